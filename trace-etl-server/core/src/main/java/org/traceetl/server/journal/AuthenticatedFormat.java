@@ -20,14 +20,14 @@ import org.traceetl.server.window.QueueId;
  *  5  1  kind: 0 a message of {@link ChunkFormat}, 1 the announcement of a key
  *  6  4  0
  * 10  4  CRC32C of the message without these four bytes
- * 14  8  queue, as {@link ChunkFormat} has it; 0 for an announcement
+ * 14  8  queue as in {@link ChunkFormat}; 0 for an announcement
  * 22  1  length n of the key's ID
  * 23  n  ID of the key, ASCII
  *    32  HMAC-SHA256 of topic, broker, queue, kind, ID and content
  *    ..  content: the message, or the announced key's ID
  * </pre>
  *
- * <p>A server without keys takes it for a message of a later version and stops before it. The code
+ * <p>A server without keys treats it as a message of a later version and stops before it. The code
  * does not cover the offset, which is not known before the append: a message repeated at another
  * offset is refused by {@link JournalChain}. One thread at a time.
  */
@@ -44,12 +44,12 @@ final class AuthenticatedFormat {
   private static final int ID_AT = 23;
   private static final int CODE_BYTES = 32;
 
-  /** Above the longest ID of a key. */
+  /** More than the length of any key ID. */
   private static final int MAX_ID_BYTES = 64;
 
   private static final int MAX_MACS = 16;
 
-  /** What every code begins with. */
+  /** The start of the input of every code. */
   private final byte[] place;
 
   private final Map<JournalKey, Mac> macs = new HashMap<>();
@@ -73,7 +73,7 @@ final class AuthenticatedFormat {
             .array();
   }
 
-  /** A message that says of itself which key its code is of. */
+  /** A message with an authentication code and the ID of its key. */
   record Sealed(byte kind, String keyId, byte[] bytes, int contentAt) {
     byte[] content() {
       byte[] content = new byte[bytes.length - contentAt];
@@ -107,14 +107,14 @@ final class AuthenticatedFormat {
     return message;
   }
 
-  /** Whether bytes begin as a message with a code does. */
+  /** Returns whether bytes begin like a message with a code. */
   static boolean begins(byte[] bytes) {
     return bytes.length > Integer.BYTES
         && ByteBuffer.wrap(bytes).getInt() == MAGIC
         && bytes[Integer.BYTES] == VERSION;
   }
 
-  /** The parts of a message, none of them verified; null if it is none with a code. */
+  /** Returns the parts of a message, none of them verified; null if it has no code. */
   static Sealed parse(byte[] bytes) {
     if (!begins(bytes) || bytes.length < ID_AT) {
       return null;
@@ -127,7 +127,7 @@ final class AuthenticatedFormat {
     return new Sealed(bytes[5], new String(bytes, ID_AT, idLength, US_ASCII), bytes, contentAt);
   }
 
-  /** Whether the code is that of the key. Takes the same time wherever the first difference is. */
+  /** Returns whether the code is that of the key, in constant time. */
   boolean verifies(Sealed sealed, JournalKey key) {
     byte[] code = new byte[CODE_BYTES];
     System.arraycopy(sealed.bytes(), sealed.contentAt() - CODE_BYTES, code, 0, CODE_BYTES);
@@ -141,7 +141,7 @@ final class AuthenticatedFormat {
     Mac mac = macs.computeIfAbsent(key, JournalKey::mac);
     mac.update(place);
     mac.update(sealed.kind());
-    // The ID with its length, so that no content passes for a part of an ID.
+    // Includes the length of the ID, so that content cannot pass for a part of an ID.
     mac.update(sealed.bytes(), ID_LENGTH_AT, sealed.contentAt() - CODE_BYTES - ID_LENGTH_AT);
     mac.update(sealed.bytes(), sealed.contentAt(), sealed.bytes().length - sealed.contentAt());
     return mac.doFinal();

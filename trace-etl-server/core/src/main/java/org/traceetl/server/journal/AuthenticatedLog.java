@@ -12,12 +12,12 @@ import org.traceetl.server.journal.JournalKeys.Ring;
 import org.traceetl.server.window.QueueId;
 
 /**
- * A log whose messages bear a code of the servers' keys. Whatever does not is left out before
- * anything else looks at it: the entry stays, with {@link #LEFT_OUT} in place of its bytes.
+ * A log whose messages are authenticated with the servers' keys. A message without a valid code is
+ * excluded first: its entry remains, with {@link #LEFT_OUT} instead of its bytes.
  *
- * <p>A key is announced, under each other key of the writer, before the first message that it is
- * used for. Hence a reader without the key stops before that message, while one of a key that no
- * server has announced is left out.
+ * <p>Before the first message with a key, the writer announces the key under each of its other
+ * keys. Hence a reader that lacks the key stops before that message. A message with a key that no
+ * server announced is excluded.
  */
 final class AuthenticatedLog implements JournalLog {
   private final JournalLog log;
@@ -26,21 +26,21 @@ final class AuthenticatedLog implements JournalLog {
   private final AuthenticatedFormat format;
   private final JournalCounters counters;
 
-  /** Keys that servers use, as far as the log has been read: bounded by real keys. */
+  /** IDs of keys that servers used in what was read; bounded by the real keys. */
   private final Set<String> used = new HashSet<>();
 
-  /** Announcements among what has been read and written: bounded by real keys. */
+  /** Announcements that were read or written; bounded by the real keys. */
   private final Set<Announcement> announcements = new HashSet<>();
 
   private long firstRead = Long.MAX_VALUE;
 
-  /** Messages that are left out are counted from here on: those before were counted. */
+  /** Excluded messages are counted from this offset on; earlier ones were counted before. */
   private long countedTo;
 
   private boolean anyAccepted;
   private boolean anyLeftOut;
 
-  /** A key's ID, told to those who have another key. */
+  /** The announcement of a key's ID, authenticated with another key. */
   private record Announcement(String announced, String underKey) {}
 
   /**
@@ -65,7 +65,7 @@ final class AuthenticatedLog implements JournalLog {
       announce(ring);
       return log.append(format.seal(AuthenticatedFormat.MESSAGE, message, ring.active()));
     } catch (IOException e) {
-      // The next call may go to a broker that lacks messages which were not confirmed.
+      // The next call may reach a broker that lacks unconfirmed messages.
       announcements.clear();
       throw e;
     }
@@ -94,7 +94,7 @@ final class AuthenticatedLog implements JournalLog {
         if (read.isEmpty()) {
           throw missing(entry.offset(), sealed.keyId());
         }
-        // What came before it is the caller's first.
+        // First return the messages before it.
         return read;
       }
       read.add(new Entry(entry.offset(), opened(entry, sealed, ring)));
@@ -147,7 +147,7 @@ final class AuthenticatedLog implements JournalLog {
     return LEFT_OUT;
   }
 
-  /** Refuses a log that was read whole and of which nothing could be verified. */
+  /** Throws an exception if the log was read completely and no message could be verified. */
   private void requireAny(long last) throws IOException, InterruptedException {
     if (anyLeftOut && !anyAccepted && firstRead <= log.begin() && last + 1 >= log.end()) {
       throw new UnverifiedLogException(

@@ -3,7 +3,7 @@ package org.traceetl.server.journal;
 import java.io.IOException;
 import org.traceetl.server.window.QueueId;
 
-/** Logs whose messages bear a code of the servers' keys. Safe for any thread. */
+/** Opens logs whose messages are authenticated with the servers' keys. Thread-safe. */
 public final class AuthenticatedLogs implements JournalLogs {
   private final JournalLogs logs;
   private final String topic;

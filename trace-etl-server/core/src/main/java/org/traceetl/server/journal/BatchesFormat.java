@@ -3,7 +3,7 @@ package org.traceetl.server.journal;
 import org.traceetl.server.window.AcceptedBatches;
 
 /**
- * Runs of one agent's batches, sorted and apart:
+ * The format of one agent's runs of batches, sorted and with gaps between them:
  *
  * <pre>
  *   unsigned  runs n
@@ -15,7 +15,7 @@ import org.traceetl.server.window.AcceptedBatches;
  * </pre>
  */
 final class BatchesFormat {
-  /** The least bytes of an agent's runs. */
+  /** Minimum size of an agent's runs. */
   static final int MIN_BYTES = 4;
 
   private static final int MIN_RUN_BYTES = 3;
@@ -40,7 +40,7 @@ final class BatchesFormat {
     }
   }
 
-  /** Reads an agent's runs, of which there is at least one. */
+  /** Reads an agent's runs, at least one. */
   static void read(RecordReader in, long high, long low, Runs to) throws MalformedRecordException {
     int count = in.count(MIN_RUN_BYTES, "runs of an agent");
     if (count == 0) {
@@ -69,7 +69,7 @@ final class BatchesFormat {
     }
   }
 
-  /** Takes runs as they are read. */
+  /** Receives runs while they are read. */
   interface Runs {
     void add(long agentHigh, long agentLow, long epoch, long first, long last);
   }

@@ -10,10 +10,10 @@ import org.traceetl.server.component.SteppedTask;
 import org.traceetl.server.component.SteppedThread;
 
 /**
- * A sink's readers: a thread for each broker, made when its first queue comes. A broker that does
- * not answer holds up the thread of its own queues, and no other broker's. Thread-safe.
+ * The readers of a sink: one thread per broker, created for the broker's first queue. A broker that
+ * does not answer delays only its own queues. Thread-safe.
  *
- * @param <R> a reader: what one broker's thread does
+ * @param <R> a reader: the task of one broker's thread
  */
 public final class BrokerThreads<R extends SteppedTask> implements AutoCloseable {
   private record Running<R>(R reader, SteppedThread thread) {}
@@ -22,17 +22,17 @@ public final class BrokerThreads<R extends SteppedTask> implements AutoCloseable
   private final Function<String, R> newReader;
   private final LogThrottle throttle;
 
-  /** By broker. Bounded by the brokers that there ever were. */
+  /** By broker. Bounded by the number of brokers that ever existed. */
   private final Map<String, Running<R>> running = new TreeMap<>();
 
   private boolean started;
   private boolean closed;
 
   /**
-   * Readers whose threads are not started.
+   * Creates no thread until {@link #start}.
    *
-   * @param name what the threads' names begin with
-   * @param newReader makes the reader of a broker
+   * @param name prefix of the threads' names
+   * @param newReader creates the reader of a broker
    */
   public BrokerThreads(String name, Function<String, R> newReader, LogThrottle throttle) {
     this.name = name;
@@ -40,13 +40,13 @@ public final class BrokerThreads<R extends SteppedTask> implements AutoCloseable
     this.throttle = throttle;
   }
 
-  /** Starts the threads of these readers, and of those that are made later. Once. */
+  /** Starts the threads of all readers, including later ones. Call it once. */
   public synchronized void start() {
     started = true;
     running.values().forEach(one -> one.thread().start());
   }
 
-  /** The reader of a broker's queues. */
+  /** Returns the reader of a broker's queues. */
   public synchronized R of(String broker) {
     Running<R> known = running.get(broker);
     if (known != null) {
@@ -61,22 +61,22 @@ public final class BrokerThreads<R extends SteppedTask> implements AutoCloseable
     return reader;
   }
 
-  /** Those that there are now. */
+  /** Returns the current readers. */
   public synchronized List<R> all() {
     return running.values().stream().map(Running::reader).toList();
   }
 
-  /** Ends the rests of all: something may be due, or there may be room again. */
+  /** Wakes all readers: work may be due, or there may be room again. */
   public synchronized void wake() {
     running.values().forEach(one -> one.thread().wake());
   }
 
-  /** Whether no thread has ended by an error. */
+  /** Returns whether no thread has ended with an error. */
   public synchronized boolean alive() {
     return running.values().stream().allMatch(one -> one.thread().alive());
   }
 
-  /** Ends the threads after the steps under way. Idempotent. */
+  /** Ends the threads after their current steps. Idempotent. */
   @Override
   public void close() {
     List<Running<R>> ending;
@@ -84,7 +84,7 @@ public final class BrokerThreads<R extends SteppedTask> implements AutoCloseable
       closed = true;
       ending = new ArrayList<>(running.values());
     }
-    // All at once: several may wait for brokers that do not answer.
+    // In parallel: several may wait for brokers that do not answer.
     ending.forEach(one -> one.thread().finish());
     ending.forEach(one -> one.thread().close());
   }

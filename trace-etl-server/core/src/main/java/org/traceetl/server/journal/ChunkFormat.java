@@ -10,7 +10,7 @@ import java.util.zip.CRC32C;
 import org.traceetl.server.window.QueueId;
 
 /**
- * Messages of one queue's log. All numbers are big-endian:
+ * The format of the messages of one queue's log. All numbers are big-endian:
  *
  * <pre>
  *  0  4  "TEWJ"
@@ -29,17 +29,17 @@ import org.traceetl.server.window.QueueId;
  * 78  .. payload of the chunk
  * </pre>
  *
- * <p>A message in which anything is wrong is a {@link RecordRejection}, never an exception. Later
- * versions keep what stands before the writer: so a reader can tell them from damage and from what
- * others have written.
+ * <p>An invalid message results in a {@link RecordRejection}, never an exception. Later versions
+ * keep the fields before the writer, so that a reader can distinguish them from damaged and foreign
+ * messages.
  */
 final class ChunkFormat {
   static final int HEADER_BYTES = 78;
 
-  /** Most bytes of a chunk's payload. A broker takes messages of 4 MiB by default. */
+  /** Maximum payload of a chunk. By default a broker accepts messages of 4 MiB. */
   static final int MAX_PAYLOAD_BYTES = 1 << 20;
 
-  /** Most chunks of a record. */
+  /** Maximum number of chunks of a record. */
   static final int MAX_CHUNKS = 256;
 
   private static final int MAGIC = 0x5445574A;
@@ -63,9 +63,9 @@ final class ChunkFormat {
   }
 
   /**
-   * The messages of a record, in order.
+   * Returns the messages of a record, in order.
    *
-   * @throws IllegalArgumentException if it is too large
+   * @throws IllegalArgumentException if the record is too large
    */
   List<byte[]> write(RecordHeader header, byte[] payload) {
     int count = Math.max(1, Math.ceilDiv(payload.length, maxPayloadBytes));
@@ -118,7 +118,7 @@ final class ChunkFormat {
     return (int) crc.getValue();
   }
 
-  /** Why a message is none of this queue's chunks; null if it is one. */
+  /** Returns why a message is not a chunk of this queue; null if it is one. */
   RecordRejection rejection(byte[] message) {
     ByteBuffer buffer = ByteBuffer.wrap(message);
     if (message.length < Integer.BYTES || buffer.getInt(0) != MAGIC) {
@@ -153,7 +153,7 @@ final class ChunkFormat {
     return Byte.toUnsignedInt(message[4]);
   }
 
-  /** What is wrong with a message that is rejected for its version. */
+  /** Returns the error of a message that is rejected for its version. */
   static UnknownVersionException unknownVersion(byte[] message) {
     int version = version(message);
     return version == AuthenticatedFormat.VERSION
@@ -163,7 +163,7 @@ final class ChunkFormat {
         : new UnknownVersionException(version, VERSION);
   }
 
-  /** The chunk that a message is which has no {@link #rejection}. */
+  /** Returns the chunk in a message without {@link #rejection}. */
   RecordChunk read(byte[] message) {
     ByteBuffer buffer = ByteBuffer.wrap(message);
     RecordHeader header =

@@ -5,7 +5,7 @@ import java.util.Collections;
 import org.traceetl.server.window.SeriesDefinition;
 
 /**
- * Series definitions, one after the other:
+ * The format of consecutive series definitions:
  *
  * <pre>
  *   unsigned  zig-zag of (number - number of the one before - 1) &lt;&lt; 1 | overflow
@@ -21,18 +21,18 @@ import org.traceetl.server.window.SeriesDefinition;
  * </pre>
  */
 final class DefinitionFormat {
-  /** The least bytes of a definition. */
+  /** Minimum size of a definition. */
   static final int MIN_BYTES = 4;
 
-  /** Above any series number: more series than a process may have, and an overflow series each. */
+  /** Exceeds any series number: more than a process may have, plus an overflow series for each. */
   static final int MAX_SERIES = 1 << 24;
 
   private static final int MAX_VALUES = 255;
 
-  /** More values than there are: says that kind and status of an overflow series follow. */
+  /** Exceeds the number of values: kind and status of an overflow series follow. */
   private static final int OF_KIND = 256;
 
-  /** What four bits hold: a profile may have types of its own in place of OTLP's kinds. */
+  /** Maximum of four bits: a profile may have its own types instead of OTLP's kinds. */
   private static final int MAX_KIND = 15;
 
   private static final int MAX_STATUS = 2;
@@ -41,7 +41,7 @@ final class DefinitionFormat {
   private long createdMillis;
 
   /**
-   * @param baseMillis time near that of the first one's creation
+   * @param baseMillis time close to the creation of the first series
    */
   DefinitionFormat(long baseMillis) {
     createdMillis = baseMillis;

@@ -6,28 +6,28 @@ import java.util.function.BooleanSupplier;
 import org.traceetl.server.window.SealedWindow;
 
 /**
- * What the journals of all queues have, whoever owns them, for those that look at the fleet. One
- * reader passes it to all listeners.
+ * Distributes the windows of all queues of the fleet, whoever owns them. One reader passes them to
+ * all listeners.
  */
 public final class FleetWindows {
-  /** Receives what the journals have, on the thread that reads them. */
+  /** Receives windows on the thread that reads the journals. */
   public interface Listener {
-    /** Each window of each queue. */
+    /** Receives each window of each queue. */
     void window(SealedWindow window);
 
-    /** The series that a queue had before its first window; only to be read, and now. */
+    /** Receives the series that a queue had before its first window; read-only, not to be kept. */
     default void series(QueueImage image) {}
   }
 
   private final List<Listener> listeners = new CopyOnWriteArrayList<>();
 
-  /** Null without a reader. */
+  /** Null if there is no reader. */
   private BooleanSupplier readerUpToDate;
 
   /**
-   * Sets the reader. At most once, before the start.
+   * Sets the reader. Call it at most once, before the start.
    *
-   * @param upToDate whether the newest windows of each queue were read
+   * @param upToDate returns whether the newest windows of each queue were read
    * @return receives what is read
    */
   public Listener readBy(BooleanSupplier upToDate) {
@@ -45,17 +45,17 @@ public final class FleetWindows {
     };
   }
 
-  /** Whether there is a reader. */
+  /** Returns whether there is a reader. */
   public boolean available() {
     return readerUpToDate != null;
   }
 
-  /** Adds a listener. Called before the start. */
+  /** Adds a listener. Call it before the start. */
   public void subscribe(Listener listener) {
     listeners.add(listener);
   }
 
-  /** Whether the newest windows of each queue were given; before, some would seem empty. */
+  /** Returns whether the newest windows of each queue were delivered. */
   public boolean upToDate() {
     return available() && readerUpToDate.getAsBoolean();
   }

@@ -7,42 +7,40 @@ import org.traceetl.server.window.LastMessages;
 import org.traceetl.server.window.QueueId;
 
 /**
- * Where sealed windows become true: one log for each queue of spans. A window's counts are seen by
- * nobody, and its offsets are committed by nobody, before its queue's log has it. Safe for any
- * thread.
+ * Stores sealed windows: one log for each queue of spans. A window's counts are shown, and its
+ * offsets are committed, only after its queue's log has stored it. Thread-safe.
  */
 public interface Journal extends AutoCloseable {
   /**
-   * A queue taken over.
+   * The result of a take-over.
    *
-   * @param journal for its windows from here on
-   * @param image its state: what all windows kept so far add up to
-   * @param lastMessages by which to find out whether the broker still has what they count
-   * @param showFromNanos from when on its counts may be shown, by {@link System#nanoTime}: before,
-   *     its last owner may still show older ones
+   * @param journal stores the queue's windows from now on
+   * @param image the queue's state: the sum of all windows kept so far
+   * @param lastMessages show whether the broker still has the counted messages
+   * @param showFromNanos when its counts may first be shown, by {@link System#nanoTime}; before,
+   *     its previous owner may still show older ones
    */
   record Taken(
       QueueJournal journal, QueueImage image, LastMessages lastMessages, long showFromNanos) {}
 
   /**
-   * Reads a queue's state from its log and claims the queue for the caller. Whoever claimed it
-   * before is fenced by that.
+   * Reads a queue's state from its log and claims the queue, which fences its previous owner.
    *
-   * @param patience how long another process that owns it may take to release it, so that its
-   *     counts can be shown at once
-   * @param wanted whether it still is the caller's to take; asked before the claim
-   * @return null, and nothing is claimed, if it is not wanted any more
+   * @param patience how long to wait for another process to release it, so that its counts can be
+   *     shown immediately
+   * @param wanted whether the caller still needs the queue; checked before the claim
+   * @return null, without a claim, if it is no longer wanted
    * @throws IOException if the log cannot be read or written now
    */
   Taken take(QueueId queue, Duration patience, BooleanSupplier wanted)
       throws IOException, InterruptedException;
 
-  /** The same, wanted whatever happens. */
+  /** Takes the queue over unconditionally. */
   default Taken take(QueueId queue, Duration patience) throws IOException, InterruptedException {
     return take(queue, patience, () -> true);
   }
 
-  /** The same without patience. */
+  /** Takes the queue over unconditionally, without waiting for a release. */
   default Taken take(QueueId queue) throws IOException, InterruptedException {
     return take(queue, Duration.ZERO);
   }

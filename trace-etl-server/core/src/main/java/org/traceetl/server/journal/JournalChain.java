@@ -3,38 +3,37 @@ package org.traceetl.server.journal;
 import java.util.UUID;
 
 /**
- * What a reader knows of a log up to some place in it: who owns the queue, and how far its windows
- * have come. Everyone who reads a log folds it by the rules that are here and nowhere else, so that
- * all see the same windows count. Immutable.
+ * State of a log up to a position in it: the queue's owner and its last window. Every reader of a
+ * log applies these rules, so that all count the same windows. Immutable.
  *
- * <p>A claim counts if its epoch is above all before. Then only the claimant's windows count, each
- * once, in order, and only until the next claim or its own release.
+ * <p>A claim counts if its epoch is higher than all before. Then only the claimant's windows count,
+ * each once and in order, until the next claim or its own release.
  *
- * <p>A reader that does not know what was before its first record is unsure. To it, any window
- * newer than the last counts; it has the log's word again at the first snapshot that stands where
- * its writer meant it to stand, as nobody can have come between the state that is in it and itself.
+ * <p>A reader that does not know the records before its first one is unsure. It counts any window
+ * newer than the last. It becomes sure at the first snapshot at the position that its writer
+ * intended: then no other record is between the snapshot and the state in it.
  *
  * @param epoch of the last claim, 0 without one
- * @param writer whose claim it was, null without one
+ * @param writer that made the claim, null without one
  * @param number windows so far
  * @param to offset of the span queue after the last of them, {@link JournalLog#NONE} without one
- * @param released whether the claimant has ended
- * @param sure whether it is known what was before
+ * @param released whether the claimant has released the queue
+ * @param sure whether the earlier records are known
  */
 record JournalChain(long epoch, UUID writer, long number, long to, boolean released, boolean sure) {
-  /** At the begin of a log that still has all its records. */
+  /** State at the beginning of a log that still has all its records. */
   static final JournalChain FRESH = new JournalChain(0, null, 0, JournalLog.NONE, false, true);
 
-  /** Anywhere else. */
+  /** State at any other position. */
   static final JournalChain UNKNOWN = new JournalChain(0, null, 0, JournalLog.NONE, false, false);
 
-  /** After a window that counts, or a snapshot. */
+  /** Returns the state after a window that counts, or a snapshot. */
   static JournalChain at(RecordHeader header) {
     return new JournalChain(
         header.epoch(), header.writer(), header.number(), header.to(), false, true);
   }
 
-  /** Why the next record does not count; null if it does. */
+  /** Returns why the next record does not count; null if it does. */
   RecordRejection rejection(LogRecord record) {
     RecordHeader header = record.header();
     return switch (header.kind()) {
@@ -67,8 +66,8 @@ record JournalChain(long epoch, UUID writer, long number, long to, boolean relea
   }
 
   /**
-   * Whether a record repeats the claim of the owner. It changes nothing: its writer learns from the
-   * answer that the log still takes what it appends.
+   * Returns whether a record repeats the owner's claim. It changes nothing; the broker's answer
+   * shows its writer that the log still accepts records.
    */
   boolean isRenewal(RecordHeader header) {
     return header.kind() == RecordKind.CLAIM && isOwner(header);
@@ -82,7 +81,7 @@ record JournalChain(long epoch, UUID writer, long number, long to, boolean relea
     return epoch == claimed && claimant.equals(writer);
   }
 
-  /** The chain with the next record, which counts. */
+  /** Returns the state after the next record, which counts. */
   JournalChain after(RecordHeader header) {
     return switch (header.kind()) {
       case CLAIM -> claimed(header);
@@ -96,23 +95,23 @@ record JournalChain(long epoch, UUID writer, long number, long to, boolean relea
   }
 
   private JournalChain claimed(RecordHeader claim) {
-    // Whoever knows the last epoch claims the next one. A leap says that the claimant did not, or
-    // that this reader does not.
+    // A claimant that knows the last epoch uses the next one. A larger step shows that the
+    // claimant, or this reader, lacks records.
     return claim.epoch() == epoch + 1
         ? new JournalChain(claim.epoch(), claim.writer(), number, to, false, sure)
         : new JournalChain(claim.epoch(), claim.writer(), 0, JournalLog.NONE, false, false);
   }
 
   /**
-   * The epoch of a claim after this chain.
+   * Returns the epoch of a claim after this state.
    *
-   * @param nowMillis milliseconds since 1970: above any epoch that was counted up
+   * @param nowMillis milliseconds since 1970: higher than any epoch that was counted up
    */
   long nextEpoch(long nowMillis) {
     return sure ? epoch + 1 : Math.max(epoch + 2, nowMillis);
   }
 
-  /** The same without being sure. */
+  /** Returns the same state, but unsure. */
   JournalChain unsure() {
     return new JournalChain(epoch, writer, number, to, released, false);
   }

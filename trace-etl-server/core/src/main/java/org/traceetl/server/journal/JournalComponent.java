@@ -7,7 +7,7 @@ import org.traceetl.server.component.MetricRegistry;
 import org.traceetl.server.rocketmq.Endpoint;
 
 /**
- * The journal of this server: what all others read and write.
+ * The journal as a component of this server, which other components read and write.
  *
  * @param logs started here, and closed with the journals
  */

@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-/** What those who read and write logs count. Safe for any thread. */
+/** Counters of those who read and write logs. Thread-safe. */
 public final class JournalCounters {
   private final Map<RecordRejection, LongAdder> rejections =
       new EnumMap<>(
@@ -46,7 +46,7 @@ public final class JournalCounters {
     appendedBytes.add(bytes);
   }
 
-  /** Messages and records that do not count, by reason, each time that one of them was read. */
+  /** Returns messages and records that do not count, by reason, once for each read. */
   public Map<String, Long> rejections() {
     return rejections.entrySet().stream()
         .collect(Collectors.toMap(e -> e.getKey().label(), e -> e.getValue().sum()));
@@ -56,32 +56,32 @@ public final class JournalCounters {
     return rejections.get(reason).sum();
   }
 
-  /** Queues taken over. */
+  /** Returns the number of take-overs. */
   public long takes() {
     return takes.sum();
   }
 
-  /** Queues lost to the claim of another owner. */
+  /** Returns the number of queues lost to another owner's claim. */
   public long fences() {
     return fences.sum();
   }
 
-  /** Snapshots written and marked. */
+  /** Returns the number of snapshots written and marked. */
   public long snapshots() {
     return snapshots.sum();
   }
 
-  /** How often the log lacked records that would have been needed. */
+  /** Returns how often the log lacked required records. */
   public long lostHistories() {
     return lostHistories.sum();
   }
 
-  /** Messages that a log has acknowledged. */
+  /** Returns the number of messages that a log has acknowledged. */
   public long appendedMessages() {
     return appendedMessages.sum();
   }
 
-  /** Their bytes. */
+  /** Returns the number of their bytes. */
   public long appendedBytes() {
     return appendedBytes.sum();
   }

@@ -9,8 +9,8 @@ import javax.crypto.SecretKey;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * A key that servers share. Its ID ends with a fingerprint of the secret: two keys of the same name
- * and of different secrets are two keys.
+ * A key that servers share. Its ID ends with a fingerprint of the secret, so keys with the same
+ * name and different secrets differ.
  */
 final class JournalKey {
   static final String ALGORITHM = "HmacSHA256";
@@ -31,12 +31,12 @@ final class JournalKey {
     id = name + "-" + HexFormat.of().formatHex(fingerprint, 0, FINGERPRINT_BYTES);
   }
 
-  /** Name and fingerprint, as messages bear it. */
+  /** Returns name and fingerprint, as in messages. */
   String id() {
     return id;
   }
 
-  /** Computes codes of this key; for one thread at a time. */
+  /** Returns a new code generator for this key, for one thread at a time. */
   Mac mac() {
     try {
       Mac mac = Mac.getInstance(ALGORITHM);

@@ -15,10 +15,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The servers' keys, of a file: lines {@code NAME SECRET}, the secret in Base64, and {@code NAME
- * SECRET active} for the one key that messages are written with. Empty lines and those that begin
- * with {@code #} are ignored. A changed file is in force a few seconds later; if it is wrong, the
- * keys before it stay in force. Safe for any thread.
+ * The servers' keys, read from a file. Its lines are {@code NAME SECRET}, the secret in Base64, and
+ * {@code NAME SECRET active} for the one key that writes messages. Empty lines and those that begin
+ * with {@code #} are ignored. A changed file takes effect a few seconds later; if it is invalid,
+ * the previous keys remain. Thread-safe.
  */
 public final class JournalKeys {
   static final String KEY = "trace-etl.journal.keys-file";
@@ -40,7 +40,7 @@ public final class JournalKeys {
   /**
    * Keys by ID.
    *
-   * @param active the one that messages are written with; null: they are written without a code
+   * @param active writes messages; null to write them without a code
    */
   record Ring(JournalKey active, Map<String, JournalKey> byId) {
     JournalKey key(String id) {
@@ -53,9 +53,9 @@ public final class JournalKeys {
   }
 
   /**
-   * Reads the file once.
+   * Checks the file.
    *
-   * @throws IllegalArgumentException if it is wrong
+   * @throws IllegalArgumentException if it is invalid
    */
   public static void check(Path file, boolean acceptUnsigned) {
     new JournalKeys(file, acceptUnsigned, () -> 0).ring();
@@ -64,8 +64,8 @@ public final class JournalKeys {
   /**
    * Reads the file for the first time.
    *
-   * @param acceptUnsigned whether messages without a code count as well
-   * @throws IllegalArgumentException if the file is wrong
+   * @param acceptUnsigned whether messages without a code also count
+   * @throws IllegalArgumentException if the file is invalid
    */
   public JournalKeys(Path file, boolean acceptUnsigned, LongSupplier nanoTime) {
     this.file = file;
@@ -84,12 +84,12 @@ public final class JournalKeys {
     return file;
   }
 
-  /** Whether messages without a code count. */
+  /** Returns whether messages without a code count. */
   boolean acceptUnsigned() {
     return acceptUnsigned;
   }
 
-  /** The keys in force. */
+  /** Returns the current keys. */
   synchronized Ring ring() {
     long nowNanos = nanoTime.getAsLong();
     if (nowNanos - lookedNanos >= LOOK_NANOS) {
@@ -103,7 +103,7 @@ public final class JournalKeys {
     try {
       String now = content();
       if (!now.equals(content)) {
-        // A wrong content is reported once.
+        // An invalid file is reported once.
         content = now;
         ring = parse(now);
         log.info("The keys of the journal were re-read from {}: keys={}", file, ring.all());
@@ -158,7 +158,7 @@ public final class JournalKeys {
     return new Ring(active, byId);
   }
 
-  /** The line is not quoted: it has the secret. */
+  /** Decodes a secret. Errors do not quote the line, because it contains the secret. */
   private static byte[] secret(String text, String where) {
     byte[] secret;
     try {

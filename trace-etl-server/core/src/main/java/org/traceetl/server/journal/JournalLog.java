@@ -4,25 +4,24 @@ import java.io.IOException;
 import java.util.List;
 
 /**
- * One queue of the journal topic: an append-only log of messages whose offsets rise by one. Several
- * processes may append to it at a time. Each call waits for the broker. Safe for one thread at a
- * time.
+ * One queue of the journal topic: an append-only log of messages with consecutive offsets. Several
+ * processes may append concurrently. Each call waits for the broker. For one thread at a time.
  *
  * <p>The broker may have replicas. A message is confirmed when every broker that may become the
- * master has it, and with it all messages that stand before it. A message that can be read need not
- * be confirmed: the broker that answers may have been superseded. All calls go to the same broker
- * until one of them throws an {@code IOException}; the next one may go to another broker. Hence
- * what is read up to a confirmed message, from when its offset was returned and without an
- * exception on the way, is confirmed.
+ * master has it and all messages before it. A message that can be read may be unconfirmed, because
+ * the broker that answers may have been superseded. All calls go to the same broker until one of
+ * them throws an {@code IOException}; the next one may go to another broker. Hence messages are
+ * confirmed if they precede a confirmed message and are read after its append returned, with no
+ * exception since.
  */
 public interface JournalLog {
   /** No offset. */
   long NONE = -1;
 
-  /** In place of the bytes of a message that does not count and has been counted as such. */
+  /** Replaces the bytes of a message that does not count and was already counted as rejected. */
   byte[] LEFT_OUT = {};
 
-  /** A message and where it stands. */
+  /** A message and its offset. */
   record Entry(long offset, byte[] body) {}
 
   /**
@@ -35,22 +34,22 @@ public interface JournalLog {
   long append(byte[] message) throws IOException, InterruptedException;
 
   /**
-   * Messages in their order.
+   * Returns messages in order.
    *
-   * @param from offset of the first one wanted; one that was deleted is replaced by {@link #begin}
-   * @return some of them, a bounded number of bytes; empty if there is none yet
+   * @param from offset of the first message; if it was deleted, {@link #begin} replaces it
+   * @return a limited number of bytes; empty if there is no message yet
    */
   List<Entry> read(long from) throws IOException, InterruptedException;
 
-  /** Offset of the oldest message there is. */
+  /** Returns the offset of the oldest message. */
   long begin() throws IOException, InterruptedException;
 
-  /** Offset that the next message will get. May lag behind {@link #append} by an instant. */
+  /** Returns the offset of the next message. May lag behind {@link #append} by a moment. */
   long end() throws IOException, InterruptedException;
 
   /**
-   * Offset of a message that came at about this time: what came later does not stand before it. A
-   * log that knows no times answers its begin.
+   * Returns the offset of a message from about this time, before all later ones. A log without
+   * times returns its begin.
    *
    * @param unixMillis milliseconds since 1970
    */
@@ -58,7 +57,7 @@ public interface JournalLog {
     return begin();
   }
 
-  /** Offset that a consumer group has marked, or {@link #NONE}. */
+  /** Returns the offset that a consumer group has marked, or {@link #NONE}. */
   long mark(String group) throws IOException, InterruptedException;
 
   /** Marks an offset for a consumer group. May be lost when the broker crashes. */

@@ -3,12 +3,12 @@ package org.traceetl.server.journal;
 import java.io.IOException;
 import org.traceetl.server.window.QueueId;
 
-/** The logs of all queues. Safe for any thread. */
+/** Opens the logs of queues. Thread-safe. */
 public interface JournalLogs extends AutoCloseable {
   /**
-   * The log of a queue: one of its own for each call, all with the same messages.
+   * Returns the log of a queue: a new object at each call, for the same messages.
    *
-   * @throws IOException if there is none, or that cannot be found out now
+   * @throws IOException if there is no log, or its existence cannot be determined now
    */
   JournalLog open(QueueId queue) throws IOException, InterruptedException;
 

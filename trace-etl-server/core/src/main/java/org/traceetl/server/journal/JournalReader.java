@@ -4,30 +4,30 @@ import java.io.IOException;
 import org.traceetl.server.journal.JournalLog.Entry;
 import org.traceetl.server.window.LastMessages;
 
-/** Folds a log, message by message, into a {@link JournalChain}. One thread at a time. */
+/** Applies the messages of a log to a {@link JournalChain}. For one thread at a time. */
 final class JournalReader {
-  /** Told of each record that counts. */
+  /** Receives each record that counts. */
   interface Visitor {
-    /** Only the chain is of interest. */
+    /** Ignores records; only the chain matters. */
     Visitor NONE = (record, before) -> {};
 
     /**
-     * The next record that counts.
+     * Receives the next record that counts.
      *
      * @param before the chain without it
-     * @throws MalformedRecordException so that it does not count after all
+     * @throws MalformedRecordException to reject the record
      */
     void counts(LogRecord record, JournalChain before) throws MalformedRecordException;
 
     /**
-     * The owner's claim once more.
+     * Receives a repetition of the owner's claim.
      *
-     * @throws MalformedRecordException so that it is counted as rejected
+     * @throws MalformedRecordException to count it as rejected
      */
     default void renewed(LogRecord record) throws MalformedRecordException {}
   }
 
-  /** Most messages remembered as read last. */
+  /** Maximum number of remembered messages. */
   private static final int LAST_READ = 8;
 
   private final JournalLog log;
@@ -38,7 +38,7 @@ final class JournalReader {
   private JournalChain chain;
   private long next;
 
-  /** Where a window begins that is known to count, or {@link JournalLog#NONE}. */
+  /** Offset of a window that is known to count, or {@link JournalLog#NONE}. */
   private long base = JournalLog.NONE;
 
   private LastMessages lastRead = LastMessages.NONE;
@@ -48,7 +48,7 @@ final class JournalReader {
 
   /**
    * @param next offset of the first message to read
-   * @param chain at that place
+   * @param chain at that position
    */
   JournalReader(
       JournalLog log, ChunkFormat format, JournalCounters counters, long next, JournalChain chain) {
@@ -61,7 +61,7 @@ final class JournalReader {
   }
 
   /**
-   * A reader that begins at a record which is known to count: its visitor is not told of it.
+   * Returns a reader that begins at a record which is known to count; the visitor does not get it.
    *
    * @param base offset of the record's first chunk
    */
@@ -76,36 +76,36 @@ final class JournalReader {
     return chain;
   }
 
-  /** Offset after the last message read. */
+  /** Returns the offset after the last message read. */
   long next() {
     return next;
   }
 
-  /** Some messages of the log, the last ones read: to find out whether the log still has them. */
+  /** Returns some of the last messages read; they show whether the log still has them. */
   LastMessages lastRead() {
     return lastRead;
   }
 
-  /** Whether messages were deleted before they were read. */
+  /** Returns whether messages were deleted before they were read. */
   boolean missed() {
     return missed;
   }
 
-  /** Bytes read or written since the last snapshot, or in all without one. */
+  /** Returns the bytes read or written since the last snapshot, or in total without one. */
   long bytesSinceSnapshot() {
     return bytesSinceSnapshot;
   }
 
-  /** When the last snapshot was made, or {@link JournalLog#NONE} without one. */
+  /** Returns when the last snapshot was made, or {@link JournalLog#NONE} without one. */
   long snapshotMillis() {
     return snapshotMillis;
   }
 
   /**
-   * Reads some of the messages that are there.
+   * Reads some of the available messages.
    *
-   * @param until offset of the first message not wanted
-   * @return whether there were any
+   * @param until offset after the last message to read
+   * @return whether any were read
    * @throws LaterVersionException if the next record is of a version that this server does not
    *     know: the reader stays before it, and every call fails
    */
@@ -128,7 +128,7 @@ final class JournalReader {
           if (next <= begun) {
             throw stopped(e);
           }
-          // What came before it is the caller's first.
+          // First return the records before it.
           break;
         }
       }
@@ -212,7 +212,7 @@ final class JournalReader {
   }
 
   /**
-   * Goes past a record that its own writer knows to be next, without reading it.
+   * Skips a record that its own writer knows to be next, without reading it.
    *
    * @param bytes of its messages
    */

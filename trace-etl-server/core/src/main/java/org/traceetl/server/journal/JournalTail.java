@@ -10,9 +10,8 @@ import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 
 /**
- * Follows a queue's log on behalf of a sink: each window that counts, once and in order. The sink
- * marks how far it has come; a tail made later begins there, with nothing left out. One thread at a
- * time.
+ * Follows a queue's log for a sink: returns each window that counts, once and in order. The sink
+ * marks its progress; a later tail begins at the mark, without gaps. For one thread at a time.
  */
 public final class JournalTail {
   private static final Logger log = LoggerFactory.getLogger(JournalTail.class);
@@ -20,7 +19,7 @@ public final class JournalTail {
   /**
    * A window that counts.
    *
-   * @param offset where it stands in the log
+   * @param offset its position in the log
    */
   public record Kept(long offset, SealedWindow window) {}
 
@@ -30,7 +29,7 @@ public final class JournalTail {
   private final RecordPayloads payloads;
   private final JournalCounters counters;
 
-  /** Null without a mark. */
+  /** Null if the tail sets no mark. */
   private final String group;
 
   private final long sinceMillis;
@@ -39,16 +38,16 @@ public final class JournalTail {
   /** Null before the first call. */
   private JournalReader reader;
 
-  /** Gathers what a call finds. */
+  /** Windows found by the current call. */
   private List<Kept> kept = new ArrayList<>();
 
   private long restart = JournalLog.NONE;
   private boolean missedTold;
 
   /**
-   * A tail that begins at a mark.
+   * Creates a tail that begins at a mark.
    *
-   * @param group of the sink's own
+   * @param group the sink's own group
    */
   JournalTail(
       QueueId queue,
@@ -61,10 +60,10 @@ public final class JournalTail {
   }
 
   /**
-   * A tail that begins at a time, and marks nothing.
+   * Creates a tail that begins at a time and sets no mark.
    *
    * @param sinceMillis milliseconds since 1970
-   * @param snapshots told of the queue's state where the tail comes to know it
+   * @param snapshots receives the queue's state when the tail learns it
    */
   JournalTail(
       QueueId queue,
@@ -97,10 +96,9 @@ public final class JournalTail {
   }
 
   /**
-   * The windows that come next; those up to the mark are not among them.
+   * Returns the next windows after the mark.
    *
-   * @return a bounded number; empty if there is none now, or none in what was read: {@link #lag}
-   *     tells
+   * @return a limited number; empty if no window was in what was read, see {@link #lag}
    */
   public List<Kept> poll() throws IOException, InterruptedException {
     if (reader == null) {
@@ -111,7 +109,7 @@ public final class JournalTail {
       missedTold = true;
       missed(reader.next());
     }
-    // Windows are large: a tail that waits has none.
+    // Windows are large: a waiting tail holds none.
     List<Kept> polled = kept;
     kept = new ArrayList<>();
     return polled;
@@ -173,37 +171,37 @@ public final class JournalTail {
       }
       case SNAPSHOT -> {
         if (group == null && !before.sure()) {
-          // They are part of what is told now.
+          // The image contains them.
           kept.clear();
           snapshots.accept(payloads.image(record));
         }
         restart = record.first();
       }
       case CLAIM, RELEASE, STEP -> {
-        // Nothing for a sink.
+        // Irrelevant to sinks.
       }
     }
   }
 
   /**
-   * Offset to mark once all windows polled so far have been dealt with, or {@link JournalLog#NONE}
-   * before there was one. It moves on in a queue without windows as well.
+   * Returns the offset to mark after all windows polled so far were processed, or {@link
+   * JournalLog#NONE} if there is none yet. It also advances in a queue without windows.
    */
   public long restart() {
     return restart;
   }
 
   /**
-   * Marks how far the sink has come. To be called now and then: messages from the mark on have to
-   * be read again after a restart.
+   * Marks the sink's progress. Call it regularly: after a restart, messages from the mark on are
+   * read again.
    *
-   * @param offset that of the last window dealt with, or {@link #restart}
+   * @param offset of the last processed window, or {@link #restart}
    */
   public void mark(long offset) throws IOException, InterruptedException {
     messages.mark(group, offset);
   }
 
-  /** Messages of the log that are not read yet. */
+  /** Returns the number of unread messages in the log. */
   public long lag() throws IOException, InterruptedException {
     if (reader == null) {
       reader = begin();

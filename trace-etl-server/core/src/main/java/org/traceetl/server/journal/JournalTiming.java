@@ -6,7 +6,7 @@ import java.util.random.RandomGenerator;
 import org.traceetl.common.Clocks;
 
 /**
- * The time and randomness that journals use.
+ * Time and randomness for journals.
  *
  * @param clocks their nanosecond clock must advance while the process is suspended
  * @param random for writer names and pauses; thread-safe
@@ -34,7 +34,7 @@ public record JournalTiming(
 
   /**
    * Returns how long a new owner shows nothing after its claim: the previous owner's lease, plus a
-   * quarter for clocks of different pace and for a log that reports the claim late.
+   * quarter for different clock rates and late confirmations of the claim.
    */
   long waitNanos() {
     return lease.toNanos() + lease.toNanos() / 4;

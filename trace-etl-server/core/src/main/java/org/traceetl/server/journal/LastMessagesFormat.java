@@ -3,7 +3,7 @@ package org.traceetl.server.journal;
 import org.traceetl.server.window.LastMessages;
 
 /**
- * The payload of a repeated claim, in the words of {@link RecordWriter}: the last messages of the
+ * The payload of a repeated claim, in the types of {@link RecordWriter}: the last messages of the
  * newest windows.
  *
  * <pre>
@@ -13,9 +13,9 @@ import org.traceetl.server.window.LastMessages;
  *     unsigned  identity of the message before the end: CRC32C of its body, store time and master
  * </pre>
  *
- * <p>Readers before this format pass over a repeated claim without looking at its payload. A
- * payload of another version says nothing to this one. Version 1 had the CRC32C of the body alone,
- * which does not tell a batch from the same batch that was sent again to the same offset.
+ * <p>Readers before this format ignore the payload of a repeated claim. This reader ignores
+ * payloads of other versions. Version 1 had the CRC32C of the body alone, which does not
+ * distinguish a batch from a repeat at the same offset.
  */
 final class LastMessagesFormat {
   private static final int VERSION = 2;
@@ -38,7 +38,7 @@ final class LastMessagesFormat {
    * Reads a payload.
    *
    * @return null if it is empty or of another version
-   * @throws MalformedRecordException if it is neither, and not exactly one
+   * @throws MalformedRecordException if it is malformed
    */
   static LastMessages decode(byte[] payload) throws MalformedRecordException {
     RecordReader in = new RecordReader(payload, 0, payload.length);

@@ -3,8 +3,8 @@ package org.traceetl.server.journal;
 import java.io.IOException;
 
 /**
- * A log cannot be read on: its next record is of a version that this server does not know. Unlike
- * other failures to read, it does not pass by itself.
+ * Thrown if the next record of a log has a version that this server does not know. Unlike other
+ * read errors, this one is permanent.
  */
 final class LaterVersionException extends IOException {
   private static final long serialVersionUID = 1;

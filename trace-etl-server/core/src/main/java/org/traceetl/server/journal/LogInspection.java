@@ -10,8 +10,8 @@ import org.traceetl.server.journal.LogJournals.Stop;
 import org.traceetl.server.window.QueueId;
 
 /**
- * An operator's view of one queue's log: its messages, a line each, what stops servers in it, and a
- * step over that.
+ * Inspects one queue's log for an operator: prints its messages, one per line, and what stops
+ * servers, and can step over it.
  */
 public final class LogInspection {
   private final JournalLogs logs;
@@ -23,11 +23,11 @@ public final class LogInspection {
   private final PrintWriter out;
 
   /**
-   * @param logs as the broker has them, codes included
+   * @param logs as on the broker, including codes
    * @param journals as servers read them
    * @param topic of the journal
    * @param spanTopic topic of the spans
-   * @param keys null without any
+   * @param keys null for none
    */
   public LogInspection(
       JournalLogs logs,
@@ -49,7 +49,7 @@ public final class LogInspection {
   /**
    * Prints the newest messages, and whether servers can read the log.
    *
-   * @param most messages printed
+   * @param most maximum number of printed messages
    * @throws IOException if the log cannot be read
    */
   public void print(long most) throws IOException, InterruptedException {
@@ -78,11 +78,11 @@ public final class LogInspection {
   }
 
   /**
-   * Has all servers pass over the message that stops them.
+   * Makes all servers skip the message that stops them.
    *
    * @param offset of that message
    * @param reason at most {@value StepOverRecord#MAX_REASON} characters
-   * @throws IllegalArgumentException if it does not stop them, or the reason is too long
+   * @throws IllegalArgumentException if the message does not stop them, or the reason is too long
    * @throws IOException if the log cannot be read or written
    */
   public void stepOver(long offset, String reason) throws IOException, InterruptedException {
@@ -133,7 +133,7 @@ public final class LogInspection {
             : " announces a key");
   }
 
-  /** Anyone may have written it where there are no keys. */
+  /** Without keys, anyone may have written the text. */
   private static String printable(String text) {
     return text.replaceAll("[\\p{Cntrl}\"]", "?");
   }

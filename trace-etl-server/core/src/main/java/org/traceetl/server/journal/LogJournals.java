@@ -16,8 +16,8 @@ import org.traceetl.server.window.LastMessages;
 import org.traceetl.server.window.QueueId;
 
 /**
- * Journals in logs that several processes share. Who owns a queue, and which windows count, is what
- * {@link JournalChain} makes of its log.
+ * Journals in logs that several processes share. {@link JournalChain} determines from a queue's log
+ * who owns the queue and which windows count.
  */
 public final class LogJournals implements Journal {
   private static final Logger log = LoggerFactory.getLogger(LogJournals.class);
@@ -33,17 +33,17 @@ public final class LogJournals implements Journal {
   private final JournalCounters counters;
   private final int maxChunkBytes;
 
-  /** What this process has last had of each queue: bounded by the queues that there are. */
+  /** This process's last ownership of each queue; bounded by the number of queues. */
   private final Map<QueueId, LastOwnership> ownerships = new ConcurrentHashMap<>();
 
-  /** An epoch in which this process owned a queue, and from when on it might show it. */
+  /** An epoch in which this process owned a queue, and when it was first allowed to show it. */
   private record LastOwnership(long epoch, UUID writer, long showFromNanos) {}
 
   /**
    * @param logs closed with this
    * @param topic of the spans
-   * @param group whose mark in a log names the newest snapshot
-   * @param newImage makes the image of a queue without windows
+   * @param group whose mark in a log identifies the newest snapshot
+   * @param newImage creates the image of a queue without windows
    */
   public LogJournals(
       JournalLogs logs,
@@ -73,10 +73,10 @@ public final class LogJournals implements Journal {
   }
 
   /**
-   * Follows a queue's log, whoever owns the queue.
+   * Returns a tail of a queue's log, whoever owns the queue.
    *
-   * @param tailGroup whose mark says how far it has come
-   * @throws IOException if there is no log, or that cannot be found out now
+   * @param tailGroup whose mark is the tail's progress
+   * @throws IOException if there is no log, or its existence cannot be determined now
    */
   public JournalTail tail(QueueId queue, String tailGroup)
       throws IOException, InterruptedException {
@@ -84,12 +84,12 @@ public final class LogJournals implements Journal {
   }
 
   /**
-   * Follows a queue's log from a time on, whoever owns the queue, and marks nothing.
+   * Returns a tail of a queue's log from a time on, whoever owns the queue. It sets no mark.
    *
    * @param sinceMillis milliseconds since 1970
-   * @param snapshots told of the queue's state where the tail comes to know it, on the thread that
-   *     polls; before, a window's rows may belong to series that nobody has told of
-   * @throws IOException if there is no log, or that cannot be found out now
+   * @param snapshots receives the queue's state when the tail learns it, on the polling thread;
+   *     before, rows of windows may belong to unknown series
+   * @throws IOException if there is no log, or its existence cannot be determined now
    */
   public JournalTail tail(QueueId queue, long sinceMillis, Consumer<QueueImage> snapshots)
       throws IOException, InterruptedException {
@@ -125,8 +125,8 @@ public final class LogJournals implements Journal {
     if (!wanted.getAsBoolean()) {
       return null;
     }
-    // Another one for each take: a claim or a release of an earlier one may yet come to the log,
-    // and must not be taken for this one's.
+    // Each take-over has a new writer ID: a late claim or release of an earlier one must not be
+    // mistaken for this one's.
     UUID writer = new UUID(timing.random().nextLong(), timing.random().nextLong());
     confirmRead(queueLog, writer, recovered);
     for (int attempt = 1; attempt <= CLAIM_ATTEMPTS; attempt++) {
@@ -159,9 +159,9 @@ public final class LogJournals implements Journal {
   }
 
   /**
-   * Reads a queue's log as a server does that takes the queue, and takes nothing.
+   * Reads a queue's log like a take-over, but takes nothing.
    *
-   * @return why a server stops, and at which message; null if none does
+   * @return why and at which message a server stops; null if it does not stop
    * @throws IOException if the log cannot be read now
    */
   Stop stop(QueueId queue) throws IOException, InterruptedException {
@@ -177,23 +177,23 @@ public final class LogJournals implements Journal {
   }
 
   /**
-   * Why servers do not read on.
+   * Why servers stop reading.
    *
-   * @param offset of the message, or {@link JournalLog#NONE} if it is all of them
+   * @param offset of the message, or {@link JournalLog#NONE} for the whole log
    */
   record Stop(long offset, String why) {}
 
   /**
-   * Has servers pass over the message that stops them.
+   * Makes servers skip the message that stops them.
    *
-   * @param reason for whoever looks at the log later, at most {@value StepOverRecord#MAX_REASON}
+   * @param reason for later readers of the log, at most {@value StepOverRecord#MAX_REASON}
    *     characters
-   * @return offset of the record that says so
+   * @return offset of the record of the step
    * @throws IOException if it is not confirmed: it may have been recorded
    */
   long stepOver(QueueId queue, Stop stop, String reason) throws IOException, InterruptedException {
     JournalLog messages = logs.open(queue);
-    // Where nothing can be verified, one message that can be is what lacks.
+    // If nothing can be verified, one message that can be is enough.
     byte[] message =
         stop.offset() == JournalLog.NONE
             ? JournalLog.LEFT_OUT
@@ -204,7 +204,7 @@ public final class LogJournals implements Journal {
     return messages.append(format(queue).write(header, step.payload()).getFirst());
   }
 
-  /** Reads on until the queue is released or not wanted any more, for so long. */
+  /** Reads until the queue is released or no longer wanted, for at most the patience. */
   private void awaitRelease(
       QueueLog queueLog, Recovered recovered, Duration patience, BooleanSupplier wanted)
       throws IOException, InterruptedException {
@@ -221,16 +221,16 @@ public final class LogJournals implements Journal {
     return chain.sure() && chain.epoch() > 0 && !chain.released() && !isHeld(queue, chain);
   }
 
-  /** Whether the owner is this process, or was it last. */
+  /** Returns whether this process is the owner, or was the last one. */
   private boolean isHeld(QueueId queue, JournalChain chain) {
     LastOwnership held = ownerships.get(queue);
     return held != null && chain.isOwner(held.epoch(), held.writer());
   }
 
   /**
-   * Has the broker confirm what was read, and looks whether the log still has it: its master may
-   * have lost it meanwhile. A claim that follows a lost one skips an epoch, and then no reader can
-   * tell whether the history is whole.
+   * Makes the broker confirm what was read, and checks that the log still has it, as its master may
+   * have lost it. A claim after a lost one skips an epoch; then no reader knows whether the history
+   * is complete.
    */
   private void confirmRead(QueueLog queueLog, UUID writer, Recovered recovered)
       throws IOException, InterruptedException {
@@ -260,7 +260,7 @@ public final class LogJournals implements Journal {
         journal, recovered.state().image(), recovered.state().lastMessages(), showFromNanos);
   }
 
-  /** Called once the claim is known to be in the log, so that its time is not before it. */
+  /** Returns when the queue may first be shown. Call it after the claim is confirmed. */
   private long showFromNanos(QueueId queue, Recovered recovered) {
     JournalChain before = recovered.state().predecessor();
     long nowNanos = timing.nowNanos();
@@ -273,7 +273,7 @@ public final class LogJournals implements Journal {
     return nowNanos + timing.waitNanos();
   }
 
-  /** Nanosecond clocks may overflow. */
+  /** Returns the later time; nanosecond clocks may overflow. */
   private static long later(long oneNanos, long otherNanos) {
     return oneNanos - otherNanos > 0 ? oneNanos : otherNanos;
   }

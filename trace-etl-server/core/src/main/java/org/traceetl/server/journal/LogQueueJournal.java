@@ -12,20 +12,20 @@ import org.traceetl.server.window.LastMessages;
 import org.traceetl.server.window.SealedWindow;
 
 /**
- * A queue's journal in a log. It knows the chain as of the last message that is confirmed; an
- * answer that is the next offset says that the chain is still so, any other one that the messages
- * in between have to be read.
+ * A queue's journal in a log. It has the chain as of the last confirmed message. If an append
+ * returns the next offset, the chain is unchanged; otherwise the messages in between have to be
+ * read.
  *
- * <p>It never reads ahead of its own confirmed appends, for what can be read may be lost again.
- * Whether a window of unknown outcome counts, it finds out by a renewal: what stands before a
- * confirmed record is confirmed.
+ * <p>It never reads beyond its own confirmed appends, because unconfirmed messages may be lost
+ * again. To learn whether a window of unknown outcome counts, it appends a renewal: everything
+ * before a confirmed record is confirmed.
  */
 final class LogQueueJournal implements QueueJournal {
   private static final Logger log = LoggerFactory.getLogger(LogQueueJournal.class);
   private static final int APPEND_ATTEMPTS = 16;
   private static final long NANOS_PER_MILLI = 1_000_000;
 
-  /** A snapshot is due when so much has come since the last one. */
+  /** A snapshot is due after this many bytes since the last one. */
   private static final long SNAPSHOT_BYTES = 64L << 20;
 
   private final QueueLog queueLog;
@@ -41,14 +41,14 @@ final class LogQueueJournal implements QueueJournal {
   private LastMessages lastMessages;
   private long snapshotAtNanos;
 
-  /** A window that may be in the log or not. Null if there is none. */
+  /** A window whose append has no known outcome; null if there is none. */
   private Unsettled unsettled;
 
   private record Unsettled(SealedWindow window, Draft draft) {}
 
   /**
-   * @param recovered the state that was taken; its reader stands behind the claim
-   * @param beganNanos before the claim was sent
+   * @param recovered the state that was taken over; its reader is after the claim
+   * @param beganNanos time before the claim was sent
    */
   LogQueueJournal(
       QueueLog queueLog, UUID writer, Recovered recovered, long beganNanos, long showFromNanos) {
@@ -64,20 +64,20 @@ final class LogQueueJournal implements QueueJournal {
     snapshotAtNanos = timing.nowNanos() + firstSnapshotInMillis() * NANOS_PER_MILLI;
   }
 
-  /** Between half of the interval and all of it, by queue: so that not all come at once. */
+  /** Returns half to all of the interval, by queue: this spreads snapshots over time. */
   private long spread(long intervalMillis) {
     double share = Integer.toUnsignedLong(queueLog.queue().hashCode() * 0x9E37_79B9) * 0x1p-32;
     return (long) (intervalMillis * (0.5 + share / 2));
   }
 
-  /** Asks the wall clock once: a step of it later must not keep snapshots away. */
+  /** Reads the wall clock only once, so that a later step of it cannot delay snapshots. */
   private long firstSnapshotInMillis() {
     if (reader.snapshotMillis() != JournalLog.NONE) {
       long ageMillis = timing.nowMillis() - reader.snapshotMillis();
-      // The clock of the one who made it may be ahead.
+      // The writer's clock may be ahead.
       return Math.clamp(snapshotIntervalMillis - ageMillis, 0, snapshotIntervalMillis);
     }
-    // A log without windows needs none; whoever reads one without a begin waits for it.
+    // A log without windows needs no snapshot; readers of a log without its beginning need one.
     boolean isNew = reader.chain().sure() && reader.chain().number() == 0;
     return isNew ? snapshotIntervalMillis : 0;
   }
@@ -108,7 +108,7 @@ final class LogQueueJournal implements QueueJournal {
     if (!read.isEmpty()) {
       lastMessages = read;
     }
-    // The places stand before the window, so that none counts without them.
+    // The places precede the window, so that no window counts without them.
     if ((again || !read.isEmpty()) && appendRenewal() == Outcome.FENCED) {
       return Outcome.FENCED;
     }
@@ -158,8 +158,8 @@ final class LogQueueJournal implements QueueJournal {
   }
 
   /**
-   * Appends the claim once more, with the places known. When it is confirmed, so is all that stands
-   * before it.
+   * Appends the claim again, with the known places. When it is confirmed, everything before it is
+   * confirmed.
    */
   private Outcome appendRenewal() throws IOException, InterruptedException {
     JournalChain chain = reader.chain();
@@ -173,7 +173,7 @@ final class LogQueueJournal implements QueueJournal {
             queueLog.payloads().bytes(lastMessages)));
   }
 
-  /** Whether the queue is still the caller's when the log has confirmed a record. */
+  /** Appends a record; returns whether the caller still owns the queue afterwards. */
   private Outcome append(Draft draft) throws IOException, InterruptedException {
     long beganNanos = timing.nowNanos();
     return outcome(queueLog.append(draft, reader, Visitor.NONE), beganNanos);
@@ -190,7 +190,7 @@ final class LogQueueJournal implements QueueJournal {
     return Outcome.KEPT;
   }
 
-  /** A call that failed may have read the claim of another owner before it failed. */
+  /** Returns whether the queue is lost, perhaps to a claim that a failed call has read. */
   private boolean isFenced() {
     if (!fenced && !isOwner()) {
       succeeded();
@@ -209,7 +209,7 @@ final class LogQueueJournal implements QueueJournal {
     }
   }
 
-  /** What happens at each hand-over. */
+  /** Ends the ownership at a hand-over. */
   private Outcome succeeded() {
     log.info(
         "Another server has claimed queue {}; this server owned it in epoch {}",
@@ -218,13 +218,13 @@ final class LogQueueJournal implements QueueJournal {
     return fenced();
   }
 
-  /** What should not happen. */
+  /** Ends the ownership because of an unexpected state. */
   private Outcome fenced(String why) {
     log.error("Queue {} is dropped in epoch {}: {}", queueLog.queue(), epoch, why);
     return fenced();
   }
 
-  /** Trying again would not help: what was not kept is for the one who can read the journal. */
+  /** Ends the ownership, because a retry fails too; the next owner reads the rest. */
   private Outcome stopped(LaterVersionException why) {
     return fenced(why.getMessage());
   }
@@ -264,7 +264,7 @@ final class LogQueueJournal implements QueueJournal {
     if (isFenced()) {
       return Outcome.FENCED;
     }
-    // What is rejected has been counted when it was read first.
+    // Rejected records were counted when they were first read.
     Recovered recovered = queueLog.recover(reader.next(), new JournalCounters());
     JournalChain chain = reader.chain();
     if (!agree(chain, recovered.reader().chain())) {
@@ -286,7 +286,7 @@ final class LogQueueJournal implements QueueJournal {
       return Outcome.FENCED;
     }
     if (placed == Placed.NEXT) {
-      // Whoever reads from the mark on does not see what stands before it.
+      // Readers that begin at the mark do not see earlier records.
       if (!lastMessages.isEmpty() && appendRenewal() == Outcome.FENCED) {
         return Outcome.FENCED;
       }
@@ -306,8 +306,8 @@ final class LogQueueJournal implements QueueJournal {
 
   @Override
   public void release() throws IOException, InterruptedException {
-    // An owner that still had to wait for the one before it cannot say that nobody shows anything:
-    // its successor then waits as well.
+    // An owner that still waits for its predecessor does not know whether a page shows the queue,
+    // so its successor waits as well.
     if (fenced || timing.nowNanos() - showFromNanos < 0) {
       return;
     }
@@ -321,7 +321,7 @@ final class LogQueueJournal implements QueueJournal {
     fenced = true;
   }
 
-  /** Whose it is and until when it is shown, for messages. */
+  /** Returns the owner and the end of the lease, for log lines. */
   @Override
   public String toString() {
     return queueLog.queue()

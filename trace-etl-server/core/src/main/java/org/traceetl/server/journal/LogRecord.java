@@ -1,14 +1,14 @@
 package org.traceetl.server.journal;
 
 /**
- * A whole record and where it stands in the log.
+ * A whole record and its position in the log.
  *
  * @param first offset of its first chunk
- * @param next offset after its last one
- * @param payload what the kind makes of it; empty for releases, and for claims but for {@link
+ * @param next offset after its last chunk
+ * @param payload its content by kind; empty for releases, and for claims except {@link
  *     LastMessagesFormat}
  */
 record LogRecord(RecordHeader header, long first, long next, byte[] payload) {
-  /** Nothing but a header. */
+  /** The payload of a record without one. */
   static final byte[] NO_PAYLOAD = {};
 }

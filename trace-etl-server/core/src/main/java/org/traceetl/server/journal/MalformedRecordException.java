@@ -1,6 +1,6 @@
 package org.traceetl.server.journal;
 
-/** Bytes that are no record: torn, damaged, or of a version that this reader does not know. */
+/** Thrown for bytes that are not a record: incomplete, damaged, or of an unknown version. */
 public sealed class MalformedRecordException extends Exception permits UnknownVersionException {
   private static final long serialVersionUID = 1;
 

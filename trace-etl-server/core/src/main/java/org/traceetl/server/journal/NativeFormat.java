@@ -5,7 +5,7 @@ import org.traceetl.server.window.NativeCounts;
 import org.traceetl.server.window.NativeTotals;
 
 /**
- * The native histogram of a row:
+ * The format of a row's native histogram:
  *
  * <pre>
  *   unsigned  buckets n, n times, rising:

@@ -2,7 +2,7 @@ package org.traceetl.server.journal;
 
 import java.io.IOException;
 
-/** Thrown when a log's broker does not answer. What the broker refuses is not meant. */
+/** Thrown when a log's broker does not answer, but not when it refuses a request. */
 public final class NoAnswerException extends IOException {
   private static final long serialVersionUID = 1L;
 

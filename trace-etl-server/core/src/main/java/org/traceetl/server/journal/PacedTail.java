@@ -9,10 +9,9 @@ import org.traceetl.common.LogThrottle;
 import org.traceetl.server.window.QueueId;
 
 /**
- * A queue's tail in the hands of a sink that reads many from one thread: read again at once while
- * there is something new, about once a second when there is nothing, and left alone for a while
- * after a failure, so that a broker that is away does not hold up the queues of the others. One
- * thread at a time.
+ * A queue's tail for a sink that reads many queues from one thread. It is due immediately while
+ * there are new windows, about once a second otherwise, and after a pause if a read failed. So an
+ * unavailable broker does not delay the queues of other brokers. For one thread at a time.
  */
 public final class PacedTail {
   /** Opens the tail. */
@@ -24,14 +23,14 @@ public final class PacedTail {
   private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(1);
   private static final long FAILED_NANOS = TimeUnit.SECONDS.toNanos(3);
 
-  /** Between two reads that found no window, though there are messages: they may lag behind. */
+  /** Pause between two reads that found messages but no window, because reads may lag. */
   private static final long EMPTY_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
   private final QueueId queue;
   private final Opening opening;
   private final LogThrottle throttle;
 
-  /** Null until it could be opened. */
+  /** Null until it is opened. */
   private JournalTail tail;
 
   private long dueNanos;
@@ -41,10 +40,10 @@ public final class PacedTail {
   private boolean failed;
 
   /**
-   * A tail that is opened when it is read first.
+   * Creates a tail that is opened at the first read.
    *
-   * @param nowNanos from when on it is due
-   * @param throttle of the sink's lines on failures
+   * @param nowNanos when it is first due
+   * @param throttle limits the sink's log lines on failures
    */
   public PacedTail(QueueId queue, Opening opening, long nowNanos, LogThrottle throttle) {
     this.queue = queue;
@@ -54,12 +53,12 @@ public final class PacedTail {
     lagDueNanos = nowNanos;
   }
 
-  /** Nanoseconds until it should be read; 0 or less: now. */
+  /** Returns nanoseconds until the next read; 0 or less if it is due. */
   public long dueInNanos(long nowNanos) {
     return dueNanos - nowNanos;
   }
 
-  /** There may be more than the last read found: it is due now, unless it fails. */
+  /** Makes the tail due now, unless the last read failed: there may be new messages. */
   public void expectMore(long nowNanos) {
     atEnd = false;
     if (!failed) {
@@ -67,7 +66,7 @@ public final class PacedTail {
     }
   }
 
-  /** The windows that come next; empty if there are none, or none that can be read now. */
+  /** Returns the next windows; empty if there are none, or they cannot be read now. */
   public List<JournalTail.Kept> read(long nowNanos) throws InterruptedException {
     try {
       if (tail == null) {
@@ -90,7 +89,7 @@ public final class PacedTail {
     } catch (IOException e) {
       failed(nowNanos, e.toString(), null);
     } catch (RuntimeException e) {
-      // The boundary of the sink's thread: the other queues go on.
+      // Failures of one queue must not stop the sink's thread.
       failed(nowNanos, "an internal error", e);
     }
     return List.of();
@@ -105,7 +104,7 @@ public final class PacedTail {
     }
   }
 
-  /** Finds out how much there is to read, for a queue that is not read just now. */
+  /** Determines how much there is to read, for a queue that is not being read. */
   public void observe(long nowNanos) throws InterruptedException {
     if (failed || tail == null || lagDueNanos - nowNanos > 0) {
       return;
@@ -119,7 +118,7 @@ public final class PacedTail {
     }
   }
 
-  /** Marks how far the sink has come. A mark that cannot be set now is left to the next one. */
+  /** Marks the sink's progress; returns false if that failed. The next mark then replaces it. */
   public boolean mark(long offset) throws InterruptedException {
     try {
       tail.mark(offset);
@@ -137,8 +136,8 @@ public final class PacedTail {
   }
 
   /**
-   * Offset to mark once all windows read have been dealt with, or {@link JournalLog#NONE} if there
-   * is none yet.
+   * Returns the offset to mark after all windows read were processed, or {@link JournalLog#NONE} if
+   * there is none yet.
    */
   public long restart() {
     return tail == null ? JournalLog.NONE : tail.restart();
@@ -148,12 +147,12 @@ public final class PacedTail {
     return queue;
   }
 
-  /** Whether the last read found that there was nothing more. */
+  /** Returns whether the last read reached the end. */
   public boolean atEnd() {
     return atEnd;
   }
 
-  /** Messages that are not read yet, as far as is known. */
+  /** Returns the number of unread messages, as of the last look. */
   public long lag() {
     return lag;
   }

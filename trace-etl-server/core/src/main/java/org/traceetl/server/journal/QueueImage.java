@@ -8,12 +8,11 @@ import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
 
 /**
- * A queue's state as its journal tells it: what a snapshot and the windows after it add up to. A
- * take-over passes it to the queue's new owner; a snapshot is one written down. One thread at a
- * time.
+ * A queue's state: the sum of a snapshot and the windows after it in the journal. A take-over
+ * passes it to the queue's new owner; a snapshot is a written image. For one thread at a time.
  *
- * <p>Series of another schema than the caller's cannot go on: they leave, with the position and the
- * de-duplication untouched.
+ * <p>Series of a different schema cannot continue: they are removed; position and de-duplication
+ * remain.
  */
 public final class QueueImage {
   private static final long NANOS_PER_MILLI = 1_000_000;
@@ -26,18 +25,18 @@ public final class QueueImage {
   private long to = JournalLog.NONE;
   private long ownedUntilMillis;
 
-  /** Above the highest series number in use so far. */
+  /** Exceeds the highest series number used so far. */
   private int slots;
 
-  /** By series: row + 1; 0 where there is no such series. */
+  /** By series: row + 1; 0 for no series. */
   private int[] rowOf = new int[INITIAL_SERIES];
 
-  // Rows stand for live series, without gaps: what a log's bytes can make grow by much is rowOf.
+  // Rows are live series without gaps, so forged bytes can only make rowOf large.
   private int rows;
   private SeriesDefinition[] definitions = new SeriesDefinition[INITIAL_SERIES];
   private long[] counts;
 
-  // In two parts: as nanoseconds a sum would not fit after 292 years of spans.
+  // In two parts: nanoseconds would overflow after 292 years of spans.
   private long[] sumMillis = new long[INITIAL_SERIES];
   private int[] sumNanos = new int[INITIAL_SERIES];
 
@@ -46,15 +45,15 @@ public final class QueueImage {
   private final NativeTotals natives = new NativeTotals();
   private long unknownRows;
 
-  /** Null where none are kept. */
+  /** Null if not kept. */
   private ReceivedSpans received;
 
   /**
-   * An empty image.
+   * Creates an empty image.
    *
    * @param schema of the series: buckets and dimensions
    * @param stride buckets of a series
-   * @param maxAgentBytes most heap for the agents remembered
+   * @param maxAgentBytes maximum heap of the remembered agents
    */
   public QueueImage(long schema, int stride, long maxAgentBytes) {
     this.schema = schema;
@@ -64,7 +63,7 @@ public final class QueueImage {
   }
 
   /**
-   * Has it keep the spans received by application as well. Snapshots of it are of a later version.
+   * Makes the image keep received spans by application. Its snapshots then have a later version.
    *
    * @return this
    */
@@ -73,17 +72,17 @@ public final class QueueImage {
     return this;
   }
 
-  /** Spans received by application; null where they are not kept. */
+  /** Returns the received spans by application; null if not kept. */
   public ReceivedSpans received() {
     return received;
   }
 
-  /** Notes that the queue had an owner at this time, milliseconds since 1970. */
+  /** Records that the queue had an owner at this time, in milliseconds since 1970. */
   public void ownedUntil(long millis) {
     ownedUntilMillis = Math.max(ownedUntilMillis, millis);
   }
 
-  /** When the queue's last owner was last heard of, milliseconds since 1970; 0 if never. */
+  /** Returns when the queue's last owner was last known, in milliseconds since 1970; 0 if never. */
   public long ownedUntilMillis() {
     return ownedUntilMillis;
   }
@@ -136,7 +135,7 @@ public final class QueueImage {
   }
 
   /**
-   * Begins a series with nothing in it; one that has its number ends.
+   * Creates an empty series, in place of a series with the same number.
    *
    * @return its row
    */
@@ -156,7 +155,7 @@ public final class QueueImage {
     return row;
   }
 
-  /** Sets a row, but for its counts, to what a snapshot says. */
+  /** Sets a row, except its counts, from a snapshot. */
   void restore(int row, long ofMillis, int ofNanos, long lastMillis, long carry) {
     sumMillis[row] = ofMillis;
     sumNanos[row] = ofNanos;
@@ -164,12 +163,12 @@ public final class QueueImage {
     carries[row] = carry;
   }
 
-  /** Sets the position to what a snapshot says. */
+  /** Sets the position from a snapshot. */
   void to(long offset) {
     to = offset;
   }
 
-  /** The last row takes the place of the one that leaves. */
+  /** Removes a series; the last row takes its place. */
   private void evict(int series) {
     int row = row(series);
     if (row < 0) {
@@ -209,7 +208,7 @@ public final class QueueImage {
     carries = Arrays.copyOf(carries, capacity);
   }
 
-  /** The row of a series, or -1 if there is none. */
+  /** Returns the row of a series, or -1 if there is none. */
   int row(int series) {
     return series < slots ? rowOf[series] - 1 : -1;
   }
@@ -222,38 +221,38 @@ public final class QueueImage {
     return stride;
   }
 
-  /** Offset after the last message that counts, or {@link JournalLog#NONE} without any. */
+  /** Returns the offset after the last message that counts; {@link JournalLog#NONE} if none. */
   public long to() {
     return to;
   }
 
-  /** Which batches count. Goes over to the queue's owner. */
+  /** Returns which batches count. The queue's owner takes it over. */
   public BatchHistory history() {
     return history;
   }
 
-  /** Series numbers are below it. */
+  /** Returns a number above all series numbers. */
   public int slots() {
     return slots;
   }
 
-  /** The series of this number; null if there is none. */
+  /** Returns the series with this number; null if there is none. */
   public SeriesDefinition definition(int series) {
     int row = row(series);
     return row < 0 ? null : definitions[row];
   }
 
-  /** Spans by row, then bucket, not cumulative. For snapshots; void when a series is made. */
+  /** Returns spans by row, then bucket, not cumulative. For snapshots; void after a new series. */
   long[] counts() {
     return counts;
   }
 
-  /** Native histograms by row. For snapshots. */
+  /** Returns native histograms by row. For snapshots. */
   NativeTotals natives() {
     return natives;
   }
 
-  /** Whether any series has native buckets. */
+  /** Returns whether any series has native buckets. */
   boolean hasNative() {
     for (int row = 0; row < rows; row++) {
       if (natives.size(row) > 0) {
@@ -263,40 +262,40 @@ public final class QueueImage {
     return false;
   }
 
-  /** Copies the native histogram of a series that there is to a row of other totals. */
+  /** Copies the native histogram of an existing series to a row of other totals. */
   public void copyNative(int series, NativeTotals to, int toRow) {
     to.copy(toRow, natives, row(series));
   }
 
-  /** Spans of a series that there is, in one bucket, not cumulative. */
+  /** Returns the spans of an existing series in one bucket, not cumulative. */
   public long count(int series, int bucket) {
     return counts[row(series) * stride + bucket];
   }
 
-  /** Sum of the durations of a series that there is, whole milliseconds. */
+  /** Returns the sum of durations of an existing series, in whole milliseconds. */
   public long sumMillis(int series) {
     return sumMillis[row(series)];
   }
 
-  /** What the sum has beyond {@link #sumMillis}, below a millisecond. */
+  /** Returns the nanoseconds of the sum beyond {@link #sumMillis}. */
   public int sumNanos(int series) {
     return sumNanos[row(series)];
   }
 
   /**
-   * When the series was touched last, milliseconds since 1970; see {@link
+   * Returns when the series was last touched, in milliseconds since 1970; see {@link
    * SealedWindow#touchedMillis}.
    */
   public long touchedMillis(int series) {
     return touchedMillis[row(series)];
   }
 
-  /** Fraction of a span that the series' counts are behind the exact sum. */
+  /** Returns by which fraction of a span the counts of a series are below the exact sum. */
   public long carry(int series) {
     return carries[row(series)];
   }
 
-  /** Rows of windows that belonged to no series: 0 unless the log has lost what was before. */
+  /** Returns the number of window rows without a series: 0 unless the log lost earlier records. */
   public long unknownRows() {
     return unknownRows;
   }

@@ -9,16 +9,16 @@ import org.traceetl.server.journal.JournalReader.Visitor;
 import org.traceetl.server.window.LastMessages;
 import org.traceetl.server.window.QueueId;
 
-/** One queue's log with all that it takes to write to it and to read it. One thread at a time. */
+/** One queue's log with everything needed to write and read it. For one thread at a time. */
 final class QueueLog {
   private static final Logger log = LoggerFactory.getLogger(QueueLog.class);
 
-  /** How long the log may take to show a message that it has acknowledged. */
+  /** Maximum time until the log shows a message that it has acknowledged. */
   private static final long PATIENCE_NANOS = 5_000_000_000L;
 
   private static final long POLL_NANOS = 2_000_000;
 
-  /** Most recoveries tried beside the first. */
+  /** Maximum number of repeated recoveries. */
   private static final int RECOVERIES = 10;
 
   /** Instead of an offset: all messages that the log shows. */
@@ -33,7 +33,7 @@ final class QueueLog {
   private final String group;
 
   /**
-   * @param group whose mark names the newest snapshot
+   * @param group whose mark identifies the newest snapshot
    */
   QueueLog(
       QueueId queue,
@@ -76,13 +76,13 @@ final class QueueLog {
     messages.mark(group, offset);
   }
 
-  /** A state as the log tells it, and the reader that stands behind it. */
+  /** A state recovered from the log, and the reader positioned after it. */
   record Recovered(ReplayedState state, JournalReader reader) {}
 
   /**
-   * Reads the queue's state from all that the log shows. If that leaves history out, it may be that
-   * the log does not show the marked snapshot yet, or that messages were deleted meanwhile: then
-   * once more, some times.
+   * Reads the queue's state from all that the log shows. If history is missing, the log may not
+   * show the marked snapshot yet, or messages were deleted meanwhile. Then this repeats the
+   * recovery a few times.
    */
   Recovered recover() throws IOException, InterruptedException {
     Recovered recovered = recover(ALL, counters);
@@ -94,16 +94,15 @@ final class QueueLog {
   }
 
   /**
-   * Reads the queue's state: from the marked snapshot if it is there, else from the begin of the
-   * log.
+   * Reads the queue's state from the marked snapshot, or from the beginning of the log.
    *
-   * @param until offset of the first message that does not matter, or {@link #ALL}
-   * @param counters for what is rejected on the way
+   * @param until offset after the last message to read, or {@link #ALL}
+   * @param counters for rejected messages
    */
   Recovered recover(long until, JournalCounters counters) throws IOException, InterruptedException {
     long mark = messages.mark(group);
     long begin = messages.begin();
-    // Asked last, so that it is not before either of them even if the process was stopped.
+    // Read last, so that it is not before the other two even if the process was suspended.
     long end = until == ALL ? messages.end() : until;
     if (mark >= begin && mark < end) {
       Recovered recovered = recover(mark, JournalChain.UNKNOWN, end, counters);
@@ -127,9 +126,9 @@ final class QueueLog {
   }
 
   /**
-   * Reads all messages before an offset, waiting for them if need be.
+   * Reads all messages before an offset; waits for them if necessary.
    *
-   * @throws IOException if they do not come
+   * @throws IOException if they do not arrive
    */
   void readUntil(JournalReader reader, long until, Visitor visitor)
       throws IOException, InterruptedException {
@@ -152,10 +151,10 @@ final class QueueLog {
   }
 
   /**
-   * Compares messages that were read with those that the log has now. If the last ones are there,
-   * so are all before them.
+   * Compares messages that were read with those in the log now. If the last ones are unchanged, all
+   * before them are.
    *
-   * @throws IOException if the log has others in their place, or none
+   * @throws IOException if the log has other messages, or none, at their offsets
    */
   void requireUnchanged(LastMessages read) throws IOException, InterruptedException {
     int place = 0;
@@ -164,7 +163,7 @@ final class QueueLog {
       int before = place;
       for (Entry entry : entries) {
         while (place < read.size() && read.end(place) <= entry.offset()) {
-          place++; // deleted since
+          place++; // deleted since then
         }
         if (place < read.size() && read.end(place) == entry.offset() + 1) {
           requireSame(entry, read.checksum(place));
@@ -192,7 +191,7 @@ final class QueueLog {
             + ", which had been read and was not confirmed; the take-over must be repeated");
   }
 
-  /** A record made into messages. */
+  /** A record as messages. */
   record Draft(RecordHeader header, byte[] payload, List<byte[]> messages) {
     long bytes() {
       return messages.stream().mapToLong(message -> message.length).sum();
@@ -203,23 +202,22 @@ final class QueueLog {
     return new Draft(header, payload, format.write(header, payload));
   }
 
-  /** What a log answered to a record. */
+  /** Where the log placed a record. */
   enum Placed {
-    /** It stands right after the last message that was read, and whole. */
+    /** Directly after the last message that was read, and whole. */
     NEXT,
 
-    /** Something else came between. The answer is in the log, all of which has been read. */
+    /** After other messages. All messages up to it were read; the chain shows the outcome. */
     LATER,
 
-    /** The log has lost messages that it had acknowledged. */
+    /** At an earlier offset: the log lost acknowledged messages. */
     REWOUND
   }
 
   /**
-   * Appends a record. When this returns, the record and all that the reader has read are confirmed.
+   * Appends a record. Then the record and everything the reader has read are confirmed.
    *
-   * @param reader stands behind the last message known to be confirmed; afterwards behind the
-   *     record
+   * @param reader positioned after the last message known to be confirmed; moves after the record
    * @throws IOException if the record is not confirmed
    */
   Placed append(Draft draft, JournalReader reader, Visitor visitor)

@@ -6,21 +6,21 @@ import java.util.List;
 import org.traceetl.server.journal.JournalLog.Entry;
 
 /**
- * Puts records together from the messages of a log. The chunks of a record stand side by side; an
- * exact repeat of the chunk before is passed over, as a writer without an answer sends a chunk
- * again; with anything else in between, the record is torn. What does not become a record is
- * counted. One thread at a time.
+ * Assembles records from the messages of a log. The chunks of a record are adjacent. An exact
+ * repeat of the previous chunk is skipped, because a writer without an answer sends a chunk again.
+ * With any other message in between, the record is torn. Messages that do not form a record are
+ * counted. For one thread at a time.
  */
 final class RecordAssembler {
   private final ChunkFormat format;
   private final JournalCounters counters;
 
-  /** The chunks so far of a record that is not whole. */
+  /** The chunks so far of an incomplete record. */
   private final List<RecordChunk> parts = new ArrayList<>();
 
   private long first;
 
-  /** The message before, if it was a chunk; else null. */
+  /** The previous message if it was a chunk; else null. */
   private byte[] before;
 
   RecordAssembler(ChunkFormat format, JournalCounters counters) {
@@ -29,9 +29,9 @@ final class RecordAssembler {
   }
 
   /**
-   * Takes the log's next message. Null as long as no record is whole with it.
+   * Accepts the log's next message; returns the record that it completes, or null.
    *
-   * @throws UnknownVersionException if it is of a later version; then it is not taken
+   * @throws UnknownVersionException if it is of a later version; then it is not accepted
    */
   LogRecord accept(Entry entry) throws UnknownVersionException {
     if (entry.body() == JournalLog.LEFT_OUT) {
@@ -87,7 +87,7 @@ final class RecordAssembler {
     return whole;
   }
 
-  /** What comes next does not stand beside what came before. */
+  /** Forgets the previous messages: the next one is not adjacent to them. */
   void clear() {
     if (!parts.isEmpty()) {
       counters.rejected(RecordRejection.TORN);

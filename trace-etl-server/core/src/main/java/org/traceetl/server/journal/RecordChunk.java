@@ -5,7 +5,7 @@ package org.traceetl.server.journal;
  *
  * @param index of the part, from 0
  * @param count parts of the record, 1 or above
- * @param message the whole message; the payload is what follows its header
+ * @param message the whole message; the payload follows its header
  */
 record RecordChunk(RecordHeader header, int index, int count, byte[] message) {
   int payloadLength() {

@@ -3,25 +3,24 @@ package org.traceetl.server.journal;
 import java.util.UUID;
 
 /**
- * What a record says about itself. Two records of one queue with the same header have the same
- * payload, so that their chunks may stand in for one another.
+ * The header of a record. Two records of one queue with equal headers have equal payloads, so their
+ * chunks are interchangeable.
  *
- * @param writer whose take of the queue wrote it: 128 random bits
- * @param epoch of the claim under which it was written, 1 or above; 0 of a barrier
- * @param number how many windows the chain has with it, 0 or above
- * @param from of a window: offset of the span queue where it begins; of a snapshot: offset of this
- *     log where it has to stand; of a step: that of the message it is over; of a repeated claim
- *     with places: the last of them; else {@link JournalLog#NONE}
+ * @param writer 128 random bits that identify the writer's take-over of the queue
+ * @param epoch of the claim under which it was written, 1 or above; 0 for a barrier
+ * @param number windows in the chain, including this record, 0 or above
+ * @param from for a window, its first offset of the span queue; for a snapshot, its intended offset
+ *     in this log; for a step, the offset of the skipped message; for a repeated claim with places,
+ *     the last place; else {@link JournalLog#NONE}
  * @param to offset of the span queue after the last message that counts, {@link JournalLog#NONE}
- *     without any
- * @param writtenMillis when it was made by the writer's clock, milliseconds since 1970; decides
- *     nothing but when the next snapshot is due
+ *     without one
+ * @param writtenMillis creation time by the writer's clock, milliseconds since 1970
  */
 record RecordHeader(
     RecordKind kind, UUID writer, long epoch, long number, long from, long to, long writtenMillis) {
   /**
-   * Whether it is the release of somebody who owns nothing. It says nothing to its readers: once it
-   * is confirmed, so are all messages before it.
+   * Returns whether it is a release without ownership. Readers ignore it: once it is confirmed, all
+   * messages before it are confirmed.
    */
   boolean isBarrier() {
     return kind == RecordKind.RELEASE && epoch == 0;

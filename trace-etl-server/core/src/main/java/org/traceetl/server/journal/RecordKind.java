@@ -1,20 +1,20 @@
 package org.traceetl.server.journal;
 
-/** What a record of the log says. */
+/** The kinds of records. */
 enum RecordKind {
-  /** The writer takes the queue. */
+  /** The writer takes the queue over. */
   CLAIM(1),
 
-  /** What the spans between two offsets added up to. */
+  /** The sums of the spans between two offsets. */
   WINDOW(2),
 
-  /** What all windows so far add up to. */
+  /** The sum of all windows so far. */
   SNAPSHOT(3),
 
   /** The writer has ended, and shows nothing any more. */
   RELEASE(4),
 
-  /** An operator has readers pass over a message that stops them. */
+  /** An operator makes readers skip a message that stops them. */
   STEP(5);
 
   private static final RecordKind[] KINDS = values();
@@ -25,12 +25,12 @@ enum RecordKind {
     this.code = (byte) code;
   }
 
-  /** As in the format. */
+  /** Returns the code in the format. */
   byte code() {
     return code;
   }
 
-  /** Null if there is none of this code. */
+  /** Returns the kind with this code, or null. */
   static RecordKind of(byte code) {
     for (RecordKind kind : KINDS) {
       if (kind.code == code) {

@@ -6,9 +6,9 @@ import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 
 /**
- * What records bear.
+ * Encodes and decodes the payloads of records.
  *
- * @param newImage makes an image without windows
+ * @param newImage creates an image without windows
  */
 record RecordPayloads(Supplier<QueueImage> newImage) {
   byte[] bytes(SealedWindow window) {

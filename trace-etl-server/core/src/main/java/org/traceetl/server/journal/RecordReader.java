@@ -10,9 +10,9 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * Reads what {@link RecordWriter} wrote. The bytes may be anything: whatever does not fit is a
- * {@link MalformedRecordException}, and nothing is allocated for what the bytes left cannot hold.
- * One thread at a time.
+ * Reads what {@link RecordWriter} wrote. The bytes may be arbitrary: malformed ones cause a {@link
+ * MalformedRecordException}, and allocations are limited by the remaining bytes. For one thread at
+ * a time.
  */
 final class RecordReader {
   private static final VarHandle FIXED =
@@ -33,7 +33,7 @@ final class RecordReader {
     end = offset + length;
   }
 
-  /** Bytes not read yet. */
+  /** Returns the number of unread bytes. */
   int left() {
     return end - at;
   }
@@ -54,7 +54,7 @@ final class RecordReader {
     return value;
   }
 
-  /** Any 64 bits. */
+  /** Reads any 64 bits. */
   long unsigned() throws MalformedRecordException {
     long value = 0;
     for (int shift = 0; shift < Long.SIZE; shift += 7) {
@@ -75,7 +75,7 @@ final class RecordReader {
     return zigZag >>> 1 ^ -(zigZag & 1);
   }
 
-  /** An unsigned number up to {@code max}; below 0 there is none. */
+  /** Reads an unsigned number up to {@code max}; none is valid if that is negative. */
   long upTo(long max, String what) throws MalformedRecordException {
     return checkUpTo(unsigned(), max, what);
   }
@@ -88,18 +88,18 @@ final class RecordReader {
     return value;
   }
 
-  /** An unsigned number that a long holds. */
+  /** Reads an unsigned number that fits a long. */
   long amount(String what) throws MalformedRecordException {
     return upTo(Long.MAX_VALUE, what);
   }
 
-  /** How many things follow, each of at least so many bytes. */
+  /** Reads a number of elements of at least the given size each. */
   int count(int minBytes, String what) throws MalformedRecordException {
     long count = unsigned();
     return (int) checkUpTo(count, left() / minBytes, what);
   }
 
-  /** A text, or null. */
+  /** Reads a text, or null. */
   String text() throws MalformedRecordException {
     long kind = unsigned();
     if (kind == RecordWriter.NULL) {
@@ -119,7 +119,7 @@ final class RecordReader {
     return texts.get((int) known);
   }
 
-  /** A text that is there. */
+  /** Reads a text that must not be null. */
   String text(String what) throws MalformedRecordException {
     String text = text();
     if (text == null) {
@@ -128,7 +128,7 @@ final class RecordReader {
     return text;
   }
 
-  /** Numbers into {@code values[from, from + length)}, which are 0. */
+  /** Reads numbers into {@code values[from, from + length)}, which must be 0. */
   void sparse(long[] values, int from, int length, String what) throws MalformedRecordException {
     int bitmap = at;
     int bitmapBytes = RecordWriter.sparseBytes(length);
@@ -143,7 +143,7 @@ final class RecordReader {
     }
   }
 
-  /** All has been read. */
+  /** Requires that all bytes were read. */
   void end() throws MalformedRecordException {
     if (at != end) {
       throw malformed("goes on after its end");

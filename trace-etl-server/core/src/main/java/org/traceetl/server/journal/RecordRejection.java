@@ -2,44 +2,44 @@ package org.traceetl.server.journal;
 
 import java.util.Locale;
 
-/** Why something in the log does not count. */
+/** Why a message or record in the log does not count. */
 public enum RecordRejection {
-  /** A record of which a part is missing, or has something else in between. */
+  /** A part of the record is missing, or another message is in between. */
   TORN,
 
-  /** Bytes that have changed since they were written. */
+  /** The bytes have changed since they were written. */
   CHECKSUM,
 
   /**
-   * Of a format that this version does not know. It is not passed over: the reader stops before it,
-   * and whoever needs what is behind it gets an error.
+   * The format is unknown to this version. The reader stops before the record, and every read
+   * beyond it fails.
    */
   VERSION,
 
-  /** Of another queue, or nothing of the journal's at all. */
+  /** It belongs to another queue, or is not the journal's. */
   FOREIGN,
 
-  /** Of an owner that another one has succeeded, or a repeat of what counts already. */
+  /** Its owner was superseded, or it repeats a record that counts already. */
   STALE,
 
-  /** Does not go on where the chain ends. */
+  /** It does not continue the chain. */
   OUT_OF_CHAIN,
 
-  /** Without an authentication code, or with a wrong one. */
+  /** Its authentication code is missing or wrong. */
   UNAUTHENTICATED,
 
-  /** Authenticated with a key that this server does not have. */
+  /** It is authenticated with a key that this server does not have. */
   UNKNOWN_KEY,
 
-  /** It would stop the reader, but an operator has said to pass over it. */
+  /** It would stop the reader, but an operator stepped over it. */
   STEPPED_OVER,
 
-  /** Whole and unchanged, yet senseless. */
+  /** Whole and unchanged, but invalid. */
   MALFORMED;
 
   private final String label = name().toLowerCase(Locale.ROOT);
 
-  /** As in metrics: lower case. */
+  /** Returns the name in metrics, in lower case. */
   public String label() {
     return label;
   }

@@ -10,7 +10,7 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Writes a record into a buffer that grows and stays. What it is made of:
+ * Writes a record into a reused buffer that grows. The types are:
  *
  * <ul>
  *   <li>unsigned: a varint, 7 bits a byte, low ones first, at most 10 bytes;
@@ -22,7 +22,7 @@ import java.util.Map;
  *       0.
  * </ul>
  *
- * <p>One thread at a time.
+ * <p>For one thread at a time.
  */
 public final class RecordWriter {
   static final int NULL = 0;
@@ -38,18 +38,18 @@ public final class RecordWriter {
   private byte[] buffer = new byte[INITIAL_BYTES];
   private int size;
 
-  /** Begins a record. */
+  /** Starts a record. */
   public void clear() {
     size = 0;
     texts.clear();
   }
 
-  /** The record is in {@code [0, size())} of it. Valid until something more is written. */
+  /** Returns the array with the record in {@code [0, size())}, valid until the next write. */
   public byte[] buffer() {
     return buffer;
   }
 
-  /** Bytes written. */
+  /** Returns the number of bytes written. */
   public int size() {
     return size;
   }
@@ -111,7 +111,7 @@ public final class RecordWriter {
     size += utf8.length;
   }
 
-  /** The numbers {@code values[from, from + length)}. */
+  /** Writes the numbers {@code values[from, from + length)}. */
   void sparse(long[] values, int from, int length) {
     int bitmap = size;
     int bytes = sparseBytes(length);
@@ -126,7 +126,7 @@ public final class RecordWriter {
     }
   }
 
-  /** The least bytes that so many numbers take. */
+  /** Returns the minimum size of the given number of sparse values. */
   static int sparseBytes(int length) {
     return (length + Byte.SIZE - 1) / Byte.SIZE;
   }

@@ -4,7 +4,7 @@ import org.traceetl.server.journal.JournalReader.Visitor;
 import org.traceetl.server.window.LastMessages;
 import org.traceetl.server.window.QueueId;
 
-/** What all windows that count add up to. One thread at a time. */
+/** The sum of all windows that count. For one thread at a time. */
 final class ReplayedState implements Visitor {
   private final QueueId queue;
   private final RecordPayloads payloads;
@@ -12,7 +12,7 @@ final class ReplayedState implements Visitor {
 
   private LastMessages lastMessages = LastMessages.NONE;
 
-  /** Before the last claim. */
+  /** The chain before the last claim. */
   private JournalChain predecessor = JournalChain.FRESH;
 
   ReplayedState(QueueId queue, RecordPayloads payloads) {
@@ -25,7 +25,7 @@ final class ReplayedState implements Visitor {
     return image;
   }
 
-  /** The chain before the last claim. */
+  /** Returns the chain before the last claim. */
   JournalChain predecessor() {
     return predecessor;
   }
@@ -38,7 +38,7 @@ final class ReplayedState implements Visitor {
     }
   }
 
-  /** The places up to which it is known what was read, none above the last window's end. */
+  /** Returns the known places up to the end of the last window. */
   LastMessages lastMessages() {
     return lastMessages.upTo(image.to());
   }
@@ -59,7 +59,7 @@ final class ReplayedState implements Visitor {
       }
       case RELEASE -> ownerWrote(record);
       case STEP -> {
-        // Not the owner's.
+        // A step is not written by the owner.
       }
     }
   }

@@ -33,18 +33,17 @@ import org.apache.rocketmq.remoting.protocol.header.UpdateConsumerOffsetRequestH
 import org.traceetl.server.config.RocketMqConfig;
 
 /**
- * A queue of the journal's topic, by the master of its broker: slaves lag. The broker builds its
- * index of a queue an instant after it has answered an append, hence {@link #read} and {@link #end}
- * may lag by some milliseconds.
+ * A queue of the journal's topic, accessed at the master of its broker, because slaves lag. The
+ * broker indexes a queue shortly after it answers an append, so {@link #read} and {@link #end} may
+ * lag by some milliseconds.
  *
  * <p>All calls go to one address until a call fails. If the route names another master, the next
- * call fails once, so that the caller knows of the change. After a failure the route is read again.
+ * call fails once, to inform the caller of the change. After a failure the route is read again.
  *
- * <p>Reads go below the client's consumers, which know a place to read from only as members of a
- * group.
+ * <p>Reads bypass the client's consumers, which can only start at an offset as members of a group.
  */
 final class RocketMqLog implements JournalLog {
-  /** The broker gives fewer where these would be more than some 256 KiB, but always one. */
+  /** The broker returns fewer if these exceed about 256 KiB, but at least one. */
   private static final int MAX_MESSAGES = 32;
 
   private static final byte[] EMPTY = {};
@@ -71,13 +70,13 @@ final class RocketMqLog implements JournalLog {
     this.producer = producer;
     this.client = client;
     this.queue = queue;
-    // It must be one that the broker knows, and the spans are read by it anyway.
+    // The broker must know the group, and this one reads the spans anyway.
     readerGroup = config.consumerGroup();
     timeoutMillis = timeout.toMillis();
     this.wall = wall;
   }
 
-  /** A call of the broker. */
+  /** A call to the broker. */
   @FunctionalInterface
   private interface Call<T> {
     T of(MQClientAPIImpl api, String broker)
@@ -137,7 +136,7 @@ final class RocketMqLog implements JournalLog {
 
   @Override
   public long append(byte[] message) throws IOException, InterruptedException {
-    // Not by the producer's own send, which may go to another address than the reads.
+    // The producer's own send could go to another address than the reads.
     SendResult result = call("appending", (api, broker) -> send(api, broker, message));
     if (result.getSendStatus() != SendStatus.SEND_OK) {
       throw failed(
@@ -194,7 +193,7 @@ final class RocketMqLog implements JournalLog {
           return List.of();
         }
         case NO_MATCHED_MSG, OFFSET_ILLEGAL -> {
-          // Where the broker has deleted messages it says at which one to go on.
+          // If messages were deleted, the broker returns the offset to continue at.
           if (result.getNextBeginOffset() <= offset) {
             return List.of();
           }
@@ -229,8 +228,8 @@ final class RocketMqLog implements JournalLog {
   private static List<Entry> entries(PullResultExt result) {
     List<Entry> entries = new ArrayList<>();
     ByteBuffer messages = ByteBuffer.wrap(result.getMessageBinary());
-    // Nothing is inflated: the journal's messages are not compressed, what others send may be large
-    // then or not be readable, and one that is not would hide all that come after it.
+    // Nothing is decompressed: the journal's messages are not compressed. A foreign message could
+    // be large then or unreadable, and an unreadable one would hide all later messages.
     for (MessageExt message : MessageDecoder.decodesBatch(messages, true, false, true)) {
       byte[] body = message.getBody();
       entries.add(new Entry(message.getQueueOffset(), body == null ? EMPTY : body));
@@ -264,7 +263,7 @@ final class RocketMqLog implements JournalLog {
     header.setTopic(queue.getTopic());
     header.setBrokerName(queue.getBrokerName());
     header.setQueueId(queue.getQueueId());
-    // Otherwise the broker makes one up.
+    // Otherwise the broker invents an offset.
     header.setSetZeroIfNotFound(false);
     return call(
         "asking for the offset of group " + group,
@@ -294,7 +293,7 @@ final class RocketMqLog implements JournalLog {
             if (e.getResponseCode() != ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST) {
               throw e;
             }
-            // A broker that makes groups makes them for those who read.
+            // A broker that creates groups automatically does so for readers.
             pull(api, broker, pull(group, offset));
             api.updateConsumerOffset(broker, header, timeoutMillis);
           }

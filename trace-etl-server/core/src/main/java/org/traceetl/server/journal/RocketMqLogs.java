@@ -27,9 +27,9 @@ import org.traceetl.server.rocketmq.RocketMqAccess;
 import org.traceetl.server.window.QueueId;
 
 /**
- * The logs in a RocketMQ topic: queue i of a broker is the log of the span topic's queue i there.
- * One client for all of them. It is a producer's: that one belongs to no consumer group, so that
- * reading takes part in no rebalance.
+ * The logs in a RocketMQ topic: queue i of a broker is the log of the span topic's queue i on that
+ * broker. All logs share one client. It is a producer's, which belongs to no consumer group and so
+ * causes no rebalance.
  */
 public final class RocketMqLogs implements JournalLogs {
   private static final String PRODUCER_GROUP = "trace-etl-journal";
@@ -39,18 +39,18 @@ public final class RocketMqLogs implements JournalLogs {
   private final Duration timeout;
   private final Clocks clocks;
 
-  /** Null where brokers ask for none. */
+  /** Null if brokers require no credentials. */
   private final RPCHook hook;
 
   private final DefaultMQProducer producer;
 
   /**
-   * A client that is not started.
+   * Creates a client that is not started.
    *
    * @param config of the spans
    * @param topic of the logs
-   * @param timeout how long a call may take before its outcome is unknown
-   * @throws TlsRefused when TLS would not be as it is configured
+   * @param timeout after which the outcome of a call is unknown
+   * @throws TlsRefused if TLS cannot be set up as configured
    */
   public RocketMqLogs(RocketMqConfig config, String topic, Duration timeout, Clocks clocks) {
     this.config = config;
@@ -63,15 +63,15 @@ public final class RocketMqLogs implements JournalLogs {
     RocketMqAccess.secure(producer, config);
     producer.setInstanceName(ProcessHandle.current().pid() + "-" + clocks.nanos() + "-journal");
     producer.setSendMsgTimeout(Math.toIntExact(timeout.toMillis()));
-    // Whether to send a record again is for the owner to say, who has then read the log.
+    // The owner decides whether to repeat a record, after it has read the log.
     producer.setRetryTimesWhenSendFailed(0);
     producer.setCompressMsgBodyOverHowmuch(Integer.MAX_VALUE);
   }
 
   /**
-   * Starts the client; needs no broker yet. Once.
+   * Starts the client; no broker is needed yet. Call it once.
    *
-   * @throws IOException if the client's own threads or files do not start
+   * @throws IOException if the client's own threads or files fail
    */
   public void start() throws IOException {
     try {
@@ -96,10 +96,10 @@ public final class RocketMqLogs implements JournalLogs {
   }
 
   /**
-   * The lowest queue of another topic that can be both written and read.
+   * Returns the lowest queue of another topic that can be both written and read.
    *
    * @return null if there is no such topic
-   * @throws IOException if that cannot be found out now
+   * @throws IOException if that cannot be determined now
    */
   public QueueId lowest(String other) throws IOException, InterruptedException {
     TopicRouteData route = route(client(), other);
@@ -110,13 +110,13 @@ public final class RocketMqLogs implements JournalLogs {
             .orElseThrow(() -> new IOException("Topic " + other + " has no queue"));
   }
 
-  /** The log in a queue of another topic. */
+  /** Returns the log in a queue of another topic. */
   public JournalLog open(String other, QueueId queue) {
     return open(client(), other, queue);
   }
 
   private JournalLog open(MQClientInstance client, String name, QueueId queue) {
-    // The client reads the routes of the topics again that stand here, and learns of new masters.
+    // The client refreshes the routes of the topics in this map, and so finds new masters.
     producer
         .getDefaultMQProducerImpl()
         .getTopicPublishInfoTable()
@@ -131,28 +131,27 @@ public final class RocketMqLogs implements JournalLogs {
   }
 
   /**
-   * The queues that have a log now, whoever owns them.
+   * Returns the queues that have a log now, whoever owns them.
    *
-   * @throws IOException if that cannot be found out now
+   * @throws IOException if they cannot be determined now
    */
   public Set<QueueId> queues() throws IOException, InterruptedException {
     return queues(route(client(), topic));
   }
 
   /**
-   * The queues of the span topic that are written to, whether they have a log yet or not.
+   * Returns the writable queues of the span topic, with or without a log.
    *
-   * @throws IOException if that cannot be found out now
+   * @throws IOException if they cannot be determined now
    */
   public Set<QueueId> spanQueues() throws IOException, InterruptedException {
     return queues(route(client(), config.topic()));
   }
 
   /**
-   * The queues of the span topic that are read: also those that are left to be drained where it has
-   * fewer to be written to.
+   * Returns the readable queues of the span topic, including those that are only to be drained.
    *
-   * @throws IOException if that cannot be found out now
+   * @throws IOException if they cannot be determined now
    */
   public Set<QueueId> readableSpanQueues() throws IOException, InterruptedException {
     TopicRouteData route = route(client(), config.topic());
@@ -168,10 +167,10 @@ public final class RocketMqLogs implements JournalLogs {
   }
 
   /**
-   * Names of the clients in the servers' consumer group, as those brokers of the span topic know
-   * them that answer.
+   * Returns names of the clients in the servers' consumer group, from the brokers of the span topic
+   * that answer.
    *
-   * @throws IOException if none does
+   * @throws IOException if no broker answers
    */
   public Set<String> members() throws IOException, InterruptedException {
     MQClientInstance client = client();
@@ -221,7 +220,7 @@ public final class RocketMqLogs implements JournalLogs {
     return MQClientManager.getInstance().getOrCreateMQClientInstance(producer, hook);
   }
 
-  /** Null if there is no such topic. */
+  /** Returns a topic's route; null if there is no such topic. */
   private TopicRouteData route(MQClientInstance client, String name)
       throws IOException, InterruptedException {
     try {
@@ -236,7 +235,7 @@ public final class RocketMqLogs implements JournalLogs {
     }
   }
 
-  /** Queues of a broker that can be both written and read. */
+  /** Returns the number of a broker's queues that can be both written and read. */
   private static int queues(TopicRouteData route, String broker) {
     return route.getQueueDatas().stream()
         .filter(data -> data.getBrokerName().equals(broker))

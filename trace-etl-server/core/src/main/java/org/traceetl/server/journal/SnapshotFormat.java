@@ -5,16 +5,16 @@ import org.traceetl.server.window.AcceptedBatches;
 import org.traceetl.server.window.ReceivedSpans;
 
 /**
- * A queue's state as bytes, in the words of {@link RecordWriter}:
+ * The format of a queue's state, in the types of {@link RecordWriter}:
  *
  * <pre>
  *   octet     version
  *   signed    to
- *   unsigned  agents n, n times, the last heard first:
+ *   unsigned  agents n, n times, most recent first:
  *     fixed     ID, two of them
  *     signed    heard of the first one, milliseconds
  *     unsigned  heard of the one before - heard, of the others
- *     {@link BatchesFormat}: what is remembered
+ *     {@link BatchesFormat}: remembered batches
  *   fixed     schema
  *   unsigned  stride
  *   signed    base, milliseconds
@@ -31,11 +31,11 @@ import org.traceetl.server.window.ReceivedSpans;
  *     signed    base - created, milliseconds; base - touched
  * </pre>
  *
- * <p>The version is that of {@link WindowFormat}: without native histograms, 1. It is 3 where the
- * image keeps spans received by application.
+ * <p>The version is that of {@link WindowFormat}, 1 without native histograms. It is 3 if the image
+ * keeps received spans by application.
  */
 public final class SnapshotFormat {
-  /** With spans received by application. */
+  /** The version with received spans by application. */
   static final int RECEIVED_VERSION = 3;
 
   private static final int NANOS_PER_MILLI = 1_000_000;
@@ -93,9 +93,9 @@ public final class SnapshotFormat {
   /**
    * Reads an image.
    *
-   * @param image an empty one. Where the series are of another schema than its own, it gets the
-   *     position and the history alone. Void after an exception
-   * @throws UnknownVersionException if it is of a later version
+   * @param image an empty one. If its schema differs, it gets only the position and the history.
+   *     Invalid after an exception
+   * @throws UnknownVersionException if the version is later than the known ones
    * @throws MalformedRecordException if {@code bytes[offset, offset + length)} are not exactly one
    */
   public static void decode(byte[] bytes, int offset, int length, QueueImage image)
@@ -141,7 +141,7 @@ public final class SnapshotFormat {
   }
 
   /**
-   * @param received null to read over it
+   * @param received null to skip them
    */
   private static void readReceived(RecordReader in, long baseMillis, ReceivedSpans received)
       throws MalformedRecordException {

@@ -7,29 +7,28 @@ import java.util.UUID;
 import java.util.zip.CRC32C;
 
 /**
- * An operator's word that readers pass over a message which stops them. It stands behind that
- * message in the log, as a record whose {@code from} is the message's offset and whose payload is:
+ * An operator's instruction to skip a message that stops readers. It follows that message in the
+ * log, as a record whose {@code from} is the message's offset and whose payload is:
  *
  * <pre>
  *  0  4  CRC32C of the message, big-endian
- *  4  ..  why, UTF-8
+ *  4  ..  reason, UTF-8
  * </pre>
  *
- * <p>It counts only for a reader that cannot read the message: it takes nothing from the log that
- * could count.
+ * <p>Only readers that cannot read the message apply it, so no valid record is lost.
  *
  * @param offset of the message
  * @param checksum CRC32C of the message
  */
 record StepOverRecord(long offset, int checksum, String reason) {
-  /** Most characters of a reason. */
+  /** Maximum length of a reason, in characters. */
   static final int MAX_REASON = 200;
 
   static StepOverRecord over(long offset, byte[] message, String reason) {
     return new StepOverRecord(offset, checksum(message), reason);
   }
 
-  /** Null if the message is none. */
+  /** Returns the step in a message, or null. */
   static StepOverRecord read(byte[] message, ChunkFormat format) {
     if (format.rejection(message) != null) {
       return null;

@@ -5,8 +5,8 @@ import java.util.List;
 import org.traceetl.server.journal.JournalLog.Entry;
 
 /**
- * Looks for the {@link StepOverRecord} over a message that stops a reader. A search goes on where
- * the one before ended, so that a reader that waits reads what comes once. One thread at a time.
+ * Searches for the {@link StepOverRecord} of a message that stops a reader. A search continues
+ * where the previous one ended, so each message is read once. For one thread at a time.
  */
 final class StepOverSearch {
   private final JournalLog messages;
@@ -23,7 +23,7 @@ final class StepOverSearch {
     this.format = format;
   }
 
-  /** Whether the log has a step over the message at an offset. */
+  /** Returns whether the log has a step over the message at an offset. */
   boolean isOver(long offset) throws IOException, InterruptedException {
     if (stop != offset) {
       stop = offset;

@@ -1,8 +1,8 @@
 package org.traceetl.server.journal;
 
 /**
- * What a later version of this software wrote. Whoever skips it loses what is in it and all that
- * builds on it, so it stops a reader.
+ * Thrown for a record of a later version of this software. It stops a reader, because skipping it
+ * would lose its content and everything that depends on it.
  */
 final class UnknownVersionException extends MalformedRecordException {
   private static final long serialVersionUID = 1;
@@ -10,7 +10,7 @@ final class UnknownVersionException extends MalformedRecordException {
   private final String remedy;
 
   /**
-   * @param known the last version that this reader knows
+   * @param known the latest version that this reader knows
    */
   UnknownVersionException(int version, int known) {
     this(

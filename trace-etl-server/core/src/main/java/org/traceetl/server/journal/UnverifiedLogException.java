@@ -2,7 +2,7 @@ package org.traceetl.server.journal;
 
 import java.io.IOException;
 
-/** A log was read whole, and no message of it bears a code of a key that this server has. */
+/** Thrown if no message of a log has a valid code of a key that this server has. */
 final class UnverifiedLogException extends IOException {
   private static final long serialVersionUID = 1;
 

@@ -16,7 +16,7 @@ import org.traceetl.server.window.SeriesDefinition;
 import org.traceetl.server.window.TraceDocument;
 
 /**
- * A sealed window as bytes, in the words of {@link RecordWriter}:
+ * The format of a sealed window, in the types of {@link RecordWriter}:
  *
  * <pre>
  *   octet     version
@@ -48,17 +48,17 @@ import org.traceetl.server.window.TraceDocument;
  *   unsigned  agents n, n times in their order: fixed ID, two of them; {@link BatchesFormat}
  * </pre>
  *
- * <p>Version 1 has no native histograms; it is written where there are none, so that older servers
- * can go on with what they can hold.
+ * <p>Version 1 has no native histograms; windows without them have this version, so that older
+ * servers can read them.
  *
- * <p>A window read is the one written with its rows in the order of their series. What is read
- * takes at most some 64 times the memory of its bytes.
+ * <p>A decoded window equals the encoded one, with its rows in the order of their series. It needs
+ * at most about 64 times the memory of its bytes.
  */
 public final class WindowFormat {
-  /** Without native histograms. */
+  /** The version without native histograms. */
   static final int CLASSIC_VERSION = 1;
 
-  /** With native histograms; the last one that is known. */
+  /** The version with native histograms, the latest one. */
   static final int NATIVE_VERSION = 2;
 
   private static final long NANOS_PER_MILLI = 1_000_000;
@@ -67,7 +67,7 @@ public final class WindowFormat {
   private static final int HAS_CARRY = 2;
   private static final int ROW_FLAGS = 2;
 
-  /** More buckets than can be configured. */
+  /** More than the number of buckets that can be configured. */
   static final int MAX_STRIDE = 1_024;
 
   private static final int MIN_DOCUMENT_BYTES = 3 * Long.BYTES + 7;
@@ -101,7 +101,7 @@ public final class WindowFormat {
   /**
    * Reads a window of a queue.
    *
-   * @throws UnknownVersionException if it is of a later version
+   * @throws UnknownVersionException if the version is later than the known ones
    * @throws MalformedRecordException if {@code bytes[offset, offset + length)} are not exactly one
    */
   public static SealedWindow decode(byte[] bytes, int offset, int length, QueueId queue)
@@ -147,7 +147,7 @@ public final class WindowFormat {
   /**
    * Reads the version of a window or a snapshot.
    *
-   * @param last that is known
+   * @param last the latest known version
    */
   static int version(RecordReader in, int last) throws MalformedRecordException {
     int version = in.octet();
@@ -170,10 +170,10 @@ public final class WindowFormat {
       out.text(document.application());
       out.text(document.operation());
       out.text(document.statusMessage());
-      // May wrap, and back when read.
+      // May overflow; the reader reverses that.
       out.signed(document.startUnixNanos() - window.openedMillis() * NANOS_PER_MILLI);
       out.signed(document.durationNanos());
-      // Equal windows give equal bytes, whatever order a map has.
+      // Equal windows must give equal bytes, whatever the order of the map.
       Map<String, String> attributes = new TreeMap<>(document.attributes());
       out.unsigned(attributes.size());
       attributes.forEach((key, value) -> {
@@ -290,7 +290,7 @@ public final class WindowFormat {
   }
 
   private static void writeRows(SealedWindow window, RecordWriter out) {
-    // Series above, row below: sorts by series.
+    // Series in the high bits, row in the low bits: sorts by series.
     long[] order = new long[window.rows()];
     for (int row = 0; row < order.length; row++) {
       order[row] = (long) window.series()[row] << Integer.SIZE | row;
@@ -327,7 +327,7 @@ public final class WindowFormat {
     }
   }
 
-  /** The rows of a window, read. */
+  /** The decoded rows of a window. */
   private static final class Rows {
     private final int[] series;
     private final long[] counts;

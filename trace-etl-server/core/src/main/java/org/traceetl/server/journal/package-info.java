@@ -1,2 +1,2 @@
-/** The journal: sealed windows in order, and those who follow them. */
+/** The journal: sealed windows in order, and their readers. */
 package org.traceetl.server.journal;
