@@ -5,37 +5,37 @@ import org.traceetl.server.series.HashIndex;
 import org.traceetl.server.window.AcceptedBatches;
 
 /**
- * Agents by ID, in the order in which they were heard, each with the last sequences of its two
- * newest epochs.
+ * Agents by ID, ordered by their last activity, each with the last sequences of its two newest
+ * epochs.
  *
- * <p>An agent is a number, and its values are side by side in one array:
+ * <p>An agent is a number. Its values are adjacent in one array:
  *
  * <pre>
  *   0  ID, two of them
- *   2  when it was heard
+ *   2  time of its last activity
  *   3  the caller's mark
  *   4  the newest epoch: number, highest sequence, length
  *   7  the epoch before: the same
  * </pre>
  *
- * <p>The length of an epoch is the number of sequences up to the highest one that were seen without
- * a gap, at most {@value SeenRing#WIDTH}; no other one was seen. An epoch with gaps has a {@link
- * SeenRing} and the length {@link #GAPS}. The highest sequence is {@link #NONE} of an epoch of
- * which nothing was seen. An epoch is told by {@code agent * 2} or, the one before, {@code agent *
- * 2 + 1}.
+ * <p>The length of an epoch is the number of sequences up to the highest one, all of which were
+ * seen, at most {@value SeenRing#WIDTH}; no other sequences were seen. An epoch with gaps has a
+ * {@link SeenRing} and the length {@link #GAPS}. The highest sequence of an epoch of which nothing
+ * was seen is {@link #NONE}. The newest epoch has the number {@code agent * 2}, the one before
+ * {@code agent * 2 + 1}.
  *
  * <p>One owner thread.
  */
 final class Agents {
   static final int NONE = -1;
 
-  /** Heap of an agent without gaps: ten longs, two references, two links, its part of the index. */
+  /** Heap of an agent without gaps: ten longs, two references, two links, and its index entry. */
   static final int BYTES = 120;
 
   private static final int WIDTH = SeenRing.WIDTH;
   private static final int INITIAL = 64;
 
-  /** The arrays grow by this part of their length. */
+  /** The arrays grow by their length divided by this. */
   private static final int GROWTH = 8;
 
   private static final long MIX = 0x9E37_79B9_7F4A_7C15L;
@@ -52,42 +52,42 @@ final class Agents {
   private static final int LENGTH = 2;
   private static final int EPOCH_COLUMNS = 3;
 
-  /** Instead of a length. */
+  /** Instead of a length: the epoch has gaps. */
   private static final long GAPS = -1;
 
   private final HashIndex index = new HashIndex(INITIAL);
   private long[] values = new long[INITIAL * COLUMNS];
 
-  /** By epoch; null without gaps. */
+  /** By epoch; null for an epoch without gaps. */
   private SeenRing[] rings = new SeenRing[INITIAL * 2];
 
-  /** One that is not in use: gaps come and go with batches that overtake each other. */
+  /** A spare ring: gaps come and go with batches that overtake each other. */
   private SeenRing spare = new SeenRing();
 
   private int ringCount;
 
-  // By agent: who was heard just before it and just after it.
+  // By agent: its neighbours in the order of activity
   private int[] earlier = new int[INITIAL];
   private int[] later = new int[INITIAL];
   private int first = NONE;
   private int last = NONE;
 
-  /** Numbers below it are in use or free. */
+  /** Exceeds all numbers that are in use or free. */
   private int numbers;
 
-  /** A free number; {@link #later} has the next one. */
+  /** A free number; {@link #later} links to the next one. */
   private int free = NONE;
 
   int size() {
     return index.size();
   }
 
-  /** Heap of the agents and their gaps, about. */
+  /** Returns the approximate heap of the agents and their gaps. */
   long bytes() {
     return (long) index.size() * BYTES + (long) ringCount * SeenRing.BYTES;
   }
 
-  /** The agent of this ID, or {@link #NONE}. */
+  /** Returns the agent with this ID, or {@link #NONE}. */
   int find(long high, long low) {
     int hash = hash(high, low);
     for (int slot = index.first(hash); index.isTaken(slot); slot = index.next(slot)) {
@@ -107,7 +107,7 @@ final class Agents {
     return (int) (hash >>> 32);
   }
 
-  /** Adds an agent of an ID that none has, as the one heard last. */
+  /** Adds an agent with a new ID, as the most recently active one. */
   int addLast(long high, long low, long heard) {
     int agent = add(high, low);
     values[agent * COLUMNS + HEARD] = heard;
@@ -115,7 +115,7 @@ final class Agents {
     return agent;
   }
 
-  /** Adds an agent of an ID that none has, as the one heard first. */
+  /** Adds an agent with a new ID, as the least recently active one. */
   int addFirst(long high, long low, long heard) {
     int agent = add(high, low);
     values[agent * COLUMNS + HEARD] = heard;
@@ -151,7 +151,7 @@ final class Agents {
   }
 
   private void grow() {
-    // By little: room that is not used is memory that the bound does not know of.
+    // Grows slowly: unused room is memory outside the limit.
     int capacity = earlier.length + earlier.length / GROWTH + INITIAL;
     values = Arrays.copyOf(values, capacity * COLUMNS);
     rings = Arrays.copyOf(rings, capacity * 2);
@@ -169,7 +169,7 @@ final class Agents {
     free = agent;
   }
 
-  /** Makes an agent the one heard last. */
+  /** Makes an agent the most recently active one. */
   void hear(int agent, long heard) {
     values[agent * COLUMNS + HEARD] = heard;
     if (agent != last) {
@@ -202,17 +202,17 @@ final class Agents {
     }
   }
 
-  /** The agent silent for longest, or {@link #NONE}. */
+  /** Returns the least recently active agent, or {@link #NONE}. */
   int first() {
     return first;
   }
 
-  /** The agent heard last, or {@link #NONE}. */
+  /** Returns the most recently active agent, or {@link #NONE}. */
   int last() {
     return last;
   }
 
-  /** The agent heard just before, or {@link #NONE}. */
+  /** Returns the agent that was active just before, or {@link #NONE}. */
   int earlier(int agent) {
     return earlier[agent];
   }
@@ -229,7 +229,7 @@ final class Agents {
     return values[agent * COLUMNS + LOW];
   }
 
-  /** What the caller keeps of an agent: {@link #NONE} at first. */
+  /** Returns the caller's mark of an agent, initially {@link #NONE}. */
   long mark(int agent) {
     return values[agent * COLUMNS + MARK];
   }
@@ -239,8 +239,8 @@ final class Agents {
   }
 
   /**
-   * What is kept of an agent's epoch, which may take the place of an older one; {@link #NONE} if it
-   * is too old.
+   * Returns the number of an agent's epoch, which may replace an older one; {@link #NONE} if it is
+   * too old.
    */
   int epoch(int agent, long number) {
     int newest = agent * 2;
@@ -289,7 +289,7 @@ final class Agents {
     }
   }
 
-  /** Notes a sequence. False if it was noted before, or is too old to be told. */
+  /** Records a sequence; returns false if it was recorded before, or is too old. */
   boolean isFirst(int epoch, long sequence) {
     int at = place(epoch);
     long highest = values[at + HIGHEST];
@@ -311,7 +311,7 @@ final class Agents {
         || (length == GAPS ? rings[epoch].isSeen(sequence) : sequence > highest - length);
   }
 
-  /** Notes a run of sequences; those that are too old are left out. */
+  /** Records a run of sequences, except those that are too old. */
   void note(int epoch, long from, long to) {
     int at = place(epoch);
     long highest = values[at + HIGHEST];
@@ -326,7 +326,7 @@ final class Agents {
     }
   }
 
-  /** False if a gap would come of it. */
+  /** Records a run; returns false, without a change, if that would create a gap. */
   private boolean noteWithoutGap(int at, long from, long to) {
     long highest = values[at + HIGHEST];
     long lowest = highest - values[at + LENGTH] + 1;
@@ -366,13 +366,13 @@ final class Agents {
       values[place(epoch) + HIGHEST] = to;
     }
     ring.fill(Math.max(from, lowest), to, true);
-    // A gap may have been filled, or has become too old since the last look.
+    // A gap may have been filled, or become too old, since the last check.
     if (from <= before || to / Long.SIZE != before / Long.SIZE) {
       gather(epoch, lowest, highest);
     }
   }
 
-  /** Goes on without a ring if there is no gap any more. */
+  /** Releases the ring if there is no gap any more. */
   private void gather(int epoch, long lowest, long highest) {
     int sequences = (int) (highest - lowest) + 1;
     int begin = rings[epoch].next(lowest, 0, sequences, true);
@@ -382,7 +382,7 @@ final class Agents {
     }
   }
 
-  /** Adds what is remembered of an agent as runs, in their order. */
+  /** Adds the remembered sequences of an agent as runs, in order. */
   void remembered(int agent, AcceptedBatches.Builder runs) {
     remembered(agent, agent * 2 + 1, runs);
     remembered(agent, agent * 2, runs);

@@ -4,47 +4,46 @@ import java.time.Duration;
 import org.traceetl.server.window.AcceptedBatches;
 
 /**
- * Which batches of which agents were seen on one queue, so that a batch that is sent again counts
- * once. A batch's name is agent, epoch and sequence; agents number a queue's batches 0, 1, 2, ...
- * within an epoch, and raise the epoch when they start.
+ * Remembers which batches of which agents were seen on one queue, so that repeats are not counted.
+ * A batch's name is agent, epoch and sequence. Agents number a queue's batches 0, 1, 2, ... within
+ * an epoch, and raise the epoch when they start.
  *
- * <p>For an agent two epochs are kept, the newest seen and the one before it, each with the last
- * {@value #WIDTH} sequences up to its highest. A batch is first or a repeat as follows:
+ * <p>For each agent two epochs are kept, the newest seen and the one before it, each with the last
+ * {@value #WIDTH} sequences up to its highest. A batch is first or a repeat by these rules:
  *
  * <ul>
- *   <li>within those sequences: exactly;
+ *   <li>within those sequences: exact;
  *   <li>at or below the highest sequence minus {@value #WIDTH}: a repeat. An agent has fewer
- *       batches than that under way on one queue, so a first arrival cannot be that late;
- *   <li>of an epoch between the two: first, as no batch of that epoch was seen; it becomes the one
- *       before;
+ *       unconfirmed batches than that on one queue, so a first arrival cannot be that late;
+ *   <li>of an epoch between the two: first, because no batch of that epoch was seen; it becomes the
+ *       one before;
  *   <li>of an epoch older than both: a repeat.
  * </ul>
  *
- * <p>An agent is forgotten when it was silent for {@link #SILENCE_MILLIS}. If the memory is used
- * up, the agent silent for longest is evicted; a repeat from it counts again. An agent takes {@link
- * Agents#BYTES} bytes of heap, and {@link SeenRing#BYTES} more for each epoch whose batches have a
- * gap. It takes some 30 bytes in a snapshot if its batches have no gaps. The batches taken since
- * the last window take 40 bytes for each run without a gap.
+ * <p>An agent is forgotten after {@link #SILENCE_MILLIS} without a batch. If the memory limit is
+ * reached, the agent silent for longest is evicted; a repeat from it counts again. An agent needs
+ * {@link Agents#BYTES} bytes of heap, and {@link SeenRing#BYTES} more for each epoch with a gap.
+ * Without gaps, it needs about 30 bytes in a snapshot. The batches taken since the last window need
+ * 40 bytes for each run without a gap.
  *
- * <p>Silence is elapsed time: the sum of the steps between the times given. A step back is no time,
- * and a step forward is {@link #MAX_STEP_MILLIS} at most, so that a wall clock that is set does not
- * make agents silent. The time without an owner therefore counts up to that as well. One owner
- * thread.
+ * <p>Silence is elapsed time: the sum of the steps between given times. A step back counts as 0 and
+ * a step forward as at most {@link #MAX_STEP_MILLIS}, so that a change of the wall clock does not
+ * make agents silent. The same limit applies to time without an owner. One owner thread.
  */
 public final class BatchHistory {
-  /** Sequences remembered of an epoch. */
+  /** Remembered sequences of an epoch. */
   static final int WIDTH = SeenRing.WIDTH;
 
   /**
-   * Agents silent for so long may be forgotten: nothing they sent before is under way any more, as
-   * their spools drop batches after 24 hours by default.
+   * Agents silent for this time may be forgotten: their earlier batches cannot arrive any more, as
+   * spools drop batches after 24 hours by default.
    */
   public static final long SILENCE_MILLIS = Duration.ofHours(26).toMillis();
 
-  /** The most elapsed time between two times given: the longest window. */
+  /** Maximum elapsed time between two given times: the longest window. */
   static final long MAX_STEP_MILLIS = Duration.ofHours(1).toMillis();
 
-  /** How exact an agent's silence is: within this time it is not moved among the others again. */
+  /** Accuracy of an agent's silence: within this time its position in the order is not updated. */
   static final long RESOLUTION_MILLIS = Duration.ofMinutes(1).toMillis();
 
   private static final long UNKNOWN = Long.MIN_VALUE;
@@ -52,29 +51,29 @@ public final class BatchHistory {
   private final long maxBytes;
   private final Agents agents = new Agents();
 
-  /** The batches taken since {@link #takeAccepted}. */
+  /** Batches taken since {@link #takeAccepted}. */
   private final AcceptedBatches.Builder accepted = new AcceptedBatches.Builder(64);
 
-  /** The time given last. */
+  /** The last given time. */
   private long givenMillis = UNKNOWN;
 
-  /** The time elapsed since the first one given. */
+  /** Time elapsed since the first given time. */
   private long elapsedMillis;
 
   private long evicted;
 
-  /** Counts how often the numbers of the runs in {@link #accepted} became void. */
+  /** Counts how often the run numbers in {@link #accepted} became invalid. */
   private int runsTaken;
 
   /**
-   * @param maxBytes most heap for agents and their gaps; the agent heard last is remembered in any
-   *     case
+   * @param maxBytes maximum heap of agents and their gaps; the last active agent is always
+   *     remembered
    */
   public BatchHistory(long maxBytes) {
     this.maxBytes = maxBytes;
   }
 
-  /** Notes a batch. False if it was noted before. */
+  /** Records a batch; returns false if it was recorded before. */
   public boolean isFirst(long agentHigh, long agentLow, long epoch, long sequence, long nowMillis) {
     tick(nowMillis);
     int agent = heard(agentHigh, agentLow, RESOLUTION_MILLIS);
@@ -87,7 +86,7 @@ public final class BatchHistory {
     return first;
   }
 
-  /** The agent of this ID, which is heard now. It is moved if it was moved so long ago. */
+  /** Returns the agent with this ID, now active. Updates its position after the given time. */
   private int heard(long high, long low, long moveAfterMillis) {
     int agent = agents.find(high, low);
     if (agent == Agents.NONE) {
@@ -111,7 +110,7 @@ public final class BatchHistory {
 
   private void makeRoom(int agent) {
     if (agents.bytes() > maxBytes) {
-      // It may be the one to leave: within the resolution it is not moved.
+      // It may be the first in the order: within the resolution its position is not updated.
       agents.hear(agent, elapsedMillis);
       evict();
     }
@@ -124,14 +123,14 @@ public final class BatchHistory {
     }
   }
 
-  /** An agent's mark is the run that its last batch is in, and {@link #runsTaken} of that run. */
+  /** Adds a batch to the accepted ones. An agent's mark is {@link #runsTaken} and its last run. */
   private void noteAccepted(int agent, long epoch, long sequence) {
     long mark = agents.mark(agent);
     if ((int) (mark >>> 32) == runsTaken && accepted.extend((int) mark, epoch, sequence)) {
       return;
     }
     if (accepted.isFull()) {
-      // Batches out of order leave runs that touch: joining them is often room enough.
+      // Batches out of order leave adjacent runs; joining these often makes enough room.
       accepted.merge();
       accepted.reserve();
       runsTaken++;
@@ -141,8 +140,8 @@ public final class BatchHistory {
   }
 
   /**
-   * The batches for which {@link #isFirst} was true since the last call, in the order in which they
-   * came: the worker does not wait for them to be sorted.
+   * Returns the batches for which {@link #isFirst} was true since the last call, unsorted, so that
+   * the worker does not wait for the sort.
    */
   public AcceptedBatches.Builder takeAccepted() {
     runsTaken++;
@@ -150,12 +149,12 @@ public final class BatchHistory {
   }
 
   /**
-   * Notes batches that were taken before, as at recovery: {@link #takeAccepted} does not tell them.
+   * Records batches that were taken before, for a recovery; {@link #takeAccepted} excludes them.
    *
-   * <p>What is remembered depends on the batches taken alone, not on their order; so all runs of a
-   * log, noted in its order, make the history of whoever took them, but for agents that had to make
-   * room and for the time at which repeats were heard. The agent noted last was heard at the time
-   * given last: so a history that is made of a snapshot of this one goes on alike.
+   * <p>What is remembered depends only on the set of batches, not on their order. So all runs of a
+   * log, recorded in order, give the history of the owner that wrote them, except for evicted
+   * agents and the times of repeats. The agent recorded last was active at the time given last, so
+   * a history restored from a snapshot continues identically.
    *
    * @param first sequence, at or above 0
    * @param last sequence, included
@@ -178,10 +177,9 @@ public final class BatchHistory {
 
   /**
    * Adds an agent of a snapshot, to be followed by its {@link #restore(long, long, long, long,
-   * long)}. Agents come in the order of {@link #lastHeardFirst}: those for which there is no room
-   * are left out.
+   * long)}. Agents come in the order of {@link #lastHeardFirst}; those without room are skipped.
    *
-   * @param heardMillis as {@link #heardMillis} told it
+   * @param heardMillis value of {@link #heardMillis}
    */
   public void restore(long agentHigh, long agentLow, long heardMillis) {
     if (agents.find(agentHigh, agentLow) != Agents.NONE) {
@@ -198,7 +196,7 @@ public final class BatchHistory {
     evict();
   }
 
-  /** Notes a run of an agent of a snapshot, unless there was no room for it. */
+  /** Records a run of an agent of a snapshot, unless the agent was skipped. */
   public void restore(long agentHigh, long agentLow, long epoch, long first, long last) {
     int agent = agents.find(agentHigh, agentLow);
     if (agent != Agents.NONE) {
@@ -207,14 +205,14 @@ public final class BatchHistory {
     }
   }
 
-  /** Agents that had to make room since the last call. */
+  /** Returns the number of agents evicted since the last call. */
   public long takeEvicted() {
     long taken = evicted;
     evicted = 0;
     return taken;
   }
 
-  /** Numbers of all agents, the last heard first. */
+  /** Returns the numbers of all agents, most recently active first. */
   public int[] lastHeardFirst() {
     int[] numbers = new int[agents.size()];
     int agent = agents.last();
@@ -225,7 +223,7 @@ public final class BatchHistory {
     return numbers;
   }
 
-  /** What is remembered of an agent: noted in its order, it makes the same history. */
+  /** Returns the remembered batches of an agent; recorded in order, they give the same history. */
   public AcceptedBatches remembered(int number) {
     AcceptedBatches.Builder runs = new AcceptedBatches.Builder(2);
     agents.remembered(number, runs);
@@ -233,26 +231,26 @@ public final class BatchHistory {
   }
 
   /**
-   * When an agent was last heard, milliseconds since 1970: its silence before the time given last.
+   * Returns when an agent was last active, in milliseconds since 1970, as of the last given time.
    */
   public long heardMillis(int number) {
     return givenMillis - (elapsedMillis - agents.heard(number));
   }
 
-  /** Forgets the agents that have been silent for {@link #SILENCE_MILLIS} now. */
+  /** Forgets agents silent for {@link #SILENCE_MILLIS} now. */
   public void forgetSilent(long nowMillis) {
     tick(nowMillis);
     forgetSilent();
   }
 
-  /** Forgets the agents that were silent for {@link #SILENCE_MILLIS} at the time given last. */
+  /** Forgets agents silent for {@link #SILENCE_MILLIS} at the last given time. */
   public void forgetSilent() {
     while (agents.size() > 0 && elapsedMillis - agents.heard(agents.first()) > SILENCE_MILLIS) {
       agents.remove(agents.first());
     }
   }
 
-  /** Agents remembered. */
+  /** Returns the number of remembered agents. */
   public int agents() {
     return agents.size();
   }

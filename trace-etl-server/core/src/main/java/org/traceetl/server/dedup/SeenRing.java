@@ -1,12 +1,12 @@
 package org.traceetl.server.dedup;
 
 /**
- * Which of {@value #WIDTH} consecutive sequences were seen: bit {@code sequence % WIDTH} of a ring.
+ * Stores which of {@value #WIDTH} consecutive sequences were seen, as bit {@code sequence % WIDTH}.
  */
 final class SeenRing {
   static final int WIDTH = 4_096;
 
-  /** Heap of a ring: the object, and its array. */
+  /** Heap of a ring: the object and its array. */
   static final int BYTES = 16 + 16 + WIDTH / Byte.SIZE;
 
   private final long[] seen = new long[WIDTH / Long.SIZE];
@@ -33,7 +33,7 @@ final class SeenRing {
     }
   }
 
-  /** The first of the sequences {@code base + [from, to)} that was seen, or was not; or to. */
+  /** Returns the first of {@code [from, to)} at which {@code base +} it was seen, or not; or to. */
   int next(long base, int from, int to, boolean wanted) {
     int at = from;
     while (at < to) {
