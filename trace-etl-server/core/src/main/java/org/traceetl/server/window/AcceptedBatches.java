@@ -3,10 +3,10 @@ package org.traceetl.server.window;
 import java.util.Arrays;
 
 /**
- * The names of the batches that count in a window, as runs of consecutive sequences: {@value
- * #COLUMNS} longs a run: agent (two), epoch, first and last sequence. Sorted by agent and epoch, as
- * unsigned and signed numbers, then by sequence; no two runs touch. Immutable by contract: nobody
- * writes to the array after the seal.
+ * The names of the batches that count in a window, as runs of consecutive sequences. A run has
+ * {@value #COLUMNS} longs: agent (two), epoch, first and last sequence. Runs are sorted by agent
+ * (unsigned), epoch (signed) and sequence; no two runs are adjacent. Immutable by contract: the
+ * array must not be modified after the seal.
  */
 public record AcceptedBatches(long[] runs) {
   /** Longs of a run. */
@@ -15,7 +15,7 @@ public record AcceptedBatches(long[] runs) {
   /** No batches. */
   public static final AcceptedBatches NONE = new AcceptedBatches(new long[0]);
 
-  /** Number of runs. */
+  /** Returns the number of runs. */
   public int size() {
     return runs.length / COLUMNS;
   }
@@ -32,17 +32,17 @@ public record AcceptedBatches(long[] runs) {
     return runs[run * COLUMNS + 2];
   }
 
-  /** The run's first sequence. */
+  /** Returns the run's first sequence. */
   public long first(int run) {
     return runs[run * COLUMNS + 3];
   }
 
-  /** The run's last sequence, included. */
+  /** Returns the run's last sequence, included. */
   public long last(int run) {
     return runs[run * COLUMNS + 4];
   }
 
-  /** One run, to be sorted. */
+  /** A run, for sorting. */
   private record Run(long agentHigh, long agentLow, long epoch, long first, long last)
       implements Comparable<Run> {
     @Override
@@ -61,7 +61,7 @@ public record AcceptedBatches(long[] runs) {
     }
   }
 
-  /** Collects names in any order. Its memory stays from window to window. One thread at a time. */
+  /** Collects names in any order. Its memory is reused. For one thread at a time. */
   public static final class Builder {
     private static final int MIN_RUNS = 16;
 
@@ -69,7 +69,7 @@ public record AcceptedBatches(long[] runs) {
     private int size;
 
     /**
-     * @param expected runs that it has room for without growing
+     * @param expected number of runs for which it initially has room
      */
     public Builder(int expected) {
       runs = new long[Math.max(MIN_RUNS, expected) * COLUMNS];
@@ -98,7 +98,7 @@ public record AcceptedBatches(long[] runs) {
       return size++;
     }
 
-    /** Adds a sequence to a run that is of its epoch and ends just before it; else false. */
+    /** Appends a sequence to a run of its epoch that ends just before it; else returns false. */
     public boolean extend(int run, long epoch, long sequence) {
       int at = run * COLUMNS;
       if (runs[at + 2] != epoch || runs[at + 4] != sequence - 1) {
@@ -108,19 +108,19 @@ public record AcceptedBatches(long[] runs) {
       return true;
     }
 
-    /** Whether one more run would make the memory grow. */
+    /** Returns whether one more run would make the memory grow. */
     public boolean isFull() {
       return size * COLUMNS == runs.length;
     }
 
-    /** Makes room for as many runs again where most of it is taken. */
+    /** Doubles the memory if most of it is used. */
     public void reserve() {
       if (size * COLUMNS > runs.length / 4 * 3) {
         runs = Arrays.copyOf(runs, runs.length * 2);
       }
     }
 
-    /** Sorts the runs and joins those that touch: numbers of runs are void. */
+    /** Sorts the runs and joins adjacent ones; invalidates the numbers of runs. */
     public void merge() {
       Run[] sorted = new Run[size];
       for (int run = 0; run < size; run++) {
@@ -142,14 +142,14 @@ public record AcceptedBatches(long[] runs) {
       }
     }
 
-    /** What was added since the last call, for another thread to {@link #take}. Only copies. */
+    /** Returns a copy of what was added since the last call, for {@link #take} on any thread. */
     public Builder takeUnsorted() {
       Builder taken = new Builder(Arrays.copyOf(runs, size * COLUMNS), size);
       size = 0;
       return taken;
     }
 
-    /** What was added since the last call. */
+    /** Returns what was added since the last call. */
     public AcceptedBatches take() {
       if (size == 0) {
         return NONE;

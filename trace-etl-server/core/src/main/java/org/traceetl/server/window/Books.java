@@ -3,14 +3,14 @@ package org.traceetl.server.window;
 import java.util.Map;
 
 /**
- * What became of an application's spans in one window. They balance: {@code received = recorded +
- * overflowed + filtered + duplicate + sum of rejected}.
+ * Counts the outcomes of an application's spans in one window. They balance: {@code received =
+ * recorded + overflowed + filtered + duplicate + sum of rejected}.
  *
- * @param application empty for batches refused before their application was known
+ * @param application empty for batches rejected before their application was known
  * @param rejected spans by reason ({@link org.traceetl.proto.Rejection#label}); absent reasons are
  *     0
- * @param heldBack documents not kept because of the rate cap, or without a trace ID; not part of
- *     the balance
+ * @param heldBack documents not kept because of a limit, or without a trace ID; not part of the
+ *     balance
  */
 public record Books(
     String application,
@@ -21,6 +21,6 @@ public record Books(
     long duplicate,
     Map<String, Long> rejected,
     long heldBack) {
-  /** Stands for the applications that found no room, and for such operations of an application. */
+  /** Represents applications without room, and operations of an application without room. */
   public static final String OTHER = "_other";
 }

@@ -5,22 +5,22 @@ import java.util.Arrays;
 /**
  * Finds the histogram bucket of a duration: the first whose bound is not below it. Immutable.
  *
- * <p>A duration's power of two and its next {@value #BITS} bits tell the first bucket that such
- * durations have. Where not more than one bound lies among them, as is usual, one comparison
- * without a branch tells the rest.
+ * <p>A duration's power of two and its next {@value #BITS} bits determine the first possible
+ * bucket. If at most one bound is among such durations, as usual, one comparison without a branch
+ * finds the bucket.
  */
 public final class Buckets {
   private static final int BITS = 3;
 
   private final int finiteBounds;
 
-  /** With one above all durations at the end. */
+  /** The bounds, followed by one above all durations. */
   private final long[] boundsNanos;
 
   private final int[] firstOf = new int[Long.SIZE << BITS];
 
   /**
-   * @param boundsNanos finite upper bounds, rising, above 0
+   * @param boundsNanos finite upper bounds, ascending, above 0
    */
   public Buckets(long[] boundsNanos) {
     finiteBounds = boundsNanos.length;
@@ -40,13 +40,13 @@ public final class Buckets {
     return 1L << power | (power < BITS ? behind >> (BITS - power) : behind << (power - BITS));
   }
 
-  /** Buckets, with the one for everything above the last bound. */
+  /** Returns the number of buckets, including the one above the last bound. */
   public int count() {
     return finiteBounds + 1;
   }
 
   /**
-   * The bucket of a duration.
+   * Returns the bucket of a duration.
    *
    * @param nanos at least 0
    */
@@ -54,7 +54,7 @@ public final class Buckets {
     int zeros = Long.numberOfLeadingZeros(nanos);
     int first =
         firstOf[(Long.SIZE - zeros) << BITS | (int) (nanos << zeros << 1 >>> (Long.SIZE - BITS))];
-    // 1 more where the difference is below 0: a branch would be guessed wrong every other time.
+    // Adds 1 if the difference is negative: a branch would be mispredicted half of the time.
     return scan(first + (int) (boundsNanos[first] - nanos >>> Long.SIZE - 1), nanos);
   }
 

@@ -4,15 +4,15 @@ import java.util.Arrays;
 import java.util.zip.CRC32C;
 
 /**
- * Some places in a queue up to which it was read, and a checksum that identifies the message before
- * each. If a broker still has that message at its offset, it also has all that was read before it.
- * Immutable; the places ascend.
+ * Places in a queue up to which it was read, each with a checksum that identifies the message
+ * before it. If a broker still has that message at its offset, it also has all messages read before
+ * it. Immutable; the places ascend.
  */
 public final class LastMessages {
   /** No places. */
   public static final LastMessages NONE = new LastMessages(new long[0], new int[0]);
 
-  /** Most ends of windows that a journal keeps: windows of some minutes. */
+  /** Maximum number of window ends that a journal keeps: windows of some minutes. */
   public static final int MAX_WINDOWS = 32;
 
   private final long[] ends;
@@ -23,7 +23,7 @@ public final class LastMessages {
     this.checksums = checksums;
   }
 
-  /** The CRC32C of a body, which identifies a message of a journal: none is written twice. */
+  /** Returns the CRC32C of a body, which identifies a message of a journal: all differ. */
   public static int checksum(byte[] body) {
     CRC32C crc = new CRC32C();
     crc.update(body, 0, body.length);
@@ -38,26 +38,26 @@ public final class LastMessages {
     return ends.length;
   }
 
-  /** A place, the lowest one first: the offset after its message. */
+  /** Returns a place, the lowest one first: the offset after its message. */
   public long end(int index) {
     return ends[index];
   }
 
-  /** What identifies the message before the place. */
+  /** Returns the identity of the message before the place. */
   public int checksum(int index) {
     return checksums[index];
   }
 
-  /** The highest place. Only if there is one. */
+  /** Returns the highest place, of which there must be one. */
   public long lastEnd() {
     return ends[ends.length - 1];
   }
 
   /**
-   * These places and a new one. Places at or above the new one are dropped: they were read before
-   * the queue went back.
+   * Returns these places and a new one, without places at or above it: those were read before the
+   * queue went back.
    *
-   * @param most how many places to keep, the highest ones
+   * @param most maximum number of places; the highest ones are kept
    */
   public LastMessages with(long end, int checksum, int most) {
     int below = countUpTo(end - 1);
@@ -72,7 +72,7 @@ public final class LastMessages {
     return new LastMessages(newEnds, newChecksums);
   }
 
-  /** The places that are not above an offset. */
+  /** Returns the places that are not above an offset. */
   public LastMessages upTo(long offset) {
     int size = countUpTo(offset);
     return size == ends.length

@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.traceetl.proto.Rejection;
 
-/** The books of an open window: a row of counts for each application that had spans in it. */
+/** The books of an open window: a row of counts for each application with spans in it. */
 final class Ledger {
   static final int RECEIVED = 0;
   static final int RECORDED = 1;

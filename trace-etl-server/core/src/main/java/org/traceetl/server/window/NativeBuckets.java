@@ -5,28 +5,27 @@ import java.math.MathContext;
 import java.util.Arrays;
 
 /**
- * Finds the bucket of a duration in a native histogram: bucket i of Prometheus' schema s holds what
- * is above 2^((i-1)/2^s) and at most 2^(i/2^s) units. Immutable.
+ * Finds the bucket of a duration in a native histogram. Bucket i of Prometheus' schema s contains
+ * durations above 2^((i-1)/2^s) and at most 2^(i/2^s) units. Immutable.
  *
- * <p>Buckets have numbers: {@link #ZERO} is that of durations of 0, the next one that of a
- * nanosecond, and so on without gaps. Bounds are whole nanoseconds, rounded down from the exact
- * ones: durations are whole as well, so none is in a wrong bucket.
+ * <p>Buckets have numbers: {@link #ZERO} contains 0, the next one contains 1 ns, and so on without
+ * gaps. Bounds are rounded down to nanoseconds. Durations are whole nanoseconds as well, so none is
+ * in a wrong bucket.
  *
- * <p>A duration's power of two and the bits that follow its first one pick an entry of a table.
- * Entries are narrower than buckets, so that at most one bound lies within an entry, and one
- * comparison decides.
+ * <p>A duration's power of two and the bits after its first one select an entry of a table. Entries
+ * are narrower than buckets, so an entry contains at most one bound, and one comparison decides.
  */
 public final class NativeBuckets {
-  /** The number of the bucket that holds 0 alone. */
+  /** The number of the bucket that contains only 0. */
   public static final int ZERO = 0;
 
-  /** All numbers are below it. */
+  /** Exceeds all numbers. */
   public static final int MAX_COUNT = 1 << 14;
 
   private static final BigDecimal TWO = BigDecimal.TWO;
   private static final BigDecimal MAX_NANOS = BigDecimal.valueOf(Long.MAX_VALUE);
 
-  /** Enough that no root, which is irrational, is so near to a whole number. */
+  /** Enough digits: no root, which is irrational, is this close to an integer. */
   private static final MathContext DIGITS = new MathContext(100);
 
   /** Below 1 ns in any unit. */
@@ -38,15 +37,15 @@ public final class NativeBuckets {
   /** By number: the last nanosecond of the bucket. */
   private final long[] lastNanos;
 
-  /** Bits after a duration's first one that pick an entry. */
+  /** Bits after a duration's first one that select an entry. */
   private final int bits;
 
-  /** By entry: the bucket of its least duration. */
+  /** By entry: the bucket of its shortest duration. */
   private final int[] numbers;
 
   /**
    * @param schema -4 (a bucket for each factor of 65,536) to 8 (256 for each power of two)
-   * @param unitNanos nanoseconds of the unit that durations are shown in, at most a second
+   * @param unitNanos nanoseconds of the unit in which durations are shown, at most a second
    */
   public NativeBuckets(int schema, long unitNanos) {
     this.schema = schema;
@@ -74,7 +73,7 @@ public final class NativeBuckets {
     }
   }
 
-  /** 2^(0/n), 2^(1/n), ... 2^((n-1)/n) for n = 2^schema. */
+  /** Returns 2^(0/n), 2^(1/n), ... 2^((n-1)/n) for n = 2^schema. */
   private static BigDecimal[] roots(int schema, int count) {
     BigDecimal root = TWO;
     for (int i = 0; i < schema; i++) {
@@ -108,7 +107,7 @@ public final class NativeBuckets {
   private int search(long nanos) {
     int found = Arrays.binarySearch(lastNanos, nanos);
     int number = found < 0 ? ~found : found;
-    // Narrow buckets of few nanoseconds may end with the same one: the first of them has it.
+    // Narrow buckets of few nanoseconds may have the same end: the first of them is used.
     while (number > 0 && lastNanos[number - 1] >= nanos) {
       number--;
     }
@@ -116,7 +115,7 @@ public final class NativeBuckets {
   }
 
   /**
-   * The number of a duration's bucket.
+   * Returns the number of a duration's bucket.
    *
    * @param nanos at least 0
    */
@@ -124,21 +123,21 @@ public final class NativeBuckets {
     int zeros = Long.numberOfLeadingZeros(nanos);
     int number =
         numbers[(Long.SIZE - zeros) << bits | (int) (nanos << zeros << 1 >>> (Long.SIZE - bits))];
-    // 1 more where the difference is below 0: a branch would be guessed wrong every other time.
+    // Adds 1 if the difference is negative: a branch would be mispredicted half of the time.
     return number + (int) (lastNanos[number] - nanos >>> Long.SIZE - 1);
   }
 
-  /** Numbers are below it. */
+  /** Returns a number above those of all buckets. */
   public int count() {
     return lastNanos.length;
   }
 
-  /** What Prometheus calls the bucket of a number other than {@link #ZERO}. */
+  /** Returns Prometheus' index of a bucket other than {@link #ZERO}. */
   public int index(int number) {
     return first + number - 1;
   }
 
-  /** As Prometheus numbers them. */
+  /** Returns the schema, in Prometheus' numbering. */
   public int schema() {
     return schema;
   }

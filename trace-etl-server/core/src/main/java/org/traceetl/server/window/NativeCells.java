@@ -3,14 +3,14 @@ package org.traceetl.server.window;
 import java.util.Arrays;
 
 /**
- * Counts of native buckets that have no place in {@link NativeRows}, by row and bucket. A table
- * with linear probing, at most half full, of one long a cell: row, bucket, count. Cells of
- * neighbouring buckets begin their search side by side, as a series' durations lie together. Where
- * a cell's count would overflow, the row and bucket have another one; {@link #seal} adds them up.
+ * Counts by row and native bucket that do not fit into {@link NativeRows}. It is a table with
+ * linear probing, at most half full, with one long per cell: row, bucket, count. A series'
+ * durations are close together, so searches for neighbouring buckets begin at adjacent cells. If a
+ * cell's count would overflow, the row and bucket get another cell; {@link #seal} adds them up.
  *
- * <p>The table stays from window to window, so clearing costs what it has room for; it halves after
- * a window that used less than an eighth of it. There are no more cells than spans added. One owner
- * at a time, as of {@link WindowMetrics}.
+ * <p>The table is reused for each window, so clearing takes time in proportion to its capacity. It
+ * halves after a window that used less than an eighth of it. It has at most as many cells as spans
+ * were added. One owner at a time, as for {@link WindowMetrics}.
  */
 final class NativeCells {
   private static final int BUCKET_BITS = 14;
@@ -20,7 +20,7 @@ final class NativeCells {
   private static final long MIX = 0x9E37_79B9_7F4A_7C15L;
   private static final int INITIAL_CELLS = 1_024;
 
-  /** 0: free. */
+  /** 0 for a free cell. */
   private long[] cells = new long[INITIAL_CELLS];
 
   private int used;
@@ -76,7 +76,7 @@ final class NativeCells {
     }
   }
 
-  /** What is counted, as arrays of its own. */
+  /** Returns the counts in new arrays. */
   NativeCounts seal(int rows) {
     int[] ends = new int[rows];
     for (long cell : cells) {
@@ -89,7 +89,7 @@ final class NativeCells {
       all += ends[row];
       ends[row] = all - ends[row];
     }
-    // From where a row's cells begin, its end moves on as they are put in.
+    // First the start of each row's cells; advances to their end as they are inserted.
     long[] sorted = new long[all];
     for (long cell : cells) {
       if (cell != 0) {
@@ -101,7 +101,7 @@ final class NativeCells {
     int size = 0;
     int from = 0;
     for (int row = 0; row < rows; row++) {
-      // All of one row: no sign gets in the way of the order.
+      // The cells of one row have the same sign, so they sort correctly.
       Arrays.sort(sorted, from, ends[row]);
       int begin = size;
       for (int i = from; i < ends[row]; i++) {
@@ -127,12 +127,12 @@ final class NativeCells {
     return (int) (cell >>> COUNT_BITS) & NativeBuckets.MAX_COUNT - 1;
   }
 
-  /** Cells that the table has room for. */
+  /** Returns the capacity of the table in cells. */
   int capacity() {
     return cells.length;
   }
 
-  /** Makes it empty. A window like the last one never makes it grow again. */
+  /** Clears the table. A window like the last one never makes it grow again. */
   void clear() {
     if (cells.length > INITIAL_CELLS && used < cells.length / 8) {
       cells = new long[cells.length / 2];

@@ -3,32 +3,32 @@ package org.traceetl.server.window;
 import java.util.Arrays;
 
 /**
- * Native histograms of the rows of a window: row i has the spans {@code counts[j]} in the bucket
- * {@code buckets[j]}, for j from {@link #begin} to {@link #end}; buckets rise and are numbers of
- * {@link NativeBuckets}. Immutable by contract: nobody writes to the arrays after the seal.
+ * Native histograms of the rows of a window. Row i has the spans {@code counts[j]} in the bucket
+ * {@code buckets[j]}, for j from {@link #begin} to {@link #end}. Buckets ascend and are numbers of
+ * {@link NativeBuckets}. Immutable by contract: the arrays must not be modified after the seal.
  *
- * @param ends by row: where its buckets end
+ * @param ends by row: end of its buckets
  */
 public record NativeCounts(int[] ends, int[] buckets, long[] counts) {
-  /** None, whatever the rows. */
+  /** No histograms, for any number of rows. */
   public static final NativeCounts NONE = new NativeCounts(new int[0], new int[0], new long[0]);
 
-  /** Whether no row has any. */
+  /** Returns whether all rows are without buckets. */
   public boolean isEmpty() {
     return buckets.length == 0;
   }
 
-  /** Where a row's buckets begin. */
+  /** Returns the start of a row's buckets. */
   public int begin(int row) {
     return row == 0 || ends.length == 0 ? 0 : ends[row - 1];
   }
 
-  /** Where a row's buckets end. */
+  /** Returns the end of a row's buckets. */
   public int end(int row) {
     return ends.length == 0 ? 0 : ends[row];
   }
 
-  /** Collects them row by row. One thread at a time. */
+  /** Collects the histograms row by row. For one thread at a time. */
   public static final class Builder {
     private static final int INITIAL_BUCKETS = 64;
 
@@ -39,13 +39,13 @@ public record NativeCounts(int[] ends, int[] buckets, long[] counts) {
     private int size;
 
     /**
-     * @param rows that there will be
+     * @param rows number of rows
      */
     public Builder(int rows) {
       ends = new int[rows];
     }
 
-    /** Adds a bucket to the row at hand, above those it has. */
+    /** Adds a bucket to the current row, above its other buckets. */
     public void add(int bucket, long spans) {
       if (size == buckets.length) {
         buckets = Arrays.copyOf(buckets, size * 2);
@@ -55,12 +55,12 @@ public record NativeCounts(int[] ends, int[] buckets, long[] counts) {
       counts[size++] = spans;
     }
 
-    /** Ends the row at hand. */
+    /** Ends the current row. */
     public void endRow() {
       ends[rows++] = size;
     }
 
-    /** What was collected. */
+    /** Returns the collected histograms. */
     public NativeCounts build() {
       return new NativeCounts(ends, Arrays.copyOf(buckets, size), Arrays.copyOf(counts, size));
     }

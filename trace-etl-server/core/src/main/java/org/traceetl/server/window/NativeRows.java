@@ -3,12 +3,12 @@ package org.traceetl.server.window;
 import java.util.Arrays;
 
 /**
- * The native histograms of an open window, by row. A row has {@value #WIDTH} chars: where its
- * buckets begin, which the first span decides, and counts of {@value #BUCKETS} neighbours, as a
- * series' durations lie together. What falls beside them, or overflows a char, is counted in {@link
- * NativeCells}.
+ * The native histograms of an open window, by row. A row has {@value #WIDTH} chars: the start of
+ * its buckets, which the first span determines, and counts of {@value #BUCKETS} neighbouring
+ * buckets, because a series' durations are close together. Other buckets, and counts that overflow
+ * a char, are in {@link NativeCells}.
  *
- * <p>Memory stays from window to window. One owner at a time, as of {@link WindowMetrics}.
+ * <p>Memory is reused for each window. One owner at a time, as for {@link WindowMetrics}.
  */
 final class NativeRows {
   private static final int BLOCK_BITS = 8;
@@ -21,14 +21,14 @@ final class NativeRows {
   private int blockCount;
   private final NativeCells cells = new NativeCells();
 
-  /** Makes room for a row: rows are opened in their order. */
+  /** Makes room for a row. Rows are opened in order. */
   void open(int row) {
     if (row >>> BLOCK_BITS == blockCount) {
       add(new char[BLOCK_ROWS << WIDTH_BITS]);
     }
   }
 
-  /** Takes a block from those of an empty window, if they have one. */
+  /** Takes a block from the rows of an empty window, if they have one. */
   void takeBlock(NativeRows empty) {
     if (empty.blockCount > 0) {
       empty.blockCount--;
@@ -58,7 +58,7 @@ final class NativeRows {
   void add(int row, int bucket, long spans) {
     char[] block = blocks[row >>> BLOCK_BITS];
     int at = at(row);
-    // A row without spans has 0 there, which no bucket is near to.
+    // A row without spans has 0 here, which is far from any bucket.
     int place = bucket - block[at] + WIDTH;
     if (place < 0 || place >= BUCKETS) {
       addBeside(block, at, row, bucket, spans);
@@ -72,11 +72,11 @@ final class NativeRows {
     }
   }
 
-  /** Whether a row has a first bucket or nothing where most of its spans would be counted. */
+  /** Returns whether a row has a first bucket, or nothing in the middle of its counts. */
   boolean isSound(int row) {
     char[] block = blocks[row >>> BLOCK_BITS];
     int at = at(row);
-    // Both are read, whatever the first one says: they are in two lines of the cache.
+    // Reads both unconditionally, because they are in two cache lines.
     return block[at] != 0 | block[at + WIDTH / 2] == 0;
   }
 
@@ -89,7 +89,7 @@ final class NativeRows {
     }
   }
 
-  /** What is counted, as arrays of its own. */
+  /** Returns the counts in new arrays. */
   NativeCounts seal(int rows) {
     NativeCounts beside = cells.seal(rows);
     NativeCounts.Builder sealed = new NativeCounts.Builder(rows);
@@ -125,9 +125,9 @@ final class NativeRows {
   }
 
   /**
-   * Makes them empty.
+   * Clears the rows.
    *
-   * @param rows that were opened
+   * @param rows number of opened rows
    */
   void clear(int rows) {
     for (int first = 0; first < rows; first += BLOCK_ROWS) {

@@ -3,38 +3,38 @@ package org.traceetl.server.window;
 import java.util.Arrays;
 
 /**
- * What the native histograms of windows add up to, by row: a row's buckets and their counts are in
- * two arrays of just that length, which only a bucket seen for the first time makes anew. Rows
- * without any take no memory. One thread at a time.
+ * The sum of windows' native histograms, by row. A row's buckets and their counts are in two arrays
+ * of exactly that length, which are only replaced for new buckets. Rows without buckets need no
+ * memory. For one thread at a time.
  *
- * <p>A row has at most {@link #MAX_BUCKETS}. Where a window has more new ones than there is room
- * for, those of them stay that divide them evenly; the spans of the others count in the nearest
- * bucket that the row then has, of two the lower one. So counts always add up to the calls, and the
- * same windows in the same order always make the same buckets.
+ * <p>A row has at most {@link #MAX_BUCKETS}. If a window has more new buckets than there is room
+ * for, an evenly spaced part of them is added. Other spans count in the nearest bucket of the row,
+ * the lower of two. So counts always add up to the calls, and the same windows in the same order
+ * always give the same buckets.
  */
 public final class NativeTotals {
-  /** Most buckets that windows make for a row: all that there are up to schema 3. */
+  /** Maximum number of buckets that windows add to a row: all that exist up to schema 3. */
   public static final int MAX_BUCKETS = 512;
 
   private static final char[] NO_BUCKETS = {};
   private static final long[] NO_COUNTS = {};
 
-  /** By row: numbers of buckets, rising; null without any. */
+  /** By row: numbers of buckets, ascending; null for none. */
   private char[][] buckets = {};
 
   private long[][] counts = {};
 
-  /** Buckets that a row has. */
+  /** Returns the number of buckets of a row. */
   public int size(int row) {
     return row < buckets.length && buckets[row] != null ? buckets[row].length : 0;
   }
 
-  /** The number of a row's i-th bucket. */
+  /** Returns the number of a row's i-th bucket. */
   public int bucket(int row, int i) {
     return buckets[row][i];
   }
 
-  /** The spans in a row's i-th bucket. */
+  /** Returns the spans in a row's i-th bucket. */
   public long count(int row, int i) {
     return counts[row][i];
   }
@@ -68,7 +68,7 @@ public final class NativeTotals {
     }
   }
 
-  /** How many of the buckets [begin, end) are not known. */
+  /** Returns how many of the buckets [begin, end) are new. */
   private static int missing(char[] known, int[] ofWindow, int begin, int end) {
     int missing = 0;
     int at = 0;
@@ -81,7 +81,7 @@ public final class NativeTotals {
     return missing;
   }
 
-  /** Gives a row so many of the buckets [begin, end) that it does not have, and no spans yet. */
+  /** Adds the given number of new buckets of [begin, end) to a row, without spans. */
   private void widen(int row, int[] ofWindow, int begin, int end, int missing, int room) {
     char[] known = buckets[row];
     long[] totals = counts[row];
@@ -111,9 +111,9 @@ public final class NativeTotals {
   }
 
   /**
-   * Where the bucket is, or else the nearest to it.
+   * Returns the position of the bucket, or of the nearest one.
    *
-   * @param at of the first one that is not below it
+   * @param at position of the first bucket that is not below it
    */
   private static int nearest(char[] known, int at, int bucket) {
     boolean isBelow = at == known.length || at > 0 && bucket - known[at - 1] <= known[at] - bucket;
@@ -121,9 +121,9 @@ public final class NativeTotals {
   }
 
   /**
-   * Gives a row these buckets.
+   * Sets the buckets of a row.
    *
-   * @param ofRow rising, below {@link NativeBuckets#MAX_COUNT}; theirs from now on, as the counts
+   * @param ofRow ascending, below {@link NativeBuckets#MAX_COUNT}; the arrays are not copied
    */
   public void set(int row, char[] ofRow, long[] theirCounts) {
     if (ofRow.length == 0) {
@@ -135,7 +135,7 @@ public final class NativeTotals {
     counts[row] = theirCounts;
   }
 
-  /** Gives a row what another one of other totals has. */
+  /** Copies a row of other totals. */
   public void copy(int row, NativeTotals other, int from) {
     if (other.size(from) == 0) {
       clear(row);
@@ -144,7 +144,7 @@ public final class NativeTotals {
     }
   }
 
-  /** Gives a row what another one has, which then has none. */
+  /** Moves the buckets of a row to another row. */
   public void move(int from, int to) {
     if (size(from) == 0) {
       clear(to);
@@ -156,7 +156,7 @@ public final class NativeTotals {
     clear(from);
   }
 
-  /** Takes all buckets from a row. */
+  /** Removes all buckets from a row. */
   public void clear(int row) {
     if (row < buckets.length) {
       buckets[row] = null;

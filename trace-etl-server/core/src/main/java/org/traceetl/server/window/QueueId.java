@@ -8,7 +8,7 @@ public record QueueId(String broker, int queue) implements Comparable<QueueId> {
     return byBroker != 0 ? byBroker : Integer.compare(queue, other.queue);
   }
 
-  /** {@code broker/queue}, as it stands in labels and logs. */
+  /** Returns {@code broker/queue}, as in labels and logs. */
   @Override
   public String toString() {
     return broker + "/" + queue;

@@ -5,23 +5,23 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 /**
- * Spans of one queue received by application, duplicates left out, since the application's first
- * one. An application without spans for a day leaves; above the most that are kept, the one that is
- * quiet for longest does. The same windows give the same numbers, on whichever server. One thread
- * at a time.
+ * Received spans of one queue by application, without duplicates, since the application's first
+ * span. An application without spans for a day is removed; above the maximum number, the least
+ * recently active one is. The same windows give the same numbers on any server. For one thread at a
+ * time.
  */
 public final class ReceivedSpans {
   static final int MOST = 100_000;
   private static final long SILENCE_MILLIS = 24 * 3_600_000L;
 
-  /** Quietest first. */
+  /** Least recently active first. */
   private final Map<String, Received> applications = new LinkedHashMap<>(16, 0.75f, true);
 
   /**
-   * Of one application.
+   * The received spans of an application.
    *
    * @param createdMillis when the window with its first span began, milliseconds since 1970
-   * @param touchedMillis {@link SealedWindow#touchedMillis} of the last window with spans of it
+   * @param touchedMillis {@link SealedWindow#touchedMillis} of its last window with spans
    */
   public record Received(String application, long spans, long createdMillis, long touchedMillis) {}
 
@@ -50,12 +50,12 @@ public final class ReceivedSpans {
     }
   }
 
-  /** Sets an application, as the last one that had spans. */
+  /** Sets an application, as the most recently active one. */
   public void put(Received received) {
     applications.put(received.application, received);
   }
 
-  /** Sets all to what others are. */
+  /** Replaces all applications by those of another object. */
   public void set(ReceivedSpans others) {
     clear();
     others.applications.values().forEach(this::put);
@@ -69,7 +69,7 @@ public final class ReceivedSpans {
     return applications.size();
   }
 
-  /** Gives all of them, quietest first. */
+  /** Passes all applications to the action, least recently active first. */
   public void forEach(Consumer<Received> action) {
     applications.values().forEach(action);
   }

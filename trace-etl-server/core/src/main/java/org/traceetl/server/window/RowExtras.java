@@ -3,8 +3,8 @@ package org.traceetl.server.window;
 import java.util.Arrays;
 
 /**
- * What few rows of an open window have: documents, an exemplar, a fraction carried on, counts above
- * what a row's ints hold. Such a row has a number here. Memory stays from window to window. Same
+ * Data that few rows of an open window have: documents, an exemplar, a carried fraction, counts
+ * that exceed a row's ints. Such a row has a number here. Memory is reused for each window. Same
  * owner as the window.
  */
 final class RowExtras {
@@ -17,7 +17,7 @@ final class RowExtras {
   private int[] exemplarBuckets = new int[INITIAL];
   private long[] carries = new long[INITIAL];
 
-  /** Counts by bucket, to be added to the row's; null for most. */
+  /** Counts by bucket, to be added to the row's; null for most rows. */
   private long[][] spills = new long[INITIAL][];
 
   private int size;
@@ -26,7 +26,7 @@ final class RowExtras {
     this.stride = stride;
   }
 
-  /** Makes a row's number. */
+  /** Returns a number for a row. */
   int open() {
     if (size == documents.length) {
       int capacity = size + size / 2;
@@ -51,7 +51,7 @@ final class RowExtras {
     documents[number]++;
   }
 
-  /** Index of the document that is the exemplar, or {@link #NO_EXEMPLAR}. */
+  /** Returns the index of the document that is the exemplar, or {@link #NO_EXEMPLAR}. */
   int exemplar(int number) {
     return exemplars[number];
   }
@@ -84,7 +84,7 @@ final class RowExtras {
     return spills[number] != null;
   }
 
-  /** Adds what was spilled of a row to its counts. */
+  /** Adds the spilled counts of a row to its counts. */
   void addSpilled(int number, long[] counts, int at) {
     long[] spilled = spills[number];
     if (spilled != null) {

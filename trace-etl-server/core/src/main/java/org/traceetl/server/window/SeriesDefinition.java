@@ -3,17 +3,17 @@ package org.traceetl.server.window;
 import java.util.List;
 
 /**
- * What a series is: everything but its numbers.
+ * Everything about a series except its counts.
  *
- * @param series its number, unique among the live series of its queue; used anew after an eviction
+ * @param series its number, unique among the live series of its queue; reused after an eviction
  * @param createdMillis when its first span was recorded, milliseconds since 1970
- * @param overflow whether it is an overflow series of its application; then {@code values} holds
- *     the application, kind and status if the application has one of each or if it is that of
- *     events, and null for the rest
- * @param values one value a dimension, in the order application, span name, span kind (the OTLP
- *     number as text, with {@link #OF_EVENTS} added where events are counted), status code (the
- *     OTLP number as text), then the configured dimensions, those of events last; null where the
- *     span or event has no such attribute
+ * @param overflow whether it is an overflow series of its application. Then {@code values} has the
+ *     application, and kind and status if the application has one for each or if it counts events;
+ *     the rest is null
+ * @param values one value per dimension, in the order application, span name, span kind (the OTLP
+ *     number as text, plus {@link #OF_EVENTS} for events), status code (the OTLP number as text),
+ *     then the configured dimensions, those of events last; null if the span or event lacks the
+ *     attribute
  */
 public record SeriesDefinition(
     int series, long createdMillis, boolean overflow, List<String> values) {
@@ -22,16 +22,16 @@ public record SeriesDefinition(
   public static final int SPAN_KIND = 2;
   public static final int STATUS_CODE = 3;
 
-  /** How many dimensions every series has before the configured ones. */
+  /** Number of dimensions of every series before the configured ones. */
   public static final int FIXED_DIMENSIONS = 4;
 
   /**
-   * Added to OTLP's kind: such a series counts events of spans of that kind. Where a profile maps
-   * spans, kinds are its own, and there are no events.
+   * Added to OTLP's kind in a series that counts events of spans of that kind. A profile that maps
+   * spans has its own kinds and no events.
    */
   public static final int OF_EVENTS = 8;
 
-  /** Whether it counts events of spans. Not to be asked where a profile maps spans. */
+  /** Returns whether it counts events of spans. Not valid if a profile maps spans. */
   public boolean isOfEvents() {
     String kind = values.get(SPAN_KIND);
     return kind != null && Integer.parseInt(kind) >= OF_EVENTS;

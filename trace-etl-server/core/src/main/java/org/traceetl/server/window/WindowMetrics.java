@@ -6,10 +6,10 @@ import java.util.List;
 import org.traceetl.proto.Rejection;
 
 /**
- * An open window of one queue: rows of numbers for the series touched in it, the documents kept,
- * and the books. Memory stays from window to window; clearing costs what was touched.
+ * An open window of one queue: rows of numbers for its series, its documents and its books. Memory
+ * is reused for each window; clearing takes time in proportion to its use.
  *
- * <p>Rows stand in blocks of {@value #BLOCK_ROWS}, so that growing copies nothing. A row is {@code
+ * <p>Rows are in blocks of {@value #BLOCK_ROWS}, so that growth copies nothing. A row is {@code
  * stride + 4} ints:
  *
  * <pre>
@@ -19,14 +19,14 @@ import org.traceetl.proto.Rejection;
  *   4 ...        spans by bucket
  * </pre>
  *
- * <p>A count that an int does not hold goes on in the extras: none is lost.
+ * <p>Counts that exceed an int continue in the extras.
  *
  * <p>Concurrency: owned by one thread at a time. A queue has two of these. The worker that owns the
- * queue writes to one of them; between two batches it may hand that one to the sealer and go on
- * with the other. The sealer reads, clears and gives back. Both hand-offs go through a queue or a
- * reference that orders memory; nothing here is volatile or locked. As long as the worker has both,
- * the blocks of the empty one are there for the open one ({@link #takeBlock}): together they take
- * little more than one window.
+ * queue writes to one of them; between two batches it may pass that one to the sealer and continue
+ * with the other. The sealer reads, clears and returns it. Both transfers use a queue or a
+ * reference that orders memory; nothing here is volatile or locked. While the worker has both, the
+ * open one can take blocks of the empty one ({@link #takeBlock}), so both need little more memory
+ * than one window.
  */
 public final class WindowMetrics {
   private static final int BLOCK_BITS = 8;
@@ -46,10 +46,10 @@ public final class WindowMetrics {
   private final int documentsPerWindow;
   private final int exemplarsPerWindow;
 
-  /** By series, in blocks: row + 1; 0 without a row. Null: none of the block's series has one. */
+  /** By series, in blocks: row + 1; 0 without a row. Null for a block without rows. */
   private int[][] rowsOf = new int[1][];
 
-  /** The first {@link #blockCount} are there; rows not opened yet are all 0. */
+  /** The first {@link #blockCount} exist; unopened rows are all 0. */
   private int[][] blocks = new int[1][];
 
   private int blockCount;
@@ -66,9 +66,9 @@ public final class WindowMetrics {
 
   /**
    * @param stride buckets of a series
-   * @param documentsPerSeries slow or failed spans kept of one series
-   * @param documentsPerWindow slow or failed spans kept in all
-   * @param exemplarsPerWindow ordinary spans kept in all
+   * @param documentsPerSeries maximum number of slow or failed spans of one series
+   * @param documentsPerWindow maximum number of slow or failed spans
+   * @param exemplarsPerWindow maximum number of ordinary spans
    * @param hasNative whether there are native histograms as well
    */
   public WindowMetrics(
@@ -88,7 +88,7 @@ public final class WindowMetrics {
     exemplarsLeft = exemplarsPerWindow;
   }
 
-  /** Row of a series, or -1 if it has none yet. */
+  /** Returns the row of a series, or -1 if it has none. */
   public int row(int series) {
     int block = series >>> BLOCK_BITS;
     if (block >= rowsOf.length || rowsOf[block] == null) {
@@ -97,24 +97,24 @@ public final class WindowMetrics {
     return rowsOf[block][series & BLOCK_ROWS - 1] - 1;
   }
 
-  /** The series that a row was opened for. */
+  /** Returns the series of a row. */
   public int series(int row) {
     return blocks[row >>> BLOCK_BITS][at(row) + SERIES];
   }
 
-  /** Rows that are open: numbers are below it. */
+  /** Returns the number of open rows. */
   public int rows() {
     return rows;
   }
 
-  /** Whether {@link #open} would make a block. */
+  /** Returns whether {@link #open} would allocate a block. */
   public boolean isFull() {
     return rows == blockCount << BLOCK_BITS;
   }
 
   /**
-   * Takes a block from an empty window of the same queue, if that has one; with native histograms
-   * theirs as well.
+   * Takes a block, and one of native histograms, from an empty window of the same queue, if it has
+   * one.
    */
   public void takeBlock(WindowMetrics empty) {
     if (empty.blockCount > 0) {
@@ -134,7 +134,7 @@ public final class WindowMetrics {
     blocks[blockCount++] = block;
   }
 
-  /** Opens a row for a series that has none. */
+  /** Opens a row for a series without one; returns its number. */
   public int open(int series) {
     if (isFull()) {
       add(new int[BLOCK_ROWS * width]);
@@ -155,7 +155,7 @@ public final class WindowMetrics {
     return row;
   }
 
-  /** Where a row begins in its block. */
+  /** Returns the start of a row in its block. */
   private int at(int row) {
     return (row & BLOCK_ROWS - 1) * width;
   }
@@ -163,7 +163,7 @@ public final class WindowMetrics {
   /**
    * Adds a span. The sum of durations saturates.
    *
-   * @param weight how many spans it stands for, 0 to 2^31 - 1
+   * @param weight number of spans it represents, 0 to 2^31 - 1
    * @param weightedNanos its duration times its weight, at least 0
    */
   public void add(int row, int bucket, long weight, long weightedNanos) {
@@ -181,7 +181,7 @@ public final class WindowMetrics {
     block[at + DURATION_HIGH] = (int) (sum >>> Integer.SIZE);
   }
 
-  /** Spans of a row, 2^31 - 1 or more where its counts have spilled. */
+  /** Returns the spans of a row, 2^31 - 1 or more if its counts have spilled. */
   public long spans(int row) {
     int[] block = blocks[row >>> BLOCK_BITS];
     int at = at(row) + COUNTS;
@@ -197,7 +197,7 @@ public final class WindowMetrics {
     return (long) block[at + DURATION_HIGH] << Integer.SIZE | block[at + DURATION_LOW] & LOW_HALF;
   }
 
-  /** Number of a row's extras, or -1. */
+  /** Returns the number of a row's extras, or -1. */
   private int extras(int row) {
     return blocks[row >>> BLOCK_BITS][at(row) + EXTRAS] - 1;
   }
@@ -211,30 +211,30 @@ public final class WindowMetrics {
     return number;
   }
 
-  /** Notes what a row's series is behind the exact sum, as a fraction of a span. */
+  /** Sets by which fraction of a span a row's series is below the exact sum. */
   public void carry(int row, long fraction) {
     extras.carry(openExtras(row), fraction);
   }
 
   /**
-   * Adds a span to its row's native histogram, which there must be.
+   * Adds a span to its row's native histogram, which must exist.
    *
-   * @param bucket as {@link NativeBuckets} numbers it
-   * @param weight how many spans it stands for
+   * @param bucket number from {@link NativeBuckets}
+   * @param weight number of spans it represents
    */
   public void addNative(int row, int bucket, long weight) {
     natives.add(row, bucket, weight);
   }
 
   /**
-   * Whether a row's native histogram, which there must be, is what {@link #addNative} makes. Reads
-   * the memory that it writes to.
+   * Returns whether a row's native histogram, which must exist, is valid. Reads the memory that
+   * {@link #addNative} writes.
    */
   public boolean isNativeSound(int row) {
     return natives.isSound(row);
   }
 
-  /** Whether a slow or failed span of this row may still be kept. */
+  /** Returns whether another slow or failed span of this row may be kept. */
   public boolean admitsDocument(int row) {
     if (documentsLeft <= 0) {
       return false;
@@ -244,7 +244,7 @@ public final class WindowMetrics {
     return kept < documentsPerSeries;
   }
 
-  /** Keeps a slow or failed span; the last one is its row's exemplar. */
+  /** Keeps a slow or failed span; the latest one is its row's exemplar. */
   public void keepDocument(int row, int bucket, TraceDocument document) {
     documentsLeft--;
     int number = openExtras(row);
@@ -252,7 +252,7 @@ public final class WindowMetrics {
     keep(number, bucket, document);
   }
 
-  /** Whether an ordinary span of this row is wanted as its exemplar. */
+  /** Returns whether this row needs an ordinary span as its exemplar. */
   public boolean wantsExemplar(int row) {
     if (exemplarsLeft <= 0) {
       return false;
@@ -261,18 +261,18 @@ public final class WindowMetrics {
     return number < 0 || extras.exemplar(number) == RowExtras.NO_EXEMPLAR;
   }
 
-  /** Keeps an ordinary span as the exemplar of a row that wants one. */
+  /** Keeps an ordinary span as the exemplar of a row that needs one. */
   public void keepExemplar(int row, int bucket, TraceDocument document) {
     exemplarsLeft--;
     keep(openExtras(row), bucket, document);
   }
 
-  /** An exemplar is an index into the documents: its trace is a document by construction. */
+  /** Keeps a document as exemplar. Exemplars are indexes into the documents, so each has one. */
   private void keep(int number, int bucket, TraceDocument document) {
     int previous = extras.exemplar(number);
     if (previous != RowExtras.NO_EXEMPLAR
         && documents.get(previous).reason() == TraceDocument.Reason.EXEMPLAR) {
-      // Nothing points at the ordinary span any more: the better one takes its place.
+      // The ordinary span is no longer referenced, so the new document replaces it.
       documents.set(previous, document);
       extras.exemplar(number, previous, bucket);
     } else {
@@ -281,12 +281,12 @@ public final class WindowMetrics {
     }
   }
 
-  /** Opens the books of an application, unless they are open. Needed before any count. */
+  /** Opens the books of an application if they are not open. Required before any count. */
   public void openBooks(int application, String name) {
     ledger.open(application, name);
   }
 
-  /** Books what became of the spans of one batch. */
+  /** Books the outcomes of the spans of one batch. */
   public void book(
       int application, long received, long recorded, long overflowed, long filtered, long held) {
     ledger.add(application, Ledger.RECEIVED, received);
@@ -296,13 +296,13 @@ public final class WindowMetrics {
     ledger.add(application, Ledger.HELD_BACK, held);
   }
 
-  /** Books the spans of a batch seen before. */
+  /** Books the spans of a duplicate batch. */
   public void bookDuplicate(int application, long spans) {
     ledger.add(application, Ledger.RECEIVED, spans);
     ledger.add(application, Ledger.DUPLICATE, spans);
   }
 
-  /** Books spans that were refused, as a reason and, unless they are booked, as received. */
+  /** Books rejected spans by reason, and as received unless they already are. */
   public void bookRejected(int application, Rejection reason, long spans, boolean asReceived) {
     if (asReceived) {
       ledger.add(application, Ledger.RECEIVED, spans);
@@ -310,12 +310,12 @@ public final class WindowMetrics {
     ledger.addRejected(application, reason, spans);
   }
 
-  /** Whether nothing was recorded or booked. */
+  /** Returns whether nothing was recorded or booked. */
   public boolean isEmpty() {
     return rows == 0 && ledger.isEmpty();
   }
 
-  /** The window as it will be kept: arrays of its own, cut to size. */
+  /** Returns the sealed window, with new arrays cut to size. */
   public SealedWindow seal(
       QueueId queue,
       long from,
@@ -372,7 +372,7 @@ public final class WindowMetrics {
         natives == null ? NativeCounts.NONE : natives.seal(rows));
   }
 
-  /** Makes it an empty window. */
+  /** Clears the window. */
   public void clear() {
     for (int row = 0; row < rows; row++) {
       int series = blocks[row >>> BLOCK_BITS][at(row) + SERIES];

@@ -1,2 +1,2 @@
-/** The window: what one queue's spans added up to between two offsets, open and sealed. */
+/** Windows: the sums of one queue's spans between two offsets, open and sealed. */
 package org.traceetl.server.window;
