@@ -8,14 +8,14 @@ import java.util.TreeMap;
 import java.util.function.LongSupplier;
 import org.traceetl.server.rocketmq.Endpoint;
 
-/** All components of a server: started in the order of the list, drained and closed in reverse. */
+/** The components of a server, started in the order of the list, drained and closed in reverse. */
 public final class Components implements AutoCloseable {
   private static final long NANOS_PER_MILLI = 1_000_000;
 
   private final List<Component> inOrder;
   private final LongSupplier nanoClock;
 
-  /** Has each component register its metrics. */
+  /** Registers the metrics of each component. */
   public Components(
       MetricRegistry registry, List<? extends Component> inOrder, LongSupplier nanoClock) {
     this.nanoClock = nanoClock;
@@ -23,34 +23,34 @@ public final class Components implements AutoCloseable {
     inOrder.forEach(component -> component.metrics(registry));
   }
 
-  /** Those of a type, in order. */
+  /** Returns the components of a type, in order. */
   public <T extends Component> List<T> of(Class<T> type) {
     return inOrder.stream().filter(type::isInstance).map(type::cast).toList();
   }
 
-  /** Starts all of them. Once. */
+  /** Starts all components. Call it once. */
   public void start(Endpoint here) {
     inOrder.forEach(component -> component.start(here));
   }
 
-  /** Whether all of them are healthy. Never waits. */
+  /** Returns whether all components are healthy. Never waits. */
   public boolean healthy() {
     return inOrder.stream().allMatch(Component::healthy);
   }
 
-  /** Whether all of them are ready. Never waits. */
+  /** Returns whether all components are ready. Never waits. */
   public boolean ready() {
     return inOrder.stream().allMatch(Component::ready);
   }
 
-  /** What they lack, and why. Never waits. */
+  /** Returns what the components lack, and why. Never waits. */
   public Map<String, String> missing() {
     Map<String, String> missing = new TreeMap<>();
     inOrder.forEach(component -> missing.putAll(component.missing()));
     return missing;
   }
 
-  /** Drains all of them within this time; the sinks of the spans get what the spans leave of it. */
+  /** Drains all components in reverse order, within this time in total. */
   public void drain(Duration within) {
     long deadlineNanos = nanoClock.getAsLong() + within.toNanos();
     try {

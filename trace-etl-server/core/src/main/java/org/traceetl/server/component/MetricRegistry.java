@@ -11,7 +11,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.DoubleSupplier;
 import java.util.function.Supplier;
 
-/** Where components register their metrics. Values are read at each scrape, from any thread. */
+/** Registers the components' metrics. Values are read at each scrape, from any thread. */
 public class MetricRegistry {
   private static final double[] SECONDS = {
     0.000_01, 0.000_1, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5
@@ -23,7 +23,7 @@ public class MetricRegistry {
   private final CollectorRegistry collectors = new CollectorRegistry();
   private final List<Timer> timers = new CopyOnWriteArrayList<>();
 
-  /** Where collectors are registered that are neither gauges nor counters kept elsewhere. */
+  /** Returns the registry of collectors that the other methods do not support. */
   public final CollectorRegistry collectors() {
     return collectors;
   }
@@ -38,17 +38,17 @@ public class MetricRegistry {
     return timer;
   }
 
-  /** What is timed, in the order in which it was added. */
+  /** Returns the timers in the order in which they were added. */
   public final List<Timer> timers() {
     return List.copyOf(timers);
   }
 
-  /** Adds a gauge that is read when it is asked for. */
+  /** Adds a gauge whose value is read at each scrape. */
   public final void gauge(String name, String help, DoubleSupplier value) {
     collector(() -> new GaugeMetricFamily(name, help, value.getAsDouble()));
   }
 
-  /** Adds a gauge with one label, all of whose values are read when it is asked for. */
+  /** Adds a gauge with one label, whose values are read at each scrape. */
   public final void gauge(
       String name,
       String help,
@@ -61,12 +61,12 @@ public class MetricRegistry {
     });
   }
 
-  /** Adds a counter that is kept elsewhere; its name ends in {@code _total}. */
+  /** Adds a counter whose value is read at each scrape; its name ends in {@code _total}. */
   public final void counter(String name, String help, DoubleSupplier value) {
     collector(() -> new CounterMetricFamily(name, help, value.getAsDouble()));
   }
 
-  /** Adds a counter with one label that is kept elsewhere; its name ends in {@code _total}. */
+  /** Adds a counter with one label, read at each scrape; its name ends in {@code _total}. */
   public final void counter(
       String name,
       String help,
@@ -79,7 +79,7 @@ public class MetricRegistry {
     });
   }
 
-  /** Adds a family that is made when it is asked for. */
+  /** Adds a family that is created at each scrape. */
   public final void collector(Supplier<Collector.MetricFamilySamples> family) {
     new Collector() {
       @Override

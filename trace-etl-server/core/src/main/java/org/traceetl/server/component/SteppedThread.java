@@ -8,20 +8,20 @@ import org.slf4j.LoggerFactory;
 import org.traceetl.common.LogThrottle;
 
 /**
- * Runs a {@link SteppedTask}: parks until its next step is due or {@link #wake} is called, and goes
- * on after a step that failed. Thread-safe.
+ * Runs a {@link SteppedTask}: parks until its next step is due or {@link #wake} is called, and
+ * continues after a step that failed. Thread-safe.
  */
 public final class SteppedThread implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(SteppedThread.class);
 
-  /** How long {@link #close} waits for the step under way. */
+  /** How long {@link #close} waits for the current step. */
   private static final Duration CLOSE_WAIT = Duration.ofSeconds(2);
 
   private final SteppedTask task;
   private final LogThrottle throttle;
   private final Thread thread;
 
-  /** Kept apart from the thread's permit to park, which a lock within a step would consume. */
+  /** Separate from the thread's permit to park, which a lock within a step would consume. */
   private final AtomicBoolean woken = new AtomicBoolean();
 
   private volatile boolean closed;
@@ -44,7 +44,7 @@ public final class SteppedThread implements AutoCloseable {
     thread.start();
   }
 
-  /** Ends a rest, because something may be due. */
+  /** Wakes the thread, because work may be due. */
   public void wake() {
     woken.set(true);
     LockSupport.unpark(thread);
@@ -55,18 +55,18 @@ public final class SteppedThread implements AutoCloseable {
     return closed;
   }
 
-  /** Returns false if the thread ended although nothing asked it to. */
+  /** Returns false if the thread ended without a request. */
   public boolean alive() {
     return !failed;
   }
 
-  /** Ends the thread after the step under way, without waiting. Idempotent. */
+  /** Ends the thread after the current step, without waiting. Idempotent. */
   public void finish() {
     closed = true;
     wake();
   }
 
-  /** Ends the thread and interrupts the step under way, without waiting. Idempotent. */
+  /** Ends the thread and interrupts the current step, without waiting. Idempotent. */
   public void abort() {
     closed = true;
     thread.interrupt();
@@ -81,7 +81,7 @@ public final class SteppedThread implements AutoCloseable {
     return thread.getState() == Thread.State.NEW || thread.join(atMost);
   }
 
-  /** Ends the thread after the step under way, and waits for it for up to two seconds. */
+  /** Ends the thread after the current step, and waits for it for up to two seconds. */
   @Override
   public void close() {
     finish();
@@ -122,7 +122,7 @@ public final class SteppedThread implements AutoCloseable {
     try {
       return task.doWork();
     } catch (RuntimeException e) {
-      // The thread's boundary. Work that was not done is still in the journal.
+      // A failed step must not end the thread. Unfinished work is still in the journal.
       if (throttle.permits()) {
         log.error("A step of thread {} failed; the thread continues", thread.getName(), e);
       }

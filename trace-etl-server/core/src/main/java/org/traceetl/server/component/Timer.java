@@ -4,15 +4,15 @@ import io.prometheus.client.Histogram;
 import java.util.concurrent.atomic.LongAccumulator;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Durations of one kind of work. Safe from any thread. */
+/** Measures the durations of one kind of work. Thread-safe. */
 public final class Timer {
   private static final double NANOS_PER_SECOND = 1e9;
   private static final double NANOS_PER_MILLI = 1e6;
 
   /**
-   * All durations so far; the parts may be a moment apart.
+   * All durations so far; the parts may be from slightly different times.
    *
-   * @param meanMillis 0 without any, as {@code maxMillis}
+   * @param meanMillis 0 if there is no duration, like {@code maxMillis}
    */
   public record Total(long count, double meanMillis, double maxMillis) {}
 
@@ -23,14 +23,14 @@ public final class Timer {
   private final LongAccumulator maxNanos = new LongAccumulator(Math::max, 0);
 
   /**
-   * @param name of the work, in a word or two
+   * @param name of the work, one or two words
    */
   public Timer(String name, Histogram seconds) {
     this.name = name;
     this.seconds = seconds;
   }
 
-  /** Of the work, in a word or two. */
+  /** Returns the name of the work, one or two words. */
   public String name() {
     return name;
   }

@@ -1,2 +1,2 @@
-/** What every part of the server has in common: metrics, start, health, readiness, drain, close. */
+/** What all parts of the server share: metrics, start, health, readiness, drain, close. */
 package org.traceetl.server.component;

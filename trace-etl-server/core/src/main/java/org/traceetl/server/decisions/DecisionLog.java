@@ -5,39 +5,37 @@ import java.util.Set;
 import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.window.QueueId;
 
-/** Where decisions stand, and what they are about. */
+/** Gives access to the log of decisions, and to the queues that they concern. */
 public interface DecisionLog {
   /**
-   * Where the decisions stand now: the lowest queue of their topic, another one when brokers come
-   * or go.
+   * Returns where the decisions are now: the lowest queue of their topic, which changes when
+   * brokers are added or removed.
    *
    * @return null if their topic does not exist
-   * @throws IOException if that cannot be found out now
+   * @throws IOException if that cannot be determined now
    */
   QueueId place() throws IOException, InterruptedException;
 
-  /** The log of decisions at a place. */
+  /** Returns the log of decisions at a place. */
   JournalLog open(QueueId place);
 
   /**
-   * The queues of the span topic that can be both written and read.
+   * Returns the queues of the span topic that can be both written and read.
    *
-   * @throws IOException if they cannot be found out now
+   * @throws IOException if they cannot be determined now
    */
   Set<QueueId> queues() throws IOException, InterruptedException;
 
   /**
-   * Offset after the newest message of a queue of the span topic.
+   * Returns the offset after the newest message of a queue of the span topic.
    *
-   * @throws IOException if its broker does not tell now
+   * @throws IOException if its broker does not report it now
    */
   long end(QueueId queue) throws IOException, InterruptedException;
 
-  /** Those that this server owns. Never waits. */
+  /** Returns the queues that this server owns. Never waits. */
   Set<QueueId> owned();
 
-  /**
-   * Whether what came of late was told of each queue; before, some would seem empty. Never waits.
-   */
+  /** Returns whether the newest windows of each queue were delivered. Never waits. */
   boolean upToDate();
 }

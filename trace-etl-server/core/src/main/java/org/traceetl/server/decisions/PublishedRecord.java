@@ -21,22 +21,22 @@ import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.window.QueueId;
 
 /**
- * The record of one kind that holds, in the topic where agents and all servers read it: read, taken
- * over by {@link RoutingRecord#holdsOver}, and put in place of another one. One thread, but for
- * {@link #refused}.
+ * Publishes the current record of one kind in the topic that agents and all servers read. It reads
+ * records, adopts them by {@link RoutingRecord#holdsOver}, and replaces the current one. For one
+ * thread, except {@link #refused}.
  */
 public final class PublishedRecord<R extends RoutingRecord> {
   private static final Logger LOG = LoggerFactory.getLogger(PublishedRecord.class);
 
-  /** The broker forgets old messages: a record is written again before it could. */
+  /** The broker deletes old messages: a record is repeated before that. */
   private static final long REPEAT_NANOS = TimeUnit.HOURS.toNanos(1);
 
-  /** So many of the newest records are read, here and by agents. */
+  /** Number of the newest records that this class and agents read. */
   private static final int NEWEST = 32;
 
   /**
-   * Behind so many others it is written again: of two kinds neither is to push the other out of the
-   * newest.
+   * A record is repeated after this many others, so that one of two kinds cannot displace the other
+   * from the newest records.
    */
   private static final int BURIED = NEWEST / 2;
 
@@ -55,31 +55,31 @@ public final class PublishedRecord<R extends RoutingRecord> {
   private final Consumer<R> listener;
   private final LongAdder refused = new LongAdder();
 
-  /** Null while the topic is not known to exist. */
+  /** Null if the topic is not known to exist. */
   private QueueId place;
 
-  /** The one at that place. */
+  /** The log at that place. */
   private JournalLog log;
 
   private long readTo;
 
-  /** Of the log, when it was read last. */
+  /** End of the log at the last read. */
   private long end;
 
   private R current;
 
-  /** Whether it is in that log. */
+  /** Whether the current record is in that log. */
   private boolean written;
 
-  /** When it was put or found there. */
+  /** When it was written or found there. */
   private long writtenNanos;
 
-  /** And where. */
+  /** Its offset there. */
   private long writtenAt;
 
   /**
-   * @param nothing makes the record that nothing is decided, by its epoch
-   * @param listener told each time that another record holds
+   * @param nothing creates an empty record with the given epoch
+   * @param listener receives each new current record
    */
   public PublishedRecord(
       String topic,
@@ -103,20 +103,20 @@ public final class PublishedRecord<R extends RoutingRecord> {
     current = nothing.apply(0);
   }
 
-  /** The one that holds. */
+  /** Returns the current record. */
   public R current() {
     return current;
   }
 
-  /** Records in the topic that could not be read. Any thread. */
+  /** Returns the number of records in the topic that could not be read. Any thread. */
   public long refused() {
     return refused.sum();
   }
 
   /**
-   * Finds out where records stand now; what holds is to stand there as well.
+   * Determines where records are now; at a new place the current one is written again.
    *
-   * @return whether there is such a place: the topic exists
+   * @return whether there is a place: the topic exists
    */
   public boolean find() throws IOException, InterruptedException {
     QueueId now = decisions.place();
@@ -130,14 +130,14 @@ public final class PublishedRecord<R extends RoutingRecord> {
   }
 
   /**
-   * Takes over what stands newest in the log.
+   * Reads the newest records of the log, and adopts one if it takes precedence.
    *
-   * @return whether all of it could be read
+   * @return whether all of them could be read
    */
   public boolean read() throws IOException, InterruptedException {
     end = log.end();
     if (end < readTo) {
-      // The topic was made anew: what holds is to stand in it again.
+      // The topic was recreated: the current record is to be written to it.
       readTo = 0;
       written = false;
     }
@@ -146,7 +146,7 @@ public final class PublishedRecord<R extends RoutingRecord> {
     while (given && from < end) {
       List<JournalLog.Entry> entries = log.read(from);
       if (entries.isEmpty()) {
-        // The broker has forgotten all of it, or gives it only later.
+        // The broker has deleted all of them, or does not return them yet.
         given = log.begin() >= end;
         from = given ? end : from;
       }
@@ -171,7 +171,7 @@ public final class PublishedRecord<R extends RoutingRecord> {
       return;
     }
     try {
-      // A wall clock that was set back makes no record one of the future.
+      // After a step back of the wall clock, a record must not seem to be from the future.
       R read = format.decode(entry.body(), Math.max(clock.millis(), elapsedMillis()));
       if (read.holdsOver(current)) {
         holds(read, entry.offset());
@@ -199,11 +199,11 @@ public final class PublishedRecord<R extends RoutingRecord> {
   }
 
   /**
-   * Writes again what holds where agents could not find it any more: the broker forgets, and others
-   * write as well. Where nothing holds, that is written: agents may know what no server knows any
-   * more, of a topic before this one.
+   * Writes the current record again if agents could not find it any more, because the broker
+   * deleted it or newer records follow. If there is none, it writes an empty record, because agents
+   * may have a record of an earlier topic.
    *
-   * @param readAll what {@link #read} has answered
+   * @param readAll result of {@link #read}
    */
   public void repeat(boolean readAll) throws IOException, InterruptedException {
     boolean due =
@@ -218,24 +218,24 @@ public final class PublishedRecord<R extends RoutingRecord> {
   }
 
   /**
-   * Epoch of a record that is to hold: above all before it, also where the topic was made anew. Not
-   * of a wall clock that was set forward: all others would refuse it, and each one after it.
+   * Returns the epoch of a new record: higher than all before, even if the topic was recreated. It
+   * ignores a wall clock that was set forward: readers would refuse this record and all later ones.
    */
   public long nextEpoch() {
     return Math.max(current.epoch() + 1, Math.min(clock.millis(), elapsedMillis()));
   }
 
-  /** The Unix time if nobody has set the wall clock since the start. */
+  /** Returns the Unix time, assuming no change of the wall clock since the start. */
   private long elapsedMillis() {
     return startMillis + TimeUnit.NANOSECONDS.toMillis(nanoTime.getAsLong() - startNanos);
   }
 
   /**
-   * Writes a record and takes over what came before it.
+   * Writes a record and adopts records before it.
    *
-   * @return whether it holds
-   * @throws IOException if it is not known whether it is there: the next read will tell; also while
-   *     the broker does not give yet what came before
+   * @return whether the record is current
+   * @throws IOException if it is unknown whether the record was written, or the records before it
+   *     cannot be read yet; the next read shows it
    */
   public boolean put(R next) throws IOException, InterruptedException {
     long offset = log.append(next.encode());
@@ -248,7 +248,7 @@ public final class PublishedRecord<R extends RoutingRecord> {
     return true;
   }
 
-  /** What others have written before a record of ours: reads lag behind appends. */
+  /** Adopts records of other servers before a new one: reads lag behind appends. */
   private void takeUntil(long offset) throws IOException, InterruptedException {
     long from = readTo;
     while (from < offset) {

@@ -12,7 +12,7 @@ import org.traceetl.server.window.QueueId;
 /**
  * The topic of decisions at RocketMQ's brokers.
  *
- * @param ownQueues gives the queues that this server owns
+ * @param ownQueues returns the queues that this server owns
  * @param fleetUpToDate whether the newest windows of each queue were seen
  */
 public record RoutingTopic(

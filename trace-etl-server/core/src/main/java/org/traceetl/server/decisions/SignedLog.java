@@ -13,10 +13,9 @@ import org.traceetl.server.config.SigningConfig;
 import org.traceetl.server.journal.JournalLog;
 
 /**
- * The log of decisions with the servers' signature: records are signed with the private key if
- * there is one, and must have a signature if there are public keys; else {@link #LEFT_OUT} takes
- * their place. Files of keys are read at each call: decisions are rare, and a changed key is in
- * force at once.
+ * A log of decisions with the servers' signature. Records are signed if there is a private key. If
+ * there are public keys, {@link #LEFT_OUT} replaces records without a valid signature. Key files
+ * are read at each call: decisions are rare, and a changed key takes effect immediately.
  */
 public final class SignedLog implements JournalLog {
   private final JournalLog log;
@@ -30,9 +29,9 @@ public final class SignedLog implements JournalLog {
   }
 
   /**
-   * Reads the files once.
+   * Checks the files.
    *
-   * @throws IllegalArgumentException if one is wrong, or servers would refuse what they write
+   * @throws IllegalArgumentException if one is invalid, or servers would refuse what they write
    */
   public static void check(SigningConfig config, String topic) {
     try {

@@ -1,2 +1,2 @@
-/** The topic of decisions: where they stand, and how they are read, written and signed. */
+/** The topic of decisions: where its records are, and how they are read, written and signed. */
 package org.traceetl.server.decisions;

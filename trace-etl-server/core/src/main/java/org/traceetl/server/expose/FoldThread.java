@@ -68,14 +68,14 @@ public final class FoldThread<M> implements AutoCloseable {
     thread = Thread.ofPlatform().name("fold").daemon().unstarted(this::run);
   }
 
-  /** Begins. Once. */
+  /** Starts the thread. Call it once. */
   public void start() {
     thread.start();
   }
 
   /**
-   * Passes a message to the thread. Waits while the queue is full, also during an interruption: the
-   * effect of a dropped message would be missing for good.
+   * Passes a message to the thread. Waits while the queue is full, even if interrupted, because a
+   * dropped message would be missing permanently.
    *
    * @throws IllegalStateException if the thread has ended
    */
@@ -148,7 +148,7 @@ public final class FoldThread<M> implements AutoCloseable {
     return new IllegalStateException("the fold thread has ended; see the server's log", failure);
   }
 
-  /** Ends the thread after the messages that wait. Idempotent. */
+  /** Ends the thread after the waiting messages. Idempotent. */
   @Override
   public void close() {
     if (thread.getState() == Thread.State.NEW) {
@@ -173,8 +173,8 @@ public final class FoldThread<M> implements AutoCloseable {
   }
 
   /**
-   * Applies the messages that wait, without waiting for more, and publishes their effects. Called
-   * by the thread, or by a test or a simulation in its place.
+   * Applies the waiting messages, without waiting for more, and publishes their effects. Called by
+   * the thread, or by a test or a simulation instead of it.
    *
    * @return the number of messages applied
    */

@@ -1,14 +1,14 @@
 package org.traceetl.server.log;
 
-/** Texts of clients, made fit for a line of a log or a terminal. */
+/** Makes texts from clients safe for a line of a log or a terminal. */
 public final class Printable {
   private Printable() {}
 
   /**
-   * The text without control and format characters, which could begin a line of their own, move the
-   * cursor or turn the writing around: each is {@code ?}.
+   * Returns the text with {@code ?} for each control and format character, which could start a new
+   * line, move the cursor or reverse the writing.
    *
-   * @param max characters at most; a longer text ends in {@code …}
+   * @param max maximum number of characters; a longer text ends in {@code …}
    */
   public static String of(String text, int max) {
     String cut = text.length() <= max ? text : text.substring(0, max - 1) + "…";

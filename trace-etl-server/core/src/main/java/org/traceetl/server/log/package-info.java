@@ -1,2 +1,2 @@
-/** What keeps the log readable: faults that repeat do not fill it, texts of clients stay texts. */
+/** Protection of the log: safe texts from clients. */
 package org.traceetl.server.log;

@@ -5,13 +5,13 @@ import java.util.Set;
 import org.traceetl.server.window.QueueId;
 
 /**
- * What this server knows of the fleet's queues, besides what the journal says. As of now, and of
- * the last looks at the brokers.
+ * What this server knows of the fleet's queues, in addition to the journal, now and at the last
+ * look at the brokers.
  *
- * @param own those that it reads
- * @param seen what the brokers said of all
- * @param growing those whose servers do not keep up with them
- * @param maxSeries most series that this server may have
+ * @param own queues that it reads
+ * @param seen state of all queues at the brokers
+ * @param growing queues whose servers do not keep up
+ * @param maxSeries maximum number of series of this server
  */
 public record KnownQueues(
     List<QueueStatus> own, QueueWatch.Seen seen, Set<QueueId> growing, long maxSeries) {}

@@ -13,16 +13,17 @@ import org.traceetl.server.rocketmq.Endpoint;
 import org.traceetl.server.window.QueueId;
 
 /**
- * Whom the consumer group gives each queue to: each member works that out for itself from the names
- * of all, so anybody can. It asks the client's own strategy, which is the one that servers have.
+ * Determines to which member the consumer group assigns each queue. Each member computes this from
+ * the names of all members, so any server can. It uses the client's own strategy, like the servers.
  */
 final class QueueOwners {
   private QueueOwners() {}
 
   /**
+   * Returns the owners of queues whose members announce an endpoint.
+   *
    * @param members names of the group's clients
-   * @param queues all of the topic
-   * @return without those of members that announce no endpoint
+   * @param queues all queues of the topic
    */
   static Map<QueueId, Endpoint> of(Collection<String> members, Collection<QueueId> queues) {
     List<String> names = new ArrayList<>(new TreeSet<>(members));

@@ -20,8 +20,8 @@ import org.traceetl.server.rocketmq.Endpoint;
 import org.traceetl.server.window.QueueId;
 
 /**
- * How far the queues of the fleet go, and whose they are. One thread looks at the brokers; others
- * read what it has seen last, and never wait.
+ * Watches the ends and owners of the fleet's queues. One thread reads from the brokers; other
+ * threads read its latest result, without waiting.
  */
 public final class QueueWatch implements Component {
   private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(10);
@@ -47,21 +47,21 @@ public final class QueueWatch implements Component {
 
   /** The brokers. */
   interface Brokers {
-    /** All queues of the span topic. */
+    /** Returns all queues of the span topic. */
     Set<QueueId> queues() throws IOException, InterruptedException;
 
-    /** Offset after a queue's newest message. */
+    /** Returns the offset after a queue's newest message. */
     long end(QueueId queue) throws IOException, InterruptedException;
 
-    /** Names of the clients in the consumer group. */
+    /** Returns the names of the clients in the consumer group. */
     Collection<String> members() throws IOException, InterruptedException;
   }
 
   /**
-   * What was seen at the last look. Immutable.
+   * The result of the last look. Immutable.
    *
-   * @param ends offset after the newest message of each queue; absent where it was not told
-   * @param owners whom the consumer group gives each queue to; absent where that is not known
+   * @param ends offset after the newest message of each queue; absent if unknown
+   * @param owners the member to which the consumer group assigns each queue; absent if unknown
    */
   public record Seen(Map<QueueId, Long> ends, Map<QueueId, Endpoint> owners) {}
 
@@ -88,7 +88,7 @@ public final class QueueWatch implements Component {
     thread.start();
   }
 
-  /** As of the last look. */
+  /** Returns the result of the last look. */
   public Seen seen() {
     return seen;
   }
@@ -103,7 +103,7 @@ public final class QueueWatch implements Component {
     thread.close();
   }
 
-  /** One look at the brokers; on the thread, and in tests. */
+  /** Looks at the brokers once. Called by the thread, and by tests. */
   long look() throws InterruptedException {
     try {
       Set<QueueId> queues = new TreeSet<>(brokers.queues());
@@ -116,7 +116,7 @@ public final class QueueWatch implements Component {
       }
       seen = new Seen(Map.copyOf(ends), Map.copyOf(owners));
     } catch (IOException e) {
-      // What was known is not known any more.
+      // The previous result is outdated.
       seen = new Seen(Map.of(), Map.of());
       tell("Could not read the queues of the topic", e);
     }
@@ -128,7 +128,7 @@ public final class QueueWatch implements Component {
     Set<String> silent = new HashSet<>();
     for (QueueId queue : queues) {
       if (silent.contains(queue.broker()) || thread.isClosed()) {
-        // A broker that is away is waited for once.
+        // Waits only once for a broker that does not answer.
         continue;
       }
       try {

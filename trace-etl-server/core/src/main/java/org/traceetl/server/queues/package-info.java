@@ -1,2 +1,2 @@
-/** The queues of the fleet: how far they go, who owns them, and those that this server reads. */
+/** The queues of the fleet: their ends, their owners, and the queues that this server reads. */
 package org.traceetl.server.queues;

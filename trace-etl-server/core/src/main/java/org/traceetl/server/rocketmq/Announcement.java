@@ -11,12 +11,12 @@ import java.net.UnknownHostException;
 import java.util.Optional;
 
 /**
- * How a server says where it is: in the names of its RocketMQ clients, {@code
- * ADDRESS@INSTANCE=ENDPOINT}, behind which the client puts {@code @} and what it is besides, such
- * as {@code STREAM}. Brokers tell the names of a group's members to each other member.
+ * Announces a server's endpoint in the names of its RocketMQ clients, {@code
+ * ADDRESS@INSTANCE=ENDPOINT}. The client appends {@code @} and a suffix such as {@code STREAM}.
+ * Brokers report the names of a group's members to each member.
  */
 public final class Announcement {
-  /** Of RocketMQ's name servers, unless they say otherwise. */
+  /** Default port of RocketMQ's name servers. */
   private static final int NAME_SERVER_PORT = 9876;
 
   private static final char SEPARATOR = '=';
@@ -24,21 +24,21 @@ public final class Announcement {
   private Announcement() {}
 
   /**
-   * What a client's instance is called.
+   * Returns the name of a client's instance.
    *
-   * @param instance a name of its own
+   * @param instance unique name
    * @param endpoint null to announce nothing
    */
   public static String instance(String instance, Endpoint endpoint) {
     return endpoint == null ? instance : instance + SEPARATOR + endpoint;
   }
 
-  /** Whether a client's name announces something, right or wrong. */
+  /** Returns whether a client's name contains an announcement, valid or not. */
   public static boolean announces(String clientName) {
     return clientName.indexOf(SEPARATOR) >= 0;
   }
 
-  /** What a client's name announces, if it is an endpoint. */
+  /** Returns the endpoint that a client's name announces, if it is valid. */
   public static Optional<Endpoint> read(String clientName) {
     int from = clientName.indexOf(SEPARATOR) + 1;
     int to = clientName.indexOf('@', from);
@@ -46,10 +46,10 @@ public final class Announcement {
   }
 
   /**
-   * Where this server is.
+   * Returns the endpoint of this server.
    *
-   * @param given {@code host} or {@code host:port}; null to find it out
-   * @param open the port; its address is the wildcard where it is open on all of them
+   * @param given {@code host} or {@code host:port}; null to detect it
+   * @param open the port; its address is the wildcard if it is open on all addresses
    * @param nameServers {@code host:port}, separated by semicolons
    */
   public static Endpoint own(
@@ -65,12 +65,12 @@ public final class Announcement {
     return new Endpoint(tls, zone < 0 ? text : text.substring(0, zone), open.getPort());
   }
 
-  /** With which address of its own this host talks to the first name server it can talk to. */
+  /** Returns the local address of the route to the first name server with a route. */
   private static InetAddress towards(String nameServers) {
     for (String nameServer : Splitter.on(';').trimResults().omitEmptyStrings().split(nameServers)) {
       try (DatagramSocket socket = new DatagramSocket()) {
         HostAndPort address = HostAndPort.fromString(nameServer);
-        // Sends nothing: it only has the system choose a route.
+        // Sends nothing: the system only selects a route.
         socket.connect(
             new InetSocketAddress(
                 InetAddress.getByName(address.getHost()),
@@ -79,7 +79,7 @@ public final class Announcement {
           return socket.getLocalAddress();
         }
       } catch (IOException | IllegalArgumentException e) {
-        // Not known now, or not like this: the next one.
+        // Try the next one.
         continue;
       }
     }

@@ -8,10 +8,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Where a server is scraped. Its text, such as {@code http://10.0.0.1:8080}, is what it announces.
+ * The endpoint where a server is scraped, announced as text such as {@code http://10.0.0.1:8080}.
  *
- * @param tls whether its port speaks TLS
- * @param host name or address, an IPv6 one without brackets
+ * @param tls whether its port uses TLS
+ * @param host name or address, an IPv6 address without brackets
  * @param port 1 to 65535
  */
 public record Endpoint(boolean tls, String host, int port) implements Comparable<Endpoint> {
@@ -25,7 +25,7 @@ public record Endpoint(boolean tls, String host, int port) implements Comparable
           .thenComparingInt(Endpoint::port)
           .thenComparing(Endpoint::tls);
 
-  /** An endpoint, if the text is that of one. The text may be anything. */
+  /** Returns the endpoint in an arbitrary text, if it is valid. */
   static Optional<Endpoint> parse(String text) {
     if (text.length() > MAX_TEXT) {
       return Optional.empty();
@@ -45,14 +45,14 @@ public record Endpoint(boolean tls, String host, int port) implements Comparable
     }
   }
 
-  /** Whether it is a name or an address of a host; a zone of IPv6 means nothing elsewhere. */
+  /** Returns whether the text is a host name or address; IPv6 zones are invalid on other hosts. */
   public static boolean isHost(String text) {
     return text.length() <= MAX_HOST
         && (NAME.matcher(text).matches()
             || text.indexOf('%') < 0 && InetAddresses.isInetAddress(text));
   }
 
-  /** {@code host:port}, as a scraper takes it. */
+  /** Returns {@code host:port}, as in a scrape target. */
   public String target() {
     return HostAndPort.fromParts(host, port).toString();
   }

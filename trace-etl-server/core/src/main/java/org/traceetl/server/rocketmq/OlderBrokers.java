@@ -8,12 +8,12 @@ import org.apache.rocketmq.remoting.protocol.RemotingSysResponseCode;
 import org.apache.rocketmq.remoting.protocol.RequestCode;
 
 /**
- * Asks brokers before RocketMQ 5 for messages as they understand it. The client's kind of consumer
- * has a request code of its own since 5, which differs for a broker in the threads that answer it
- * alone. A broker that does not know it is asked by the former one from then on. Any thread.
+ * Adapts pull requests to brokers before RocketMQ 5. Since version 5 the client's consumer uses a
+ * new request code, which only selects different threads of the broker. After a broker rejects the
+ * code, it gets the former one. Thread-safe.
  */
 final class OlderBrokers implements RPCHook {
-  /** What signs requests; null where brokers ask for nothing. */
+  /** Signs requests; null if brokers require no credentials. */
   private final RPCHook credentials;
 
   private final Set<String> addresses = ConcurrentHashMap.newKeySet();

@@ -6,11 +6,11 @@ import org.traceetl.common.RocketMqSecurity;
 import org.traceetl.common.TlsRefused;
 import org.traceetl.server.config.RocketMqConfig;
 
-/** Keys, TLS and the age of brokers, for RocketMQ's clients. */
+/** Configures credentials, TLS and compatibility with older brokers for RocketMQ's clients. */
 public final class RocketMqAccess {
   private RocketMqAccess() {}
 
-  /** Signs a client's requests where brokers ask for it, and asks older ones as they know it. */
+  /** Returns a hook that signs requests if configured, and adapts them to older brokers. */
   public static RPCHook hook(RocketMqConfig config) {
     return new OlderBrokers(
         config.secretKey() == null
@@ -19,9 +19,9 @@ public final class RocketMqAccess {
   }
 
   /**
-   * Has a client use TLS, if the configuration says so. To be called before the client starts.
+   * Makes a client use TLS, if configured. Call it before the client starts.
    *
-   * @throws TlsRefused when TLS would not be as it is configured
+   * @throws TlsRefused if TLS cannot be set up as configured
    */
   public static void secure(ClientConfig client, RocketMqConfig config) {
     if (config.tls()) {

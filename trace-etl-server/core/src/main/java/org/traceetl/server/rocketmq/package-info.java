@@ -1,2 +1,2 @@
-/** How RocketMQ's clients prove who they are, and have the brokers do so. */
+/** Credentials and TLS of RocketMQ's clients, and the endpoints that they announce. */
 package org.traceetl.server.rocketmq;
