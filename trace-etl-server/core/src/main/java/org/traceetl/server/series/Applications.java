@@ -7,16 +7,15 @@ import org.traceetl.server.window.Books;
 import org.traceetl.server.window.WindowMetrics;
 
 /**
- * The applications of one queue, as numbers. Two are always there: {@link #UNKNOWN}, in whose name
- * batches are booked that were refused before their application was known, and {@link #OTHER},
- * named {@code _other}, which takes the spans of applications that find no room: all of them
- * overflow. One owner thread.
+ * The applications of one queue, as numbers. Two always exist. {@link #UNKNOWN} is for batches
+ * rejected before their application was known. {@link #OTHER}, named {@code _other}, is for
+ * applications without room; all its spans overflow. One owner thread.
  */
 public final class Applications {
   public static final int UNKNOWN = 0;
   public static final int OTHER = 1;
 
-  /** What OpenTelemetry calls a service that has no name. */
+  /** OpenTelemetry's name for a service without a name. */
   public static final String UNNAMED = "unknown_service";
 
   private static final byte[] OTHER_NAME = Books.OTHER.getBytes(UTF_8);
@@ -29,12 +28,12 @@ public final class Applications {
   private final SlowThresholds thresholds;
   private final int max;
 
-  /** Overflow series that an application may have. */
+  /** Maximum number of overflow series of an application. */
   private final int maxOverflows;
 
   private final IntStack free = new IntStack();
 
-  /** By symbol: number + 1; 0 where no application has that name. */
+  /** By symbol: number + 1; 0 if no application has that name. */
   private int[] numberOf = new int[64];
 
   private int[] symbolOf = new int[64];
@@ -42,9 +41,7 @@ public final class Applications {
   private long[][] slowNanos = new long[64][];
   private int[] series = new int[64];
 
-  /**
-   * By application: its overflow series by their places, {@link #NO_SERIES} for none of a place.
-   */
+  /** By application: its overflow series by place, {@link #NO_SERIES} for none. */
   private int[][] overflowSeries = new int[64][];
 
   private int[] overflows = new int[64];
@@ -53,8 +50,8 @@ public final class Applications {
   private int size;
 
   /**
-   * @param max applications at most, but for those that are always there
-   * @param maxOverflows overflow series that each of them may have
+   * @param max maximum number of applications, except the two that always exist
+   * @param maxOverflows maximum number of overflow series of an application
    */
   public Applications(SymbolTable symbols, SlowThresholds thresholds, int max, int maxOverflows) {
     this.symbols = symbols;
@@ -68,7 +65,7 @@ public final class Applications {
     size = 0;
   }
 
-  /** The application of this name, or {@link #OTHER} if there is no room for it. */
+  /** Returns the application with this name, or {@link #OTHER} if there is no room for it. */
   public int resolve(byte[] buffer, int offset, int length, long nowMillis) {
     int symbol =
         length == 0
@@ -86,7 +83,7 @@ public final class Applications {
     return application;
   }
 
-  /** The application of this name, made if need be, even beyond the limit: its series go on. */
+  /** Returns or creates the application with this name, even beyond the limit. */
   int restore(String name, long heardMillis) {
     int symbol = symbols.restore(name);
     if (symbol >= numberOf.length || numberOf[symbol] == 0) {
@@ -99,7 +96,7 @@ public final class Applications {
     return application;
   }
 
-  /** Names that find no room take none of the table's either. */
+  /** Returns a name's symbol. A name without room for an application gets no new symbol. */
   private int symbol(byte[] buffer, int offset, int length) {
     return size < max
         ? symbols.intern(buffer, offset, length)
@@ -133,17 +130,17 @@ public final class Applications {
     return application;
   }
 
-  /** Numbers are below it. */
+  /** Returns a number above all applications' numbers. */
   int end() {
     return numbers;
   }
 
-  /** Applications at present. */
+  /** Returns the number of applications. */
   int size() {
     return size;
   }
 
-  /** The name; empty for {@link #UNKNOWN}, null where there is no application. */
+  /** Returns the name; empty for {@link #UNKNOWN}, null if there is no such application. */
   public String name(int application) {
     return names[application];
   }
@@ -152,12 +149,12 @@ public final class Applications {
     return symbolOf[application];
   }
 
-  /** The application whose name this symbol is. */
+  /** Returns the application whose name is this symbol. */
   int named(int symbol) {
     return numberOf[symbol] - 1;
   }
 
-  /** From which duration on a span is slow, nanoseconds by kind. Not to be written to. */
+  /** Returns the duration from which a span is slow, in nanoseconds by kind. Read-only. */
   public long[] slowNanos(int application) {
     return slowNanos[application];
   }
@@ -170,13 +167,13 @@ public final class Applications {
     series[application] += count;
   }
 
-  /** Its overflow series at a place, or -1. */
+  /** Returns its overflow series at a place, or -1. */
   int overflowSeries(int application, int place) {
     int[] its = overflowSeries[application];
     return its == null ? NO_SERIES : its[place];
   }
 
-  /** Gives a place, which has none, an overflow series. */
+  /** Sets the overflow series of an empty place. */
   void addOverflow(int application, int place, int number) {
     if (overflowSeries[application] == null) {
       overflowSeries[application] = new int[maxOverflows];
@@ -191,7 +188,7 @@ public final class Applications {
     overflows[application]--;
   }
 
-  /** Spans and events of its overflow series in a window. */
+  /** Returns the spans and events of its overflow series in a window. */
   long overflowed(int application, WindowMetrics window) {
     if (overflows[application] == 0) {
       return 0;
@@ -203,14 +200,14 @@ public final class Applications {
     return all;
   }
 
-  /** Spans, or events, of its overflow series at a place in a window. */
+  /** Returns the spans or events of its overflow series at a place in a window. */
   long overflowed(int application, int place, WindowMetrics window) {
     int number = overflowSeries(application, place);
     int row = number == NO_SERIES ? -1 : window.row(number);
     return row < 0 ? 0 : window.spans(row);
   }
 
-  /** Forgets applications that have no series and had no batch since {@code sinceMillis}. */
+  /** Removes applications without series that had no batch since {@code sinceMillis}. */
   void evictIdle(long sinceMillis) {
     for (int application = OTHER + 1; application < numbers; application++) {
       int symbol = symbolOf[application];

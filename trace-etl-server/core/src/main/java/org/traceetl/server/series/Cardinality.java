@@ -4,15 +4,15 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * Why an application has as many series on a queue as it has.
+ * Shows why an application has many series on a queue.
  *
  * @param limit key of the limit that it is at or near, below {@code trace-etl.series}
  * @param max value of that limit
- * @param series that it has
- * @param overflowed spans of it that found no room, in the window that ended
- * @param overflowedEvents events of its spans that did not
- * @param dimensions what distinguishes its series, as configured; never empty
- * @param atMillis when it was looked at, milliseconds since 1970
+ * @param series number of its series
+ * @param overflowed spans in its overflow series, in the window that ended
+ * @param overflowedEvents events in its overflow series, in the window that ended
+ * @param dimensions dimensions of its series, as configured; never empty
+ * @param atMillis time of the survey, milliseconds since 1970
  */
 public record Cardinality(
     String application,
@@ -25,19 +25,19 @@ public record Cardinality(
     long atMillis) {
 
   /**
-   * What distinguishes series.
+   * A dimension of the series.
    *
-   * @param values different ones among the application's series
-   * @param examples a few of them, cut short; of the {@link #culprit} alone
+   * @param values number of distinct values among the application's series
+   * @param examples some of the values, truncated; only for the {@link #culprit}
    */
   public record Dimension(String name, int values, List<String> examples) {}
 
-  /** Whether something of it found no room. */
+  /** Returns whether any span or event overflowed. */
   public boolean isOverflowing() {
     return overflowed > 0 || overflowedEvents > 0;
   }
 
-  /** The dimension with most values. */
+  /** Returns the dimension with most values. */
   public Dimension culprit() {
     return dimensions.stream().max(Comparator.comparingInt(Dimension::values)).orElseThrow();
   }

@@ -9,9 +9,9 @@ import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.window.WindowMetrics;
 
 /**
- * Counts the different values of what distinguishes an application's series, where the application
- * is near or at a limit: each such application once a minute, at the end of a window. Where more
- * than {@value #MAX_AT_ONCE} are due, those that have waited longest come first. One owner thread.
+ * Counts the distinct values of each dimension for applications near or at a limit. It surveys each
+ * such application once a minute, at the end of a window. If more than {@value #MAX_AT_ONCE} are
+ * due, those due for longest come first. One owner thread.
  */
 public final class CardinalitySurvey {
   private static final long PAUSE_MILLIS = 60_000;
@@ -19,7 +19,7 @@ public final class CardinalitySurvey {
   private static final int EXAMPLES = 5;
   private static final int EXAMPLE_BYTES = 64;
 
-  /** An application is near its limit with so many hundredths of it. */
+  /** An application with this percentage of its limit is near it. */
   private static final int NEAR_PERCENT = 80;
 
   // Keys of the limits, below trace-etl.series
@@ -36,12 +36,12 @@ public final class CardinalitySurvey {
   private final SymbolTable symbols;
   private final HeavyHitters heavyHitters;
 
-  // By application: which one it was, and when it was looked at
+  // By application: its name and time at the last survey
   private String[] seen = new String[64];
   private long[] seenMillis = new long[64];
 
   /**
-   * @param mapped whether a type and an outcome stand where spans have kind and status
+   * @param mapped whether series have a type and an outcome instead of kind and status
    */
   public CardinalitySurvey(
       SeriesConfig config,
@@ -65,10 +65,10 @@ public final class CardinalitySurvey {
   }
 
   /**
-   * Looks at the applications that are due for longest. Before anything leaves with the window:
-   * what refused its spans is to be seen.
+   * Surveys the applications that are due for longest. Call it before any series leaves with the
+   * window, so that the cause of overflows is still visible.
    *
-   * @param window what the series had in the window that ends
+   * @param window the window that ends
    */
   public List<Cardinality> take(WindowMetrics window, long nowMillis) {
     int[] due = due(window, nowMillis);
@@ -102,7 +102,7 @@ public final class CardinalitySurvey {
         nowMillis);
   }
 
-  /** The limit that refused spans, or the one that is near. */
+  /** Returns the limit that caused overflows, or that is near. */
   private String limit(int application, long overflowed) {
     if (application == Applications.OTHER) {
       return applications.size() >= config.maxApplications() ? MAX_APPLICATIONS : ofSymbols();
@@ -112,7 +112,7 @@ public final class CardinalitySurvey {
     if (ofApplication) {
       return MAX_PER_APPLICATION;
     }
-    // Where neither is out any more, it was the process' limit: other queues gave back since.
+    // If neither is exhausted now, it was the process' limit, and other queues released series.
     return series.isOutOfBudget(heavyHitters.kept()) || symbols.fullOf() == null
         ? MAX
         : ofSymbols();
@@ -166,7 +166,7 @@ public final class CardinalitySurvey {
     return Arrays.copyOf(due, size);
   }
 
-  /** By place among the applications: the values of each dimension, in one look at all series. */
+  /** Returns the values of each dimension by index of application, in one pass over all series. */
   private BitSet[][] values(int[] of) {
     BitSet[][] values = new BitSet[of.length][names.size()];
     for (BitSet[] its : values) {
@@ -202,12 +202,12 @@ public final class CardinalitySurvey {
     return List.copyOf(dimensions);
   }
 
-  /** All but kind and status are. */
+  /** Returns whether values of the dimension are symbols: all except kind and status. */
   private static boolean isOfSymbols(int dimension) {
     return dimension == 0 || dimension >= SeriesTable.DIMENSIONS;
   }
 
-  /** A few from all over: those made first and last may be of another sort. */
+  /** Returns some evenly spaced values: early and late ones may be of different sorts. */
   private List<String> examples(BitSet of) {
     int[] all = of.stream().toArray();
     List<String> examples = new ArrayList<>();

@@ -1,8 +1,8 @@
 package org.traceetl.server.series;
 
 /**
- * An open-addressing index from hashes to numbers at or above 0. It holds no keys: whoever looks up
- * follows the probe sequence and compares keys where an entry has the hash sought.
+ * An open-addressing index from hashes to numbers at or above 0. It has no keys: callers follow the
+ * probe sequence and compare keys if an entry has the hash.
  *
  * <pre>{@code
  * for (int slot = index.first(hash); index.isTaken(slot); slot = index.next(slot)) {
@@ -12,9 +12,9 @@ package org.traceetl.server.series;
  * }
  * }</pre>
  *
- * <p>Entry: hash in the high 32 bits, number + 1 in the low ones, 0 when free. At most three
- * quarters full: probes stay short and always end. Removal moves entries back, so there are no
- * tombstones. One owner thread.
+ * <p>An entry has the hash in the high 32 bits and number + 1 in the low ones; 0 is free. The index
+ * is at most three quarters full, so probes are short and always end. Removal moves entries back,
+ * so there are no tombstones. One owner thread.
  */
 public final class HashIndex {
   private long[] entries;
@@ -31,12 +31,12 @@ public final class HashIndex {
     return size;
   }
 
-  /** Where the probe sequence of a hash begins. */
+  /** Returns the start of a hash's probe sequence. */
   public int first(int hash) {
     return hash & mask;
   }
 
-  /** The slot after this one in a probe sequence. */
+  /** Returns the next slot in a probe sequence. */
   public int next(int slot) {
     return (slot + 1) & mask;
   }
@@ -90,7 +90,7 @@ public final class HashIndex {
     }
     for (int slot = (hole + 1) & mask; entries[slot] != 0; slot = (slot + 1) & mask) {
       int home = (int) (entries[slot] >>> 32) & mask;
-      // An entry may move back to the hole only if the hole is not before its home.
+      // An entry may move back to the hole only if the hole is not before its first slot.
       if (((slot - home) & mask) >= ((slot - hole) & mask)) {
         entries[hole] = entries[slot];
         hole = slot;

@@ -6,23 +6,23 @@ import java.util.Deque;
 import org.traceetl.server.window.WindowMetrics;
 
 /**
- * Lets keys with many spans win a series where their application is at a limit, whoever came first.
+ * Gives series to keys with many spans if their application is at a limit, even if other keys came
+ * first.
  *
- * <p>Keys that find no room are counted in a sketch of their application, by a hash of their text:
- * they take no symbols. When a window ends, the heaviest of them are compared with the least used
- * series of their application; where it is the process that has no room, with the least used ones
- * of the queue, whosever they are. One that certainly had {@value #MIN_SPANS} spans, and more than
- * {@value #TIMES} times as many as that series in the same window, is invited: the series gives its
- * place to it ({@link SeriesTable#retire}), and the place is kept for a window, until a span with
- * that key comes and makes its series as any other. Where there is room already nobody gives a
- * place; an application above its limit gives places up until it is at it, and then invites.
+ * <p>Keys without room are counted in a sketch of their application, by a hash of their text, so
+ * they need no symbols. At the end of a window, the heaviest keys are compared with the least used
+ * series of their application; if the process has no room, with those of the queue. A key is
+ * invited if it certainly had {@value #MIN_SPANS} spans and more than {@value #TIMES} times as many
+ * as the series in that window. Then the series is retired ({@link SeriesTable#retire}). Its place
+ * is reserved for one window, until a span with that key creates its series. If there is room, no
+ * series is retired. An application above its limit retires series down to the limit, and then
+ * invites.
  *
- * <p>Nothing of it is in the journal, which has the series that begin and end: an owner that takes
- * the queue over counts anew.
+ * <p>None of this is in the journal, except the series. A new owner starts with empty sketches.
  *
- * <p>Bounds: {@value #MAX_APPLICATIONS} applications at a time, {@value #MAX_SEATS} series or one
- * in a hundred of an application or queue a window, {@value #MAX_LOOKED_AT} series looked at a
- * window, going round. One owner thread.
+ * <p>Limits: {@value #MAX_APPLICATIONS} applications at a time; per window one percent of an
+ * application's or queue's series, at most {@value #MAX_SEATS}, and {@value #MAX_LOOKED_AT}
+ * examined series, in rotation. One owner thread.
  */
 public final class HeavyHitters {
   static final int MIN_SPANS = 10;
@@ -32,26 +32,26 @@ public final class HeavyHitters {
   private static final int LOOK_BITS = 12;
   private static final int MAX_LOOKED_AT = 1 << LOOK_BITS;
 
-  /** A series that has a span in the window is above all that have none, oldest first. */
+  /** A series with spans in the window ranks above all without, which rank by age. */
   private static final long USED = 1L << 40;
 
-  /** As many spans as are told apart from more. */
+  /** Maximum use that is distinguished. */
   private static final long MOST_USE = Long.MAX_VALUE >>> LOOK_BITS;
 
-  /** Who may win the place of whom. */
+  /** Candidates for invitation, and series that may be retired for them. */
   private static final class Contest {
-    /** Seats at most in this window. */
+    /** Maximum number of invitations in this window. */
     private int seats;
 
-    // The keys with most spans, most first
+    // The keys with most spans, in descending order
     private final int[] applications;
     private final long[] hashes;
     private final long[] spans;
     private int contenders;
 
     /**
-     * The series used least: {@link #holder}. While they are gathered a heap, the most used on top,
-     * so that their order costs little whatever it is; then least first.
+     * The least used series: {@link #holder}. While they are collected, a heap with the most used
+     * on top, which bounds the cost in any order; then in ascending order.
      */
     private final long[] holders;
 
@@ -120,11 +120,11 @@ public final class HeavyHitters {
     }
   }
 
-  /** An application whose spans find no room. */
+  /** An application with spans without room. */
   private static final class Crowd {
     private final SpaceSaving sketch = new SpaceSaving();
 
-    /** Among its own series. */
+    /** Compares with the application's own series. */
     private final Contest contest;
 
     private Crowd(int seats) {
@@ -141,32 +141,32 @@ public final class HeavyHitters {
   private int size;
   private final Deque<Crowd> spares = new ArrayDeque<>();
 
-  /** Among the series of the queue, for applications that have room where the process has none. */
+  /** Compares with the queue's series, if an application has room but the process has none. */
   private final Contest shared = new Contest(MAX_SEATS);
 
-  // Who is invited, without order
+  // The invited keys, unordered
   private int[] guestApplications = new int[MAX_SEATS];
   private long[] guests = new long[MAX_SEATS];
   private int invited;
 
-  /** By application: places kept for it. */
+  /** By application: number of reserved places. */
   private int[] kept = new int[64];
 
-  /** The series to be looked at first. */
+  /** The first series to examine. */
   private int first;
 
   /**
-   * @param maxPerApplication most series of one application
+   * @param maxPerApplication maximum number of series of one application
    */
   public HeavyHitters(int maxPerApplication) {
     seats = Math.clamp(maxPerApplication / 100, 1, MAX_SEATS);
   }
 
   /**
-   * Counts a span whose key found no room.
+   * Counts spans whose key has no room.
    *
-   * @param hash of its key
-   * @param spans how many it stands for
+   * @param hash of the key
+   * @param spans number of spans
    */
   public void count(int application, long hash, long spans) {
     if (application >= crowds.length) {
@@ -184,17 +184,17 @@ public final class HeavyHitters {
     crowd.sketch.add(hash, spans);
   }
 
-  /** Places of an application that are kept for those who are invited. */
+  /** Returns the number of reserved places of an application. */
   public int kept(int application) {
     return application < kept.length ? kept[application] : 0;
   }
 
-  /** Places that are kept in all. */
+  /** Returns the number of all reserved places. */
   public int kept() {
     return invited;
   }
 
-  /** Whether a place is kept for this key. */
+  /** Returns whether a place is reserved for this key. */
   public boolean isInvited(int application, long hash) {
     return find(application, hash) >= 0;
   }
@@ -208,7 +208,7 @@ public final class HeavyHitters {
     return -1;
   }
 
-  /** A series with this key was made: if a place was kept for it, it has it now. */
+  /** Releases the reservation of a key whose series was created. */
   public void took(int application, long hash) {
     int guest = find(application, hash);
     if (guest >= 0) {
@@ -220,11 +220,11 @@ public final class HeavyHitters {
   }
 
   /**
-   * Ends a window: places kept in it and not taken are free, and heavy hitters of it are invited.
+   * Ends a window: releases its unused reservations, and invites its heavy hitters.
    *
-   * @param window what the series of it had
-   * @param mayInvite false if guests could have no series, whoever gives a place
-   * @return series whose places were given to others
+   * @param window the window that ends
+   * @param mayInvite false if new series are impossible even after a retirement
+   * @return number of series that were replaced
    */
   public int endWindow(SeriesTable table, WindowMetrics window, boolean mayInvite) {
     for (int i = 0; i < invited; i++) {
@@ -294,13 +294,13 @@ public final class HeavyHitters {
     }
   }
 
-  /** The series looked at after so many others. */
+  /** Returns the series that is examined after the given number of other series. */
   private int series(int look, int end) {
     int series = first + look;
     return series < end ? series : series - end;
   }
 
-  /** In the order of use, then of looks. */
+  /** Returns a number that sorts by use, then by position. */
   private static long holder(long use, int look) {
     return Math.min(use, MOST_USE) << LOOK_BITS | look;
   }
@@ -313,12 +313,12 @@ public final class HeavyHitters {
       int series = series((int) contest.holders[holder] & MAX_LOOKED_AT - 1, end);
       int of = table.application(series);
       if (of < 0) {
-        continue; // gave its place in the shared contest
+        continue; // retired in the shared contest
       }
       int application = contest.applications[guest];
       int above = table.above(application) + kept(application);
       if (of != application && above >= 0) {
-        guest++; // another application's place is of no use to it any more
+        guest++; // another application's place is useless for it now
         holder--;
         continue;
       }

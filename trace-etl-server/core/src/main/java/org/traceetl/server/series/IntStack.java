@@ -2,7 +2,7 @@ package org.traceetl.server.series;
 
 import java.util.Arrays;
 
-/** A growing stack of ints, as long as the structure it belongs to has numbers. */
+/** A growing stack of ints. */
 final class IntStack {
   private int[] items = new int[16];
   private int size;

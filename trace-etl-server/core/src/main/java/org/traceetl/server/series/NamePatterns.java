@@ -6,15 +6,12 @@ import java.util.List;
 import org.traceetl.server.config.TemplatesConfig;
 import org.traceetl.server.config.WildcardPattern;
 
-/**
- * The configured templates of span names. Their expressions take time linear in the name, whatever
- * it is. Immutable.
- */
+/** The configured templates of span names. Matching takes linear time for any name. Immutable. */
 public final class NamePatterns {
   private static final Pattern GROUP = Pattern.compile("\\$[1-9]");
 
   /**
-   * @param made matches whatever the template may become
+   * @param made matches every name that the template may produce
    */
   record Rule(WildcardPattern application, Pattern pattern, String template, Pattern made) {}
 
@@ -44,7 +41,7 @@ public final class NamePatterns {
     return Pattern.compile(regex.toString(), Pattern.DOTALL);
   }
 
-  /** Whether a name may be what one of the templates became; any, of a template of groups alone. */
+  /** Returns whether a template may produce the name. Templates of only groups produce any. */
   public boolean mayMake(String application, String name) {
     return rules.stream()
         .anyMatch(
@@ -55,7 +52,7 @@ public final class NamePatterns {
     return rules.isEmpty();
   }
 
-  /** The template of a name, or null if no pattern matches it. */
+  /** Returns the template of a name, or null if no pattern matches it. */
   String template(String application, String name) {
     for (Rule rule : rules) {
       if (rule.application.matches(application)) {
@@ -68,7 +65,7 @@ public final class NamePatterns {
     return null;
   }
 
-  /** A group that has no part in the match is nothing. */
+  /** Expands a template; unmatched groups are empty. */
   private static String expand(String template, Matcher groups) {
     StringBuilder expanded = new StringBuilder();
     for (int i = 0; i < template.length(); i++) {

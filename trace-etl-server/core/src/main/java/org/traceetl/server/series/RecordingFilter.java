@@ -7,8 +7,8 @@ import org.traceetl.server.config.SpanKind;
 import org.traceetl.server.config.WildcardPattern;
 
 /**
- * The configured filters. Asked for spans that have no series: once for each name and kind in a
- * batch. Immutable.
+ * The configured filters, checked for spans without a series: once per batch for each name and
+ * kind. Immutable.
  */
 public final class RecordingFilter {
   private record Rule(WildcardPattern application, WildcardPattern spanName, Set<SpanKind> kinds) {
@@ -39,7 +39,7 @@ public final class RecordingFilter {
   }
 
   /**
-   * Whether spans of this application, name and kind are not to be recorded.
+   * Returns whether the filters exclude spans of this application, name and kind.
    *
    * @param kind as in OTLP, 0 to 5
    */

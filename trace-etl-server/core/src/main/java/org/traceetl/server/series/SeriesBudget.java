@@ -3,8 +3,8 @@ package org.traceetl.server.series;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * How many series the process may have. Queues take from it in portions, so that a new series
- * seldom touches what threads share. Thread-safe.
+ * Limits the number of series of the process. Queues take portions, so that a new series seldom
+ * accesses shared state. Thread-safe.
  */
 public final class SeriesBudget {
   private static final int MAX_PORTION = 256;
@@ -18,16 +18,16 @@ public final class SeriesBudget {
     portion = Math.clamp(max / PORTIONS, 1, MAX_PORTION);
   }
 
-  /** Takes up to a portion; 0 when nothing is left. */
+  /** Takes up to a portion; returns 0 if nothing is left. */
   int take() {
     if (left.get() <= 0) {
-      return 0; // by many spans a second, once nothing is left
+      return 0; // a frequent case when nothing is left
     }
     int before = left.getAndUpdate(now -> now <= 0 ? now : Math.max(0, now - portion));
     return Math.clamp(before, 0, portion);
   }
 
-  /** Takes what a queue brings along, even beyond the limit: a series that counts goes on. */
+  /** Takes series of a queue that was taken over, even beyond the limit: they continue. */
   void takeAll(int series) {
     left.addAndGet(-series);
   }
@@ -40,7 +40,7 @@ public final class SeriesBudget {
     return portion;
   }
 
-  /** Series that no queue has taken; below 0 while queues taken over have more than the limit. */
+  /** Returns the series that no queue has taken; negative while queues have more than the limit. */
   public int left() {
     return left.get();
   }

@@ -20,22 +20,22 @@ import org.traceetl.server.window.WindowMetrics;
  *   3 ... width  the configured dimensions, symbols or {@link SymbolTable#NONE}
  * </pre>
  *
- * <p>A series is made at its first span, if its application and the process have room; otherwise
- * its spans go to the application's overflow series: one, or one of each kind and status; and
- * another one for events. Beyond the limits are the overflow series and series that gave their
- * place away, at most {@value #MAX_RETIRED} until they end. One owner thread.
+ * <p>A series is created at its first span, if its application and the process have room. Otherwise
+ * the span counts in an overflow series of the application. There is one for spans and one for
+ * events, or one for each kind and status. The limits exclude overflow series and retired series,
+ * of which there are at most {@value #MAX_RETIRED}. One owner thread.
  */
 public final class SeriesTable {
-  /** Place of the application in a key. */
+  /** Position of the application in a key. */
   public static final int APPLICATION = 0;
 
-  /** Place of the span name in a key. */
+  /** Position of the span name in a key. */
   public static final int NAME = 1;
 
-  /** Place of kind and status in a key. */
+  /** Position of kind and status in a key. */
   public static final int KIND_AND_STATUS = 2;
 
-  /** Place of the first configured dimension in a key. */
+  /** Position of the first configured dimension in a key. */
   public static final int DIMENSIONS = 3;
 
   /** No such series. */
@@ -45,16 +45,13 @@ public final class SeriesTable {
   private static final int STATUS_BITS = 2;
   private static final int KINDS = 16;
 
-  /** Overflow series of an application where each kind and status has its own. */
+  /** Number of an application's overflow series if each kind and status has its own. */
   public static final int KINDS_AND_STATUSES = KINDS << STATUS_BITS;
 
   /** {@link SeriesDefinition#OF_EVENTS}. */
   public static final int OF_EVENTS = SeriesDefinition.OF_EVENTS;
 
-  /**
-   * Overflow series of an application that has not one of each kind and status: of all its spans,
-   * and of all their events.
-   */
+  /** Number of an application's overflow series otherwise: one for spans, one for events. */
   public static final int SPANS_AND_EVENTS = 2;
 
   private static final int PLACE_OF_SPANS = 0;
@@ -62,24 +59,24 @@ public final class SeriesTable {
 
   private static final long MILLIS_PER_SECOND = 1_000;
 
-  /** Series stand in blocks of so many: growing copies nothing. */
+  /** Series per block, as a power of two. Blocks avoid copies during growth. */
   private static final int BLOCK_BITS = 8;
 
   private static final int BLOCK_SERIES = 1 << BLOCK_BITS;
 
   /**
-   * A retired series stays on the page for so long after its last span, unless it is idle before:
-   * then scrapers at any usual interval have seen its last counts.
+   * A retired series stays on the page for this time after its last span, unless it becomes idle
+   * earlier. By then scrapers at usual intervals have read its last counts.
    */
   private static final long RETIRED_MILLIS = 5 * 60_000;
 
-  /** Retired series at most: what windows of 15 s may retire in that time, and some more. */
+  /** Maximum number of retired series: enough for windows of 15 s in that time. */
   private static final int MAX_RETIRED = 1_536;
 
-  /** Touched, in seconds: there is no such series. */
+  /** Time of the last touch, in seconds: there is no such series. */
   private static final int FREE = Integer.MAX_VALUE;
 
-  /** From here seconds are counted: to 2088, and back to 1952. */
+  /** Origin of times in seconds, which range from 1952 to 2088. */
   private static final long BASE_SECONDS = 1_577_836_800;
 
   private final int width;
@@ -92,18 +89,18 @@ public final class SeriesTable {
   private final HashIndex index = new HashIndex(64);
 
   /**
-   * Numbers in use. A new series gets the lowest free one, so that which one it is follows from the
-   * series there are: an owner that took them over numbers on as the one before it would have.
+   * Numbers in use. A new series gets the lowest free number, which depends only on the current
+   * series. So a new owner assigns the same numbers as its predecessor would.
    */
   private final BitSet taken = new BitSet();
 
-  /** No number below it is free. */
+  /** All numbers below it are in use. */
   private int firstFree;
 
-  /** Those of {@link #taken} that are overflow series. */
+  /** The overflow series of {@link #taken}. */
   private final BitSet overflows = new BitSet();
 
-  /** Series that gave their place away, by key: spans do not find them any more. */
+  /** Retired series by key: spans do not find them any more. */
   private final HashIndex retired = new HashIndex(8);
 
   private final BitSet retiredNumbers = new BitSet();
@@ -112,34 +109,34 @@ public final class SeriesTable {
   private List<SeriesDefinition> created = new ArrayList<>();
 
   /**
-   * By block: keys, one after the other. Of an overflow series the application is there, and its
-   * place among them as kind and status.
+   * By block: consecutive keys. The key of an overflow series has its application, and its place in
+   * the position of kind and status.
    */
   private int[][] keys = new int[1][];
 
-  /** By block: when each series was touched, rounded up, in seconds since the base. */
+  /** By block: when each series was last touched, rounded up, in seconds since the base. */
   private int[][] touched = new int[1][];
 
   /**
-   * By block: none of its series was touched before, so that it need not be looked through. Behind
-   * the truth where series were touched since.
+   * By block: lower limit of the times in {@link #touched}, so that blocks without idle series are
+   * skipped. It may lag behind later touches.
    */
   private int[] untouchedBefore = new int[1];
 
-  /** By block: what each series carries. Null: none of the block's series does. */
+  /** By block: the fraction carried by each series; null if all are 0. */
   private long[][] carries = new long[1][];
 
-  /** Series but for the overflow ones: those the limits are about. */
+  /** Number of series that count against the limits. */
   private int limited;
 
   private int overflowing;
 
-  /** Taken from the budget. */
+  /** Number of series taken from the budget. */
   private int granted;
 
   /**
-   * @param overflowsByKind whether an application has an overflow series of each kind and status,
-   *     as many as {@link #KINDS_AND_STATUSES}, or {@link #SPANS_AND_EVENTS}
+   * @param overflowsByKind whether an application has {@link #KINDS_AND_STATUSES} overflow series,
+   *     not {@link #SPANS_AND_EVENTS}
    */
   public SeriesTable(
       SeriesConfig config,
@@ -155,7 +152,7 @@ public final class SeriesTable {
     this.applications = applications;
   }
 
-  /** Ints of a key. */
+  /** Returns the ints of a key. */
   public int width() {
     return width;
   }
@@ -172,7 +169,7 @@ public final class SeriesTable {
     return kindAndStatus & (1 << STATUS_BITS) - 1;
   }
 
-  /** Hash of the key that begins there, as {@link #find} and {@link #create} need it. */
+  /** Returns the hash of a key, for {@link #find} and {@link #create}. */
   public int hash(int[] keys, int at) {
     long hash = 0;
     for (int i = at; i < at + width; i++) {
@@ -182,7 +179,7 @@ public final class SeriesTable {
     return (int) hash;
   }
 
-  /** The series with the key that begins there, or {@link #NONE}. */
+  /** Returns the series with a key, or {@link #NONE}. */
   public int find(int hash, int[] keys, int at) {
     return find(index, hash, keys, at);
   }
@@ -210,7 +207,7 @@ public final class SeriesTable {
     return true;
   }
 
-  /** Where a series' key begins in its block. */
+  /** Returns the start of a series' key in its block. */
   private int keyAt(int series) {
     return inBlock(series) * width;
   }
@@ -220,18 +217,18 @@ public final class SeriesTable {
   }
 
   /**
-   * Whether the application and the process have room for one more series.
+   * Returns whether the application and the process have room for one more series.
    *
-   * @param kept places of the application that are not to be taken
-   * @param keptInAll places of all applications that are not to be taken
+   * @param kept reserved places of the application
+   * @param keptInAll reserved places of all applications
    */
   public boolean hasRoom(int application, int kept, int keptInAll) {
     return applications.series(application) + kept < maxPerApplication && hasBudget(keptInAll);
   }
 
   /**
-   * Makes a series that {@link #find} does not know and that {@link #hasRoom has room}; one that is
-   * retired goes on.
+   * Creates a series that {@link #find} does not find and that {@link #hasRoom has room}; a retired
+   * one continues.
    */
   public int create(int hash, int[] key, int application, long nowMillis) {
     int former = find(retired, hash, key, 0);
@@ -261,7 +258,7 @@ public final class SeriesTable {
     applications.addSeries(application, 1);
   }
 
-  /** The application's overflow series for such spans, made if need be. */
+  /** Returns or creates the application's overflow series for a kind and status. */
   public int overflow(int application, int kindAndStatus, long nowMillis) {
     int place = place(kindAndStatus);
     int series = applications.overflowSeries(application, place);
@@ -284,7 +281,7 @@ public final class SeriesTable {
     return series;
   }
 
-  /** Which of an application's overflow series takes such spans, or events. */
+  /** Returns the place of the overflow series for a kind and status. */
   private int place(int kindAndStatus) {
     if (overflowsByKind) {
       return kindAndStatus;
@@ -292,13 +289,14 @@ public final class SeriesTable {
     return kind(kindAndStatus) < OF_EVENTS ? PLACE_OF_SPANS : PLACE_OF_EVENTS;
   }
 
-  /** Events of an application that found no room in a window. */
+  /** Returns the events of an application in its overflow series in a window. */
   long overflowedEvents(int application, WindowMetrics window) {
     return overflowsByKind ? 0 : applications.overflowed(application, PLACE_OF_EVENTS, window);
   }
 
   /**
-   * Overflow series have none but those of events, unless each kind has its own; others have one.
+   * Returns whether a definition has a kind exactly if it should: overflow series only for events
+   * or if each kind has its own, other series always.
    */
   private boolean mayHaveKind(SeriesDefinition definition) {
     String kind = definition.values().get(SeriesDefinition.SPAN_KIND);
@@ -320,14 +318,13 @@ public final class SeriesTable {
   }
 
   /**
-   * Goes on with a series of another process, under its number, whatever the limits say. Before the
-   * first span.
+   * Continues a series of another process under its number, regardless of the limits. Call it
+   * before the first span.
    *
    * @param lastMillis when it last had a span
-   * @param carry as {@link #carry}
-   * @return false, and it is not there, if it has other dimensions than this table's, the number or
-   *     the key of another one, or is an overflow series that the application has or that no
-   *     application has here: then whoever wrote it was none of these
+   * @param carry value of {@link #carry}
+   * @return false, without adding it, if its dimensions differ from this table's, its number or key
+   *     is in use, or it is an overflow series that is impossible here or exists already
    */
   public boolean restore(SeriesDefinition definition, long lastMillis, long carry) {
     List<String> values = definition.values();
@@ -376,17 +373,17 @@ public final class SeriesTable {
     return true;
   }
 
-  /** Series that the application has more than its limit; below 0 while it has room. */
+  /** Returns how many series the application has above its limit; negative while it has room. */
   int above(int application) {
     return applications.series(application) - maxPerApplication;
   }
 
-  /** Whether the process refuses one more series; asks without taking. */
+  /** Returns whether the process has no room for one more series; takes nothing. */
   boolean isOutOfBudget(int kept) {
     return limited + kept >= granted && budget.left() <= 0;
   }
 
-  /** Whether the process has room for one more series; takes it if need be. */
+  /** Returns whether the process has room for one more series; takes it if necessary. */
   boolean hasBudget(int kept) {
     if (limited + kept >= granted) {
       granted += budget.take();
@@ -421,7 +418,7 @@ public final class SeriesTable {
     carry(series, 0);
   }
 
-  /** Rounded up; never that of no series. */
+  /** Rounds up; never returns {@link #FREE}. */
   private static int seconds(long millis) {
     long seconds = Math.ceilDiv(millis, MILLIS_PER_SECOND) - BASE_SECONDS;
     return Math.clamp(seconds, Integer.MIN_VALUE, FREE - 1);
@@ -444,7 +441,7 @@ public final class SeriesTable {
     return Collections.unmodifiableList(Arrays.asList(values));
   }
 
-  /** Notes that the series had a span, as {@link SealedWindow#touchedMillis} has it. */
+  /** Records that the series had a span; see {@link SealedWindow#touchedMillis}. */
   public void touch(int series, long millis) {
     touch(series, seconds(millis));
   }
@@ -455,7 +452,7 @@ public final class SeriesTable {
     untouchedBefore[block] = Math.min(untouchedBefore[block], seconds);
   }
 
-  /** Takes it that all series had their last spans so much later. */
+  /** Moves the last touch of all series to a later time. */
   public void postpone(long millis) {
     long later = Math.ceilDiv(millis, MILLIS_PER_SECOND);
     for (int[] block : touched) {
@@ -467,7 +464,7 @@ public final class SeriesTable {
     }
   }
 
-  /** Fraction of a span that the series' counts are behind the exact sum: {@link Weight}. */
+  /** Returns the fraction of a span by which the series is below the exact sum: {@link Weight}. */
   public long carry(int series) {
     long[] block = carries[series >>> BLOCK_BITS];
     return block == null ? 0 : block[inBlock(series)];
@@ -484,7 +481,7 @@ public final class SeriesTable {
     carries[block][inBlock(series)] = fraction;
   }
 
-  /** Series made since the last call. */
+  /** Returns the series created since the last call. */
   public List<SeriesDefinition> takeCreated() {
     List<SeriesDefinition> taken = List.copyOf(created);
     created = new ArrayList<>();
@@ -492,9 +489,9 @@ public final class SeriesTable {
   }
 
   /**
-   * Ends series that were not touched since {@code sinceMillis}, up to a second later; then
-   * applications without series, then symbols without users. Looks only through blocks in which
-   * there may be such series: the worker waits for this.
+   * Ends series not touched since {@code sinceMillis}, up to a second later; then applications
+   * without series, then unused symbols. It skips blocks without such series, because the worker
+   * waits.
    *
    * @return numbers of the ended series
    */
@@ -561,7 +558,7 @@ public final class SeriesTable {
     firstFree = Math.min(firstFree, series);
   }
 
-  /** Spans find the series no more, and its place is free. */
+  /** Removes a series from lookup and from the limits. */
   private void leave(int series) {
     int[] block = keys[series >>> BLOCK_BITS];
     int at = keyAt(series);
@@ -570,19 +567,19 @@ public final class SeriesTable {
     limited--;
   }
 
-  /** Series that count against the limits. */
+  /** Returns the number of series that count against the limits. */
   int limited() {
     return limited;
   }
 
-  /** Whether one more series may be retired. */
+  /** Returns whether one more series may be retired. */
   boolean canRetire() {
     return retired.size() < MAX_RETIRED;
   }
 
   /**
-   * Takes a series' place: from now on its spans find no series. It ends later, as an idle one
-   * does, when whoever reads the page has seen its last counts.
+   * Retires a series: its spans no longer find it, and its place is free. It ends later like an
+   * idle one, after scrapers have read its last counts.
    */
   void retire(int series) {
     leave(series);
@@ -590,12 +587,12 @@ public final class SeriesTable {
     retiredNumbers.set(series);
   }
 
-  /** Numbers of series are below it. */
+  /** Returns a number above all series' numbers. */
   int end() {
     return taken.length();
   }
 
-  /** The application of a series that counts against its limit; {@link #NONE} for any other. */
+  /** Returns the application of a series that counts against its limit; else {@link #NONE}. */
   int application(int series) {
     return !taken.get(series) || overflows.get(series) || retiredNumbers.get(series)
         ? NONE
@@ -603,15 +600,15 @@ public final class SeriesTable {
   }
 
   /**
-   * Adds the values that distinguish a series to sets of them: span name, kind, status and the
-   * configured dimensions; numbers or symbols.
+   * Adds the values of a series to one set per dimension: span name, kind, status and the
+   * configured dimensions. Values are numbers or symbols.
    */
   void addValues(int series, BitSet[] values) {
     int[] block = keys[series >>> BLOCK_BITS];
     int at = keyAt(series);
     values[0].set(block[at + NAME]);
     int kind = block[at + KIND_AND_STATUS] >>> STATUS_BITS;
-    // A span and its events are of one kind.
+    // Events have the kind of their span.
     values[1].set(overflowsByKind || kind < OF_EVENTS ? kind : kind - OF_EVENTS);
     values[2].set(block[at + KIND_AND_STATUS] & (1 << STATUS_BITS) - 1);
     for (int i = DIMENSIONS; i < width; i++) {
@@ -621,19 +618,19 @@ public final class SeriesTable {
     }
   }
 
-  /** When the series had its last span, in seconds since a base; to be compared. */
+  /** Returns when the series had its last span, in seconds since a base; only for comparisons. */
   int touchedSeconds(int series) {
     return touched[series >>> BLOCK_BITS][inBlock(series)];
   }
 
-  /** Gives back what was taken from the budget: the queue is no longer this process's. */
+  /** Returns all series to the budget, because this process no longer owns the queue. */
   public void release() {
     budget.giveBack(granted);
     granted = 0;
     limited = 0;
   }
 
-  /** Series at present, with the overflow ones and those that gave their place away. */
+  /** Returns the number of series, including overflow series and retired ones. */
   public int size() {
     return limited + overflowing + retired.size();
   }

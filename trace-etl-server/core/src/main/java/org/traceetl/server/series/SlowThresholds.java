@@ -6,7 +6,7 @@ import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.SpanKind;
 import org.traceetl.server.config.WildcardPattern;
 
-/** From which duration on a span is slow. Asked once for each application. Immutable. */
+/** The durations from which spans are slow, read once for each application. Immutable. */
 public final class SlowThresholds {
   static final int KINDS = SpanKind.values().length;
 
@@ -24,7 +24,7 @@ public final class SlowThresholds {
     otherwiseNanos = config.slowerThan().toNanos();
   }
 
-  /** The threshold of each kind, in nanoseconds. */
+  /** Returns the threshold of each kind, in nanoseconds. */
   long[] nanosByKind(String application) {
     long[] nanos = new long[KINDS];
     for (SpanKind kind : SpanKind.values()) {

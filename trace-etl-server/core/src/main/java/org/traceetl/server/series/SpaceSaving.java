@@ -3,10 +3,10 @@ package org.traceetl.server.series;
 import java.util.Arrays;
 
 /**
- * Counts the keys that have most spans, in memory of fixed size, by their hashes: space-saving in
- * {@value #SETS} sets of {@value #WAYS} counters, of which a key may use one set. A key that finds
- * no counter takes over the least of its set, with its count, which is noted as the most by which
- * it is counted too much: so {@link #least} never is. One owner thread.
+ * Counts the keys with most spans by their hashes, in memory of fixed size. It uses the
+ * space-saving algorithm in {@value #SETS} sets of {@value #WAYS} counters; a key may use one set.
+ * A key without a counter takes over the least one of its set with its count, which is recorded as
+ * its maximum error. So {@link #least} is never too high. One owner thread.
  */
 final class SpaceSaving {
   private static final int SETS = 64;
@@ -15,13 +15,13 @@ final class SpaceSaving {
 
   private final long[] hashes = new long[COUNTERS];
 
-  /** 0: the counter is free. */
+  /** 0 for a free counter. */
   private final long[] counts = new long[COUNTERS];
 
   private final long[] errors = new long[COUNTERS];
 
   /**
-   * Counts.
+   * Adds spans of a key.
    *
    * @param spans at least 1
    */
@@ -46,7 +46,7 @@ final class SpaceSaving {
     return hashes[counter];
   }
 
-  /** Spans that the counter's key had at least; 0 where it has none. */
+  /** Returns the minimum number of spans of the counter's key; 0 for a free counter. */
   long least(int counter) {
     return counts[counter] - errors[counter];
   }

@@ -10,17 +10,16 @@ import org.traceetl.proto.NameRules;
 import org.traceetl.proto.NameTemplate;
 
 /**
- * What the spans of one queue are called in series: a name that matches a configured pattern has
- * its template, any other one has its identifiers taken out and is joined with others by what is
- * learnt. Asked before a symbol is sought: a name that is replaced never takes one. A batch sees
- * one version of what is learnt.
+ * Replaces the span names of one queue by their names in series. A name that matches a configured
+ * pattern gets its template. In other names, identifiers are removed and learnt names are joined. A
+ * replaced name needs no symbol. A batch uses one version of the learnt names.
  *
- * <p>Without patterns nothing is allocated and nothing kept. What patterns said is kept for the
- * batch, and to short names in a table of fixed size, where a new name takes an older one's place.
+ * <p>Without patterns it allocates and stores nothing. Results of patterns are kept for the batch.
+ * For short names they are also kept in a table of fixed size, where new names replace older ones.
  *
- * <p>Patterns are tried on so many names of a batch as have {@value #MAX_MATCHED_BYTES} bytes with
- * what they became, each of them counted as {@value #MIN_MATCHED_BYTES} at least: others are as if
- * none matched. One owner thread.
+ * <p>In each batch, patterns are tried until the names and their results have {@value
+ * #MAX_MATCHED_BYTES} bytes; each name counts as at least {@value #MIN_MATCHED_BYTES}. Further
+ * names do not match. One owner thread.
  */
 public final class SpanNames {
   private static final int SLOT_BITS = 10;
@@ -41,18 +40,18 @@ public final class SpanNames {
 
   private String application;
 
-  /** What is learnt of the batch's application; null for nothing. */
+  /** Learnt names of the batch's application; null for none. */
   private NameRules rules;
 
   private int matchedBytes;
   private int unmatched;
 
-  /** What patterns said, by text of the batch; null: they were not asked. */
+  /** Results of patterns, by text of the batch; null if not tried. */
   private byte[][] answerOf = new byte[256][];
 
   private int entriesBefore;
 
-  // What patterns said: by slot, about which name of which application
+  // Cached results of patterns, by slot: application, name, result
   private final String[] applications;
   private final byte[][] names;
   private final byte[][] answers;
@@ -62,9 +61,9 @@ public final class SpanNames {
   private int length;
 
   /**
-   * @param enabled whether identifiers are taken out of names, and they are joined
-   * @param maxBytes patterns see so much of a name
-   * @param learnt gives what is learnt now; asked once a batch
+   * @param enabled whether identifiers are removed from names, and names are joined
+   * @param maxBytes length to which patterns see a name
+   * @param learnt returns the learnt names; called once per batch
    */
   public SpanNames(
       NamePatterns patterns, boolean enabled, int maxBytes, Supplier<LearntNames> learnt) {
@@ -78,7 +77,7 @@ public final class SpanNames {
     answers = new byte[slots][];
   }
 
-  /** Whether there are patterns: they ask for the application. */
+  /** Returns whether there are patterns, which need the application's name. */
   public boolean hasPatterns() {
     return !patterns.isEmpty();
   }
@@ -86,9 +85,8 @@ public final class SpanNames {
   /**
    * Begins a batch.
    *
-   * @param application its own name; where there are no patterns it may be null: then no names are
-   *     joined
-   * @param entries texts it has, also those that a mapping made
+   * @param application its own name; may be null if there are no patterns, then no names are joined
+   * @param entries number of its texts, including those from a mapping
    */
   public void nextBatch(String application, int entries) {
     unmatched = 0;
@@ -107,11 +105,11 @@ public final class SpanNames {
   }
 
   /**
-   * Finds what a name is called: then {@link #buffer}, {@link #offset} and {@link #length} tell,
-   * until the next one is resolved.
+   * Finds the name in series, then returned by {@link #buffer}, {@link #offset} and {@link #length}
+   * until the next call.
    *
    * @param entry text of the name in the batch
-   * @return whether it is called otherwise
+   * @return whether it differs from the original
    */
   public boolean resolve(int entry, byte[] bytes, int from, int size) {
     byte[] answer = patterns.isEmpty() ? NO_MATCH : answer(entry, bytes, from, size);
@@ -187,12 +185,12 @@ public final class SpanNames {
     return answer;
   }
 
-  /** Names of the batch that patterns were not tried on, for there were too many. */
+  /** Returns the number of the batch's names on which patterns were not tried. */
   public int unmatched() {
     return unmatched;
   }
 
-  /** Where the name is that was resolved last. */
+  /** Returns the array with the name that was resolved last. */
   public byte[] buffer() {
     return buffer;
   }

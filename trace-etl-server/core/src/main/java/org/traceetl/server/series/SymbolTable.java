@@ -9,15 +9,15 @@ import java.util.Arrays;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * The strings of one queue as numbers. A string is hashed and compared once a batch; from there a
- * span is numbers.
+ * The strings of one queue as numbers. A string is hashed and compared once per batch; all further
+ * work uses numbers.
  *
- * <p>Symbols are counted by the series and applications that use them. One that nobody uses lives
- * until {@link #sweep}, so a batch may make it first and use it afterwards. Strings of malformed
- * UTF-8 share the symbol of their repaired text: two symbols never look alike. One owner thread.
+ * <p>Symbols count the series and applications that use them. Unused ones live until {@link
+ * #sweep}, so a batch may create a symbol before it uses it. Malformed UTF-8 is repaired, and equal
+ * repaired texts share a symbol. One owner thread.
  */
 public final class SymbolTable {
-  /** No symbol: the span has no such value. */
+  /** No symbol: the span lacks the value. */
   public static final int NONE = -1;
 
   /** The table has no room for a new string. */
@@ -26,7 +26,7 @@ public final class SymbolTable {
   /** The table does not have the string. */
   public static final int ABSENT = -3;
 
-  /** What the table has no room for. */
+  /** The limits of the table. */
   enum Bound {
     SYMBOLS,
     BYTES
@@ -40,13 +40,13 @@ public final class SymbolTable {
   private final long maxBytes;
   private final int maxValueBytes;
 
-  /** Differs from table to table, so that nobody can prepare strings that collide. */
+  /** Differs between tables, so that an attacker cannot prepare collisions. */
   private final long seed = ThreadLocalRandom.current().nextLong();
 
   private final HashIndex index = new HashIndex(256);
   private final IntStack free = new IntStack();
 
-  /** Symbols that had no user when they were made or left; some may have found one since. */
+  /** Symbols that were unused when created or released; some may be in use again. */
   private final IntStack unused = new IntStack();
 
   private byte[][] strings = new byte[256][];
@@ -55,12 +55,12 @@ public final class SymbolTable {
   private int numbers;
   private long bytes;
 
-  /** What a string was refused for since the last {@link #sweep}, or null. */
+  /** The limit that refused a string since the last {@link #sweep}, or null. */
   private Bound fullOf;
 
   /**
-   * @param maxSymbols most symbols at a time
-   * @param maxBytes most bytes of strings at a time
+   * @param maxSymbols maximum number of symbols
+   * @param maxBytes maximum total size of strings
    * @param maxValueBytes longer strings are cut, at a UTF-8 boundary
    */
   public SymbolTable(int maxSymbols, long maxBytes, int maxValueBytes) {
@@ -69,7 +69,7 @@ public final class SymbolTable {
     this.maxValueBytes = maxValueBytes;
   }
 
-  /** The symbol of a string, or {@link #ABSENT}. */
+  /** Returns the symbol of a string, or {@link #ABSENT}. */
   public int find(byte[] buffer, int offset, int length) {
     int kept = Utf8.cut(buffer, offset, length, maxValueBytes);
     int symbol = findExact(buffer, offset, kept);
@@ -93,7 +93,7 @@ public final class SymbolTable {
     return ABSENT;
   }
 
-  /** The symbol of a string, made if need be; {@link #FULL} if there is no room. */
+  /** Returns or creates the symbol of a string; {@link #FULL} if there is no room. */
   public int intern(byte[] buffer, int offset, int length) {
     int symbol = find(buffer, offset, length);
     if (symbol != ABSENT) {
@@ -115,27 +115,27 @@ public final class SymbolTable {
     return true;
   }
 
-  /** What a string was refused for since the last {@link #sweep}, or null. */
+  /** Returns the limit that refused a string since the last {@link #sweep}, or null. */
   Bound fullOf() {
     return fullOf;
   }
 
-  /** Whether a string was refused since the last {@link #sweep}. */
+  /** Returns whether a string was refused since the last {@link #sweep}. */
   public boolean lackedRoom() {
     return fullOf != null;
   }
 
-  /** Whether there is room for no string at all. */
+  /** Returns whether there is no room for any string. */
   public boolean isFull() {
     return index.size() >= maxSymbols || bytes >= maxBytes;
   }
 
-  /** The string as UTF-8; where it is malformed it may grow. */
+  /** Returns the string as valid UTF-8; repair may make it longer. */
   private static byte[] repaired(byte[] buffer, int offset, int length) {
     return new String(buffer, offset, length, UTF_8).getBytes(UTF_8);
   }
 
-  /** The symbol of a text of another process' table, whole and whether or not there is room. */
+  /** Returns or creates the symbol of another process' text, uncut and regardless of the limits. */
   int restore(String text) {
     byte[] string = text.getBytes(UTF_8);
     int symbol = findExact(string, 0, string.length);
@@ -163,8 +163,8 @@ public final class SymbolTable {
   }
 
   /**
-   * A hash of a string as it would be kept, other than in other tables. Strings of malformed UTF-8
-   * may differ where their repaired texts do not.
+   * Returns a hash of the cut string, which differs between tables. Strings of malformed UTF-8 may
+   * differ even if their repaired texts are equal.
    */
   public long fingerprint(byte[] buffer, int offset, int length) {
     return hash64(buffer, offset, Utf8.cut(buffer, offset, length, maxValueBytes));
@@ -194,12 +194,12 @@ public final class SymbolTable {
     return high ^ (value * MIX) ^ (value >>> 29);
   }
 
-  /** The symbol's text. */
+  /** Returns the symbol's text. */
   public String text(int symbol) {
     return new String(strings[symbol], UTF_8);
   }
 
-  /** The symbol's text, cut to so many bytes. */
+  /** Returns the symbol's text, cut to the given number of bytes. */
   String text(int symbol, int maxBytes) {
     byte[] string = strings[symbol];
     return new String(string, 0, Utf8.cut(string, 0, string.length, maxBytes), UTF_8);
@@ -215,7 +215,7 @@ public final class SymbolTable {
     }
   }
 
-  /** Forgets the symbols that nobody uses. Numbers found before must not be used any more. */
+  /** Removes unused symbols. Numbers from earlier lookups become invalid. */
   public void sweep() {
     fullOf = null;
     while (!unused.isEmpty()) {
@@ -229,7 +229,7 @@ public final class SymbolTable {
     }
   }
 
-  /** Symbols at present. */
+  /** Returns the number of symbols. */
   public int size() {
     return index.size();
   }

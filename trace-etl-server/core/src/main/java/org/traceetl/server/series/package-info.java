@@ -1,2 +1,2 @@
-/** What distinguishes spans: strings as numbers, the series made of them, and their limits. */
+/** The identity of series: strings as numbers, the series of a queue, and their limits. */
 package org.traceetl.server.series;
