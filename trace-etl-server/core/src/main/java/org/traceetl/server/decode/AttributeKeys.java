@@ -7,7 +7,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 
-/** A few attribute keys that matter, numbered in their order. Immutable. */
+/** A small set of attribute keys, numbered in order. Immutable. */
 public final class AttributeKeys {
   /** Not one of the keys. */
   public static final int NONE = -1;
@@ -15,7 +15,7 @@ public final class AttributeKeys {
   private final List<String> names;
   private final byte[][] keys;
 
-  /** Numbers by hash; at most a quarter of the slots is taken. */
+  /** Numbers by hash; at most a quarter of the slots is used. */
   private final int[] numbers;
 
   /**
@@ -39,24 +39,24 @@ public final class AttributeKeys {
     }
   }
 
-  /** These keys and others, numbered behind them. */
+  /** Returns these keys and others, which are numbered after them. */
   public AttributeKeys and(AttributeKeys others) {
     List<String> all = new ArrayList<>(names);
     all.addAll(others.names);
     return new AttributeKeys(all);
   }
 
-  /** How many numbers there are. */
+  /** Returns how many numbers exist. */
   public int size() {
     return keys.length;
   }
 
-  /** The key with this number. */
+  /** Returns the key with this number. */
   public String key(int number) {
     return names.get(number);
   }
 
-  /** Number of the key in these bytes, or {@link #NONE}. */
+  /** Returns the number of the key in these bytes, or {@link #NONE}. */
   public int find(byte[] buffer, int offset, int length) {
     for (int slot = first(buffer, offset, length); numbers[slot] != NONE; slot = next(slot)) {
       byte[] key = keys[numbers[slot]];
@@ -67,7 +67,7 @@ public final class AttributeKeys {
     return NONE;
   }
 
-  /** Keys differ in their length, first or last bytes; the configured ones are few. */
+  /** Returns the first slot. Keys differ in their length, first or last bytes; there are few. */
   private int first(byte[] buffer, int offset, int length) {
     if (length == 0) {
       return 0;

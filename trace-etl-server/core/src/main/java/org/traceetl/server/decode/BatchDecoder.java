@@ -10,29 +10,28 @@ import org.traceetl.proto.SpanBatchReader;
 import org.traceetl.server.series.Utf8;
 
 /**
- * Decodes one message at a time into columns: a batch of spans, or one span in a format of its own,
- * which is a batch of one. A message is read to its end before anything of it can count, so a
- * malformed one loses itself whole and nothing else.
+ * Decodes one message at a time into columns: a batch of spans, or a single span in its own format,
+ * which is a batch of one. A message is read completely before any of it can count, so a malformed
+ * one is lost as a whole and affects no other.
  *
- * <p>Where a topic may have either, its first byte tells: writers of batches begin with field 1, a
- * number, and no single span can. A message that is not a batch, whatever it may be, is taken for
- * one span. It cannot be mistaken: neither reader takes a message that the other one takes, so a
- * batch of another writer's order of fields would be refused and not misread.
+ * <p>If a topic may have both, the first byte distinguishes them: batches begin with field 1, a
+ * number, and a single span never does. A message that is not a batch is read as a single span. No
+ * message is valid in both formats: a batch with a different order of fields would be rejected, not
+ * misread.
  *
- * <p>Which attributes are dimensions is found out once for each dictionary entry that is used as a
- * key, not for each span. Nothing is allocated once the arrays have grown to the largest batch. One
- * owner thread.
+ * <p>Dimensions are looked up once for each dictionary entry that is used as a key, not for each
+ * span. Nothing is allocated after the arrays have grown to the largest batch. One owner thread.
  */
 public final class BatchDecoder {
-  /** Dictionary entry that was not looked up as a key yet. */
+  /** Dictionary entry that was not looked up as a key. */
   private static final int NOT_LOOKED_UP = -2;
 
-  /** Header of field 1, a 32-bit number: the format's version stands first in a batch. */
+  /** Header of field 1, a 32-bit number: the format's version is first in a batch. */
   private static final byte BATCH_BEGINS = 0x15;
 
   private final DimensionKeys dimensions;
 
-  /** Whether there are dimensions, and attributes fill them: a mapping fills them itself. */
+  /** Whether to copy attributes to dimensions. A mapping sets dimensions itself. */
   private final boolean copiesDimensions;
 
   /** Whether events are counted. */
@@ -43,24 +42,24 @@ public final class BatchDecoder {
   private final Texts texts = new Texts();
   private final InflatedBody inflated = new InflatedBody();
 
-  /** Null where there are batches alone. */
+  /** Null if there are only batches. */
   private final SingleSpan span;
 
   private final SpanColumns columns;
   private final int[] inherited;
 
-  /** Null where series are made of attributes as they are. */
+  /** Null if series consist of attributes without a mapping. */
   private final SpanMapping mapping;
 
-  /** By dictionary index: the dimension that the entry is the key of. */
+  /** By dictionary index: the dimension whose key is the entry. */
   private int[] dimensionOf = new int[256];
 
-  /** Whether the message decoded last is a batch; else it is a single span. */
+  /** Whether the last message is a batch, not a single span. */
   private boolean isBatch = true;
 
   /**
-   * @param mapping null where series are made of attributes as they are
-   * @param messages what the messages are
+   * @param mapping null if series consist of attributes without a mapping
+   * @param messages the message formats
    */
   public BatchDecoder(DimensionKeys dimensions, SpanMapping mapping, Messages messages) {
     this.dimensions = dimensions;
@@ -79,8 +78,8 @@ public final class BatchDecoder {
   /**
    * Decodes a message.
    *
-   * @return {@link Rejection#NONE}, or why the batch is refused; then only {@link #declaredSpans}
-   *     and, if it is at least 0, {@link #application} tell something
+   * @return {@link Rejection#NONE}, or why the batch is rejected; then only {@link #declaredSpans}
+   *     and, if it is at least 0, {@link #application} are valid
    */
   public Rejection decode(byte[] message, int offset, int length) {
     columns.clear();
@@ -94,11 +93,11 @@ public final class BatchDecoder {
   }
 
   /**
-   * Decodes the body of a message that a producer compressed. Only single spans may be: agents do
-   * not compress batches.
+   * Decodes the body of a message that its producer compressed. Only single spans may be
+   * compressed: agents do not compress batches.
    *
-   * @param flags the message's system flags, which say how it is compressed
-   * @return as {@link #decode} does
+   * @param flags the message's system flags, which identify the compression
+   * @return as from {@link #decode}
    */
   public Rejection decodeCompressed(byte[] body, int flags) {
     Rejection rejection = span == null ? Rejection.MALFORMED : inflated.inflate(body, flags);
@@ -109,7 +108,7 @@ public final class BatchDecoder {
       }
       rejection = Rejection.MALFORMED;
     }
-    // Nothing of it is known.
+    // Nothing in it is known.
     decode(body, 0, 0);
     return rejection;
   }
@@ -137,7 +136,7 @@ public final class BatchDecoder {
 
   private Rejection decodeBatch(byte[] message, int offset, int length) {
     Rejection rejection = reader.wrap(message, offset, length);
-    // Also of a refused batch: it may say whose it is.
+    // A rejected batch may also have an application.
     texts.begin(reader);
     if (rejection != Rejection.NONE) {
       return rejection;
@@ -217,37 +216,37 @@ public final class BatchDecoder {
     return keys.find(texts.buffer(entry), texts.offset(entry), texts.length(entry));
   }
 
-  /** Spans that the message says it has; 1 for a single span, or what may be one. */
+  /** Returns the number of spans that the message declares; 1 for a possible single span. */
   public int declaredSpans() {
     return isBatch ? reader.spanCount() : 1;
   }
 
-  /** Text of the application that the message says it is of, or below 0 without one. */
+  /** Returns the text of the message's application, or less than 0 without one. */
   public int application() {
     return isBatch ? reader.application() : span.application();
   }
 
-  /** Whether the batch has a name, by which a repeat of it is told. A single span has none. */
+  /** Returns whether the batch has a name, which identifies repeats. A single span has none. */
   public boolean isNamed() {
     return isBatch;
   }
 
-  /** First half of the name of the agent that sent it. */
+  /** Returns the first half of the sending agent's name. */
   public long agentHigh() {
     return reader.agentHigh();
   }
 
-  /** Second half of the name of the agent that sent it. */
+  /** Returns the second half of the sending agent's name. */
   public long agentLow() {
     return reader.agentLow();
   }
 
-  /** The agent's run. */
+  /** Returns the agent's epoch. */
   public long epoch() {
     return reader.epoch();
   }
 
-  /** The batch's number in that run, on its queue. */
+  /** Returns the batch's number in that epoch, on its queue. */
   public long sequence() {
     return reader.sequence();
   }
@@ -256,27 +255,27 @@ public final class BatchDecoder {
     return isBatch ? reader.resourceAttributeCount() : span.resourceAttributeCount();
   }
 
-  /** Text of a resource attribute's key. */
+  /** Returns the text of a resource attribute's key. */
   public int resourceAttributeKey(int i) {
     return isBatch ? reader.resourceAttributeKey(i) : span.resource()[2 * i];
   }
 
-  /** Text of a resource attribute's value. */
+  /** Returns the text of a resource attribute's value. */
   public int resourceAttributeValue(int i) {
     return isBatch ? reader.resourceAttributeValue(i) : span.resource()[2 * i + 1];
   }
 
-  /** The strings that all numbers of texts mean. */
+  /** Returns the strings to which all numbers of texts refer. */
   public Texts texts() {
     return texts;
   }
 
-  /** The batch's spans, groups and events. */
+  /** Returns the batch's spans, groups and events. */
   public SpanColumns columns() {
     return columns;
   }
 
-  /** A text, cut to so many bytes. Allocates: for documents. */
+  /** Returns a text, cut to the given number of bytes. Allocates: for documents. */
   public String text(int text, int maxBytes) {
     byte[] buffer = texts.buffer(text);
     int offset = texts.offset(text);
@@ -284,7 +283,7 @@ public final class BatchDecoder {
     return new String(buffer, offset, length, UTF_8);
   }
 
-  /** What the document of a span bears, by the keys or as the mapping has it. Allocates. */
+  /** Returns the attributes of a span's document, from the keys or the mapping. Allocates. */
   public Map<String, String> documentAttributes(AttributeKeys keys, int span, int maxBytes) {
     return mapping == null
         ? attributes(keys, span, maxBytes)
@@ -292,8 +291,8 @@ public final class BatchDecoder {
   }
 
   /**
-   * Those of the keys that the span or its resource has, values cut to so many bytes; the span's go
-   * first. Allocates: for documents.
+   * Returns the attributes with the given keys that the span or its resource has, with values cut
+   * to the given number of bytes. The span has precedence. Allocates: for documents.
    */
   public Map<String, String> attributes(AttributeKeys keys, int span, int maxBytes) {
     Map<String, String> found = new HashMap<>();

@@ -5,7 +5,7 @@ import org.traceetl.server.config.SeriesConfig.Dimension;
 import org.traceetl.server.config.SeriesConfig.From;
 
 /**
- * Which attributes of spans, resources and events are dimensions, numbered as configured.
+ * The attributes of spans, resources and events that are dimensions, numbered as configured.
  * Immutable.
  */
 public final class DimensionKeys {
@@ -29,7 +29,7 @@ public final class DimensionKeys {
     ofSpans = dimensions.stream().anyMatch(d -> d.from().readsSpan() || d.from().readsResource());
   }
 
-  /** Whether any is an attribute of spans or resources. */
+  /** Returns whether any dimension is an attribute of spans or resources. */
   boolean ofSpans() {
     return ofSpans;
   }
@@ -50,7 +50,7 @@ public final class DimensionKeys {
     return ofEvent;
   }
 
-  /** The dimension that is an event's name; below 0 where events are not counted. */
+  /** Returns the dimension that is an event's name; below 0 if events are not counted. */
   int eventName() {
     return eventName;
   }

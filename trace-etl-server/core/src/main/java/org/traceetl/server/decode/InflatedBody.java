@@ -13,10 +13,9 @@ import org.traceetl.proto.Limits;
 import org.traceetl.proto.Rejection;
 
 /**
- * The body of a message that a RocketMQ producer compressed, inflated. Its memory grows to the
- * largest body seen, to {@link Limits#MAX_MESSAGE_BYTES} at most, and is used again: RocketMQ's own
- * client inflates without a bound, and drops whole pulls for one body that it cannot read. One
- * owner thread.
+ * Decompresses the body of a message that a RocketMQ producer compressed. Its reused memory grows
+ * to the largest body, at most {@link Limits#MAX_MESSAGE_BYTES}. RocketMQ's own client decompresses
+ * without a limit, and drops the whole pull for one body that it cannot read. One owner thread.
  */
 final class InflatedBody {
   private static final int FIRST_BYTES = 16 * 1024;
@@ -24,7 +23,7 @@ final class InflatedBody {
   /** A byte beyond the limit shows a longer body. */
   private static final int MAX_BYTES = Limits.MAX_MESSAGE_BYTES + 1;
 
-  /** The type's bits of the system flags. */
+  /** Bits of the system flags for the type of compression. */
   private static final int TYPE = MessageSysFlag.COMPRESSION_TYPE_COMPARATOR;
 
   private final Inflater zlib = new Inflater();
@@ -32,17 +31,17 @@ final class InflatedBody {
   private int length;
 
   /**
-   * Inflates a body.
+   * Decompresses a body.
    *
-   * @param flags the message's system flags, which say how it is compressed
-   * @return {@link Rejection#NONE}, or {@link Rejection#TOO_LARGE}, or {@link Rejection#MALFORMED}
-   *     for what cannot be inflated; of Zstandard that may be a body which is too large
+   * @param flags the message's system flags, which identify the compression
+   * @return {@link Rejection#NONE}, {@link Rejection#TOO_LARGE}, or {@link Rejection#MALFORMED} for
+   *     an invalid body; for Zstandard also for a body that is too large
    */
   Rejection inflate(byte[] body, int flags) {
     length = 0;
     try {
       int type = flags & TYPE;
-      // Producers of before version 5 know no other type and do not name it.
+      // Producers before version 5 only support this type and do not set its flag.
       if (type == 0 || type == MessageSysFlag.COMPRESSION_ZLIB_TYPE) {
         return inflateZlib(body);
       }
@@ -55,7 +54,7 @@ final class InflatedBody {
       return Rejection.MALFORMED;
     } catch (DataFormatException | IOException | RuntimeException | LinkageError e) {
       // The libraries of LZ4 and Zstandard throw runtime exceptions for damaged bodies. That of
-      // Zstandard is native, and is not loaded where no folder may execute files.
+      // Zstandard is native, and is not loaded if no folder may execute files.
       return Rejection.MALFORMED;
     }
   }
@@ -76,7 +75,7 @@ final class InflatedBody {
     return length < MAX_BYTES ? Rejection.NONE : Rejection.TOO_LARGE;
   }
 
-  /** In one step, which needs no memory for the window that a frame asks for. */
+  /** Decompresses in one step, without memory for the window that a frame requests. */
   private Rejection inflateZstandard(byte[] body) {
     if (bytes.length < MAX_BYTES) {
       bytes = new byte[MAX_BYTES];
@@ -104,9 +103,7 @@ final class InflatedBody {
     }
   }
 
-  /**
-   * Whether there is room for more, made if need be. A byte beyond the limit shows a longer body.
-   */
+  /** Makes room if necessary; returns false at the limit. A byte beyond it shows a longer body. */
   private boolean hasRoom() {
     if (length == bytes.length) {
       bytes = Arrays.copyOf(bytes, Math.min(2 * length, MAX_BYTES));
@@ -114,7 +111,7 @@ final class InflatedBody {
     return length < MAX_BYTES;
   }
 
-  /** Holds the body from 0 to {@link #length}, until the next one is inflated. */
+  /** Returns an array with the body from 0 to {@link #length}, valid until the next body. */
   byte[] bytes() {
     return bytes;
   }

@@ -1,15 +1,15 @@
 package org.traceetl.server.decode;
 
-/** A profile whose series are more than copies of attributes. Immutable; any thread. */
+/** A profile that maps attributes to series. Immutable; any thread. */
 public interface MappedProfile {
-  /** A mapping for one decoder. */
+  /** Returns a mapping for one decoder. */
   SpanMapping newMapping();
 
   /**
-   * Upper bounds of the finite buckets of the series of a kind, nanoseconds, rising; at most as
-   * many as the histogram is configured with.
+   * Returns the upper bounds of the finite buckets for a kind of series, in nanoseconds, ascending;
+   * at most as many as the configured histogram has.
    *
-   * @param kind 0 to 15, as the mapping gives it to series
+   * @param kind 0 to 15, as the mapping assigns it to series
    */
   long[] boundsNanos(int kind);
 }

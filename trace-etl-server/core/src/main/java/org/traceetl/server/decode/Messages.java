@@ -6,17 +6,17 @@ import java.util.stream.Stream;
 import org.traceetl.server.config.RocketMqConfig;
 
 /**
- * What the messages of a topic are.
+ * The message formats of a topic.
  *
  * @param batches whether there are batches of spans
- * @param singles the format of messages that are one span each; null where there are none
+ * @param singles the format of messages with a single span; null for none
  */
 public record Messages(boolean batches, SpanFormat singles) {
-  /** Batches alone. */
+  /** Only batches. */
   public static final Messages SPAN_BATCH = new Messages(true, null);
 
   /**
-   * Those of a name in the configuration.
+   * Returns the formats with a name of the configuration.
    *
    * @throws IllegalArgumentException if it is not among {@link #names}
    */
@@ -32,7 +32,7 @@ public record Messages(boolean batches, SpanFormat singles) {
         .orElseThrow(() -> new IllegalArgumentException("Unknown message format: " + name));
   }
 
-  /** What the configuration may say. */
+  /** Returns the names that the configuration allows. */
   public static List<String> names() {
     return Stream.concat(
             Stream.of(RocketMqConfig.SPAN_BATCH, RocketMqConfig.ANY), formats().map(SpanFormat::id))

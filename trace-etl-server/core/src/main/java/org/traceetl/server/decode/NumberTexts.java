@@ -3,14 +3,14 @@ package org.traceetl.server.decode;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
 /**
- * Numbers and booleans as texts, just as Java prints them. Longs and booleans allocate nothing;
- * doubles do, which spans hardly ever have. One owner thread.
+ * Formats numbers and booleans like Java. Longs and booleans allocate nothing; doubles, which are
+ * rare in spans, do. One owner thread.
  */
 public final class NumberTexts {
   private static final byte[] TRUE = "true".getBytes(ISO_8859_1);
   private static final byte[] FALSE = "false".getBytes(ISO_8859_1);
 
-  /** A sign and 19 digits. */
+  /** Room for a sign and 19 digits. */
   private final byte[] digits = new byte[20];
 
   private final Texts texts;
@@ -26,7 +26,7 @@ public final class NumberTexts {
 
   public int add(long value) {
     int at = digits.length;
-    // Downwards from zero: the smallest long has no positive counterpart.
+    // Uses negative numbers, because the smallest long has no positive counterpart.
     long rest = value < 0 ? value : -value;
     do {
       digits[--at] = (byte) ('0' - rest % 10);

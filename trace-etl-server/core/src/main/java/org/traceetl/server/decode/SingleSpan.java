@@ -3,18 +3,18 @@ package org.traceetl.server.decode;
 import org.traceetl.proto.Rejection;
 
 /**
- * The span of the message read last, its strings as texts. Reading allocates nothing once its
+ * The span of the last message, with its strings as texts. Reading allocates nothing after its
  * arrays have grown. One owner thread, that of the texts.
  */
 public interface SingleSpan {
   /**
-   * Reads a message, and begins the texts anew with those of it.
+   * Reads a message, and replaces the texts by those of the message.
    *
-   * @return {@link Rejection#NONE}, or why it is refused: also for a span of no application
+   * @return {@link Rejection#NONE}, or why it is rejected; a span without an application is, too
    */
   Rejection read(byte[] message, int offset, int length);
 
-  /** Text of the application, or {@link SpanColumns#NONE}. */
+  /** Returns the text of the application, or {@link SpanColumns#NONE}. */
   int application();
 
   int name();
@@ -27,21 +27,21 @@ public interface SingleSpan {
 
   long startUnixNanos();
 
-  /** At least 0. */
+  /** Returns the duration, at least 0. */
   long durationNanos();
 
-  /** As in OTLP, 0 to 5. */
+  /** Returns the kind as in OTLP, 0 to 5. */
   int kind();
 
-  /** As in OTLP, 0 to 2. */
+  /** Returns the status as in OTLP, 0 to 2. */
   int status();
 
-  /** Texts of keys and values, in turns. */
+  /** Returns texts of alternating keys and values. */
   int[] attributes();
 
   int attributeCount();
 
-  /** Texts of keys and values of the resource, in turns. */
+  /** Returns texts of the resource's alternating keys and values. */
   int[] resource();
 
   int resourceAttributeCount();

@@ -5,17 +5,17 @@ import org.traceetl.proto.SpanBatchReader;
 import org.traceetl.server.series.SeriesTable;
 
 /**
- * The spans of one batch, a column for each of their parts. Strings are numbers of {@link Texts}.
- * The columns grow to the largest batch seen, which the format bounds. One owner thread; valid
+ * The spans of one batch, with a column for each of their parts. Strings are numbers of {@link
+ * Texts}. The columns grow to the largest batch, which the format limits. One owner thread; valid
  * until the next batch is decoded.
  *
- * <p>Entries from {@link #firstGroup} on stand for groups of spans: they have what a series is made
- * of, and a list of durations instead of identity, start, duration and message. Entries from {@link
- * #firstEvent} on stand for events that are counted: each is as the span or group that it is of but
- * for its kind and its own dimensions.
+ * <p>Entries from {@link #firstGroup} on are groups of spans: they have everything that identifies
+ * a series, and a list of durations instead of identity, start, duration and message. Entries from
+ * {@link #firstEvent} on are counted events: each equals its span or group except for its kind and
+ * its own dimensions.
  */
 public final class SpanColumns {
-  /** No such value. */
+  /** The value is absent. */
   public static final int NONE = -1;
 
   private static final int INITIAL_SPANS = 512;
@@ -34,7 +34,7 @@ public final class SpanColumns {
   private int[] kindsAndStatuses = new int[INITIAL_SPANS];
   private int[] statusMessages = new int[INITIAL_SPANS];
 
-  /** Values of span i's dimensions from {@code i * dimensions} on. */
+  /** Values of span i's dimensions, from {@code i * dimensions} on. */
   private int[] dimensionValues;
 
   /** Keys and values of span i's attributes in {@code [attributeStarts[i], [i + 1])}. */
@@ -51,16 +51,16 @@ public final class SpanColumns {
   private int[] groupStarts = new int[16];
   private int[] groupEnds = new int[16];
 
-  /** Those that are entries, and after {@link #endSpans} all there are. */
+  /** Events that are entries; after {@link #endSpans}, all events. */
   private int events;
 
-  /** Those there are: they become entries behind all spans and groups. */
+  /** All added events: they become entries after all spans and groups. */
   private int eventsAdded;
 
-  /** By event: the span or group that it is of. */
+  /** By event: its span or group. */
   private int[] eventParents = new int[16];
 
-  /** Values of event i's dimensions from {@code i * dimensions} on, the span's among them. */
+  /** Values of event i's dimensions, including the span's, from {@code i * dimensions} on. */
   private int[] eventDimensionValues;
 
   SpanColumns(int dimensions) {
@@ -80,7 +80,7 @@ public final class SpanColumns {
   /**
    * Adds the span at the reader's cursor.
    *
-   * @param inherited values of the dimensions where the span has none
+   * @param inherited values of the dimensions that the span lacks
    */
   void add(SpanBatchReader span, int[] inherited) {
     int i = begin();
@@ -99,9 +99,9 @@ public final class SpanColumns {
   }
 
   /**
-   * Adds a span that is a message of its own.
+   * Adds a span from a message with a single span.
    *
-   * @param inherited values of the dimensions where the span has none
+   * @param inherited values of the dimensions that the span lacks
    */
   void add(SingleSpan span, int[] inherited) {
     int i = begin();
@@ -139,9 +139,9 @@ public final class SpanColumns {
   }
 
   /**
-   * Adds the group at the reader's cursor; no span may follow.
+   * Adds the group at the reader's cursor. Call it after all spans were added.
    *
-   * @param inherited values of the dimensions where the group has none
+   * @param inherited values of the dimensions that the group lacks
    */
   void addGroup(SpanBatchReader group, int[] inherited) {
     add(group, inherited);
@@ -167,9 +167,9 @@ public final class SpanColumns {
   }
 
   /**
-   * Adds an event of the last span or group added, which has all its dimensions.
+   * Adds an event of the last added span or group, whose dimensions must be complete.
    *
-   * @param dimension that of an event's name
+   * @param dimension the one for an event's name
    */
   void addEvent(int dimension, int name) {
     if (eventsAdded == eventParents.length) {
@@ -187,12 +187,12 @@ public final class SpanColumns {
     setEventDimension(dimension, name);
   }
 
-  /** Gives the last event added a value in a dimension. */
+  /** Sets a dimension of the last added event. */
   void setEventDimension(int dimension, int value) {
     eventDimensionValues[(eventsAdded - 1) * dimensions + dimension] = value;
   }
 
-  /** All spans and groups are there: events become entries. */
+  /** Ends the spans and groups: events become entries. */
   void endSpans() {
     while (events < eventsAdded) {
       int parent = eventParents[events];
@@ -209,33 +209,33 @@ public final class SpanColumns {
     }
   }
 
-  /** Gives the last span or group added a value of its own in a dimension. */
+  /** Sets a dimension of the last added span or group. */
   void setDimension(int dimension, int value) {
     dimensionValues[(size - 1) * dimensions + dimension] = value;
   }
 
-  /** Gives a span another name, kind and status than its own in its series. */
+  /** Replaces a span's name, kind and status in its series. */
   public void setSeries(int span, int name, int kindAndStatus) {
     names[span] = name;
     kindsAndStatuses[span] = kindAndStatus;
   }
 
-  /** Leaves a span out: no series counts it. */
+  /** Excludes a span: no series counts it. */
   public void leaveOut(int span) {
     kindsAndStatuses[span] = NONE;
   }
 
-  /** Gives a span a value in a dimension; {@link #NONE} for none. */
+  /** Sets a dimension of a span; {@link #NONE} for none. */
   public void setDimension(int span, int dimension, int text) {
     dimensionValues[span * dimensions + dimension] = text;
   }
 
-  /** Gives a span another duration. */
+  /** Replaces the duration of a span. */
   public void setDurationNanos(int span, long nanos) {
     durationsNanos[span] = nanos;
   }
 
-  /** Cuts the durations of a group to multiples of a unit. */
+  /** Rounds the durations of a group down to multiples of a unit. */
   public void roundGroupDown(int group, long unitNanos) {
     int g = group - firstGroup();
     for (int i = groupStarts[g]; i < groupEnds[g]; i++) {
@@ -244,11 +244,11 @@ public final class SpanColumns {
   }
 
   /**
-   * Takes the spans of a group that last longer than so long: they become a group at the end, which
-   * has all that the other has but attributes. Order within a group changes.
+   * Moves the spans of a group that last longer than the given duration to a new group at the end,
+   * which equals the old one without its attributes. The order within a group changes.
    *
-   * @return the entry that has them: the new one, the group itself where all of its spans are such,
-   *     {@link #NONE} where none is
+   * @return the entry with these spans: the new one, the group itself if all of its spans are
+   *     longer, {@link #NONE} if none is
    */
   public int splitGroup(int group, long aboveNanos) {
     int g = group - firstGroup();
@@ -274,7 +274,7 @@ public final class SpanColumns {
     return repeat(group);
   }
 
-  /** Adds an entry that is as another one, without attributes of its own. */
+  /** Adds a copy of an entry, without attributes. */
   private int repeat(int entry) {
     int i = begin();
     traceIdHighs[i] = traceIdHighs[entry];
@@ -311,29 +311,29 @@ public final class SpanColumns {
     attributeStarts = Arrays.copyOf(attributeStarts, capacity + 1);
   }
 
-  /** Entries: spans, groups after them, and events. */
+  /** Returns the number of entries: spans, then groups, then events. */
   public int size() {
     return size;
   }
 
-  /** The first entry that is a group; {@link #firstEvent} without any. */
+  /** Returns the first entry that is a group; {@link #firstEvent} if there is none. */
   public int firstGroup() {
     return size - groups - events;
   }
 
-  /** The first entry that is an event; {@link #size} without any. */
+  /** Returns the first entry that is an event; {@link #size} if there is none. */
   public int firstEvent() {
     return size - events;
   }
 
-  /** Spans that an entry stands for, or has the event of: 1, or those of a group. */
+  /** Returns the number of spans of an entry, or of an event's parent: 1, or a group's size. */
   public int spans(int entry) {
     int event = entry - firstEvent();
     int g = (event < 0 ? entry : eventParents[event]) - firstGroup();
     return g < 0 ? 1 : groupEnds[g] - groupStarts[g];
   }
 
-  /** Duration of a span of a group, at least 0; {@code i} is below {@link #spans}. */
+  /** Returns the duration of a group's span, at least 0; {@code i} is below {@link #spans}. */
   public long groupDurationNanos(int group, int i) {
     return groupDurationsNanos[groupStarts[group - firstGroup()] + i];
   }
@@ -354,12 +354,12 @@ public final class SpanColumns {
     return startsUnixNanos[span];
   }
 
-  /** At least 0. */
+  /** Returns the duration, at least 0. */
   public long durationNanos(int span) {
     return durationsNanos[span];
   }
 
-  /** 0 when the span stands for itself alone. */
+  /** Returns the sampling threshold; 0 if the span represents only itself. */
   public long samplingThreshold(int span) {
     return samplingThresholds[span];
   }
@@ -368,30 +368,30 @@ public final class SpanColumns {
     return names[span];
   }
 
-  /** As in OTLP, 0 to 5. */
+  /** Returns the kind as in OTLP, 0 to 5. */
   public int kind(int span) {
     return kinds[span];
   }
 
-  /** As in OTLP, 0 to 2. */
+  /** Returns the status as in OTLP, 0 to 2. */
   public int status(int span) {
     return statuses[span];
   }
 
   /**
-   * What a series has at {@link SeriesTable#KIND_AND_STATUS}: the span's own, or what a mapping has
-   * made of them; {@link #NONE} where it leaves the span out.
+   * Returns a series' value at {@link SeriesTable#KIND_AND_STATUS}: the span's own, or that of a
+   * mapping; {@link #NONE} if the mapping excludes the span.
    */
   public int kindAndStatus(int span) {
     return kindsAndStatuses[span];
   }
 
-  /** A text, or {@link #NONE}. */
+  /** Returns a text, or {@link #NONE}. */
   public int statusMessage(int span) {
     return statusMessages[span];
   }
 
-  /** Text of the span's value in a dimension, or {@link #NONE}. */
+  /** Returns the text of the span's value in a dimension, or {@link #NONE}. */
   public int dimension(int span, int dimension) {
     return dimensionValues[span * dimensions + dimension];
   }

@@ -3,23 +3,23 @@ package org.traceetl.server.decode;
 import java.util.Map;
 
 /**
- * Says which series the spans of a batch belong to, where that is more than copying attributes: it
- * rewrites the columns between decoding and aggregation. One owner thread, that of the decoder.
+ * Maps the spans of a batch to series if that requires more than copying attributes. It modifies
+ * the columns between decoding and aggregation. One owner thread, that of the decoder.
  */
 public interface SpanMapping {
   /**
-   * The attributes that it looks at, of spans and of resources. A span that is a message of its own
-   * need not have others, for texts that nobody reads cost more there than the span.
+   * Returns the keys of the span and resource attributes that it reads. A message with a single
+   * span may omit the rest, because unused texts would cost more than the span.
    */
   AttributeKeys keys();
 
   /**
-   * Rewrites names, kinds, statuses and dimensions of the batch's columns, or leaves spans out.
+   * Modifies names, kinds, statuses and dimensions of the batch's columns, or excludes spans.
    *
-   * @param batch valid, and all its spans read
+   * @param batch valid, with all its spans read
    */
   void map(BatchDecoder batch);
 
-  /** What the document of a span that was mapped last bears. Allocates. */
+  /** Returns the attributes of the document of a span that was mapped last. Allocates. */
   Map<String, String> documentAttributes(BatchDecoder batch, int span, int maxBytes);
 }

@@ -4,24 +4,24 @@ import java.util.Arrays;
 import org.traceetl.proto.SpanBatchReader;
 
 /**
- * Strings of what was decoded last, by number: those of the message, where they stand in it, and
- * those made of them. Memory grows to the largest message seen and is used again. One owner thread.
+ * The strings of the last message by number: those of the message, at their place in it, and
+ * strings created from them. The reused memory grows to the largest message. One owner thread.
  */
 public final class Texts {
   private byte[] message = new byte[0];
 
-  /** Bytes of the texts that the message does not have. */
+  /** Bytes of the created texts. */
   private byte[] made = new byte[1_024];
 
   private int madeBytes;
 
-  /** Where a text begins: in the message, or with all bits turned in {@link #made}. */
+  /** Start of each text: in the message, or, with all bits inverted, in {@link #made}. */
   private int[] offsets = new int[256];
 
   private int[] lengths = new int[256];
   private int size;
 
-  /** Begins anew with the strings of a dictionary, under its numbers. */
+  /** Replaces all texts by a dictionary, with its numbers. */
   public void begin(SpanBatchReader batch) {
     begin(batch.buffer());
     int entries = batch.dictionarySize();
@@ -33,7 +33,7 @@ public final class Texts {
     size = entries;
   }
 
-  /** Begins anew, with no texts. */
+  /** Removes all texts, and sets the message. */
   public void begin(byte[] message) {
     this.message = message;
     madeBytes = 0;
@@ -63,8 +63,8 @@ public final class Texts {
   }
 
   /**
-   * Adds a text that the message does not have. May replace the array that {@link #buffer} answers
-   * for such texts.
+   * Adds a text that is not in the message. May replace the array that {@link #buffer} returns for
+   * such texts.
    *
    * @return its number
    */
@@ -86,23 +86,23 @@ public final class Texts {
     }
   }
 
-  /** Texts there are: numbers are below it. */
+  /** Returns the number of texts. */
   public int size() {
     return size;
   }
 
-  /** The array that a text stands in. Not to be written to. */
+  /** Returns the array that contains a text. Read-only. */
   public byte[] buffer(int text) {
     return offsets[text] >= 0 ? message : made;
   }
 
-  /** Where in its array a text begins. */
+  /** Returns the start of a text in its array. */
   public int offset(int text) {
     int offset = offsets[text];
     return offset >= 0 ? offset : ~offset;
   }
 
-  /** Bytes of a text. */
+  /** Returns the length of a text in bytes. */
   public int length(int text) {
     return lengths[text];
   }

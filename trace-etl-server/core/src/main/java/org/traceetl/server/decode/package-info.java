@@ -1,2 +1,2 @@
-/** Messages of the span topic as columns of numbers, checked whole before anything counts. */
+/** Decoding of the span topic's messages into columns of numbers, with complete validation. */
 package org.traceetl.server.decode;
