@@ -17,7 +17,7 @@ import org.traceetl.server.window.SealedWindow;
 
 /**
  * Reports which applications are near or at a limit, and which dimension has too many values. A
- * report is renewed each minute, less often if a queue has many, and expires after fifteen minutes
+ * report is renewed each minute, less often if a queue has many. It expires after fifteen minutes
  * without renewal, in the time of the windows. Thread-safe.
  */
 public final class CardinalityReports implements WindowFollower {

@@ -24,9 +24,8 @@ import org.traceetl.server.window.QueueId;
  * <p>A broker may lose its newest messages and reuse their offsets, for example if a lagging
  * replica became the master. Therefore {@link #compare} compares the messages that were read with
  * those of the broker after a take-over, and when a message indicates a loss. Such a message is
- * below {@link #next} and differs from the one read there, comes from another master, or was pulled
- * after a pull without an answer. Replacements of lost messages are read; batch names identify
- * repeats.
+ * below {@link #next} and differs from the one read there, is from another master, or followed an
+ * unanswered pull. Replacements of lost messages are read; batch names identify repeats.
  *
  * <p>Confined to the worker's thread, except {@link #status} and what is kept, committed and
  * released.

@@ -17,9 +17,8 @@ import org.traceetl.server.window.QueueId;
 
 /**
  * The queue ownerships of this process, at most one per queue. RocketMQ informs a queue's new owner
- * and its old one at different times. Here the new one waits until the old one has ended, so that
- * followers get the release before the take-over, even if both owners are the same worker.
- * Thread-safe.
+ * and its old one at different times. Here the new one waits until the old one has ended, even if
+ * both are the same worker. So followers get the release before the take-over. Thread-safe.
  */
 final class QueueOwnerships {
   /** Concurrent claims of one broker's queues: each may need much memory for a short time. */

@@ -244,8 +244,8 @@ public final class SpanColumns {
   }
 
   /**
-   * Moves the spans of a group that last longer than the given duration to a new group at the end,
-   * which equals the old one without its attributes. The order within a group changes.
+   * Moves the spans of a group above a duration to a new group at the end, which equals the old one
+   * without its attributes. The order within a group changes.
    *
    * @return the entry with these spans: the new one, the group itself if all of its spans are
    *     longer, {@link #NONE} if none is

@@ -27,8 +27,8 @@ import org.traceetl.server.window.AcceptedBatches;
  * 40 bytes for each run without a gap.
  *
  * <p>Silence is elapsed time: the sum of the steps between given times. A step back counts as 0 and
- * a step forward as at most {@link #MAX_STEP_MILLIS}, so that a change of the wall clock does not
- * make agents silent. The same limit applies to time without an owner. One owner thread.
+ * a step forward as at most {@link #MAX_STEP_MILLIS}: a change of the wall clock does not make
+ * agents silent. The same limit applies to time without an owner. One owner thread.
  */
 public final class BatchHistory {
   /** Remembered sequences of an epoch. */
@@ -151,10 +151,10 @@ public final class BatchHistory {
   /**
    * Records batches that were taken before, for a recovery; {@link #takeAccepted} excludes them.
    *
-   * <p>What is remembered depends only on the set of batches, not on their order. So all runs of a
-   * log, recorded in order, give the history of the owner that wrote them, except for evicted
-   * agents and the times of repeats. The agent recorded last was active at the time given last, so
-   * a history restored from a snapshot continues identically.
+   * <p>What is remembered depends only on the set of batches, not on their order. So the runs of a
+   * log, recorded in order, give the history of their writer, except for evicted agents and the
+   * times of repeats. The agent recorded last was active at the time given last, so a history
+   * restored from a snapshot continues identically.
    *
    * @param first sequence, at or above 0
    * @param last sequence, included

@@ -3,7 +3,7 @@ package org.traceetl.server.expose;
 import java.util.List;
 
 /**
- * A part of a page. Immutable by contract: nobody may write to the arrays.
+ * A part of a page. Immutable by contract: the arrays must not be modified.
  *
  * @param plain plain bytes, or null if not requested
  * @param deflated raw deflate blocks without a last one, or null

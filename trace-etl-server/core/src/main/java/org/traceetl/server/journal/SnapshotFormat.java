@@ -12,8 +12,8 @@ import org.traceetl.server.window.ReceivedSpans;
  *   signed    to
  *   unsigned  agents n, n times, most recent first:
  *     fixed     ID, two of them
- *     signed    heard of the first one, milliseconds
- *     unsigned  heard of the one before - heard, of the others
+ *     signed    last activity of the first one, milliseconds
+ *     unsigned  that of the one before - its own, for other agents
  *     {@link BatchesFormat}: remembered batches
  *   fixed     schema
  *   unsigned  stride

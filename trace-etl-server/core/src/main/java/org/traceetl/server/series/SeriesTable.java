@@ -323,8 +323,8 @@ public final class SeriesTable {
    *
    * @param lastMillis when it last had a span
    * @param carry value of {@link #carry}
-   * @return false, without adding it, if its dimensions differ from this table's, its number or key
-   *     is in use, or it is an overflow series that is impossible here or exists already
+   * @return false, without adding it, if its dimensions differ, its number or key is in use, or it
+   *     is an overflow series that is invalid here or exists already
    */
   public boolean restore(SeriesDefinition definition, long lastMillis, long carry) {
     List<String> values = definition.values();

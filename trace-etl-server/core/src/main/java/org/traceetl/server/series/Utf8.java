@@ -4,9 +4,7 @@ package org.traceetl.server.series;
 public final class Utf8 {
   private Utf8() {}
 
-  /**
-   * Returns the length of the longest prefix of whole characters with at most {@code max} bytes.
-   */
+  /** Returns the length of the longest prefix of whole characters up to {@code max} bytes. */
   public static int cut(byte[] buffer, int offset, int length, int max) {
     if (length <= max) {
       return length;
