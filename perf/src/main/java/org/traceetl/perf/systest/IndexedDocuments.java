@@ -14,7 +14,7 @@ import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * The documents of Elasticsearch's indexes.
+ * The documents in Elasticsearch's indexes.
  *
  * @param indexes names or patterns, as in Elasticsearch's paths
  */
@@ -25,14 +25,14 @@ public record IndexedDocuments(URI elasticsearch, String indexes, HttpClient htt
   /**
    * Reads all documents that match.
    *
-   * @param reasons the values of field {@code reason} that match; empty: all documents
+   * @param reasons values of field {@code reason} that match; if empty, all documents match
    * @param each receives the index and the document's source
    */
   public void forEach(List<String> reasons, BiConsumer<String, JsonNode> each)
       throws IOException, InterruptedException {
     JsonNode refreshed = send("POST", "/" + indexes + "/_refresh", null);
     if (refreshed == null || refreshed.at("/_shards/total").asInt(0) == 0) {
-      return; // no document was ever written
+      return; // no document was written
     }
     String pointInTime =
         send("POST", "/" + indexes + "/_pit?keep_alive=2m", null).path("id").asString();
@@ -58,7 +58,7 @@ public record IndexedDocuments(URI elasticsearch, String indexes, HttpClient htt
     } while (hits.size() == PAGE);
   }
 
-  /** The answer; null if there is no such index. */
+  /** Returns the answer, or null if the index does not exist. */
   private JsonNode send(String method, String path, String body)
       throws IOException, InterruptedException {
     HttpRequest request =

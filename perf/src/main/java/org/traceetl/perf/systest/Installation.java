@@ -36,12 +36,12 @@ public abstract class Installation implements AutoCloseable {
           "diskMaxUsedSpaceRatio",
           95);
 
-  /** Of a broker without replicas. */
+  /** JVM options of a broker without replicas. */
   protected static final List<String> BROKER_OPTIONS =
       List.of("-Xmx512m", "-XX:MaxDirectMemorySize=1024m", "-XX:+UseSerialGC");
 
   /**
-   * What comes from outside.
+   * Programs that are built or installed outside the test.
    *
    * @param serverJar the server as it is shipped
    * @param elasticsearch the home of an unpacked Elasticsearch
@@ -83,7 +83,7 @@ public abstract class Installation implements AutoCloseable {
     return directory.resolve(name + ".log");
   }
 
-  /** A program of this project; {@code main} is its class or jar with the JVM's option for it. */
+  /** Returns a program of this project; {@code main} is its class or jar with the JVM's option. */
   protected final Program java(
       String name,
       String memory,
@@ -125,7 +125,7 @@ public abstract class Installation implements AutoCloseable {
   }
 
   /**
-   * A Prometheus that scrapes all servers.
+   * Returns a Prometheus that scrapes all servers.
    *
    * @param options lines of the scrape configuration
    */

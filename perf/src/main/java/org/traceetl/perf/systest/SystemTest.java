@@ -19,8 +19,8 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * The frame of a system test: parses its command line, starts an installation in a directory, runs
- * a scenario on it, ends all programs however the run ends, and deletes what a good run leaves.
+ * The frame of a system test. It parses the command line, starts an installation in a directory and
+ * runs a scenario. It always ends all programs, and deletes the files of a successful run.
  */
 public abstract class SystemTest implements Callable<Integer> {
   private static final Duration CLOSE_LIMIT = Duration.ofSeconds(20);
@@ -55,14 +55,14 @@ public abstract class SystemTest implements Callable<Integer> {
       HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(2)).build();
 
   /**
-   * A run between the start and the end of the programs.
+   * Runs the scenario.
    *
-   * @param installation with all of its programs; none runs
+   * @param installation with all of its programs, which are not started yet
    * @param home for data and logs
+   * @return whether the run succeeded
    */
   protected abstract boolean run(Installation installation, Path home, long seed) throws Exception;
 
-  /** Checks the options. */
   protected abstract void validate();
 
   /** Chooses ports and writes configurations. */
@@ -127,7 +127,7 @@ public abstract class SystemTest implements Callable<Integer> {
     return new ParameterException(spec.commandLine(), message);
   }
 
-  /** A duration such as 90s, 30m or 1h. */
+  /** Parses a duration such as 90s, 30m or 1h. */
   protected final Duration duration(String option, String text) {
     try {
       return Duration.parse("PT" + text.toUpperCase(Locale.ROOT));

@@ -1,2 +1,2 @@
-/** What all system tests share: their command line, their programs and the documents they find. */
+/** The parts that all system tests share: command line, programs and documents. */
 package org.traceetl.perf.systest;

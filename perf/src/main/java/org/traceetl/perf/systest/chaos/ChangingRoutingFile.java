@@ -11,14 +11,14 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Random;
 
-/** The routing file that all agents read while they run. For one thread. */
+/** The routing file that all agents read while they run. Confined to one thread. */
 final class ChangingRoutingFile {
   private static final String USUAL = "queues-per-application: 2\n";
   private static final int ONE_AT_RANDOM_OF = 4;
 
   private final Path file;
 
-  /** Writes it as it is without a fault. */
+  /** Writes the routing rules that apply without a fault. */
   ChangingRoutingFile(Path file) throws IOException {
     this.file = file;
     restore();
@@ -28,12 +28,12 @@ final class ChangingRoutingFile {
     return file;
   }
 
-  /** Gives half of the applications other queues, some of them at random; the same for a seed. */
+  /** Routes half of the applications to other queues, some at random; repeatable for a seed. */
   void change(int seed) throws IOException {
     write(rules(seed, SpanLoad.SERVICES));
   }
 
-  /** All applications route as in the beginning. */
+  /** Restores the initial routing rules. */
   void restore() throws IOException {
     write(USUAL);
   }

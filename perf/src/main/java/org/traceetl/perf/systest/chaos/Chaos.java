@@ -17,7 +17,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** The command line: a run from the start of all programs to the verdict. */
+/** The command line of a run, from the start of all programs to the verdict. */
 @Command(
     name = "chaos",
     description = {
@@ -37,10 +37,10 @@ public final class Chaos extends SystemTest {
   private static final Duration ANSWER_LIMIT = Duration.ofMinutes(5);
   private static final Duration DRAIN_LIMIT = Duration.ofMinutes(5);
 
-  /** Without any change for so long, a difference stays. */
+  /** A difference that has not changed for this duration is final. */
   private static final Duration STILL = Duration.ofSeconds(40);
 
-  /** What would come late and double has come when all was exact so often, a window apart. */
+  /** Exact verdicts, a window apart, that end the run: late repeats have arrived by then. */
   private static final int EXACT_TIMES = 4;
 
   private static final Duration PROGRESS = Duration.ofSeconds(10);
@@ -121,7 +121,7 @@ public final class Chaos extends SystemTest {
   }
 
   /**
-   * Whether the plan can have such a fault: the library for it costs, so a short run is without.
+   * Returns whether the plan can step clocks. The library is expensive, so a short run omits it.
    */
   private boolean stepsClocks() {
     return only.contains(FaultKind.STEP_CLOCKS)
@@ -223,9 +223,9 @@ public final class Chaos extends SystemTest {
   }
 
   /**
-   * The kinds of faults that can be done here.
+   * Returns the kinds of faults that this machine can run.
    *
-   * @param notRun gets the others, with what they need
+   * @param notRun receives the labels of the other kinds, with what they need
    */
   private Set<FaultKind> possible(ChaosInstallation installation, List<String> notRun)
       throws IOException, InterruptedException {
@@ -266,9 +266,9 @@ public final class Chaos extends SystemTest {
   }
 
   /**
-   * Waits until all is read and nothing changes any more, or all is as it was sent.
+   * Waits until all is read and the differences are final, or until the counts are exact.
    *
-   * @param failures gets why the verdict is not to be trusted
+   * @param failures receives why the verdict cannot be trusted
    */
   private Verdict verdict(
       ChaosInstallation installation,

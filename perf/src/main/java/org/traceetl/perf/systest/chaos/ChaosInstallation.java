@@ -20,27 +20,29 @@ import org.traceetl.testkit.Network;
 import org.traceetl.testkit.Program;
 import org.traceetl.testkit.RocketMqPrograms;
 
-/** Every program of an installation of agents, brokers, servers, an index and a Prometheus. */
+/** An installation of agents, brokers, servers, an index and a Prometheus. */
 final class ChaosInstallation extends Installation {
   static final int QUEUES = 8;
   static final int AGENTS = 2;
   static final int SERVERS = 3;
 
-  /** Of the replicated broker, if there is one. */
+  /** Replicas of the replicated broker, if the installation has one. */
   static final int REPLICAS = 3;
 
-  /** Processes of brokers, if one is replicated: its replicas, and the one without. */
+  /** Broker processes of a replicated installation: the replicas, and a broker without replicas. */
   static final int BROKERS = REPLICAS + 1;
 
   static final String DATA_STREAM = "chaos";
 
-  /** After it the broker takes a client that sends no heartbeat for gone; clients send every 30. */
+  /**
+   * The broker drops a client that sends no heartbeat for this duration; clients send every 30 s.
+   */
   static final Duration SESSION = Duration.ofSeconds(40);
 
   static final Duration WINDOW = Duration.ofSeconds(2);
   static final Duration LEASE = Duration.ofSeconds(5);
 
-  /** A flush that takes longer is not confirmed; below the time after which agents stop waiting. */
+  /** A flush that takes longer is not confirmed; shorter than the agents' send timeout. */
   private static final int FLUSH_MILLIS = 2_000;
 
   private static final int SPOOL_DISK_MEBIBYTES = 64;
@@ -64,13 +66,12 @@ final class ChaosInstallation extends Installation {
   private final List<Integer> agentTelemetryPorts = new ArrayList<>();
   private final URI prometheusUri;
 
-  /** How brokers and agents keep what they confirm. */
+  /** How brokers and agents store what they confirm. */
   enum Safety {
-    /** One broker without replicas. */
     ONE_BROKER,
-    /** Two brokers, one with replicas and with the settings that are shipped; one forces. */
+    /** Two brokers, one replicated, with the shipped settings; one agent forces. */
     REPLICATED,
-    /** The same brokers, with RocketMQ's defaults; agents force with their default. */
+    /** The same brokers with RocketMQ's defaults; agents force by their default. */
     REPLICATED_BY_DEFAULTS
   }
 
@@ -129,7 +130,7 @@ final class ChaosInstallation extends Installation {
     }
     int prometheusPort = ports.next();
     prometheusUri = local(prometheusPort);
-    // Without the instance a series is the same one on whichever server shows it.
+    // Without the label instance, a series keeps its identity on every server.
     prometheus =
         prometheus(
             "prometheus",
@@ -160,7 +161,7 @@ final class ChaosInstallation extends Installation {
   static Map<String, Object> brokerSettings() {
     Map<String, Object> settings = new TreeMap<>(BROKER_SETTINGS);
     settings.put("channelExpiredTimeout", SESSION.toMillis());
-    // A name server that came back must learn of the broker soon.
+    // A restarted name server must learn of the broker soon.
     settings.put("registerNameServerPeriod", 10_000);
     return settings;
   }
@@ -197,15 +198,15 @@ final class ChaosInstallation extends Installation {
           port: %d
         """
             .formatted(
-                // What it knows of itself is on the disk that loses power.
+                // The last agent's state is on the disk that loses power.
                 number == AGENTS ? spoolMountPoint(number).resolve("state") : home.resolve("state"),
                 spoolMountPoint(number).resolve("spool"),
                 SPOOL_BYTES,
-                // Its answers wait for its disk, which may be slow.
+                // The last agent's answers wait for its disk, which may be slow.
                 number == AGENTS && forced ? "commit" : "os",
                 grpcPorts.get(number - 1),
                 otlpPorts.get(number - 1),
-                // Under all names that it is given.
+                // The pattern matches all names of a rotated log.
                 number == AGENTS ? traceLog() + "*" : "",
                 routingFile.path(),
                 rocketMq.address(),
@@ -219,11 +220,11 @@ final class ChaosInstallation extends Installation {
   }
 
   /**
-   * Of a server. Hotspots are decided on at every look that finds one. A series may then be on two
-   * queues of two servers, and Prometheus sees no instance: hence the label. No step of a clock
-   * ends a series.
+   * Returns a server's configuration. Every check that finds a hotspot also decides on it. A series
+   * may then be on two queues of two servers, and Prometheus drops the instance: hence the label. A
+   * clock step ends no series.
    *
-   * @param address where it listens
+   * @param address the address on which the server listens
    * @param nameServer {@code host:port}
    */
   static String serverConfiguration(
@@ -293,12 +294,15 @@ final class ChaosInstallation extends Installation {
     awaitAll(http);
   }
 
-  /** Made if nothing is mounted there. */
+  /** Returns the mount point; if nothing is mounted, the agent creates the directory. */
   private Path spoolMountPoint(int agent) {
     return directory.resolve("agent-" + agent + "-spool");
   }
 
-  /** Whether an agent's spool has a disk that can be filled. */
+  /**
+   * Returns the disk of the first agent's spool, which can be filled; null if this user may not
+   * mount.
+   */
   SpoolDisk spoolDisk() {
     return spoolDisk;
   }
@@ -309,18 +313,19 @@ final class ChaosInstallation extends Installation {
   }
 
   /**
-   * The disk of the broker without replicas; null if there are none, or this user may not mount.
+   * The disk of the broker without replicas; null if no broker is replicated, or this user may not
+   * mount.
    */
   LoopDisk brokerDisk() {
     return brokerDisk;
   }
 
-  /** The disk of a program with the role of disks. */
+  /** Returns the disk of a program that can lose power. */
   LoopDisk diskOf(Program program) {
     return program == agents.getLast() ? slowDisk : brokerDisk;
   }
 
-  /** Those of agents and servers; null if they cannot be stepped. */
+  /** The clocks of agents and servers; null if they cannot be stepped. */
   WallClocks clocks() {
     return clocks;
   }
@@ -329,12 +334,12 @@ final class ChaosInstallation extends Installation {
     return routingFile;
   }
 
-  /** Whether it has a broker with replicas. */
+  /** Returns whether a broker has replicas. */
   boolean isReplicated() {
     return replicated;
   }
 
-  /** Whether replicas can be cut off. */
+  /** Returns whether replicas can be partitioned. */
   boolean hasNetwork() {
     return network != null;
   }
@@ -396,7 +401,7 @@ final class ChaosInstallation extends Installation {
     return all;
   }
 
-  /** The file that the last agent follows. */
+  /** Returns the file that the last agent follows. */
   private Path traceLog() {
     return directory.resolve("logs").resolve("trace.log");
   }
@@ -405,7 +410,7 @@ final class ChaosInstallation extends Installation {
     return new SpanLoad.Sources(otlpPorts, grpcPorts, traceLog(), true);
   }
 
-  /** Where a server's or an agent's own metrics are. */
+  /** Returns the address of a server's or an agent's own metrics. */
   URI metrics(Program program) {
     int server = servers.indexOf(program);
     int port = server >= 0 ? serverPorts.get(server) : telemetryPort(program);
@@ -416,7 +421,7 @@ final class ChaosInstallation extends Installation {
     return agentTelemetryPorts.get(agents.indexOf(agent));
   }
 
-  /** How often each slow or failed span was indexed, by trace and span ID. */
+  /** Returns how often each slow or failed span was indexed, by trace and span ID. */
   static Map<String, Integer> documentCopies(URI elasticsearch, HttpClient http)
       throws IOException, InterruptedException {
     Map<String, Integer> copies = new HashMap<>();
@@ -439,10 +444,10 @@ final class ChaosInstallation extends Installation {
     return prometheusUri;
   }
 
-  /** Closes all of it, even if some of it fails. */
+  /** Closes all parts, even if closing one of them fails. */
   @Override
   public void close() throws IOException {
-    // The last one first; those that are null are left out.
+    // Resources close in reverse order; null resources are skipped.
     try (clocks;
         brokerDisk;
         slowDisk;

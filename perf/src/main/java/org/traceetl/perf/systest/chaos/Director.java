@@ -16,8 +16,8 @@ import java.util.concurrent.TimeUnit;
 import org.traceetl.testkit.Program;
 
 /**
- * Does what the plan says, one line for each act, and measures how long the installation takes to
- * recover. For the thread that lives as long as the programs.
+ * Executes the plan, prints one line for each act, and measures how long the installation takes to
+ * recover. Confined to the thread that lives as long as the programs.
  */
 final class Director {
   private static final DateTimeFormatter TIME =
@@ -26,13 +26,13 @@ final class Director {
   private static final long PATIENCE_SECONDS = 120;
   private static final long END_LIMIT_NANOS = TimeUnit.SECONDS.toNanos(90);
 
-  /** What a program's wall clock is ahead of the right one, one after the other. */
+  /** Offsets of a program's wall clock, applied one after the other. */
   private static final List<Duration> STEPS =
       List.of(Duration.ofHours(26), Duration.ofMinutes(-10), Duration.ofMinutes(10));
 
   private static final long STEP_NANOS = TimeUnit.SECONDS.toNanos(8);
 
-  /** From when nothing is appended any more until an agent's metrics tell what it has not read. */
+  /** How long after the last append an agent's metrics show all unread bytes. */
   private static final long MEASURED_NANOS = TimeUnit.SECONDS.toNanos(3);
 
   private static final long TAIL_NANOS = TimeUnit.SECONDS.toNanos(4);
@@ -54,7 +54,7 @@ final class Director {
   private Observation before;
   private Observation now;
 
-  /** When a fault began or ended last; from then on the installation has time to recover. */
+  /** When a fault last began or ended; the installation's time to recover starts here. */
   private long disturbedNanos = System.nanoTime();
 
   Director(
@@ -72,7 +72,7 @@ final class Director {
     this.before = now;
   }
 
-  /** A fault from its begin until the recovery from it. */
+  /** A fault from its start until the recovery from it. */
   private static final class Active {
     private final PlannedFault fault;
     private final List<Program> targets;
@@ -89,12 +89,12 @@ final class Director {
       this.confirmedBefore = confirmedBefore;
     }
 
-    /** It has begun, and lasts for its time from now. */
+    /** Starts the fault's duration. */
     void hold() {
       dueNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(fault.holdMillis());
     }
 
-    /** When what is to be recovered from happened last. */
+    /** Returns when the recovery time starts: at the fault's end or, before that, at its start. */
     long changedNanos() {
       return ended ? endedNanos : beganNanos;
     }
@@ -104,31 +104,33 @@ final class Director {
     return outcomes;
   }
 
-  /** From the start of a server's process until it has queues, of servers started by scaling. */
+  /**
+   * Times from the start of a server's process until it has queues, for servers added by scaling.
+   */
   List<Long> scaledUpMillis() {
     return scaledUpMillis;
   }
 
-  /** How often agents were given other rules of routing. */
+  /** How often the agents' routing rules were changed. */
   long reroutes() {
     return reroutes;
   }
 
-  /** Programs that ended unasked or did not end when asked, and faults that had no effect. */
+  /** Programs that ended unexpectedly or did not end on request, and faults without effect. */
   List<String> surprises() {
     return surprises;
   }
 
-  /** Faults from which the installation was not seen to recover while the plan waited for it. */
+  /** Faults from which no recovery was seen while the plan waited for it. */
   List<String> late() {
     return late;
   }
 
   /**
-   * Follows the plan to its end, and waits until the last fault is dealt with.
+   * Executes the plan, and waits until the last fault is finished.
    *
    * @param spreadMillis the faults begin within this time, as evenly as the installation allows; 0:
-   *     as soon as the plan says
+   *     as soon as the plan allows
    */
   void follow(List<PlannedFault> plan, long spreadMillis) throws IOException, InterruptedException {
     long startNanos = System.nanoTime();
@@ -162,7 +164,7 @@ final class Director {
   private List<Program> targets(PlannedFault fault) throws InterruptedException {
     List<Program> candidates = installation.programs(fault.kind().role());
     List<Program> targets = new ArrayList<>();
-    // Of a whole replica set the order says who is master.
+    // The order of a whole replica set shows which replica is the master.
     int first = fault.kind().role() == FaultKind.Role.REPLICATED ? 0 : fault.target();
     for (int i = 0; i < Math.min(fault.kind().targets(), candidates.size()); i++) {
       targets.add(candidates.get((first + i) % candidates.size()));
@@ -170,7 +172,7 @@ final class Director {
     return targets;
   }
 
-  /** Whether one of the programs, the disk or the file is in another fault that has not ended. */
+  /** Returns whether an active fault uses one of the programs, the disk or the file. */
   private boolean isTaken(FaultKind kind, List<Program> targets) {
     for (Active other : active) {
       if (other.ended && !(other.fault.kind().needsReplicas() && kind.needsReplicas())) {
@@ -178,7 +180,7 @@ final class Director {
       }
       FaultKind otherKind = other.fault.kind();
       if (otherKind.needsReplicas() && kind.needsReplicas()) {
-        return true; // one at a time: who is master and who is in sync would not be known
+        return true; // one at a time: otherwise the master and the in-sync replicas are unknown
       }
       boolean sameThing =
           otherKind.role() == kind.role() || !(otherKind.needsNoProgram() || kind.needsNoProgram());
@@ -220,8 +222,8 @@ final class Director {
       case FILL -> installation.spoolDisk().fill();
       case SLOW -> disk(one).slow(one.targets.getFirst().pid());
       case POWER -> {
-        // A program without power does nothing more. It must not either when its disk is gone: a
-        // force that is under way then may return as if it had succeeded.
+        // Without power, a program stops. It must stop before its disk fails: a force under way
+        // could otherwise return as if it had succeeded.
         for (Program target : one.targets) {
           target.pause();
         }
@@ -239,7 +241,7 @@ final class Director {
     }
   }
 
-  /** Restarts one after the other, each when the replicas are in sync again. */
+  /** Restarts the brokers one by one, each when the replicas are in sync again. */
   private void roll(Active one) throws IOException, InterruptedException {
     for (Program target : one.targets) {
       target.terminate();
@@ -253,7 +255,7 @@ final class Director {
       }
       target.start();
       say("    %s started again", target.name());
-      // The set of in-sync replicas may hold for a while who has just left it.
+      // The set of in-sync replicas may still contain the replica that was just stopped.
       long soonestNanos = System.nanoTime() + SETTLED_NANOS;
       limitNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
       do {
@@ -282,7 +284,7 @@ final class Director {
     }
   }
 
-  /** Truncates the trace log when the agent has read all of it: what it has not read is lost. */
+  /** Truncates the trace log after the agent has read all of it: unread lines would be lost. */
   private void truncate() throws IOException, InterruptedException {
     TraceLog traceLog = load.traceLog();
     traceLog.hold();
@@ -372,7 +374,7 @@ final class Director {
           target.resume();
         }
       }
-      case ROLL -> {} // all are back
+      case ROLL -> {} // roll() has started all of them
       case FORK -> one.targets.getFirst().start();
       case CUT -> installation.healNetwork();
       case FILL -> installation.spoolDisk().free();
@@ -393,7 +395,7 @@ final class Director {
           installation.clocks().step(target, Duration.ZERO);
         }
       }
-      case TRUNCATE -> {} // it is written again
+      case TRUNCATE -> {} // the writer appends to the file again
       case REROUTE -> {
         installation.routingFile().restore();
         reroutes++;
@@ -420,7 +422,7 @@ final class Director {
         (one.endedNanos - one.beganNanos) / 1e9);
   }
 
-  /** Takes the fault off the list when the installation works as before, or patience ends. */
+  /** Finishes the fault when the installation works as before, or when the time limit expires. */
   private void lookForRecovery(Active one) throws InterruptedException {
     if (!one.ended && !one.fault.kind().isTakenOver()) {
       return;
@@ -456,7 +458,7 @@ final class Director {
     active.remove(one);
   }
 
-  /** What does not work yet; null if all does. */
+  /** Returns what does not work yet, or null if all does. */
   private String missing(Active one) throws InterruptedException {
     if (before.askedNanos() <= one.changedNanos()) {
       return "nobody was asked since";
@@ -482,13 +484,13 @@ final class Director {
     return one.ended && !targetsWork(one) ? names(one.targets) + " not ready" : null;
   }
 
-  /** Requests confirmed by the agent that the fault happens to. */
+  /** Returns the requests that the fault's agent has confirmed since the fault began or ended. */
   private long confirmedSince(Active one) throws InterruptedException {
     int agent = installation.programs(FaultKind.Role.AGENT).indexOf(one.targets.getFirst());
     return load.confirmed().get(agent) - one.confirmedBefore.get(agent);
   }
 
-  /** Whether each agent has confirmed a request since the fault began or ended. */
+  /** Returns whether each agent has confirmed a request since the fault began or ended. */
   private boolean isConfirming(Active one) {
     List<Long> confirmed = load.confirmed();
     for (int i = 0; i < confirmed.size(); i++) {

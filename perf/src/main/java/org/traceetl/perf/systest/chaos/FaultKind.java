@@ -2,7 +2,7 @@ package org.traceetl.perf.systest.chaos;
 
 import java.util.List;
 
-/** What is done to the installation. The first ten are those that a short run holds. */
+/** The kinds of faults. A short run consists of the first ten. */
 enum FaultKind {
   KILL_SERVER("kill -9 of a server", Role.SERVER, Action.KILL, 1, 0, 8),
   PAUSE_SERVER_BEYOND_SESSION(
@@ -71,20 +71,20 @@ enum FaultKind {
   SLOW_BROKER_DISK("a broker's disk slow", Role.BROKER_DISK, Action.SLOW, 1, 10, 16),
   POWER_LOSS("power lost under an agent's and a broker's disk", Role.DISK, Action.POWER, 2, 0, 10);
 
-  /** How many a short run begins with. */
+  /** The number of kinds in a short run. */
   static final int ESSENTIAL = 10;
 
-  /** Which program it happens to. */
+  /** The target of a fault. */
   enum Role {
     SERVER,
     AGENT,
-    /** The one without replicas. */
+    /** The broker without replicas. */
     BROKER,
-    /** Of the replicated broker, at this time. */
+    /** The current master of the replicated broker. */
     MASTER,
-    /** Of the replicated broker, without the master. */
+    /** A replica that is not the master. */
     REPLICA,
-    /** The replicated broker: its master first. */
+    /** The replicated broker, its master first. */
     REPLICATED,
     ALL_BROKERS,
     CONTROLLER,
@@ -93,42 +93,48 @@ enum FaultKind {
     PROMETHEUS,
     SPOOL_DISK,
     SLOW_DISK,
-    /** Of the broker without replicas. */
+    /** The disk of the broker without replicas. */
     BROKER_DISK,
-    /** Each that can lose power. */
+    /** Each disk that can lose power. */
     DISK,
-    /** Agents and servers, in turn. */
+    /** The clocks of agents and servers, in turn. */
     CLOCK,
-    /** Of the agent that follows it. */
+    /** The trace log of the agent that follows it. */
     TRACE_LOG,
     ROUTING_FILE
   }
 
-  /** What happens, and with what it is ended. */
+  /** What a fault does, and how it ends. */
   enum Action {
-    /** Ended by SIGKILL; started again. */
+    /** SIGKILL; ends with a start. */
     KILL,
-    /** Asked to end by SIGTERM; started again. */
+    /** SIGTERM; ends with a start. */
     TERMINATE,
-    /** Stopped by SIGSTOP; resumed. */
+    /** SIGSTOP; ends with SIGCONT. */
     PAUSE,
-    /** One after the other is asked to end and started again. */
+    /** Restarts the targets one after the other. */
     ROLL,
-    /** The followers stop; the master dies with what they lack, and they go on; it comes back. */
+    /**
+     * Pauses the followers, kills the master with messages that they lack, and resumes them; ends
+     * with the start of the master.
+     */
     FORK,
-    /** Open connections get no packets, new ones fail; as before. */
+    /** Open connections get no packets, new ones fail; ends with the partition. */
     CUT,
-    /** The disk has no room; freed. */
+    /** The disk is full; ends with free space. */
     FILL,
-    /** The disk writes less than is sent; as before. */
+    /** The disk writes more slowly than data arrives; ends with the limit. */
     SLOW,
-    /** What was not forced to the disks is gone, and the programs with it; started again. */
+    /** Loses what was not forced to the disks, and kills their programs; ends with a start. */
     POWER,
-    /** Forward by more than a day, back and forward by minutes; right again. */
+    /**
+     * Steps clocks forward by more than a day, and back and forward by minutes; ends with the right
+     * time.
+     */
     STEP,
-    /** Cut to nothing once it is read; nothing to end. */
+    /** Truncates the file once it is read; needs no end. */
     TRUNCATE,
-    /** The routing file says other queues; as before. */
+    /** The routing file names other queues; ends with the initial file. */
     REROUTE
   }
 
@@ -148,7 +154,7 @@ enum FaultKind {
     this.maxSeconds = maxSeconds;
   }
 
-  /** Whether a short run has it. */
+  /** Returns whether a short run has this fault. */
   boolean isEssential() {
     return List.of(values()).indexOf(this) < ESSENTIAL;
   }
@@ -165,7 +171,7 @@ enum FaultKind {
     return action;
   }
 
-  /** Whether it is to do with a file or a disk of a program that itself goes on. */
+  /** Returns whether only a file or a disk fails, and the program keeps running. */
   boolean sparesPrograms() {
     return role == Role.SPOOL_DISK
         || role == Role.SLOW_DISK
@@ -176,12 +182,12 @@ enum FaultKind {
         || action == Action.CUT;
   }
 
-  /** Whether it can be done while another fault has to do with the program itself. */
+  /** Returns whether the fault can overlap a fault of the program itself. */
   boolean needsNoProgram() {
     return role == Role.SPOOL_DISK || role == Role.ROUTING_FILE;
   }
 
-  /** Whether it needs a broker with replicas, and their controllers. */
+  /** Returns whether the fault needs a broker with replicas, and their controllers. */
   boolean needsReplicas() {
     return switch (role) {
       case MASTER, REPLICA, REPLICATED, ALL_BROKERS, CONTROLLER -> true;
@@ -189,27 +195,27 @@ enum FaultKind {
     };
   }
 
-  /** Whether another replica has to become the master while it lasts. */
+  /** Returns whether another replica must become the master during the fault. */
   boolean needsFailover() {
     return role == Role.MASTER || role == Role.REPLICATED;
   }
 
-  /** How many programs it happens to at once. */
+  /** Returns how many programs fail at once. */
   int targets() {
     return targets;
   }
 
-  /** Shortest time until it is ended. */
+  /** The shortest duration. */
   int minSeconds() {
     return minSeconds;
   }
 
-  /** Longest time until it is ended. */
+  /** The longest duration. */
   int maxSeconds() {
     return maxSeconds;
   }
 
-  /** Whether others have to take over while it lasts: the recovery counts from its begin. */
+  /** Returns whether other servers must take over: the recovery time starts with the fault. */
   boolean isTakenOver() {
     return role == Role.SERVER && this != PAUSE_SERVER;
   }

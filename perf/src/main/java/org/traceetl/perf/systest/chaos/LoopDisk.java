@@ -9,21 +9,20 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A disk of its own for one program: an ext4 file system in a file. It can write slowly what that
- * program writes, by a control group, and it can lose what was not forced, as a host that loses
- * power does.
+ * A disk of one program: an ext4 file system in a file. It can delay the program's writes, by a
+ * control group. It can lose what was not forced, as a host that loses power does.
  */
 final class LoopDisk implements AutoCloseable {
-  // So that a frame, or a flush of the broker, takes longer than its senders wait.
+  // So slow that a frame, or a broker's flush, exceeds its sender's timeout.
   private static final int SLOW_BYTES_PER_SECOND = 1024;
   private static final Path GROUPS = Path.of("/sys/fs/cgroup");
 
   private static final String PREFIX = "trace-etl-chaos-";
 
-  /** Names of control groups: with the process that made them. */
+  /** Names of control groups contain the process that created them. */
   private static final Pattern MADE = Pattern.compile(PREFIX + "(\\d+)-.*");
 
-  /** FS_IOC_SHUTDOWN with EXT4_GOING_FLAGS_NOLOGFLUSH: nothing reaches the disk after it. */
+  /** FS_IOC_SHUTDOWN with EXT4_GOING_FLAGS_NOLOGFLUSH: nothing reaches the disk afterwards. */
   private static final String SHUT_DOWN =
       "use Fcntl; my $flags = pack('L', 2); sysopen(D, $ARGV[0], O_RDONLY) or die;"
           + " ioctl(D, 0x8004587d, $flags) or die";
@@ -39,9 +38,9 @@ final class LoopDisk implements AutoCloseable {
   }
 
   /**
-   * Mounts it.
+   * Mounts a disk.
    *
-   * @param mountPoint made if missing; the file is beside it
+   * @param mountPoint created if missing; the file is next to it
    * @return null if this user may not mount
    */
   static LoopDisk mount(Path mountPoint, int mebibytes) throws IOException, InterruptedException {
@@ -89,7 +88,7 @@ final class LoopDisk implements AutoCloseable {
     return Files.exists(GROUPS.resolve("cgroup.controllers"));
   }
 
-  /** Whether the kernel can slow it down for a program. */
+  /** Returns whether the kernel can limit the write rate of a program. */
   boolean canBeSlow() {
     try {
       if (isUnified()) {
@@ -101,24 +100,24 @@ final class LoopDisk implements AutoCloseable {
       restore();
       return true;
     } catch (IOException e) {
-      return false; // no such control here, or not for us
+      return false; // the control is missing or this user may not write it
     }
   }
 
-  /** Writes slowly what this process writes. */
+  /** Limits the write rate of a process. */
   void slow(long pid) throws IOException {
     Files.writeString(group.resolve("cgroup.procs"), Long.toString(pid));
     limit(SLOW_BYTES_PER_SECOND);
   }
 
-  /** Writes as fast as it can. */
+  /** Removes the limit. */
   void restore() throws IOException {
     limit(0);
   }
 
   private void limit(int bytesPerSecond) throws IOException {
     long number = ((Number) Files.getAttribute(mountPoint, "unix:dev")).longValue();
-    // As makedev(3) puts them together.
+    // Decodes the number as makedev(3) encodes it.
     String device =
         ((number >>> 8) & 0xfff) + ":" + ((number & 0xff) | ((number >>> 12) & 0xfff00));
     if (isUnified()) {
@@ -130,26 +129,26 @@ final class LoopDisk implements AutoCloseable {
     }
   }
 
-  /** Whether what is needed for it is installed. */
+  /** Returns whether perl, which power losses require, is installed. */
   static boolean canLosePower() throws IOException, InterruptedException {
     return SpoolDisk.run("perl", "-MFcntl", "-e", "1");
   }
 
-  /** Loses what was not forced to it, and fails every access from now on. */
+  /** Loses what was not forced to the disk; every later access fails. */
   void losePower() throws IOException, InterruptedException {
     if (!SpoolDisk.run("perl", "-e", SHUT_DOWN, mountPoint)) {
       throw new IOException("the file system cannot be shut down: " + mountPoint);
     }
   }
 
-  /** Mounts what is left of it; to be called when its program has ended. */
+  /** Mounts the remaining data; call it after the program has ended. */
   void regainPower() throws IOException, InterruptedException {
     if (!SpoolDisk.run("umount", mountPoint) || !mount()) {
       throw new IOException("the file system cannot be mounted again: " + mountPoint);
     }
   }
 
-  /** To be called when its program has ended. */
+  /** Unmounts the disk; call it after the program has ended. */
   @Override
   public void close() throws IOException {
     try {

@@ -3,11 +3,11 @@ package org.traceetl.perf.systest.chaos;
 import java.util.Locale;
 
 /**
- * How often series had to go to other queues.
+ * How often series moved to other queues.
  *
  * @param reroutes changes of the agents' routing file
- * @param decisions of the servers on hotspots that a server was seen to know
- * @param series that spans were counted in on more than one queue
+ * @param decisions decisions on hotspots that a server showed
+ * @param series series that were counted on more than one queue
  */
 record Moves(long reroutes, long decisions, long series) {
   String line() {

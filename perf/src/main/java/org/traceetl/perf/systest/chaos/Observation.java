@@ -5,14 +5,14 @@ import java.util.Map;
 import org.traceetl.testkit.Program;
 
 /**
- * What the programs said at one time.
+ * The state of the programs at one time.
  *
- * @param askedNanos when the questions were asked, by {@link System#nanoTime}
+ * @param askedNanos when the requests were sent, by {@link System#nanoTime}
  * @param complete whether each server and each agent answered
- * @param queues names of the queues by server, of servers that answer
+ * @param queues names of the queues of each server that answers
  * @param lag messages that are not read yet
  * @param calls spans on the servers' pages
- * @param agents whether each agent says that it can work
+ * @param agents whether each agent reports that it is ready
  * @param spooled batches in the agents' spools
  * @param unread bytes of trace logs that are in no spool yet
  */
@@ -25,13 +25,13 @@ record Observation(
     List<Boolean> agents,
     double spooled,
     double unread) {
-  /** Whether each queue is shown by one server. */
+  /** Returns whether each queue is shown by exactly one server. */
   boolean eachQueueIsOwnedOnce() {
     List<String> all = queues.values().stream().flatMap(List::stream).toList();
     return all.size() == ChaosInstallation.QUEUES && all.stream().distinct().count() == all.size();
   }
 
-  /** Whether all that was sent is counted, as far as the programs know. */
+  /** Returns whether the programs report that everything sent is counted. */
   boolean isDrained() {
     return complete
         && lag == 0
@@ -45,7 +45,6 @@ record Observation(
     return agents.stream().allMatch(Boolean::booleanValue);
   }
 
-  /** Those of a server. */
   List<String> queuesOf(Program server) {
     return queues.getOrDefault(server.name(), List.of());
   }

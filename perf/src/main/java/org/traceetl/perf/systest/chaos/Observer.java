@@ -18,10 +18,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.traceetl.testkit.Program;
 
-/**
- * Asks servers and agents how they are, again and again, from a thread of its own: a paused one
- * answers late.
- */
+/** Polls servers and agents from its own thread: a paused program answers late. */
 final class Observer {
   private static final Duration PATIENCE = Duration.ofSeconds(2);
   private static final long PAUSE_MILLIS = 500;
@@ -36,7 +33,7 @@ final class Observer {
   private volatile Observation newest =
       new Observation(System.nanoTime(), false, Map.of(), 0, 0, List.of(false), 0, 0);
 
-  /** By server: the queues whose spans its last page showed. For the observing thread. */
+  /** By server: the queues whose spans its last page showed. Confined to the observing thread. */
   private final Map<String, Set<String>> shown = new HashMap<>();
 
   private final Set<String> shownTwice = ConcurrentHashMap.newKeySet();
@@ -50,20 +47,20 @@ final class Observer {
     Thread.ofPlatform().daemon().name("observer").start(this::run);
   }
 
-  /** The newest one that is complete. */
+  /** Returns the newest observation. */
   Observation newest() {
     return newest;
   }
 
   /**
-   * Queues whose spans were on one server's page, then on another's, then on the first one's again:
-   * two servers showed them at the same time.
+   * Queues that two servers showed at once: one server's page, then another's, then the first one's
+   * again.
    */
   Set<String> shownTwice() {
     return shownTwice;
   }
 
-  /** Decisions on hotspots that a server was seen to know. */
+  /** Returns the number of hotspot decisions that a server showed. */
   int decisions() {
     return epochs.size();
   }
@@ -139,7 +136,10 @@ final class Observer {
     return new Observation(askedNanos, complete, queues, lag, calls, well, spooled, unread);
   }
 
-  /** Each server's page is read in turn: between two pages of one there is one of each other. */
+  /**
+   * Reads the servers' pages in turn: between two pages of one server lies one of each other
+   * server.
+   */
   private void lookForShownTwice(String server, Set<String> queues) {
     Set<String> still = new HashSet<>(shown.getOrDefault(server, Set.of()));
     still.retainAll(queues);
@@ -153,7 +153,7 @@ final class Observer {
     shown.put(server, queues);
   }
 
-  /** A program's metrics; empty if it does not answer. */
+  /** Returns a program's metrics; empty if it does not answer. */
   private String page(Program program) throws InterruptedException {
     if (program.isPaused()) {
       return "";

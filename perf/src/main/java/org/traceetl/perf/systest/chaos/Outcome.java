@@ -1,10 +1,10 @@
 package org.traceetl.perf.systest.chaos;
 
 /**
- * How a fault went.
+ * The outcome of a fault.
  *
- * @param heldMillis how long it lasted
- * @param recoveredMillis from its end, or from its begin where others take over, until all queues
- *     were read and counted again; negative if that was not seen
+ * @param heldMillis the duration of the fault
+ * @param recoveredMillis the time until all queues were read and counted again; from the fault's
+ *     end, or from its start if other servers take over; negative if no recovery was seen
  */
 record Outcome(FaultKind kind, long heldMillis, long recoveredMillis) {}

@@ -10,10 +10,10 @@ import java.util.Set;
  * A fault of the plan.
  *
  * @param number from 1
- * @param target which of the programs with that role; to be taken modulo their number
- * @param gapMillis from when the one before is dealt with until this one begins
- * @param holdMillis how long it lasts
- * @param overlaps whether the next one comes without waiting for the recovery from this one
+ * @param target index of the program among those with the role, modulo their number
+ * @param gapMillis the pause after the previous fault is finished
+ * @param holdMillis the duration
+ * @param overlaps whether the next fault begins before the recovery from this one
  */
 record PlannedFault(
     int number, FaultKind kind, int target, long gapMillis, long holdMillis, boolean overlaps) {
@@ -21,7 +21,7 @@ record PlannedFault(
   private static final int MAX_GAP_MILLIS = 6_000;
   private static final double OVERLAPPING = 0.3;
 
-  /** The same plan for the same arguments. */
+  /** Returns the plan, which is equal for equal arguments. */
   static List<PlannedFault> plan(int faults, long seed, Set<FaultKind> possible) {
     Random random = new Random(seed);
     List<FaultKind> kinds = new ArrayList<>();
@@ -29,7 +29,7 @@ record PlannedFault(
     List<FaultKind> others = all.subList(FaultKind.ESSENTIAL, all.size());
     addShuffled(kinds, all.subList(0, FaultKind.ESSENTIAL), possible, random);
     addShuffled(kinds, others, possible, random);
-    // Sixty faults have each of these twice; each build has the essential ones.
+    // Sixty faults contain each kind twice; each build runs the essential ones.
     addShuffled(kinds, others, possible, random);
     addShuffled(kinds, all.subList(0, FaultKind.ESSENTIAL), possible, random);
     while (kinds.size() < faults) {

@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.traceetl.testkit.Prometheus;
 
-/** What Prometheus has counted, by its query API. */
+/** The counts in Prometheus, read by its query API. */
 final class PrometheusAnswers {
   private static final String LABELS =
       "service_name, span_name, span_kind, status_code, " + SentSpan.INTERVAL;
@@ -32,7 +32,7 @@ final class PrometheusAnswers {
     return query("sum by (" + LABELS + ") (" + DURATION + "_sum)");
   }
 
-  /** How often a counter went down, of series where it did. */
+  /** Returns how often each counter decreased; series without a decrease are omitted. */
   Map<SeriesKey, Double> resets(Duration run) throws IOException, InterruptedException {
     String range = "[" + (run.toSeconds() + 60) + "s]";
     Map<SeriesKey, Double> resets = new TreeMap<>();
@@ -43,7 +43,7 @@ final class PrometheusAnswers {
     return resets;
   }
 
-  /** Series that more than one queue has counted spans of. */
+  /** Returns the number of series that more than one queue has counted. */
   int onSeveralQueues() throws IOException, InterruptedException {
     return query("count by (" + LABELS + ") (" + CALLS + ") > 1").size();
   }

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.function.ToLongFunction;
 
-/** A run as a table in Markdown. */
+/** Formats a run as a table in Markdown. */
 final class Report {
   private Report() {}
 

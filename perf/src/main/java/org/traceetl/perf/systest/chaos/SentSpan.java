@@ -7,7 +7,8 @@ package org.traceetl.perf.systest.chaos;
  * @param spanId 16 lower-case hex digits
  * @param kind as in OTLP, 1 to 5
  * @param status as in OTLP, 0 to 2
- * @param interval in which it was made, as an attribute that distinguishes series
+ * @param interval the interval in which the span was created; an attribute that distinguishes
+ *     series
  */
 record SentSpan(
     String traceId,
@@ -19,7 +20,7 @@ record SentSpan(
     String interval,
     long startUnixNanos,
     long durationNanos) {
-  /** At and above it a span is slow: the server's default. */
+  /** The duration from which a span is slow: the server's default. */
   static final long SLOW_NANOS = 1_000_000_000L;
 
   static final int ERROR = 2;
@@ -45,12 +46,12 @@ record SentSpan(
     return STATUSES[status];
   }
 
-  /** Whether the index has to hold it. */
+  /** Returns whether the index must contain the span. */
   boolean isKept() {
     return status == ERROR || durationNanos >= SLOW_NANOS;
   }
 
-  /** Its name in the index. */
+  /** Returns the document's name in the index. */
   String documentId() {
     return traceId + "-" + spanId;
   }

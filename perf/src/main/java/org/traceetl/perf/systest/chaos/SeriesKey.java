@@ -2,7 +2,7 @@ package org.traceetl.perf.systest.chaos;
 
 import java.util.Comparator;
 
-/** What tells one series of span metrics from another: its labels. */
+/** The labels that distinguish series of span metrics. */
 record SeriesKey(String service, String span, String kind, String status, String interval)
     implements Comparable<SeriesKey> {
   private static final Comparator<SeriesKey> ORDER =

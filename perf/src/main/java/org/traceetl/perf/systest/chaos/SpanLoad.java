@@ -28,9 +28,9 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 
 /**
- * Sends spans that are never given up: a request without a good answer is repeated with the same
- * bytes, to the same agent, until it has one. Each sender has one request under way; where agents
- * have a port for gRPC, one sender in three uses it. One more writer appends to a trace log.
+ * Sends spans until they are accepted: a sender repeats a request with the same bytes, to the same
+ * agent, until it gets a good answer. Each sender has one request under way. If agents have a gRPC
+ * port, one sender in three uses it. One more thread appends to a trace log.
  */
 final class SpanLoad {
   private static final int SENDERS_PER_AGENT = 3;
@@ -41,7 +41,7 @@ final class SpanLoad {
   static final List<String> SERVICES =
       List.of("cart", "catalogue", "checkout", "frontend", "mail", "payment", "search", "stock");
 
-  /** An OTLP export, by bytes. */
+  /** An OTLP export of encoded bytes. */
   private static final MethodDescriptor<byte[], byte[]> EXPORT =
       MethodDescriptor.<byte[], byte[]>newBuilder()
           .setType(MethodDescriptor.MethodType.UNARY)
@@ -51,12 +51,12 @@ final class SpanLoad {
           .build();
 
   /**
-   * Where spans go.
+   * The destinations of spans.
    *
-   * @param httpPorts of the agents, for OTLP/HTTP
-   * @param grpcPorts of the agents, for OTLP over gRPC; may be empty
+   * @param httpPorts the agents' ports for OTLP/HTTP
+   * @param grpcPorts the agents' ports for OTLP over gRPC; may be empty
    * @param traceLog a file that one of the agents follows
-   * @param rotates whether the file is renamed from time to time; the agent follows all its names
+   * @param rotates whether the file is renamed periodically; the agent follows all its names
    */
   record Sources(
       List<Integer> httpPorts, List<Integer> grpcPorts, Path traceLog, boolean rotates) {}
@@ -96,7 +96,7 @@ final class SpanLoad {
   private volatile boolean stopped;
 
   /**
-   * @param spansPerSecond of all senders together, at least 1
+   * @param spansPerSecond the rate of all senders together, at least 1
    */
   SpanLoad(Truth truth, Sources sources, int spansPerSecond, long seed) throws IOException {
     this.truth = truth;
@@ -137,7 +137,7 @@ final class SpanLoad {
     long dueNanos = System.nanoTime() + (long) (Math.random() * pauseNanos);
     while (!stopped) {
       LockSupport.parkNanos(Math.max(0, dueNanos - System.nanoTime()));
-      // What an outage delayed is not made up for: the load stays what it is.
+      // The sender does not catch up after an outage: the rate stays constant.
       dueNanos = Math.max(dueNanos + pauseNanos, System.nanoTime());
       List<SentSpan> spans = traffic.next(SPANS_PER_REQUEST);
       Attempt attempt = attempts.apply(OtlpRequest.of(spans));
@@ -202,7 +202,7 @@ final class SpanLoad {
     } catch (IOException e) {
       return false;
     } catch (InterruptedException e) {
-      // Nobody interrupts senders but the end of the JVM.
+      // Only the end of the JVM interrupts senders.
       return false;
     }
   }
@@ -222,32 +222,32 @@ final class SpanLoad {
     }
   }
 
-  /** Makes no new requests; those under way go on until they are answered. */
+  /** Stops new requests; requests under way continue until they are answered. */
   void stop() {
     stopped = true;
   }
 
-  /** Senders whose last request has no answer yet. */
+  /** Returns the number of senders whose last request has no answer yet. */
   long underWay() {
     return threads.stream().filter(Thread::isAlive).count();
   }
 
-  /** What is appended to from time to time. */
+  /** Returns the trace log that the load appends to. */
   TraceLog traceLog() {
     return traceLog;
   }
 
-  /** Requests with a good answer, by agent. */
+  /** Returns the number of accepted requests by agent. */
   List<Long> confirmed() {
     return confirmed.stream().map(AtomicLong::get).toList();
   }
 
-  /** Requests sent once more. */
+  /** Returns how often requests were repeated. */
   long repeated() {
     return repeated.get();
   }
 
-  /** Why the run is worth nothing, or null. */
+  /** Returns why the run is invalid, or null. */
   String refused() {
     return refused.get();
   }

@@ -6,7 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 
-/** A small disk of its own for an agent's spool, in memory, which can be filled. */
+/** A small disk in memory for an agent's spool, which can be filled. */
 final class SpoolDisk implements AutoCloseable {
   private final Path mountPoint;
   private final Path filler;
@@ -17,9 +17,9 @@ final class SpoolDisk implements AutoCloseable {
   }
 
   /**
-   * Mounts it.
+   * Mounts a disk.
    *
-   * @param mountPoint made if missing
+   * @param mountPoint created if missing
    * @return null if this user may not mount
    */
   static SpoolDisk mount(Path mountPoint, int mebibytes) throws IOException, InterruptedException {
@@ -30,7 +30,7 @@ final class SpoolDisk implements AutoCloseable {
     return mounted ? new SpoolDisk(mountPoint) : null;
   }
 
-  /** Leaves no byte free. */
+  /** Fills the disk. */
   void fill() throws IOException {
     byte[] block = new byte[4_096];
     try (OutputStream out = Files.newOutputStream(filler)) {
@@ -48,7 +48,7 @@ final class SpoolDisk implements AutoCloseable {
     Files.delete(filler);
   }
 
-  /** Whether the program is there and ends well. */
+  /** Returns whether the program is installed and succeeds. */
   static boolean run(Object... command) throws IOException, InterruptedException {
     String[] words = new String[command.length];
     for (int i = 0; i < words.length; i++) {
@@ -62,7 +62,7 @@ final class SpoolDisk implements AutoCloseable {
               .start();
       return process.waitFor(10, TimeUnit.SECONDS) && process.exitValue() == 0;
     } catch (IOException e) {
-      return false; // no such program here
+      return false; // the program is not installed
     }
   }
 

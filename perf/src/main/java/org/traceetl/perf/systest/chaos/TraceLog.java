@@ -10,7 +10,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
 
-/** A trace log as OzHera's exporter writes it, which an agent follows. Thread-safe. */
+/** A trace log in the format of OzHera's exporter, which an agent follows. Thread-safe. */
 final class TraceLog implements AutoCloseable {
   private static final int APPENDS_PER_FILE = 20;
 
@@ -21,7 +21,7 @@ final class TraceLog implements AutoCloseable {
   private boolean held;
 
   /**
-   * @param rotates whether the file is renamed after some appends, and a new one begun
+   * @param rotates whether the file is renamed after some appends, and a new one created
    */
   TraceLog(Path path, boolean rotates) throws IOException {
     this.path = path;
@@ -40,17 +40,17 @@ final class TraceLog implements AutoCloseable {
     file = open();
   }
 
-  /** Makes appends wait. */
+  /** Blocks appends until {@link #release}. */
   synchronized void hold() {
     held = true;
   }
 
-  /** Cuts the file to nothing, as copytruncate does; the writer keeps its file. */
+  /** Truncates the file to zero bytes, as copytruncate does; the writer keeps its file open. */
   synchronized void truncate() throws IOException {
     FileChannel.open(path, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING).close();
   }
 
-  /** Makes appends go on. */
+  /** Lets appends continue. */
   synchronized void release() {
     held = false;
     notifyAll();

@@ -6,11 +6,11 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * Makes spans of several services: most are ordinary, one in fifty failed, one in a hundred slow.
- * One service has half of all spans, every 30 seconds another one. Every 15 seconds all spans get
- * another value of one attribute, so that an interval has series of its own and its loss is not
- * made up for by a later double. Series of past intervals stay on the pages: there are few
- * operations, so that a long run does not end as a test of large pages. For one thread.
+ * Generates spans of several services: most are ordinary, one in fifty failed, one in a hundred is
+ * slow. One service has half of all spans, and the service changes every 30 seconds. Every 15
+ * seconds one attribute of all spans changes its value. Each interval thus has its own series, and
+ * a later double cannot hide a loss. Series of past intervals stay on the pages: few operations
+ * keep the pages of a long run small. Confined to one thread.
  */
 final class Traffic {
   private static final int ERRORS_PER_MILLE = 20;
@@ -34,7 +34,7 @@ final class Traffic {
     this.services = List.copyOf(services);
   }
 
-  /** Spans that ended just now. */
+  /** Returns spans that ended just now. */
   List<SentSpan> next(int spans) {
     List<SentSpan> made = new ArrayList<>(spans);
     String service = service();

@@ -6,13 +6,13 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 
-/** What has to be counted: every span that was taken over, each once. Thread-safe. */
+/** The expected counts: every accepted span counts once. Thread-safe. */
 final class Truth {
   private final Map<SeriesKey, Total> series = new TreeMap<>();
   private final Set<String> documents = new HashSet<>();
   private long spans;
 
-  /** A series' spans and the sum of their durations. */
+  /** The spans of a series and the sum of their durations. */
   record Total(long spans, long nanos) {
     Total plus(SentSpan span) {
       return new Total(spans + 1, Math.addExact(nanos, span.durationNanos()));
@@ -38,7 +38,7 @@ final class Truth {
     return new TreeMap<>(series);
   }
 
-  /** Names of the slow and failed spans' documents. */
+  /** Returns the names of the documents of slow and failed spans. */
   synchronized Set<String> documents() {
     return new HashSet<>(documents);
   }

@@ -10,14 +10,14 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * What was counted, held against what was sent.
+ * Compares the counts with the spans sent.
  *
  * @param lost spans missing, over all series
- * @param doubled spans too many, over all series; of series where counts are right and the sum of
- *     durations is not, one for each is in {@code lost} or {@code doubled}
+ * @param doubled spans too many, over all series; if only the sum of durations of a series is
+ *     wrong, one span is in {@code lost} or {@code doubled}
  * @param missingIds slow and failed spans that the index does not have
- * @param repeatedIds documents that are there once more than they should, or should not be at all
- * @param resets how often a series went down in Prometheus
+ * @param repeatedIds documents that are repeated or unexpected
+ * @param resets how often a series decreased in Prometheus
  * @param differences a line for each series that differs, and for some of the documents
  */
 record Verdict(
@@ -30,7 +30,7 @@ record Verdict(
   private static final double RELATIVE_ERROR = 1e-9;
   private static final int DOCUMENTS_TOLD = 20;
 
-  /** What was found: span counts, sums of durations, falls of counters, and documents by name. */
+  /** The counts found: spans, sums of durations, decreases of counters, and documents by name. */
   record Found(
       Map<SeriesKey, Double> calls,
       Map<SeriesKey, Double> durationCounts,
@@ -118,7 +118,7 @@ record Verdict(
     return lost == 0 && doubled == 0 && missingIds == 0 && repeatedIds == 0 && resets == 0;
   }
 
-  /** The line that a run ends with. */
+  /** Returns the last line of a run's output. */
   String line(int faults) {
     return String.format(
         Locale.ROOT,

@@ -14,13 +14,13 @@ import java.util.stream.Stream;
 import org.traceetl.testkit.Program;
 
 /**
- * Wall clocks of programs, which can be stepped while they run: by libfaketime, which reads the
- * step from a file. Elapsed time is untouched.
+ * Steps the wall clocks of running programs by libfaketime, which reads the step from a file.
+ * Elapsed time is unaffected.
  */
 final class WallClocks implements AutoCloseable {
   private static final String LIBRARY = "faketime/libfaketimeMT.so.1";
 
-  /** Where the library leaves two files for each process that is killed. */
+  /** The directory in which the library leaves two files for each killed process. */
   private static final Path SHARED_MEMORY = Path.of("/dev/shm");
 
   private static final Pattern LEFT = Pattern.compile("(?:sem\\.)?faketime_[a-z]+_(\\d+)");
@@ -36,8 +36,8 @@ final class WallClocks implements AutoCloseable {
   /**
    * Finds the library.
    *
-   * @param directory gets a file for each program; made if missing
-   * @return null if it is not installed
+   * @param directory receives a file for each program; created if missing
+   * @return null if the library is not installed
    */
   static WallClocks find(Path directory) throws IOException {
     for (Path libraries : new Path[] {Path.of("/usr/lib"), Path.of("/usr/lib64")}) {
@@ -59,7 +59,7 @@ final class WallClocks implements AutoCloseable {
     return null;
   }
 
-  /** What a program of this name needs in its environment. */
+  /** Returns the environment variables of a program with this name. */
   Map<String, String> environment(String program) throws IOException {
     step(program, Duration.ZERO);
     return Map.of(
@@ -73,19 +73,19 @@ final class WallClocks implements AutoCloseable {
         "1",
         "DONT_FAKE_MONOTONIC",
         "1",
-        // With it each timed wait of a JVM returns at once.
+        // With the fix, each timed wait of a JVM returns at once.
         "FAKETIME_FORCE_MONOTONIC_FIX",
         "0");
   }
 
-  /** Whether a running program has the library, so that a step has an effect. */
+  /** Returns whether a running program has loaded the library, so that a step has an effect. */
   boolean canStep(Program program) throws IOException {
     Path maps = Path.of("/proc", Long.toString(program.pid()), "maps");
     return Files.readString(maps, StandardCharsets.ISO_8859_1)
         .contains(library.getFileName().toString());
   }
 
-  /** Sets a program's clock ahead of the machine's, within a second. */
+  /** Sets a program's clock ahead of the machine's; takes effect within a second. */
   void step(Program program, Duration ahead) throws IOException {
     step(program.name(), ahead);
   }
@@ -100,7 +100,7 @@ final class WallClocks implements AutoCloseable {
     return directory.resolve(program);
   }
 
-  /** Deletes what the library left of processes that have ended. */
+  /** Deletes the library's files of processes that have ended. */
   @Override
   public void close() throws IOException {
     List<Path> left;

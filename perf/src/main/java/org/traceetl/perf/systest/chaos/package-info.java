@@ -1,5 +1,5 @@
 /**
- * Holds a whole installation of real processes to exactness while its processes are killed, paused
- * and taken away.
+ * Checks that an installation of real processes counts exactly while they are killed, paused and
+ * cut off.
  */
 package org.traceetl.perf.systest.chaos;

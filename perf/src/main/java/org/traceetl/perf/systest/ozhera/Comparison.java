@@ -15,15 +15,14 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /**
- * What several Prometheus have, held to the truth: each series on its own, and what dashboards make
- * of them.
+ * Compares several Prometheus with the truth: each series, and the values that dashboards show.
  *
- * @param rows a line for each metric, then for each question of the dashboards
- * @param series how many the truth has, buckets of one histogram being one
- * @param differing samples and answers of dashboards that are not the truth, of all Prometheus
- * @param lost what counters and histograms have too little, over those that differ: spans
- * @param doubled what they have too much
- * @param differences a line for each that differs
+ * @param rows a line for each metric, then for each query of the dashboards
+ * @param series number of series in the truth; the buckets of a histogram are one
+ * @param differing samples and dashboard values that differ from the truth, over all Prometheus
+ * @param lost spans missing from the counters and histograms that differ
+ * @param doubled spans too many in them
+ * @param differences a line for each difference
  */
 record Comparison(
     List<Row> rows, int series, int differing, long lost, long doubled, List<String> differences) {
@@ -31,12 +30,12 @@ record Comparison(
   private static final double[] QUANTILES = {0.5, 0.95, 0.99};
 
   /**
-   * A metric or a question.
+   * A metric or a query.
    *
    * @param answers how many values were compared for each Prometheus
-   * @param truth the sum over its series; of quantiles the greatest
+   * @param truth the sum over the series; of quantiles the maximum
    * @param found the same of each Prometheus
-   * @param differing how many of the values are not the truth
+   * @param differing how many values differ from the truth
    */
   record Row(String what, int answers, double truth, List<Double> found, int differing) {}
 
@@ -51,7 +50,7 @@ record Comparison(
     Builder builder = new Builder(oracle, all, temporality, since);
     builder.samples();
     if (temporality == Temporality.DELTA) {
-      // Charts of counters are increases, which Prometheus extrapolates.
+      // Charts of counters show increases, which Prometheus extrapolates.
       builder.charts(firstSecond, lastSecond);
     }
     builder.quantiles();
@@ -62,7 +61,7 @@ record Comparison(
     return differing == 0;
   }
 
-  /** Goes through it all. */
+  /** Compares metrics, charts and quantiles, and collects the rows. */
   private static final class Builder {
     private final Map<MetricSample, Double> truth;
     private final Map<MetricSample, Oracle.Observations> histograms;
@@ -93,7 +92,7 @@ record Comparison(
           List.copyOf(rows), series.size(), differing, lost, doubled, List.copyOf(differences));
     }
 
-    /** Every sample of every metric that the truth or a Prometheus has. */
+    /** Compares every sample of every metric that the truth or a Prometheus has. */
     void samples() throws IOException, InterruptedException {
       Map<String, Map<Object, Double>> byName = new TreeMap<>();
       truth.forEach((sample, value) ->
@@ -113,7 +112,7 @@ record Comparison(
       }
     }
 
-    /** Points of charts by application, and of errors by code. */
+    /** Compares charts by application, of errors by code, and of calls by server and method. */
     void charts(long first, long last) throws IOException, InterruptedException {
       Set<String> names =
           truth.keySet().stream()
@@ -150,7 +149,7 @@ record Comparison(
       compare(expression, expected, found, false);
     }
 
-    /** By application, of the whole run. */
+    /** Compares quantiles by application over the whole run. */
     void quantiles() throws IOException, InterruptedException {
       Map<String, Map<Map<String, String>, Oracle.Observations>> byName = new TreeMap<>();
       histograms.forEach((histogram, given) ->
@@ -217,7 +216,7 @@ record Comparison(
     }
 
     /**
-     * @param spans whether a difference is so many spans
+     * @param spans whether a difference is a number of spans
      */
     private void compare(
         String what, Map<Object, Double> expected, List<Map<Object, Double>> found, boolean spans) {

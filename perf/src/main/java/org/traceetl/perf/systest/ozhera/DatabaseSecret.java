@@ -1,12 +1,12 @@
 package org.traceetl.perf.systest.ozhera;
 
-/** What must not be seen of an address of a database. */
+/** The password in database addresses, which must not be shown. */
 final class DatabaseSecret {
   static final String PASSWORD = "s3cret-of-the-database";
 
   private DatabaseSecret() {}
 
-  /** The address as it may be seen. */
+  /** Returns the address without its password. */
   static String hide(String address) {
     return address.replace(PASSWORD, "***");
   }

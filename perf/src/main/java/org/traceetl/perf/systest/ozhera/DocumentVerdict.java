@@ -9,20 +9,19 @@ import java.util.TreeMap;
 import org.traceetl.perf.systest.IndexedDocuments;
 
 /**
- * The documents that are there, one by one, held to those that should be.
+ * Compares each document found with the expected one.
  *
- * @param missing how many are not there
- * @param wrong how many are not as they should be, are there more than once or should not be at all
- * @param secrets how many have a password in them
+ * @param missing how many are missing
+ * @param wrong how many are different, repeated or unexpected
+ * @param secrets how many contain a password
  * @param differences a line for each of the first ones
  */
 record DocumentVerdict(long missing, long wrong, long secrets, List<String> differences) {
   private static final int MOST_TOLD = 40;
 
-  /** A document and its index. */
   record Found(String index, ExpectedDocument document) {}
 
-  /** All documents by trace ID. */
+  /** Reads all documents, by trace ID. */
   static Map<String, List<Found>> read(IndexedDocuments documents)
       throws IOException, InterruptedException {
     Map<String, List<Found>> all = new HashMap<>();
@@ -30,7 +29,7 @@ record DocumentVerdict(long missing, long wrong, long secrets, List<String> diff
         List.of(),
         (index, source) -> {
           Map<String, String> fields = new TreeMap<>();
-          // The fields are texts: a number shows as its JSON.
+          // The fields are texts: a number is compared as its JSON.
           source.forEachEntry((name, value) ->
               fields.put(name, value.isString() ? value.asString() : value.toString()));
           Found found = new Found(index, ExpectedDocument.of(fields));

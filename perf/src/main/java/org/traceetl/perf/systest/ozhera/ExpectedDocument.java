@@ -3,7 +3,7 @@ package org.traceetl.perf.systest.ozhera;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** What OzHera's Elasticsearch has of a slow or failed span; fields without a value left out. */
+/** The document of a slow or failed span in OzHera's Elasticsearch, without empty fields. */
 record ExpectedDocument(Map<String, String> fields) {
   static ExpectedDocument of(Map<String, String> fields) {
     Map<String, String> sorted = new TreeMap<>();

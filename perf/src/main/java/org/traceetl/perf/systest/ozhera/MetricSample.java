@@ -5,8 +5,8 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * A metric's name with its labels. Labels without a value are none, and bounds of buckets are told
- * by their number, as Prometheus has it.
+ * A metric's name with its labels. As in Prometheus, empty labels are absent and bucket bounds are
+ * equal if their numbers are.
  */
 record MetricSample(String name, SortedMap<String, String> labels)
     implements Comparable<MetricSample> {
@@ -24,7 +24,7 @@ record MetricSample(String name, SortedMap<String, String> labels)
     return le.equals("+Inf") ? le : Double.toString(Double.parseDouble(le));
   }
 
-  /** The same series with one more label. */
+  /** Returns the series with a name suffix and one more label. */
   MetricSample with(String nameEnd, String label, String value) {
     SortedMap<String, String> more = new TreeMap<>(labels);
     more.put(label, value);

@@ -11,12 +11,12 @@ import org.traceetl.proto.thrift.ozhera.TAttributes;
 import org.traceetl.proto.thrift.ozhera.TSpanData;
 
 /**
- * What OzHera's metric service would have in Prometheus and Elasticsearch of the spans that it was
- * given, without its faults. Written from what is known of that service and of nothing else here:
- * what it is held against must not have had a part in it. Thread-safe.
+ * Computes what OzHera's metric service, without its faults, would write to Prometheus and
+ * Elasticsearch for given spans. It is written from knowledge of that service only, and shares no
+ * code with the implementation that it checks. Thread-safe.
  *
- * <p>Where OzHera throws and drops the span, because a text that it needs is not there, the span
- * counts here without that label.
+ * <p>If a required text is missing, OzHera throws and drops the span; the oracle counts the span
+ * without that label.
  */
 final class Oracle {
   private static final double[] CALLS = {
@@ -25,7 +25,7 @@ final class Oracle {
   private static final double[] REDIS = {0.1, 0.5, 1, 10, 100, 500, 1_000};
   private static final double[] SQL = {10, 50, 100, 500, 1_000};
 
-  /** Labels of texts that may be long have one character less. */
+  /** Texts that may be long are cut to one character less. */
   private static final int MOST_LABEL_CHARACTERS = 100;
 
   private static final int MOST_URL_CHARACTERS = 200;
@@ -39,8 +39,8 @@ final class Oracle {
   private long spans;
 
   /**
-   * @param env what all names of metrics begin with
-   * @param domain what all documents have
+   * @param env the prefix of all metric names
+   * @param domain a field of all documents
    */
   Oracle(String env, String domain, Rules rules) {
     this.env = env;
@@ -48,7 +48,7 @@ final class Oracle {
     this.rules = rules;
   }
 
-  /** A kind of work: how its metrics and documents are called. Null: there is none. */
+  /** The names of the metrics and documents of one type of call. Null: the name does not exist. */
   private record Kind(
       String documentType,
       double[] bounds,
@@ -60,9 +60,9 @@ final class Oracle {
       boolean withoutMethod) {}
 
   /**
-   * What a histogram was given.
+   * The values of a histogram.
    *
-   * @param boundsMillis of its finite buckets, rising
+   * @param boundsMillis the finite bucket bounds, ascending
    */
   record Observations(double[] boundsMillis, List<Double> millis) {
     long atMost(double bound) {
@@ -238,7 +238,10 @@ final class Oracle {
     return text == null ? "" : text;
   }
 
-  /** Attributes as texts, in their order, the last one of a key; those without a value left out. */
+  /**
+   * Returns attributes as texts in their order. The last value of a key applies; empty values are
+   * omitted.
+   */
   private static Map<String, String> texts(TAttributes attributes) {
     Map<String, String> texts = new LinkedHashMap<>();
     if (attributes == null
@@ -261,7 +264,7 @@ final class Oracle {
             default -> value.getStringValue();
           };
       if (text != null) {
-        // Behind all the others, where it stood.
+        // A repeated key moves to the end.
         texts.remove(key);
         texts.put(key, text);
       }
@@ -273,7 +276,7 @@ final class Oracle {
     counters.merge(sample, 1L, Long::sum);
   }
 
-  /** One span on its way into the counts. */
+  /** A span that is being counted. */
   private final class Counted {
     private final TSpanData span;
     private final String application;
@@ -322,7 +325,7 @@ final class Oracle {
             }
           }
           default -> {
-            // Says nothing about it.
+            // The attribute does not define the type.
           }
         }
       }
@@ -354,11 +357,11 @@ final class Oracle {
         case "redis" -> redis();
         case "mysql" -> mysql(thresholds.mysql());
         case "mongodb" -> mongodb();
-        // Applications have no threshold of their own for it.
+        // Applications cannot override this threshold.
         case "custom" ->
             record(CUSTOM, rules.thresholds().dubbo(), Map.of("methodName", method), method, "");
         default -> {
-          // No metric is of it.
+          // The type has no metric.
         }
       }
     }
@@ -379,14 +382,14 @@ final class Oracle {
 
     private void messages(Kind kind) {
       String topic = orNone(attributes.get("messaging.destination"));
-      // Applications have no threshold of their own for it.
+      // Applications cannot override this threshold.
       record(kind, rules.thresholds().dubbo(), Map.of("topic", topic), method, "");
     }
 
     private void redis() {
       String statement = orNone(attributes.get("db.statement"));
       String command = statement.replace("?", "").trim().split(" ", 2)[0];
-      // OzHera calls it nothing where there are only parameters.
+      // If the statement has only parameters, OzHera's name is empty.
       method = command.isEmpty() ? method : command;
       String host = "";
       for (Map.Entry<String, String> attribute : attributes.entrySet()) {
@@ -429,7 +432,7 @@ final class Oracle {
       String dataSource = DatabaseSecret.hide(orNone(attributes.get("db.connection_string")));
       record(
           MONGODB,
-          // Applications have no threshold of their own for it.
+          // Applications cannot override this threshold.
           rules.thresholds().mysql(),
           Map.of(
               "dataSource",
@@ -516,7 +519,7 @@ final class Oracle {
     return spans;
   }
 
-  /** Every sample with what it has to add up to. */
+  /** Returns every sample with its expected total. */
   synchronized Map<MetricSample, Double> samples() {
     Map<MetricSample, Double> samples = new TreeMap<>();
     counters.forEach((counter, count) -> samples.put(counter, (double) count));
@@ -533,7 +536,7 @@ final class Oracle {
     return samples;
   }
 
-  /** What each histogram was given, by its name without an ending and its labels. */
+  /** Returns the values of each histogram, by its name without suffix and its labels. */
   synchronized Map<MetricSample, Observations> histograms() {
     Map<MetricSample, Observations> copy = new TreeMap<>();
     histograms.forEach((histogram, given) ->
@@ -541,7 +544,7 @@ final class Oracle {
     return copy;
   }
 
-  /** By trace ID, of which each slow or failed span must have one of its own. */
+  /** Returns the documents by trace ID; each slow or failed span must have its own trace. */
   synchronized Map<String, ExpectedDocument> documents() {
     return new HashMap<>(documents);
   }

@@ -21,7 +21,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** The command line: a run from the start of all programs to the comparison. */
+/** The command line of a run, from the start of all programs to the comparison. */
 @Command(
     name = "ozhera",
     description = {
@@ -44,16 +44,16 @@ public final class Ozhera extends SystemTest {
       OzheraInstallation.ENV + "_trace_statistics_span_count_total";
   private static final Duration READER_INTERVAL = Duration.ofSeconds(7);
 
-  /** So long after a scrape a server may still be about to mark what it has given. */
+  /** The time after a scrape in which a server may not have marked the delivered data yet. */
   private static final double UNSURE_SECONDS = 1;
 
-  /** A killed server is started again so long after its end. */
+  /** The time from a server's kill to its restart. */
   private static final Duration DOWN = Duration.ofSeconds(10);
 
-  /** Without any change for so long, a difference stays. */
+  /** A difference that has not changed for this duration is final. */
   private static final Duration STILL = Duration.ofSeconds(100);
 
-  /** Elasticsearch may be behind by so much. */
+  /** The longest delay of Elasticsearch. */
   private static final Duration DOCUMENTS_LIMIT = Duration.ofSeconds(30);
 
   private static final Duration DRAIN_LIMIT = Duration.ofMinutes(5);
@@ -178,7 +178,9 @@ public final class Ozhera extends SystemTest {
     return equal;
   }
 
-  /** A scraper that is new is given the newest window and those that follow, so it comes first. */
+  /**
+   * Waits until all servers are scraped: a new scraper gets the newest window and later ones only.
+   */
   private void awaitScrapes(OzheraInstallation installation)
       throws IOException, InterruptedException {
     long startNanos = System.nanoTime();
@@ -195,9 +197,9 @@ public final class Ozhera extends SystemTest {
     }
   }
 
-  /** When a server was ended, milliseconds since 1970; 0: none was. */
+  /** The kill of a server; milliseconds since 1970, or 0 if no server was killed. */
   private record Kill(int server, long millis) {
-    /** How long it had been scraped by then: what it was just about to mark may come twice. */
+    /** Prints the time from the last scrape to the kill: deltas not yet marked may repeat. */
     void tell(PrintStream out, OzheraInstallation installation)
         throws IOException, InterruptedException {
       if (millis == 0) {
@@ -217,7 +219,7 @@ public final class Ozhera extends SystemTest {
     }
   }
 
-  /** Sends for so long, and kills a server meanwhile. */
+  /** Sends spans for the configured duration, and kills a server meanwhile. */
   private Kill send(OzheraInstallation installation, long seedInUse) throws Exception {
     SpanGenerator generator = new SpanGenerator(seedInUse);
     Random instants = new Random(seedInUse);
@@ -271,7 +273,7 @@ public final class Ozhera extends SystemTest {
     return kill;
   }
 
-  /** How long ago, in seconds, a Prometheus has scraped a server. */
+  /** Returns the seconds since the last scrape of a server by any Prometheus. */
   private double sinceScrape(OzheraInstallation installation, int server)
       throws IOException, InterruptedException {
     double shortest = Double.MAX_VALUE;
@@ -284,7 +286,7 @@ public final class Ozhera extends SystemTest {
     return shortest;
   }
 
-  /** Waits until all is as it should be and stays so, or nothing changes any more. */
+  /** Waits until the counts are equal and stable, or the differences are final. */
   private Comparison compare(OzheraInstallation installation, long firstSecond)
       throws IOException, InterruptedException {
     List<PrometheusCounts> all =
@@ -312,7 +314,7 @@ public final class Ozhera extends SystemTest {
         settled = false;
       }
       Duration unchanged = since(changedNanos);
-      // After a server was killed, what comes twice has come when the slowest has scraped again.
+      // After a kill, repeats have arrived when the slowest Prometheus has scraped again.
       boolean quiet =
           noKill && counted == due
               || unchanged.toSeconds()
@@ -337,7 +339,7 @@ public final class Ozhera extends SystemTest {
     }
   }
 
-  /** Spans that both have: a look that is fast. */
+  /** Returns the spans in all Prometheus; a fast query. */
   private static double counted(List<PrometheusCounts> all, long firstSecond)
       throws IOException, InterruptedException {
     double spans = 0;
@@ -366,8 +368,8 @@ public final class Ozhera extends SystemTest {
   }
 
   /**
-   * Where the points of charts must be so that no sample is at the edge between two of them, where
-   * Prometheus before 3.0 counts it in both: so many seconds later.
+   * Returns the offset of the charts' points, in seconds, that keeps samples away from the edge
+   * between two points. Prometheus before 3.0 counts a sample at the edge in both.
    */
   private static long phase(List<PrometheusCounts> all, long firstSecond)
       throws IOException, InterruptedException {

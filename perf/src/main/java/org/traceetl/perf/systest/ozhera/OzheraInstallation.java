@@ -15,7 +15,7 @@ import org.traceetl.testkit.Elasticsearch;
 import org.traceetl.testkit.Program;
 import org.traceetl.testkit.RocketMqPrograms;
 
-/** The programs of an OzHera installation whose metric service was replaced. */
+/** The programs of an OzHera installation whose metric service is replaced. */
 final class OzheraInstallation extends Installation {
   static final int QUEUES = 8;
   static final int SERVERS = 2;
@@ -24,20 +24,20 @@ final class OzheraInstallation extends Installation {
   static final String DOMAIN = "hera";
   static final String INDEX_PREFIX = "ozhera-errors-";
 
-  /** How often each Prometheus scrapes, seconds. */
+  /** The scrape interval of each Prometheus, in seconds. */
   static final List<Integer> SCRAPE_SECONDS = List.of(15, 30);
 
   private final boolean cumulative;
   private final RocketMqPrograms rocketMq;
 
-  /** Null if no documents are wanted. */
+  /** Null if the run is without documents. */
   private final Elasticsearch elasticsearch;
 
   private final List<Program> prometheus = new ArrayList<>();
   private final List<URI> prometheusUris = new ArrayList<>();
 
   /**
-   * @param documents whether there is an Elasticsearch
+   * @param documents whether an Elasticsearch runs
    * @param cumulative whether the servers' pages are cumulative, instead of deltas by scraper
    */
   OzheraInstallation(
@@ -121,7 +121,7 @@ final class OzheraInstallation extends Installation {
         .formatted(elasticsearch.url(), INDEX_PREFIX);
   }
 
-  /** A cumulative series is one, whichever server shows it. */
+  /** Returns scrape options; a cumulative series must be equal on all servers. */
   private String scrapeOptions(int seconds) {
     if (!cumulative) {
       return """
@@ -178,7 +178,7 @@ final class OzheraInstallation extends Installation {
     return servers.get(i);
   }
 
-  /** What Prometheus calls a server. */
+  /** Returns Prometheus's label of a server. */
   String instance(int i) {
     return "127.0.0.1:" + serverPorts.get(i);
   }
@@ -191,7 +191,7 @@ final class OzheraInstallation extends Installation {
     return prometheusUris;
   }
 
-  /** Null if no documents are written. */
+  /** Returns null if the run is without documents. */
   URI elasticsearchUri() {
     return elasticsearch == null ? null : elasticsearch.url();
   }

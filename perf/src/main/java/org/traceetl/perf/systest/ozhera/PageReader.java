@@ -12,7 +12,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Somebody who looks at pages by hand while Prometheus scrapes them, and so must take nothing. */
+/** Reads pages as a person would while Prometheus scrapes; its reads must not consume deltas. */
 final class PageReader implements AutoCloseable {
   private static final Duration PATIENCE = Duration.ofSeconds(5);
 
@@ -37,13 +37,13 @@ final class PageReader implements AutoCloseable {
         pages.incrementAndGet();
       }
     } catch (IOException e) {
-      // The server is down, which it may be.
+      // The server may be down.
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
   }
 
-  /** How many it has got. */
+  /** Returns the number of pages received. */
   long pages() {
     return pages.get();
   }

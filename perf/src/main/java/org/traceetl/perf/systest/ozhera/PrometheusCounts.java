@@ -11,9 +11,9 @@ import java.util.TreeMap;
 import org.traceetl.testkit.Prometheus;
 import tools.jackson.databind.JsonNode;
 
-/** What a Prometheus has of OzHera's metrics, asked as OzHera's dashboards ask. */
+/** OzHera's metrics in a Prometheus, queried as OzHera's dashboards do. */
 final class PrometheusCounts {
-  /** What dashboards sum deltas over. */
+  /** The interval over which dashboards sum deltas. */
   static final int STEP_SECONDS = 30;
 
   private final Prometheus prometheus;
@@ -24,7 +24,9 @@ final class PrometheusCounts {
     this.temporality = temporality;
   }
 
-  /** Names of metrics that begin so. Creation times, a series to older versions, are no metrics. */
+  /**
+   * Returns metric names with the prefix. Creation times, a series in older versions, are omitted.
+   */
   List<String> names(String prefix) throws IOException, InterruptedException {
     List<String> names = new ArrayList<>();
     for (JsonNode name : prometheus.data("/api/v1/label/__name__/values")) {
@@ -35,7 +37,7 @@ final class PrometheusCounts {
     return names;
   }
 
-  /** All that was ever added to each series of a metric, whichever server has shown it. */
+  /** Returns the total of each series of a metric, over all servers. */
   Map<MetricSample, Double> totals(String name, Duration since)
       throws IOException, InterruptedException {
     Map<MetricSample, Double> totals = new HashMap<>();
@@ -44,7 +46,7 @@ final class PrometheusCounts {
     return totals;
   }
 
-  /** The value of an expression for each set of labels. */
+  /** Returns the value of an expression for each set of labels. */
   Map<Map<String, String>, Double> instant(String expression)
       throws IOException, InterruptedException {
     Map<Map<String, String>, Double> values = new HashMap<>();
@@ -55,10 +57,10 @@ final class PrometheusCounts {
   }
 
   /**
-   * What a dashboard's chart shows at each of its points, added up: each point is of the {@value
-   * #STEP_SECONDS} seconds before it, and the next point so much later.
+   * Returns the sum of a chart's points. Each point covers the {@value #STEP_SECONDS} seconds
+   * before it.
    *
-   * @param firstSeconds of the first point, seconds since 1970
+   * @param firstSeconds time of the first point, seconds since 1970
    */
   Map<Map<String, String>, Double> chart(String expression, long firstSeconds, long lastSeconds)
       throws IOException, InterruptedException {
@@ -82,14 +84,14 @@ final class PrometheusCounts {
     return sums;
   }
 
-  /** When it last scraped each server, by its address, seconds since 1970. */
+  /** Returns the last scrape of each server by its address, seconds since 1970. */
   Map<String, Double> lastScrapes() throws IOException, InterruptedException {
     Map<String, Double> times = new TreeMap<>();
     instant("timestamp(up)").forEach((labels, time) -> times.put(labels.get("instance"), time));
     return times;
   }
 
-  /** The newest scrape of a server that succeeded by then, seconds since 1970; NaN for none. */
+  /** Returns a server's last successful scrape up to a time, seconds since 1970; NaN for none. */
   double lastSuccess(String instance, double bySeconds) throws IOException, InterruptedException {
     double newest = Double.NaN;
     String path =
@@ -105,7 +107,7 @@ final class PrometheusCounts {
     return newest;
   }
 
-  /** Scrapes that did not succeed. */
+  /** Returns the number of failed scrapes. */
   long failedScrapes() throws IOException, InterruptedException {
     double failed = 0;
     for (double one : instant("count_over_time(up[1h]) - sum_over_time(up[1h])").values()) {

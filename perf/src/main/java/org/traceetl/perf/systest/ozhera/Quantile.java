@@ -2,16 +2,16 @@ package org.traceetl.perf.systest.ozhera;
 
 import java.util.Arrays;
 
-/** Quantiles of a histogram's buckets, as Prometheus reckons them, and the true ones. */
+/** Computes quantiles from a histogram's buckets, as Prometheus does, and the exact ones. */
 final class Quantile {
   private Quantile() {}
 
   /**
-   * As {@code histogram_quantile} has it.
+   * Computes a quantile as {@code histogram_quantile} does.
    *
-   * @param bounds of the finite buckets, rising
-   * @param atMost how many values are at most a bound, for each
-   * @param all how many values there are: more than none
+   * @param bounds the finite bucket bounds, ascending
+   * @param atMost how many values are at most each bound
+   * @param all the number of values, above 0
    */
   static double ofBuckets(double q, double[] bounds, double[] atMost, double all) {
     double rank = q * all;
@@ -27,7 +27,10 @@ final class Quantile {
     return from + (bounds[bucket] - from) * (rank - before) / (atMost[bucket] - before);
   }
 
-  /** Whether a value is in the bucket that the true quantile is in; any above the last bound is. */
+  /**
+   * Returns whether a value is in the bucket of the exact quantile; all buckets above the last
+   * bound count as one.
+   */
   static boolean isInBucketOf(double q, double[] bounds, double[] values, double answer) {
     double[] sorted = values.clone();
     Arrays.sort(sorted);

@@ -4,10 +4,11 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What OzHera's metric service is configured with: all lists are of parts of texts.
+ * The configuration of OzHera's metric service; lists contain parts of texts.
  *
- * @param applications overrides by an application's name
- * @param degraded applications whose server addresses, RPC methods and SQL are one each
+ * @param applications overrides by application name
+ * @param degraded applications whose server addresses, RPC methods and SQL are replaced by one
+ *     value each
  */
 record Rules(
     List<String> excludedServices,

@@ -3,7 +3,7 @@ package org.traceetl.perf.systest.ozhera;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** {@link Rules} as the server reads them. */
+/** Writes {@link Rules} in the format that the server reads. */
 final class RulesYaml {
   private RulesYaml() {}
 

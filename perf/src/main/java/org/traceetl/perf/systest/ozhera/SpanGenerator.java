@@ -22,12 +22,12 @@ import org.traceetl.proto.thrift.ozhera.TStatus;
 import org.traceetl.proto.thrift.ozhera.TValue;
 
 /**
- * Spans of a fleet under OzHera's agents: each type that there are metrics of, fast, slow and
- * failed, with what excludes them, with no type, and with what is odd. The same for the same seed,
- * but for the time. Each span is a trace of its own. One thread.
+ * Generates the spans of a fleet with OzHera's agents: fast, slow and failed spans of each type
+ * with metrics, excluded spans, spans without a type, and unusual ones. Except for times, a seed
+ * determines them. Each span is a trace of its own. Confined to one thread.
  */
 public final class SpanGenerator {
-  /** What keeps spans out, overrides and degrades in this traffic. */
+  /** The exclusions, overrides and degraded applications of this traffic. */
   static final Rules RULES =
       new Rules(
           List.of("load-test"),
@@ -41,7 +41,7 @@ public final class SpanGenerator {
           Map.of("strict-gateway", new Rules.Thresholds(200, 300, 100)),
           List.of("degraded-shop"));
 
-  /** Two of them are one to Prometheus, another is excluded. */
+  /** Two names are one in Prometheus; another is excluded. */
   private static final List<String> APPLICATIONS =
       List.of(
           "order-service",
@@ -57,7 +57,7 @@ public final class SpanGenerator {
   private static final int MOST_OPERATIONS = 5;
   private static final long LONGEST_NANOS = TimeUnit.SECONDS.toNanos(9);
 
-  /** On bounds of buckets and thresholds, and the last and first nanosecond beside them. */
+  /** Durations on bucket bounds and thresholds, and one nanosecond below and above. */
   private static final long[] EDGE_NANOS = {
     0,
     1,
@@ -105,7 +105,6 @@ public final class SpanGenerator {
     void fill(TSpanData span, TAttributes attributes);
   }
 
-  /** A span with the message that carries it. */
   public record Generated(String application, TSpanData span, byte[] message) {}
 
   public SpanGenerator(long seed) throws TException {
@@ -114,7 +113,7 @@ public final class SpanGenerator {
   }
 
   /**
-   * @param nowNanos when the span ends, nanoseconds since 1970
+   * @param nowNanos the end of the span, nanoseconds since 1970
    */
   public Generated next(long nowNanos) throws TException {
     number++;
@@ -164,7 +163,7 @@ public final class SpanGenerator {
     if (isOneIn(12)) {
       return EDGE_NANOS[random.nextInt(EDGE_NANOS.length)];
     }
-    // Each power of ten as often, from 10 µs on.
+    // Each power of ten from 10 µs is equally frequent.
     return (long) Math.min(LONGEST_NANOS, 1e4 * Math.pow(10, 6 * random.nextDouble()));
   }
 
@@ -172,7 +171,7 @@ public final class SpanGenerator {
     TAttributes resource = new TAttributes();
     put(resource, "service.name", application);
     put(resource, "telemetry.sdk.language", "java");
-    // The last host says neither.
+    // The last host has neither attribute.
     if (host < HOSTS - 1) {
       put(resource, "service.env", host == 0 ? "staging" : "preview");
       put(resource, "service.env.id", (long) 70 + host);
@@ -227,7 +226,7 @@ public final class SpanGenerator {
     switch (random.nextInt(4)) {
       case 0 -> put(attributes, "http.status_code", "404");
       case 1 -> {
-        // A call without an answer.
+        // The call has no answer.
       }
       default -> put(attributes, "http.status_code", isOneIn(2) ? 200L : 502L);
     }
@@ -259,7 +258,7 @@ public final class SpanGenerator {
     span.setName(service + "/" + method);
     put(attributes, "span.kind", kind);
     put(attributes, "rpc.system", system);
-    // Without them OzHera calls the span by its own name, and loses it.
+    // Without the attribute, OzHera uses the span's name and loses the span.
     if (!isOneIn(20)) {
       put(attributes, "rpc.service", service);
     } else if (isOneIn(2)) {
@@ -281,7 +280,7 @@ public final class SpanGenerator {
       case 1 -> put(attributes, "db.statement", command + " ? ?");
       case 2 -> put(attributes, "db.statement", "?");
       case 3 -> {
-        // The name says it.
+        // The span's name contains the command.
       }
       case 4 -> put(attributes, "db.statement", "x".repeat(98 + operation()) + " key");
       default -> put(attributes, "db.statement", command + " user:17 user:18");
@@ -385,7 +384,7 @@ public final class SpanGenerator {
             new TValue().setStringArrayValue(List.of("one", "two")));
       }
       case 2 -> {
-        // The last one says what it is.
+        // The last attribute defines the type.
         httpServer(span, attributes);
         put(attributes, "rpc.system", "dubbo");
         put(attributes, "rpc.service", "org.shop.api.Rest");

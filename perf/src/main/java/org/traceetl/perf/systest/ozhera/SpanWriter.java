@@ -12,9 +12,9 @@ import org.traceetl.proto.thrift.ozhera.TAttributes;
 import org.traceetl.proto.thrift.ozhera.TSpanData;
 import org.traceetl.proto.thrift.ozhera.TValue;
 
-/** Spans as messages: Thrift's own compact protocol. One thread. */
+/** Encodes spans as messages in Thrift's compact protocol. Confined to one thread. */
 public final class SpanWriter {
-  /** No field of today has it. */
+  /** A field number that the current version does not use. */
   private static final int UNKNOWN_FIELD = 99;
 
   private static final int TYPE_BINARY = 8;
@@ -30,13 +30,13 @@ public final class SpanWriter {
     return serializer.serialize(span);
   }
 
-  /** The same with a field at its end that readers of today have not heard of. */
+  /** Encodes a span with a field at its end that current readers do not know. */
   byte[] writeWithUnknownField(TSpanData span) throws TException {
     byte[] known = write(span);
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-    // All but the byte that ends the struct.
+    // Omits the byte that ends the struct.
     bytes.write(known, 0, known.length - 1);
-    // The long form of a field's header, as it may be far from the last one: type, number.
+    // The field may be far from the last one, so its header has the long form: type, number.
     bytes.write(TYPE_BINARY);
     int zigzag = UNKNOWN_FIELD * 2;
     bytes.write(zigzag & 0x7f | 0x80);
@@ -47,7 +47,7 @@ public final class SpanWriter {
     return bytes.toByteArray();
   }
 
-  /** Adds an attribute with a text; null gives one without a value. */
+  /** Adds an attribute with a text; if the text is null, the attribute has no value. */
   public static TAttributes put(TAttributes to, String key, String value) {
     TValue text = new TValue();
     if (value != null) {

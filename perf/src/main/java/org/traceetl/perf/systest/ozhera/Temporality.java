@@ -2,7 +2,7 @@ package org.traceetl.perf.systest.ozhera;
 
 import java.time.Duration;
 
-/** What the values of the servers' pages are, and how Prometheus adds them up. */
+/** The temporality of the servers' pages, and how Prometheus sums their values. */
 enum Temporality {
   DELTA {
     @Override
@@ -21,7 +21,7 @@ enum Temporality {
     }
   },
 
-  /** Raw values: the last one of each series, without the extrapolation of {@code increase}. */
+  /** Uses the last raw value of each series, without the extrapolation of {@code increase}. */
   CUMULATIVE {
     @Override
     String name(String metric) {
@@ -43,16 +43,16 @@ enum Temporality {
 
   private static final String WITHOUT_METHOD = "_without_methodName";
 
-  /** What the pages call the metric whose sums are one of OzHera's. */
+  /** Returns the pages' metric whose sums equal OzHera's metric. */
   abstract String name(String metric);
 
-  /** All that was ever added to each series on the pages. */
+  /** Returns the query for the total of each series on the pages. */
   abstract String overTime(String name, Duration since);
 
-  /** Labels that OzHera's metric does not have, after a comma. */
+  /** Returns labels that OzHera's metric does not have, after a comma. */
   abstract String besides(String metric);
 
-  /** All that was ever added to each of OzHera's series. */
+  /** Returns the query for the total of each of OzHera's series. */
   String totals(String metric, Duration since) {
     return "sum without (instance, job"
         + besides(metric)

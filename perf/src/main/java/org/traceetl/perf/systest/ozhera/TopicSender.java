@@ -16,9 +16,9 @@ import org.apache.rocketmq.common.message.Message;
 import org.apache.rocketmq.common.message.MessageQueue;
 
 /**
- * Publishes spans as OzHera's agents do: a message each, on a queue that follows from the
- * application and one of so many numbers. A message that the broker does not confirm may be there
- * or not: it is not repeated, and nothing is right any more. One thread.
+ * Publishes spans as OzHera's agents do: one message each, on a queue chosen by the application and
+ * one of several numbers. An unconfirmed message may be stored or not; it is not repeated, and the
+ * run is invalid. Confined to one thread.
  */
 public final class TopicSender implements AutoCloseable {
   private static final int MAX_UNCONFIRMED = 256;
@@ -46,7 +46,7 @@ public final class TopicSender implements AutoCloseable {
   private long sent;
 
   /**
-   * @param partitions how many queues an application has at most
+   * @param partitions the maximum number of queues of an application
    */
   public TopicSender(String nameServer, String topic, int partitions) throws MQClientException {
     this.topic = topic;
@@ -63,9 +63,9 @@ public final class TopicSender implements AutoCloseable {
   }
 
   /**
-   * Sends a span, and waits while too many are unconfirmed.
+   * Sends a span, and waits while too many messages are unconfirmed.
    *
-   * @throws IllegalStateException if the broker has not confirmed one
+   * @throws IllegalStateException if the broker has failed to confirm a message
    */
   public void send(String application, byte[] message) throws Exception {
     unconfirmed.acquire();
@@ -75,7 +75,7 @@ public final class TopicSender implements AutoCloseable {
     producer.send(new Message(topic, message), queues.get(queue), confirmation);
   }
 
-  /** Waits until the broker has confirmed all. */
+  /** Waits until the broker has confirmed all messages. */
   public void flush() throws InterruptedException {
     if (!unconfirmed.tryAcquire(MAX_UNCONFIRMED, TIMEOUT_MILLIS, TimeUnit.MILLISECONDS)) {
       throw new IllegalStateException("the broker does not confirm messages");

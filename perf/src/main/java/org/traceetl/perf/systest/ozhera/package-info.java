@@ -1,5 +1,5 @@
 /**
- * Traffic as Apache OzHera's agents send it, what its metric service would count of it, and a run
- * that holds an installation to that.
+ * Generates traffic as Apache OzHera's agents do, computes what its metric service would count, and
+ * compares an installation with that.
  */
 package org.traceetl.perf.systest.ozhera;
