@@ -38,9 +38,9 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
- * The agent as a process of its own, as it is shipped, in front of a real RocketMQ in this JVM,
- * which sends it OTLP: CPU and garbage per span, and what it takes when it has nothing to do. A
- * round counts only if every span was published and the topic has every batch.
+ * Measures the shipped agent in its own process: CPU and garbage per span, and its idle cost. It
+ * receives OTLP from this JVM and publishes to a real RocketMQ in this JVM. A round counts only if
+ * every span was published and the topic has every batch.
  */
 @Command(
     name = "agent",
@@ -54,7 +54,7 @@ public final class AgentBench implements Callable<Integer> {
   private static final List<String> PARTS =
       List.of("network", "pipeline", "publish", "flush", "gc", "jit", "rest");
 
-  /** A thread's line in the JVM's own list: its name, and what it allocated, with a unit. */
+  /** A thread in the JVM's thread list: its name, and its allocated bytes with a unit. */
   private static final Pattern ALLOCATED =
       Pattern.compile("(?m)^\"([^\"]*)\".* allocated=(\\d+)([BKMG]) ");
 
@@ -127,13 +127,12 @@ public final class AgentBench implements Callable<Integer> {
 
   private final HttpClient http = HttpClient.newHttpClient();
 
-  /** Without TLS, and with it where that is asked for. */
+  /** The agent without TLS, and the agent with TLS if the option is set. */
   private Subject plain;
 
   private Subject secured;
   private OwnCertificate certificate;
 
-  /** An agent that runs. */
   private record Subject(
       Program program, Usage usage, int grpcPort, int httpPort, int telemetryPort) {
     URI uri(String path) {
@@ -232,7 +231,7 @@ public final class AgentBench implements Callable<Integer> {
   /**
    * Starts an agent.
    *
-   * @param tls what its OTLP ports are told besides
+   * @param tls the TLS settings of its OTLP ports
    */
   private Subject start(Path directory, String nameServer, String tls) throws Exception {
     Files.createDirectories(directory);
@@ -328,7 +327,7 @@ public final class AgentBench implements Callable<Integer> {
       Map<String, Double> cpuNanosByPart,
       double allocatedBytes) {}
 
-  /** The median round by CPU. */
+  /** Adds the round with the median CPU to the summary. */
   private static void summarise(String protocol, Round median, Map<String, Object> summary) {
     summary.put(protocol + "_cpu_ns_per_span", median.cpuNanos);
     PARTS.forEach(part ->
@@ -394,7 +393,7 @@ public final class AgentBench implements Callable<Integer> {
     return each;
   }
 
-  /** The part of the agent that a thread belongs to, by its name or the first 15 characters. */
+  /** Returns the agent's part that a thread belongs to, by its name or the first 15 characters. */
   private static String part(String thread) {
     if (thread.startsWith("otlp-io")) {
       return "network";
@@ -417,7 +416,7 @@ public final class AgentBench implements Callable<Integer> {
         : "rest";
   }
 
-  /** Bytes allocated by the Java threads that live, as the JVM itself counts them. */
+  /** Returns the bytes that living Java threads have allocated, as counted by the JVM. */
   private static Map<String, Long> allocatedByPart(Subject subject)
       throws IOException, InterruptedException {
     Process jcmd =
@@ -472,7 +471,7 @@ public final class AgentBench implements Callable<Integer> {
     System.out.println("# " + summary);
   }
 
-  /** The broker's own count of messages, held to the batches that the agent says it published. */
+  /** Compares the broker's count of messages with the agent's count of published batches. */
   private void holdToTopic(String nameServer) throws Exception {
     DefaultMQProducer producer = new DefaultMQProducer("agent-bench");
     producer.setNamesrvAddr(nameServer);

@@ -11,9 +11,9 @@ import java.util.concurrent.TimeUnit;
 import org.traceetl.testkit.Ports;
 import org.traceetl.testkit.Program;
 
-/** The OpenTelemetry Collector with the span metrics connector: one process. */
+/** The OpenTelemetry Collector with the span metrics connector, in one process. */
 final class Collector implements Contender {
-  /** {@code metrics_flush_interval} in its configuration. */
+  /** The {@code metrics_flush_interval} of its configuration. */
   private static final Duration FLUSH = Duration.ofSeconds(15);
 
   private final int otlpPort;
@@ -22,8 +22,8 @@ final class Collector implements Contender {
   private long startNanos;
 
   /**
-   * @param gogc Go's environment variable: how far the heap may grow, in percent, before the
-   *     garbage collector runs
+   * @param gogc Go's environment variable: heap growth, in percent, before the garbage collector
+   *     runs
    */
   Collector(Path directory, Ports ports, Path binary, Path config, int gogc) throws IOException {
     otlpPort = ports.next();
@@ -69,7 +69,7 @@ final class Collector implements Contender {
 
   @Override
   public void awaitTaken(long spans) {
-    // Its connector aggregates before it answers.
+    // The connector aggregates before it answers.
   }
 
   @Override

@@ -6,28 +6,28 @@ import java.net.http.HttpClient;
 import java.util.List;
 import org.traceetl.testkit.Program;
 
-/** What takes OTLP over gRPC and shows span metrics, as processes of its own. */
+/** A system that receives OTLP over gRPC and shows span metrics, in its own processes. */
 interface Contender extends AutoCloseable {
-  /** Starts all of it; it works when this returns. */
+  /** Starts all programs; they are ready when this method returns. */
   void start(HttpClient http) throws IOException, InterruptedException;
 
   int otlpPort();
 
-  /** Where Prometheus would scrape it. */
+  /** Returns the address that Prometheus would scrape. */
   URI page();
 
-  /** What its CPU and memory are counted of. */
+  /** Returns the programs whose CPU and memory count. */
   List<Program> programs();
 
   /**
-   * Waits until nothing that was sent waits to be aggregated, as far as can be told from outside:
-   * for the rate only, the page decides what counts.
+   * Waits until all spans are aggregated, as far as is visible from outside. This affects only the
+   * rate; the page decides what counts.
    *
-   * @param spans all that it has answered since its start
+   * @param spans all spans that it has accepted since its start
    */
   void awaitTaken(long spans) throws IOException, InterruptedException;
 
-  /** Milliseconds until what it has aggregated by then gets on its page. */
+  /** Returns the milliseconds until the spans aggregated by then appear on its page. */
   long millisToNextPage();
 
   @Override

@@ -5,7 +5,7 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.traceetl.perf.bench.process.Usage;
 
-/** CPU time of this process by the parts of {@link Drain}. */
+/** The CPU time of this process by the parts of {@link Drain}. */
 record CpuByPart(long allNanos, Map<Long, Usage.ThreadTime> byThread) {
   static CpuByPart now() {
     Usage usage = new Usage(ProcessHandle.current().pid());
@@ -13,8 +13,9 @@ record CpuByPart(long allNanos, Map<Long, Usage.ThreadTime> byThread) {
   }
 
   /**
-   * By part; what is nobody else's is the broker's. Thread by thread: those of the load end while
-   * the topic is drained, and would be subtracted.
+   * Returns the CPU time by part since {@code before}; other threads count as the broker's. It
+   * subtracts thread by thread: the load's threads end during the drain, and a difference of sums
+   * would include them.
    */
   Map<String, Long> since(CpuByPart before) {
     Map<String, Long> spent = new TreeMap<>();

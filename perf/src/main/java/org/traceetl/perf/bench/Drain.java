@@ -28,9 +28,9 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
- * Drains a preloaded topic: a real RocketMQ in this JVM is filled with batches, then the server's
- * pipeline (pull, decode, record, seal, append, fold, render) is started on it and timed until the
- * last batch is recorded. CPU time is told apart by thread; the JVM's own has its own parts.
+ * Drains a preloaded topic. A real RocketMQ in this JVM is filled with batches. Then the server's
+ * pipeline (pull, decode, record, seal, append, fold, render) starts, and is timed until the last
+ * batch is recorded. CPU time is separated by thread; the JVM's own threads have their own parts.
  */
 @Command(
     name = "drain",
@@ -47,9 +47,9 @@ public final class Drain implements Callable<Integer> {
   static final String REST = "broker_and_rest";
 
   /**
-   * How the names of a part's threads begin, cut to 15 characters. The threads of queues are
-   * virtual; the pool carries them. The broker in this JVM has names that begin alike:
-   * PullMessageThread_, LitePullMessageThread_, PullRequestHoldService.
+   * Prefixes of thread names by part, cut to 15 characters. The threads of queues are virtual; the
+   * pool carries them. The broker in this JVM has similar names: PullMessageThread_,
+   * LitePullMessageThread_, PullRequestHoldService.
    */
   private static final Map<String, List<String>> PARTS =
       Map.of(
@@ -139,7 +139,7 @@ public final class Drain implements Callable<Integer> {
     return 0;
   }
 
-  /** The median round by speed; swaps of all rounds but the first. */
+  /** Summarises the round with the median speed, and the swaps of all rounds except the first. */
   private void summarise(List<Round> warm) {
     warm.sort(Comparator.comparingDouble(Round::spansPerSecond));
     Round median = warm.get((warm.size() - 1) / 2);
@@ -160,7 +160,7 @@ public final class Drain implements Callable<Integer> {
     results.summary("drain", pairs);
   }
 
-  /** Of sorted values; 0 without any. */
+  /** Returns a quantile of sorted values, or 0 if there are none. */
   static long quantile(long[] sorted, double share) {
     return sorted.length == 0 ? 0 : sorted[Math.max(0, (int) Math.ceil(share * sorted.length) - 1)];
   }
@@ -168,7 +168,7 @@ public final class Drain implements Callable<Integer> {
   private record Loaded(int messages, long spans, long bytes) {}
 
   /**
-   * What a round came to.
+   * The results of a round.
    *
    * @param cpuNanos by part
    * @param swapNanos how long the workers stopped at each swap, sorted
@@ -256,7 +256,7 @@ public final class Drain implements Callable<Integer> {
     }
   }
 
-  /** What a thread belongs to, by its name cut to 15 characters. */
+  /** Returns the part of a thread, by its name cut to 15 characters. */
   static String part(String thread) {
     return PARTS.entrySet().stream()
         .filter(part -> part.getValue().stream().anyMatch(thread::startsWith))

@@ -18,8 +18,8 @@ import org.traceetl.perf.bench.process.Usage;
 import org.traceetl.testkit.Program;
 
 /**
- * Sends spans to one contender, counts what they cost it, and holds its page to what was sent. For
- * one thread.
+ * Sends spans to one contender, measures their cost, and compares its page with the spans sent.
+ * Confined to one thread.
  */
 final class Driver implements AutoCloseable {
   /** Requests under way at the same time, over all connections. */
@@ -30,21 +30,21 @@ final class Driver implements AutoCloseable {
   private static final Duration WARM_UP_STEP = Duration.ofSeconds(5);
   private static final double WARM_SHARE = 0.03;
 
-  /** Before the page is made anew: time for what still waits to be aggregated. */
+  /** The time before a new page in which waiting spans are aggregated. */
   private static final long DRAIN_MILLIS = 2_000;
 
-  /** After it: time for it to be made. */
+  /** The time after it in which the page is created. */
   private static final long PAGE_MILLIS = 1_000;
 
-  /** A page may be late, once. */
+  /** The number of pages to wait for: a page may be late once. */
   private static final int PAGES = 3;
 
   /**
-   * What spans cost until all were aggregated.
+   * The cost of spans until all are aggregated.
    *
-   * @param seconds from the first request until nothing waited
+   * @param seconds from the first request until all spans were aggregated
    * @param cpuNanos of each program, by name
-   * @param compilerNanos of it, of the threads that compile Java
+   * @param compilerNanos the part of the threads that compile Java
    * @param senderNanos of this process
    */
   record Cost(
@@ -67,7 +67,7 @@ final class Driver implements AutoCloseable {
       return (double) cpuNanos.get(program) / sent.spans();
     }
 
-    /** CPU of compiling, ns per span: what a JVM that has run for long does not need. */
+    /** CPU of compilation, ns per span; a JVM that has run for long does not need it. */
     double compilerPerSpan() {
       return (double) compilerNanos / sent.spans();
     }
@@ -78,9 +78,9 @@ final class Driver implements AutoCloseable {
   }
 
   /**
-   * A cost that includes making the page, and the page, which had every span exactly once.
+   * A cost that includes creating the page, and the page, which had every span exactly once.
    *
-   * @param pageNanos CPU that the page took to be served
+   * @param pageNanos CPU for serving the page
    */
   record Round(Cost cost, Scrape page, long pageNanos) {}
 
@@ -92,7 +92,7 @@ final class Driver implements AutoCloseable {
   private final Usage own = new Usage(ProcessHandle.current().pid());
   private long spans;
 
-  /** Takes over a contender that is started. */
+  /** Drives a contender that has started; the caller closes it. */
   Driver(Contender contender, ExportLoad load, HttpClient http) {
     this.contender = contender;
     this.load = load;
@@ -111,12 +111,13 @@ final class Driver implements AutoCloseable {
     return sender;
   }
 
-  /** Sends for so long, as fast as it is answered, and waits until all is aggregated. */
+  /**
+   * Sends for a duration, as fast as the answers arrive, and waits until all spans are aggregated.
+   */
   Cost load(Duration length) throws IOException, InterruptedException {
     return load(length, Double.POSITIVE_INFINITY);
   }
 
-  /** Sends each of these once. */
   void loadOnce(List<RenumberedExport> requests) throws IOException, InterruptedException {
     for (RenumberedExport request : requests) {
       CountDownLatch answered = new CountDownLatch(1);
@@ -136,7 +137,7 @@ final class Driver implements AutoCloseable {
     contender.awaitTaken(spans);
   }
 
-  /** Sends for so long at a steady rate, and waits until all is aggregated. */
+  /** Sends for a duration at a steady rate, and waits until all spans are aggregated. */
   Cost load(Duration length, double spansPerSecond) throws IOException, InterruptedException {
     Map<String, Long> before = cpuNanos();
     long compilerBefore = compilerNanos();
@@ -150,12 +151,12 @@ final class Driver implements AutoCloseable {
     spans += sent.spans();
     contender.awaitTaken(spans);
     double seconds = (System.nanoTime() - startNanos) / 1e9;
-    // A compiler's thread that had nothing to do has ended, and its time with it.
+    // An idle compiler thread may have ended; its time is then missing.
     long compilerNanos = Math.max(0, compilerNanos() - compilerBefore);
     return new Cost(sent, seconds, since(before), compilerNanos, ownNanos);
   }
 
-  /** Sends until compiling is a small share of what is done, and at most for so long. */
+  /** Sends until compilation is a small share of the cost, at most for a duration. */
   Cost warmUp(Duration most) throws IOException, InterruptedException {
     long startNanos = System.nanoTime();
     Cost cost;
@@ -174,10 +175,10 @@ final class Driver implements AutoCloseable {
   }
 
   /**
-   * Sends until shortly before the page is made anew, and holds that page to all that was sent so
-   * far. The cost includes making it, not serving it.
+   * Sends until shortly before the next page, and compares that page with all spans sent so far.
+   * The cost includes creating the page, not serving it.
    *
-   * @param least sends for so long, and at most a window longer
+   * @param least the minimum duration; the actual one is at most a window longer
    * @param window the time between pages
    * @throws IOException if the page has more or fewer spans
    */
@@ -205,7 +206,7 @@ final class Driver implements AutoCloseable {
         pageNanos);
   }
 
-  /** Waits for a page that has all that was sent so far. */
+  /** Waits for a page that has all spans sent so far. */
   Scrape page() throws IOException, InterruptedException {
     Scrape page = Scrape.of(http, contender.page());
     for (int i = 0; i < PAGES && page.calls() < spans; i++) {
@@ -231,7 +232,7 @@ final class Driver implements AutoCloseable {
     return cpu;
   }
 
-  /** CPU since then, by program. */
+  /** CPU since {@code before}, by program. */
   Map<String, Long> since(Map<String, Long> before) {
     Map<String, Long> since = cpuNanos();
     before.forEach((program, nanos) -> since.merge(program, -nanos, Long::sum));

@@ -15,9 +15,9 @@ import java.util.stream.Stream;
 import org.traceetl.testkit.Program;
 import picocli.CommandLine.Option;
 
-/** The programs of the whole path as they are built and shipped; a group of arguments. */
+/** The shipped programs of the whole path; a group of arguments. */
 final class Installed {
-  /** Of a JVM without options of its own. */
+  /** JVM options of a program that has no options of its own. */
   private static final List<String> PLAIN =
       List.of(
           "-Xmx1g",
@@ -84,12 +84,12 @@ final class Installed {
     }
   }
 
-  /** Lines of the agent's configuration beside what each bench sets. */
+  /** Returns lines of the agent's configuration in addition to those of a benchmark. */
   String agentSettings() {
     return filters == null ? "" : "filters: {file: \"%s\"}%n".formatted(filters.toAbsolutePath());
   }
 
-  /** Of a JVM: agent, broker or server. */
+  /** Returns the JVM options of an agent, a broker or a server. */
   List<String> jvmOptions(String program) {
     List<String> options = new ArrayList<>();
     switch (program) {
@@ -105,10 +105,10 @@ final class Installed {
   }
 
   /**
-   * One of the programs, with a configuration of its own.
+   * Returns one of the programs with its own configuration.
    *
    * @param kind agent or server
-   * @param home for what it writes, and its log
+   * @param home the directory for its files and its log
    */
   Program program(String kind, String name, Path home, Path jar, Path config, URI ready) {
     List<String> command = new ArrayList<>();

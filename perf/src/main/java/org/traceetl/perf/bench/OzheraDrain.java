@@ -52,11 +52,11 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
- * Drains a topic of OzHera's messages, one span each: a real RocketMQ in this JVM is filled once,
- * then the server's pipeline in profile {@code ozhera} (pull, decode, map, record, seal, append,
- * fold into deltas) reads it from its beginning in every round, with a journal of its own, timed
- * until the last span is recorded. A round counts only if its windows have exactly the spans
- * written. CPU time is told apart by thread as by {@link Drain}.
+ * Drains a topic of OzHera's messages, one span each. A real RocketMQ in this JVM is filled once.
+ * In every round, the server's pipeline in profile {@code ozhera} (pull, decode, map, record, seal,
+ * append, fold into deltas) reads the topic from its beginning, with a new journal. The round is
+ * timed until the last span is recorded, and counts only if its windows have exactly the spans
+ * written. CPU time is separated by thread as in {@link Drain}.
  */
 @Command(
     name = "ozhera",
@@ -102,11 +102,11 @@ public final class OzheraDrain implements Callable<Integer> {
   }
 
   /**
-   * What a round came to.
+   * The results of a round.
    *
    * @param cpuNanos by part
-   * @param readAgain spans read more than once: when the second worker comes it is given queues
-   *     that the first has begun to read
+   * @param readAgain spans read more than once: the second worker receives queues that the first
+   *     has begun to read
    */
   private record Round(
       double seconds,
@@ -168,7 +168,7 @@ public final class OzheraDrain implements Callable<Integer> {
     return 0;
   }
 
-  /** The median round by speed. */
+  /** Summarises the round with the median speed. */
   private void summarise(List<Round> warm, long bytes) {
     warm.sort(Comparator.comparingDouble(Round::spansPerSecond));
     Round median = warm.get((warm.size() - 1) / 2);
@@ -184,7 +184,7 @@ public final class OzheraDrain implements Callable<Integer> {
     results.summary("ozhera", pairs);
   }
 
-  /** Writes each application's spans to two queues, as OzHera's agents do; answers their bytes. */
+  /** Writes each application's spans to two queues, as OzHera's agents do; returns their bytes. */
   private long load(EmbeddedRocketMq rocketMq) throws Exception {
     List<OzheraStream.Span> different = new OzheraStream(7, applications).spans(DIFFERENT_SPANS);
     List<List<byte[]>> waiting = new ArrayList<>();
@@ -303,7 +303,7 @@ public final class OzheraDrain implements Callable<Integer> {
       double seconds = (System.nanoTime() - startNanos) / 1e9;
       Map<String, Long> cpu = CpuByPart.now().since(before);
       int series = pipeline.queues().stream().mapToInt(queue -> queue.series()).sum();
-      // Of what was read again the rest is still to come.
+      // Some of the spans that are read again may not be counted yet.
       long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
       while (counted.recorded.get() < spans && System.nanoTime() < deadlineNanos) {
         TimeUnit.MILLISECONDS.sleep(20);
@@ -325,7 +325,7 @@ public final class OzheraDrain implements Callable<Integer> {
     }
   }
 
-  /** Counts down what is taken, and counts what is not. */
+  /** Counts down accepted spans, and counts refused ones. */
   private static final class Taken extends PipelineMetrics {
     private final CountDownLatch left;
     private final AtomicLong accepted = new AtomicLong();
@@ -347,7 +347,7 @@ public final class OzheraDrain implements Callable<Integer> {
     }
   }
 
-  /** What the windows have that the journal keeps. */
+  /** Counts the spans of the windows in the journal. */
   private static final class Counted implements WindowFollower {
     private final AtomicLong recorded = new AtomicLong();
 
@@ -360,7 +360,7 @@ public final class OzheraDrain implements Callable<Integer> {
     public void released(QueueId queue) {}
   }
 
-  /** Nobody has scraped before. */
+  /** Positions of a topic that was never scraped. */
   private static final class NoScrapers implements ScraperPositions {
     private final Map<String, Long> marks = new ConcurrentHashMap<>();
 

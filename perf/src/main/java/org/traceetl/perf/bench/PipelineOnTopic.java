@@ -26,8 +26,8 @@ import org.traceetl.server.journal.RocketMqLogs;
 
 /**
  * The server's pipeline (pull, decode, record, seal, append, fold, render) in this JVM, on topics
- * of a RocketMQ: what the server is, without its web port and its indexes. An OpenMetrics page is
- * rendered at every window, as for a scraper.
+ * of a RocketMQ: the server without its web port and its indexes. It renders an OpenMetrics page at
+ * every window, as for a scraper.
  */
 final class PipelineOnTopic implements AutoCloseable {
   private static final Duration FIRST_PAGE = Duration.ofSeconds(10);
@@ -83,7 +83,7 @@ final class PipelineOnTopic implements AutoCloseable {
             List.of(pages),
             Clocks.SYSTEM,
             listener);
-    // A scraper's format is rendered at every window from its first scrape on.
+    // After its first scrape, a format is rendered at every window.
     pages.page(Encoding.OPENMETRICS, FIRST_PAGE);
   }
 
@@ -91,7 +91,7 @@ final class PipelineOnTopic implements AutoCloseable {
     pipeline.start();
   }
 
-  /** Series in the tables of all queues. */
+  /** Returns the number of series in the tables of all queues. */
   int series() {
     return pipeline.queues().stream().mapToInt(queue -> queue.series()).sum();
   }

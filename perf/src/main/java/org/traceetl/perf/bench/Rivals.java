@@ -27,9 +27,10 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
- * The whole path and the OpenTelemetry Collector with the span metrics connector on the same spans,
- * in alternating rounds. A collector is stopped (SIGSTOP) while it is not its turn; the whole path
- * idles, and what that takes is said. A round counts only if the page has every span exactly once.
+ * Measures the whole path and the OpenTelemetry Collector with the span metrics connector on the
+ * same spans, in alternating rounds. A collector is stopped (SIGSTOP) between its rounds; the whole
+ * path idles, and its idle cost is reported. A round counts only if the page has every span exactly
+ * once.
  */
 @Command(
     name = "rivals",
@@ -44,7 +45,7 @@ public final class Rivals implements Callable<Integer> {
   private static final Duration SCRAPE_INTERVAL = Duration.ofSeconds(5);
   private static final String OURS = "trace-etl";
 
-  /** GOGC at which the collector is strongest, and Go's default. */
+  /** The GOGC with which the collector performs best, and Go's default. */
   private static final int STRONGEST_GOGC = 400;
 
   private static final int DEFAULT_GOGC = 100;
@@ -135,7 +136,7 @@ public final class Rivals implements Callable<Integer> {
     return 0;
   }
 
-  /** What one round of each cost. */
+  /** The costs of one round of each contender. */
   private record Pair(Driver.Cost mine, Driver.Cost theirs) {
     double ratio() {
       return mine.cpuPerSpan() / theirs.cpuPerSpan();
@@ -204,9 +205,9 @@ public final class Rivals implements Callable<Integer> {
   }
 
   /**
-   * One round.
+   * Runs one round.
    *
-   * @param idle what idles meanwhile; null if all else is stopped
+   * @param idle the contender that idles meanwhile; null if all others are stopped
    */
   private Driver.Round round(String contender, int number, Driver driver, Driver idle)
       throws Exception {
@@ -219,7 +220,7 @@ public final class Rivals implements Callable<Integer> {
     return round;
   }
 
-  /** What a million samples cost, and what they cost those that send meanwhile. */
+  /** Measures the cost of scraping a million samples, and its effect on senders. */
   private void scrapes(String contender, String prefix, Driver driver) throws Exception {
     OtlpExport export = new OtlpExport();
     List<RenumberedExport> requests =
@@ -231,7 +232,7 @@ public final class Rivals implements Callable<Integer> {
     Scrape page = driver.page();
     summary.put(prefix + "_page_samples", page.samples());
     for (boolean gzip : List.of(false, true)) {
-      // What was never asked for is made now; Prometheus asks again and again.
+      // The first request creates the page; Prometheus repeats its requests.
       Scrape.taken(http, driver.pageUri(), gzip);
       Map<String, Long> before = driver.cpuNanos();
       Scrape taken = Scrape.taken(http, driver.pageUri(), gzip);

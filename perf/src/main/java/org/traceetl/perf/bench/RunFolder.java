@@ -8,14 +8,13 @@ import java.util.stream.Stream;
 import picocli.CommandLine.Option;
 
 /**
- * Where the programs of a run keep their data and logs: a folder of its own, which leaves with a
- * run that went well, or the one that is asked for, which stays.
+ * The folder for a run's data and logs. A new folder is deleted after a successful run; a folder
+ * that the user names is kept.
  */
 final class RunFolder {
-  /** A run. */
   @FunctionalInterface
   interface Run {
-    /** Whether it went well. */
+    /** Returns whether the run succeeded. */
     boolean in(Path folder) throws Exception;
   }
 
@@ -25,10 +24,10 @@ final class RunFolder {
   private Path directory;
 
   /**
-   * Runs.
+   * Runs in the folder.
    *
    * @param name of a new folder
-   * @return whether the run went well
+   * @return whether the run succeeded
    */
   boolean run(String name, Run run) throws Exception {
     Path folder =
@@ -48,7 +47,6 @@ final class RunFolder {
     }
   }
 
-  /** Deletes a folder with all that is in it. */
   static void delete(Path folder) throws IOException {
     try (Stream<Path> paths = Files.walk(folder)) {
       for (Path path : paths.sorted(Comparator.reverseOrder()).toList()) {

@@ -13,20 +13,20 @@ import java.util.Arrays;
 import java.util.zip.GZIPInputStream;
 
 /**
- * A page as Prometheus asks for it.
+ * A page, requested as Prometheus does.
  *
  * @param bytes on the wire
  * @param nanos from the request to the last byte
  * @param samples lines that are not comments
  * @param series of the calls counter
- * @param calls their sum
- * @param probes the sum of those of the service {@link #PROBE}
+ * @param calls the sum of the calls counter
+ * @param probes the sum of the calls of service {@link #PROBE}
  */
 record Scrape(long bytes, long nanos, long samples, long series, long calls, long probes) {
-  /** A service whose calls are counted apart. */
+  /** A service whose calls are counted separately. */
   static final String PROBE = "probe";
 
-  /** What Prometheus 3 sends without native histograms. */
+  /** The header that Prometheus 3 sends without native histograms. */
   private static final String ACCEPT =
       "application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,"
           + "application/openmetrics-text;version=0.0.1;q=0.5,"
@@ -39,15 +39,15 @@ record Scrape(long bytes, long nanos, long samples, long series, long calls, lon
   private static final int BUFFER_BYTES = 1 << 18;
 
   /**
-   * Reads the page and what it says.
+   * Reads and parses the page.
    *
-   * @throws IOException if there is none
+   * @throws IOException if the page does not exist
    */
   static Scrape of(HttpClient http, URI page) throws IOException, InterruptedException {
     return get(http, page, true, true);
   }
 
-  /** Only takes the page, and finds nothing in it: 0 samples, series and calls. */
+  /** Reads the page without parsing it: 0 samples, series and calls. */
   static Scrape taken(HttpClient http, URI page, boolean gzip)
       throws IOException, InterruptedException {
     return get(http, page, gzip, false);
@@ -85,7 +85,7 @@ record Scrape(long bytes, long nanos, long samples, long series, long calls, lon
     }
   }
 
-  /** Counts what is read from a stream. */
+  /** Counts the bytes read from a stream. */
   private static final class Counted extends InputStream {
     private final InputStream in;
     private long bytes;
@@ -114,7 +114,7 @@ record Scrape(long bytes, long nanos, long samples, long series, long calls, lon
     }
   }
 
-  /** Adds up the lines of a page. */
+  /** Parses and sums the lines of a page. */
   private static final class Lines {
     private byte[] buffer = new byte[BUFFER_BYTES];
     private long samples;
@@ -151,7 +151,7 @@ record Scrape(long bytes, long nanos, long samples, long series, long calls, lon
         return;
       }
       series++;
-      // The last one: a label may have the same text. Calls have no exemplars behind their value.
+      // Finds the last occurrence: a label may contain the same text. Calls have no exemplars.
       int value = lastIndexOf(END_OF_LABELS, from, to) + END_OF_LABELS.length;
       long count = (long) Double.parseDouble(new String(buffer, value, to - value, US_ASCII));
       calls += count;

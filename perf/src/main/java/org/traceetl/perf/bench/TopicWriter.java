@@ -10,7 +10,10 @@ import org.apache.rocketmq.client.producer.SendResult;
 import org.apache.rocketmq.common.message.Message;
 import org.apache.rocketmq.common.message.MessageQueue;
 
-/** Writes messages to the queues of a topic, as fast as the broker confirms them. One thread. */
+/**
+ * Writes messages to the queues of a topic, as fast as the broker confirms them. Confined to one
+ * thread.
+ */
 final class TopicWriter implements AutoCloseable {
   private static final int MAX_UNCONFIRMED = 64;
   private static final long TIMEOUT_MILLIS = 10_000;
@@ -35,7 +38,7 @@ final class TopicWriter implements AutoCloseable {
       };
 
   /**
-   * @param name of the producer, one of its kind in this JVM
+   * @param name the producer's name, unique in this JVM
    */
   TopicWriter(String nameServer, String topic, String name) throws MQClientException {
     this.topic = topic;
@@ -50,7 +53,7 @@ final class TopicWriter implements AutoCloseable {
   /**
    * Sends a message; waits while too many are unconfirmed.
    *
-   * @param queue its number modulo the queues there are
+   * @param queue a number, taken modulo the number of queues
    */
   void send(int queue, byte[] body) throws Exception {
     unconfirmed.acquire();
@@ -58,7 +61,7 @@ final class TopicWriter implements AutoCloseable {
         new Message(topic, body), queues.get(queue % queues.size()), confirmed, TIMEOUT_MILLIS);
   }
 
-  /** Sends messages at once, to be one by one in the queue; waits as {@link #send} does. */
+  /** Sends messages in one request; they are separate in the queue. Waits as {@link #send} does. */
   void sendTogether(int queue, List<byte[]> bodies) throws Exception {
     unconfirmed.acquire();
     List<Message> messages = bodies.stream().map(body -> new Message(topic, body)).toList();
@@ -66,9 +69,9 @@ final class TopicWriter implements AutoCloseable {
   }
 
   /**
-   * Waits until all are confirmed.
+   * Waits until all messages are confirmed.
    *
-   * @throws IllegalStateException if the broker did not take one
+   * @throws IllegalStateException if the broker refused a message
    */
   void await() throws InterruptedException {
     unconfirmed.acquire(MAX_UNCONFIRMED);

@@ -17,7 +17,7 @@ import org.traceetl.testkit.Program;
 import org.traceetl.testkit.RocketMqPrograms;
 
 /**
- * The whole path as processes of its own: log-agent, RocketMQ's name server and broker,
+ * The whole path in separate processes: log-agent, RocketMQ's name server and broker,
  * trace-etl-server without an index.
  */
 final class TraceEtl implements Contender {
@@ -25,7 +25,7 @@ final class TraceEtl implements Contender {
   private static final Duration DRAIN_LIMIT = Duration.ofMinutes(1);
   private static final String PUBLISHED = "trace_etl_agent_spans_published_total ";
 
-  /** A server that uses less of a core is idle: it looks for messages and finds none. */
+  /** A server that uses a smaller share of a core is idle: it polls and finds no messages. */
   private static final double IDLE_SHARE = 0.2;
 
   private static final Duration LOOK = Duration.ofMillis(100);
@@ -42,7 +42,7 @@ final class TraceEtl implements Contender {
 
   /**
    * @param installed the programs and their settings
-   * @param dimensions of the series beside application, name, kind and status
+   * @param dimensions of the series, in addition to application, name, kind and status
    */
   TraceEtl(
       Path directory,

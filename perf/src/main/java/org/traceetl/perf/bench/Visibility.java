@@ -20,8 +20,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.traceetl.perf.bench.load.OtlpSender;
 
 /**
- * How long it takes from the sending of a span until a scrape shows it: single spans of a service
- * of their own are sent at even distances, and the page is read again and again.
+ * Measures the time from sending a span until a scrape shows it. Single spans of a separate service
+ * are sent at regular intervals, and the page is polled.
  */
 final class Visibility {
   private static final Duration BETWEEN_PROBES = Duration.ofMillis(50);
@@ -41,10 +41,10 @@ final class Visibility {
   }
 
   /**
-   * Measures for so long, and until the last one is seen.
+   * Measures for a duration, and then until the last span is visible.
    *
-   * @return nanoseconds, rising
-   * @throws IOException if one is never seen
+   * @return nanoseconds, ascending
+   * @throws IOException if a span never becomes visible
    */
   long[] measure(Duration length) throws IOException, InterruptedException {
     List<Long> sentNanos = new ArrayList<>();

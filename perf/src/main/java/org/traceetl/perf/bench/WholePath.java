@@ -25,9 +25,10 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
- * OTLP in, agent, RocketMQ, server, page out: real processes on this machine. First as fast as the
- * agent answers, in rounds that end when the server's page has every span exactly once; then at a
- * steady rate, with the time from sending a span until a scrape shows it.
+ * Measures the whole path from OTLP to the page: agent, RocketMQ and server, as real processes on
+ * this machine. First, spans are sent as fast as the agent answers, in rounds that end when the
+ * server's page has every span exactly once. Then they are sent at a steady rate, and the time from
+ * sending a span until a scrape shows it is measured.
  */
 @Command(
     name = "path",
@@ -126,7 +127,7 @@ public final class WholePath implements Callable<Integer> {
         new TraceEtl(data, new Ports(), installed, SpanStream.DIMENSIONS, window)) {
       path.start(http);
       try (Driver driver = new Driver(path, load, http)) {
-        // What was asked for once is kept up to date.
+        // The first request makes the server keep the page up to date.
         driver.page();
         if (warmUpSeconds > 0) {
           row("warm-up", 0, driver, driver.warmUp(Duration.ofSeconds(warmUpSeconds)), null);
@@ -154,7 +155,7 @@ public final class WholePath implements Callable<Integer> {
     }
   }
 
-  /** Few series, so that reading the page again and again costs little. */
+  /** Uses few series, so that polling the page costs little. */
   private void atSteadyRate(Path data, Duration window, Map<String, Object> summary)
       throws Exception {
     String phase = "window-" + window.toSeconds() + "s";

@@ -26,11 +26,11 @@ import org.traceetl.server.window.Buckets;
 import org.traceetl.server.window.WindowMetrics;
 
 /**
- * One span recorded as a count and a duration, all else done before: by a window of this server
- * with the number of the series at hand; by a counter and a histogram of Prometheus' client
- * libraries with the children of the series at hand; and by those with the children looked up by
- * the values of the labels, as an aggregator has to. Decoding and, with this server, finding the
- * number of the series are in {@link RecordBenchmark}. The same spans for all; time per span.
+ * Records one span as a count and a duration; time per span, over the same spans. The variants are
+ * a window of this server, given the number of the series; a counter and a histogram of Prometheus'
+ * client libraries, given the children of the series; and the same with children looked up by label
+ * values, as an aggregator must. Decoding, and finding the series' number in this server, are in
+ * {@link RecordBenchmark}.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -57,7 +57,7 @@ public class AggregatorRivalsBenchmark {
   private ClientLibrary.Child[] simpleclientChildren;
   private ClientLibrary.Child[] clientJavaChildren;
 
-  /** Reads the spans, and gives each combination of labels a number. */
+  /** Reads the spans, and numbers the combinations of labels. */
   @Setup(Level.Trial)
   public void setUp() {
     var reader = new SpanBatchReader();

@@ -20,7 +20,7 @@ import org.traceetl.perf.bench.load.ClientLibrary;
 import org.traceetl.perf.bench.load.TouchedWindows;
 import org.traceetl.server.config.HistogramConfig;
 
-/** The page of {@link PageBenchmark} as Prometheus' client libraries write it; time per page. */
+/** Writes the page of {@link PageBenchmark} with Prometheus' client libraries; time per page. */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MILLISECONDS)

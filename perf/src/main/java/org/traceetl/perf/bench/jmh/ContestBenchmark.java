@@ -33,10 +33,10 @@ import org.traceetl.server.series.SymbolTable;
 import org.traceetl.server.window.WindowMetrics;
 
 /**
- * What a swap costs the worker besides while limits are reached: the contest for the series of a
- * queue. All of them are contested twice, by their own application, which is at its limit, and by
- * one without a series, as the process is at its limit. And the look at what the applications'
- * series are made of.
+ * Measures a swap's additional cost for the worker at the limits: the contest for the series of a
+ * queue, and the survey of the applications' series. All series are contested twice: by their own
+ * application, which is at its limit, and by one without a series, because the process is at its
+ * limit.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.SampleTime)
@@ -48,17 +48,17 @@ public class ContestBenchmark {
   private static final long NOW_MILLIS = 1_790_000_000_000L;
   private static final int KEYS = 1_024;
 
-  /** Of the default histogram. */
+  /** The stride of the default histogram. */
   private static final int STRIDE = 16;
 
   @Param({"65536"})
   private int series;
 
-  /** One of them has no series. */
+  /** One of the applications has no series. */
   @Param({"2", "64"})
   private int applications;
 
-  /** Each has fewer spans than the one before: the most that ranking can cost. */
+  /** Each series has fewer spans than the previous one: the maximum cost of ranking. */
   @Param({"false", "true"})
   private boolean falling;
 
@@ -97,7 +97,7 @@ public class ContestBenchmark {
       }
       table.create(table.hash(key, 0), key, application, NOW_MILLIS);
     }
-    // Rows stand in the order in which series had their first span in the window.
+    // Rows are in the order of the series' first spans in the window.
     List<Integer> touched =
         new ArrayList<>(IntStream.range(0, each * (applications - 1)).boxed().toList());
     Collections.shuffle(touched, new Random(1));
@@ -122,7 +122,7 @@ public class ContestBenchmark {
     return contest.endWindow(table, window, true);
   }
 
-  /** Once a minute, or of eight applications at a time. */
+  /** Surveys at most eight applications a minute. */
   @Benchmark
   public List<Cardinality> census() {
     nowMillis += 61_000;

@@ -18,7 +18,7 @@ import org.traceetl.perf.bench.load.SpanStream;
 import org.traceetl.proto.SpanBatchReader;
 import org.traceetl.proto.thrift.SpanBatch;
 
-/** Reading a batch: the cursor against the classes that Thrift generates, time per span. */
+/** Reads a batch with the cursor and with Thrift's generated classes; time per span. */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)

@@ -26,9 +26,9 @@ import org.traceetl.proto.SpanBatchWriter;
 import org.traceetl.server.config.HistogramConfig;
 
 /**
- * Commands of a cache client, each span by itself or in groups of those alike: writing a batch,
- * reading it, recording it; time per span. Ten commands on three hosts, two attributes, durations
- * of 0.1 to 3 ms. The bytes of a span are printed once.
+ * Writes, reads and records a batch of a cache client's commands, as single spans or as groups of
+ * equal ones; time per span. Ten commands on three hosts, two attributes, durations of 0.1 to 3 ms.
+ * The bytes of a span are printed once.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)

@@ -26,8 +26,8 @@ import org.traceetl.server.features.pages.SpanNaming;
 import org.traceetl.server.features.pages.SpanPages;
 
 /**
- * An OpenMetrics page of 100,000 samples deflated in pieces that look back at no other, by length
- * of a piece and level; time per page. After each trial it prints how many bytes come out.
+ * Compresses an OpenMetrics page of 100,000 samples in independent pieces, by length of a piece and
+ * level; time per page. After each trial it prints the compressed bytes.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)

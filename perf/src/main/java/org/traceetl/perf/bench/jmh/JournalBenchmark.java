@@ -30,9 +30,9 @@ import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 
 /**
- * The journal's records of one queue as bytes, time per record: a window that touches all of its
- * series, the first one, which makes them too, and a snapshot; and an owner made of a snapshot.
- * What the records take is printed first.
+ * Encodes the journal's records of one queue; time per record. The records are a window that
+ * touches all series, the first window, which also creates them, and a snapshot. One variant
+ * restores an owner from a snapshot. The sizes of the records are printed first.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)

@@ -26,8 +26,8 @@ import org.traceetl.server.series.SlowThresholds;
 import org.traceetl.server.series.SymbolTable;
 
 /**
- * Finding the series of a key of five numbers, keys in an order without one: hash, index, compare.
- * Lookups of one batch follow each other, as when a batch is recorded.
+ * Finds the series of a key of five numbers, in random order: hash, index, compare. Lookups follow
+ * each other, as when a batch is recorded.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -45,7 +45,7 @@ public class LookupBenchmark {
 
   private SeriesTable table;
 
-  /** Keys sought, one after the other. */
+  /** Keys in the order of their lookups. */
   private int[] keys;
 
   private int next;

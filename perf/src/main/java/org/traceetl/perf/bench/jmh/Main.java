@@ -20,9 +20,9 @@ import org.openjdk.jmh.runner.options.OptionsBuilder;
 import org.traceetl.perf.bench.report.Results;
 
 /**
- * JMH with its own arguments, the profiler of allocations, and the results as every measurement
- * here has them: {@code jmh.csv} and one line of pairs. What JMH itself writes, secondary results
- * included, is in {@code jmh-all.csv}, unless {@code -rff} says otherwise.
+ * Runs JMH with its own arguments and the allocation profiler. Writes results in the format of all
+ * benchmarks: {@code jmh.csv} and one line of pairs. JMH's own results, including secondary ones,
+ * are in {@code jmh-all.csv}, unless {@code -rff} names another file.
  */
 public final class Main {
   private static final String ALLOCATED = "gc.alloc.rate.norm";
@@ -79,7 +79,6 @@ public final class Main {
     results.summary("jmh", scores);
   }
 
-  /** Class and method. */
   private static String shortName(String benchmark) {
     return benchmark.substring(benchmark.lastIndexOf('.', benchmark.lastIndexOf('.') - 1) + 1);
   }

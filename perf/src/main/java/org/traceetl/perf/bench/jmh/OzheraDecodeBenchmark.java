@@ -30,8 +30,8 @@ import org.traceetl.server.ozhera.OzheraRules;
 import org.traceetl.server.ozhera.OzheraSeries;
 
 /**
- * Reading a span of OzHera: the cursor, and what the server makes of it (texts, columns, profile
- * {@code ozhera}), against OzHera's generated class and Thrift's TDeserializer, time per span.
+ * Reads an OzHera span with the cursor, with the server's decoder (texts, columns, profile {@code
+ * ozhera}), and with OzHera's generated class and Thrift's TDeserializer; time per span.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)

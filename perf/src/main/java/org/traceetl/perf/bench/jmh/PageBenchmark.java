@@ -29,8 +29,8 @@ import org.traceetl.server.window.SealedWindow;
 
 /**
  * Folds a window of every queue and renders the page again: 50,000 histogram series on eight
- * queues, which are 1,000,000 samples in text. Time per page, by the share of the series that have
- * spans in the window, and by which series these are.
+ * queues, 1,000,000 samples in text. Time per page, by the share of series with spans in the
+ * window, and by their choice.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)

@@ -25,9 +25,9 @@ import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.StandardProfile;
 
 /**
- * A worker's batches, from bytes to the open windows of its queues: decode, find the series,
- * record; time per span and thread. Applications and operations are drawn by Zipf shares. Every
- * million spans the windows are swapped, sealed and returned. {@code dimensions} adds two
+ * Processes a worker's batches, from bytes to the open windows of its queues: decode, find the
+ * series, record; time per span and thread. Applications and operations are drawn by Zipf shares.
+ * Every million spans the windows are swapped, sealed and returned. {@code dimensions} adds two
  * attributes to the key of a series: about 20,000 series in all, 60,000 by queue. The other
  * parameters show how the time grows: {@code -p attributes=2,6,12,24,48}. Two workers share
  * nothing: twice the time of {@code oneWorker} divided by that of {@code twoWorkers} is the
@@ -52,7 +52,7 @@ public class RecordBenchmark {
   @Param({"CLASSIC", "NATIVE", "BOTH"})
   private HistogramConfig.Kind histogram;
 
-  /** Whether keys of series have room for events; the spans have none. */
+  /** Whether keys of series have room for events; the spans have no events. */
   @Param("true")
   private boolean events;
 
@@ -62,7 +62,6 @@ public class RecordBenchmark {
   @Param("50")
   private int operations;
 
-  /** Attributes of each span. */
   @Param("12")
   private int attributes;
 
@@ -74,8 +73,8 @@ public class RecordBenchmark {
   private int queues;
 
   /**
-   * All series are equally frequent, which is the worst case for caches; 0 takes those of the
-   * applications and operations. Needs {@code dimensions}.
+   * Number of equally frequent series, the worst case for caches; needs {@code dimensions}. 0 uses
+   * the series of the applications and operations.
    */
   @Param("0")
   private int series;

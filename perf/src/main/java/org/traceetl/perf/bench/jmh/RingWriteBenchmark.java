@@ -38,11 +38,11 @@ import org.traceetl.exporter.ring.RingSize;
 import org.traceetl.exporter.ring.RingWriter;
 
 /**
- * What 512 ended spans of 8 attributes cost the application: written into a ring, by the span
- * processor and from what it takes of the SDK, and made into an OTLP request by the SDK's exporter
- * as it is by default, without queue, compression and network. A quarter of the attributes' values
- * are of one span only. Outside of the times measured, the spans are made anew for each batch, so
- * that no string has its hash yet, and the ring is emptied.
+ * Measures the application's cost of 512 ended spans of 8 attributes. The spans are written into a
+ * ring, by the span processor and from the SDK's span data, or encoded as an OTLP request by the
+ * SDK's default exporter, without queue, compression and network. A quarter of the attributes'
+ * values occur in one span only. Outside the measured time, the spans are created for each batch,
+ * so that no string has a cached hash, and the ring is emptied.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -183,7 +183,7 @@ public class RingWriteBenchmark {
     return request.size();
   }
 
-  /** A ring of which everything is read at once. */
+  /** A ring that is emptied after each batch. */
   private static final class Emptied {
     private final ByteBuffer file;
     private final int ring;

@@ -35,8 +35,8 @@ import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.window.QueueId;
 
 /**
- * Bytes of a histogram series of 16 bounds, by where it is kept: differences of the heap after full
- * collections, as secondary results. The time of a run means nothing.
+ * Measures the bytes of a histogram series with 16 bounds, by location: heap differences after full
+ * collections, as secondary results. The time of a run is meaningless.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.SingleShotTime)
@@ -71,7 +71,7 @@ public class SeriesMemoryBenchmark {
     /** The key, with its share of the symbols. */
     public double keys;
 
-    /** The rows of both windows. */
+    /** Rows of both windows. */
     public double openWindows;
 
     /** The page's series without its labels. */

@@ -30,8 +30,8 @@ import org.traceetl.server.consume.QueueAggregator;
 import org.traceetl.server.window.QueueId;
 
 /**
- * How long a worker stops to swap the window of a queue in which all series had spans, as a
- * distribution.
+ * Measures how long a worker stops to swap the window of a queue in which all series had spans, as
+ * a distribution.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.SampleTime)

@@ -23,11 +23,11 @@ import org.traceetl.proto.SpanId;
 import org.traceetl.proto.TraceId;
 
 /**
- * Ways to hold a trace ID, from its text and to it, time per ID: X-Ray's text in a number and a
- * BigInteger, and in two strings of hex digits; W3C's by OpenTelemetry's tables, by a table of
- * pairs of digits, and in two longs, with shifts and as {@link TraceId} does it on this processor;
- * and 16 bytes as OTLP has them. All parsers but BigInteger's and OpenTelemetry's look whether the
- * digits are hex. Texts that are strings stand ready as such.
+ * Compares representations of a trace ID, parsed from text and formatted; time per ID. X-Ray's text
+ * becomes a number and a BigInteger, or two strings of hex digits. W3C's uses OpenTelemetry's
+ * tables, a table of digit pairs, or two longs, with shifts and as {@link TraceId} does on this
+ * processor. OTLP's has 16 bytes. All parsers except BigInteger's and OpenTelemetry's check that
+ * the digits are hex. Texts that are strings exist before the measurement.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -36,7 +36,7 @@ import org.traceetl.proto.TraceId;
 @Measurement(iterations = 5, time = 1)
 @Fork(2)
 public class TraceIdBenchmark {
-  /** So many that no branch on a digit can be learnt, so few that they stay in the first cache. */
+  /** Enough IDs to defeat branch prediction on digits, few enough for the L1 cache. */
   private static final int IDS = 256;
 
   private static final VarHandle LONG =
@@ -173,7 +173,7 @@ public class TraceIdBenchmark {
     return outBinary;
   }
 
-  /** As the X-Ray SDK had it until its pull request 212: parts split off, read as numbers. */
+  /** The X-Ray SDK's form before its pull request 212: parts are split and parsed as numbers. */
   private record XrayNumber(long seconds, BigInteger number) {
     static XrayNumber parse(String text) {
       String[] parts = text.trim().split("-", -1);
@@ -191,7 +191,7 @@ public class TraceIdBenchmark {
     }
   }
 
-  /** As it has it since: digits looked at, and kept as they are. */
+  /** The form since then: digits are checked, and kept as text. */
   private record XrayText(String seconds, String number) {
     private static final boolean[] HEX = new boolean[128];
 
@@ -270,7 +270,7 @@ public class TraceIdBenchmark {
     }
   }
 
-  /** What {@link SpanId} does where no one instruction moves bits. */
+  /** The code of {@link SpanId} for processors without an instruction that moves bits. */
   private static final class Shifts {
     private static final long EACH_BYTE = 0x0101_0101_0101_0101L;
     private static final long LOW_NIBBLES = 0x0f0f_0f0f_0f0f_0f0fL;

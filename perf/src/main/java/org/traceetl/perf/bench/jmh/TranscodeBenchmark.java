@@ -44,9 +44,9 @@ import org.traceetl.perf.bench.load.OtlpExport;
 import org.traceetl.perf.bench.load.SpanStream;
 
 /**
- * What the agent does with an OTLP request between network and broker, time per span: the decoding
- * alone, and the pipeline's whole turn: decode, route, put into batches, write to the spool. The
- * pipeline's thread is this one; batches count as published at once.
+ * Measures the agent's work on an OTLP request between network and broker; time per span. Variants
+ * are the decoding alone, and the whole pipeline: decode, route, batch, write to the spool. It runs
+ * on this thread; batches count as published at once.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)

@@ -17,8 +17,8 @@ import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * A counter and a histogram of spans kept by one of Prometheus' client libraries, with the names
- * and the labels of the pages.
+ * A counter and a histogram of spans in one of Prometheus' client libraries, with the names and
+ * labels of the pages.
  */
 public interface ClientLibrary {
   String CALLS = "traces_span_metrics_calls";
@@ -26,21 +26,20 @@ public interface ClientLibrary {
   String DURATION = "traces_span_metrics_duration_milliseconds";
   String DURATION_HELP = "Duration of spans in milliseconds.";
 
-  /** What it is called in tables. */
+  /** Returns the name in tables. */
   String label();
 
-  /** The children of the series with these values of the labels; found or made. */
+  /** Finds or creates the children of the series with these label values. */
   Child child(String service, String name, String kind, String status);
 
-  /** Writes all, as the library's own HTTP server does. */
+  /** Writes all metrics, as the library's own HTTP server does. */
   void write(boolean openMetrics, OutputStream out) throws IOException;
 
-  /** The two children of a series. */
   interface Child {
     void record(double millis);
   }
 
-  /** Simpleclient 0.16, the library of before 2023. */
+  /** Simpleclient 0.16, the library until 2023. */
   static ClientLibrary simpleclient(double... boundsMillis) {
     return new Simpleclient(boundsMillis);
   }
@@ -50,7 +49,6 @@ public interface ClientLibrary {
     return new ClientJava(boundsMillis);
   }
 
-  /** {@link #simpleclient}. */
   final class Simpleclient implements ClientLibrary {
     private final CollectorRegistry registry = new CollectorRegistry();
     private final io.prometheus.client.Counter calls;
@@ -95,7 +93,6 @@ public interface ClientLibrary {
     }
   }
 
-  /** {@link #clientJava}. */
   final class ClientJava implements ClientLibrary {
     private final PrometheusRegistry registry = new PrometheusRegistry();
     private final Counter calls;

@@ -11,12 +11,12 @@ import java.util.SplittableRandom;
 import org.traceetl.proto.SpanBatchWriter;
 
 /**
- * Batches in which each of many series has one span. A series is told by its operation and by two
- * of its twelve attributes ({@link SpanStream#DIMENSIONS}): {@value #SERIES_OF_OPERATION} for each
- * operation. The same arguments give the same batches.
+ * Generates batches in which each of many series has one span. The operation and two of the twelve
+ * attributes ({@link SpanStream#DIMENSIONS}) distinguish series: {@value #SERIES_OF_OPERATION} for
+ * each operation. Equal arguments give equal batches.
  */
 public final class DistinctSeries {
-  /** Series of an operation: its outcomes. */
+  /** Series of an operation, one for each outcome. */
   public static final int SERIES_OF_OPERATION = 8;
 
   private static final String[] METHODS = {"GET", "POST"};
@@ -30,9 +30,9 @@ public final class DistinctSeries {
   private long sequence = RenamedBatch.FIRST_SEQUENCE;
 
   /**
-   * @param applications that the series are of, in equal parts
+   * @param applications that have the series, in equal parts
    * @param series of all applications
-   * @param spans in a batch, at most
+   * @param spans maximum spans in a batch
    */
   public DistinctSeries(int applications, int series, int spans) {
     this.applications = applications;
@@ -40,7 +40,7 @@ public final class DistinctSeries {
     this.spans = spans;
   }
 
-  /** The batches, shuffled. */
+  /** Returns the batches, shuffled. */
   public List<byte[]> batches() {
     List<byte[]> batches = new ArrayList<>();
     for (int application = 0; application < applications; application++) {

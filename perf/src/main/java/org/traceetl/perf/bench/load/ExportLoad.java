@@ -11,19 +11,16 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
 
-/**
- * Sends requests of {@link SpanStream} as fast as they are answered, each as one that was never
- * sent before.
- */
+/** Sends requests of {@link SpanStream} as fast as they are answered, each with a new identity. */
 public final class ExportLoad {
   /**
-   * What was sent.
+   * The requests sent.
    *
-   * @param requests taken
-   * @param spans in them
-   * @param bytes of them
-   * @param refused requests that were not taken; none of their spans counts
-   * @param refusal why the last of these was not taken, or empty
+   * @param requests accepted requests
+   * @param spans in accepted requests
+   * @param bytes of accepted requests
+   * @param refused requests that were refused; their spans do not count
+   * @param refusal why the last of these was refused, or empty
    */
   public record Sent(long requests, long spans, long bytes, long refused, String refusal) {}
 
@@ -32,15 +29,15 @@ public final class ExportLoad {
   private final AtomicLong number = new AtomicLong();
 
   /**
-   * @param requests more than are ever unanswered
-   * @param mostUnanswered at the same time
+   * @param requests more than {@code mostUnanswered}
+   * @param mostUnanswered maximum requests under way
    */
   public ExportLoad(Collection<RenumberedExport> requests, int mostUnanswered) {
     this.mostUnanswered = mostUnanswered;
     unused = new ArrayBlockingQueue<>(requests.size(), false, requests);
   }
 
-  /** Requests of 30 applications with 50 operations each, of 256 to 1,024 spans. */
+  /** Returns requests of 30 applications with 50 operations each, of 256 to 1,024 spans. */
   public static List<RenumberedExport> realisticRequests(int count) {
     OtlpExport export = new OtlpExport();
     List<RenumberedExport> requests = new ArrayList<>(count);
@@ -50,15 +47,15 @@ public final class ExportLoad {
     return requests;
   }
 
-  /** Sends for so long, as fast as it is answered, and waits for the last answer. */
+  /** Sends for a duration, as fast as the answers arrive, and waits for the last answer. */
   public Sent send(OtlpSender sender, long nanos) throws InterruptedException {
     return send(sender, nanos, Double.POSITIVE_INFINITY);
   }
 
   /**
-   * Sends for so long and waits for the last answer.
+   * Sends for a duration and waits for the last answer.
    *
-   * @param spansPerSecond above 0; what slow answers delay is made up for
+   * @param spansPerSecond above 0; the load catches up after slow answers
    */
   public Sent send(OtlpSender sender, long nanos, double spansPerSecond)
       throws InterruptedException {

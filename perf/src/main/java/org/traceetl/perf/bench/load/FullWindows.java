@@ -15,8 +15,8 @@ import org.traceetl.server.window.SeriesDefinition;
 import org.traceetl.server.window.TraceDocument;
 
 /**
- * Windows of one queue, one after the other, in each of which all series have spans: a few dozen in
- * some five buckets; 100 agents, 200 documents, 20 applications.
+ * Generates consecutive windows of one queue in which all series have spans: a few dozen in about
+ * five buckets; 100 agents, 200 documents, 20 applications.
  */
 public final class FullWindows {
   private static final long OPENED_MILLIS = 1_790_000_000_000L;
@@ -36,7 +36,7 @@ public final class FullWindows {
   private int number;
 
   /**
-   * @param image of the queue: tells the schema
+   * @param image the queue's image, which defines the schema
    */
   public FullWindows(QueueId queue, int series, QueueImage image) {
     this.queue = queue;
@@ -45,7 +45,7 @@ public final class FullWindows {
     schema = image.schema();
   }
 
-  /** The next window; the first one makes the series. */
+  /** Returns the next window; the first one creates the series. */
   public SealedWindow next() {
     boolean creates = number == 0;
     long openedMillis = OPENED_MILLIS + WINDOW_MILLIS * number;

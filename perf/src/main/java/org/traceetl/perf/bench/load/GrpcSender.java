@@ -22,7 +22,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import javax.net.ssl.SSLException;
 
-/** OTLP over gRPC on some connections in turn. Requests stay the bytes they are. */
+/** Sends OTLP over gRPC on several connections in turn, as encoded bytes. */
 public final class GrpcSender implements OtlpSender {
   private static final MethodDescriptor<byte[], byte[]> EXPORT =
       MethodDescriptor.newBuilder(Bytes.INSTANCE, Bytes.INSTANCE)
@@ -39,7 +39,7 @@ public final class GrpcSender implements OtlpSender {
     }
   }
 
-  /** With TLS, by that certificate. */
+  /** Creates a sender with TLS that trusts the certificate. */
   public GrpcSender(int port, int connections, OwnCertificate trusted) throws SSLException {
     SslContext tls =
         GrpcSslContexts.forClient().trustManager(trusted.certificate().toFile()).build();

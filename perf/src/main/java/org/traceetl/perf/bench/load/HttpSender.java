@@ -8,7 +8,7 @@ import java.net.http.HttpResponse;
 import java.security.GeneralSecurityException;
 import java.util.function.Consumer;
 
-/** OTLP over HTTP/1.1, protobuf; a connection for each request under way. */
+/** Sends OTLP over HTTP/1.1 as protobuf, on one connection for each request under way. */
 public final class HttpSender implements OtlpSender {
   private final HttpClient client;
   private final URI uri;
@@ -18,7 +18,7 @@ public final class HttpSender implements OtlpSender {
     uri = URI.create("http://127.0.0.1:" + port + "/v1/traces");
   }
 
-  /** With TLS, by that certificate. */
+  /** Creates a sender with TLS that trusts the certificate. */
   public HttpSender(int port, OwnCertificate trusted) throws GeneralSecurityException, IOException {
     client =
         HttpClient.newBuilder()

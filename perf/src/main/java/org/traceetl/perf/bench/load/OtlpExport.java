@@ -17,9 +17,9 @@ import org.traceetl.proto.Rejection;
 import org.traceetl.proto.SpanBatchReader;
 
 /**
- * The spans of a batch as what an OpenTelemetry SDK sends: an {@code ExportTraceServiceRequest} as
- * protobuf, so that a step that takes OTLP and one that takes batches are given the same spans.
- * Numbers are OTLP integers, as instrumentations send them.
+ * Converts a batch into the protobuf {@code ExportTraceServiceRequest} that an OpenTelemetry SDK
+ * would send. Steps that read OTLP and steps that read batches can so process equal spans. Numbers
+ * are OTLP integers, as instrumentations send them.
  */
 public final class OtlpExport {
   private static final int ID_BYTES = 8;
@@ -29,7 +29,7 @@ public final class OtlpExport {
   /**
    * Encodes the spans of a batch.
    *
-   * @throws IllegalArgumentException if it is no batch
+   * @throws IllegalArgumentException if the bytes are not a valid batch
    */
   public byte[] of(byte[] batch) {
     Rejection rejection = reader.wrap(batch, 0, batch.length);

@@ -5,9 +5,10 @@ import java.util.function.Consumer;
 /** Sends OTLP trace requests without waiting for their answers. */
 public interface OtlpSender extends AutoCloseable {
   /**
-   * Sends a request, which must stay as it is until it is answered.
+   * Sends a request; the caller must not change it until it is answered.
    *
-   * @param answered told once, on any thread: null when the request was taken, else why it was not
+   * @param answered called once, on any thread: with null if the request was accepted, else with
+   *     the reason
    */
   void send(byte[] request, Consumer<String> answered);
 

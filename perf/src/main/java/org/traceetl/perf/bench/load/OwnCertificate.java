@@ -11,7 +11,7 @@ import java.util.List;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
-/** A certificate for 127.0.0.1 that nobody else has signed, with its key, made by the JDK. */
+/** A self-signed certificate for 127.0.0.1 with its key, created by the JDK. */
 public final class OwnCertificate {
   private static final String ALIAS = "port";
   private static final String PASSWORD = "changeit";
@@ -26,7 +26,7 @@ public final class OwnCertificate {
     this.store = store;
   }
 
-  /** Makes one, of an elliptic curve, in a directory that is there. */
+  /** Creates an elliptic-curve certificate in an existing directory. */
   public static OwnCertificate in(Path directory)
       throws IOException, GeneralSecurityException, InterruptedException {
     Path file = directory.resolve("own.p12");
@@ -77,17 +77,17 @@ public final class OwnCertificate {
             .formatted(what, Base64.getMimeEncoder().encodeToString(content)));
   }
 
-  /** PEM. */
+  /** Returns the PEM file. */
   public Path certificate() {
     return certificate;
   }
 
-  /** PEM, PKCS#8. */
+  /** Returns the PKCS#8 PEM file. */
   public Path privateKey() {
     return privateKey;
   }
 
-  /** For clients, who trust it and nothing else. */
+  /** Returns a client context that trusts this certificate only. */
   public SSLContext trusting() throws GeneralSecurityException, IOException {
     KeyStore trusted = KeyStore.getInstance("PKCS12");
     trusted.load(null, null);

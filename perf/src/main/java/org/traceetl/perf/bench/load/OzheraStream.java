@@ -19,10 +19,9 @@ import org.traceetl.proto.thrift.ozhera.TStatus;
 import org.traceetl.proto.thrift.ozhera.TValue;
 
 /**
- * A stream of single spans as OzHera's agents write them: of all kinds that OzHera has metrics of,
- * with about 20 attributes, the resource's among them, and 1 KB each. Applications are drawn by
- * Zipf shares, durations are log-normal, one span in a hundred failed. The same seed gives the same
- * stream.
+ * Generates single spans as OzHera's agents write them: all kinds with OzHera metrics, with about
+ * 20 attributes, including the resource's, and 1 KB each. Applications are drawn by Zipf shares,
+ * durations are log-normal, and one span in a hundred failed. Equal seeds give equal streams.
  */
 public final class OzheraStream {
   private static final int METHODS = 10;
@@ -34,12 +33,12 @@ public final class OzheraStream {
   /**
    * A message.
    *
-   * @param application number of its application
+   * @param application the number of its application
    */
   public record Span(int application, byte[] message) {}
 
   /**
-   * @param applications how many applications
+   * @param applications the number of applications
    */
   public OzheraStream(long seed, int applications) {
     random = new SplittableRandom(seed);
@@ -120,7 +119,7 @@ public final class OzheraStream {
         : "/api/v1/resource" + method + "/items";
   }
 
-  /** Adds what a span of a kind drawn has; answers its span.kind. */
+  /** Adds the attributes of a random kind; returns its span.kind. */
   private String tags(Attributes tags, int application, int method, boolean failed) {
     int kind = random.nextInt(100);
     boolean client = random.nextBoolean();
@@ -188,7 +187,7 @@ public final class OzheraStream {
     return client ? "client" : "server";
   }
 
-  /** Keys and values as lists beside each other. */
+  /** Parallel lists of keys and values. */
   private static final class Attributes {
     private final TAttributes thrift =
         new TAttributes().setKeys(new ArrayList<>()).setValues(new ArrayList<>());

@@ -18,9 +18,9 @@ import org.traceetl.server.window.Books;
 import org.traceetl.server.window.QueueId;
 
 /**
- * The work of one server worker, without RocketMQ: records batches in the windows of several
- * queues, and swaps, seals and returns all windows after a number of spans, on the same thread. The
- * same batches are repeated under new names, so that none counts as a duplicate.
+ * Performs the work of one server worker, without RocketMQ. It records batches in the windows of
+ * several queues. After a number of spans, it swaps, seals and returns all windows on the same
+ * thread. It repeats the batches under new names, so that none counts as a duplicate.
  */
 public final class RecordLoad {
   private static final long WINDOW_MILLIS = 1_000;
@@ -84,7 +84,7 @@ public final class RecordLoad {
     }
   }
 
-  /** Records whole batches of this many spans; what a batch has more is taken off the next call. */
+  /** Records whole batches of this many spans; surplus spans are subtracted from the next call. */
   public void record(int spans) {
     owed += spans;
     while (owed > 0) {

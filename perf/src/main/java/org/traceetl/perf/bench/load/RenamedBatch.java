@@ -1,11 +1,11 @@
 package org.traceetl.perf.bench.load;
 
 /**
- * A message of {@link SpanStream} that can be given a new sequence number in place, so that the
- * same spans can be sent again and again without being repeats.
+ * A message of {@link SpanStream} whose sequence number can be replaced in place: the same spans
+ * can be sent repeatedly without being repeats.
  */
 public final class RenamedBatch {
-  /** Sequences start here, so that each takes the same five bytes as a zigzag varint. */
+  /** The first sequence number; each one takes five bytes as a zigzag varint. */
   static final long FIRST_SEQUENCE = 1L << 32;
 
   private static final int SEQUENCE_BYTES = 5;
@@ -21,7 +21,7 @@ public final class RenamedBatch {
     sequenceOffset = at + 1;
   }
 
-  /** The message with the n-th sequence number, below 2^32. The same array every time. */
+  /** Returns the message with the n-th sequence number, below 2^32. The array is reused. */
   public byte[] named(long n) {
     long zigZag = (FIRST_SEQUENCE + n) << 1;
     for (int i = 0; i < SEQUENCE_BYTES; i++) {

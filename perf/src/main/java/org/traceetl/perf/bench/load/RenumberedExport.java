@@ -7,8 +7,8 @@ import io.opentelemetry.proto.trace.v1.ScopeSpans;
 import java.nio.ByteBuffer;
 
 /**
- * A request of {@link OtlpExport} whose first span can be given another trace ID in place, so that
- * the same spans can be sent again and again without being repeats.
+ * A request of {@link OtlpExport} whose first trace ID can be replaced in place: the same spans can
+ * be sent repeatedly without being repeats.
  */
 public final class RenumberedExport {
   private final byte[] request;
@@ -16,9 +16,9 @@ public final class RenumberedExport {
   private final int spans;
 
   /**
-   * Takes over a request.
+   * Takes ownership of a request.
    *
-   * @throws IllegalArgumentException if it is none, or has no span
+   * @throws IllegalArgumentException if the request is invalid or has no span
    */
   public RenumberedExport(byte[] request) {
     ExportTraceServiceRequest parsed;
@@ -39,7 +39,7 @@ public final class RenumberedExport {
             .sum();
   }
 
-  /** The request as its n-th sending, n above 0. The same array every time. */
+  /** Returns the request for its n-th sending, n above 0. The array is reused. */
   public byte[] numbered(long n) {
     traceId.putLong(0, n);
     return request;

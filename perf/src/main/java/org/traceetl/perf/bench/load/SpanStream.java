@@ -10,12 +10,11 @@ import org.traceetl.proto.SpanBatchWriter;
 import org.traceetl.server.config.SeriesConfig;
 
 /**
- * A stream of batches that looks like a fleet's: applications and their operations are drawn by
- * Zipf shares, each span has twelve attributes of which some vary with the span, durations are
- * log-normal, one span in a hundred failed. The same seed gives the same stream.
+ * Generates batches like those of a fleet. Applications and their operations are drawn by Zipf
+ * shares. Each span has twelve attributes, of which some vary with the span. Durations are
+ * log-normal, and one span in a hundred failed. Equal seeds give equal streams.
  */
 public final class SpanStream {
-  /** Attributes of each span. */
   public static final int ATTRIBUTES = 12;
 
   /**
@@ -62,15 +61,15 @@ public final class SpanStream {
   private long sequence = RenamedBatch.FIRST_SEQUENCE;
 
   /**
-   * @param applications how many applications
-   * @param operations how many operations each of them has
+   * @param applications the number of applications
+   * @param operations the number of operations of each application
    */
   public SpanStream(long seed, int applications, int operations) {
     this(seed, applications, operations, ATTRIBUTES);
   }
 
   /**
-   * @param attributes of each span: the first ones of the usual twelve, then others of 20 values
+   * @param attributes of each span: the first of the usual twelve, then others with 20 values
    */
   public SpanStream(long seed, int applications, int operations, int attributes) {
     this.attributes = attributes;
@@ -102,12 +101,12 @@ public final class SpanStream {
     hosts = utf8(addresses);
   }
 
-  /** One message of {@code spans} spans of one application. */
+  /** Returns one message of {@code spans} spans of one application. */
   public byte[] batch(int spans) {
     return batch(draw(applicationShares), spans);
   }
 
-  /** Batches whose sizes are drawn evenly from {@code minSpans} to {@code maxSpans}. */
+  /** Returns batches whose sizes are drawn evenly from {@code minSpans} to {@code maxSpans}. */
   public List<byte[]> batches(int count, int minSpans, int maxSpans) {
     List<byte[]> batches = new ArrayList<>(count);
     for (int i = 0; i < count; i++) {
@@ -116,7 +115,7 @@ public final class SpanStream {
     return batches;
   }
 
-  /** Batches in which every operation of every application has one span. */
+  /** Returns batches in which every operation of every application has one span. */
   public List<byte[]> everyOperation(int mostSpans) {
     List<byte[]> batches = new ArrayList<>();
     for (int application = 0; application < operations.length; application++) {
@@ -130,8 +129,8 @@ public final class SpanStream {
   }
 
   /**
-   * Batches in pairs: the two of a pair have {@code minSpans + maxSpans} spans in all, so that all
-   * of them have as many whatever the seed.
+   * Returns batches in pairs. A pair has {@code minSpans + maxSpans} spans, so that the total is
+   * equal for every seed.
    */
   public List<byte[]> pairs(int count, int minSpans, int maxSpans) {
     List<byte[]> batches = new ArrayList<>(2 * count);
@@ -212,7 +211,7 @@ public final class SpanStream {
     return writer.intern(bytes, 0, bytes.length);
   }
 
-  /** Box and Muller's transform. */
+  /** Draws a value by the Box-Muller transform. */
   private double gaussian() {
     double u = 1 - random.nextDouble();
     return Math.sqrt(-2 * Math.log(u)) * Math.cos(2 * Math.PI * random.nextDouble());
@@ -222,13 +221,13 @@ public final class SpanStream {
     return draw(cumulativeShares, random);
   }
 
-  /** A rank, from 0. */
+  /** Draws a rank, from 0. */
   static int draw(double[] cumulativeShares, SplittableRandom random) {
     int at = Arrays.binarySearch(cumulativeShares, random.nextDouble());
     return Math.min(at >= 0 ? at : -at - 1, cumulativeShares.length - 1);
   }
 
-  /** Cumulative shares of ranks 1 to n with weight 1/rank. */
+  /** Returns cumulative shares of ranks 1 to n with weight 1/rank. */
   static double[] zipf(int n) {
     double[] shares = new double[n];
     double sum = 0;

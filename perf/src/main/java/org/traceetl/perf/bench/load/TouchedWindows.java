@@ -11,8 +11,8 @@ import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
 
 /**
- * Windows of one queue in each of which a share of its series have spans: some dozens to some
- * thousands, in the buckets around the one that is usual for the series.
+ * Generates windows of one queue in which a share of its series have spans: some dozens to some
+ * thousands, in buckets around the usual one of the series.
  */
 public final class TouchedWindows {
   private static final long OPENED_MILLIS = 1_790_000_000_000L;
@@ -26,19 +26,19 @@ public final class TouchedWindows {
   private final int stride;
   private int number;
 
-  /** Which series have spans, when not all have. */
+  /** Which series have spans, if not all do. */
   public enum Touch {
-    /** The first of the queue: busy series are made early. */
+    /** The first series of the queue: busy series are created early. */
     FIRST,
 
-    /** Any, drawn anew for each window. */
+    /** Random series, drawn for each window. */
     SCATTERED
   }
 
   /**
-   * @param queueNumber of the queue; series of different ones have different labels
+   * @param queueNumber number of the queue; series of different queues have different labels
    * @param series of the queue
-   * @param stride buckets of a series, the one of +Inf included
+   * @param stride buckets of a series, including +Inf
    */
   public TouchedWindows(int queueNumber, int series, int stride) {
     random = new SplittableRandom(queueNumber);
@@ -48,7 +48,7 @@ public final class TouchedWindows {
     this.stride = stride;
   }
 
-  /** Values of the labels of a series: application, span name, span kind, status code. */
+  /** Returns the label values of a series: application, span name, kind, status code. */
   public List<String> labels(int number) {
     return List.of(
         "application-" + queueNumber + "-" + number / OPERATIONS,
@@ -57,7 +57,7 @@ public final class TouchedWindows {
         "0");
   }
 
-  /** The window that makes all series. */
+  /** Returns the window that creates all series. */
   public SealedWindow first() {
     List<SeriesDefinition> created = new ArrayList<>();
     for (int i = 0; i < series; i++) {
@@ -67,7 +67,6 @@ public final class TouchedWindows {
     return window(created, touched(1, Touch.FIRST));
   }
 
-  /** The next window. */
   public SealedWindow next(double share, Touch touch) {
     return window(List.of(), touched(share, touch));
   }

@@ -1,2 +1,2 @@
-/** Spans as a fleet makes them, in the forms that the steps take. */
+/** Generates spans like a fleet's, in the formats that the steps process. */
 package org.traceetl.perf.bench.load;

@@ -17,7 +17,9 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** A batch of 512 ended spans from the exporter's call until it is decoded on the other side. */
+/**
+ * Measures a batch of 512 ended spans from the exporter's call until it is decoded by the receiver.
+ */
 @Command(
     name = "batch",
     description = {
@@ -52,7 +54,7 @@ public final class BatchOverhead implements Callable<Integer> {
       description = "The same of a Python program (default: ${DEFAULT-VALUE}).")
   private int pythonBatches = 20;
 
-  /** A way to deliver, from one language. */
+  /** A way of delivery, from one language. */
   private record Variant(String name, MeasuredProgram worker, int batches) {}
 
   public static void main(String... arguments) {

@@ -28,10 +28,9 @@ import org.traceetl.agent.telemetry.AgentMetrics;
 import org.traceetl.common.Clocks;
 
 /**
- * The agent's sources with nothing behind them: what arrives is decoded, counted and confirmed, so
- * that ways of delivery are compared without what is the same for all of them. A process: its first
- * line says its ports; {@code await N SECONDS} is answered when N spans have arrived since it
- * began, or when so long has passed.
+ * The agent's sources without a pipeline. They decode, count and confirm spans, so that comparisons
+ * of delivery exclude common costs. It is a process whose first line names its ports. It answers
+ * {@code await N SECONDS} when N spans have arrived since its start, or after the timeout.
  */
 final class DecodingReceiver implements Intake {
   private static final int MOST_BYTES_BEING_READ = 64 << 20;
@@ -52,7 +51,7 @@ final class DecodingReceiver implements Intake {
             return thread;
           });
 
-  // Guarded by this.
+  // Guarded by this, like rejected.
   private long spans;
   private long rejected;
 
@@ -61,7 +60,7 @@ final class DecodingReceiver implements Intake {
   /**
    * Runs until its input ends.
    *
-   * @param arguments directory of rings
+   * @param arguments the directory of rings
    */
   public static void main(String... arguments) throws Exception {
     DecodingReceiver intake = new DecodingReceiver();

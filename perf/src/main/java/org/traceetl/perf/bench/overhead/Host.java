@@ -16,16 +16,16 @@ import org.traceetl.testkit.Ports;
 import org.traceetl.testkit.Program;
 import org.traceetl.testkit.RocketMqPrograms;
 
-/** A host with an agent, and what stands behind it, as processes of their own. */
+/** A host with an agent, RocketMQ and a server, each in its own process. */
 final class Host implements AutoCloseable {
   private static final Duration START_LIMIT = Duration.ofMinutes(2);
   private static final int QUEUES = 4;
   private static final int WINDOW_MILLIS = 1_000;
 
-  /** After so long without one more span none is on its way: agents try again within 30 s. */
+  /** If no span arrives for this duration, none is under way: agents retry within 30 s. */
   private static final Duration SILENCE = Duration.ofSeconds(40);
 
-  /** Within so long a server that was killed has its counts back. */
+  /** The time in which a killed server restores its counts. */
   private static final Duration RECOVERY = Duration.ofMinutes(3);
 
   private static final Duration LOOK = Duration.ofMillis(250);
@@ -43,7 +43,7 @@ final class Host implements AutoCloseable {
   /**
    * Chooses ports and writes configurations.
    *
-   * @param rings directory of rings, on tmpfs
+   * @param rings the directory of rings, on tmpfs
    */
   Host(Path directory, Path rings) throws IOException {
     this.rings = rings;
@@ -132,7 +132,7 @@ final class Host implements AutoCloseable {
     }
   }
 
-  /** Starts all of it; it works when this returns. */
+  /** Starts all programs; they are ready when this method returns. */
   void start() throws IOException, InterruptedException {
     rocketMq.start(QUEUES);
     rocketMq.makeDecisionsTopic();
@@ -150,12 +150,12 @@ final class Host implements AutoCloseable {
     agent.kill();
   }
 
-  /** Ends what the agent sends to, as {@code kill -9} does. */
+  /** Kills the server, the broker and the name server, as {@code kill -9} does. */
   void killWhatIsBehind() {
     Program.kill(List.of(server, rocketMq.broker(), rocketMq.nameServer()));
   }
 
-  /** Starts it again, on the data that it had. */
+  /** Restarts the killed programs with their data. */
   void startWhatIsBehind() throws IOException, InterruptedException {
     rocketMq.nameServer().start();
     rocketMq.broker().start();
@@ -163,12 +163,14 @@ final class Host implements AutoCloseable {
     server.awaitReady(http, START_LIMIT);
   }
 
-  /** What an application is told to trace through the agent that way. */
+  /**
+   * Returns the environment variables of an application that traces through the agent in this way.
+   */
   Map<String, String> environment(Way way) {
     return way.environment(Integer.toString(httpPort), Integer.toString(grpcPort), rings);
   }
 
-  /** Spans of an application that the server's page counts. */
+  /** Returns the spans of an application on the server's page. */
   private long calls(String application) throws IOException, InterruptedException {
     HttpRequest page =
         HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + serverPort + "/metrics")).build();
@@ -181,9 +183,9 @@ final class Host implements AutoCloseable {
   }
 
   /**
-   * Waits until the page counts so many spans of an application, or no more of them come.
+   * Waits until the page counts the expected spans of an application, or until no more arrive.
    *
-   * @param before spans that it has counted already, to which a server that was killed comes back
+   * @param before spans that it has already counted; a killed server restores this count
    */
   long awaitCalls(String application, long before, long expected)
       throws IOException, InterruptedException {

@@ -6,11 +6,11 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What k6 saw of a service.
+ * Measurements of a service by k6.
  *
  * @param requests sent
- * @param failed of them without an answer, or with an error
- * @param notSent requests that were due and were not sent, for all senders waited
+ * @param failed requests without an answer, or with an error
+ * @param notSent requests that were due but not sent, because all senders waited
  * @param p50Millis median of the time to an answer
  * @param p99Millis its 99th percentile
  * @param maxMillis its maximum
@@ -27,7 +27,7 @@ record HttpLoad(
    *
    * @param port of a shortener
    * @param core that k6 is pinned to; below 0: none
-   * @param log gets what k6 says
+   * @param log receives the output of k6
    */
   static HttpLoad run(Path k6, String port, int requestsPerSecond, int seconds, int core, Path log)
       throws IOException {

@@ -4,16 +4,16 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Programs of this class path as processes. */
+/** Runs programs of this class path as processes. */
 final class Jvm {
   private Jvm() {}
 
-  /** The command of a main class with options of its JVM; arguments may be added. */
+  /** Returns the command of a main class with JVM options; arguments may be appended. */
   static List<String> command(Class<?> main, String... options) {
     return command(main.getName(), options);
   }
 
-  /** The same by the class's name. */
+  /** Returns the command of a class by its name. */
   static List<String> command(String main, String... options) {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());

@@ -12,9 +12,8 @@ import java.util.concurrent.TimeUnit;
 import org.traceetl.perf.bench.process.CpuClock;
 
 /**
- * An application that is measured: a process that does what a line on its standard input asks for
- * and answers each by a line of {@code key=value} pairs. It lives through all rounds, so that
- * rounds find it warm.
+ * A measured application. The process executes each line of its standard input, and answers with a
+ * line of {@code key=value} pairs. It runs through all rounds, so that it is warm.
  */
 final class MeasuredProgram implements AutoCloseable {
   private static final long EXIT_SECONDS = 20;
@@ -27,10 +26,10 @@ final class MeasuredProgram implements AutoCloseable {
   private final CpuClock cpu;
 
   /**
-   * Starts it; it has to say that it is ready by a first line.
+   * Starts the program, which must report that it is ready by a first line.
    *
    * @param core that it is pinned to; below 0: none
-   * @param log gets its standard error
+   * @param log receives its standard error
    */
   MeasuredProgram(
       String name, List<String> command, Map<String, String> environment, int core, Path log)
@@ -57,7 +56,7 @@ final class MeasuredProgram implements AutoCloseable {
     return name;
   }
 
-  /** What its first line says, when it is ready; and each further line. */
+  /** Returns the pairs of its next line; the first line reports that it is ready. */
   Map<String, String> answer() throws IOException {
     String line = answers.readLine();
     if (line == null) {
@@ -74,25 +73,25 @@ final class MeasuredProgram implements AutoCloseable {
     return pairs;
   }
 
-  /** Has it do something, and waits until it is done. */
+  /** Sends a request, and waits for the answer. */
   Map<String, String> ask(String request) throws IOException {
     requests.write(request + "\n");
     requests.flush();
     return answer();
   }
 
-  /** CPU time of the process since it began, as the kernel accounts it. */
+  /** Returns the CPU time of the process since its start, as the kernel accounts it. */
   long cpuNanos() {
     return cpu.nanos();
   }
 
-  /** Ends it by the end of its input, and else by force. */
+  /** Closes its input, and kills it if it does not end. */
   @Override
   public void close() {
     try {
       requests.close();
     } catch (IOException e) {
-      // It has ended already.
+      // The process has already ended.
     }
     try {
       if (!process.waitFor(EXIT_SECONDS, TimeUnit.SECONDS)) {

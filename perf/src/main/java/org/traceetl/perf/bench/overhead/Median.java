@@ -5,7 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What variants took in rounds: the values by variant, in the order of the rounds. */
+/** The measurements of variants, by variant, in the order of the rounds. */
 final class Median {
   private final Map<String, List<Double>> values = new LinkedHashMap<>();
 
@@ -13,14 +13,14 @@ final class Median {
     values.computeIfAbsent(variant, unused -> new ArrayList<>()).add(value);
   }
 
-  /** The variant's median; NaN if it has none. */
+  /** Returns the variant's median, or NaN if it has no values. */
   double of(String variant) {
     return of(values.getOrDefault(variant, List.of()));
   }
 
   /**
-   * The median of what the one took above the other in the same round, so that what made a round
-   * slow counts for neither.
+   * Returns the median of the differences between two variants in the same round, so that a slow
+   * round affects both.
    */
   double difference(String variant, String base) {
     List<Double> more = new ArrayList<>();

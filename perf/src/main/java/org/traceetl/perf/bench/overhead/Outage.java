@@ -22,7 +22,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** A service under a constant load while what it sends its spans to is not there. */
+/** Measures a service under a constant load during an outage of the agent or of the broker. */
 @Command(
     name = "outage",
     description = {
@@ -67,7 +67,7 @@ public final class Outage implements Callable<Integer> {
   /** Spans of each service that the page has counted. */
   private final Map<String, Long> counted = new HashMap<>();
 
-  /** What happens while requests are served. */
+  /** The outage while requests are served. */
   enum Kind {
     NONE,
     AGENT_KILLED,
@@ -114,7 +114,7 @@ public final class Outage implements Callable<Integer> {
         all.add(services.start(name, host::environment, Map.of(), setup.python(), folder));
       }
       Random random = new Random(setup.seed());
-      // The first round is the warm-up, in which nothing happens.
+      // The first round is the warm-up, without an outage.
       for (int round = 0; round <= rounds; round++) {
         for (Kind kind : round == 0 ? List.of(Kind.NONE) : kinds) {
           List<Service> shuffled = new ArrayList<>(all);
@@ -132,7 +132,7 @@ public final class Outage implements Callable<Integer> {
 
   private void serve(Service service, int round, Kind kind, Host host, Path folder)
       throws Exception {
-    // Not what the page says now: a server that was killed has none of it for some time.
+    // The page cannot be used: a server that was killed does not show these spans at first.
     long countedBefore = counted.getOrDefault(service.name(), 0L);
     long servedBefore = service.served();
     begin(kind, host);

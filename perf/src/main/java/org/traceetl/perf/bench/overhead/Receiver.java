@@ -5,7 +5,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 
-/** {@link DecodingReceiver} as a process. */
+/** Runs {@link DecodingReceiver} as a process. */
 final class Receiver implements AutoCloseable {
   private static final int PATIENCE_SECONDS = 30;
 
@@ -16,9 +16,9 @@ final class Receiver implements AutoCloseable {
   private long expected;
 
   /**
-   * Starts it.
+   * Starts the receiver.
    *
-   * @param rings directory of rings, on tmpfs; is made
+   * @param rings the directory of rings, on tmpfs; is created
    * @param core that it is pinned to; below 0: none
    */
   Receiver(Path rings, int core, Path log) throws IOException {
@@ -31,20 +31,19 @@ final class Receiver implements AutoCloseable {
     httpPort = ports.get("http");
   }
 
-  /** What an application is told to trace through it that way. */
+  /** Returns the environment variables of an application that traces to it in this way. */
   Map<String, String> environment(Way way) {
     return way.environment(httpPort, grpcPort, rings);
   }
 
-  /** CPU time of its process since it began. */
   long cpuNanos() {
     return process.cpuNanos();
   }
 
   /**
-   * Waits until so many more spans have arrived.
+   * Waits for further spans.
    *
-   * @throws IOException if it were fewer within 30 s, or more, or some that are malformed
+   * @throws IOException if fewer arrived within 30 s, or more, or malformed ones
    */
   void await(long spans, String sender) throws IOException {
     expected += spans;

@@ -9,14 +9,14 @@ import java.util.Map;
 import java.util.stream.Stream;
 import picocli.CommandLine.Option;
 
-/** The URL shorteners that are measured; a group of arguments. */
+/** The measured URL shorteners; a group of arguments. */
 final class Services {
-  /** Spans that each of them makes of a request when it traces. */
+  /** Spans of each request when a service traces. */
   static final int SPANS = 3;
 
   private static final String JAVA_APP = "org.traceetl.perf.bench.overhead.app.ShortenerApp";
 
-  /** Room for the spans of all calls of a round, which come faster than any exporter sends. */
+  /** Room for the spans of all calls of a round, which arrive faster than any exporter sends. */
   static final Map<String, String> LONG_QUEUE = Map.of("OTEL_BSP_MAX_QUEUE_SIZE", "200000");
 
   @Option(
@@ -51,11 +51,11 @@ final class Services {
   private int loadCore = 1;
 
   /**
-   * A shortener that runs.
+   * A running shortener.
    *
    * @param port for HTTP
-   * @param traced whether it makes spans
-   * @param calls whether it makes all of them without HTTP as well
+   * @param traced whether it creates spans
+   * @param calls whether it also creates all of them without HTTP
    */
   record Service(MeasuredProgram worker, String port, boolean traced, boolean calls)
       implements AutoCloseable {
@@ -63,7 +63,7 @@ final class Services {
       return worker.name();
     }
 
-    /** Requests that came over HTTP since it began. */
+    /** Returns the number of HTTP requests since its start. */
     long served() throws IOException {
       return Long.parseLong(worker.ask("served").get("served"));
     }
@@ -74,7 +74,7 @@ final class Services {
     }
   }
 
-  /** In Java, and in Python: untraced twice, for the noise; then each way to trace. */
+  /** Java and Python services: untraced twice, for the noise; then each way to trace. */
   static final List<String> NAMES =
       List.of(
           "java-untraced",
@@ -93,8 +93,8 @@ final class Services {
   /**
    * Starts one of {@link #NAMES}.
    *
-   * @param environment what a way to trace needs in its environment
-   * @param more of it
+   * @param environment the environment variables that a way to trace needs
+   * @param more additional ones
    */
   Service start(
       String name, Environment environment, Map<String, String> more, Path python, Path folder)
@@ -143,7 +143,7 @@ final class Services {
     return command;
   }
 
-  /** Sends it requests at the rate, for so long. */
+  /** Sends requests at the configured rate for a duration. */
   HttpLoad load(Service service, int seconds, Path folder) throws IOException {
     return HttpLoad.run(
         k6.toAbsolutePath(),
@@ -154,7 +154,7 @@ final class Services {
         folder.resolve("k6.log"));
   }
 
-  /** What a way to trace needs in an application's environment. */
+  /** The environment variables that a way to trace needs. */
   @FunctionalInterface
   interface Environment {
     Map<String, String> of(Way way);

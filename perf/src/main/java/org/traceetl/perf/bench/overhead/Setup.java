@@ -7,7 +7,7 @@ import java.util.Comparator;
 import java.util.stream.Stream;
 import picocli.CommandLine.Option;
 
-/** What the measurements need from outside; a group of arguments. */
+/** The external programs of the measurements; a group of arguments. */
 final class Setup {
   private static final Path TMPFS = Path.of("/dev/shm");
 
@@ -32,7 +32,6 @@ final class Setup {
   @Option(names = "--help", usageHelp = true, description = "Prints this help.")
   private boolean help;
 
-  /** A measurement. */
   @FunctionalInterface
   interface Measurement {
     void with(Path folder, Receiver receiver) throws Exception;
@@ -52,7 +51,7 @@ final class Setup {
     void in(Path folder, Path rings) throws Exception;
   }
 
-  /** Runs with a folder for logs, which leaves with a run that went well, and a receiver. */
+  /** Runs a measurement with a receiver and a log folder, which a successful run deletes. */
   void run(String name, Measurement measurement) throws Exception {
     runWithRings(
         name,
@@ -64,7 +63,7 @@ final class Setup {
         });
   }
 
-  /** The same with a directory for rings and nobody who reads them. */
+  /** Runs a measurement with a log folder and a directory of rings without a reader. */
   void runWithRings(String name, InDirectories measurement) throws Exception {
     Path folder = Files.createTempDirectory("trace-etl-overhead-" + name);
     Path parent = Files.createTempDirectory(TMPFS, "trace-etl-overhead");

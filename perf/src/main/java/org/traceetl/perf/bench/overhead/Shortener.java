@@ -17,7 +17,9 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** A small service with three spans a request, in its process and under a constant load. */
+/**
+ * Measures a small service with three spans a request, in its process and under a constant load.
+ */
 @Command(
     name = "shortener",
     description = {
@@ -172,7 +174,7 @@ public final class Shortener implements Callable<Integer> {
         summary.put(key + "_request_cpu_us", requestCpu.of(name));
         continue;
       }
-      // Of the service that is untraced as well it is the noise.
+      // For the second untraced service, this is the noise.
       double request = requestCpu.difference(name, base);
       summary.put(key + "_adds_to_request_cpu_us", request);
       requestBars.bar(name, request);

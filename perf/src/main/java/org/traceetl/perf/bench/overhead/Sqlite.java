@@ -17,7 +17,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** A Python script with many small spans, without and with them. */
+/** Measures a Python script without and with many small spans. */
 @Command(
     name = "sqlite",
     description = {
@@ -147,7 +147,7 @@ public final class Sqlite implements Callable<Integer> {
     }
     Stream.of(BASE, "sdk-otlp-1", "sdk-ring-1", "own-ring-1", "sdk-otlp-0", "events")
         .forEach(name -> summary.put(key(name) + "_wall_ms", wall.of(name)));
-    // What the same script takes twice: differences below it say nothing.
+    // The difference between two runs of one script; smaller differences are noise.
     summary.put("noise_cpu_ms", cpu.difference(CONTROL, BASE));
     double tracing = cpu.difference("own-ring-1", BASE);
     summary.put("added_otlp_to_own_ring", cpu.difference("sdk-otlp-1", BASE) / tracing);

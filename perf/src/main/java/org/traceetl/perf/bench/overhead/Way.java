@@ -4,9 +4,9 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
 
-/** How an application is told by its environment to trace. */
+/** How the environment configures an application to trace. */
 enum Way {
-  /** Not at all. */
+  /** No tracing. */
   NONE("none", Map.of()),
   OTLP_HTTP("otlp", Map.of("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf")),
   OTLP_GRPC("otlp", Map.of("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")),

@@ -1,2 +1,2 @@
-/** What tracing costs an application: the same work without it, over OTLP and through a ring. */
+/** Measures what tracing costs an application: without tracing, over OTLP and through a ring. */
 package org.traceetl.perf.bench.overhead;

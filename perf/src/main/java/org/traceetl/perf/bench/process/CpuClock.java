@@ -8,8 +8,8 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 
 /**
- * CPU time of a process as the kernel accounts it, threads that have ended included, in
- * nanoseconds: for what is shorter than the 10 ms steps of {@link Usage}.
+ * The kernel's CPU time of a process, including ended threads, in nanoseconds. It measures what is
+ * shorter than the 10 ms steps of {@link Usage}.
  */
 public final class CpuClock {
   private static final MethodHandle CLOCK_GETTIME =
@@ -24,16 +24,16 @@ public final class CpuClock {
 
   private final int clock;
 
-  /** The clock of a process, or of this one where {@code pid} is 0. */
+  /** Opens the clock of a process; {@code pid} 0 is this process. */
   public CpuClock(long pid) {
-    // What clock_getcpuclockid(3) gives: the process's number, inverted, and CPUCLOCK_SCHED.
+    // Computed as in clock_getcpuclockid(3): the inverted process ID, and CPUCLOCK_SCHED.
     clock = (int) (~pid << 3) | 2;
   }
 
   /**
-   * CPU time since the process began.
+   * Returns the CPU time since the process began.
    *
-   * @throws IllegalStateException if there is no such process
+   * @throws IllegalStateException if the process does not exist
    */
   public long nanos() {
     try (Arena arena = Arena.ofConfined()) {

@@ -11,8 +11,8 @@ import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
 /**
- * What Linux counts of a process: CPU time in steps of 10 ms, memory in KiB. Read from {@code
- * /proc}.
+ * Linux's counters of a process, read from {@code /proc}: CPU time in steps of 10 ms, memory in
+ * KiB.
  */
 public final class Usage {
   /** The clock of {@code /proc}, USER_HZ: 100 a second on every Linux that a JVM runs on. */
@@ -24,15 +24,15 @@ public final class Usage {
     process = Path.of("/proc", Long.toString(pid));
   }
 
-  /** CPU time of the whole process, threads that have ended included. */
+  /** Returns the CPU time of the process, including threads that have ended. */
   public long cpuNanos() {
     return cpuNanos(text(process.resolve("stat")));
   }
 
   /**
-   * CPU time of the threads that live.
+   * Returns the CPU time of the living threads.
    *
-   * @param part names the part that a thread belongs to; is given its name, cut to 15 characters
+   * @param part maps a thread's name, cut to 15 characters, to its part
    */
   public Map<String, Long> cpuNanosByPart(UnaryOperator<String> part) {
     Map<String, Long> cpu = new TreeMap<>();
@@ -42,7 +42,7 @@ public final class Usage {
     return cpu;
   }
 
-  /** CPU time of each thread that lives, by its number. */
+  /** Returns the CPU time of each living thread, by its ID. */
   public Map<Long, ThreadTime> cpuNanosByThread() {
     Map<Long, ThreadTime> times = new TreeMap<>();
     try (Stream<Path> threads = Files.list(process.resolve("task"))) {
@@ -54,7 +54,7 @@ public final class Usage {
               Long.parseLong(thread.getFileName().toString()),
               new ThreadTime(name, cpuNanos(stat)));
         } catch (NoSuchFileException e) {
-          // It has ended meanwhile.
+          // The thread has ended meanwhile.
         }
       }
     } catch (IOException e) {
@@ -69,27 +69,27 @@ public final class Usage {
   public record ThreadTime(String name, long cpuNanos) {}
 
   private static long cpuNanos(String stat) {
-    // The name may have blanks; the fields behind it begin with the state, the third.
+    // The name may contain blanks; the fields after it begin with the state, the third.
     String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
     return (Long.parseLong(fields[11]) + Long.parseLong(fields[12])) * TICK_NANOS;
   }
 
-  /** Resident memory: what {@code ps} shows. */
+  /** Returns the resident memory, as {@code ps} shows it. */
   public long residentBytes() {
     return kibibytes("status", "VmRSS:") * 1024;
   }
 
-  /** The most resident memory that it ever had. */
+  /** Returns the maximum resident memory so far. */
   public long mostResidentBytes() {
     return kibibytes("status", "VmHWM:") * 1024;
   }
 
-  /** Resident memory of its own: not of files, such as a broker's log, that the system caches. */
+  /** Returns the resident memory without cached files, such as a broker's log. */
   public long anonymousBytes() {
     return kibibytes("status", "RssAnon:") * 1024;
   }
 
-  /** Resident memory in which pages that several processes share count in part only. */
+  /** Returns the resident memory; shared pages count in part only. */
   public long proportionalBytes() {
     return kibibytes("smaps_rollup", "Pss:") * 1024;
   }

@@ -1,2 +1,2 @@
-/** Real programs as processes of their own, with free ports. */
+/** Measures the CPU time and memory of processes. */
 package org.traceetl.perf.bench.process;

@@ -15,7 +15,7 @@ import org.knowm.xchart.VectorGraphicsEncoder;
 import org.knowm.xchart.VectorGraphicsEncoder.VectorGraphicsFormat;
 import org.knowm.xchart.style.Styler;
 
-/** One value of each of several variants, as an SVG picture. */
+/** Draws one value of each variant as an SVG picture. */
 public final class Bars {
   private final CategoryChart chart;
   private final List<String> names = new ArrayList<>();
@@ -37,20 +37,18 @@ public final class Bars {
     chart.getStyler().setChartBackgroundColor(Color.WHITE);
   }
 
-  /** Adds a bar. */
   public Bars bar(String name, double value) {
     names.add(name);
     values.add(value);
     return this;
   }
 
-  /** Writes the picture. */
   public void write(Path svg) throws IOException {
     chart.addSeries("values", names, values);
     Files.createDirectories(svg.toAbsolutePath().getParent());
     ByteArrayOutputStream drawn = new ByteArrayOutputStream();
     VectorGraphicsEncoder.saveVectorGraphic(chart, drawn, VectorGraphicsFormat.SVG);
-    // Letters are outlines: with tenths of a pixel the picture is half as large.
+    // Letters are outlines: rounding to tenths of a pixel halves the size of the picture.
     Files.writeString(svg, drawn.toString(UTF_8).replaceAll("(\\.\\d)\\d+", "$1"));
   }
 }

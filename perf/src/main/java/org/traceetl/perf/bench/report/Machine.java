@@ -9,7 +9,7 @@ import java.util.stream.Stream;
 public final class Machine {
   private Machine() {}
 
-  /** Processor, cores, memory, kernel and JVM; "unknown" for what Linux alone tells. */
+  /** Returns processor, cores, memory, kernel and JVM; without Linux, some are "unknown". */
   public static String describe() {
     return "%s, %d cores, %s of memory, %s %s, Java %s"
         .formatted(

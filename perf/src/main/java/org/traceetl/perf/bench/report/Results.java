@@ -14,9 +14,10 @@ import java.util.stream.Collectors;
 import picocli.CommandLine.Option;
 
 /**
- * The results of one measurement. As an argument group of a command ({@code @Mixin}) it takes the
- * folder; then come {@link #columns}, a {@link #row} after each step, which is printed at once, and
- * at the end {@link #summary}, which writes {@code NAME.csv} and prints the one line of pairs.
+ * The results of one measurement. As an argument group of a command ({@code @Mixin}), it receives
+ * the folder. The command calls {@link #columns}, {@link #row} after each step, which is printed at
+ * once, and finally {@link #summary}. The summary writes {@code NAME.csv} and prints one line of
+ * pairs.
  */
 public final class Results {
   @Option(
@@ -29,7 +30,7 @@ public final class Results {
   private final List<List<String>> rows = new ArrayList<>();
   private List<String> columns = List.of();
 
-  /** Names the columns of the rows that follow; units belong in the names. */
+  /** Sets the columns of the rows that follow; units belong in the names. */
   public void columns(String... names) {
     columns = List.of(names);
     out.println("# " + Machine.describe());
@@ -50,21 +51,21 @@ public final class Results {
     out.println(String.join(" ", pairs));
   }
 
-  /** The rows so far, as printed. */
+  /** Returns the rows so far, as printed. */
   public List<List<String>> rows() {
     return List.copyOf(rows);
   }
 
-  /** The file with the given ending beside the table: for pictures. */
+  /** Returns a file in the table's directory, for pictures. */
   public Path file(String name) {
     return directory.resolve(name);
   }
 
   /**
-   * Writes the table and prints the line that sums it up.
+   * Writes the table and prints the summary line.
    *
    * @param name of the measurement
-   * @param pairs in the order in which they are to stand
+   * @param pairs in their output order
    */
   public void summary(String name, Map<String, ?> pairs) {
     List<String> lines = new ArrayList<>();

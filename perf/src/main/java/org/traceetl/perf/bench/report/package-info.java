@@ -1,2 +1,2 @@
-/** What a measurement leaves behind: a table as CSV, a picture, one line of pairs. */
+/** Writes the results of a measurement: a table as CSV, a picture, one line of pairs. */
 package org.traceetl.perf.bench.report;

@@ -33,7 +33,6 @@ final class ChangingRoutingFile {
     write(rules(seed, SpanLoad.SERVICES));
   }
 
-  /** Restores the initial routing rules. */
   void restore() throws IOException {
     write(USUAL);
   }

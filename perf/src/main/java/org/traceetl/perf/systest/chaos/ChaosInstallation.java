@@ -334,7 +334,6 @@ final class ChaosInstallation extends Installation {
     return routingFile;
   }
 
-  /** Returns whether a broker has replicas. */
   boolean isReplicated() {
     return replicated;
   }

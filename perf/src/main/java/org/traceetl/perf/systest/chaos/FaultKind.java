@@ -74,7 +74,6 @@ enum FaultKind {
   /** The number of kinds in a short run. */
   static final int ESSENTIAL = 10;
 
-  /** The target of a fault. */
   enum Role {
     SERVER,
     AGENT,
@@ -154,7 +153,6 @@ enum FaultKind {
     this.maxSeconds = maxSeconds;
   }
 
-  /** Returns whether a short run has this fault. */
   boolean isEssential() {
     return List.of(values()).indexOf(this) < ESSENTIAL;
   }
@@ -200,17 +198,14 @@ enum FaultKind {
     return role == Role.MASTER || role == Role.REPLICATED;
   }
 
-  /** Returns how many programs fail at once. */
   int targets() {
     return targets;
   }
 
-  /** The shortest duration. */
   int minSeconds() {
     return minSeconds;
   }
 
-  /** The longest duration. */
   int maxSeconds() {
     return maxSeconds;
   }

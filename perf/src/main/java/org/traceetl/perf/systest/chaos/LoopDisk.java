@@ -110,7 +110,6 @@ final class LoopDisk implements AutoCloseable {
     limit(SLOW_BYTES_PER_SECOND);
   }
 
-  /** Removes the limit. */
   void restore() throws IOException {
     limit(0);
   }

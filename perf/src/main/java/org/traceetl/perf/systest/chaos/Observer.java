@@ -47,7 +47,6 @@ final class Observer {
     Thread.ofPlatform().daemon().name("observer").start(this::run);
   }
 
-  /** Returns the newest observation. */
   Observation newest() {
     return newest;
   }

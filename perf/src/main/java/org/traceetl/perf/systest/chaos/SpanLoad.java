@@ -242,7 +242,6 @@ final class SpanLoad {
     return confirmed.stream().map(AtomicLong::get).toList();
   }
 
-  /** Returns how often requests were repeated. */
   long repeated() {
     return repeated.get();
   }

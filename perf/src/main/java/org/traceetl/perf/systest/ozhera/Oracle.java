@@ -276,7 +276,6 @@ final class Oracle {
     counters.merge(sample, 1L, Long::sum);
   }
 
-  /** A span that is being counted. */
   private final class Counted {
     private final TSpanData span;
     private final String application;

@@ -43,7 +43,6 @@ final class PageReader implements AutoCloseable {
     }
   }
 
-  /** Returns the number of pages received. */
   long pages() {
     return pages.get();
   }

@@ -107,7 +107,6 @@ final class PrometheusCounts {
     return newest;
   }
 
-  /** Returns the number of failed scrapes. */
   long failedScrapes() throws IOException, InterruptedException {
     double failed = 0;
     for (double one : instant("count_over_time(up[1h]) - sum_over_time(up[1h])").values()) {

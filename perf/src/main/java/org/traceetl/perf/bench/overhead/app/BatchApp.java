@@ -25,8 +25,8 @@ import org.traceetl.exporter.RingSpanProcessor;
 import org.traceetl.perf.bench.process.CpuClock;
 
 /**
- * Hands batches of ended spans to an exporter, one after another. {@code batches N} is answered by
- * the wall and the CPU time of N batches; that of making the spans is not in it.
+ * Passes batches of ended spans to an exporter, one after another. It answers {@code batches N}
+ * with the wall and CPU time of N batches, without that of creating spans.
  */
 final class BatchApp {
   private static final int SPANS = 512;
@@ -73,14 +73,13 @@ final class BatchApp {
     }
   }
 
-  /** Takes a batch. */
   @FunctionalInterface
   private interface Export {
-    /** Whether it was taken. */
+    /** Returns whether the batch was accepted. */
     boolean batch(List<ReadableSpan> spans);
   }
 
-  /** What an application that is configured by its environment exports with. */
+  /** Returns the exporter of an application that the environment configures. */
   private static Export otlp() {
     AtomicReference<SpanExporter> exporter = new AtomicReference<>();
     AutoConfiguredOpenTelemetrySdk.builder()
@@ -109,7 +108,7 @@ final class BatchApp {
     };
   }
 
-  /** Spans are made just before they are exported, as in an application, and not in its time. */
+  /** Creates spans just before their export, as in an application; the time excludes creation. */
   private String run(int count, Export export) {
     CpuClock cpu = new CpuClock(0);
     long cpuNanos = 0;
@@ -160,7 +159,7 @@ final class BatchApp {
     return List.copyOf(ended);
   }
 
-  /** Keeps what has ended. */
+  /** Collects ended spans. */
   private final class Collecting implements SpanProcessor {
     @Override
     public void onStart(Context parent, ReadWriteSpan span) {}

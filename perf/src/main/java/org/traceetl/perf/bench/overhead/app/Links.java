@@ -1,15 +1,14 @@
 package org.traceetl.perf.bench.overhead.app;
 
-/** What a shortener does for a request, in two steps. */
+/** The two steps of a shortener's request. */
 interface Links {
-  /** A code for a URL that is not stored yet. */
+  /** Returns a code for a URL that is not stored yet. */
   String encode(String url);
 
   void store(String code, String url);
 
-  /** The URL of a code; null if there is none. */
+  /** Returns the URL of a code, or null if the code is unknown. */
   String find(String code);
 
-  /** A code was followed. */
   void count(String code);
 }

@@ -23,10 +23,10 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.traceetl.perf.bench.process.CpuClock;
 
 /**
- * A URL shortener with three spans a request: {@code POST /links} with a URL as its body answers a
- * code, {@code GET /CODE} redirects. {@code calls N} on its standard input has it handle N requests
- * without HTTP and answers their wall and CPU time; {@code served} answers how many requests came
- * over HTTP.
+ * A URL shortener with three spans a request. It answers {@code POST /links}, with a URL as its
+ * body, with a code; {@code GET /CODE} redirects. On standard input, {@code calls N} makes it
+ * handle N requests without HTTP, and returns their wall and CPU time; {@code served} returns the
+ * number of HTTP requests.
  */
 final class ShortenerApp {
   private static final int THREADS = 4;
@@ -41,7 +41,7 @@ final class ShortenerApp {
 
   private final AtomicLong served = new AtomicLong();
   private final Links links;
-  // Null: a request has no span here, for there are none or others make it.
+  // Null: the application is untraced, or the Java agent creates the spans of requests.
   private final Tracer tracer;
 
   private ShortenerApp(Links links, Tracer tracer) {
@@ -49,7 +49,7 @@ final class ShortenerApp {
     this.tracer = tracer;
   }
 
-  /** An answer; of a redirection the text is where to. */
+  /** An answer; the text of a redirection is its target. */
   private record Answer(int status, String text) {}
 
   /**

@@ -6,7 +6,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.zip.CRC32;
 
-/** Links in memory. */
+/** Stores links in memory. */
 final class StoredLinks implements Links {
   private static final int RADIX = 36;
 

@@ -6,7 +6,7 @@ import io.opentelemetry.api.trace.SpanKind;
 import io.opentelemetry.api.trace.Tracer;
 import io.opentelemetry.context.Scope;
 
-/** A span for each step. */
+/** Creates a span for each step. */
 final class TracedLinks implements Links {
   private static final AttributeKey<String> SYSTEM = AttributeKey.stringKey("db.system.name");
   private static final AttributeKey<String> OPERATION = AttributeKey.stringKey("db.operation.name");

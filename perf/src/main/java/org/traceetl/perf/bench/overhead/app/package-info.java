@@ -1,2 +1,2 @@
-/** The applications that are measured; each is a process, told by its environment how to trace. */
+/** The measured applications; each is a process whose environment configures its tracing. */
 package org.traceetl.perf.bench.overhead.app;
