@@ -5,7 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import java.util.Arrays;
 import org.traceetl.proto.SpanBatchWriter;
 
-/** Writes a batch for a test, as an agent would. */
+/** Writes a batch as an agent would. */
 final class BatchMessage {
   static final int SERVER = 2;
   static final int CLIENT = 3;
@@ -53,7 +53,7 @@ final class BatchMessage {
     return this;
   }
 
-  /** A span that only counts. */
+  /** Adds a measured span. */
   BatchMessage grouped(String name, int kind, int status, long durationNanos, long threshold) {
     endSpan();
     writer.startGroupedSpan(intern(name), kind, status, durationNanos, threshold);
@@ -66,7 +66,7 @@ final class BatchMessage {
     return this;
   }
 
-  /** An event of the last span, with keys and values of attributes in turn. */
+  /** Adds an event of the last span, with alternating keys and values of attributes. */
   BatchMessage event(String name, String... attributes) {
     if (!writer.event(intern(name))) {
       throw new IllegalStateException("no room for events");
@@ -89,7 +89,7 @@ final class BatchMessage {
     }
   }
 
-  /** The message, named by agent 1, epoch 1 and this sequence. */
+  /** Returns the message of agent 1, epoch 1 and this sequence. */
   byte[] message(long sequence) {
     return message(1, 1, sequence);
   }

@@ -16,7 +16,7 @@ class BrokerOffsetsTest {
     assertThat(new Range(0, 100, 40).next(NONE)).isEqualTo(40);
     assertThat(new Range(0, 100, 40).next(50)).isEqualTo(50);
     assertThat(new Range(0, 100, NONE).next(50)).isEqualTo(50);
-    // What the journal does not have does not count, whatever was committed.
+    // Committed messages are not counted if the journal does not have them.
     assertThat(new Range(0, 100, 60).next(50)).isEqualTo(50);
   }
 

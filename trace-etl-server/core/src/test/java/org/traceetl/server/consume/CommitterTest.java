@@ -22,7 +22,7 @@ import org.traceetl.server.window.QueueId;
 class CommitterTest {
   private static final QueueId ID = new QueueId("b", 0);
 
-  /** A broker that may keep its callers waiting. */
+  /** A broker that can block its callers. */
   private static final class Broker implements BrokerOffsets {
     private final List<Long> commits = new ArrayList<>();
     private final CountDownLatch called = new CountDownLatch(1);

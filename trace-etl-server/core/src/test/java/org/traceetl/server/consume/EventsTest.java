@@ -29,7 +29,7 @@ import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
 
-/** Events of spans are counted, all of them, in series of their own. */
+/** Tests that all events of spans are counted in their own series. */
 class EventsTest {
   private static final QueueId QUEUE = new QueueId("b", 0);
   private static final long HALF = 1L << 55;
@@ -91,7 +91,7 @@ class EventsTest {
     return WindowFormat.decode(writer.buffer(), 0, writer.size(), QUEUE);
   }
 
-  /** What each series of the image counts, by its values; overflow series by application. */
+  /** Returns the count of each series by its values; overflow series by application. */
   private static Map<List<String>, Long> counts(QueueImage image, boolean ofEvents) {
     Map<List<String>, Long> counts = new HashMap<>();
     for (int series = 0; series < image.slots(); series++) {
@@ -177,7 +177,7 @@ class EventsTest {
     QueueAggregator aggregator = owner(aggregation, aggregation.newImage());
     byte[] message = new BatchMessage("shop").span("op", 5).event("retry").message(0);
     byte[] damaged = message.clone();
-    // The number of the event's attributes, before the ends of the span and of the batch.
+    // Damages the event's number of attributes, before the ends of the span and of the batch.
     damaged[message.length - 3] = 2;
     aggregator.accept(damaged, 1_000);
     aggregator.accept(message, 1_000);
@@ -219,10 +219,7 @@ class EventsTest {
     assertThat(told).containsExactly(0, 0, 0);
   }
 
-  /**
-   * Whatever finds a series of its own, and through however many owners the queue goes: the events
-   * of an application add up to what its spans stood for.
-   */
+  /** The events of an application add up to those of its spans, for any limits and owners. */
   @Property(tries = 100)
   void noEventIsLostOrCountedTwice(@ForAll long seed) throws MalformedRecordException {
     Random random = new Random(seed);

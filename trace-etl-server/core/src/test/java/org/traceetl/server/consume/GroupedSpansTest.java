@@ -25,7 +25,7 @@ import org.traceetl.server.window.Books;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 
-/** Spans that come as groups count as if each had come by itself, and leave nothing else behind. */
+/** Tests that grouped spans count like single spans, and leave no other trace. */
 class GroupedSpansTest {
   private static final long MILLI = 1_000_000;
   private static final long SECOND = 1_000 * MILLI;
@@ -67,7 +67,7 @@ class GroupedSpansTest {
     return window;
   }
 
-  /** The same spans in the same order, none of them in a group. */
+  /** Returns the same spans in the same order, without groups. */
   private static byte[] ungrouped(byte[] message, long sequence) {
     SpanBatchReader reader = new SpanBatchReader();
     assertThat(reader.wrap(message, 0, message.length)).isEqualTo(Rejection.NONE);
@@ -110,10 +110,10 @@ class GroupedSpansTest {
   }
 
   /**
-   * Series, counts by classic and native bucket, sums, what sampled spans carry on, and the books
-   * are the same: below and at the limits, with dimensions, templates, filters, and thresholds that
-   * are refused. At the limits for one window: among keys of equal weight it is the aggregator's
-   * own seed that decides which one wins a place in the next.
+   * Series, classic and native buckets, sums, counts of sampled spans and books are equal: below
+   * and at the limits, with dimensions, templates, filters and refused thresholds. At the limits,
+   * one window is compared: the aggregator's seed decides which of equal keys gets a series in the
+   * next.
    */
   @Property(tries = 200)
   void groupsAreRecordedLikeTheirSpans(@ForAll long seed) {
@@ -273,7 +273,7 @@ class GroupedSpansTest {
             .grouped("SET", BatchMessage.CLIENT, BatchMessage.UNSET, MILLI, 0)
             .message(0);
     byte[] damaged = message.clone();
-    // Before the ends of the last duration, of the group and of the batch.
+    // Damages the byte before the ends of the last duration, of the group and of the batch.
     damaged[message.length - 3] |= (byte) 0x80;
     aggregator.accept(damaged, 1_000);
     aggregator.accept(message, 1_000);

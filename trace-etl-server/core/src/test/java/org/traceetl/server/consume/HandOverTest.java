@@ -27,7 +27,7 @@ import org.traceetl.server.journal.WindowFormat;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 
-/** An owner that takes a queue over goes on as the one before it would have. */
+/** Tests that a new owner continues as the previous one would have. */
 class HandOverTest {
   private static final QueueId QUEUE = new QueueId("b", 0);
   private static final long HOUR_MILLIS = Duration.ofHours(1).toMillis();
@@ -152,14 +152,14 @@ class HandOverTest {
     return copy;
   }
 
-  /** Through a snapshot's bytes. */
+  /** Copies an image through a snapshot's bytes. */
   static void copy(QueueImage image, QueueImage to) throws MalformedRecordException {
     RecordWriter writer = new RecordWriter();
     SnapshotFormat.encode(image, writer);
     SnapshotFormat.decode(writer.buffer(), 0, writer.size(), to);
   }
 
-  /** The image after a window with these spans, by an owner of these limits. */
+  /** Returns the image after a window with these spans, by an owner with this test's limits. */
   private QueueImage imageOf(BatchMessage... batches) throws MalformedRecordException {
     Aggregation aggregation = newAggregation();
     QueueAggregator owner = owner(aggregation, aggregation.newImage());
@@ -233,7 +233,7 @@ class HandOverTest {
   }
 
   /**
-   * The silence of agents goes on over a hand-over; the time without windows is an hour at most.
+   * The silence of agents spans a hand-over; the time without windows counts as at most an hour.
    */
   @Test
   void agentsThatWereSilentBeforeTheHandOverAreForgotten() throws MalformedRecordException {

@@ -22,7 +22,7 @@ import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
 
-/** Where an application is at its limit, the keys with most spans have the series. */
+/** Tests that an application at its limit has series for its most frequent keys. */
 class HeavyHittersTest {
   private static final QueueId QUEUE = new QueueId("b", 0);
   private static final long WINDOW_MILLIS = 15_000;
@@ -127,8 +127,8 @@ class HeavyHittersTest {
     assertThat(overflowed(second)).isEqualTo(2);
     assertThat(second.evicted()).isEmpty();
 
-    // The page has the ended series for five minutes more than the window of its last span began
-    // before: long enough for its last counts to be seen.
+    // A retired series stays on the page for five minutes after the window of its last span, so
+    // that its last counts are scraped.
     nowMillis += RETIRED_MILLIS - 3 * WINDOW_MILLIS;
     accept(spans(spans(new BatchMessage("shop"), "c", 1), "a", 1));
     assertThat(seal().evicted()).isEmpty();
@@ -480,7 +480,7 @@ class HeavyHittersTest {
     assertThat(crowded).extracting(Cardinality::limit).containsExactly("max");
   }
 
-  /** Whatever is displaced, and whoever owns the queue: no span is lost or counted twice. */
+  /** For any displacements and owners, no span is lost or counted twice. */
   @Property(tries = 100)
   void everySpanIsInOneSeries(@ForAll long seed) {
     Random random = new Random(seed);

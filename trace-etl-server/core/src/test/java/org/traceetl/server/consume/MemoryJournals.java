@@ -16,9 +16,9 @@ import org.traceetl.server.window.LastMessages;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 
-/** Journals in memory, for several processes: who took a queue last owns it. */
+/** Journals in memory for several processes; the last to take a queue owns it. */
 final class MemoryJournals implements Journal {
-  /** What a test does to appends before they are kept. */
+  /** An action of a test before each append. */
   interface Obstacle {
     void meet(SealedWindow window) throws IOException, InterruptedException;
   }
@@ -27,15 +27,15 @@ final class MemoryJournals implements Journal {
   private final Duration lease;
   private final Map<QueueId, Log> logs = new ConcurrentHashMap<>();
 
-  /** Windows that were brought, kept or not. */
+  /** Windows passed to append, kept or not. */
   final List<SealedWindow> offered = new CopyOnWriteArrayList<>();
 
-  /** In the order in which the queues were released by their owners. */
+  /** The queues in the order of their releases. */
   final List<QueueId> released = new CopyOnWriteArrayList<>();
 
   volatile Obstacle obstacle = window -> {};
 
-  /** Why {@link #refused} queues cannot be taken; null if they can. */
+  /** Why the {@link #refused} queues cannot be taken; null if they can. */
   volatile IOException refusal;
 
   volatile Predicate<QueueId> refused = queue -> true;
@@ -54,7 +54,7 @@ final class MemoryJournals implements Journal {
     return logs.computeIfAbsent(queue, id -> new Log()).take(queue);
   }
 
-  /** Another process takes the queue. */
+  /** Takes the queue as another process. */
   void fence(QueueId queue) throws IOException {
     take(queue, Duration.ZERO, () -> true);
   }

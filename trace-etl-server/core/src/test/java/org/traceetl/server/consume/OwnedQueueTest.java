@@ -41,7 +41,7 @@ class OwnedQueueTest {
         }
       };
 
-  /** Offsets at which a pull went on after one without an answer. */
+  /** Offsets at which pulling continued after a pull without an answer. */
   private final Set<Long> resumed = new HashSet<>();
 
   private final Aggregation aggregation =
@@ -103,7 +103,7 @@ class OwnedQueueTest {
     assertThat(replaced).isEmpty();
   }
 
-  /** As a broker has them that had messages up to 11 and was then sent others. */
+  /** Returns different messages with the given offsets, as a broker sends after losing its own. */
   private static List<MessageExt> others(long max, long... offsets) {
     List<MessageExt> messages = messages(0, max, offsets);
     for (MessageExt message : messages) {
@@ -144,10 +144,10 @@ class OwnedQueueTest {
   }
 
   /**
-   * A broker that lost what it had from an offset on, and was then sent others.
+   * A broker that lost its messages from an offset on, and then received others.
    *
-   * @param changed offset of the first message that is another one
-   * @param hole offset at which it has no message
+   * @param changed offset of the first different message
+   * @param hole offset without a message
    */
   private record Broker(long min, long max, long changed, long hole) implements BrokerOffsets {
     Broker(long min, long max, long changed) {

@@ -403,7 +403,7 @@ class QueueAggregatorTest {
     SealedWindow last = seal();
     assertThat(last.evicted()).hasSize(2);
     assertThat(last.rows()).isZero();
-    // The name of the application that takes what finds no room is always there.
+    // The name of the application for spans without room is always present.
     assertThat(aggregator.symbolCount()).isEqualTo(1);
     assertThat(aggregator.seriesCount()).isZero();
   }
@@ -435,9 +435,7 @@ class QueueAggregatorTest {
     return image;
   }
 
-  /**
-   * Left in, the second overflow series would let no idle series leave, and no window be sealed.
-   */
+  /** With a second overflow series, no idle series could leave, and no window could be sealed. */
   @Test
   void whatAForgedJournalHasTwiceIsLeftOut() {
     Aggregation aggregation =
@@ -476,7 +474,7 @@ class QueueAggregatorTest {
     assertThat(seal().counts()).containsExactly(1, 0, 0);
   }
 
-  /** Of the right schema by its word, under the highest number, with too many values. */
+  /** The definitions claim the right schema, with a very high number or wrong values. */
   @Test
   void whatAForgedJournalSaysOfSeriesIsBounded() {
     Aggregation aggregation =
@@ -513,7 +511,7 @@ class QueueAggregatorTest {
     assertThat(refused).hasValue(2);
     assertThat(window.created())
         .extracting(SeriesDefinition::series)
-        .containsExactly(0); // the number of "b", made anew
+        .containsExactly(0); // the number of "b", created again
     assertThat(window.series()).containsExactlyInAnyOrder(0, highest);
   }
 
@@ -522,7 +520,7 @@ class QueueAggregatorTest {
     accept(new BatchMessage("shop").span("a", MILLI).span("b", MILLI));
     assertThat(seal().rows()).isEqualTo(2);
     accept(new BatchMessage("shop").span("a", MILLI));
-    nowMillis += 2 * IDLE_MILLIS; // the window was deferred for long, or the clock was set
+    nowMillis += 2 * IDLE_MILLIS; // a long deferral, or a clock that was set
     SealedWindow window = seal();
 
     assertThat(window.rows()).isEqualTo(1);
@@ -531,7 +529,7 @@ class QueueAggregatorTest {
     assertThat(seal().created()).isEmpty();
   }
 
-  /** Blocks of series that are not looked through must have none to leave. */
+  /** Skipped blocks of series contain no idle series. */
   @Property(tries = 20)
   void allIdleSeriesLeaveAndNoOthers(@ForAll long seed) {
     Random random = new Random(seed);
@@ -547,7 +545,7 @@ class QueueAggregatorTest {
         batch.span("span " + name, MILLI);
       }
       accept(batch);
-      // Seldom the window is longer than the idle time.
+      // In rare cases the window is longer than the idle time.
       nowMillis += 1_000L * random.nextInt(random.nextInt(10) == 0 ? 1_000 : 100);
       SealedWindow window = seal();
 
@@ -781,7 +779,7 @@ class QueueAggregatorTest {
         .containsExactly(Reason.EXEMPLAR, Reason.SLOW);
   }
 
-  /** Whatever comes, the books balance, sums match, and exemplars point at documents. */
+  /** For any input, the books balance, sums match, and exemplars point at documents. */
   @Property(tries = 100)
   void theBooksBalance(@ForAll long seed) {
     Random random = new Random(seed);
@@ -839,12 +837,12 @@ class QueueAggregatorTest {
     assertThat(spansBooked).isGreaterThanOrEqualTo(spansSent);
   }
 
-  /** Whoever refuses it books its spans for whom it names, also after a batch of another's. */
+  /** An unsupported batch is booked for the application that it names, also after another one's. */
   @Test
   void aBatchOfALaterVersionIsBookedForItsApplication() {
     accept(new BatchMessage("bank").span("pay", MILLI));
     byte[] later = new BatchMessage("shop").span("a", MILLI).span("b", MILLI).message(sequence++);
-    later[1] = 6; // Version 3, as the wire has it: after the field's header.
+    later[1] = 6; // encodes version 3, after the field's header
     accept(later);
 
     assertThat(seal().books())

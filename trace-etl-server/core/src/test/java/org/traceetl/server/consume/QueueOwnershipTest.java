@@ -27,7 +27,7 @@ import org.traceetl.server.window.LastMessages;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 
-/** Claim, lease and sealing of queues, one step at a time, with a fake clock. */
+/** Tests claim, lease and sealing of queues step by step, with a fake clock. */
 class QueueOwnershipTest {
   private static final QueueId QUEUE = new QueueId("b", 0);
   private static final Duration LEASE = Duration.ofSeconds(30);
@@ -56,7 +56,7 @@ class QueueOwnershipTest {
   private final QueueOwnership ownership = ownerships.take(QUEUE, decoder);
   private QueueAggregator aggregator;
 
-  /** Fails as often as a test says; otherwise keeps all. */
+  /** A journal that fails as often as a test sets, and otherwise keeps all windows. */
   private final class ScriptedJournal implements Journal, QueueJournal {
     private int failures;
     private Outcome outcome = Outcome.KEPT;
@@ -143,7 +143,7 @@ class QueueOwnershipTest {
     nowNanos += time.toNanos();
   }
 
-  /** Makes a step and returns how long it allows to rest. */
+  /** Runs a step and returns how long it may rest. */
   private Duration step() throws InterruptedException {
     long idleNanos = ownership.doWork();
     assertThat(idleNanos).isBetween(0L, SteppedTask.UNTIL_WOKEN - 1);

@@ -41,7 +41,7 @@ import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.testkit.TestRocketMq;
 
-/** The pipeline against a real RocketMQ. */
+/** Tests the pipeline with a real RocketMQ. */
 class SpanPipelineTest {
   private static final Duration LEASE = Duration.ofSeconds(2);
   private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -76,7 +76,6 @@ class SpanPipelineTest {
     pipelines.forEach(SpanPipeline::close);
   }
 
-  /** Keeps what it is given. */
   private static final class Windows implements WindowFollower {
     private final List<SealedWindow> sealed = new CopyOnWriteArrayList<>();
     private final List<QueueId> released = new CopyOnWriteArrayList<>();
@@ -99,7 +98,7 @@ class SpanPipelineTest {
       return sealed.stream().flatMapToLong(w -> Arrays.stream(w.counts())).sum();
     }
 
-    /** Each queue's windows follow one another without a gap or an overlap. */
+    /** Asserts that each queue's windows follow one another without a gap or an overlap. */
     void assertContiguous() {
       Map<QueueId, Long> ends = new HashMap<>();
       for (SealedWindow window : sealed) {
@@ -187,7 +186,7 @@ class SpanPipelineTest {
     await().atMost(PATIENCE).untilAsserted(() -> assertThat(windows.recorded()).isEqualTo(18));
   }
 
-  /** Agents send again what was not confirmed, so batches may come to the offsets that they had. */
+  /** Agents repeat unconfirmed batches, so a batch may get its previous offset again. */
   private List<byte[]> afterALossFrom6To9() {
     List<byte[]> bodies = new ArrayList<>();
     for (int i : new int[] {100, 101, 102, 9, 103}) {
@@ -234,7 +233,7 @@ class SpanPipelineTest {
     byte[] malformed = Arrays.copyOf(good, good.length - 2);
     send(0, 200, 4);
     rocketMq.send(topic, 1, malformed);
-    // The first worker to start gets all queues, and loses some of them to the second one.
+    // The first worker gets all queues, and later loses some of them to the second one.
     SpanPipeline pipeline = start(2, Duration.ofMillis(100));
     send(200, 200, 4);
     rocketMq.send(topic, 2, malformed);
@@ -263,7 +262,7 @@ class SpanPipelineTest {
                             == queue.next()));
   }
 
-  /** The RocketMQ client would inflate 600 MiB, and drop all that it pulled beside garbage. */
+  /** RocketMQ's client would decompress 600 MiB, and drop all messages pulled with the garbage. */
   @Test
   void compressedMessagesAreRefusedAndTheirNeighboursCount() throws Exception {
     int zlib = MessageSysFlag.COMPRESSED_FLAG | MessageSysFlag.COMPRESSION_ZLIB_TYPE;
@@ -366,7 +365,7 @@ class SpanPipelineTest {
   void drainingSealsAndCommitsWhatWasRead() throws Exception {
     rocketMq.createTopic(topic, 2);
     SpanPipeline pipeline = start(2, HOUR);
-    // A queue that still moves between the workers takes no window along.
+    // Wait: a queue that moves between the workers loses its window.
     await().atMost(PATIENCE).until(() -> pipeline.missing().isEmpty());
     send(0, 20, 2);
     await()
@@ -481,7 +480,7 @@ class SpanPipelineTest {
     assertThat(pipeline.ready()).isFalse();
   }
 
-  /** The first time that it is ready it reads this many queues. */
+  /** Asserts that the pipeline reads this many queues when it first becomes ready. */
   private static void awaitReadyWith(SpanPipeline pipeline, int queues) {
     await().atMost(PATIENCE).until(() -> pipeline.ready());
     assertThat(pipeline.queues()).hasSize(queues);
@@ -538,7 +537,7 @@ class SpanPipelineTest {
 
     await().atMost(PATIENCE).until(() -> !windows.released.isEmpty());
     await().atMost(PATIENCE).until(() -> !pipeline.missing().isEmpty());
-    // RocketMQ still says that the queue is this one's: it is taken again, and read again.
+    // RocketMQ still assigns the queue to this server, which takes and reads it again.
     await().atMost(PATIENCE).until(() -> read(pipeline) == 10);
     assertThat(pipeline.drain(Duration.ofSeconds(30))).isTrue();
     assertThat(windows.recorded()).isEqualTo(10);

@@ -12,7 +12,7 @@ class StalledRebalanceTest {
   private long elapsed;
   private long rebalances;
 
-  /** Lets the time pass, and looks each second; says how often a rebalance was due. */
+  /** Advances the time, and checks each second; returns how often a rebalance was due. */
   private int pass(long seconds, long ahead) {
     int due = 0;
     for (long i = 0; i < seconds; i++) {

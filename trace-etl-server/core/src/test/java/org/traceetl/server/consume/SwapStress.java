@@ -18,9 +18,9 @@ import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 
 /**
- * The worker records and swaps while the sealer seals and gives back. Whatever the order: each
- * batch counts in one window, windows follow one another without a gap, and the last one ends where
- * the queue does. A count that is missing, one that is there twice, and a torn chain are forbidden.
+ * The worker records and swaps while the sealer seals and returns windows. Each batch must count in
+ * one window, windows must follow one another without a gap, and the last one must end at the
+ * queue's end.
  */
 @JCStressTest
 @Outcome(id = "3, 3, 3", expect = Expect.ACCEPTABLE, desc = "Each batch in one window.")
@@ -44,7 +44,7 @@ public class SwapStress {
           new QueueId("broker", 0), AGGREGATION.newDecoder(), new PipelineMetrics());
   private final BlockingQueue<FilledWindow> filled = new ArrayBlockingQueue<>(MESSAGES.length);
 
-  // The sealer's, then the arbiter's.
+  // Owned by the sealer, then by the arbiter.
   private long spans;
   private long recorded;
   private long end;
@@ -53,7 +53,7 @@ public class SwapStress {
     aggregator.beginAt(0);
   }
 
-  /** The worker. */
+  /** Runs the worker. */
   @Actor
   public void worker() {
     for (int offset = 0; offset < MESSAGES.length; offset++) {
@@ -65,7 +65,7 @@ public class SwapStress {
     }
   }
 
-  /** The sealer. */
+  /** Runs the sealer. */
   @Actor
   public void sealer() {
     for (int i = 0; i < MESSAGES.length; i++) {
@@ -73,11 +73,11 @@ public class SwapStress {
     }
   }
 
-  /** What is left once both have ended. */
+  /** Seals the remaining windows after both actors. */
   @Arbiter
   public void rest(JJJ_Result result) {
     while (sealOne()) {
-      // Seals on.
+      // Continue sealing.
     }
     FilledWindow last = aggregator.swap(MESSAGES.length, 1);
     if (last != null) {

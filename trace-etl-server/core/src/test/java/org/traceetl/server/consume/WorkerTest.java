@@ -51,7 +51,7 @@ import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.testkit.TestRocketMq;
 
-/** One worker and its queues against a real RocketMQ; the test assigns queues. */
+/** Tests one worker and its queues with a real RocketMQ; the test assigns queues. */
 class WorkerTest {
   private static final Duration LEASE = Duration.ofSeconds(30);
   private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -183,7 +183,7 @@ class WorkerTest {
             () -> assertThat(worker.queues()).extracting(QueueStatus::next).contains(offset));
   }
 
-  /** Fails at the document of each failed span, so many times. */
+  /** Fails a number of times at the document of a failed span. */
   private static final class FailingMapping implements MappedProfile, SpanMapping {
     private static final int ERROR = 2;
 
@@ -213,7 +213,7 @@ class WorkerTest {
 
     @Override
     public Map<String, String> documentAttributes(BatchDecoder batch, int span, int maxBytes) {
-      boolean failed = batch.columns().status(span) == ERROR; // not for an exemplar
+      boolean failed = batch.columns().status(span) == ERROR; // false for an exemplar
       if (failed && failuresLeft.getAndDecrement() > 0) {
         throw new IllegalStateException("made by the test: recording fails midway");
       }
@@ -228,7 +228,7 @@ class WorkerTest {
         .sum();
   }
 
-  /** Sends 10 batches, one of three spans whose middle one failed, and 10 batches more. */
+  /** Sends 10 batches, one with three spans whose middle one failed, and 10 more. */
   private void sendAroundAFailedSpan() throws Exception {
     send(0, 10);
     rocketMq.send(
@@ -285,7 +285,7 @@ class WorkerTest {
     awaitRead(10);
     await().atMost(PATIENCE).until(() -> !offered().isEmpty());
 
-    // The window with the journal is not committed yet: whoever reads on now reads it again.
+    // The window in the journal is not committed yet, so its messages would be read again.
     worker.assigned(Set.of());
     worker.assigned(Set.of(queue));
     await().atMost(PATIENCE).until(() -> worker.queues().isEmpty());
@@ -376,7 +376,7 @@ class WorkerTest {
     await().atMost(PATIENCE).until(() -> worker.queues().size() == 2);
   }
 
-  /** As if RocketMQ's client had rebalanced when the clock was at that time. */
+  /** Sets the time at which RocketMQ's client last rebalanced. */
   private void stallClient(long atMillis) throws ReflectiveOperationException {
     Field clients = MQClientManager.class.getDeclaredField("factoryTable");
     clients.setAccessible(true);
@@ -391,7 +391,6 @@ class WorkerTest {
     }
   }
 
-  /** A clock that a test sets. */
   private static final class SteppedClock extends Clock {
     private final AtomicLong looks = new AtomicLong();
     private volatile long aheadMillis;

@@ -6,7 +6,7 @@ import java.util.Random;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.SeriesConfig.Dimension;
 
-/** Batches like those of a fleet: 12 attributes a span, one dimension among them. */
+/** Generates batches like a fleet's: 12 attributes a span, one of them a dimension. */
 final class Workload {
   private static final int FIRST_SEQUENCE = 1 << 20;
 
@@ -16,7 +16,7 @@ final class Workload {
 
   /**
    * @param applications one batch of each
-   * @param names span names of an application, each with identifiers that are taken out; with 5
+   * @param names span names of an application, each with identifiers that are removed; with 5
    *     routes, 5 times as many series
    * @param spansPerBatch spans in a batch
    */
@@ -55,7 +55,7 @@ final class Workload {
         null);
   }
 
-  /** Sends every batch once, each time under a name of its own. */
+  /** Sends every batch once, each time under a new name. */
   void sendTo(QueueAggregator aggregator, long nowMillis) {
     sequence++;
     for (int i = 0; i < messages.size(); i++) { // an iterator would be counted as allocated
@@ -66,8 +66,8 @@ final class Workload {
   }
 
   /**
-   * Gives a message another sequence in place. It stands after version (2 bytes), agent (18), epoch
-   * (2) and its own header; between 2^20 and 2^27 it has 4 bytes.
+   * Replaces a message's sequence in place. It follows version (2 bytes), agent (18), epoch (2) and
+   * its own header; between 2^20 and 2^27 it has 4 bytes.
    */
   private static void rename(byte[] message, int sequence) {
     int zigZag = sequence << 1;
@@ -76,7 +76,7 @@ final class Workload {
     }
   }
 
-  /** Spans of one round. */
+  /** Returns the spans of one round. */
   int spans() {
     return spans;
   }
