@@ -129,7 +129,7 @@ class AuthenticatedLogTest {
     server(OLD + ACTIVE).take(QUEUE);
     byte[] claim = log.read(0).getFirst().body();
     JournalLog opened = opened(OLD + ACTIVE, TOPIC, QUEUE);
-    // The checksum and the queue before the key's ID are for servers without keys.
+    // Servers without keys use the checksum and the queue, which precede the key's ID.
     for (int at = 22; at < claim.length; at++) {
       byte[] changed = claim.clone();
       changed[at] ^= 1;
@@ -283,7 +283,7 @@ class AuthenticatedLogTest {
     assertThat(owner.snapshotDue()).isFalse();
     assertThat(spans(server(OLD + "\n" + NEW + ACTIVE))).isEqualTo(40);
 
-    // What the old key wrote is behind the snapshot: it may leave the file.
+    // All records of the old key precede the snapshot, so the key may be removed.
     log.deleteBefore(log.mark(GROUP));
     assertThat(spans(server(NEW + ACTIVE))).isEqualTo(40);
   }

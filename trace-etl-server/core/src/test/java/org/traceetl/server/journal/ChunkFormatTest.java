@@ -190,7 +190,7 @@ class ChunkFormatTest {
     return records;
   }
 
-  /** The message as a server of another version would have written it. */
+  /** Returns the message as a server of another version would have written it. */
   static byte[] ofVersion(int version, byte[] message) {
     byte[] other = message.clone();
     other[4] = (byte) version;

@@ -21,8 +21,8 @@ import org.traceetl.server.window.SeriesDefinition;
 import org.traceetl.server.window.TraceDocument;
 
 /**
- * The bytes of records. A log holds records of older servers for as long as the broker keeps them:
- * another format is another version, which readers have to know before writers use it.
+ * Tests the bytes of records. A log keeps records of older servers until the broker deletes them. A
+ * changed format needs a new version, which readers must know before writers use it.
  */
 class GoldenRecordTest {
   private static final QueueId QUEUE = new QueueId("broker-a", 3);
@@ -182,7 +182,7 @@ class GoldenRecordTest {
     assertThat(HexFormat.of().formatHex(record)).isEqualTo(HexFormat.of().formatHex(golden(name)));
   }
 
-  /** A file of hex digits; from # to the end of a line it is a comment. */
+  /** Reads a file of hex digits; # starts a comment. */
   static byte[] golden(String name) throws IOException {
     try (InputStream in = GoldenRecordTest.class.getResourceAsStream(name)) {
       String hex =

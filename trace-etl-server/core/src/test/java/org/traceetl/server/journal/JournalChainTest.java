@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
-/** The rules that no writer without a fault ever needs, and those that begin a chain. */
+/** Tests the rules that only faulty writers violate, and those that begin a chain. */
 class JournalChainTest {
   private static final UUID ONE = new UUID(0, 1);
   private static final UUID OTHER = new UUID(0, 2);

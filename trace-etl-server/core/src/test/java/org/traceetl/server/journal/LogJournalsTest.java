@@ -35,7 +35,7 @@ class LogJournalsTest {
   private final Random random = new Random(1);
   private long nowNanos = 1_000_000_000_000L;
 
-  /** How far the wall clock was set. */
+  /** Offset of the wall clock. */
   private long stepMillis;
 
   private final JournalTiming timing =
@@ -50,7 +50,7 @@ class LogJournalsTest {
   private final LogJournals one = server();
   private final LogJournals other = server();
 
-  /** Releases its queue as soon as somebody waits. */
+  /** Releases its queue as soon as a taker waits. */
   private QueueJournal leaving;
 
   private void pause(long nanos) {
@@ -198,7 +198,7 @@ class LogJournalsTest {
     }
   }
 
-  /** Shows what it has only once it has been written to twice: the first claim and its release. */
+  /** Hides its messages until its second append: the first claim, then its release. */
   private static final class LateLog implements JournalLog {
     private final JournalLog log;
     private int written;
@@ -305,7 +305,7 @@ class LogJournalsTest {
     assertThatThrownBy(() -> one.take(QUEUE)).isInstanceOf(IOException.class);
   }
 
-  /** Earlier versions have no renewals: to them each is a claim that is outdated. */
+  /** Earlier versions do not know renewals: they read each one as an outdated claim. */
   @Test
   void aRenewalCountsForNothingButItsWriter() throws Exception {
     QueueJournal owner = one.take(QUEUE).journal();
@@ -338,7 +338,7 @@ class LogJournalsTest {
     final long confirmed = log.end();
     log.store(new byte[] {1, 2, 3});
 
-    // Its master loses that message and is the master again, and a rival has claimed the queue.
+    // The master loses that message and becomes master again; a rival has claimed the queue.
     assertTakeFails(
             () -> {
               log.deleteFrom(confirmed);
@@ -354,14 +354,14 @@ class LogJournalsTest {
     final long confirmed = log.end();
     claim(2, confirmed);
 
-    // Its master loses that claim and is the master again.
+    // The master loses that claim and becomes master again.
     assertTakeFails(() -> log.deleteFrom(confirmed));
     assertThat(other.take(QUEUE).image().to()).isEqualTo(10);
     assertThat(counters.lostHistories()).isZero();
   }
 
   /**
-   * @param meanwhile what happens after the take has read the log, before its first append
+   * @param meanwhile runs after the take has read the log, before its first append
    */
   private AbstractThrowableAssert<?, ? extends Throwable> assertTakeFails(Runnable meanwhile) {
     return assertThatThrownBy(() ->
@@ -375,7 +375,7 @@ class LogJournalsTest {
         .isInstanceOf(IOException.class);
   }
 
-  /** A claim of somebody else. */
+  /** Stores a claim of another process. */
   private void claim(long epoch, long offset) {
     RecordHeader rival = new RecordHeader(RecordKind.CLAIM, new UUID(7, 7), epoch, 1, -1, 10, 0);
     ChunkFormat format = new ChunkFormat("trace-spans", QUEUE, CHUNK);
@@ -495,7 +495,7 @@ class LogJournalsTest {
     assertThat(ends).containsExactly(10L, 15L);
   }
 
-  /** Where a log has lost its tail, another message may stand at the offset. */
+  /** If a log has lost its tail, another message may have the offset. */
   @Test
   void aStepIsOverOneMessageAndNoOtherOfItsOffset() throws Exception {
     QueueJournal owner = one.take(QUEUE).journal();
@@ -722,7 +722,7 @@ class LogJournalsTest {
     assertThat(poll(journals.tail(queue, "sink"))).hasSize(50);
   }
 
-  /** Windows and snapshots of a large fleet take several messages, none above a broker's 4 MiB. */
+  /** Windows and snapshots of a large fleet take several messages, each below a broker's 4 MiB. */
   @Test
   void anOwnerTakesOverTheBatchesOfAHundredThousandAgents() throws Exception {
     int agents = 100_000;

@@ -9,7 +9,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.traceetl.server.window.QueueId;
 
-/** Logs in memory that do what they are told, at once. Safe for any thread. */
+/** Logs in memory that execute calls at once. Thread-safe. */
 public final class MemoryLogs implements JournalLogs {
   private static final int MAX_READ = 32;
 
@@ -20,7 +20,7 @@ public final class MemoryLogs implements JournalLogs {
     return logs.computeIfAbsent(queue, absent -> new MemoryLog());
   }
 
-  /** Those whose log was opened. */
+  /** Returns the queues whose log was opened. */
   public Set<QueueId> queues() {
     return Set.copyOf(logs.keySet());
   }
@@ -44,13 +44,15 @@ public final class MemoryLogs implements JournalLogs {
       return offset;
     }
 
-    /** Adds a message that somebody else has sent. */
+    /** Adds another process's message. */
     public synchronized long store(byte[] message) {
       messages.add(message.clone());
       return end() - 1;
     }
 
-    /** Whether it stores messages without confirming them, as a master does without replicas. */
+    /**
+     * Sets whether it stores messages without confirming them, as a master without replicas does.
+     */
     public synchronized void leaveUnconfirmed(boolean leave) {
       unconfirmed = leave;
     }
@@ -86,17 +88,16 @@ public final class MemoryLogs implements JournalLogs {
       marks.put(group, offset);
     }
 
-    /** As when the broker's retention has passed. */
+    /** Deletes as the broker's retention does. */
     public synchronized void deleteBefore(long offset) {
       begin = offset;
     }
 
-    /** As when the broker's machine has crashed. */
+    /** Deletes as a crash of the broker's machine does. */
     public synchronized void deleteFrom(long offset) {
       messages.subList((int) offset, messages.size()).clear();
     }
 
-    /** Forgets a group's mark. */
     public synchronized void unmark(String group) {
       marks.remove(group);
     }

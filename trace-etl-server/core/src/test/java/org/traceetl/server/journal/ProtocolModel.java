@@ -25,16 +25,16 @@ import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 
 /**
- * Servers that fight for a queue and a sink that follows its journal, over a log that loses
- * answers, stores late, stores twice and lags, with a clock that leaps. The log is on a master with
- * replicas: a message is confirmed once all replicas have it, and with it all before it. When
- * another master is elected, it has what was confirmed, and any part of the rest; the superseded
- * one still stores and answers reads for whoever reaches it, but confirms nothing. A master may
- * also lose what was not confirmed and be elected again, unnoticed by those who call it. A {@link
- * Tape} decides every step. After each one the model asks whether what is shown is exact.
+ * Models servers that compete for a queue and a sink that follows its journal. The log loses
+ * answers, stores late, stores twice and lags; the clock leaps. The log is on a master with
+ * replicas: a message is confirmed once all replicas have it and all earlier messages. A newly
+ * elected master has all confirmed messages, and any part of the rest. The superseded master still
+ * stores and answers reads, but confirms nothing. A master may also lose unconfirmed messages and
+ * be elected again, undetected by its callers. A {@link Tape} decides every step. After each step
+ * the model checks that the shown counts are exact.
  */
 final class ProtocolModel {
-  /** What a run has met, so that a test can tell that it was not idle. */
+  /** Events of a run, by which a test checks that it was not idle. */
   enum Event {
     TAKEN,
     LAST_MESSAGE_KNOWN,
@@ -68,30 +68,30 @@ final class ProtocolModel {
   private static final long MILLI = 1_000_000;
   private static final Duration LEASE = Duration.ofMillis(100);
 
-  /** Below the quarter of the lease that a new owner waits beyond it. */
+  /** Below the quarter of the lease that a new owner waits in addition to the lease. */
   private static final long MAX_LAG_NANOS = 24 * MILLI;
 
-  /** Most readers that begin anywhere, at the end. */
+  /** The maximum number of readers that begin at random offsets, at the end. */
   private static final int READERS = 10;
 
-  /** Small enough for windows and snapshots of several chunks. */
+  /** Small enough that windows and snapshots take several chunks. */
   private static final int CHUNK_BYTES = 96;
 
   private final Tape tape;
   private final Map<Event, Integer> events = new EnumMap<>(Event.class);
   private final ChunkFormat format = new ChunkFormat(TOPIC, QUEUE, CHUNK_BYTES);
 
-  // The clock begins near the overflow of a nanosecond clock.
+  // The clock starts near the overflow of nanoseconds.
   private long nowNanos = Long.MAX_VALUE - 300 * MILLI;
   private long elapsedNanos;
 
   private record Stored(byte[] message, long visibleAtNanos) {}
 
-  /** A copy of the log: all messages ever stored, though readers see none before its begin. */
+  /** A copy of the log with all messages ever stored; readers see none before the log's begin. */
   private static final class Broker {
     private final List<Stored> log;
 
-    /** Messages that all replicas have, as far as this broker knows. */
+    /** The number of messages that all replicas have, as far as this broker knows. */
     private int confirmed;
 
     Broker(List<Stored> log, int confirmed) {
@@ -106,25 +106,25 @@ final class ProtocolModel {
 
   private Broker master = new Broker(List.of(), 0);
 
-  /** The last one that was superseded and is still reached by some; null before there was one. */
+  /** The last superseded broker, which some still reach; null before the first election. */
   private Broker superseded;
 
-  /** A message that its broker will store later than its sender waits. */
+  /** A message that its broker stores after its sender's timeout. */
   private record Late(Broker broker, byte[] message) {}
 
   private final List<Late> underWay = new ArrayList<>();
   private final Map<String, Deque<Long>> marks = new HashMap<>();
   private long begin;
 
-  /** The servers' mark names no snapshot. */
+  /** Whether the servers' mark names no snapshot. */
   private boolean misled;
 
-  // The span queue.
+  // A message of the span queue.
   private record Message(long sequence, long[] spans) {}
 
   private final List<Message> spans = new ArrayList<>();
 
-  /** What so many of them add up to, each batch once. */
+  /** The totals of the first n messages, each batch once. */
   private final List<long[]> truths = new ArrayList<>(List.of(new long[Windows.SERIES]));
 
   private final List<Server> servers = new ArrayList<>();
@@ -152,7 +152,7 @@ final class ProtocolModel {
     events.merge(event, 1, Integer::sum);
   }
 
-  /** Runs the schedule, then lets one server and the sink finish in peace, and compares. */
+  /** Runs the schedule, then lets one server and the sink finish undisturbed, and compares. */
   void run() throws Exception {
     try {
       while (tape.hasMore()) {
@@ -274,8 +274,8 @@ final class ProtocolModel {
   }
 
   /**
-   * Another one was the master meanwhile, had no more than this, and got repeats of older messages.
-   * Whoever calls the first one does not notice.
+   * Elects the master again after another master that had only this part and received repeats of
+   * older messages. Callers of the first master do not detect it.
    */
   private void electAgain(int kept) {
     met(Event.ELECTED_AGAIN);
@@ -302,7 +302,7 @@ final class ProtocolModel {
     store(message);
   }
 
-  /** As a client that sends anew by itself, however late. */
+  /** Stores a message again, as a client does that retries late. */
   private void repeat() {
     if (!master.log.isEmpty()) {
       met(Event.STORED_TWICE);
@@ -311,14 +311,14 @@ final class ProtocolModel {
     }
   }
 
-  /** As a broker that has crashed before it wrote its offsets down, or a person who errs. */
+  /** Loses marks, as a broker that crashes before it writes its offsets, or an operator's error. */
   private void loseMark() {
     Deque<Long> servers = marks.get(SERVERS);
     Deque<Long> sinks = marks.get(SINK);
     switch (tape.next(3)) {
       case 0 -> servers.pollLast();
       case 1 -> {
-        // What a sink has marked may be deleted: then only a mark tells it that it has read that.
+        // Marked messages may be deleted: only a mark then tells the sink that it has read them.
         if (sinks.size() > 1) {
           sinks.removeLast();
         }
@@ -366,20 +366,20 @@ final class ProtocolModel {
     return Math.max(begin, end);
   }
 
-  /** The log as one process sees it. */
+  /** The log as seen by one process. */
   private final class Log implements JournalLog {
     private static final int MAX_READ = 3;
 
     private final Actor actor;
 
-    /** Which one calls go to; null after a failure. */
+    /** The broker that receives calls; null after a failure. */
     private Broker broker;
 
     Log(Actor actor) {
       this.actor = actor;
     }
 
-    /** Pauses, and calls the broker that this process takes for the master. */
+    /** Pauses, and returns the broker that this process considers the master. */
     private Broker call() throws IOException {
       actor.pause();
       if (broker == null) {
@@ -435,7 +435,7 @@ final class ProtocolModel {
           throw failed("not confirmed");
         }
         default -> {
-          // Stored once.
+          // The message is stored once, below.
         }
       }
       long offset = store(asked, message);
@@ -473,7 +473,7 @@ final class ProtocolModel {
       return end;
     }
 
-    /** The model has no sink that begins at a time. */
+    /** The model's sink never begins at a time. */
     @Override
     public long offsetAt(long unixMillis) {
       throw new UnsupportedOperationException();
@@ -495,7 +495,7 @@ final class ProtocolModel {
     }
   }
 
-  /** Something with memory of its own, which it loses in a crash. */
+  /** A process whose memory is lost in a crash. */
   private abstract class Actor implements JournalLogs {
     final JournalCounters counters = new JournalCounters();
     final LogJournals journals =
@@ -519,7 +519,7 @@ final class ProtocolModel {
 
     abstract void live() throws Exception;
 
-    /** How many messages of a broker it may read. */
+    /** Returns how many messages of a broker it may read. */
     int visible(Broker broker) {
       return broker.log.size();
     }
@@ -543,7 +543,7 @@ final class ProtocolModel {
   }
 
   private final class Server extends Actor {
-    /** Null while it has not taken the queue. */
+    /** Null until it has taken the queue. */
     private Taken taken;
 
     private final long[] totals = new long[Windows.SERIES];
@@ -559,14 +559,16 @@ final class ProtocolModel {
           begin(next);
           own();
         } catch (IOException e) {
-          // Once more.
+          // Take the queue again.
         }
         taken = null;
         rest();
       }
     }
 
-    /** Often the queue is another one's for a while, sometimes all want it at once. */
+    /**
+     * Pauses: mostly long, so that another server owns the queue; sometimes all compete at once.
+     */
     private void rest() {
       int pauses = tape.next(4) == 0 ? 1 : tape.next(256);
       for (int i = 0; i < pauses; i++) {
@@ -627,7 +629,7 @@ final class ProtocolModel {
       return outcome;
     }
 
-    /** None is known beyond what counts, and each is the one that was read. */
+    /** Checks that the known last messages are within the counted ones, and equal those read. */
     private void checkLastMessages() {
       lastMessages = taken.lastMessages();
       for (int place = 0; place < lastMessages.size(); place++) {
@@ -644,7 +646,7 @@ final class ProtocolModel {
     }
 
     private SealedWindow seal() {
-      // In peace, all there is.
+      // Undisturbed, a window takes all remaining messages.
       long end = Math.min(spans.size(), to + (tape.hasMore() ? tape.next(4) : spans.size()));
       long[] counts = new long[Windows.SERIES];
       for (long offset = to; offset < end; offset++) {
@@ -685,7 +687,7 @@ final class ProtocolModel {
       try {
         journal.release();
       } catch (IOException e) {
-        // Its successor waits.
+        // The next owner waits.
       }
       return Outcome.FENCED;
     }
@@ -709,7 +711,7 @@ final class ProtocolModel {
       delivered.add(windows);
     }
 
-    /** Brokers show to readers what all replicas have. Owners do not rely on it. */
+    /** Brokers show confirmed messages to readers. Owners do not rely on it. */
     @Override
     int visible(Broker broker) {
       return broker.confirmed;
@@ -722,7 +724,7 @@ final class ProtocolModel {
         try {
           step(tail);
         } catch (IOException e) {
-          // Once more.
+          // Try again.
         }
         pause();
       }
@@ -742,12 +744,14 @@ final class ProtocolModel {
     }
   }
 
-  /** What the first messages of the span queue add up to, each batch once. */
+  /** Returns the totals of the span queue up to an offset, each batch once. */
   private long[] truth(long to) {
     return truths.get((int) to);
   }
 
-  /** At no instant do two servers show the queue, and what is shown is exact and never falls. */
+  /**
+   * Checks that at most one server shows the queue, and that its counts are exact and never fall.
+   */
   private void check() {
     Server showing = null;
     for (Server server : servers) {
@@ -791,7 +795,7 @@ final class ProtocolModel {
     compare(last);
   }
 
-  /** Whoever reads the log, from wherever, comes to the same. */
+  /** Checks that reading the log from any offset gives the same state. */
   private void compare(Server last) throws Exception {
     MemoryLogs.MemoryLog log = new MemoryLogs.MemoryLog();
     master.log.forEach(stored -> log.store(stored.message()));
@@ -838,7 +842,7 @@ final class ProtocolModel {
     compareSink(windows);
   }
 
-  /** Whether a reader that knows nothing before the offset comes to be sure; if so, it is right. */
+  /** Returns whether a reader that starts at the offset becomes certain; then it must be right. */
   private boolean compareFrom(long offset, JournalLog log, JournalChain chain) throws Exception {
     ReplayedState part = new ReplayedState(QUEUE, new RecordPayloads(Windows::newImage));
     JournalReader behind =
@@ -853,14 +857,14 @@ final class ProtocolModel {
 
   private static void readAll(JournalReader reader, Visitor visitor) throws Exception {
     while (reader.advance(Long.MAX_VALUE, visitor)) {
-      // On.
+      // Continue.
     }
   }
 
   /**
-   * The sink was told of each window, and of nothing else, in order since its last crash. If it
-   * begins anew at the log's begin, since a superseded master ends before its mark, then messages
-   * that it has read already may be deleted before it comes to them again.
+   * Checks that the sink received each window once, and nothing else, in order since its last
+   * crash. If a superseded master ends before the sink's mark, the sink begins again at the log's
+   * begin. Messages that it has already read may then be deleted before it reaches them again.
    */
   private void compareSink(List<Long> windows) {
     for (int steps = 0; steps < 2 * master.log.size(); steps++) {

@@ -15,7 +15,7 @@ import net.jqwik.api.RandomDistribution;
 import net.jqwik.api.lifecycle.AfterContainer;
 import org.traceetl.server.journal.ProtocolModel.Event;
 
-/** Exactness under schedules that no real broker would have to be asked for. */
+/** Tests exactness under schedules that a real broker would rarely produce. */
 class ProtocolTest {
   private static final Map<Event, Integer> EVENTS = new EnumMap<>(Event.class);
 
@@ -31,7 +31,7 @@ class ProtocolTest {
   @Property(tries = 10_000, edgeCases = EdgeCasesMode.NONE)
   void whatIsShownIsWhatWasSent(@ForAll("tapes") byte[] tape) throws Exception {
     ProtocolModel model = new ProtocolModel(new Tape(tape));
-    // Beside the model's own threads: handing over to one of another kind takes far longer.
+    // Run on a thread like the model's own: a switch to another kind of thread is far slower.
     FutureTask<Void> run =
         new FutureTask<>(() -> {
           model.run();
@@ -42,7 +42,7 @@ class ProtocolTest {
     model.events().forEach((event, times) -> EVENTS.merge(event, times, Integer::sum));
   }
 
-  /** A model in which nothing happens proves nothing. */
+  /** Checks that each event occurs often: an idle model proves nothing. */
   @AfterContainer
   static void everythingHasHappened() {
     assertThat(EVENTS.keySet()).containsExactly(Event.values());

@@ -15,7 +15,7 @@ import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
 import org.traceetl.server.window.TraceDocument;
 
-/** Chains of windows of one queue, with everything a window can hold. */
+/** Generates chains of windows of one queue, with everything a window can hold. */
 final class RandomWindows {
   static final QueueId QUEUE = new QueueId("broker-a", 3);
   static final long SCHEMA = 0x5EED;
@@ -40,7 +40,6 @@ final class RandomWindows {
     return stride;
   }
 
-  /** The queue's next window. */
   SealedWindow next() {
     final long from = to;
     to = random.nextInt(20) == 0 ? random.nextLong(1_000) : to + random.nextInt(1_000);

@@ -32,7 +32,7 @@ import org.traceetl.common.Clocks;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.window.QueueId;
 
-/** Answers of brokers with replicas, which one broker alone does not give. */
+/** Tests answers of brokers with replicas, which a single broker does not give. */
 class RocketMqLogTest {
   private static final QueueId QUEUE = new QueueId("broker-a", 0);
   private static final String TOPIC = "trace-windows";
@@ -43,14 +43,14 @@ class RocketMqLogTest {
   private Stub names;
   private RocketMqLogs logs;
 
-  /** The master that the name server names. */
+  /** The master in the name server's route. */
   private volatile Stub master;
 
   /** A program that answers RocketMQ's requests. */
   private final class Stub implements NettyRequestProcessor, AutoCloseable {
     private final NettyRemotingServer server;
 
-    /** What it answers to messages. */
+    /** The response code to messages. */
     private volatile int sendCode = ResponseCode.SUCCESS;
 
     private volatile long end;
@@ -179,7 +179,7 @@ class RocketMqLogTest {
     other.end = 7;
     assertThat(log.end()).isZero();
     assertThat(failing.end()).isZero();
-    // The client may read the route by itself at any time: whoever asks next hears of it then.
+    // The client may refresh the route at any time; the next call then finds the new master.
     master = other;
     one.sendCode = ResponseCode.FLUSH_SLAVE_TIMEOUT;
     assertThatThrownBy(() -> failing.append(new byte[] {1})).isInstanceOf(IOException.class);

@@ -21,7 +21,7 @@ import org.traceetl.server.journal.QueueJournal.Outcome;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.testkit.TestRocketMq;
 
-/** Logs and journals on a real broker. */
+/** Tests logs and journals on a real broker. */
 class RocketMqLogsTest {
   private static final String SPANS = "trace-spans";
   private static final String TOPIC = "trace-windows";

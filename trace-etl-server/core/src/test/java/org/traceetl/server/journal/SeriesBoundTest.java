@@ -11,7 +11,7 @@ import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
 
-/** Numbers of series are below {@link DefinitionFormat#MAX_SERIES}, whatever a log says. */
+/** Tests that numbers of series are below {@link DefinitionFormat#MAX_SERIES} for any log. */
 class SeriesBoundTest {
   private static final QueueId QUEUE = new QueueId("broker-a", 3);
   private static final int HIGHEST = DefinitionFormat.MAX_SERIES - 1;

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import org.traceetl.server.window.QueueId;
 
-/** Logs of which one broker answers no read until it is told to, as if its packets were dropped. */
+/** Logs of which one broker answers no read until {@link #answer}, as if packets were dropped. */
 public final class SilentLogs implements JournalLogs {
   private final JournalLogs logs;
   private final String broker;
@@ -17,7 +17,7 @@ public final class SilentLogs implements JournalLogs {
     this.broker = broker;
   }
 
-  /** Waits until a reader waits for the silent broker. */
+  /** Waits until a reader reads from the silent broker. */
   public void awaitReader() throws InterruptedException {
     asked.await();
   }

@@ -1,6 +1,6 @@
 package org.traceetl.server.journal;
 
-/** The decisions of a schedule, one a byte; after the last one all are 0. */
+/** The decisions of a schedule, one a byte; further decisions are 0. */
 final class Tape {
   private final byte[] bytes;
   private int at;
@@ -13,7 +13,7 @@ final class Tape {
     return at < bytes.length;
   }
 
-  /** A number below a bound of at most 256. */
+  /** Returns a number below a bound of at most 256. */
   int next(int bound) {
     return hasMore() ? Byte.toUnsignedInt(bytes[at++]) % bound : 0;
   }

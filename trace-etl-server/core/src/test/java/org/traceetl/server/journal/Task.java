@@ -3,17 +3,16 @@ package org.traceetl.server.journal;
 import java.util.concurrent.Semaphore;
 
 /**
- * A thread that runs only while another one waits for its step: so that a schedule is a sequence of
- * steps, the same each time.
+ * A thread that runs only while another thread waits for its step, so that a schedule is a
+ * repeatable sequence of steps.
  */
 final class Task {
-  /** What a task does. */
   @FunctionalInterface
   interface Body {
     void run() throws Exception;
   }
 
-  /** Unwinds a task that is killed, past all that catches exceptions. */
+  /** Unwinds a killed task; no handler of exceptions catches it. */
   private static final class Killed extends Error {
     private static final long serialVersionUID = 1;
 
@@ -39,7 +38,7 @@ final class Task {
         body.run();
       }
     } catch (Killed e) {
-      // As told.
+      // The task was killed.
     } catch (Throwable e) {
       failure = e;
     }
@@ -47,7 +46,7 @@ final class Task {
     done.release();
   }
 
-  /** Lets it run to its next pause. */
+  /** Runs the task to its next pause. */
   void step() {
     if (!ended) {
       go.release();
@@ -62,7 +61,7 @@ final class Task {
     return ended;
   }
 
-  /** Called by the task itself: ends its step. */
+  /** Ends the step; called by the task itself. */
   void pause() {
     done.release();
     go.acquireUninterruptibly();
@@ -71,7 +70,7 @@ final class Task {
     }
   }
 
-  /** Ends it where it stands, as kill -9 does. */
+  /** Ends the task at its current step, as kill -9 does. */
   void kill() {
     killed = true;
     step();

@@ -15,7 +15,7 @@ import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.TraceDocument;
 
 class WindowFormatTest {
-  /** Trees compare arrays by what is in them. */
+  /** Compares arrays by their contents. */
   private static final RecursiveComparisonConfiguration BY_CONTENT =
       RecursiveComparisonConfiguration.builder().build();
 
@@ -34,7 +34,7 @@ class WindowFormatTest {
     }
   }
 
-  /** The window with its rows in the order of their series. */
+  /** Returns the window with its rows in the order of their series. */
   private static SealedWindow sorted(SealedWindow window) {
     int[] order =
         IntStream.range(0, window.rows())

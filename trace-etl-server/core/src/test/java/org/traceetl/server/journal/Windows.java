@@ -8,7 +8,7 @@ import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
 
-/** Windows of a few series with one bucket each: series i is created by the first window. */
+/** Creates windows of a few series with one bucket each; the first window creates the series. */
 final class Windows {
   static final long SCHEMA = 1;
   static final int SERIES = 3;
@@ -20,7 +20,7 @@ final class Windows {
     return new QueueImage(SCHEMA, 1, AGENT_BYTES);
   }
 
-  /** A window with so many spans of each series. */
+  /** Returns a window with these numbers of spans of each series. */
   static SealedWindow window(QueueId queue, long from, long to, long... spans) {
     return window(queue, from, to, AcceptedBatches.NONE, from <= 0, spans);
   }
@@ -62,7 +62,7 @@ final class Windows {
         NativeCounts.NONE);
   }
 
-  /** Spans of each series in an image. */
+  /** Returns the spans of each series in an image. */
   static long[] totals(QueueImage image) {
     long[] totals = new long[SERIES];
     for (int series = 0; series < image.slots(); series++) {
