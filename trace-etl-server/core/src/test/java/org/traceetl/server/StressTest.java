@@ -8,7 +8,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Runs jcstress on every hand-off that has a stress class; a forbidden outcome fails. */
+/** Runs jcstress on every hand-off that has a stress class; forbidden outcomes fail. */
 class StressTest {
   @Test
   void noHandOffHasAForbiddenOutcome(@TempDir Path directory) throws Exception {

@@ -19,7 +19,7 @@ class SteppedThreadTest {
   private final SteppedThread thread =
       new SteppedThread("test", new Steps(), new LogThrottle(System::nanoTime));
 
-  /** Makes one step of those that a test adds; rests until it is woken. */
+  /** Runs one of the steps that a test has added; rests until it is woken. */
   private final class Steps implements SteppedTask {
     @Override
     public long doWork() {

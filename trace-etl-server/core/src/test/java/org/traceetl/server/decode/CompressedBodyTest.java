@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.traceetl.proto.Limits;
 import org.traceetl.proto.Rejection;
 
-/** Bodies as RocketMQ's own compressors make them, and others. */
+/** Tests bodies from RocketMQ's own compressors, and invalid ones. */
 final class CompressedBodyTest {
   private final InflatedBody inflated = new InflatedBody();
 
@@ -47,7 +47,7 @@ final class CompressedBodyTest {
   @ParameterizedTest
   @EnumSource
   void aBodyBeyondTheLimitIsTooLarge(CompressionType type) throws Exception {
-    // Zstandard cannot tell what has no room from what is damaged.
+    // Zstandard does not distinguish a missing room from damage.
     Rejection tooLarge = type == CompressionType.ZSTD ? Rejection.MALFORMED : Rejection.TOO_LARGE;
     byte[] bomb = compressed(type, new byte[64 * Limits.MAX_MESSAGE_BYTES]);
     assertThat(bomb.length).isLessThan(2 << 20);

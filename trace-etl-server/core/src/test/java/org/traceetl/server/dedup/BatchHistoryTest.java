@@ -71,7 +71,7 @@ class BatchHistoryTest {
         .as(Name::new);
   }
 
-  /** What recovery does: snapshots and the runs of the windows after them. */
+  /** Replays as recovery does: snapshots and the runs of later windows. */
   @Property(tries = 500)
   void theRunsOfItsWindowsMakeTheSameHistory(@ForAll long seed) {
     Random random = new Random(seed);
@@ -112,7 +112,7 @@ class BatchHistoryTest {
     }
   }
 
-  /** Mostly the next one, sometimes a repeat, a gap, a late one, or one of another epoch. */
+  /** Returns mostly the next name, sometimes a repeat, a gap, a late one or another epoch. */
   private static Name arrival(
       Random random, int agents, Map<Integer, Long> highest, List<Name> before) {
     int agent = random.nextInt(agents);
@@ -166,7 +166,7 @@ class BatchHistoryTest {
     return copy(history, ROOM);
   }
 
-  /** As a snapshot does. */
+  /** Copies as a snapshot does. */
   private static BatchHistory copy(BatchHistory history, long maxBytes) {
     BatchHistory copy = new BatchHistory(maxBytes);
     for (int agent : history.lastHeardFirst()) {
@@ -341,7 +341,7 @@ class BatchHistoryTest {
     assertThat(history.isFirst(1, 0, 1, 0, now)).isFalse();
   }
 
-  /** The times in a snapshot are by the wall clock of its last window, also after a step. */
+  /** A snapshot's times follow the wall clock of its last window, also after a step. */
   @Test
   void aSnapshotTellsSilenceByTheWallClockOfItsLastWindow() {
     long now = 1_700_000_000_000L;
@@ -407,7 +407,7 @@ class BatchHistoryTest {
     }
   }
 
-  /** An agent of the model: its last two epochs, and when it was heard to the resolution. */
+  /** An agent of the model: its last two epochs, and the rounded time of its last batch. */
   private static final class Remembered {
     private final TreeMap<Long, TreeSet<Long>> epochs = new TreeMap<>();
     private long heard;
@@ -431,7 +431,7 @@ class BatchHistoryTest {
       return !tooOld && seen.add(sequence);
     }
 
-    /** What it takes: a ring for each epoch with a gap. */
+    /** Returns the modelled size: one ring for each epoch with a gap. */
     long bytes() {
       return Agents.BYTES + epochs.values().stream().filter(this::hasGap).count() * SeenRing.BYTES;
     }
@@ -443,7 +443,7 @@ class BatchHistoryTest {
   }
 
   /**
-   * Held to maps: agents that come and go, repeats, gaps, late batches, epochs, a clock that steps,
+   * Compares with maps: agents that come and go, repeats, gaps, late batches, epochs, clock steps,
    * snapshots.
    */
   @Property(tries = 300)
@@ -484,7 +484,7 @@ class BatchHistoryTest {
     }
   }
 
-  /** The same with little room: the agents silent for longest leave, in that order. */
+  /** With little room, the agents silent for longest leave, in that order. */
   @Property(tries = 300)
   void whoLeavesIsTheAgentThatMapsWouldForget(@ForAll long seed) {
     Random random = new Random(seed);

@@ -14,7 +14,7 @@ class FoldThreadTest {
   private static final int INBOX_MESSAGES = 1_024;
   private static final int LATE = 64;
 
-  /** Waits within its first message, then ends by an error. */
+  /** Waits in its first message, then fails with an error. */
   private static final class Failing implements FoldThread.Fold<Integer> {
     final CountDownLatch entered = new CountDownLatch(1);
     final CountDownLatch fail = new CountDownLatch(1);

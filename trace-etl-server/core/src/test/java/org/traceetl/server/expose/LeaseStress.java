@@ -8,9 +8,9 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.ZZ_Result;
 
 /**
- * A lease is extended late while the fold thread makes a page: the queue is on that page, or the
- * owner is told to have another one made. A queue that stays hidden although its lease permits it
- * is forbidden.
+ * A lease is extended late while the fold thread builds a page. The queue must be on that page, or
+ * the owner must be asked for another page. A queue that stays hidden despite its lease is
+ * forbidden.
  */
 @JCStressTest
 @Outcome(id = "true, false", expect = Expect.ACCEPTABLE, desc = "On the page.")
@@ -26,13 +26,13 @@ public class LeaseStress {
     lease.show(5);
   }
 
-  /** The fold thread: the lease as it was has run out. */
+  /** Runs the fold thread after the first lease has expired. */
   @Actor
   public void fold(ZZ_Result result) {
     result.r1 = lease.show(20);
   }
 
-  /** The queue's owner. */
+  /** Runs the queue's owner. */
   @Actor
   public void owner(ZZ_Result result) {
     result.r2 = lease.extend(30);

@@ -87,7 +87,7 @@ final class QueueWatchTest {
     ends.put(B0, JournalLog.NONE);
     members = null;
     watch.look();
-    // One that is away is asked once.
+    // If a broker is away, its other queues are not requested.
     assertThat(watch.seen()).isEqualTo(new QueueWatch.Seen(Map.of(), Map.of()));
     ends.put(A0, 8L);
     watch.look();

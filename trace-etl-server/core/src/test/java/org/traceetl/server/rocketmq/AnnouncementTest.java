@@ -17,7 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class AnnouncementTest {
-  /** Clients add what they are besides: a consumer that pulls {@code @STREAM}. */
+  /** Clients append a suffix: a consumer that pulls appends {@code @STREAM}. */
   @Property
   void whatIsAnnouncedIsRead(
       @ForAll("endpoints") Endpoint endpoint, @ForAll("added") String added) {
@@ -41,7 +41,7 @@ class AnnouncementTest {
         .as(Endpoint::new);
   }
 
-  /** What is listed is a host and a port, whatever was announced. */
+  /** For any announcement, the list contains only a host and a port. */
   @Property
   void anyTextIsAnEndpointOrNone(@ForAll("texts") String text) {
     Optional<Endpoint> read = Endpoint.parse(text);
@@ -75,7 +75,7 @@ class AnnouncementTest {
   @CsvSource(
       nullValues = "none",
       value = {
-        // given, bound to, name servers, announced
+        // configured, bound to, name servers, announced
         "etl-1.example.com:80, 0.0.0.0, 127.0.0.1:9876, http://etl-1.example.com:80",
         "etl-1, 10.0.0.1, 127.0.0.1:9876, http://etl-1:8080",
         "[2001:db8::1], 0.0.0.0, 127.0.0.1:9876, http://[2001:db8::1]:8080",

@@ -11,7 +11,7 @@ import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.Size;
 
 class HashIndexTest {
-  /** A number is added when absent and removed when present; few hashes, so many collide. */
+  /** Adds absent numbers and removes present ones; few hashes, so many collide. */
   @Property
   void holdsWhatAMapHolds(
       @ForAll @Size(max = 300) List<@IntRange(min = 0, max = 60) Integer> numbers) {

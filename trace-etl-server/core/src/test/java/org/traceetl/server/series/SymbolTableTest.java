@@ -22,7 +22,7 @@ class SymbolTableTest {
     SymbolTable table = new SymbolTable(1_000, 10_000, 64);
     Map<String, Integer> model = new HashMap<>();
     for (String string : strings) {
-      // An unpaired surrogate has no UTF-8; as bytes it is a question mark.
+      // An unpaired surrogate has no UTF-8 form; it becomes a question mark.
       String text = new String(string.getBytes(UTF_8), UTF_8);
       int symbol = intern(table, text);
       assertThat(model.computeIfAbsent(text, t -> symbol)).isEqualTo(symbol);

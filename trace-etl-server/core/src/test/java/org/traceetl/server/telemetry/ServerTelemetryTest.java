@@ -189,7 +189,7 @@ class ServerTelemetryTest {
     assertThat(process.waitFor()).isZero();
   }
 
-  /** Without the JVM's, which change by themselves. */
+  /** Returns the metrics without the JVM's, which change by themselves. */
   private static List<String> own(byte[] families) {
     return new String(families, UTF_8).lines().filter(l -> l.contains("trace_etl_")).toList();
   }
@@ -198,7 +198,7 @@ class ServerTelemetryTest {
     return new String(telemetry.families(Format.TEXT), UTF_8);
   }
 
-  /** Balanced books of ten spans. */
+  /** Returns balanced books of ten spans. */
   private static Books books(String application, long received) {
     return new Books(application, received, 4, 2, 1, 1, Map.of("truncated", 2L), 3);
   }

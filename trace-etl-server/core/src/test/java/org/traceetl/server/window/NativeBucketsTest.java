@@ -26,8 +26,8 @@ class NativeBucketsTest {
   }
 
   /**
-   * Whether nanos / unit is at most 2^(index / 2^schema), in whole numbers: raised to the power of
-   * 2^schema, with a negative exponent on the other side.
+   * Returns whether nanos / unit is at most 2^(index / 2^schema), in whole numbers: raised to the
+   * power of 2^schema, with a negative exponent on the other side.
    */
   private static boolean isAtMost(long nanos, int index, int schema, long unit) {
     int power = 1 << Math.max(0, schema);
@@ -73,7 +73,7 @@ class NativeBucketsTest {
         assertHolds(buckets, power - 1 == 0 ? 1 : power - 1, unit);
         assertHolds(buckets, power + 1, unit);
       }
-      // Numbers have no gaps: where the bucket changes it is the next one that holds something.
+      // Indexes have no gaps: a new bucket is the next one that can hold a value.
       long nanos = 1;
       int before = buckets.of(nanos);
       assertThat(before).isEqualTo(1);

@@ -13,7 +13,7 @@ import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
 import org.junit.jupiter.api.Test;
 
-/** What is added to rows, sealed and added up is what a map of maps says. */
+/** Tests that adding to rows, sealing and summing equals a map of maps. */
 class NativeRowsTest {
   private static final int MAX_SPANS = 1 << 25;
 
@@ -69,7 +69,7 @@ class NativeRowsTest {
     return row.values().stream().mapToLong(Long::longValue).sum();
   }
 
-  /** A window of one row with a span in each of these buckets. */
+  /** Returns a window of one row with a span in each of these buckets. */
   private static NativeCounts window(int... buckets) {
     NativeCounts.Builder window = new NativeCounts.Builder(1);
     for (int bucket : buckets) {

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 class WindowMetricsTest {
   private static final int STRIDE = 3;
 
-  /** Windows one after the other through two of them, as a queue does it. */
+  /** Passes consecutive windows through two objects, as a queue does. */
   @Property(tries = 50)
   void eachWindowHasWhatWasAddedToIt(@ForAll long seed) {
     Random random = new Random(seed);
@@ -134,7 +134,7 @@ class WindowMetricsTest {
       open.addNative(open.open(series), 9, 2);
     }
 
-    // Less than one block: what there is tells which row a series has.
+    // Less than one block is allocated: only the map of series to rows.
     assertThat(threads.getCurrentThreadAllocatedBytes() - before).isLessThan(16 << 10);
     NativeCounts counts = seal(open).natives();
     for (int row = 0; row < rows; row++) {
@@ -142,7 +142,7 @@ class WindowMetricsTest {
       assertThat(counts.buckets()[counts.begin(row)]).isEqualTo(9);
       assertThat(counts.counts()[counts.begin(row)]).isEqualTo(2);
     }
-    // What is left of the other window serves as well.
+    // The other window still works without these blocks.
     filled.addNative(filled.open(0), 5, 1);
     assertThat(seal(filled).natives().counts()).containsExactly(1);
   }
