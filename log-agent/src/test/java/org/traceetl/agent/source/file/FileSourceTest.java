@@ -136,7 +136,7 @@ final class FileSourceTest {
     start();
     append(line(1));
     await().until(() -> intake.ids().equals(ids(1, 1)));
-    // Over the old bytes: what is seen of a truncation and a write between two looks.
+    // Overwrites the old bytes: a truncation and a write between two looks appear like this.
     try (FileChannel file = FileChannel.open(log, StandardOpenOption.WRITE)) {
       file.write(ByteBuffer.wrap((line(2) + line(3)).getBytes(UTF_8)));
     }
@@ -195,7 +195,7 @@ final class FileSourceTest {
     await().until(() -> intake.ids().equals(ids(1, 1)));
     Path away = directory.resolve("away");
     Files.move(log.getParent(), away);
-    // A loop, which nobody can read: permissions do not stop root.
+    // The link is a loop, which is unreadable for root too; permissions do not stop root.
     Files.createSymbolicLink(log.getParent(), log.getParent());
     awaitLook(2);
     passGrace();
@@ -331,7 +331,7 @@ final class FileSourceTest {
     append(line(1));
     await().until(() -> intake.ids().equals(ids(1, 1)));
     close();
-    // The same inode with another content, as when the number of a deleted file is given out again.
+    // The same inode has another content, as after the number of a deleted file is reused.
     Files.writeString(log, line(2) + line(3), StandardOpenOption.TRUNCATE_EXISTING);
     start();
 
@@ -421,7 +421,7 @@ final class FileSourceTest {
     append(line(6));
     await().until(() -> intake.ids().equals(ids(1, 6)));
     assertThat(intake.spans()).hasSize(6);
-    // Nothing is kept of what is read whole.
+    // The place of a file that was read completely is not kept.
     assertThat(intake.places()).hasSize(1);
   }
 
@@ -460,7 +460,7 @@ final class FileSourceTest {
     intake.confirmHeld();
     await().until(() -> intake.spans().size() > 5_000);
     close();
-    // Rotated once more meanwhile.
+    // The log rotates again meanwhile.
     Files.move(log.resolveSibling("trace.log.1.gz"), log.resolveSibling("trace.log.2.gz"));
 
     start();
@@ -483,7 +483,7 @@ final class FileSourceTest {
     await().until(() -> intake.places().size() == 1);
     close();
     assertThat(intake.places().getFirst().name()).isNotEqualTo(older.name());
-    // As when it could not be forgotten.
+    // The place remains, as if it could not be forgotten.
     intake.place(older);
     compressTo("trace.log.1.gz");
     append(line(3));
@@ -532,7 +532,7 @@ final class FileSourceTest {
     await().until(() -> intake.ids().equals(ids(1, 2)));
     close();
     intake.place(older);
-    // As gzip --keep leaves it.
+    // Both files exist, as after gzip --keep.
     Path rotated = Files.copy(log, directory.resolve("copy"));
     compress(rotated, log.resolveSibling("trace.log.1.gz"));
     Files.move(log, log.resolveSibling("trace.log.1"));
@@ -606,7 +606,7 @@ final class FileSourceTest {
     intake.hold();
     start();
     await().until(() -> intake.ids().size() == 3);
-    // Both: one of them is waiting.
+    // Replaces both files: one of them is waiting.
     for (Path path : List.of(first, second)) {
       Files.move(path, path.resolveSibling("trace.log.2.gz"));
       Files.writeString(directory.resolve("short"), "short");
@@ -621,7 +621,7 @@ final class FileSourceTest {
 
   @Test
   void aRestOfAFileOfWhichLittleWasReadIsGoneOnWithAfterARestart() throws IOException {
-    // Less than the most of a beginning that tells files apart.
+    // Shorter than the longest beginning that identifies a file.
     append("x".repeat(100) + "\n");
     start();
     await().until(() -> intake.places().size() == 1);
@@ -647,7 +647,7 @@ final class FileSourceTest {
     restart();
     append(line(10_001));
     await().until(() -> intake.ids().equals(ids(1, 10_001)));
-    // What was under way at the stop comes twice; what was kept does not.
+    // Payloads under way at the stop are repeated; stored ones are not.
     assertThat(intake.spans()).filteredOn(span -> span.spanId() == 1 + 1).hasSize(1);
   }
 
@@ -741,7 +741,7 @@ final class FileSourceTest {
     await().until(() -> intake.ids().equals(ids(2, 3)));
   }
 
-  /** The log under another name, compressed; the log is gone. */
+  /** Compresses the log under another name; the log is then gone. */
   private Path compressTo(String name) throws IOException {
     return compress(log, log.resolveSibling(name));
   }
@@ -756,14 +756,14 @@ final class FileSourceTest {
     return compressed;
   }
 
-  /** As when a disk is mounted anew under another device number. */
+  /** Changes the file's number, as a disk does that is mounted under another device number. */
   private void takeAnotherNumber() throws IOException {
     Path copy = Files.copy(log, directory.resolve("copy"));
     keepNumber(log);
     Files.move(copy, log, StandardCopyOption.REPLACE_EXISTING);
   }
 
-  /** Has the file's number not given out again while the test runs. */
+  /** Prevents the reuse of the file's number during the test. */
   private void keepNumber(Path file) throws IOException {
     Files.createLink(directory.resolve("kept-" + keptNumbers++), file);
   }
@@ -783,7 +783,7 @@ final class FileSourceTest {
     passGrace();
     await().until(() -> gauge("open_files") == 1);
 
-    // What was left goes on from its place.
+    // The file continues from its place.
     append(line(4));
     source.follow(List.of(other.toString(), log.toString()));
     await().until(() -> intake.ids().equals(ids(1, 4)));
@@ -855,7 +855,7 @@ final class FileSourceTest {
     start();
     await().until(() -> intake.ids().equals(ids(1, 1)));
     awaitLook(7);
-    // Seen as it is, and read to its end.
+    // The source has seen the file and read it to its end.
     awaitLook(8);
 
     Files.writeString(log, line(2));
@@ -892,7 +892,7 @@ final class FileSourceTest {
     passed.addAndGet(TimeUnit.SECONDS.toNanos(6));
   }
 
-  /** Waits until a look has begun and ended, told by a new file with the line. */
+  /** Waits until a look has begun and ended, detected by a new file with the line. */
   private void awaitLook(int number) throws IOException {
     double open = gauge("open_files");
     Files.writeString(newLog("look-" + number), line(number));
@@ -934,7 +934,7 @@ final class FileSourceTest {
     return ids;
   }
 
-  /** Decodes what it is offered at once and keeps it, unless told otherwise. */
+  /** Decodes and keeps offered payloads at once, unless a test changes it. */
   private static final class MemoryIntake implements Intake {
     private final Spans spans = new Spans();
     private final LinkedHashMap<String, Checkpoint.Position> places = new LinkedHashMap<>();
@@ -1017,7 +1017,7 @@ final class FileSourceTest {
       held.clear();
     }
 
-    /** And holds what comes after it. */
+    /** Confirms what is held, and holds later payloads. */
     synchronized void confirmHeldAndHold() {
       List<Completion> now = List.copyOf(held);
       held.clear();
@@ -1028,7 +1028,7 @@ final class FileSourceTest {
       failingToForget = true;
     }
 
-    /** How often a place was to be forgotten. */
+    /** Returns how often a place was to be forgotten. */
     synchronized int forgettings() {
       return forgettings;
     }

@@ -15,8 +15,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * A line of a trace log gives the same texts as the message that OzHera's own agent makes of it:
- * whichever agent a host has, its spans are in the same series.
+ * Tests that a line of a trace log gives the same texts as the message of OzHera's own agent. Spans
+ * are thus in the same series with either agent.
  */
 final class OzheraTextsTest {
   private static final JsonMapper JSON = new JsonMapper();
@@ -99,7 +99,7 @@ final class OzheraTextsTest {
         .containsEntry("db.statement", "v".repeat(LONGEST) + "......");
   }
 
-  /** Here the two differ: OzHera's agent doubles a backslash, and loses one before a quote. */
+  /** Unlike this agent, OzHera's doubles a backslash, and loses one before a quote. */
   @ParameterizedTest
   @ValueSource(strings = {"like 'a\\_b'", "say \\\"hello\\\""})
   void aBackslashIsThatOfTheApplication(String text) {
@@ -124,7 +124,7 @@ final class OzheraTextsTest {
     return tag("db.statement", "string", written(text));
   }
 
-  /** As OzHera's exporter writes a value. */
+  /** Escapes a value as OzHera's exporter does. */
   private static String written(String text) {
     String escaped =
         text.replace("\n", "##n")
@@ -136,7 +136,7 @@ final class OzheraTextsTest {
     return escaped.length() > LONGEST ? escaped.substring(0, LONGEST) + "......" : escaped;
   }
 
-  /** What OzHera's agent makes of a line, and its metric service reads: all values as texts. */
+  /** The texts that OzHera's agent makes of a line, and its metric service reads. */
   private record Message(
       String name,
       long startEpochNanos,

@@ -10,7 +10,7 @@ import org.traceetl.agent.flow.Attributes;
 import org.traceetl.agent.flow.SpanSink;
 import org.traceetl.agent.flow.SpanView;
 
-/** Keeps what a decoder gives. */
+/** Records a decoder's spans. */
 final class Spans implements SpanSink {
   record Seen(
       Map<String, String> resource,

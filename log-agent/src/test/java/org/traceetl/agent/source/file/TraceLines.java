@@ -1,6 +1,6 @@
 package org.traceetl.agent.source.file;
 
-/** Lines as OzHera's exporter writes them. */
+/** Creates lines as OzHera's exporter writes them. */
 final class TraceLines {
   static final String TRACE_ID = "0af7651916cd43dd8448eb211c80319c";
 

@@ -45,7 +45,7 @@ class ConnectionGateTest {
       for (int i = 0; i < 3; i++) {
         socket.getOutputStream().write(i);
         assertThat(socket.getInputStream().read()).isEqualTo(i);
-        // The echo has cleared the option, as the kernel may; the read that followed set it again.
+        // The echo has cleared the option, as the kernel may; the next read sets it again.
         Channel accepted = gate.connections().iterator().next();
         await().until(() -> accepted.config().getOption(transport.quickAck()));
       }
@@ -100,7 +100,7 @@ class ConnectionGateTest {
     assertThat(clients.size()).isZero();
   }
 
-  /** Reads end where they end: with each of them comes a piece that counts for more than it is. */
+  /** Reads may end anywhere: each adds a piece that counts for more than its bytes. */
   @Test
   void theLargestRequestIsWithinTheShareInWhateverReadsItComes() {
     int largest = 1 << 24;
@@ -135,7 +135,7 @@ class ConnectionGateTest {
     }
   }
 
-  /** Clears the option when it reads, and notes whether it was set. */
+  /** Clears the option at each read, and records whether it was set. */
   @Sharable
   private static final class Echo extends ChannelInboundHandlerAdapter {
     private final NettyTransport transport;

@@ -13,7 +13,7 @@ import org.traceetl.agent.flow.MalformedPayloadException;
 import org.traceetl.agent.flow.SpanDecoder;
 import org.traceetl.agent.source.otlp.RecordingSink.Recorded;
 
-/** A pipeline of one thread that decodes and confirms at once, and refuses when it is told to. */
+/** A single-threaded pipeline that decodes and confirms at once; tests can make it refuse. */
 final class DecodingIntake implements Intake, AutoCloseable {
   private final ExecutorService pipeline = Executors.newSingleThreadExecutor();
   private final Deque<Admission> refusals = new ArrayDeque<>();
@@ -21,17 +21,17 @@ final class DecodingIntake implements Intake, AutoCloseable {
   private final List<String> offers = new ArrayList<>();
   private String failure;
 
-  /** The next offers are answered with these, then payloads are taken again. */
+  /** Answers the next offers with these, then accepts payloads again. */
   synchronized void refuse(Admission... next) {
     refusals.addAll(List.of(next));
   }
 
-  /** Payloads are taken and then not confirmed; null ends it. */
+  /** Accepts payloads without confirming them; null ends this. */
   synchronized void failWith(String reason) {
     failure = reason;
   }
 
-  /** The sources of all offers, refused ones too. */
+  /** Returns the sources of all offers, including refused ones. */
   synchronized List<String> offers() {
     return List.copyOf(offers);
   }
@@ -64,7 +64,7 @@ final class DecodingIntake implements Intake, AutoCloseable {
       completion.malformed(e.getMessage());
       return;
     } finally {
-      // The next request may be in it before this one is answered.
+      // The next request may use the array before this one is answered.
       Arrays.fill(payload, (byte) '?');
       completion.released(payload);
     }

@@ -43,7 +43,7 @@ import org.traceetl.agent.flow.Intake.Admission;
 import org.traceetl.agent.source.otlp.OtlpCounters.Refusal;
 import org.traceetl.common.Clocks;
 
-/** What gRPC senders are answered. */
+/** Tests the answers to gRPC senders. */
 @Timeout(60)
 class GrpcEndpointTest {
   private static final int MAX_REQUEST_BYTES = 100_000;
@@ -64,7 +64,7 @@ class GrpcEndpointTest {
   void start() throws IOException {
     receiver =
         new OtlpReceiver(
-            // What is shared by all senders can be had by one.
+            // One sender can use all of the shared room.
             new OtlpConfig(true, "127.0.0.1", 0, 0, MAX_REQUEST_BYTES)
                 .withLimits(new OtlpLimits(1_024, 1_024, Integer.MAX_VALUE, 30_000)),
             MAX_BYTES_BEING_READ,
@@ -117,12 +117,12 @@ class GrpcEndpointTest {
     assertThat(error.getTrailers().get(DETAILS)).endsWith(0x12, 4, 0x0A, 2, 8, seconds);
   }
 
-  /** A load balancer that probes the port would fill the log. */
+  /** Logging the probes of a load balancer would fill the log. */
   @Test
   void requestsOfHttp1AreNotLogged() throws IOException {
     List<LogRecord> records = new CopyOnWriteArrayList<>();
     Handler recorder = new RecordingHandler(records);
-    // Held here: the logging system itself forgets loggers that nobody refers to.
+    // A strong reference: the logging system forgets unreferenced loggers.
     Logger grpcLog = Logger.getLogger("io.grpc");
     grpcLog.addHandler(recorder);
     try (Socket probe = new Socket("127.0.0.1", receiver.grpcPort())) {
@@ -130,7 +130,7 @@ class GrpcEndpointTest {
           .getOutputStream()
           .write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
       probe.getInputStream().readAllBytes();
-      // It would be logged by the time that the connection counts as ended, which this awaits.
+      // Waits until the connection has ended; a log record would exist by then.
       receiver.close();
     } finally {
       grpcLog.removeHandler(recorder);

@@ -28,7 +28,7 @@ final class GrpcGuardTest {
         new GrpcGuard(new BearerTokens(TokenSource.none()), () -> true, 1, nanos::get, counters);
     List<Call> calls = List.of(new Call(), new Call(), new Call());
     calls.forEach(call -> intercept(guard, call));
-    // As the handler does at the second message of a call that may have one.
+    // The handler does this at the second message of a call that may have only one.
     calls.get(1).close(Status.INTERNAL, new Metadata());
 
     nanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(2));
@@ -66,7 +66,7 @@ final class GrpcGuardTest {
             });
   }
 
-  /** Can be closed once, as a real one. */
+  /** Can be closed once, like a real call. */
   private static final class Call
       extends ServerCall<ExportTraceServiceRequest, ExportTraceServiceResponse> {
     private Status closed;

@@ -22,17 +22,17 @@ import org.traceetl.agent.http.FewHeaders;
 import org.traceetl.agent.source.otlp.OtlpCounters.Refusal;
 import org.traceetl.common.Clocks;
 
-/** Senders that want to make the agent hold more than they send. */
+/** Tests senders that try to make the agent hold more than they send. */
 @Timeout(120)
 final class HostileSendersTest {
   private static final int MAX_REQUEST_BYTES = 1 << 20;
   private static final long BUDGET_BYTES = 4 << 20;
   private static final int CONNECTIONS = 300;
 
-  /** What the agent reckons a connection with, on the heap. */
+  /** The heap that the agent accounts to a connection. */
   private static final long CONNECTION_BYTES = 64 * 1_024;
 
-  /** What a call counts for besides its message. */
+  /** The bytes that a call counts for in addition to its message. */
   private static final long CALL_BYTES = 4 * 1_024;
 
   private static final String HEAD =
@@ -63,7 +63,7 @@ final class HostileSendersTest {
   void aBodyInTheSmallestPiecesCountsForWhatItMakes() throws IOException {
     start();
     int pieces = (int) (BUDGET_BYTES / 2 / 1_024);
-    // Spaces, which are well-formed JSON as long as nothing follows.
+    // Trailing spaces are well-formed JSON.
     String answer = answerTo(HEAD + "\r\n" + "1\r\n \r\n".repeat(pieces + 20));
 
     assertThat(answer).startsWith("HTTP/1.1 429");
@@ -92,7 +92,7 @@ final class HostileSendersTest {
     start();
     ByteArrayOutputStream call = new ByteArrayOutputStream();
     openCall(call, 1);
-    // Of a message of the largest size, five bytes of which are its frame.
+    // Part of a message of the largest size; the frame header has five bytes.
     data(call, 1, new byte[] {0, 0, 0x0f, 0, 0});
     for (int i = 0; i < BUDGET_BYTES / 2 / 1_024 + 16; i++) {
       data(call, 1, new byte[1]);
@@ -108,7 +108,7 @@ final class HostileSendersTest {
   @Test
   void callsWithoutAMessageCountForTheirHeads() throws IOException {
     start();
-    int most = (int) (BUDGET_BYTES / 2 / 4_096) + 2; // and 8 KiB for the framing of one
+    int most = (int) (BUDGET_BYTES / 2 / 4_096) + 2; // plus 8 KiB for the framing of one
     int calls = 0;
     while (calls < most + 32) {
       ByteArrayOutputStream sixteen = new ByteArrayOutputStream();
@@ -129,7 +129,9 @@ final class HostileSendersTest {
     await().until(() -> receiver.bytesBeingRead() == 0);
   }
 
-  /** The most connections, each with the largest head and a body that comes byte by byte. */
+  /**
+   * Opens the most connections, each with the largest head and a body that arrives byte by byte.
+   */
   @Test
   void theyTakeNoMoreOfTheHeapThanIsReckonedWith() throws IOException {
     start();
@@ -146,8 +148,8 @@ final class HostileSendersTest {
   }
 
   /**
-   * Heads as large as gRPC takes them, in the smallest headers. They are not kept once their call
-   * has begun: what is, is within what calls count for, and the heap of their connections.
+   * The heads have gRPC's maximum size, in the smallest headers. They are discarded once their call
+   * begins: what remains is within the accounted bytes of calls and connections.
    */
   @Test
   void callsWithTheLargestHeadsTakeNoMoreOfTheHeapThanIsReckonedWith() throws IOException {
@@ -179,7 +181,7 @@ final class HostileSendersTest {
     }
   }
 
-  /** What those were told to come back with. */
+  /** Returns the heap for the answers to refused calls. */
   private long refusedBytes() {
     return 10
         * 1_024
@@ -234,7 +236,7 @@ final class HostileSendersTest {
     socket.getOutputStream().write(text.getBytes(US_ASCII));
   }
 
-  /** What an HTTP/2 connection begins with: the preface, and settings that change nothing. */
+  /** Returns the start of an HTTP/2 connection: the preface, and settings without changes. */
   private static byte[] preface() throws IOException {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     out.write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(US_ASCII));
@@ -242,7 +244,7 @@ final class HostileSendersTest {
     return out.toByteArray();
   }
 
-  /** The head of a call; its message is still to come. */
+  /** Writes the head of a call, without its message. */
   private static void openCall(ByteArrayOutputStream out, int stream) throws IOException {
     frame(out, 1, 4, stream, head().toByteArray());
   }
@@ -260,7 +262,7 @@ final class HostileSendersTest {
 
   private static void header(ByteArrayOutputStream head, String name, String value)
       throws IOException {
-    // A literal that is not to be kept, its name and value as they are.
+    // A literal without indexing, its name and value as plain text.
     head.write(0);
     head.write(name.length());
     head.write(name.getBytes(US_ASCII));

@@ -32,7 +32,7 @@ import org.traceetl.agent.flow.Intake.Admission;
 import org.traceetl.agent.source.otlp.OtlpCounters.Refusal;
 import org.traceetl.common.Clocks;
 
-/** What HTTP senders are answered. */
+/** Tests the answers to HTTP senders. */
 @Timeout(60)
 class HttpEndpointTest {
   private static final String PROTOBUF = "application/x-protobuf";
@@ -48,7 +48,7 @@ class HttpEndpointTest {
   void start() throws IOException {
     receiver =
         new OtlpReceiver(
-            // What is shared by all senders can be had by one.
+            // One sender can use all of the shared room.
             new OtlpConfig(true, "127.0.0.1", 0, 0, MAX_REQUEST_BYTES)
                 .withLimits(new OtlpLimits(1_024, 1_024, Integer.MAX_VALUE, 30_000)),
             MAX_BYTES_BEING_READ,

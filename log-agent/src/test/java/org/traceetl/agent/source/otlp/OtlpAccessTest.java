@@ -49,7 +49,7 @@ import org.traceetl.agent.flow.AnsweredRequests;
 import org.traceetl.agent.source.otlp.OtlpCounters.Refusal;
 import org.traceetl.common.Clocks;
 
-/** TLS and tokens, with the exporters of the OpenTelemetry SDK. */
+/** Tests TLS and tokens with the exporters of the OpenTelemetry SDK. */
 @Timeout(120)
 class OtlpAccessTest {
   private enum Client {
@@ -67,7 +67,7 @@ class OtlpAccessTest {
   @TempDir private Path directory;
   private OtlpReceiver receiver;
 
-  /** What an exporter is set to. */
+  /** The settings of an exporter. */
   private record Sender(String scheme, byte[] trusted, Issued own, String token) {
     static Sender trusting(TestCertificates ca) {
       return new Sender("https", ca.caPem(), null, null);
@@ -84,7 +84,7 @@ class OtlpAccessTest {
 
   @BeforeEach
   void mountSecrets() throws IOException {
-    // As Kubernetes mounts them: the files are links into a directory that is itself a link.
+    // The files are links into a directory that is itself a link, as Kubernetes mounts them.
     mount("first", CA.issue());
     for (String file : List.of("tls.crt", "tls.key")) {
       Files.createSymbolicLink(directory.resolve(file), Path.of("..data", file));
@@ -189,7 +189,7 @@ class OtlpAccessTest {
     assertThat(export(Client.HTTP_OKHTTP, sender.with("old"))).isFalse();
   }
 
-  /** What who has no token sends is not even read. */
+  /** The body of a request without a token is not read. */
   @Test
   void theAnswerComesBeforeTheBody() throws IOException {
     start(PLAIN.withTokens(new TokenSource("hunter2", Optional.empty())));
@@ -232,7 +232,8 @@ class OtlpAccessTest {
                 Thread.ofPlatform()
                     .start(() -> {
                       while (!stopping.get()) {
-                        // One connection for some exports, so that old ones and new ones meet.
+                        // Uses a connection for several exports, so that old and new connections
+                        // coexist.
                         try (SpanExporter exporter = exporter(client, sender)) {
                           for (int i = 0; i < 5; i++) {
                             if (!exported(exporter)) {
@@ -307,7 +308,7 @@ class OtlpAccessTest {
         mutual ? Optional.of(directory.resolve("ca.crt")) : Optional.empty());
   }
 
-  /** Swaps the link at once, as the kubelet does. */
+  /** Replaces the link atomically, as the kubelet does. */
   private void mount(String name, Issued issued) throws IOException {
     issued.writeTo(directory.resolve(name));
     Path next = Files.createSymbolicLink(directory.resolve("..data_tmp"), Path.of(name));
@@ -319,7 +320,7 @@ class OtlpAccessTest {
       try {
         socket.startHandshake();
       } catch (SSLException | SocketException e) {
-        // The port may ask for a certificate, which comes after it has shown its own.
+        // The port may request a certificate after it has sent its own.
       }
       return (X509Certificate) socket.getSession().getPeerCertificates()[0];
     }
@@ -352,7 +353,7 @@ class OtlpAccessTest {
     return exporter.export(OtlpReceiverTest.spans(3)).join(30, TimeUnit.SECONDS).isSuccess();
   }
 
-  /** Without retries: each failure is seen. */
+  /** Returns an exporter without retries, so that each failure is visible. */
   private SpanExporter exporter(Client client, Sender sender) {
     if (client == Client.GRPC) {
       var builder =

@@ -14,7 +14,7 @@ import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.json.JsonFactory;
 
-/** Writes requests as OTLP/JSON, with a field no reader knows in every object. */
+/** Writes requests as OTLP/JSON, with an unknown field in every object. */
 final class OtlpJson {
   private static final JsonFactory JSON = new JsonFactory();
 

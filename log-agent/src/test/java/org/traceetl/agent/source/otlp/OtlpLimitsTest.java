@@ -36,7 +36,7 @@ import org.traceetl.agent.source.otlp.OtlpCounters.ConnectionRefusal;
 import org.traceetl.agent.source.otlp.OtlpCounters.Refusal;
 import org.traceetl.common.Clocks;
 
-/** What one sender may ask of the ports. */
+/** Tests the limits of one sender. */
 @Timeout(60)
 class OtlpLimitsTest {
   private static final int MAX_REQUEST_BYTES = 100_000;
@@ -190,7 +190,7 @@ class OtlpLimitsTest {
     patient.post(100);
     patient.write("POST /v1/traces HTTP/1.1\r\n");
     await().until(() -> intake.held() == 1);
-    // Until this one is closed the time has passed.
+    // When this connection is closed, the time limit has passed.
     Socket slow = connect(ONE, receiver.httpPort());
     slow.getOutputStream().write('P');
     assertThat(isClosed(slow)).isTrue();
@@ -241,8 +241,8 @@ class OtlpLimitsTest {
   }
 
   /**
-   * A connection that has an answer. Each port accepts in its own thread, so connections to both
-   * are counted in the order in which they were made only if each is waited for.
+   * Opens a connection and waits for an answer. Each port accepts in its own thread. Without the
+   * wait, connections to both ports could be counted in another order.
    */
   private Socket acceptedHttp(String from) throws IOException {
     Socket socket = connect(from, receiver.httpPort());
@@ -251,7 +251,7 @@ class OtlpLimitsTest {
     return socket;
   }
 
-  /** A connection that has the server's first frame, see {@link #acceptedHttp}. */
+  /** Opens a connection and waits for the server's first frame; see {@link #acceptedHttp}. */
   private void acceptedGrpc(String from) throws IOException {
     assertThat(isClosed(connect(from, receiver.grpcPort()))).isFalse();
   }
@@ -280,7 +280,7 @@ class OtlpLimitsTest {
   }
 
   private record Http(Socket socket) implements AutoCloseable {
-    /** Each length is a request of its own. */
+    /** Sends one request for each length. */
     void post(int length) throws IOException {
       write(
           "POST /v1/traces HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-protobuf\r\n"
@@ -364,7 +364,7 @@ class OtlpLimitsTest {
     }
   }
 
-  /** Takes payloads and answers them when it is told to. */
+  /** Accepts payloads and answers them when the test requests it. */
   private static final class HoldingIntake implements Intake {
     private final List<Completion> held = new ArrayList<>();
     private boolean refusing;

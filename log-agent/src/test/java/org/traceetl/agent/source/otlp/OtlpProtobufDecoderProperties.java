@@ -36,7 +36,7 @@ import org.traceetl.agent.flow.SpanDecoder;
 import org.traceetl.agent.source.otlp.RecordingSink.Recorded;
 import org.traceetl.agent.source.payload.ValueText;
 
-/** The decoder against the generated classes, and against bytes that are not what they claim. */
+/** Compares the decoder with the generated classes, and tests it with damaged bytes. */
 class OtlpProtobufDecoderProperties {
   private final OtlpProtobufDecoder decoder = new OtlpProtobufDecoder();
 
@@ -51,7 +51,7 @@ class OtlpProtobufDecoderProperties {
     assertThat(sink.spans).isEqualTo(expected(request));
   }
 
-  /** Keys that are no one's, some of those that there are, and the empty one. */
+  /** Uses unknown keys, some known ones, and the empty one. */
   @Property(tries = 300)
   void attributesThatAreNotWantedAreLeftOutAndCounted(
       @ForAll("requests") ExportTraceServiceRequest request, @ForAll long seed) throws Exception {
@@ -120,7 +120,7 @@ class OtlpProtobufDecoderProperties {
     assertThat(real(value)).isEqualTo(Double.toString(value));
   }
 
-  /** Changes, cuts out or repeats some bytes: nothing but a malformed payload may come of it. */
+  /** Changes, removes or repeats some bytes: only a malformed payload may result. */
   private static void damage(SpanDecoder decoder, byte[] whole, Random random) {
     for (int round = 0; round < 20; round++) {
       byte[] bytes = whole.clone();

@@ -157,7 +157,7 @@ class OtlpProtobufDecoderTest {
 
   @Test
   void damageInsideASpanCostsThatSpanAlone() throws Exception {
-    // Field 5, the name, claims 100 bytes of a span that ends after it.
+    // Field 5, the name, claims 100 bytes, but the span ends after it.
     byte[] broken = {5 << 3 | 2, 100};
     byte[] spans =
         new ProtobufBuffer(64)
@@ -241,7 +241,7 @@ class OtlpProtobufDecoderTest {
 
   @Test
   void lengthsBeyondTheEnclosingMessageAreMalformed() {
-    // The inner length fits the payload but not the ResourceSpans around it.
+    // The inner length fits the payload but exceeds the ResourceSpans around it.
     assertMalformed(new byte[] {1 << 3 | 2, 2, 2 << 3 | 2, 3, 0, 0, 0});
     assertMalformed(new byte[] {1 << 3 | 2, -1, -1, -1, -1, -1, -1, -1, -1, -1, 1});
   }
@@ -430,7 +430,7 @@ class OtlpProtobufDecoderTest {
             .addAttributes(attribute("n", AnyValue.newBuilder().setIntValue(3).build()))
             .setName("exception")
             .build();
-    // What protobuf allows: the name behind the attributes.
+    // Protobuf allows the name after the attributes.
     ByteString late =
         exception.toBuilder()
             .clearName()
@@ -551,7 +551,7 @@ class OtlpProtobufDecoderTest {
 
     assertThat(counting.spans).isEqualTo(300L * 512);
     assertThat(counting.events).isEqualTo(300L * 512);
-    // A few hundred bytes in all may be the measurement's own; a byte a span would be 51,200.
+    // The measurement may allocate a few hundred bytes; one byte a span would be 51,200.
     assertThat(allocated).isLessThan(2_048);
   }
 

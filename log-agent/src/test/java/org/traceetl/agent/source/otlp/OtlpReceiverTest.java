@@ -39,7 +39,7 @@ import org.traceetl.agent.http.NettyTransport;
 import org.traceetl.agent.source.otlp.RecordingSink.Recorded;
 import org.traceetl.common.Clocks;
 
-/** The receiver and the exporters of the OpenTelemetry SDK. */
+/** Tests the receiver with the exporters of the OpenTelemetry SDK. */
 @Timeout(60)
 class OtlpReceiverTest {
   private enum Client {
@@ -133,7 +133,7 @@ class OtlpReceiverTest {
   @ParameterizedTest
   @EnumSource(Client.class)
   void requestsAboveTheLimitAreRefused(Client client) {
-    // Compresses to little, so that the limit has to hold for what comes out.
+    // The payload compresses well, so the limit must apply to the decompressed bytes.
     List<SpanData> many = spans(12_000);
 
     assertThat(export(client, "gzip", many).isSuccess()).isFalse();
@@ -223,7 +223,7 @@ class OtlpReceiverTest {
     return builder.build();
   }
 
-  /** Spans as the SDK makes them. */
+  /** Returns spans created by the SDK. */
   static List<SpanData> spans(int count) {
     List<SpanData> ended = new ArrayList<>();
     SpanExporter keep =

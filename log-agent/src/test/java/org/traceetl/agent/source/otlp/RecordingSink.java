@@ -13,7 +13,7 @@ import org.traceetl.agent.flow.SpanSink;
 import org.traceetl.agent.flow.SpanView;
 import org.traceetl.agent.flow.WantedEvents;
 
-/** Keeps copies of what a decoder emits. */
+/** Records copies of a decoder's output. */
 final class RecordingSink implements SpanSink {
   record Recorded(
       Map<String, String> resource,
@@ -35,13 +35,13 @@ final class RecordingSink implements SpanSink {
   final List<Long> randomness = new ArrayList<>();
   final List<String> rejected = new ArrayList<>();
 
-  /** Of each span: name and attributes of each event. */
+  /** By span: name and attributes of each event. */
   final List<List<Map.Entry<String, Map<String, String>>>> events = new ArrayList<>();
 
   WantedEvents wantedEvents = WantedEvents.NONE;
   int eventsLeftOut;
 
-  /** Null for all. */
+  /** Null: all keys. */
   KeySet wanted;
 
   int notWanted;

@@ -113,7 +113,7 @@ final class RepeatJoinTest {
     assertThat(answered.size()).isEqualTo(1);
   }
 
-  /** As the pipeline does it: remembered first, then told. */
+  /** Records the answer and then confirms, as the pipeline does. */
   private void settle(Completion completion, int accepted, int rejected, String reason) {
     Checkpoint.Request request = (Checkpoint.Request) completion.checkpoint();
     answered.add(request, new Answer(1, accepted, rejected, reason));

@@ -11,7 +11,7 @@ import io.opentelemetry.proto.trace.v1.Span;
 import io.opentelemetry.proto.trace.v1.Status;
 import java.nio.ByteBuffer;
 
-/** Requests made with the generated classes. */
+/** Creates requests with the generated classes. */
 public final class Samples {
   static final long START = 1_700_000_000_000_000_000L;
 
@@ -37,7 +37,7 @@ public final class Samples {
     return AnyValue.newBuilder().setStringValue(value).build();
   }
 
-  /** A span that is whole. */
+  /** Returns a complete span. */
   static Span.Builder span(long number) {
     return Span.newBuilder()
         .setTraceId(id(0x0102030405060708L, number))
@@ -66,7 +66,7 @@ public final class Samples {
         .build();
   }
 
-  /** As an application would send it: some attributes of each type, an event, a link. */
+  /** Returns an application's typical request: attributes of each type, an event, a link. */
   public static ExportTraceServiceRequest realistic(int spans) {
     Span.Builder[] builders = new Span.Builder[spans];
     for (int i = 0; i < spans; i++) {

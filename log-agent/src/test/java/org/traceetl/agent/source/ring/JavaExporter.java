@@ -25,7 +25,7 @@ import org.traceetl.exporter.ring.RingWriter;
 import org.traceetl.proto.ring.RingGolden;
 import org.traceetl.proto.ring.RingSpan;
 
-/** An application that writes the golden ring's spans as those of OpenTelemetry's SDK. */
+/** An application that writes the golden ring's spans as spans of OpenTelemetry's SDK. */
 final class JavaExporter {
   private static final Map<Integer, SpanKind> KINDS =
       Map.of(2, SpanKind.SERVER, 3, SpanKind.CLIENT);
@@ -34,7 +34,7 @@ final class JavaExporter {
 
   private JavaExporter() {}
 
-  /** Makes rings in a directory, as many as it is told to, and waits to be killed. */
+  /** Creates a number of rings in a directory, and waits to be killed. */
   public static void main(String[] args) throws Exception {
     int count = Integer.parseInt(args[1]);
     List<RingWriter> kept = new ArrayList<>();
@@ -63,7 +63,7 @@ final class JavaExporter {
     return writer;
   }
 
-  /** A span as the SDK has it. */
+  /** Returns a span as the SDK's class. */
   static SpanData data(RingSpan span) {
     String traceId = String.format("%016x%016x", span.traceIdHigh(), span.traceIdLow());
     return TestSpanData.builder()

@@ -19,7 +19,7 @@ import org.traceetl.exporter.ring.RingWriter;
 import org.traceetl.proto.ring.RingGolden;
 import org.traceetl.proto.ring.RingText;
 
-/** What Java's exporter writes is what the agent reads. */
+/** Tests that the agent reads what Java's exporter writes. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 final class JavaExporterTest {
   private static final String NAME = "4711-0123456789abcdef.ring";

@@ -18,9 +18,7 @@ import org.traceetl.agent.flow.SpanDecoder;
 import org.traceetl.agent.flow.SpanSink;
 import org.traceetl.agent.flow.SpanView;
 
-/**
- * Decodes what it is offered at once and keeps it, unless told otherwise: a pipeline and a spool.
- */
+/** Acts as pipeline and spool: decodes and keeps payloads at once, unless a test changes it. */
 final class MemoryIntake implements Intake, SpanSink {
   record Seen(long spanId, String name, Map<String, String> attributes) {}
 
@@ -119,13 +117,13 @@ final class MemoryIntake implements Intake, SpanSink {
     holding = true;
   }
 
-  /** What is held is as good as never offered: its outcome was not known when the agent died. */
+  /** Discards held payloads: the agent died before their outcome was known. */
   synchronized void forgetHeld() {
     holding = false;
     held.clear();
   }
 
-  /** What is held is on disk, and its source does not hear of it any more. */
+  /** Stores held payloads on disk without confirming them to their source. */
   synchronized void keepHeld() {
     holding = false;
     held.forEach(Runnable::run);

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.agent.source.payload.PayloadArrays;
 import org.traceetl.proto.ring.RingWriter;
 
-/** A fault in memory is told late: who is at hand by then may have nothing to do with it. */
+/** The JVM reports memory faults late, possibly while it reads an unrelated ring. */
 final class OpenRingsTest {
   private static final String INNOCENT = "1-0000000000000001.ring";
   private static final String OTHER = "1-0000000000000002.ring";

@@ -32,7 +32,7 @@ import org.traceetl.common.LogThrottle;
 import org.traceetl.proto.ring.RingLayout;
 import org.traceetl.proto.ring.RingWriter;
 
-/** A program of these tests as another user's, or in namespaces of its own as in a container. */
+/** A test program run as another user, or in its own namespaces as in a container. */
 final class OtherProcess implements AutoCloseable {
   private final Process process;
   private final BufferedReader output;
@@ -42,19 +42,19 @@ final class OtherProcess implements AutoCloseable {
     this.output = process.inputReader();
   }
 
-  /** Where a user's and a container's processes may be started; elsewhere the test is skipped. */
+  /** Skips the test unless it can start processes of other users and containers. */
   static void assumeRoot() {
     assume(Posix.effectiveUser() == 0, "processes of other users and in namespaces: needs root");
   }
 
-  /** Whether this root may make namespaces: in a container it may not; then it is skipped. */
+  /** Skips the test if root may not create namespaces, as in a container. */
   static void assumeNamespaces() throws Exception {
     assumeRoot();
     Process unshare = new ProcessBuilder(inNamespaces("true")).start();
     assume(unshare.waitFor() == 0, "processes in namespaces: unshare is not permitted");
   }
 
-  /** Says what is left out, so that nothing is in silence. */
+  /** Prints the skipped test. */
   private static void assume(boolean possible, String what) {
     if (!possible) {
       System.out.println("NOT RUN: " + what);
@@ -62,7 +62,7 @@ final class OtherProcess implements AutoCloseable {
     assumeTrue(possible, what);
   }
 
-  /** As another user, whose one group has this number. */
+  /** Starts a program as another user, whose only group has this number. */
   static OtherProcess of(int user, int group, Path classes, Class<?> program, String... arguments)
       throws IOException {
     return start(
@@ -72,7 +72,7 @@ final class OtherProcess implements AutoCloseable {
         arguments);
   }
 
-  /** As the first process of a container: with process IDs and mounts of its own. */
+  /** Starts a program as a container's first process, with its own process IDs and mounts. */
   static OtherProcess inNamespaces(Path classes, Class<?> program, String... arguments)
       throws IOException {
     return start(inNamespaces(), classes, program, arguments);
@@ -106,8 +106,8 @@ final class OtherProcess implements AutoCloseable {
   }
 
   /**
-   * Copies what the programs need to where all users may read it: a checkout and a repository of
-   * libraries may be closed to them.
+   * Copies the programs' classes to a directory that all users may read; a checkout and a
+   * repository of libraries may be closed to them.
    */
   static void copyClasses(Path into) throws IOException {
     Set<Path> sources = new LinkedHashSet<>();
@@ -159,7 +159,7 @@ final class OtherProcess implements AutoCloseable {
     }
   }
 
-  /** Waits until it says this, and fails with what it said instead. */
+  /** Waits for a line, and fails with the output if it does not appear. */
   void awaitLine(String wanted) throws IOException {
     StringBuilder said = new StringBuilder();
     for (String line = output.readLine(); line != null; line = output.readLine()) {

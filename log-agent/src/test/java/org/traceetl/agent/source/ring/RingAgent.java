@@ -22,7 +22,7 @@ import org.traceetl.proto.ring.RingLayout;
 import org.traceetl.proto.ring.RingSpan;
 import org.traceetl.proto.ring.RingWriter;
 
-/** A source that looks at everything often, with what it reads and what it hands on. */
+/** A source that polls often, with its rings and its intake. */
 final class RingAgent implements AutoCloseable {
   static final PollIntervals QUICK =
       new PollIntervals(millis(1), millis(4), millis(5), millis(20), millis(50), millis(5));
@@ -37,7 +37,7 @@ final class RingAgent implements AutoCloseable {
     this.config = config;
   }
 
-  /** Of a directory that anyone may use. */
+  /** Returns an agent of a directory that anyone may use. */
   static RingAgent of(Path directory, int maxRings) {
     return new RingAgent(config(directory, Optional.empty(), maxRings));
   }
@@ -61,7 +61,7 @@ final class RingAgent implements AutoCloseable {
     return config.directory();
   }
 
-  /** A new run, which knows what the last one left in the spool. */
+  /** Starts a new run, which knows what the last one left in the spool. */
   void start() throws IOException {
     metrics = new AgentMetrics();
     source = source(intake);
@@ -69,14 +69,14 @@ final class RingAgent implements AutoCloseable {
     await().until(this::isOpenForWriters);
   }
 
-  /** The FIFO is made for the agent alone, and opened to writers after that. */
+  /** The agent creates the FIFO for itself, and then opens it to writers. */
   private boolean isOpenForWriters() throws IOException {
     Path wake = directory().resolve("wake");
     return Files.exists(wake)
         && Files.getPosixFilePermissions(wake).contains(PosixFilePermission.GROUP_WRITE);
   }
 
-  /** A source of the same directory. */
+  /** Returns a source of the same directory. */
   RingSource source(MemoryIntake into) throws IOException {
     return new RingSource(
         config,
@@ -96,12 +96,12 @@ final class RingAgent implements AutoCloseable {
     source.close();
   }
 
-  /** A ring in its directory. */
+  /** Creates a ring in the agent's directory. */
   RingWriter writer(String name, RingWriter.Shape shape) throws IOException {
     return writer(directory(), name, shape);
   }
 
-  /** A ring in another directory. */
+  /** Creates a ring in another directory. */
   RingWriter writer(Path in, String name, RingWriter.Shape shape) throws IOException {
     RingWriter writer = RingWriter.create(in, name, shape);
     writers.add(writer);
@@ -114,7 +114,7 @@ final class RingAgent implements AutoCloseable {
     }
   }
 
-  /** Several times what has room in the ring. */
+  /** Writes several times the ring's capacity. */
   static void writeAsThereIsRoom(RingWriter writer, long first, long last) {
     for (long number = first; number <= last; number++) {
       RingSpan span = RingSpan.numbered(number);
@@ -124,7 +124,7 @@ final class RingAgent implements AutoCloseable {
     }
   }
 
-  /** Until the agent has said that it sleeps. */
+  /** Waits until the agent reports that it sleeps. */
   static void awaitSleep(RingWriter writer) {
     await().until(() -> writer.file().get(ValueLayout.JAVA_INT, RingLayout.ASLEEP_OFFSET) == 1);
   }

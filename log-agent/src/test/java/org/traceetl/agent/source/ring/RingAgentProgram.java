@@ -3,11 +3,11 @@ package org.traceetl.agent.source.ring;
 import java.nio.file.Path;
 import java.util.concurrent.locks.LockSupport;
 
-/** An agent in a process of its own: it says how many spans it has read, of how many rings now. */
+/** An agent in its own process; it prints the number of spans read and of current rings. */
 final class RingAgentProgram {
   private RingAgentProgram() {}
 
-  /** Reads in the directory that its argument names, until it is killed. */
+  /** Reads rings in the directory of its argument until it is killed. */
   public static void main(String[] args) throws Exception {
     try (RingAgent agent = RingAgent.of(Path.of(args[0]), 4)) {
       agent.start();

@@ -13,16 +13,16 @@ import org.traceetl.proto.ring.RingLayout;
 import org.traceetl.proto.ring.RingSpan;
 import org.traceetl.proto.ring.RingWriter;
 
-/** An application in a process of its own: it does what its first argument says. */
+/** An application in its own process; its first argument selects the action. */
 final class RingApplication {
   private RingApplication() {}
 
-  /** A process of it. */
+  /** Starts the application. */
   static Process start(String what, Path directory) throws Exception {
     return start(RingApplication.class, what, directory.toString());
   }
 
-  /** A process of a program. */
+  /** Starts a program. */
   static Process start(Class<?> program, String... arguments) throws Exception {
     List<String> command =
         new ArrayList<>(
@@ -55,7 +55,7 @@ final class RingApplication {
         RingWriter.Shape.smallest("other"));
   }
 
-  /** Writes ten spans, begins two records, and does no more. */
+  /** Writes ten spans, begins two records, and stops. */
   private static void claim(Path directory) throws Exception {
     RingWriter writer = ring(directory, 1);
     for (int number = 1; number <= 10; number++) {
@@ -70,7 +70,7 @@ final class RingApplication {
     Thread.currentThread().join();
   }
 
-  /** Writes spans until it is killed, and tells now and then how far it is. */
+  /** Writes spans until it is killed, and prints its progress. */
   private static void write(Path directory) throws Exception {
     RingWriter writer = ring(directory, 1);
     for (int number = 1; ; number++) {
@@ -83,7 +83,7 @@ final class RingApplication {
     }
   }
 
-  /** Makes rings, writes into them, and cuts them at any moment. */
+  /** Creates rings, writes into them, and truncates them at random times. */
   private static void cut(Path directory) throws Exception {
     Random random = new Random(1);
     List<RingWriter> kept = new ArrayList<>();
@@ -96,7 +96,7 @@ final class RingApplication {
       }
       LockSupport.parkNanos(random.nextInt(12_000_000));
       try (FileChannel file = FileChannel.open(writer.path(), StandardOpenOption.WRITE)) {
-        // Within the ring, the dictionary, the header, or nothing of it is left.
+        // The rest ends within the ring, the dictionary or the header, or is empty.
         file.truncate(random.nextInt(3) * 4_096L + random.nextInt(2) * RingLayout.PAGE_BYTES);
       } catch (NoSuchFileException e) {
         throw new IllegalStateException("a ring of the living was removed", e);

@@ -34,7 +34,7 @@ import org.traceetl.proto.ring.RingLayout;
 import org.traceetl.proto.ring.RingSpan;
 import org.traceetl.proto.ring.RingWriter;
 
-/** What others put into the directory, or do to their rings, ends those rings and nothing else. */
+/** Tests that damage to a ring, or foreign files in the directory, ends that ring only. */
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
 final class RingHostileTest {
   private static final String NAME = "77-00000000000000ff.ring";
@@ -114,7 +114,7 @@ final class RingHostileTest {
     RingWriter bad = agent.writer(NAME, RingWriter.Shape.smallest("bad"));
     assertThat(bad.write(RingSpan.numbered(1_000_000))).isTrue();
     await().until(() -> intake.ids().contains(1_000_000L));
-    // Behind what was read.
+    // The position is behind what was read.
     write(bad, 128, 8, 0);
 
     await().until(() -> agent.givenUp("position") == 1);
@@ -172,7 +172,7 @@ final class RingHostileTest {
     for (int name = 0; name < 5; name++) {
       assertOthersDoNotNotice();
     }
-    // A mebibyte for all, half of it for one user, and a quarter for one ring.
+    // All rings share a mebibyte; a user may have half of it, a ring a quarter.
     List<RingWriter> greedy = new ArrayList<>();
     for (int i = 0; i < 8; i++) {
       RingWriter writer =
@@ -223,7 +223,7 @@ final class RingHostileTest {
         assertThat(bad.write(RingSpan.numbered(1_000_000 + number))).isTrue();
       }
       for (int change = random.nextInt(6); change >= 0; change--) {
-        // Where it hurts: lengths, positions, records, the dictionary.
+        // Sensitive places: lengths, positions, records, the dictionary.
         int offset =
             switch (random.nextInt(4)) {
               case 0 -> 8 * random.nextInt(50);
@@ -238,7 +238,7 @@ final class RingHostileTest {
     }
 
     assertOthersDoNotNotice();
-    // All are of dead writers: read or given up, they are gone in the end.
+    // All writers are dead: their rings are finally removed, read or given up.
     await().until(() -> agent.rings("read") == 1 && agent.rings("given_up") == 0);
     assertOthersDoNotNotice();
   }
@@ -266,7 +266,7 @@ final class RingHostileTest {
     await().until(() -> intake.ids().equals(LongStream.rangeClosed(1, 10).boxed().toList()));
     await().until(() -> agent.rings("read") == 1);
     assertThat(agent.metric("ring_claims_abandoned_total")).isEqualTo(2);
-    // The spool is told after the ring is gone.
+    // The spool forgets the ring after its removal.
     await().until(() -> intake.places().isEmpty());
   }
 
@@ -309,7 +309,7 @@ final class RingHostileTest {
     RingWriter bad = agent.writer(NAME, RingWriter.Shape.smallest("bad"));
     RingAgent.write(bad, 1_000, 1_400);
     await().until(() -> intake.heldPayloads() == 1);
-    // Its room is to be cleared when they are in the spool, and is not there.
+    // The room of stored spans is cleared, but no longer exists.
     try (FileChannel file = FileChannel.open(bad.path(), StandardOpenOption.WRITE)) {
       file.truncate(RingLayout.PAGE_BYTES);
     }
@@ -330,10 +330,10 @@ final class RingHostileTest {
     await().until(() -> intake.heldPayloads() == 1);
     Path renamed = directory.resolve("78-00000000000000ff.ring");
     Files.move(writer.path(), renamed);
-    // Nobody is read twice, and nobody's file is removed in another's place.
+    // No ring is read twice, and no other ring's file is removed.
     RingWriter other = agent.writer(NAME, RingWriter.Shape.smallest("other"));
     RingAgent.write(other, 2_000, 2_000);
-    // What is kept under the old name is forgotten as well.
+    // The place under the old name is forgotten too.
     await().until(() -> intake.heldPayloads() == 3);
     intake.keepHeld();
     RingAgent.write(writer, 1_002, 1_002);
@@ -387,7 +387,7 @@ final class RingHostileTest {
     }
   }
 
-  /** A ring of a living writer that is not in the directory yet. */
+  /** Creates a ring of a living writer outside the directory. */
   private RingWriter hidden() throws IOException {
     return agent.writer(temporary, NAME, RingWriter.Shape.smallest("bad"));
   }

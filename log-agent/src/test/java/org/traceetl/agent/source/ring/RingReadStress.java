@@ -9,8 +9,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.IIZ_Result;
 
 /**
- * The agent reads and clears while a thread of the application writes. It sees spans whole and in
- * their order, the rest is there later, and what is read leaves zeros behind.
+ * The agent reads and clears while a thread of the application writes. It must read whole spans in
+ * their order, read the rest later, and leave zeros.
  */
 @JCStressTest
 @Outcome(id = "0, 3, true", expect = Expect.ACCEPTABLE, desc = "All later.")
@@ -21,20 +21,20 @@ import org.openjdk.jcstress.infra.results.IIZ_Result;
 public class RingReadStress {
   private final StressedRing ring = StressedRing.take();
 
-  /** The application. */
+  /** Runs the application. */
   @Actor
   public void write() {
     ring.write(1);
     ring.write(2);
   }
 
-  /** The agent. */
+  /** Runs the agent. */
   @Actor
   public void read(IIZ_Result result) {
     result.r1 = ring.read();
   }
 
-  /** The agent, afterwards. */
+  /** Reads the rest as the agent. */
   @Arbiter
   public void rest(IIZ_Result result) {
     result.r2 = ring.read();

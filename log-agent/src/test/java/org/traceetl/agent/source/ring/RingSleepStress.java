@@ -9,8 +9,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.ZZ_Result;
 
 /**
- * The agent goes to sleep while a thread of the application writes. Either the agent sees the span
- * before it sleeps, or the application sees that it sleeps and wakes it; or both.
+ * The agent goes to sleep while a thread of the application writes. The agent must see the span
+ * before it sleeps, or the application must wake it, or both.
  */
 @JCStressTest
 @Outcome(id = "true, true", expect = Expect.ACCEPTABLE, desc = "Seen.")
@@ -21,19 +21,19 @@ import org.openjdk.jcstress.infra.results.ZZ_Result;
 public class RingSleepStress {
   private final StressedRing ring = StressedRing.take();
 
-  /** The application. */
+  /** Runs the application. */
   @Actor
   public void write() {
     ring.write(1);
   }
 
-  /** The agent. */
+  /** Runs the agent. */
   @Actor
   public void sleep(ZZ_Result result) {
     result.r1 = ring.findsOneBeforeItSleeps();
   }
 
-  /** What they left. */
+  /** Checks whether the agent still sleeps. */
   @Arbiter
   public void look(ZZ_Result result) {
     result.r2 = ring.isAsleep();

@@ -185,7 +185,7 @@ final class RingSourceTest {
     agent.start();
 
     await().until(() -> agent.intake.ids().equals(ids(1, 20)));
-    // The writer gets the room back that the first run could not give.
+    // The writer gets back the room that the first run did not release.
     writeAsThereIsRoom(writer, 21, 5_000);
     await().until(() -> agent.intake.ids().equals(ids(1, 5_000)));
   }

@@ -117,7 +117,7 @@ final class RingSpanDecoderTest {
     assertThat(leftOut.sum()).isZero();
   }
 
-  /** What was made of a span's attributes serves the next span of its name, where it may. */
+  /** Decoded attributes are reused for the next span of the same name where possible. */
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3, 4})
   void attributesThatComeAgainAreThoseOfEachSpan(long seed) throws Exception {
@@ -222,7 +222,10 @@ final class RingSpanDecoderTest {
     assertThat(recorder.spans).isZero();
   }
 
-  /** Few bytes may name long strings thousands of times; each of them costs what it is long. */
+  /**
+   * Few bytes may refer to long strings thousands of times; each reference counts as the string's
+   * length.
+   */
   @Test
   void textThatIsNamedAgainAndAgainIsBounded() throws Exception {
     Map<String, Object> attributes = new LinkedHashMap<>();
@@ -254,7 +257,7 @@ final class RingSpanDecoderTest {
         new RingWriter.Shape(
             4_096, 1 << 17, 1 << 20, 7, 0, 0, 0, Map.of("service.name", "checkout"));
     entry = broken;
-    // Key and value are the entry: 3 bytes each attribute.
+    // Key and value refer to the entry: 3 bytes each attribute.
     write(List.of(span("first", Map.of())));
     byte[] record = new byte[65_528];
     System.arraycopy(payload, 0, record, 0, 8 + RingLayout.SPAN_FIXED_BYTES);
@@ -282,7 +285,7 @@ final class RingSpanDecoderTest {
     RingDictionary.Strings strings = strings();
     ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     long least = Long.MAX_VALUE;
-    // Some rounds until all is compiled, which may leave a little.
+    // Compilation takes some rounds, which may allocate a little.
     for (int round = 0; round < 10; round++) {
       counter.spans = 0;
       long before = threads.getCurrentThreadAllocatedBytes();
@@ -344,7 +347,7 @@ final class RingSpanDecoderTest {
     return map;
   }
 
-  /** Has the spans' records in the payload. */
+  /** Puts the spans' records into the payload. */
   private void write(List<RingSpan> spans) throws Exception {
     try (RingWriter writer = RingWriter.create(directory, "1-0123456789abcdef.ring", shape)) {
       if (entry.length > 0) {

@@ -8,7 +8,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Runs jcstress on what writers and the reader of a ring do to the same memory. */
+/** Runs jcstress on the memory shared by writers and the reader of a ring. */
 final class RingStressTest {
   @Test
   void noOutcomeIsForbidden(@TempDir Path directory) throws Exception {
@@ -29,7 +29,7 @@ final class RingStressTest {
                     "1",
                     "-time",
                     "500",
-                    // Each of them has a file, which is used again.
+                    // Each ring has a file, which is reused.
                     "-strideSize",
                     "32",
                     "-strideCount",

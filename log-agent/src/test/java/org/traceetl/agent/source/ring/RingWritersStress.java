@@ -8,7 +8,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
-/** Two threads claim, pad and commit. Both spans are there, each once, and nothing else. */
+/** Two threads claim, pad and commit. The ring must contain each span once, and nothing else. */
 @JCStressTest
 @Outcome(id = "3", expect = Expect.ACCEPTABLE, desc = "Both spans, as they were written.")
 @Outcome(expect = Expect.FORBIDDEN, desc = "A span is missing, damaged, or there twice.")
@@ -16,19 +16,19 @@ import org.openjdk.jcstress.infra.results.I_Result;
 public class RingWritersStress {
   private final StressedRing ring = StressedRing.take();
 
-  /** A thread of the application. */
+  /** Runs a thread of the application. */
   @Actor
   public void one() {
     ring.write(1);
   }
 
-  /** Another one. */
+  /** Runs another thread. */
   @Actor
   public void other() {
     ring.write(2);
   }
 
-  /** The agent, afterwards. */
+  /** Reads as the agent. */
   @Arbiter
   public void read(I_Result result) {
     result.r1 = ring.read();

@@ -28,8 +28,8 @@ import org.traceetl.proto.ring.RingSpan;
 import org.traceetl.proto.ring.RingSpanReader;
 
 /**
- * A ring that Java's exporter writes and the agent's cursor reads. It stands just before its end,
- * so that the first record is preceded by padding.
+ * A ring that Java's exporter writes and the agent's cursor reads. Its position is just before its
+ * end, so that padding precedes the first record.
  */
 final class StressedRing {
   private static final int RING_BYTES = 65_536;
@@ -71,7 +71,7 @@ final class StressedRing {
     }
   }
 
-  /** A ring that nobody uses, as it was made. */
+  /** Returns an unused ring in its initial state. */
   static StressedRing take() {
     StressedRing idle = IDLE.poll();
     StressedRing ring = idle == null ? new StressedRing() : idle;
@@ -82,7 +82,7 @@ final class StressedRing {
     return ring;
   }
 
-  /** To be called once nobody uses it any more. */
+  /** Returns the ring for reuse; call it when no thread uses the ring. */
   void giveBack() {
     int _ = read();
     if (isClear()) {
@@ -98,15 +98,15 @@ final class StressedRing {
     }
   }
 
-  /** Writes the span of this number, 1 or 2. */
+  /** Writes span 1 or 2. */
   void write(int number) {
     boolean _ = writer.write(SPANS.get(number - 1));
   }
 
   /**
-   * Reads what is whole, and clears it.
+   * Reads complete spans, and clears them.
    *
-   * @return the sum of the spans' numbers; a span that is not as it was written counts as 100
+   * @return the sum of the spans' numbers; a damaged span counts as 100
    */
   int read() {
     try {
@@ -134,18 +134,18 @@ final class StressedRing {
     return sum;
   }
 
-  /** The reader says that it sleeps; true if it finds a span before it does. */
+  /** Announces the reader's sleep; returns true if it then finds a span. */
   boolean findsOneBeforeItSleeps() {
     cursor.asleep(true);
     return cursor.isWhole(position);
   }
 
-  /** Whether nobody has woken the reader. */
+  /** Returns whether no writer has woken the reader. */
   boolean isAsleep() {
     return file.get(ValueLayout.JAVA_INT, RingLayout.ASLEEP_OFFSET) == 1;
   }
 
-  /** Whether nothing is left of what was read. */
+  /** Returns whether everything read was cleared. */
   boolean isClear() {
     return cursor.tail() == position
         && file.asSlice(file.byteSize() - RING_BYTES).mismatch(MemorySegment.ofArray(ZEROS)) < 0;
