@@ -28,13 +28,13 @@ import org.traceetl.proto.LearntNames;
 import org.traceetl.proto.NameRule;
 import org.traceetl.proto.NameRules;
 
-/** Spans make no garbage; batches cost their message and little besides. */
+/** Tests that spans allocate nothing, and batches little more than their message. */
 final class BatcherAllocationTest {
   private static final int SPANS = 200_000;
   private static final int SPANS_PER_PAYLOAD = 200;
   private static final int SPANS_PER_COMMIT = 20_000;
   private static final int MOST_BYTES_PER_BATCH_BESIDES = 4_096;
-  // What counts them.
+  // For the counts.
   private static final int MOST_BYTES_PER_FILTERED_PAYLOAD = 1_024;
 
   private final AgentIdentity identity = new AgentIdentity(1, 2, 3);
@@ -63,7 +63,7 @@ final class BatcherAllocationTest {
     }
   }
 
-  /** More names than are remembered: most are joined anew. */
+  /** The names exceed the cache, so most of them are joined again. */
   @Test
   void namesAreJoinedWithoutAllocation() {
     names = new byte[4_000][];

@@ -26,7 +26,7 @@ import org.traceetl.agent.spool.Frame;
 import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.agent.telemetry.AgentMetrics;
 
-/** Whatever the rules and the spans are, each span is in a batch or in one count. */
+/** For any rules and spans, each span is in a batch or in one count. */
 final class FilterBooksProperties {
   private static final String SOURCE = "test";
   private static final int SPANS = 200;
@@ -73,13 +73,13 @@ final class FilterBooksProperties {
                 + metrics.spansFiltered.labels(SOURCE, "sampled_out").get())
         .isEqualTo(payload.filtered());
     assertThat(frame.isEmpty()).isEqualTo(payload.accepted() == 0);
-    // A repeat would be counted again.
+    // Without a checkpoint, a repeat would be counted again.
     assertThat(payload.checkpoint()).isNotNull();
   }
 
   @Provide
   Arbitrary<List<String>> rules() {
-    // A key stands once.
+    // A key occurs once.
     return Arbitraries.of(RULES)
         .list()
         .uniqueElements(rule -> rule.substring(0, rule.indexOf(':')))

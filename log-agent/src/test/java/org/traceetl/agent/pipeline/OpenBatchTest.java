@@ -60,7 +60,7 @@ final class OpenBatchTest {
         reader.buffer(), reader.dictionaryOffset(entry), reader.dictionaryLength(entry), UTF_8);
   }
 
-  /** What they are found by takes up to seven times their bytes. */
+  /** The index of strings takes up to seven times their bytes. */
   @Test
   void theShortestStringsMakeNoBatchThatHoldsMoreThanIsReckonedWith() {
     PipelineConfig config = PipelineConfig.defaults();

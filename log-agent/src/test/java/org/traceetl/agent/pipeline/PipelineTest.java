@@ -62,7 +62,7 @@ final class PipelineTest {
   private Spool spool;
   private Publisher publisher;
   private Pipeline pipeline;
-  // Thrown once, by the clock that dates a batch when it is closed.
+  // Thrown once, by the clock that dates a closing batch.
   private final AtomicReference<RuntimeException> batchFault = new AtomicReference<>();
 
   @TempDir private Path directory;
@@ -212,9 +212,9 @@ final class PipelineTest {
     start(new PipelineConfig(64 << 20, 65_536, 2, 10_000, 8), 1);
     batchFault.set(new IllegalStateException("a batcher's fault, as the test wants it"));
     offer("a x\n");
-    // Fills the batch, in which the first sender's span is.
+    // Fills the batch that has the first sender's span.
     offer("a y\n!bad_id\n");
-    // Both repeat.
+    // Both senders repeat.
     offer("a x\n");
     offer("a y\n!bad_id\n");
     pipeline.close();
@@ -318,7 +318,7 @@ final class PipelineTest {
   void whatTheSpoolCannotTakeIsAnsweredAsFailedAndCanBeSentAgain() {
     transport.mode(Mode.UNREACHABLE);
     spoolBytes = 8 << 20;
-    // Each span is a batch and repeats the resource: much more than was asked for room.
+    // Each span is a batch and repeats the resource: far more than the reserved room.
     start(new PipelineConfig(64 << 20, 65_536, 1, 0, 8), 2);
     String payload = "a".repeat(10_000) + " x\n" + "= x\n".repeat(99);
     while (outcomes.failed == 0) {
@@ -351,7 +351,7 @@ final class PipelineTest {
     assertThat(outcomes.reason).isEqualTo("payload_too_large");
   }
 
-  /** Offers until there is no room. */
+  /** Offers payloads until the spool has no room. */
   private int fill() {
     int taken = 0;
     while (taken < 1_000) {
@@ -368,7 +368,7 @@ final class PipelineTest {
     throw new AssertionError("there is no end of it");
   }
 
-  /** A payload of some 300 KB that becomes about as much. */
+  /** Returns a payload of about 300 KB, which becomes batches of similar size. */
   private static String big(int number) {
     StringBuilder payload = new StringBuilder();
     for (int i = 0; i < 300; i++) {
@@ -474,7 +474,7 @@ final class PipelineTest {
       pipeline.router(router(1 + i % 7, Set.of()));
       StringBuilder payload = new StringBuilder();
       for (int o = 0; o < 20; o++) {
-        // No number by itself: it would be an identifier, and all one series.
+        // A separate number would be an identifier, and all names one series.
         payload.append("a operation" + i + "of" + o + "\n");
       }
       offer(payload.toString());
@@ -517,7 +517,7 @@ final class PipelineTest {
             drop: [{application: a, name: drop*, keep: nothing}]
             sample: [{application: b, ratio: 0.5}]
             """));
-    // All are of one trace, whose randomness is low.
+    // All spans are of one trace, whose randomness is low.
     offer("a dropped\na x\n!bad_id\nb out\nb out\nc y\n");
     offer("a dropped\n");
     await().until(() -> outcomes.settled() == 2 && spool.batches() == 0);
@@ -751,9 +751,9 @@ final class PipelineTest {
   }
 
   /**
-   * Payloads for these tests: a line {@code application operation} is a span, {@code !reason} one
-   * that is rejected, application {@code -} none at all and {@code =} the last one again, {@code ?}
-   * alone cannot be read.
+   * Decodes test payloads. A line {@code application operation} is a span, {@code !reason} a
+   * rejected one. Application {@code -} is none, and {@code =} the previous one. The line {@code ?}
+   * cannot be decoded.
    */
   private static final class LineDecoder implements SpanDecoder {
     @Override

@@ -31,8 +31,8 @@ import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.agent.telemetry.AgentMetrics;
 
 /**
- * From the bytes of a request to frames on disk: a span makes no garbage, a batch its message and
- * what names it, a request what tells its outcome.
+ * Tests allocation from a request's bytes to frames on disk. A span allocates nothing, a batch its
+ * message and its name, a request its outcome.
  */
 final class TranscodingAllocationTest {
   private static final int SPANS_PER_REQUEST = 2_000;
@@ -97,7 +97,7 @@ final class TranscodingAllocationTest {
       assertThat(pipeline.offer("test", request, decoder, accepted)).isEqualTo(Admission.ACCEPTED);
       pipeline.doWork();
     }
-    // What is left is due.
+    // The open batches are due.
     nowNanos += TimeUnit.SECONDS.toNanos(1);
     pipeline.doWork();
   }
