@@ -25,7 +25,7 @@ import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.agent.state.StateDirectory;
 import org.traceetl.agent.telemetry.AgentMetrics;
 
-/** On a small disk of its own. To mount one takes root: skipped for others. */
+/** Tests a spool on a small disk of its own. Mounting requires root; other users skip the test. */
 final class DiskFullTest {
   private static final BrokerQueue QUEUE = new BrokerQueue("broker-a", 0);
   private static final int DISK_BYTES = 8 << 20;
@@ -70,7 +70,7 @@ final class DiskFullTest {
       assertThat(spool.read(batch)).hasSize(BODY_BYTES);
     }
 
-    // After a while one payload is let in to try it.
+    // After a while the spool accepts one payload as a trial.
     pass(TimeUnit.SECONDS.toNanos(2));
     assertThat(spool.hasRoom(1, false)).isFalse();
     assertThat(spool.hasRoom(1, true)).isTrue();
@@ -204,7 +204,7 @@ final class DiskFullTest {
     commit(0);
     spool.settle(takeOnly(), Settlement.PUBLISHED);
     spool.close();
-    // As a kill leaves it that comes when a segment was begun.
+    // A kill during the creation of a segment leaves an empty file.
     Files.createFile(disk.resolve("0000000009.seg"));
     fillDisk();
     assertThatThrownBy(this::open).isInstanceOf(IOException.class);

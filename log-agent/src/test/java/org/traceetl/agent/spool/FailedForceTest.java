@@ -29,7 +29,7 @@ import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.agent.telemetry.AgentMetrics;
 
-/** A force that fails proves nothing about the forces after it. */
+/** Tests that after a failed force, later forces prove nothing. */
 final class FailedForceTest {
   private static final BrokerQueue QUEUE = new BrokerQueue("broker-a", 0);
   private static final int BODY_BYTES = 10_000;
@@ -150,7 +150,7 @@ final class FailedForceTest {
     commit(4, 5);
     assertThat(first).doesNotExist();
     kill();
-    // As if neither the deletion nor the truncation had reached the disk.
+    // Neither the deletion nor the truncation has reached the disk.
     Files.write(first, withFrame(written, 3));
     open();
 
@@ -158,13 +158,13 @@ final class FailedForceTest {
     assertThat(sample("spool_batches")).isEqualTo(4);
     assertThat(sample("spans_recovered_total")).isEqualTo(4);
     assertThat(first).doesNotExist();
-    // Its sender was refused: it must not be answered as if its spans were kept.
+    // Its sender was refused: the spool must not answer as if it had the spans.
     assertThat(spool.answered().find(request(3))).isNull();
     assertThat(spool.answered().find(request(2))).isNotNull();
     assertThat(spool.places()).containsExactly(new Checkpoint.Position("file", "4"));
   }
 
-  /** The file with one more frame. */
+  /** Returns the file with one more frame. */
   private byte[] withFrame(byte[] file, int number) throws IOException {
     Path path = Files.write(directory.resolveSibling("with-frame"), file);
     FrameBuffer content = new FrameBuffer();
@@ -207,7 +207,7 @@ final class FailedForceTest {
     commit(2, 3);
 
     assertThat(spool.read(batches.get(0))).isEqualTo(body(0));
-    // Nobody has it: it is found and counted when it is to be sent.
+    // No copy exists: the damage is detected and counted when the batch is sent.
     assertThatThrownBy(() -> spool.read(batches.get(1))).isInstanceOf(DamagedBatchException.class);
     assertThat(spool.batches()).isEqualTo(3);
   }
@@ -381,7 +381,7 @@ final class FailedForceTest {
     openSpool();
   }
 
-  /** Opens the spool on a disk that has nothing of it yet, and that fails so often at first. */
+  /** Opens the spool on a disk that has none of it yet, and whose first forces fail. */
   private void openUnforced(int failures) throws IOException {
     disk = FailingDisk.withNothingOf(directory);
     disk.failNext(failures);
@@ -397,14 +397,14 @@ final class FailedForceTest {
     spool.outlet(outlet);
   }
 
-  /** Goes on with what is on the disk, as a host does that lost its power. */
+  /** Continues with the content of the disk, as after a power loss. */
   private void losePower() throws IOException {
     Map<Path, byte[]> found = disk.afterPowerLoss();
     spool.close();
     restore(found);
   }
 
-  /** Goes on with the files as they are now, as a process does that was killed. */
+  /** Continues with the current files, as after a kill. */
   private void kill() throws IOException {
     Map<Path, byte[]> found = new HashMap<>();
     for (Path path : files()) {
@@ -423,7 +423,7 @@ final class FailedForceTest {
     }
   }
 
-  /** Commits frames of a batch, a request and a place each. */
+  /** Commits frames of one batch, one request and one place each. */
   private List<SpooledBatch> commit(int from, int to) throws IOException {
     List<SpooledBatch> batches = new ArrayList<>();
     for (int number = from; number < to; number++) {

@@ -14,9 +14,9 @@ import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 
 /**
- * A disk below the page cache of a directory. A force that fails marks the pages clean, as Linux
- * does: the next force of the file succeeds, and writes only pages that were written to since. What
- * no force brought to it is lost with the power.
+ * A disk below the page cache of a directory. A failed force marks the pages clean, as Linux does:
+ * the file's next force succeeds, and writes only pages written since. A power loss loses what no
+ * force has written.
  */
 final class FailingDisk implements FrameFile.Force {
   private static final int PAGE_BYTES = 4_096;
@@ -37,7 +37,7 @@ final class FailingDisk implements FrameFile.Force {
     this.directory = directory;
   }
 
-  /** A disk that has what is in the directory now. */
+  /** Returns a disk with the directory's current content. */
   static FailingDisk withAllOf(Path directory) throws IOException {
     FailingDisk disk = new FailingDisk(directory);
     for (Path path : disk.list()) {
@@ -49,17 +49,17 @@ final class FailingDisk implements FrameFile.Force {
     return disk;
   }
 
-  /** A disk that has nothing of what is in the directory: it is in the page cache only. */
+  /** Returns a disk without the directory's content, which is in the page cache only. */
   static FailingDisk withNothingOf(Path directory) {
     return new FailingDisk(directory);
   }
 
-  /** Asked at each force. */
+  /** Sets a condition that is checked at each force. */
   synchronized void failsIf(BooleanSupplier condition) {
     fails = condition;
   }
 
-  /** Lets so many forces fail, and then none. */
+  /** Makes a number of forces fail, and later ones succeed. */
   synchronized void failNext(int forces) {
     int end = failures + forces;
     fails = () -> failures < end;
@@ -99,7 +99,7 @@ final class FailingDisk implements FrameFile.Force {
   private File file(Path path, FileChannel channel) throws IOException {
     File file = files.computeIfAbsent(inode(path), inode -> new File());
     if (file.channel != null && file.channel != channel) {
-      // Another file, with the number of one that was deleted.
+      // A new file has the number of a deleted one.
       file = new File();
       files.put(inode(path), file);
     }
@@ -110,12 +110,12 @@ final class FailingDisk implements FrameFile.Force {
   private static byte[] read(FileChannel channel) throws IOException {
     ByteBuffer bytes = ByteBuffer.allocate((int) channel.size());
     while (bytes.hasRemaining() && channel.read(bytes, bytes.position()) >= 0) {
-      // Until all is read.
+      // Continue until all is read.
     }
     return bytes.array();
   }
 
-  /** What a host that lost its power finds: the content of each file. */
+  /** Returns the content of each file after a power loss. */
   synchronized Map<Path, byte[]> afterPowerLoss() throws IOException {
     Map<Path, byte[]> found = new HashMap<>();
     for (Path path : list()) {

@@ -27,12 +27,12 @@ import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.agent.telemetry.AgentMetrics;
 
-/** A process that writes frames is killed at any instant, again and again. */
+/** Kills a process that writes frames, repeatedly and at random times. */
 final class SpoolKillTest {
   private static final BrokerQueue QUEUE = new BrokerQueue("broker-a", 0);
   private static final BrokerQueue AWAY = new BrokerQueue("broker-b", 0);
 
-  /** Small, so that segments are merged around what waits for the broker that is away. */
+  /** Small, so that segments are merged around batches for the unreachable broker. */
   private static final long MAX_BYTES = 32 << 20;
 
   @TempDir private Path directory;
@@ -62,7 +62,7 @@ final class SpoolKillTest {
     assertThat(answered).hasSizeGreaterThan(1_000);
   }
 
-  /** Kills the writer when it has said so many lines, wherever it is by then. */
+  /** Kills the writer after a number of its lines. */
   private void writeAndKill(int first, int epoch, Flush flush, int lines) throws Exception {
     Process writer =
         new ProcessBuilder(
@@ -91,7 +91,7 @@ final class SpoolKillTest {
           }
         }
         if (--left == 0) {
-          // By its handle: what it has said is still to be read.
+          // Killed by its handle, which keeps its output readable.
           writer.toHandle().destroyForcibly();
         }
         line = output.readLine();
@@ -101,10 +101,10 @@ final class SpoolKillTest {
     assertThat(left).as("lines before the writer ended by itself").isNotPositive();
   }
 
-  /** Looks at what the writer left, and publishes some of it. */
+  /** Checks what the writer left, and publishes some of it. */
   private int check(int first, int epoch) throws IOException {
     try (Stream<Path> files = Files.list(directory)) {
-      // Whole or begun, they have numbers between those of other segments.
+      // Complete or not, merged segments have numbers between those of other segments.
       merged +=
           (int)
               files
@@ -146,7 +146,7 @@ final class SpoolKillTest {
     }
   }
 
-  /** The process. */
+  /** The process that is killed. */
   static final class Writer {
     private Writer() {}
 
@@ -166,7 +166,7 @@ final class SpoolKillTest {
             });
         Frame frame = new Frame(agent, System::currentTimeMillis);
         long sequence = 0;
-        // Bounded, should nobody be there to kill it.
+        // Bounded in case the test does not kill it.
         for (int commits = 0; commits < 100_000; commits++) {
           frame.clear();
           int start = number;
@@ -185,8 +185,7 @@ final class SpoolKillTest {
           try {
             spool.commit(frame);
           } catch (IOException e) {
-            // Refused: its senders repeat it, and not at once. A full spool tries to merge once a
-            // second.
+            // Refused: senders repeat later. A full spool tries to merge once a second.
             number = start;
             Thread.sleep(1);
             continue;
@@ -216,12 +215,12 @@ final class SpoolKillTest {
               System::currentTimeMillis,
               flush == Flush.COMMIT ? Writer::force : FrameFile.Force.CONTENT);
         } catch (IOException e) {
-          // The next start: its first segment may not have been forced.
+          // Start again: the force of the first segment may have failed.
         }
       }
     }
 
-    /** Fails now and then. What it does not force outlives the process all the same. */
+    /** Fails at random. Unforced data survives the end of the process. */
     private static void force(Path path, FileChannel channel) throws IOException {
       if (ThreadLocalRandom.current().nextInt(20) == 0) {
         throw new IOException("Input/output error");

@@ -133,7 +133,7 @@ final class SpoolTest {
     }
     tend();
 
-    // The one with the batch that is left, and the newest.
+    // The segment of the remaining batch, and the newest.
     assertThat(segments()).hasSize(2);
     kill();
     open();
@@ -236,7 +236,7 @@ final class SpoolTest {
       List<SpooledBatch> recovered = spool.takeRecovered();
       boolean inHead = bit / 8 < start + 20;
       if (inHead) {
-        // The length cannot be believed: what follows in the segment is lost.
+        // A damaged length cannot be trusted: the rest of the segment is lost.
         assertThat(recovered).extracting(SpooledBatch::sequence).containsExactly(0L);
       } else {
         assertThat(recovered).extracting(SpooledBatch::sequence).containsExactly(0L, 5L);
@@ -415,7 +415,9 @@ final class SpoolTest {
     }
   }
 
-  /** A large one that is confirmed at once, and a small one for a broker that is away. */
+  /**
+   * Commits a large batch, which is confirmed at once, and a small one for an unreachable broker.
+   */
   private List<SpooledBatch> commitForBoth(long sequence) throws IOException {
     frame.clear();
     frame.add(A, sequence, new byte[100_000], 1);
@@ -474,7 +476,7 @@ final class SpoolTest {
     tend();
     Path merged = merged().getFirst();
     kill();
-    // What was merged is back, and another merge had only begun.
+    // The merged segments are restored; another merge has only begun.
     try (Stream<Path> files = Files.list(before)) {
       for (Path file : files.toList()) {
         if (!Files.exists(directory.resolve(file.getFileName()))) {
@@ -492,7 +494,7 @@ final class SpoolTest {
     assertThat(sample("spool_damaged_frames_total")).isZero();
   }
 
-  /** Their numbers are between those of other segments. */
+  /** Returns merged segments, whose numbers are between those of others. */
   private List<Path> merged() throws IOException {
     return segments().stream()
         .filter(path -> Integer.parseInt(path.getFileName().toString().substring(0, 10)) % 16 != 1)
@@ -614,7 +616,7 @@ final class SpoolTest {
 
   @Test
   void aDirectoryThatCannotBeWrittenIsNamedAlongWithWhatToDo() throws IOException {
-    // Permissions do not stop root: a file in its way stops all.
+    // Permissions do not stop root, but a file in place of the directory does.
     Path file = Files.writeString(directory.resolve("file"), "");
 
     assertThatThrownBy(
@@ -650,7 +652,7 @@ final class SpoolTest {
     assertThat(sample("spool_oldest_seconds")).isEqualTo(2);
   }
 
-  /** Lets the time go on, by both clocks. */
+  /** Advances both clocks. */
   private void pass(long millis) {
     unixMillis += millis;
     nowNanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(millis));
@@ -669,7 +671,7 @@ final class SpoolTest {
     spool.outlet(outlet);
   }
 
-  /** Leaves the directory as it is now, as a kill does, and goes on with a copy of it. */
+  /** Leaves the directory as a kill does, and continues with a copy of it. */
   private void kill() throws IOException {
     Path copy = Files.createDirectory(directory.resolveSibling(directory.getFileName() + "-copy"));
     for (Path file : files("")) {

@@ -11,7 +11,7 @@ import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.agent.telemetry.AgentMetrics;
 
-/** Spools and batches for tests. */
+/** Creates spools and batches for tests. */
 public final class TestSpool {
   private TestSpool() {}
 
@@ -33,7 +33,7 @@ public final class TestSpool {
     return Spool.open(config, agent, metrics, System::nanoTime, System::currentTimeMillis);
   }
 
-  /** A batch that is in no spool. */
+  /** Returns a batch that is in no spool. */
   public static SpooledBatch batch(
       AgentIdentity agent, BrokerQueue queue, long sequence, byte[] body) {
     CRC32C crc = new CRC32C();
