@@ -35,9 +35,8 @@ import org.traceetl.proto.ring.RingWriter;
 import org.traceetl.testkit.TestRocketMq;
 
 /**
- * The agent as a process that is killed again and again, in front of a real broker, while senders
- * repeat each request until it is answered, an application writes its trace log, and another one
- * into its ring.
+ * Kills an agent's process repeatedly, in front of a real broker. Senders repeat each request until
+ * it is answered, one application writes a trace log, and another writes into a ring.
  */
 final class AgentKillTest {
   private static final String TOPIC = "kills";
@@ -48,10 +47,10 @@ final class AgentKillTest {
   private static final Duration LONG = Duration.ofSeconds(60);
   private static final Pattern PORTS = Pattern.compile("Receiving OTLP on .*, HTTP port (\\d+)");
 
-  /** Span IDs of the file's lines are above it, those of requests below. */
+  /** Span IDs of the file are above this number, those of requests below. */
   private static final long FILE_IDS = 1L << 40;
 
-  /** Of the ring, the same. */
+  /** Span IDs of the ring are above this number. */
   private static final long RING_IDS = 1L << 41;
 
   @TempDir private Path directory;
@@ -167,7 +166,7 @@ final class AgentKillTest {
     }
   }
 
-  /** One sender: the next request comes when the last one was answered. */
+  /** Runs one sender, which sends a request after the previous one is answered. */
   private void send() {
     while (!stopping) {
       String body = request(requests.getAndIncrement());
@@ -213,7 +212,7 @@ final class AgentKillTest {
         .formatted(number % 7, String.join(",", spans));
   }
 
-  /** The application goes on writing whatever becomes of the agent. */
+  /** Writes as the application does, which ignores the agent's state. */
   private void write() throws IOException {
     StringBuilder text = new StringBuilder();
     for (int i = 0; i < 20; i++) {
@@ -228,14 +227,14 @@ final class AgentKillTest {
     }
     Files.write(log, text.toString().getBytes(UTF_8), StandardOpenOption.APPEND);
     for (int i = 0; i < 20; i++) {
-      // A full ring drops, and the next one gets the number.
+      // If the ring is full, it drops the span; the next span reuses the number.
       if (ring.write(RingSpan.numbered(RING_IDS + records + 1))) {
         sent.add(RING_IDS + ++records);
       }
     }
   }
 
-  /** Spans of the batches, each batch counted once by its name, as the server does it. */
+  /** Returns the spans of all batches, each batch counted once by its name, as in the server. */
   private static Set<Long> arrived(TestRocketMq broker) throws Exception {
     Map<List<Object>, byte[]> batches = new HashMap<>();
     Set<Long> spans = new TreeSet<>();

@@ -116,7 +116,7 @@ final class ArchitectureTest {
         .check(CLASSES);
   }
 
-  /** A simulation gives all clocks. */
+  /** Simulations replace all clocks. */
   @Test
   void timeIsInjected() {
     Set<String> clocks =

@@ -23,7 +23,7 @@ import org.traceetl.agent.config.FilterRules;
 import org.traceetl.agent.config.FiltersFile;
 import org.traceetl.common.Clocks;
 
-/** The documentation names what there is, and nothing else. */
+/** Tests that the documentation names exactly what exists. */
 final class DocumentationTest {
   private static final Path DOCS = Path.of("..", "docs");
   private static final Pattern FILTERS_EXAMPLE =
@@ -111,7 +111,7 @@ final class DocumentationTest {
     }
   }
 
-  /** With {@code -Dtraceetl.docs.write=true}: types and help texts into the rows. */
+  /** With {@code -Dtraceetl.docs.write=true}, writes types and help texts into the rows. */
   private static void write(Map<String, String> types, Map<String, String> helps)
       throws IOException {
     if (Boolean.getBoolean("traceetl.docs.write")) {
@@ -129,7 +129,7 @@ final class DocumentationTest {
     }
   }
 
-  /** Rows of tables by the name that stands first in them. */
+  /** Returns rows of tables by the name in their first cell. */
   private static Map<String, String> rows(List<String> lines, String name) {
     Map<String, String> rows = new TreeMap<>();
     Pattern row = Pattern.compile("\\| `(" + name + "?)` \\|.*");

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.agent.access.TestCertificates;
 
-/** A real process, its files and SIGHUP. */
+/** Tests a real process, its files and SIGHUP. */
 @Timeout(120)
 @EnabledOnOs({OS.LINUX, OS.MAC})
 final class FilesReadAnewTest {
@@ -50,7 +50,7 @@ final class FilesReadAnewTest {
     start();
     awaitLog("Receiving OTLP on 127.0.0.1", ", with TLS");
     awaitLog("Reading " + first);
-    // The handler is set last: before it, a hang-up ends the process.
+    // The agent installs its handler last; an earlier SIGHUP ends the process.
     awaitLog("Send SIGHUP to re-read");
 
     CA.issue().writeTo(directory);
@@ -65,7 +65,7 @@ final class FilesReadAnewTest {
     awaitLog("Applied the change of telemetry_tls");
     awaitLog("Applied the change of telemetry_token");
     awaitLog("Applied the change of config_file");
-    // Looked at by others, and by itself in ten minutes only.
+    // Other watches check these files; without SIGHUP, only every ten minutes.
     awaitLog("Applied the routing file: 0 rules, 1 exclusions");
     awaitLog("Applied the filters file: 1 drop rules");
     awaitLog("Reading " + second);
@@ -170,12 +170,12 @@ final class FilesReadAnewTest {
             .formatted(directory, log));
   }
 
-  /** With SIGHUP as a shell leaves it, even if these tests run under nohup. */
+  /** Starts with the default SIGHUP handling, even if these tests run under nohup. */
   private void start() throws Exception {
     start(resetsHangUp() ? HANG_UP_RESET : List.of());
   }
 
-  /** Only newer versions of env can. */
+  /** Only newer versions of env can reset SIGHUP. */
   private static boolean resetsHangUp() throws Exception {
     List<String> nothing = new ArrayList<>(HANG_UP_RESET);
     nothing.add("true");

@@ -52,7 +52,7 @@ final class MemoryBoundsTest {
                 + " \\d+ of 320 MiB of direct memory");
   }
 
-  /** Each stage stands in the manual with what it is by default. */
+  /** The manual lists each stage with its default. */
   @Test
   void theManualHasEachStage() throws Exception {
     String manual = Files.readString(Path.of("..", "docs", "install.md"));

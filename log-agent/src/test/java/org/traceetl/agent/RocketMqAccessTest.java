@@ -28,7 +28,7 @@ import org.traceetl.agent.publish.RocketMqTransport;
 import org.traceetl.common.Clocks;
 import org.traceetl.testkit.TestRocketMq;
 
-/** Against a real RocketMQ that asks for keys and speaks nothing but TLS. */
+/** Tests access to a real RocketMQ that requires keys and TLS. */
 @Timeout(180)
 final class RocketMqAccessTest {
   private static final Duration LONG = Duration.ofSeconds(60);

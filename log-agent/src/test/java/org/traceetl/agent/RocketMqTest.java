@@ -47,7 +47,7 @@ import org.traceetl.proto.Rejection;
 import org.traceetl.proto.SpanBatchReader;
 import org.traceetl.testkit.TestRocketMq;
 
-/** Against a real RocketMQ. */
+/** Tests the agent with a real RocketMQ. */
 final class RocketMqTest {
   private static final Duration LONG = Duration.ofSeconds(60);
   private static final int QUEUES = 4;
@@ -105,7 +105,7 @@ final class RocketMqTest {
     try (RocketMqTransport transport = RocketMqTransport.start(config("decided"), "too-long")) {
       broker.createTopic("too-long", 1);
       byte[] tooLong = new byte[HotspotDecisions.MAX_BYTES + 1];
-      new Random(1).nextBytes(tooLong); // else it would arrive compressed
+      new Random(1).nextBytes(tooLong); // random bytes: others would arrive compressed
       broker.send("too-long", 0, tooLong);
       broker.send("too-long", 0, new byte[] {1, 2});
       await()
@@ -180,7 +180,7 @@ final class RocketMqTest {
     } finally {
       assertThat(agent.drain(LONG)).isTrue();
     }
-    // All ports and the state directory are free again.
+    // The start succeeds only if all ports and the state directory are free.
     RunningAgent.start(agentConfig(topic, log), Clocks.SYSTEM).close();
     assertThat(spans(topic)).isEqualTo(100);
   }
@@ -215,7 +215,7 @@ final class RocketMqTest {
   void aSecondDrainTellsWhatTheFirstDid() throws Exception {
     RunningAgent agent =
         RunningAgent.start(agentConfig("none", directory.resolve("none.log")), Clocks.SYSTEM);
-    // There is no time for the publisher to say that nothing is left.
+    // The publisher has no time to report that nothing is left.
     boolean confirmed = agent.drain(Duration.ZERO);
 
     assertThat(agent.drain(LONG)).isEqualTo(confirmed);

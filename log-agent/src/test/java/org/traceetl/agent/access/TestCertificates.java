@@ -33,7 +33,7 @@ import org.bouncycastle.operator.OperatorCreationException;
 import org.bouncycastle.operator.jcajce.JcaContentSignerBuilder;
 import org.bouncycastle.util.io.pem.PemObject;
 
-/** A certification authority and what it issues. */
+/** A certification authority and its certificates. */
 public final class TestCertificates {
   private static final AtomicLong SERIALS = new AtomicLong(1);
   private static final Duration LIFE = Duration.ofDays(1);
@@ -44,7 +44,7 @@ public final class TestCertificates {
       return pem(certificate);
     }
 
-    /** PKCS#8. */
+    /** Returns PKCS#8. */
     public byte[] keyPem() {
       try {
         return pem(new JcaPKCS8Generator(keys.getPrivate(), null));
@@ -53,12 +53,12 @@ public final class TestCertificates {
       }
     }
 
-    /** PKCS#1 or SEC 1. */
+    /** Returns PKCS#1 or SEC 1. */
     public byte[] traditionalKeyPem() {
       if (!(keys.getPrivate() instanceof ECPrivateKey key)) {
         return pem(keys.getPrivate());
       }
-      // With its curve, as OpenSSL writes it.
+      // Includes the curve, as OpenSSL does.
       try {
         return pem(
             new PemObject(
@@ -93,7 +93,7 @@ public final class TestCertificates {
     return pem(certificate);
   }
 
-  /** For {@code localhost} and 127.0.0.1. */
+  /** Issues a certificate for {@code localhost} and 127.0.0.1. */
   public Issued issue() {
     Instant now = Instant.now();
     return issue("EC", now.minus(LIFE), now.plus(LIFE));

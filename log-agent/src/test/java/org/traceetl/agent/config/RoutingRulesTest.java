@@ -14,10 +14,10 @@ import org.traceetl.agent.config.RoutingRules.Spread;
 final class RoutingRulesTest {
   @ParameterizedTest
   @CsvSource({
-    "pay, 1", // Its own name, whatever patterns match.
-    "pay-eu-web, 3", // 7 bytes besides * against 4.
+    "pay, 1", // An exact name precedes matching patterns.
+    "pay-eu-web, 3", // 7 bytes without * against 4.
     "pay-us, 2",
-    "cart-us, 4", // As many bytes: "*-us" comes before "cart*", by bytes.
+    "cart-us, 4", // Equal numbers of bytes: "*-us" precedes "cart*", by bytes.
     "cart-eu, 5",
     "other, 6",
     "x.y, 6", // Only * is special.

@@ -168,7 +168,7 @@ final class AgentSpanFilterTest {
     assertThat(filter.take(Change.ATTRIBUTE_NOT_ALLOWED)).isOne();
     assertThat(filter.take(Change.ATTRIBUTE_ABOVE_LIMIT)).isOne();
     assertThat(filter.take(Change.ATTRIBUTE_ABOVE_LIMIT)).isZero();
-    // The decoder's span is as it was: it belongs to the decoder.
+    // The decoder owns its span, which must not change.
     assertThat(span.attributes.size()).isEqualTo(4);
   }
 
@@ -277,7 +277,7 @@ final class AgentSpanFilterTest {
   @Test
   void malformedBytesHideNothing() throws ConfigException {
     byte[] text = "x token=abc".getBytes(UTF_8);
-    // Begins a character of four bytes, which are not there.
+    // Begins a character of four bytes, but the others are missing.
     text[1] = (byte) 0xf0;
     span.name = text;
     span.nameOffset = 0;

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 final class RequiredTextTest {
-  /** Parts that expressions are made of, those that are easily read wrongly among them. */
+  /** Parts of expressions, including those that are easily misread. */
   private static final List<String> PARTS =
       List.of(
           "a",

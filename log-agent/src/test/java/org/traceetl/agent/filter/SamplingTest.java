@@ -46,7 +46,7 @@ final class SamplingTest {
       span.traceIdLow = 0x5a00_0000_0000_0000L | r * STEP;
       span.samplingThreshold = before * STEP;
       if (r < before) {
-        // Such a span did not come this far.
+        // An earlier sampler dropped such a span.
         continue;
       }
       possible++;
@@ -58,7 +58,7 @@ final class SamplingTest {
     assertThat(sum).isEqualTo(weightTimesAll(before * STEP).multiply(BigInteger.valueOf(possible)));
   }
 
-  /** What a span of that threshold counts for, multiplied so that all are whole numbers. */
+  /** Returns a span's weight by its threshold, multiplied so that all weights are whole numbers. */
   private static BigInteger weightTimesAll(long threshold) {
     return ALL_TIMES_STEPS.divide(BigInteger.valueOf(STEPS - threshold / STEP));
   }
@@ -96,9 +96,9 @@ final class SamplingTest {
     assertThat(thresholdOf(1, span)).isZero();
     assertThat(thresholdOf(0.5, span)).isEqualTo(0x80000000000000L);
     assertThat(thresholdOf(0.25, span)).isEqualTo(0xc0000000000000L);
-    // Five digits of the examples there: 0.1 is th:e6666, rounded.
+    // Five digits of the specification's examples: 0.1 is th:e6666, rounded.
     assertThat(thresholdOf(0.1, span) >>> 40).isEqualTo(0xe666);
-    // Servers refuse a span that stands for more than 2^20 others.
+    // Servers refuse a weight above 2^20.
     assertThat(END - thresholdOf(0.000001, span)).isGreaterThan(1L << 36);
   }
 
@@ -119,7 +119,7 @@ final class SamplingTest {
     assertThat(filter.apply(half, span)).isEqualTo(Verdict.KEPT);
     span.randomness = -1;
     assertThat(filter.apply(half, span)).isEqualTo(Verdict.SAMPLED_OUT);
-    // The highest byte of the lower half is none of the 56 bits.
+    // The highest byte of the lower half is outside the 56 bits.
     span.traceIdLow = 0xff00_0000_0000_0000L;
     assertThat(filter.apply(half, span)).isEqualTo(Verdict.SAMPLED_OUT);
   }
@@ -128,7 +128,7 @@ final class SamplingTest {
   void aSpanOfALowerRatioGoesOnAsItCame() throws ConfigException {
     SpanView span = span();
     span.samplingThreshold = END / 4 * 3;
-    // Not what its threshold says; whoever sampled it knew better.
+    // The randomness contradicts the threshold; the sampler's decision applies.
     span.traceIdLow = 0;
 
     assertThat(filter.apply(sample(0.5, ""), span)).isEqualTo(Verdict.KEPT);

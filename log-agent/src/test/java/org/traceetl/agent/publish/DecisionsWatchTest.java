@@ -57,7 +57,7 @@ final class DecisionsWatchTest {
       assertThat(told).containsExactly(decisions(5, 4));
       assertThat(refused("signature")).isEqualTo(2);
 
-      // Keys are changed while it runs; without them nothing is taken.
+      // Keys change while the agent runs; without keys it accepts no decisions.
       Files.writeString(publicKeys, "rubbish");
       topic.add(signed(decisions(10, 64), stranger));
       watch.look();

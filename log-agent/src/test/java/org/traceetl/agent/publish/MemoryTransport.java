@@ -9,21 +9,21 @@ import java.util.function.Predicate;
 import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.spool.SpooledBatch;
 
-/** A broker in memory that confirms, fails or keeps silent as told. */
+/** A broker in memory that confirms, fails or does not answer. */
 public final class MemoryTransport implements Transport {
-  /** What it does with an attempt. */
+  /** The result of an attempt. */
   public enum Mode {
     CONFIRM,
     UNREACHABLE,
-    /** The batch is stored and the answer says otherwise, as after a timeout. */
+    /** Stores the batch, but reports a failure, as after a timeout. */
     STORE_AND_TIME_OUT,
-    /** The batch is stored on one host only. */
+    /** Stores the batch on one host only. */
     STORE_WITHOUT_REPLICA,
-    /** Keeps the attempts until {@link #confirmHeld}. */
+    /** Holds the attempts until {@link #confirmHeld}. */
     HOLD
   }
 
-  /** A message as the broker has it. */
+  /** A stored message. */
   public record Stored(BrokerQueue queue, long epoch, long sequence, int spans, byte[] body) {
     static Stored of(SpooledBatch batch) {
       return new Stored(
@@ -43,17 +43,17 @@ public final class MemoryTransport implements Transport {
     mode = now;
   }
 
-  /** This one broker cannot be reached. */
+  /** Makes this broker unreachable. */
   public synchronized void away(String broker) {
     awayBroker = broker;
   }
 
-  /** Attempts to reach this one throw. */
+  /** Makes attempts to reach this broker throw. */
   public synchronized void throwing(String broker) {
     throwingBroker = broker;
   }
 
-  /** Refuses these for good, whatever it does with others. */
+  /** Refuses these batches permanently. */
   public synchronized void refuse(Predicate<SpooledBatch> which) {
     refused = which;
   }
@@ -96,19 +96,19 @@ public final class MemoryTransport implements Transport {
     }
   }
 
-  /** Attempts that wait for {@link #confirmHeld}. */
+  /** Returns the number of attempts that wait for {@link #confirmHeld}. */
   public synchronized int held() {
     return held.size();
   }
 
-  /** Answers what was held. */
+  /** Answers held attempts. */
   public synchronized void confirmHeld() {
     while (!held.isEmpty()) {
       held.pop().run();
     }
   }
 
-  /** What the broker has, repeats included. */
+  /** Returns the stored messages, including repeats. */
   public synchronized List<Stored> stored() {
     return List.copyOf(stored);
   }

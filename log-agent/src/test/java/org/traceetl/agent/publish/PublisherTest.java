@@ -86,7 +86,7 @@ final class PublisherTest {
     start();
     commit(A, 0);
     await().until(() -> transport.attempts() > 0);
-    // A minute in steps of a second would take as many polls: 6 s of the machine's time at least.
+    // A minute in steps of a second would take as many polls, at least 6 s of real time.
     pass(MOST_AGE_MILLIS - 10_000);
     assertThat(spool.batches()).isEqualTo(1);
     await()
@@ -171,7 +171,7 @@ final class PublisherTest {
     assertThat(dropped("age")).isEqualTo(1);
   }
 
-  /** Until the publisher has looked for what is too old, and tried to send after that. */
+  /** Waits until the publisher has checked for old batches and then tried to send. */
   private void passUntilTriedAgain() {
     int attempts = transport.attempts();
     await()
@@ -414,7 +414,7 @@ final class PublisherTest {
     return "batch " + sequence + " of run " + epoch;
   }
 
-  /** Lets the time go on, and the publisher see it. */
+  /** Advances the time, and wakes the publisher. */
   private void pass(long millis) {
     nowNanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(millis));
     publisher.forget(List.of());

@@ -34,16 +34,14 @@ import org.traceetl.agent.config.RocketMqConfig;
 import org.traceetl.common.Clocks;
 import org.traceetl.testkit.TestRocketMq;
 
-/**
- * Against a real RocketMQ that asks what a user may do: the rights of the manual, and one fewer.
- */
+/** Tests a real RocketMQ that checks permissions: the rights in the manual, and one fewer. */
 @Timeout(180)
 final class RocketMqPermissionsTest {
   private static final Duration LONG = Duration.ofSeconds(60);
   private static final String SPANS = "permitted-spans";
   private static final String DECISIONS = "permitted-routing";
 
-  /** As docs/install.md has them. */
+  /** The rights in docs/install.md. */
   private static final Map<String, List<Action>> RIGHTS =
       Map.of(
           "Topic:" + SPANS,
@@ -76,7 +74,7 @@ final class RocketMqPermissionsTest {
     user("agents", RIGHTS);
     try (RunningAgent agent = start("agents")) {
       await().atMost(LONG).until(() -> value(agent, "spans_published_total") == 1);
-      // It has read the topic of the decisions: what stands there is none.
+      // The agent has read the topic of decisions, whose message is invalid.
       await()
           .atMost(LONG)
           .until(() -> value(agent, "hotspot_records_refused_total{reason=\"[a-z]+\",}") == 1);

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.agent.access.TestCertificates;
 import org.traceetl.agent.config.RocketMqConfig;
 
-/** TLS that would not be as it is configured ends the start: the client would go on without. */
+/** Tests that invalid TLS settings end the start: the client would connect without TLS. */
 final class RocketMqTlsTest {
   private static final String NO_FILE = TlsSystemConfig.tlsConfigFile;
 

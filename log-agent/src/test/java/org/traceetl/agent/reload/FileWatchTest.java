@@ -67,7 +67,7 @@ final class FileWatchTest {
     assertThat(told).isEmpty();
 
     queues("5");
-    // Seen once: what is in force is still the old.
+    // After one look, the old content is still in force.
     assertRefused(watch, "none");
     assertThat(watch.reload()).isTrue();
     assertThat(watch.isRefused()).isFalse();
@@ -135,7 +135,7 @@ final class FileWatchTest {
 
   @Test
   void aMountedConfigMapIsFollowed() throws IOException {
-    // As kubelet does: the file is a link to ..data/rules.yaml, and ..data is swapped.
+    // The file is a link to ..data/rules.yaml, and ..data is swapped, as by the kubelet.
     Path one = Files.createDirectory(directory.resolve("..1"));
     Path two = Files.createDirectory(directory.resolve("..2"));
     Files.writeString(one.resolve("rules.yaml"), "queues-per-application: 6\n");

@@ -10,9 +10,9 @@ import org.junit.jupiter.params.provider.FieldSource;
 import org.traceetl.agent.config.RoutingRules;
 import org.traceetl.agent.flow.SpanView;
 
-/** Holds the routing to the recorded vectors: a change of it would tear series apart. */
+/** Compares the routing with the recorded vectors: a change would split series. */
 final class RouteGoldenTest {
-  @SuppressWarnings("UnusedVariable") // By name, as the parameters' source.
+  @SuppressWarnings("UnusedVariable") // Used by name as the parameters' source.
   private static final String[] VECTORS = vectors();
 
   @ParameterizedTest

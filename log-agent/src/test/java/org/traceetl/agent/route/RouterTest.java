@@ -94,7 +94,7 @@ final class RouterTest {
             route.queue(route.candidate(span("operation" + s, 2, s % 3), new SeriesHash())).id()]++;
       }
     }
-    // 1,000 applications and 5,000 series a queue; five standard deviations.
+    // 1,000 applications and 5,000 series a queue; the bounds are five standard deviations.
     for (int queue = 0; queue < 8; queue++) {
       assertThat(applicationsOf[queue]).isBetween(860, 1_140);
       assertThat(seriesOf[queue]).isBetween(4_300, 5_700);
@@ -212,7 +212,7 @@ final class RouterTest {
     assertThat(used).hasSize(8);
   }
 
-  /** No identifier is in it. */
+  /** Returns a name without an identifier. */
   private static String cartOf(int user) {
     return "/users/" + (char) ('a' + user % 26) + (char) ('a' + user / 26) + "/cart";
   }

@@ -25,11 +25,9 @@ import org.traceetl.proto.NameTemplate;
 import tools.jackson.core.type.TypeReference;
 import tools.jackson.databind.json.JsonMapper;
 
-/**
- * Holds the routing to the golden vectors, and to an implementation that shares no code with it.
- */
+/** Compares the routing with the golden vectors, and with an independent implementation. */
 final class RoutingVectorsTest {
-  /** What a program in another language is tested against: inputs and what comes of them. */
+  /** A test case for implementations in other languages: inputs and results. */
   private record Vector(
       List<Queue> topic,
       String application,
@@ -108,7 +106,7 @@ final class RoutingVectorsTest {
         "");
   }
 
-  /** What becomes of the others is held by the tests of {@link NameTemplate}. */
+  /** Names with identifiers are covered by the tests of {@link NameTemplate}. */
   private static String nameWithoutIdentifiers(Random random) {
     NameTemplate template = new NameTemplate();
     String name;
@@ -129,7 +127,7 @@ final class RoutingVectorsTest {
     return text.toString();
   }
 
-  /** The vector with what Java makes of its inputs. */
+  /** Returns the vector with Java's results for its inputs. */
   private static Vector routed(Vector in) {
     Topology topology =
         new Topology(in.topic.stream().map(q -> new BrokerQueue(q.broker, q.id)).toList());

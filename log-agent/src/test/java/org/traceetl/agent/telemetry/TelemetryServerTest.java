@@ -49,7 +49,7 @@ final class TelemetryServerTest {
 
       assertThat(answer.statusCode()).isEqualTo(503);
       assertThat(answer.body()).isEqualTo("the broker is away\n");
-      // It is no reason to end the agent.
+      // The agent must keep running.
       assertThat(get(server, "/live", "*/*").statusCode()).isEqualTo(200);
     }
   }

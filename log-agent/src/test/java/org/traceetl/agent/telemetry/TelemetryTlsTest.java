@@ -45,7 +45,7 @@ import org.traceetl.agent.access.TokenSource;
 import org.traceetl.agent.config.TelemetryConfig;
 import org.traceetl.common.Clocks;
 
-/** The JDK's client against the port, each request over a connection of its own. */
+/** Tests the port with the JDK's client, on a new connection for each request. */
 @Timeout(120)
 final class TelemetryTlsTest {
   private static final TestCertificates CA = new TestCertificates("the ports' root");
@@ -136,7 +136,7 @@ final class TelemetryTlsTest {
     }
   }
 
-  /** A session is no way around the roots that came into force after it was made. */
+  /** A resumed session must not bypass roots that changed after its creation. */
   @ParameterizedTest
   @ValueSource(strings = {"TLSv1.2", "TLSv1.3"})
   void noSessionOutlivesTheRootsItWasMadeUnder(String protocol) throws Exception {
@@ -164,7 +164,7 @@ final class TelemetryTlsTest {
         .hasMessageContaining("tls.key: does not belong to the first certificate");
   }
 
-  /** The end of the agent waits for nobody who reads its answer no further. */
+  /** The agent's end does not wait for a client that stops reading. */
   @Test
   void whoReadsNoFurtherIsNotWaitedForAtTheEnd() throws Exception {
     metrics.registry.register(new Gauge.Builder().name("x").help("y".repeat(8 << 20)).create());
@@ -252,7 +252,7 @@ final class TelemetryTlsTest {
     }
   }
 
-  /** What a scraper is set to; with a certificate of its own, or null. */
+  /** Returns a scraper's settings; its own certificate may be null. */
   private static SSLContext trusting(TestCertificates ca, Issued own) throws Exception {
     KeyStore trusted = KeyStore.getInstance("PKCS12");
     trusted.load(null, null);
