@@ -49,8 +49,8 @@ import org.traceetl.server.config.Secret;
 import org.traceetl.server.http.FeatureType;
 
 /**
- * The tables of keys in the documents are what the configuration records say: names and types of
- * their components, their defaults, and the {@code @param} texts of their Javadoc. With {@code
+ * Compares the tables of keys in the documents with the configuration records: names and types of
+ * their components, defaults, and the {@code @param} texts of their Javadoc. With {@code
  * -Dtraceetl.docs.write=true} the test writes the tables into the documents instead.
  */
 final class ConfigurationTablesTest {
@@ -83,7 +83,7 @@ final class ConfigurationTablesTest {
           Map.entry("telemetry.", List.of(TelemetryConfig.class, TokenSource.class)),
           Map.entry("telemetry.tls.", List.of(TlsFiles.class)));
 
-  /** Keys whose components have other names. */
+  /** Keys whose components have different names. */
   private static final Map<String, String> COMPONENTS =
       Map.of(
           "token", "value",
@@ -92,7 +92,7 @@ final class ConfigurationTablesTest {
           "queues-per-application", "queues",
           "tls-ca-file", "ca-file");
 
-  /** Keys that only the check at the start reads. */
+  /** The text of keys that only the check at the start reads. */
   private static final String CLEAR_TEXT =
       "whether the agent starts although clients send tokens in clear text: with a token, without"
           + " TLS, on an address that is not loopback. Otherwise this is exit code 2. For ports"
@@ -191,7 +191,7 @@ final class ConfigurationTablesTest {
     }
   }
 
-  /** The record that a record of properties becomes; itself if it is bound as it is. */
+  /** Returns the record that a record of properties becomes, or itself if it is bound directly. */
   private static Class<?> configOf(Class<?> properties) {
     return Arrays.stream(properties.getDeclaredMethods())
         .filter(method -> method.getName().equals("toConfig"))
@@ -245,7 +245,7 @@ final class ConfigurationTablesTest {
     return Collection.class.isAssignableFrom(component.getType()) ? "list of " + name : name;
   }
 
-  /** What a list, set or optional holds; else the type. */
+  /** Returns the element type of a list, set or optional; else the type. */
   private static Class<?> element(Type type) {
     return switch (type) {
       case Class<?> alone -> alone;
@@ -256,7 +256,7 @@ final class ConfigurationTablesTest {
     };
   }
 
-  /** What the Javadoc of a record says of a component; null if it says nothing. */
+  /** Returns the Javadoc text of a component, or null. */
   private static String description(Class<?> type, String component) throws IOException {
     Class<?> top = type;
     while (top.getEnclosingClass() != null) {
@@ -301,7 +301,7 @@ final class ConfigurationTablesTest {
     return name.replaceAll("([A-Z])", "-$1").toLowerCase(Locale.ROOT);
   }
 
-  /** Each key stands in the table of the longest prefix that it has. */
+  /** Checks that each key is in the table of its longest prefix. */
   private static void check(String file, Map<String, String> rows) throws IOException {
     Path document = ROOT.resolve("docs").resolve(file);
     String text = Files.readString(document);

@@ -11,7 +11,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * A dashboard of {@code deploy/grafana}, with all that it asks data sources.
+ * A dashboard of {@code deploy/grafana} with all its queries.
  *
  * @param name of its file
  */
@@ -25,7 +25,7 @@ record Dashboard(String name, JsonNode json) {
   /**
    * A panel.
    *
-   * @param row that it is in; empty: none
+   * @param row the panel's row; empty: none
    */
   record Panel(String row, JsonNode json) {
     String title() {
@@ -34,17 +34,17 @@ record Dashboard(String name, JsonNode json) {
   }
 
   /**
-   * What a panel or an annotation asks Prometheus.
+   * A Prometheus query of a panel or an annotation.
    *
-   * @param where it stands
-   * @param row that its panel is in; empty: none
+   * @param where its place in the dashboard
+   * @param row the panel's row; empty: none
    */
   record Query(String where, String row, String expression, boolean instant, boolean exemplars) {}
 
   /**
-   * What a panel asks Elasticsearch.
+   * An Elasticsearch query of a panel.
    *
-   * @param where it stands
+   * @param where its place in the dashboard
    */
   record Search(String where, JsonNode target) {}
 

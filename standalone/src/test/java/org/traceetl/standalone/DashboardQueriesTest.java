@@ -37,13 +37,13 @@ import org.traceetl.testkit.EmbeddedRocketMq;
 import org.traceetl.testkit.Prometheus;
 
 /**
- * Whatever the dashboards and rules of {@code deploy} ask, and whatever Grafana's trace view and
- * Jaeger's monitor tab ask by themselves, a real Prometheus (and a real Elasticsearch) that real
- * servers feed has an answer to: data, not an empty one. Grafana's part, what variables and macros
- * become, is played by {@link GrafanaVariables} and {@link ElasticsearchQueries}.
+ * Tests that a real Prometheus and a real Elasticsearch, fed by real servers, return data for all
+ * queries. These are the queries of the dashboards and rules in {@code deploy}, of Grafana's trace
+ * view and of Jaeger's monitor tab. {@link GrafanaVariables} and {@link ElasticsearchQueries}
+ * replace variables and macros as Grafana does.
  *
- * <p>Three servers read the same spans, one for each name and unit of durations that the rules
- * know, and two Prometheus read each: one takes its classic buckets and one its native ones.
+ * <p>Three servers read the same spans, one for each name and unit of durations in the rules. Two
+ * Prometheus read each server: one its classic buckets and one its native ones.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 final class DashboardQueriesTest {
@@ -64,7 +64,7 @@ final class DashboardQueriesTest {
 
   @TempDir private static Path directory;
 
-  /** What servers call durations, and which rows of the dashboards are for others. */
+  /** The servers' settings for the names of durations, and the dashboard rows for other names. */
   private enum Names {
     OTEL(SECONDS_ROW, Map.of("trace-etl.metrics.queue-label", "always")),
     OTEL_SECONDS(MILLIS_ROW, Map.of("trace-etl.metrics.unit", "seconds")),
@@ -79,7 +79,7 @@ final class DashboardQueriesTest {
     }
   }
 
-  /** What a Prometheus has of durations. */
+  /** The durations in a Prometheus. */
   enum Kind {
     OTEL(Names.OTEL, false),
     OTEL_NATIVE(Names.OTEL, true),
@@ -177,7 +177,7 @@ final class DashboardQueriesTest {
         properties);
   }
 
-  /** A server that reads the same spans for itself. */
+  /** Returns the settings of another server that reads the same spans. */
   private Map<String, Object> other(Names names, EmbeddedInstallation.Settings settings)
       throws IOException {
     String journal = "journal-" + names + "-" + topic;
@@ -191,7 +191,7 @@ final class DashboardQueriesTest {
     return properties;
   }
 
-  /** One with an ID of three bytes, which the agent refuses. */
+  /** Sends a span with an ID of three bytes, which the agent refuses. */
   private void sendWhatIsNoSpan() throws IOException, InterruptedException {
     byte[] request = {0x0a, 9, 0x12, 7, 0x12, 5, 0x0a, 3, 1, 2, 3};
     HttpResponse<Void> response;
@@ -209,8 +209,8 @@ final class DashboardQueriesTest {
   }
 
   /**
-   * All that there is to be seen: slow spans, failed ones with exceptions, several kinds, and an
-   * application with more operations than it may have series.
+   * Sends all kinds of visible spans: slow ones, failed ones with exceptions, several kinds, and an
+   * application with more operations than its series limit.
    */
   private void load() {
     try (OtlpSpans shop = OtlpSpans.overGrpc(APPLICATION, installation.otlpGrpcPort());
@@ -235,8 +235,8 @@ final class DashboardQueriesTest {
   }
 
   /**
-   * Not for native histograms of profile tempo: label_replace of Prometheus 2.42, which Debian has,
-   * makes plain numbers of them.
+   * Excludes native histograms of profile tempo: label_replace of Prometheus 2.42, Debian's
+   * version, converts them to plain numbers.
    */
   @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "TEMPO_NATIVE")
@@ -278,7 +278,7 @@ final class DashboardQueriesTest {
     }
   }
 
-  /** Resolved as Grafana does; their queries return values. */
+  /** Resolves variables as Grafana does; their queries return values. */
   private GrafanaVariables variables(
       Prometheus asked, Dashboard dashboard, GrafanaVariables.Choice choice) {
     GrafanaVariables[] variables = new GrafanaVariables[1];
@@ -323,9 +323,9 @@ final class DashboardQueriesTest {
                 .map(match -> match.group())
                 .distinct()
                 .toList());
-    // In profile ozhera alone, whose servers show it at /jvm: OzheraFaultsTest.
+    // Exists in profile ozhera only, at /jvm: OzheraFaultsTest.
     assertThat(left.remove("trace_etl_ozhera_rules_refused")).isTrue();
-    // An agent that has never refused a payload does not show that answer; promtool's tests do.
+    // The series exists after a refused payload only; promtool's tests cover it.
     assertThat(left.remove("trace_etl_agent_payloads_total{admission=~\"full|broker_away\"}"))
         .isTrue();
     left.add("trace_etl_agent_payloads_total");
@@ -344,7 +344,7 @@ final class DashboardQueriesTest {
 
   @Test
   void whatCannotBeReadIsAlerted() throws Exception {
-    // From 0 on: a counter that is first seen at 1 has not increased.
+    // Start from 0: a counter that is first scraped at 1 has not increased.
     for (Kind kind : Kind.values()) {
       EndToEndTest.eventually("a scrape, " + kind)
           .until(() -> prometheus.get(kind).hasData("trace_etl_batches_rejected_total == 0", true));
@@ -377,11 +377,11 @@ final class DashboardQueriesTest {
   }
 
   /**
-   * What Grafana's Tempo data source asks for the table beside its service graph (rateMetric,
-   * errorRateMetric and durationMetric of graphTransform.ts, put together by buildExpr in
-   * datasource.ts), and what the trace view's link "Metrics for this span" asks without a query of
-   * its own (createSpanLink.tsx). The graph itself is of traces_service_graph_…, which are not
-   * made.
+   * Tests the queries of Grafana's Tempo data source for the table next to its service graph
+   * (rateMetric, errorRateMetric and durationMetric of graphTransform.ts, built by buildExpr in
+   * datasource.ts). Also tests those of the trace view's link "Metrics for this span" without a
+   * custom query (createSpanLink.tsx). The graph itself needs traces_service_graph_…, which do not
+   * exist.
    */
   @Test
   void theTempoProfileAnswersGrafanasTraceView() throws Exception {
@@ -400,9 +400,9 @@ final class DashboardQueriesTest {
   }
 
   /**
-   * What Jaeger's monitor tab asks (GetLatencies, GetCallRates and GetErrorRates of reader.go in
-   * internal/storage/metricstore/prometheus), for a service and for each of its operations, with
-   * Jaeger's own defaults: namespace traces_span_metrics, normalized names, unit ms.
+   * Tests the queries of Jaeger's monitor tab (GetLatencies, GetCallRates and GetErrorRates of
+   * reader.go in internal/storage/metricstore/prometheus), for a service and for each of its
+   * operations. Jaeger's defaults apply: namespace traces_span_metrics, normalized names, unit ms.
    */
   @Test
   void theOtelProfileAnswersJaegersMonitorTab() throws Exception {

@@ -11,9 +11,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import tools.jackson.databind.JsonNode;
 
-/** The dashboards are whole, and can be taken into any Grafana. */
+/** Tests that the dashboards are complete and can be imported into any Grafana. */
 final class DashboardTest {
-  /** Of the classic model, which Grafana 12 and 13 import. */
+  /** The version of the classic model, which Grafana 12 and 13 import. */
   private static final int SCHEMA_VERSION = 42;
 
   private static final int COLUMNS = 24;

@@ -24,11 +24,12 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /**
- * The documents quote only what exists: log lines, metrics, keys, commands, classes and links.
+ * Tests that the documents quote only what exists: log lines, metrics, keys, commands, classes and
+ * links.
  *
  * <p>A quoted log line is inline code after the words "log line", or in the column "log line" of a
- * table; "…" stands for values. The tables of keys and metrics are compared with the code by the
- * modules' own tests, so here they are the reference for all other texts.
+ * table; "…" stands for values. The modules' own tests compare the tables of keys and metrics with
+ * the code; here the tables are the reference for all other texts.
  */
 final class DocumentsTest {
   private static final Path ROOT =
@@ -250,7 +251,7 @@ final class DocumentsTest {
             || documents.containsKey(target) && sections(documents.get(target)).contains(section));
   }
 
-  /** Sections by the name that links have for them. */
+  /** Returns sections by their link names. */
   private static Set<String> sections(String text) {
     return matches("(?m)^#+ (.*)$", FENCE.matcher(text).replaceAll("")).stream()
         .map(heading ->
@@ -290,7 +291,7 @@ final class DocumentsTest {
     String family = name.replaceFirst("_(bucket|sum|count|created)$", "");
     return known.contains(name)
         || known.contains(family)
-        // The first part of the names that a profile gives to span metrics.
+        // The prefix that a profile gives to span metrics.
         || known.stream()
             .anyMatch(metric -> name.startsWith("traces_") && metric.startsWith(name + "_"));
   }
@@ -299,7 +300,7 @@ final class DocumentsTest {
     return known.contains(key) || known.stream().anyMatch(one -> one.startsWith(key + "."));
   }
 
-  /** Names in the first cells of the tables. */
+  /** Returns the names in the first cells of the tables. */
   private static Set<String> rows(String text) {
     return new TreeSet<>(all(Pattern.compile("(?m)^\\| `([^`]+)`"), text));
   }

@@ -14,7 +14,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.testkit.Elasticsearch;
 
-/** From a real SDK through a real RocketMQ into a real Elasticsearch, and back by the API. */
+/**
+ * Tests the path from a real SDK through a real RocketMQ into a real Elasticsearch, and back by the
+ * API.
+ */
 final class ElasticsearchEndToEndTest {
   @TempDir private Path directory;
 

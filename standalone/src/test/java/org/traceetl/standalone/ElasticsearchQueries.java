@@ -14,8 +14,8 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Sends what Grafana's Elasticsearch data source makes of a panel's query: the requests are those
- * of processDocumentQuery and processTimeSeriesQuery in its data_query_processor.go, and of its
+ * Sends the requests of Grafana's Elasticsearch data source for a panel's query. They are those of
+ * processDocumentQuery and processTimeSeriesQuery in its data_query_processor.go, and of its
  * getTermsQuery for a variable.
  */
 final class ElasticsearchQueries {
@@ -28,16 +28,16 @@ final class ElasticsearchQueries {
   private final String index;
 
   /**
-   * Asks one index.
+   * Queries one index.
    *
-   * @param index what the data source is set to
+   * @param index the index setting of the data source
    */
   ElasticsearchQueries(URI url, String index) {
     this.url = url;
     this.index = index;
   }
 
-  /** How many documents the panel shows, in its table or its bars. */
+  /** Returns the number of documents in the panel's table or bars. */
   long found(JsonNode target, GrafanaVariables variables) throws IOException, InterruptedException {
     ObjectNode body = body(variables.inLucene(target.path("query").asString()));
     JsonNode metric = target.path("metrics").path(0);
@@ -67,7 +67,6 @@ final class ElasticsearchQueries {
     return documents;
   }
 
-  /** Each aggregation within the one before. */
   private static void aggregate(ObjectNode within, JsonNode aggregations, int number) {
     if (number == aggregations.size()) {
       return;
@@ -92,7 +91,7 @@ final class ElasticsearchQueries {
     aggregate(aggregation, aggregations, number + 1);
   }
 
-  /** Values of a field, for a variable. */
+  /** Returns the values of a field, for a variable. */
   List<String> terms(JsonNode query, GrafanaVariables variables)
       throws IOException, InterruptedException {
     assertThat(query.path("find").asString()).isEqualTo("terms");

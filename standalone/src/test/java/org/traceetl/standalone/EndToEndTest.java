@@ -44,8 +44,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * From real SDKs through the agent, a real RocketMQ and the server into two real Prometheus, whose
- * query API has to answer what was sent.
+ * Tests the path from real SDKs through the agent, a real RocketMQ and the server into two real
+ * Prometheus. Their query API must return what was sent.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 final class EndToEndTest {
@@ -114,7 +114,7 @@ final class EndToEndTest {
       eventually("the slow Prometheus")
           .untilAsserted(() -> Expected.assertIn(slowPrometheus, service, 1));
     }
-    // Nothing is counted later, and the first increments are not lost to rate() and increase().
+    // Later counts do not change, and rate() and increase() include the first increments.
     for (String service : services) {
       Expected.assertIn(prometheus, service, 1);
       assertThat(prometheus.value(spans("received", service))).isEqualTo(Expected.spans());
@@ -164,7 +164,7 @@ final class EndToEndTest {
     return Resource.getDefault().getAttribute(AttributeKey.stringKey("telemetry.sdk.version"));
   }
 
-  /** Every exemplar leads to a trace, and every series with spans has one. */
+  /** Asserts that every exemplar leads to a trace, and every series with spans has one. */
   private void assertExemplarsAreIndexed(String service) throws Exception {
     List<Map<String, String>> exemplars =
         prometheus.exemplars(
@@ -332,7 +332,10 @@ final class EndToEndTest {
     assertBooksBalance();
   }
 
-  /** Per application: received = recorded + overflowed + filtered + duplicate + rejected. */
+  /**
+   * Asserts for each application: received = recorded + overflowed + filtered + duplicate +
+   * rejected.
+   */
   private void assertBooksBalance() throws Exception {
     String books =
         "sum by (application) (trace_etl_spans_received_total) - sum by (application)"
@@ -383,7 +386,7 @@ final class EndToEndTest {
         Programs.run(
             List.of(Programs.require("promtool"), "check", "metrics"),
             page("text/plain", "").body());
-    // The names are OpenTelemetry's, and they are in milliseconds.
+    // OpenTelemetry's names have the unit milliseconds.
     assertThat(
             result
                 .output()
@@ -397,7 +400,7 @@ final class EndToEndTest {
 
   @Test
   void hotspotsAreLeftWhereNothingWouldTellMovedSeriesApart() throws Exception {
-    // The label of the queue is for conflicts alone here, as it is by default.
+    // By default, as here, only conflicting series have the label of the queue.
     assertThat(json(installation.httpPort(), "/api/hotspots").get("state").asString())
         .isEqualTo("disabled");
   }

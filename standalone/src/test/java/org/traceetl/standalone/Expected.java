@@ -13,22 +13,22 @@ import org.assertj.core.data.Offset;
 import org.traceetl.testkit.Prometheus;
 import org.traceetl.testkit.Prometheus.Sample;
 
-/** Spans of known durations, and what Prometheus has to say of them. */
+/** Spans of known durations, and their expected values in Prometheus. */
 final class Expected {
   /** The default buckets. */
   static final double[] BOUNDS_MILLIS = {
     2, 4, 6, 8, 10, 50, 100, 200, 400, 800, 1_000, 1_400, 2_000, 5_000, 10_000, 15_000
   };
 
-  /**
-   * The spans of one series: on a bound, a nanosecond beyond it, in the middle, and beyond the last
-   * one.
-   */
+  /** The spans of one series, with durations on, between and beyond bucket bounds. */
   record Series(String name, SpanKind kind, StatusCode status, List<Long> durationsNanos) {}
 
   private Expected() {}
 
-  /** The same for every language and protocol: all kinds, all statuses, all buckets. */
+  /**
+   * Returns series with all kinds, all statuses and all buckets, equal for every language and
+   * protocol.
+   */
   static List<Series> series() {
     List<Long> everyBucket = new ArrayList<>(List.of(0L, 1L));
     for (double bound : BOUNDS_MILLIS) {
@@ -52,7 +52,7 @@ final class Expected {
     return series().stream().mapToInt(series -> series.durationsNanos().size()).sum();
   }
 
-  /** Holds all of a service's series in Prometheus to the spans: exact counts, and no others. */
+  /** Asserts that a service's series in Prometheus have exact counts, and that no others exist. */
   static void assertIn(Prometheus prometheus, String service, int rounds) throws Exception {
     String selector = "{service_name=\"" + service + "\"}";
     Map<String, Double> calls =

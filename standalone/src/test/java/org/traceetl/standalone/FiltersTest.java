@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.agent.config.WatchedFile;
 
-/** Spans that the agent does not send, and metrics that do not show it. */
+/** Tests that spans which the agent filters leave the metrics unchanged. */
 final class FiltersTest {
   private static final int QUEUES = 2;
   private static final int COMMANDS = 4_000;
@@ -70,7 +70,7 @@ final class FiltersTest {
       double sentAfter = after.get("bytes_published_total") - sentBefore;
       assertThat(after.get("spans_measured_total")).isEqualTo(unremarkable.size());
       assertThat(sentAfter).isLessThan(sentBefore / 3);
-      // As documentation shows it.
+      // The documentation shows these lines.
       System.out.println("Filters before: " + before);
       System.out.println("Filters after: " + after);
     }
@@ -92,13 +92,11 @@ final class FiltersTest {
         Optional.of(new WatchedFile(filters, 50)));
   }
 
-  /**
-   * Sends the same mixture each time; returns what the agent's metrics say when it is published.
-   */
+  /** Sends an equal mixture each time; returns the agent's metrics after publishing. */
   private Map<String, Double> send(EmbeddedInstallation installation, OtlpSpans spans)
       throws IOException {
     for (int i = 0; i < COMMANDS; i++) {
-      // Over all buckets below the bound, some of them on a bucket's bound.
+      // Uses all buckets below the bound; some durations are on a bucket's bound.
       long durationNanos = i % 10 == 0 ? i % 50 * MILLIS : i * 12_345L % (50 * MILLIS);
       unremarkable.add(redis(spans, "GET", StatusCode.UNSET, durationNanos));
     }
@@ -161,7 +159,7 @@ final class FiltersTest {
     assertThat(page).isEqualTo(expected);
   }
 
-  /** The agent's counters that the test looks at, over all labels, by short names. */
+  /** Returns the agent's counters in this test, over all labels, by short names. */
   private static Map<String, Double> agent(EmbeddedInstallation installation) throws IOException {
     Map<String, Double> values = new TreeMap<>();
     page(installation.agentTelemetryPort())

@@ -23,8 +23,8 @@ import org.traceetl.server.TraceEtlServer;
 import tools.jackson.databind.JsonNode;
 
 /**
- * Spans of known numbers, and what the API says of them: exactly those, from the server that
- * counted them, from one that owns no queue, and from one that was started afterwards.
+ * Tests that the API reports exact numbers of spans: on the server that counted them, on one
+ * without a queue, and on one that started later.
  */
 final class FleetApiTest {
   private static final int QUEUES = 2;
@@ -80,7 +80,7 @@ final class FleetApiTest {
         });
   }
 
-  /** By name and kind: calls and errors. */
+  /** Returns calls and errors by name and kind. */
   private static Map<String, List<Long>> expected() {
     Map<String, List<Long>> expected = new TreeMap<>();
     for (Expected.Series series : Expected.series()) {
@@ -130,7 +130,7 @@ final class FleetApiTest {
         buckets[bucket] += minute.get("buckets").get(bucket).asLong();
       }
     }
-    // A span on each bound and one a nanosecond beyond it, and two below the first.
+    // Each bound has a span on it and one a nanosecond beyond it; two are below the first.
     long[] expected = new long[buckets.length];
     Arrays.fill(expected, 2L * ROUNDS);
     expected[0] = 3L * ROUNDS;
@@ -164,13 +164,13 @@ final class FleetApiTest {
     JsonNode agents = EndToEndTest.json(port, "/api/agents");
     assertThat(agents.get("total").asInt()).isEqualTo(1);
     JsonNode agent = agents.get("agents").get(0);
-    // Each message is a batch of the one agent there is.
+    // Each message is a batch of the only agent.
     assertThat(agent.get("batches").asLong()).isEqualTo(messages).isPositive();
     assertThat(agent.get("started").isNull()).isFalse();
     assertThat(agent.get("queues").asInt()).isBetween(1, QUEUES);
   }
 
-  /** Only the owner knows what it keeps. */
+  /** Asserts that only the owner reports its stored series. */
   private static void assertOwner(int port) throws Exception {
     JsonNode answer = EndToEndTest.json(port, "/api/queues");
     int series = 0;
@@ -184,7 +184,7 @@ final class FleetApiTest {
   }
 
   private static ConditionFactory eventually(String what) {
-    // A minute has to end, and a look at the brokers to come.
+    // Waits for the end of a minute, and for a look at the brokers.
     return await(what).atMost(Duration.ofMinutes(4)).pollInterval(Duration.ofSeconds(1));
   }
 
@@ -192,7 +192,7 @@ final class FleetApiTest {
     String topic = SharedBroker.newTopic(QUEUES);
     Map<String, Object> properties = new HashMap<>();
     properties.put("trace-etl.rocketmq.consumer-group", topic);
-    // Two clients for two queues: whoever comes later, with a name behind theirs, is given none.
+    // Two clients own two queues: a later client, whose name sorts after theirs, gets none.
     properties.put("trace-etl.rocketmq.workers", QUEUES);
     properties.put("trace-etl.index.type", "none");
     return SharedBroker.settings(topic, directory, properties);

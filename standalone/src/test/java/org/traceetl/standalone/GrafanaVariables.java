@@ -13,9 +13,7 @@ import org.traceetl.testkit.Prometheus;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/**
- * The variables of a dashboard with the values that they have, put into queries by Grafana's rules.
- */
+/** The variables of a dashboard with their values, inserted into queries by Grafana's rules. */
 final class GrafanaVariables {
   private static final Pattern LABEL_VALUES = Pattern.compile("label_values\\((.*), (\\w+)\\)");
   private static final Pattern REGEX_CHARACTER = Pattern.compile("[$^*{}\\[\\]'+?.()|]");
@@ -23,19 +21,18 @@ final class GrafanaVariables {
       Pattern.compile("[!*+\\-=<>\\s&|()\\[\\]{}^~?:\\\\/\"]");
   private static final String ALL = "$__all";
 
-  /** Which values are chosen. */
   enum Choice {
-    /** As the dashboard opens. */
+    /** The dashboard's defaults. */
     DEFAULTS,
-    /** All, wherever that can be chosen. */
+    /** All values, where a variable permits it. */
     EVERYTHING
   }
 
   /**
    * A variable's values.
    *
-   * @param several whether more than one can be chosen; then they are put in as alternatives
-   * @param allValue stands for all, as it is; null: certain values are chosen
+   * @param several whether more than one can be chosen; they are then inserted as alternatives
+   * @param allValue the literal text for all values; null: certain values are chosen
    */
   private record Chosen(List<String> values, boolean several, String allValue) {}
 
@@ -44,10 +41,10 @@ final class GrafanaVariables {
   private GrafanaVariables() {}
 
   /**
-   * Asks for the values of each variable, in their order, and chooses.
+   * Queries the values of each variable, in their order, and chooses.
    *
    * @param given values of variables that have no default
-   * @throws AssertionError when a query has no values, or lacks those to be chosen
+   * @throws AssertionError if a query has no values, or lacks the chosen ones
    */
   static GrafanaVariables resolve(
       Dashboard dashboard,
@@ -61,7 +58,7 @@ final class GrafanaVariables {
       String name = variable.path("name").asString();
       switch (variable.path("type").asString()) {
         case "datasource" -> {
-          // In no query.
+          // Not used in queries.
         }
         case "query" -> {
           List<String> options = variables.options(variable, prometheus, elasticsearch);
@@ -114,7 +111,7 @@ final class GrafanaVariables {
     }
   }
 
-  /** With the intervals of a dashboard that shows the last minute. */
+  /** Inserts values into PromQL, with the intervals of a dashboard for the last minute. */
   String inPromql(String expression) {
     return replace(
         expression.replace("$__rate_interval", "30s").replace("$__range", "60s"),
@@ -122,7 +119,7 @@ final class GrafanaVariables {
         "|");
   }
 
-  /** As the Elasticsearch data source does. */
+  /** Inserts values as the Elasticsearch data source does. */
   String inLucene(String query) {
     return replace(
         query,

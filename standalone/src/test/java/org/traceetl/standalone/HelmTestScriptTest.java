@@ -10,7 +10,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What {@code helm test} runs in its pod, against a real agent, broker and server. */
+/** Runs the script of {@code helm test} against a real agent, broker and server. */
 final class HelmTestScriptTest {
   private static final Path SCRIPT =
       Path.of(System.getProperty("basedir", "."), "../deploy/helm/trace-etl/files/test.sh");

@@ -24,7 +24,10 @@ import org.traceetl.server.TraceEtlServer;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** An application outgrows its queues under load: it gets all of them, and no count is touched. */
+/**
+ * Tests that an application that outgrows its queues under load gets all of them, without a change
+ * of counts.
+ */
 final class HotspotTest {
   private static final int QUEUES = 6;
   private static final int OPERATIONS = 60;
@@ -65,7 +68,7 @@ final class HotspotTest {
       assertThat(states).containsExactlyInAnyOrder("decider", "follower");
       assertThat(page(first.agentTelemetryPort(), "/metrics"))
           .contains("trace_etl_agent_hotspot_applications 1.0\n");
-      // As documentation shows it.
+      // The documentation shows these lines.
       System.out.println("Hotspots: " + decided);
       lines(page(first.httpPort(), "/metrics"), line -> line.startsWith("trace_etl_hotspot_"))
           .forEach(System.out::println);
@@ -94,7 +97,7 @@ final class HotspotTest {
     return properties;
   }
 
-  /** Nine tenths of all spans are of one application; the others are on every queue. */
+  /** Sends nine tenths of all spans from one application; the others are on every queue. */
   private static void load(int port, AtomicLong sent, AtomicBoolean enough) {
     try (OtlpSpans hot = OtlpSpans.overGrpc("hot", port);
         OtlpSpans one = OtlpSpans.overGrpc("small-1", port);

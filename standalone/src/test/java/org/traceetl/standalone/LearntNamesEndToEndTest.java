@@ -22,7 +22,10 @@ import org.traceetl.server.TraceEtlServer;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Names that no pure function recognises become one series, on one queue, and no span is lost. */
+/**
+ * Tests that names which only learning can join become one series, on one queue, without a lost
+ * span.
+ */
 final class LearntNamesEndToEndTest {
   private static final int QUEUES = 6;
   private static final int USERS = 500;
@@ -68,7 +71,7 @@ final class LearntNamesEndToEndTest {
           .anyMatch(series -> series.contains("span_name=\"/users/{*}/cart\""))
           .anyMatch(series -> series.contains("span_name=\"/health\""));
       assertThat(risen.values()).containsExactlyInAnyOrder((long) USERS, 1L);
-      // As documentation shows it.
+      // The documentation shows this line.
       System.out.println(
           "Learnt names: "
               + new JsonMapper()
@@ -115,7 +118,7 @@ final class LearntNamesEndToEndTest {
     return USERS + 1;
   }
 
-  /** Another one for each number, with nothing in it by which it could be told from a word. */
+  /** Returns a different word for each number, without any sign of an identifier. */
   private static String word(int number) {
     List<String> syllables = List.of("ka", "lo", "mi", "ne", "ru", "sa", "ti", "vo");
     return syllables.get(number % 8)
@@ -137,7 +140,7 @@ final class LearntNamesEndToEndTest {
         .toList();
   }
 
-  /** Of all series of both servers, which are told apart by their queues. */
+  /** Returns the calls of all series of both servers, which have different queues. */
   private static Map<String, Long> calls(EmbeddedInstallation first, TraceEtlServer second)
       throws IOException {
     Map<String, Long> calls = new TreeMap<>();

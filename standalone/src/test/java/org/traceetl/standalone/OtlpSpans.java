@@ -26,7 +26,9 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Sends spans with the OpenTelemetry SDK for Java, or writes down what another one has to send. */
+/**
+ * Sends spans with the OpenTelemetry SDK for Java, or writes the spans that another SDK must send.
+ */
 final class OtlpSpans implements AutoCloseable {
   private static final JsonMapper JSON = new JsonMapper();
 
@@ -47,7 +49,7 @@ final class OtlpSpans implements AutoCloseable {
     tracer = provider.get("end-to-end");
   }
 
-  /** By the provider's own processors. */
+  /** Returns a sender with the provider's own processors. */
   static OtlpSpans of(SdkTracerProvider provider) {
     return new OtlpSpans(provider);
   }
@@ -76,12 +78,11 @@ final class OtlpSpans implements AutoCloseable {
     flush();
   }
 
-  /** A span that ends about now. */
+  /** Sends a span that ends about now. */
   String send(String name, SpanKind kind, StatusCode status, long durationNanos) {
     return send(name, kind, status, durationNanos, Attributes.empty());
   }
 
-  /** The same with attributes. */
   String send(
       String name, SpanKind kind, StatusCode status, long durationNanos, Attributes attributes) {
     Instant now = Instant.now();
@@ -101,7 +102,7 @@ final class OtlpSpans implements AutoCloseable {
     return span.getSpanContext().getTraceId();
   }
 
-  /** A failed span that ends now, with these exceptions and events of these names. */
+  /** Sends a failed span that ends now, with exceptions and named events. */
   void sendFailed(String name, List<? extends Throwable> exceptions, String... events) {
     Span span = tracer.spanBuilder(name).setNoParent().setSpanKind(SpanKind.SERVER).startSpan();
     exceptions.forEach(span::recordException);
@@ -112,7 +113,7 @@ final class OtlpSpans implements AutoCloseable {
     span.end();
   }
 
-  /** Returns when the agent has confirmed everything. */
+  /** Waits until the agent has confirmed everything. */
   void flush() {
     if (!provider.forceFlush().join(60, TimeUnit.SECONDS).isSuccess()) {
       throw new IllegalStateException("the exporter reports a failure; see the log above");
@@ -125,9 +126,9 @@ final class OtlpSpans implements AutoCloseable {
   }
 
   /**
-   * Exports what has ended when it is flushed, and reports what the exporter reported. The SDK's
-   * {@code BatchSpanProcessor} does neither: a flush that follows another one may get the finished
-   * result of the first, and a failed export is only logged.
+   * Exports ended spans at a flush, and returns the exporter's result. The SDK's {@code
+   * BatchSpanProcessor} does neither: a flush that follows another may get the finished result of
+   * the first, and a failed export is only logged.
    */
   private static final class ExportOnFlush implements SpanProcessor {
     private static final int MAX_SPANS_PER_REQUEST = 512;
@@ -159,7 +160,7 @@ final class OtlpSpans implements AutoCloseable {
 
     @Override
     public CompletableResultCode forceFlush() {
-      // One at a time: the exporter refuses more than five at once.
+      // One at a time: the exporter refuses more than five concurrent exports.
       List<CompletableResultCode> results =
           Lists.partition(List.copyOf(ended), MAX_SPANS_PER_REQUEST).stream()
               .map(spans -> exporter.export(spans).join(60, TimeUnit.SECONDS))
@@ -177,7 +178,7 @@ final class OtlpSpans implements AutoCloseable {
     }
   }
 
-  /** {@link Expected#series} for the script in Python. */
+  /** Returns {@link Expected#series} for the Python script. */
   static byte[] expectedAsJson() {
     ArrayNode all = JSON.createArrayNode();
     for (Expected.Series series : Expected.series()) {

@@ -34,9 +34,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * The faults that were found in OzHera's metric service and log agent: none of them is in what
- * takes their place. All with real parts: a real RocketMQ, the whole server, and where documents
- * matter a real Elasticsearch.
+ * Tests that the replacements do not have the faults found in OzHera's metric service and log
+ * agent. All parts are real: RocketMQ, the whole server, and Elasticsearch where documents matter.
  */
 final class OzheraFaultsTest {
   private static final JsonMapper JSON = new JsonMapper();
@@ -78,8 +77,8 @@ final class OzheraFaultsTest {
   }
 
   /**
-   * Fault 1: a scrape took the window away from every other scraper, from one that somebody did by
-   * hand as well; with two Prometheus each had a part, at a longer interval half was lost.
+   * Fault 1: a scrape, also a manual one, took the window away from every other scraper. Each of
+   * two Prometheus had a part; at a longer interval half was lost.
    */
   @Test
   void aScrapeTakesNothingFromAnotherOne() throws Exception {
@@ -90,7 +89,7 @@ final class OzheraFaultsTest {
     for (int round = 0; round < 6; round++) {
       sendHttp(5);
       sent += 5;
-      // Through several windows, with looks by hand between.
+      // Several windows, with manual reads between them.
       often.await(TOTAL, sent);
       assertThat(
               OzheraServer.get(server.uri("/metrics"), Map.of("User-Agent", "curl/8.5.0"))
@@ -102,7 +101,7 @@ final class OzheraFaultsTest {
     assertThat(seldom.sum(TOTAL)).isEqualTo(sent);
   }
 
-  /** Fault 1: what was in an answer that did not arrive was gone. */
+  /** Fault 1: the content of an answer that did not arrive was lost. */
   @Test
   void anAnswerThatDoesNotArriveIsPartOfTheNextOne() throws Exception {
     OzheraServer server = server(Map.of());
@@ -118,7 +117,10 @@ final class OzheraFaultsTest {
     assertThat(scraper.sums()).isEqualTo(witness.sums());
   }
 
-  /** The page is of some megabytes: more than the kernel takes for one that does not read. */
+  /**
+   * Disconnects early; the page's megabytes exceed the kernel's buffer for a client that does not
+   * read.
+   */
   private static void hangUpAfterAFewBytes(int port, String scraper) throws IOException {
     try (Socket socket = new Socket()) {
       socket.setOption(StandardSocketOptions.SO_RCVBUF, 4_096);
@@ -134,8 +136,8 @@ final class OzheraFaultsTest {
   }
 
   /**
-   * Fault 2: there was no bound of series, nothing was given free while nobody scraped, and from
-   * the fifth window on all that waited was thrown away.
+   * Fault 2: series had no limit, nothing was freed without scrapes, and from the fifth window on
+   * all waiting data was discarded.
    */
   @Test
   void whatNobodyScrapesIsBoundedAndComesInFull() throws Exception {
@@ -161,8 +163,8 @@ final class OzheraFaultsTest {
   }
 
   /**
-   * Fault 3: spans that were counted just when windows were swapped were lost, and a full queue
-   * towards Elasticsearch held up all consumers.
+   * Fault 3: spans counted during a swap of windows were lost, and a full queue towards
+   * Elasticsearch blocked all consumers.
    */
   @Test
   void swapsLoseNothingAndAFullQueueStallsNobody() throws Exception {
@@ -173,7 +175,7 @@ final class OzheraFaultsTest {
                 "100ms",
                 "trace-etl.index.type",
                 "elasticsearch",
-                // Nobody answers there.
+                // The port has no listener.
                 "trace-etl.index.elasticsearch.urls",
                 "http://127.0.0.1:1",
                 "trace-etl.index.elasticsearch.layout",
@@ -197,8 +199,8 @@ final class OzheraFaultsTest {
   }
 
   /**
-   * Fault 4: messages were acknowledged before their window was given to anyone, so that a crash
-   * lost it, and what a restart read again counted twice.
+   * Fault 4: messages were acknowledged before their window was delivered. A crash lost the window,
+   * and messages that a restart read again counted twice.
    */
   @Test
   void aCrashLosesNothingAndCountsNothingTwice() throws Exception {
@@ -209,7 +211,7 @@ final class OzheraFaultsTest {
       sendHttp(sent);
       scraper.await(TOTAL, sent);
     }
-    // It has a longer window than this test lasts: nothing of it is sealed.
+    // The window is longer than this test: none is sealed.
     try (ServerProcess victim =
         ServerProcess.start(
             directory, OzheraServer.properties(topic, Map.of("trace-etl.window.length", "10m")))) {
@@ -225,7 +227,7 @@ final class OzheraFaultsTest {
       sent += 3;
       scraper.await(TOTAL, sent);
     }
-    // A stop drains.
+    // A stop drains the server.
     try (OzheraServer last = OzheraServer.start(topic, Map.of())) {
       scraper.moveTo(last);
       sendHttp(4);
@@ -234,7 +236,7 @@ final class OzheraFaultsTest {
     }
   }
 
-  /** Fault 5: a span without the value of a label was dropped, and nobody heard of it. */
+  /** Fault 5: a span without the value of a label was dropped without a report. */
   @Test
   void aSpanWithoutALabelCounts() throws Exception {
     OzheraServer.Scraper scraper = server(Map.of()).scraper("prometheus");
@@ -269,8 +271,8 @@ final class OzheraFaultsTest {
   }
 
   /**
-   * Fault 6: documents that Elasticsearch refused within a bulk request were forgotten, nothing was
-   * tried again, and above 30,000 that waited all were thrown away.
+   * Fault 6: documents that Elasticsearch refused in a bulk request were lost, nothing was retried,
+   * and above 30,000 waiting documents all were discarded.
    */
   @Test
   void aRefusedDocumentIsTriedAgain() throws Exception {
@@ -297,7 +299,7 @@ final class OzheraFaultsTest {
             .scraper("prometheus");
     spans.send(OzheraSender.with(OzheraSender.http("shop", "/orders", FAST), "error", true));
     scraper.await(TOTAL, 1);
-    // It has been refused, at the latest when there is an index.
+    // The document has been refused at the latest when the index exists.
     EndToEndTest.eventually("the index that takes nothing")
         .until(() -> search(elasticsearch, prefix).at("/_shards/total").asInt(0) > 0);
     assertThat(search(elasticsearch, prefix).at("/hits/total/value").asInt(-1)).isZero();
@@ -325,8 +327,8 @@ final class OzheraFaultsTest {
   }
 
   /**
-   * Fault 7: the content type was not always that of the body, an error was a 200 without a body,
-   * and a token was asked for and never looked at.
+   * Fault 7: the content type could differ from the body's, an error was a 200 without a body, and
+   * a token was required but never checked.
    */
   @Test
   void anAnswerIsWhatItSaysAndAnErrorIsNone() throws Exception {
@@ -366,7 +368,7 @@ final class OzheraFaultsTest {
 
   /**
    * Fault 8: the agent moved its checkpoint before the broker had the spans, wrote its file in
-   * place, forgot a batch that failed, and sent a span only when the next line came.
+   * place and forgot a failed batch. It sent a span only when the next line arrived.
    */
   @Test
   void theAgentLosesNoLineAndWaitsForNone() throws Exception {
@@ -401,7 +403,7 @@ final class OzheraFaultsTest {
         EndToEndTest.eventually("the server's queues")
             .until(() -> OzheraServer.get(page.resolve("/ready"), Map.of()).statusCode() == 200);
         OzheraServer.Scraper scraper = OzheraServer.scraper(page, "prometheus", sums);
-        // The last one has no line behind it; more come while nobody reads.
+        // No line follows the last one; more are written while no agent reads.
         for (int i = 0; i < 5; i++) {
           Files.writeString(
               log, line(lines++), StandardOpenOption.CREATE, StandardOpenOption.APPEND);
@@ -422,7 +424,7 @@ final class OzheraFaultsTest {
         + "{\"serviceName\":\"shop\",\"tags\":[]} ### [] ### \n";
   }
 
-  /** Fault 9: methods, addresses and SQL made series without a limit. */
+  /** Fault 9: methods, addresses and SQL created series without a limit. */
   @Test
   void seriesAboveTheLimitAreOneAndSumsStayRight() throws Exception {
     int most = 30;
@@ -446,7 +448,7 @@ final class OzheraFaultsTest {
             sample -> sample.contains("application=\"shop\"") && sample.contains("_overflow"));
   }
 
-  /** Fault 10: passwords of databases stood in Elasticsearch as they are. */
+  /** Fault 10: database passwords were stored in Elasticsearch in clear text. */
   @Test
   void aPasswordIsNowhere() throws Exception {
     URI elasticsearch = Elasticsearch.shared().url();
@@ -515,8 +517,8 @@ final class OzheraFaultsTest {
   }
 
   /**
-   * Fault 11: whether a rule was for an application was asked the wrong way round, so that one
-   * named {@code a} came under nearly every rule.
+   * Fault 11: the check whether a rule applied to an application was reversed, so that nearly every
+   * rule applied to one named {@code a}.
    */
   @Test
   void aRuleForAnotherApplicationIsNotForOneOfAShorterName() throws Exception {
@@ -560,9 +562,7 @@ final class OzheraFaultsTest {
     assertThat(scraper.sum("staging_hera_httpSlowQuery_total")).isEqualTo(1);
   }
 
-  /**
-   * Faults 1 and 4 cannot be made exact by deltas, which nobody acknowledges; by totals they are.
-   */
+  /** Deltas, which are not acknowledged, cannot fix faults 1 and 4 exactly; totals can. */
   @Test
   void cumulativePagesGoOnWhereAKilledServerWas() throws Exception {
     Map<String, Object> cumulative =
@@ -582,7 +582,7 @@ final class OzheraFaultsTest {
       sent += 3;
       awaitCumulative(next.uri("/"), sent);
     }
-    // A stop drains, and hands over.
+    // A stop drains the server, and hands over.
     try (OzheraServer last = OzheraServer.start(topic, cumulative)) {
       awaitCumulative(last.uri("/"), sent);
       sendHttp(4);
@@ -590,7 +590,7 @@ final class OzheraFaultsTest {
     }
   }
 
-  /** Waits until counter, histogram and books on a page have come to that, and have no more. */
+  /** Waits until counter, histogram and books on a page have this sum, and no more. */
   private static void awaitCumulative(URI server, double sum) {
     for (String metric : List.of(TOTAL, "staging_hera_aopMethodTimeCount_count", STATISTICS)) {
       EndToEndTest.eventually(metric)
@@ -609,7 +609,7 @@ final class OzheraFaultsTest {
     }
   }
 
-  /** A server as a process of its own, which can be killed. */
+  /** A server in its own process, which can be killed. */
   private static final class ServerProcess implements AutoCloseable {
     private final Process process;
     private final URI uri;
@@ -655,7 +655,7 @@ final class OzheraFaultsTest {
       return server;
     }
 
-    /** Whether it has taken so many messages from the broker. */
+    /** Returns whether it has read this many messages from the broker. */
     boolean hasRead(int messages) throws Exception {
       return OzheraServer.get(uri.resolve("/jvm"), Map.of())
               .body()

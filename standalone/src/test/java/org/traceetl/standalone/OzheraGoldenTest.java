@@ -22,8 +22,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Spans of each type through a real RocketMQ: what stands on the page, and in a real Elasticsearch,
- * to the letter. The lines are what OzHera's metric service has of the same spans.
+ * Sends spans of each type through a real RocketMQ, and compares the page and a real Elasticsearch
+ * literally. The expected lines are those of OzHera's metric service for the same spans.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 final class OzheraGoldenTest {
@@ -72,11 +72,11 @@ final class OzheraGoldenTest {
   /**
    * A type of spans.
    *
-   * @param attributes keys and values in turn
-   * @param labels of its counters and histogram, beside those that all have
+   * @param attributes alternating keys and values
+   * @param labels of its counters and histogram, in addition to the common ones
    * @param counters total, success, slow or none, error
-   * @param errorLabels of the counter of errors, beside those that all have
-   * @param withoutMethod labels of the histogram that has no method; null: there is none
+   * @param errorLabels of the counter of errors, in addition to the common ones
+   * @param withoutMethod labels of the histogram without a method; null: none
    */
   private record Golden(
       String type,
@@ -304,7 +304,7 @@ final class OzheraGoldenTest {
             Map.of("url", "Prices.update", "errorCode", "500")));
   }
 
-  /** Three spans: one as usual, a slow one and one that failed. */
+  /** Sends three spans: a usual one, a slow one and a failed one. */
   @ParameterizedTest
   @MethodSource("types")
   void aTypeHasItsLinesAndDocuments(Golden golden) throws Exception {
@@ -340,7 +340,7 @@ final class OzheraGoldenTest {
           golden.bounds);
     }
     Map<String, Double> given = new TreeMap<>(scraper.sums());
-    // A new scraper begins with the newest window, which may have spans of the type before.
+    // A new scraper begins with the newest window, which may have spans of the previous type.
     given
         .keySet()
         .removeIf(sample -> !sample.replace('-', '_').contains("\"" + underscored + "\""));
@@ -367,7 +367,7 @@ final class OzheraGoldenTest {
       String application,
       Map<String, String> labels,
       String bounds) {
-    // Twice 60 ms, once 1000.001 ms: durations are cut to microseconds.
+    // Twice 60 ms, once 1000.001 ms: durations are truncated to microseconds.
     for (String bound : bounds.split(" ")) {
       double millis = Double.parseDouble(bound);
       double within = (60 <= millis ? 2 : 0) + (1_000.001 <= millis ? 1 : 0);
@@ -401,7 +401,7 @@ final class OzheraGoldenTest {
     document.put("host", "10.1.2.3");
     document.put("serviceName", application);
     document.put("traceId", span.getTraceId());
-    // Of its start and its duration whole milliseconds.
+    // Start and duration in whole milliseconds.
     long micros = (span.getEndEpochNanos() - span.getStartEpochNanos()) / 1_000;
     document.put(
         "timestamp", Long.toString(span.getStartEpochNanos() / 1_000_000 + micros / 1_000));

@@ -17,9 +17,9 @@ import org.traceetl.proto.thrift.ozhera.TResource;
 import org.traceetl.proto.thrift.ozhera.TSpanData;
 import org.traceetl.proto.thrift.ozhera.TValue;
 
-/** Publishes spans as OzHera's agents do, one a message. One thread. */
+/** Publishes spans as OzHera's agents do, one per message. Confined to one thread. */
 final class OzheraSender implements AutoCloseable {
-  /** When the spans end, nanoseconds since 1970: today, for documents of days long gone may go. */
+  /** When the spans end, nanoseconds since 1970: today, because old documents may be deleted. */
   static final long END_NANOS =
       TimeUnit.MILLISECONDS.toNanos(System.currentTimeMillis()) / 1_000_000_000L * 1_000_000_000L;
 
@@ -44,7 +44,7 @@ final class OzheraSender implements AutoCloseable {
     return new OzheraSender(topic);
   }
 
-  /** A span that took so long, with a trace of its own. */
+  /** Returns a span with this duration and its own trace. */
   static TSpanData span(String application, String name, Duration duration) {
     long number = NUMBERS.incrementAndGet();
     TAttributes resource = new TAttributes();
@@ -61,12 +61,12 @@ final class OzheraSender implements AutoCloseable {
         .setAttributes(new TAttributes());
   }
 
-  /** An HTTP server's span, without a failure. */
+  /** Returns an HTTP server's span without a failure. */
   static TSpanData http(String application, String method, Duration duration) {
     return with(span(application, method, duration), "span.kind", "server", "http.method", "GET");
   }
 
-  /** Adds attributes: keys and values in turn; a value may be null. */
+  /** Adds attributes as alternating keys and values; a value may be null. */
   static TSpanData with(TSpanData span, Object... keysAndValues) {
     for (int i = 0; i < keysAndValues.length; i += 2) {
       put(span.getAttributes(), (String) keysAndValues[i], keysAndValues[i + 1]);
@@ -79,7 +79,7 @@ final class OzheraSender implements AutoCloseable {
     TAttributeType type = TAttributeType.STRING;
     switch (value) {
       case null -> {
-        // A key alone.
+        // A key without a value.
       }
       case String text -> one.setStringValue(text);
       case Boolean bool -> {
@@ -96,7 +96,7 @@ final class OzheraSender implements AutoCloseable {
     attributes.addToValues(one);
   }
 
-  /** Sends spans and waits until the broker has them; an application is on one queue. */
+  /** Sends spans and waits until the broker has stored them; an application uses one queue. */
   void send(TSpanData... spans) throws Exception {
     for (TSpanData span : spans) {
       String key = "p0" + span.getExtra().getServiceName();

@@ -17,11 +17,13 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.traceetl.server.TraceEtlServer;
 
-/** A server in OzHera's place on a topic, within this JVM, at the broker that all tests share. */
+/**
+ * A server that replaces OzHera's on a topic, in this JVM, with the broker that all tests share.
+ */
 final class OzheraServer implements AutoCloseable {
   static final HttpClient HTTP = HttpClient.newHttpClient();
 
-  /** Names that may take deltas. */
+  /** Names that may receive deltas. */
   static final String SCRAPERS = "prometheus,prometheus-a,prometheus-b,witness,unlucky,late";
 
   private static final int BUSY = 429;
@@ -34,9 +36,9 @@ final class OzheraServer implements AutoCloseable {
   }
 
   /**
-   * Starts one, and waits until it shows all queues.
+   * Starts a server, and waits until it shows all queues.
    *
-   * @param more keys beside those that it needs; they win
+   * @param more further keys, which override the defaults
    */
   static OzheraServer start(String topic, Map<String, Object> more) throws Exception {
     OzheraServer started = new OzheraServer(TraceEtlServer.start(properties(topic, more)));
@@ -68,7 +70,7 @@ final class OzheraServer implements AutoCloseable {
                 "trace-etl.index.type",
                 "none"));
     properties.put("trace-etl.ozhera.scrapers", SCRAPERS);
-    // What is killed shows its queues for so long.
+    // A killed server shows its queues for this duration.
     properties.put("trace-etl.journal.lease", "5s");
     properties.putAll(more);
     return properties;
@@ -89,12 +91,12 @@ final class OzheraServer implements AutoCloseable {
     return HTTP.send(request.build(), HttpResponse.BodyHandlers.ofString());
   }
 
-  /** Somebody who scrapes by that name, and has done so once. */
+  /** Returns a scraper of this name after its first scrape. */
   Scraper scraper(String name) throws Exception {
     return scraper(uri("/"), name, new TreeMap<>());
   }
 
-  /** The same at any server, going on with sums that there are. */
+  /** Returns a scraper of any server that continues with given sums. */
   static Scraper scraper(URI server, String name, Map<String, Double> sums) throws Exception {
     Scraper scraper = new Scraper(server.resolve("/metrics?scraper=" + name), sums);
     scraper.scrape();
@@ -106,7 +108,7 @@ final class OzheraServer implements AutoCloseable {
     server.close();
   }
 
-  /** Adds up what it is given, as {@code sum_over_time} does. */
+  /** Sums its deltas, as {@code sum_over_time} does. */
   static final class Scraper {
     private final Map<String, Double> sums;
     private URI uri;
@@ -116,16 +118,15 @@ final class OzheraServer implements AutoCloseable {
       this.sums = sums;
     }
 
-    /** Goes on at another server, under the same name. */
+    /** Continues with another server, under the same name. */
     void moveTo(OzheraServer other) {
       uri = other.uri("/metrics?" + uri.getQuery());
     }
 
-    /** Scrapes once; answers the page. */
     String scrape() throws Exception {
       HttpResponse<String> response = get(uri, Map.of());
       while (response.statusCode() == BUSY) {
-        // The answer before has arrived here, and the server is about to hear of it.
+        // The previous answer has arrived, but the server has not detected it yet.
         response = get(uri, Map.of());
       }
       assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
@@ -145,7 +146,7 @@ final class OzheraServer implements AutoCloseable {
           });
     }
 
-    /** With its labels in alphabetical order. */
+    /** Returns the sample with its labels in alphabetical order. */
     private static String sample(String text) {
       int brace = text.indexOf('{');
       return text.substring(0, brace)
@@ -157,7 +158,7 @@ final class OzheraServer implements AutoCloseable {
               .collect(Collectors.joining(",", "{", "}"));
     }
 
-    /** Of every sample that it was ever given, by name and labels in alphabetical order. */
+    /** Returns the sum of every sample, by name and labels in alphabetical order. */
     Map<String, Double> sums() {
       return sums;
     }
@@ -169,12 +170,11 @@ final class OzheraServer implements AutoCloseable {
           .sum();
     }
 
-    /** Of all series of a metric. */
     double sum(String metric) {
       return sum(sample -> sample.startsWith(metric + "{"));
     }
 
-    /** Scrapes until the metric has come to that, and asserts that it has no more. */
+    /** Scrapes until the metric has this sum, and asserts that it does not exceed it. */
     void await(String metric, double sum) {
       EndToEndTest.eventually(metric)
           .untilAsserted(() -> {

@@ -24,8 +24,8 @@ import org.traceetl.testkit.Programs;
 import org.traceetl.testkit.Prometheus;
 
 /**
- * From applications in Java and in Python that write their spans into rings through the agent, a
- * real RocketMQ and the server into a real Prometheus: exact counts, killed or not.
+ * Tests the path from rings of Java and Python applications through the agent, a real RocketMQ and
+ * the server into a real Prometheus. Counts must be exact, even after kills.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 final class RingEndToEndTest {
@@ -55,7 +55,7 @@ final class RingEndToEndTest {
     rings = settings.ringDirectory();
     installation = EmbeddedInstallation.start(settings);
     installation.awaitReady(Duration.ofSeconds(60));
-    // An application that begins before it is there would send OTLP.
+    // An application that starts before the directory exists would send OTLP.
     await("the rings' directory")
         .atMost(Duration.ofSeconds(60))
         .until(() -> Files.isDirectory(rings));
@@ -83,7 +83,7 @@ final class RingEndToEndTest {
     assertCounted("ring-java");
   }
 
-  /** With OpenTelemetry's SDK, and with the provider that writes spans itself. */
+  /** Tests OpenTelemetry's SDK, and the provider that writes spans itself. */
   @ParameterizedTest
   @ValueSource(strings = {"sdk", "own"})
   void whatAnApplicationInPythonWritesIsWhatPrometheusAnswers(String provider) throws Exception {
@@ -138,7 +138,9 @@ final class RingEndToEndTest {
     return application(service, command);
   }
 
-  /** Nobody listens where it would send OTLP to: what is counted came through its ring. */
+  /**
+   * Returns the application; its OTLP address has no listener, so all counts come from its ring.
+   */
   private ProcessBuilder application(String service, List<String> command) {
     ProcessBuilder application =
         new ProcessBuilder(command)
@@ -169,7 +171,7 @@ final class RingEndToEndTest {
     }
   }
 
-  /** Ends it by SIGKILL in the midst of its work. */
+  /** Kills the application by SIGKILL during its work. */
   private static void killed(ProcessBuilder application, Path ended) throws Exception {
     Process process = application.start();
     try {
@@ -186,7 +188,7 @@ final class RingEndToEndTest {
     return Files.readString(application.redirectOutput().file().toPath());
   }
 
-  /** A file for the number of spans that have ended, of each thread. */
+  /** Creates a file for each thread's number of ended spans. */
   private static Path countsOf(String service, int threads) throws IOException {
     return Files.write(directory.resolve(service + ".ended"), new byte[threads * Long.BYTES]);
   }
@@ -206,11 +208,11 @@ final class RingEndToEndTest {
     EndToEndTest.eventually("the end of its ring").until(this::noRingIsLeft);
   }
 
-  /** Each thread may have ended one more than it had time to say. */
+  /** Asserts exact counts; each thread may have ended one more span than it has counted. */
   private void assertCountedOnce(String service, Path ended) throws Exception {
     long said = sum(ended);
     long threads = Files.size(ended) / Long.BYTES;
-    // Its ring leaves when all in it is on the agent's disk.
+    // The ring is removed when its spans are on the agent's disk.
     EndToEndTest.eventually("the end of its ring").until(this::noRingIsLeft);
     String calls = "sum(traces_span_metrics_calls_total{service_name=\"" + service + "\"})";
     EndToEndTest.eventually("the spans of " + service)

@@ -14,9 +14,9 @@ import java.nio.file.StandardOpenOption;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * An application that is told by its environment how to trace. {@code expected} sends {@link
- * Expected#series} and ends; {@code endless FILE} makes spans until it is killed, and counts those
- * that have ended in a file that outlives it: a number of each of its threads.
+ * An application whose environment configures its tracing. {@code expected} sends {@link
+ * Expected#series} and ends. {@code endless FILE} creates spans until it is killed, and counts
+ * ended ones for each thread in a file that survives it.
  */
 final class RingProgram {
   static final int THREADS = 2;
@@ -54,7 +54,7 @@ final class RingProgram {
       tracer.spanBuilder("work").setNoParent().setSpanKind(SpanKind.SERVER).startSpan().end();
       ended.putLong(thread * Long.BYTES, count);
       if (count % SPANS_AT_ONCE == 0) {
-        // Not faster than a busy machine reads.
+        // Limits the rate to what a busy machine reads.
         LockSupport.parkNanos(PAUSE_NANOS);
       }
     }

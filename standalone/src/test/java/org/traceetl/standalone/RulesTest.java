@@ -16,7 +16,7 @@ import org.traceetl.server.ozhera.SpanType;
 import org.traceetl.server.ozhera.TypeMetrics;
 import org.traceetl.testkit.Programs;
 
-/** The rules for Prometheus do what they say, by promtool, and each alert has its entry in docs. */
+/** Tests the rules for Prometheus with promtool, and that the documents have each alert. */
 final class RulesTest {
   private static final Path ROOT = Path.of(System.getProperty("basedir", "."), "..");
   private static final Path DIRECTORY = ROOT.resolve("deploy/prometheus");

@@ -21,11 +21,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.server.TraceEtlServer;
 
-/** Servers come and go while spans are sent: no counter goes back, and the sum is exact. */
+/** Tests that no counter decreases and the sum is exact while servers start and stop under load. */
 final class ServerHandOverTest {
   private static final int QUEUES = 8;
 
-  /** Each on two queues: together on all of them. */
+  /** Each service uses two queues; together they use all. */
   private static final int SERVICES = 16;
 
   private static final int OPERATIONS = 5;
@@ -55,7 +55,7 @@ final class ServerHandOverTest {
       assertThat(observer.shownBy(first.httpPort())).isEqualTo(SERIES);
     }
 
-    // The last one stopped as well; the next goes on.
+    // The last server has stopped as well; the next one continues.
     try (EmbeddedInstallation next = EmbeddedInstallation.start(settings)) {
       observer.clear();
       observer.add(next.httpPort());
@@ -136,7 +136,7 @@ final class ServerHandOverTest {
     void check();
   }
 
-  /** Scrapes one server after the other, and notes each counter that goes back or begins anew. */
+  /** Scrapes servers in turn, and records each counter that decreases or restarts. */
   private static final class Observer {
     private final List<Integer> ports = new ArrayList<>();
     private final Map<String, Long> values = new HashMap<>();
@@ -152,7 +152,7 @@ final class ServerHandOverTest {
       ports.remove((Integer) port);
     }
 
-    /** No server is left; what was seen of counters stays. */
+    /** Removes all servers, and keeps the counters seen. */
     void clear() {
       ports.clear();
       shown.clear();
@@ -182,7 +182,6 @@ final class ServerHandOverTest {
       }
     }
 
-    /** Of every series, as it was seen last. */
     long sum() {
       return values.values().stream().mapToLong(value -> value).sum();
     }

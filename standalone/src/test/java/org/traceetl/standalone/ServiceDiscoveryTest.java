@@ -23,8 +23,8 @@ import org.traceetl.testkit.Prometheus;
 import tools.jackson.databind.JsonNode;
 
 /**
- * A Prometheus that knows the address of one server and finds the others by it, while one of them
- * is killed: what it counts is exact.
+ * Tests that a Prometheus which knows one server finds the others through it, and counts exactly
+ * while one of them is killed.
  */
 final class ServiceDiscoveryTest {
   private static final int QUEUES = 6;
@@ -43,12 +43,12 @@ final class ServiceDiscoveryTest {
           ServerProcess killed = new ServerProcess(settings, directory.resolve("killed.log"));
           ServerProcess stays = new ServerProcess(settings, directory.resolve("stays.log"))) {
         EndToEndTest.eventually("three servers")
-            // Two JVMs start, on a machine that may have other things to do.
+            // Two JVMs start, possibly on a busy machine.
             .atMost(Duration.ofMinutes(4))
             .untilAsserted(() -> assertThat(listed(first.httpPort())).hasSize(3).contains(known));
         try (Load load = new Load(first.otlpGrpcPort())) {
           Set<String> all = listed(first.httpPort());
-          // Whoever is asked.
+          // Every server returns the same list.
           for (String server : all) {
             EndToEndTest.eventually("the same at " + server)
                 .untilAsserted(() -> assertThat(listed(port(server))).isEqualTo(all));
@@ -75,7 +75,7 @@ final class ServiceDiscoveryTest {
               .untilAsserted(
                   () -> assertThat(prometheus.value("sum(" + CALLS + ")")).isEqualTo(load.sent));
         }
-        // On whichever server it was, a series was one and never began anew.
+        // Each series was one series on all servers, and never restarted.
         assertThat(prometheus.value("count(count_over_time(" + CALLS + "[1h]))"))
             .isEqualTo(SERVICES * OPERATIONS);
         assertThat(prometheus.value("sum(resets(" + CALLS + "[1h]))")).isZero();
@@ -94,7 +94,7 @@ final class ServiceDiscoveryTest {
     return Integer.parseInt(server.substring(server.lastIndexOf(':') + 1));
   }
 
-  /** What the server at the port lists; empty while it does not know. */
+  /** Returns the list of the server at the port; empty while it does not know. */
   private static Set<String> listed(int port) throws Exception {
     Set<String> targets = new TreeSet<>();
     for (JsonNode group : EndToEndTest.json(port, "/api/targets")) {
@@ -104,7 +104,7 @@ final class ServiceDiscoveryTest {
     return targets;
   }
 
-  /** As docs/cluster.md has it. */
+  /** Starts a Prometheus as in docs/cluster.md. */
   private Prometheus prometheus(String known) throws IOException, InterruptedException {
     return Prometheus.start(
         directory.resolve("prometheus"),
@@ -127,12 +127,12 @@ final class ServiceDiscoveryTest {
             .formatted(known));
   }
 
-  /** Spans of all services, a few each tenth of a second, until it is closed. */
+  /** Sends a few spans of all services each tenth of a second, until it is closed. */
   private static final class Load implements AutoCloseable {
     private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor();
     private final List<OtlpSpans> services = new ArrayList<>();
 
-    /** The thread's; read by others after it has ended. */
+    /** Owned by the thread; readable after it has ended. */
     private int sent;
 
     Load(int port) {
@@ -152,10 +152,9 @@ final class ServiceDiscoveryTest {
       }
     }
 
-    /** Idempotent. */
     @Override
     public void close() {
-      // Waits for the round under way.
+      // Waits for the current round.
       thread.close();
       services.forEach(OtlpSpans::close);
     }
@@ -168,7 +167,7 @@ final class ServiceDiscoveryTest {
     properties.put("trace-etl.rocketmq.workers", 1);
     properties.put("trace-etl.index.type", "none");
     properties.put("trace-etl.history.enabled", false);
-    // What is killed shows its queues for so long, and is listed for so long.
+    // A killed server shows its queues, and is listed, for these durations.
     properties.put("trace-etl.journal.lease", "3s");
     properties.put("trace-etl.discovery.forget-after", "3s");
     return SharedBroker.settings(topic, directory, properties);

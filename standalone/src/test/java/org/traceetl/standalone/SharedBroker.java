@@ -9,7 +9,7 @@ import java.util.UUID;
 import org.apache.rocketmq.common.MQVersion;
 import org.traceetl.testkit.EmbeddedRocketMq;
 
-/** One broker for all tests of this JVM, ended with it; each test has a topic of its own. */
+/** One broker for all tests of this JVM; each test has its own topic. */
 final class SharedBroker {
   private static EmbeddedRocketMq broker;
 
@@ -27,7 +27,7 @@ final class SharedBroker {
     return broker;
   }
 
-  /** A topic that nobody else has, with the one of its journal. */
+  /** Returns a new topic, with the topic of its journal. */
   static String newTopic(int queues) throws IOException {
     String topic = "spans-" + UUID.randomUUID();
     get().createTopic(topic, queues);
@@ -40,7 +40,7 @@ final class SharedBroker {
   }
 
   /**
-   * An installation on that topic, with free ports and windows of half a second.
+   * Returns settings of an installation on the topic, with free ports and windows of half a second.
    *
    * @param properties of its server
    */

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.testkit.Programs;
 
-/** The demo as a process of its own: what a user starts and ends. */
+/** Tests the demo in its own process, as a user starts and ends it. */
 final class StandaloneProcessTest {
   private static final int SIGTERM_EXIT = 143;
 
@@ -45,7 +45,7 @@ final class StandaloneProcessTest {
     }
     try (Demo demo =
         Demo.start(directory, "--no-load", "--data-dir", directory.resolve("data").toString())) {
-      // What the index had not taken before the stop is in the journal.
+      // Documents that were not indexed before the stop are in the journal.
       EndToEndTest.eventually("the index of the first process")
           .untilAsserted(() ->
               assertThat(EndToEndTest.traceIds(EndToEndTest.traces(demo.httpPort, "reason=error")))
@@ -58,7 +58,7 @@ final class StandaloneProcessTest {
       }
       EndToEndTest.eventually("the spans after the restart")
           .until(() -> demo.metrics().contains("service_name=\"shop\""));
-      // Those of the first process go on.
+      // The counts of the first process continue.
       EndToEndTest.eventually("their count").untilAsserted(() -> demo.assertCalls(11));
       EndToEndTest.eventually("the index")
           .untilAsserted(() ->
@@ -154,7 +154,7 @@ final class StandaloneProcessTest {
     assertThat(result.output()).contains("--window").contains("soon");
   }
 
-  /** The running process, with the ports that it says it has. */
+  /** The running process, with the ports that it prints. */
   private static final class Demo implements AutoCloseable {
     private final Process process;
     private int grpcPort;
@@ -226,7 +226,7 @@ final class StandaloneProcessTest {
       }
     }
 
-    /** There is one series, with so many calls. */
+    /** Asserts that one series exists, with this number of calls. */
     void assertCalls(int calls) throws IOException {
       assertThat(metrics().lines())
           .filteredOn(line -> line.startsWith("traces_span_metrics_calls_total{"))
@@ -234,7 +234,7 @@ final class StandaloneProcessTest {
           .satisfies(line -> assertThat(line).endsWith(" " + calls));
     }
 
-    /** When the one series was created, as its line. */
+    /** Returns the line with the creation time of the only series. */
     String created() throws IOException {
       return metrics("application/openmetrics-text")
           .lines()
@@ -243,7 +243,7 @@ final class StandaloneProcessTest {
           .orElseThrow();
     }
 
-    /** Sends SIGTERM and waits for the end: the exit code. */
+    /** Sends SIGTERM, waits for the end and returns the exit code. */
     int terminate() throws InterruptedException {
       process.destroy();
       assertThat(process.waitFor(80, TimeUnit.SECONDS)).as("ends").isTrue();

@@ -8,7 +8,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine;
 
-/** What the demo answers before it starts anything. */
+/** Tests the demo's answers before it starts anything. */
 final class StandaloneTest {
   private final StringWriter err = new StringWriter();
 
