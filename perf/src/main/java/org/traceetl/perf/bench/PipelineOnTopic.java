@@ -91,7 +91,6 @@ final class PipelineOnTopic implements AutoCloseable {
     pipeline.start();
   }
 
-  /** Returns the number of series in the tables of all queues. */
   int series() {
     return pipeline.queues().stream().mapToInt(queue -> queue.series()).sum();
   }

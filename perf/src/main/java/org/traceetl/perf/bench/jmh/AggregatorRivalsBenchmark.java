@@ -26,11 +26,11 @@ import org.traceetl.server.window.Buckets;
 import org.traceetl.server.window.WindowMetrics;
 
 /**
- * Records one span as a count and a duration; time per span, over the same spans. The variants are
- * a window of this server, given the number of the series; a counter and a histogram of Prometheus'
- * client libraries, given the children of the series; and the same with children looked up by label
- * values, as an aggregator must. Decoding, and finding the series' number in this server, are in
- * {@link RecordBenchmark}.
+ * Records one span as a count and a duration; time per span, over the same spans. One variant is a
+ * window of this server, given the number of the series. The next is a counter and a histogram of
+ * Prometheus' client libraries, given the children of the series. The last looks the children up by
+ * label values, as an aggregator must. Decoding, and finding the series' number in this server, are
+ * in {@link RecordBenchmark}.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)

@@ -35,8 +35,7 @@ import org.traceetl.server.window.WindowMetrics;
 /**
  * Measures a swap's additional cost for the worker at the limits: the contest for the series of a
  * queue, and the survey of the applications' series. All series are contested twice: by their own
- * application, which is at its limit, and by one without a series, because the process is at its
- * limit.
+ * application, which is at its limit, and, at the limit of the process, by one without a series.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.SampleTime)

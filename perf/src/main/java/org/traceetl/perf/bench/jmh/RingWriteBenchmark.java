@@ -38,9 +38,9 @@ import org.traceetl.exporter.ring.RingSize;
 import org.traceetl.exporter.ring.RingWriter;
 
 /**
- * Measures the application's cost of 512 ended spans of 8 attributes. The spans are written into a
- * ring, by the span processor and from the SDK's span data, or encoded as an OTLP request by the
- * SDK's default exporter, without queue, compression and network. A quarter of the attributes'
+ * Measures the application's cost of 512 ended spans of 8 attributes. Two variants write them into
+ * a ring, by the span processor and from the SDK's span data. The third encodes an OTLP request by
+ * the SDK's default exporter, without queue, compression and network. A quarter of the attributes'
  * values occur in one span only. Outside the measured time, the spans are created for each batch,
  * so that no string has a cached hash, and the ring is emptied.
  */

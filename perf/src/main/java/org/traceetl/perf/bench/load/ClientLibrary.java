@@ -26,7 +26,6 @@ public interface ClientLibrary {
   String DURATION = "traces_span_metrics_duration_milliseconds";
   String DURATION_HELP = "Duration of spans in milliseconds.";
 
-  /** Returns the name in tables. */
   String label();
 
   /** Finds or creates the children of the series with these label values. */

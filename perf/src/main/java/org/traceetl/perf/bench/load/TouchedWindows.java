@@ -11,8 +11,8 @@ import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
 
 /**
- * Generates windows of one queue in which a share of its series have spans: some dozens to some
- * thousands, in buckets around the usual one of the series.
+ * Generates windows of one queue in which a share of its series have spans. A series has some
+ * dozens to some thousands, in buckets around its usual one.
  */
 public final class TouchedWindows {
   private static final long OPENED_MILLIS = 1_790_000_000_000L;

@@ -73,14 +73,12 @@ final class MeasuredProgram implements AutoCloseable {
     return pairs;
   }
 
-  /** Sends a request, and waits for the answer. */
   Map<String, String> ask(String request) throws IOException {
     requests.write(request + "\n");
     requests.flush();
     return answer();
   }
 
-  /** Returns the CPU time of the process since its start, as the kernel accounts it. */
   long cpuNanos() {
     return cpu.nanos();
   }

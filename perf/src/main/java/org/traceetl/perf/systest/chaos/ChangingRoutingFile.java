@@ -18,7 +18,6 @@ final class ChangingRoutingFile {
 
   private final Path file;
 
-  /** Writes the routing rules that apply without a fault. */
   ChangingRoutingFile(Path file) throws IOException {
     this.file = file;
     restore();

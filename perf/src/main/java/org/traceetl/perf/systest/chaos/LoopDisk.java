@@ -104,7 +104,6 @@ final class LoopDisk implements AutoCloseable {
     }
   }
 
-  /** Limits the write rate of a process. */
   void slow(long pid) throws IOException {
     Files.writeString(group.resolve("cgroup.procs"), Long.toString(pid));
     limit(SLOW_BYTES_PER_SECOND);

@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.function.ToLongFunction;
 
-/** Formats a run as a table in Markdown. */
 final class Report {
   private Report() {}
 

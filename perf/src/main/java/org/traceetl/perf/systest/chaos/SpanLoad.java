@@ -232,7 +232,6 @@ final class SpanLoad {
     return threads.stream().filter(Thread::isAlive).count();
   }
 
-  /** Returns the trace log that the load appends to. */
   TraceLog traceLog() {
     return traceLog;
   }

@@ -30,7 +30,6 @@ final class SpoolDisk implements AutoCloseable {
     return mounted ? new SpoolDisk(mountPoint) : null;
   }
 
-  /** Fills the disk. */
   void fill() throws IOException {
     byte[] block = new byte[4_096];
     try (OutputStream out = Files.newOutputStream(filler)) {

@@ -118,7 +118,6 @@ record Verdict(
     return lost == 0 && doubled == 0 && missingIds == 0 && repeatedIds == 0 && resets == 0;
   }
 
-  /** Returns the last line of a run's output. */
   String line(int faults) {
     return String.format(
         Locale.ROOT,

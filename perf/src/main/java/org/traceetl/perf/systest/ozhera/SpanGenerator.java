@@ -23,8 +23,8 @@ import org.traceetl.proto.thrift.ozhera.TValue;
 
 /**
  * Generates the spans of a fleet with OzHera's agents: fast, slow and failed spans of each type
- * with metrics, excluded spans, spans without a type, and unusual ones. Except for times, a seed
- * determines them. Each span is a trace of its own. Confined to one thread.
+ * with metrics, and excluded, untyped and unusual spans. Except for times, a seed determines them.
+ * Each span is a trace of its own. Confined to one thread.
  */
 public final class SpanGenerator {
   /** The exclusions, overrides and degraded applications of this traffic. */

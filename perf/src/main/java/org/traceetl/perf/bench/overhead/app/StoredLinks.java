@@ -6,7 +6,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.zip.CRC32;
 
-/** Stores links in memory. */
 final class StoredLinks implements Links {
   private static final int RADIX = 36;
 
