@@ -101,7 +101,6 @@ public final class MemoryTransport implements Transport {
     return held.size();
   }
 
-  /** Answers held attempts. */
   public synchronized void confirmHeld() {
     while (!held.isEmpty()) {
       held.pop().run();

@@ -652,7 +652,6 @@ final class SpoolTest {
     assertThat(sample("spool_oldest_seconds")).isEqualTo(2);
   }
 
-  /** Advances both clocks. */
   private void pass(long millis) {
     unixMillis += millis;
     nowNanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(millis));

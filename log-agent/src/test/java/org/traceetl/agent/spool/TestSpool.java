@@ -11,7 +11,6 @@ import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.agent.telemetry.AgentMetrics;
 
-/** Creates spools and batches for tests. */
 public final class TestSpool {
   private TestSpool() {}
 

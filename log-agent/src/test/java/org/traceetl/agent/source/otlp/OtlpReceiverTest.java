@@ -223,7 +223,6 @@ class OtlpReceiverTest {
     return builder.build();
   }
 
-  /** Returns spans created by the SDK. */
   static List<SpanData> spans(int count) {
     List<SpanData> ended = new ArrayList<>();
     SpanExporter keep =

@@ -96,12 +96,10 @@ final class RingAgent implements AutoCloseable {
     source.close();
   }
 
-  /** Creates a ring in the agent's directory. */
   RingWriter writer(String name, RingWriter.Shape shape) throws IOException {
     return writer(directory(), name, shape);
   }
 
-  /** Creates a ring in another directory. */
   RingWriter writer(Path in, String name, RingWriter.Shape shape) throws IOException {
     RingWriter writer = RingWriter.create(in, name, shape);
     writers.add(writer);

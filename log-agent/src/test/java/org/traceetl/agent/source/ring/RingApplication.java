@@ -17,12 +17,10 @@ import org.traceetl.proto.ring.RingWriter;
 final class RingApplication {
   private RingApplication() {}
 
-  /** Starts the application. */
   static Process start(String what, Path directory) throws Exception {
     return start(RingApplication.class, what, directory.toString());
   }
 
-  /** Starts a program. */
   static Process start(Class<?> program, String... arguments) throws Exception {
     List<String> command =
         new ArrayList<>(

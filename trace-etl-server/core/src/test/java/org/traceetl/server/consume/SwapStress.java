@@ -53,7 +53,6 @@ public class SwapStress {
     aggregator.beginAt(0);
   }
 
-  /** Runs the worker. */
   @Actor
   public void worker() {
     for (int offset = 0; offset < MESSAGES.length; offset++) {
@@ -65,7 +64,6 @@ public class SwapStress {
     }
   }
 
-  /** Runs the sealer. */
   @Actor
   public void sealer() {
     for (int i = 0; i < MESSAGES.length; i++) {

@@ -76,7 +76,6 @@ final class Workload {
     }
   }
 
-  /** Returns the spans of one round. */
   int spans() {
     return spans;
   }

@@ -32,7 +32,6 @@ public class LeaseStress {
     result.r1 = lease.show(20);
   }
 
-  /** Runs the queue's owner. */
   @Actor
   public void owner(ZZ_Result result) {
     result.r2 = lease.extend(30);
