@@ -69,7 +69,7 @@ final class ChaosInstallation extends Installation {
   /** How brokers and agents store what they confirm. */
   enum Safety {
     ONE_BROKER,
-    /** Two brokers, one replicated, with the shipped settings; one agent forces. */
+    /** Two brokers: one replicated with the shipped settings, one alone that forces. */
     REPLICATED,
     /** The same brokers with RocketMQ's defaults; agents force by their default. */
     REPLICATED_BY_DEFAULTS

@@ -121,7 +121,7 @@ final class OzheraInstallation extends Installation {
         .formatted(elasticsearch.url(), INDEX_PREFIX);
   }
 
-  /** Returns scrape options; a cumulative series must be equal on all servers. */
+  /** Removes the instance of cumulative series, which then are equal on all servers. */
   private String scrapeOptions(int seconds) {
     if (!cumulative) {
       return """

@@ -258,7 +258,7 @@ public final class SpanGenerator {
     span.setName(service + "/" + method);
     put(attributes, "span.kind", kind);
     put(attributes, "rpc.system", system);
-    // Without the attribute, OzHera uses the span's name and loses the span.
+    // Without these attributes, OzHera uses the span's name and loses the span.
     if (!isOneIn(20)) {
       put(attributes, "rpc.service", service);
     } else if (isOneIn(2)) {

@@ -273,7 +273,7 @@ class GroupedSpansTest {
             .grouped("SET", BatchMessage.CLIENT, BatchMessage.UNSET, MILLI, 0)
             .message(0);
     byte[] damaged = message.clone();
-    // Damages the byte before the ends of the last duration, of the group and of the batch.
+    // Damages the last duration, before the ends of the group and of the batch.
     damaged[message.length - 3] |= (byte) 0x80;
     aggregator.accept(damaged, 1_000);
     aggregator.accept(message, 1_000);

@@ -47,7 +47,7 @@ final class CompressedBodyTest {
   @ParameterizedTest
   @EnumSource
   void aBodyBeyondTheLimitIsTooLarge(CompressionType type) throws Exception {
-    // Zstandard does not distinguish a missing room from damage.
+    // Zstandard reports a lack of room like damage.
     Rejection tooLarge = type == CompressionType.ZSTD ? Rejection.MALFORMED : Rejection.TOO_LARGE;
     byte[] bomb = compressed(type, new byte[64 * Limits.MAX_MESSAGE_BYTES]);
     assertThat(bomb.length).isLessThan(2 << 20);
