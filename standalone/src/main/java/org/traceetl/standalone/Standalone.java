@@ -36,9 +36,10 @@ import picocli.CommandLine.TypeConversionException;
     sortOptions = false,
     footer = {
       "",
-      "Port 0 takes a free port. Ctrl-C or SIGTERM drains and stops it. The next start with the",
-      "same --data-dir continues its counters and reads the remaining spans.",
-      "Exit codes: 0 or 143 stopped on request, 1 failed to start or to drain in time, 2 wrong option."
+      "Port 0 takes a free port. Ctrl-C or SIGTERM drains and stops it.",
+      "The next start with the same --data-dir continues its counters and reads the",
+      "remaining spans. Exit codes: 0 or 143 stopped on request, 1 failed to start or",
+      "to drain in time, 2 wrong option."
     })
 public final class Standalone implements Callable<Integer> {
   private static final String TOPIC = "trace-spans";
