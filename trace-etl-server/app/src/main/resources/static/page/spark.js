@@ -25,12 +25,14 @@ export function spark(calls, errors) {
     role: "img",
     "aria-label": told(calls, errors),
   });
-  drawing.append(
-    svg("polygon", { class: "area", points: `0,${HEIGHT} ${line} ${WIDTH},${HEIGHT}` }),
-    svg("polyline", { class: "line", points: line }),
-  );
   if (calls.length === 1) {
+    // An area would show a rise and a fall that was not measured.
     drawing.append(svg("circle", { class: "dot", cx: x(0), cy: y(calls[0]), r: 2 }));
+  } else {
+    drawing.append(
+      svg("polygon", { class: "area", points: `0,${HEIGHT} ${line} ${WIDTH},${HEIGHT}` }),
+      svg("polyline", { class: "line", points: line }),
+    );
   }
   // Bars from the bottom: few errors among many calls are still seen.
   const bars = (high) =>
