@@ -611,7 +611,7 @@ test("a lone minute is a dot, and red begins above 1 %", async (t) => {
     const { isHighErrorRatio } = await import("/page/format.js");
     const { firstMinute } = await import("/page/overview.js");
     const { spark } = await import("/page/spark.js");
-    const counts = (drawing) => ["circle", ".errors.few", ".errors:not(.few)"].map((what) => drawing.querySelectorAll(what).length);
+    const counts = (drawing) => ["circle", "polygon", ".errors.few", ".errors:not(.few)"].map((what) => drawing.querySelectorAll(what).length);
     const hour = (first) => ({ spark: { calls: new Array(60).fill(0).with(first, 1) } });
     return [
       lonePoints([1, null, 2, 3, undefined, 4]),
@@ -621,7 +621,7 @@ test("a lone minute is a dot, and red begins above 1 %", async (t) => {
       counts(spark([1000, 1000, 10], [1, 0, 1])),
     ];
   });
-  assert.deepEqual(seen, [[0, 5], [false, false, false, true, true], [20, 59], [1, 0, 1], [0, 1, 1]]);
+  assert.deepEqual(seen, [[0, 5], [false, false, false, true, true], [20, 59], [1, 0, 0, 1], [0, 1, 1, 1]]);
 });
 
 test("charts, heat map and rates begin at the first minute observed", async (t) => {
