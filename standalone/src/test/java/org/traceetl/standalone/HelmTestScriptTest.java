@@ -42,7 +42,7 @@ final class HelmTestScriptTest {
       String said = new String(process.getInputStream().readAllBytes());
 
       assertThat(process.waitFor()).as(said).isZero();
-      assertThat(said).contains("PASSED: the span is counted, once");
+      assertThat(said).contains("PASSED: the span is counted once");
     }
   }
 }
