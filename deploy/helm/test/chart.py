@@ -694,7 +694,7 @@ class ChartTest(unittest.TestCase):
                 for name, what in {"routing": "routing_file", "filters": "filters_file"}.items():
                     changed = f"live-{name}"
                     mount(root / name, named(documents(f"changed-{changed}"), "ConfigMap", f"-{name}")["data"], str(root))
-                    until(agent, said, f"{what} has changed and is in force")
+                    until(agent, said, f"Applied the change of {what}")
             finally:
                 watchdog.cancel()
                 agent.kill()
