@@ -67,7 +67,7 @@ final class StatusResource {
     return server.telemetry().timers().stream().map(Timing::of).toList();
   }
 
-  /** Returns null if nobody has signed in. */
+  /** Returns null if the request has no signed-in user. */
   private static String user() {
     Authentication user = SecurityContextHolder.getContext().getAuthentication();
     return user == null || user instanceof AnonymousAuthenticationToken ? null : user.getName();
