@@ -104,7 +104,7 @@ final class RocketMqTest {
   void aMessageThatIsTooLongForDecisionsIsNotKept() throws Exception {
     try (RocketMqTransport transport = RocketMqTransport.start(config("decided"), "too-long")) {
       broker.createTopic("too-long", 1);
-      byte[] tooLong = new byte[HotspotDecisions.MAX_BYTES + 1];
+      byte[] tooLong = new byte[HotspotDecisions.FORMAT.maxBytes() + 1];
       new Random(1).nextBytes(tooLong); // random bytes: others would arrive compressed
       broker.send("too-long", 0, tooLong);
       broker.send("too-long", 0, new byte[] {1, 2});

@@ -1,12 +1,9 @@
 package org.traceetl.proto;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-import static org.traceetl.proto.RecordFormat.BY_BYTES;
 import static org.traceetl.proto.RecordFormat.malformed;
 
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.traceetl.proto.MalformedDecisionsException.Reason;
@@ -15,19 +12,17 @@ import org.traceetl.proto.MalformedDecisionsException.Reason;
  * The tokens of span names that vary, as the servers have learnt. A record of the routing topic
  * contains all rules, so only the newest record is needed. Immutable.
  *
- * <p>The body, in the frame of {@link RecordFormat}; the magic is {@code TELN}, the version 1:
+ * <p>In the layout of {@link RecordFormat}, the magic is {@code TELN} and there are at most 1,000
+ * applications with names of at most 256 bytes. The value of an application:
  *
  * <pre>
- *       applications    2 bytes  0 to 1,000, then for each, in the order of the names' bytes:
- *       length          2 bytes  of the name, 1 to 256
- *       name            UTF-8
- *       rules           2 bytes  1 to 1,000, of all applications together; then for each, in the
- *                                order of the prefixes' bytes, then of the tokens behind:
- *         length        2 bytes  of the prefix, 1 to 256
- *         prefix        UTF-8    see {@link NameRule#prefix}
- *         behind        1 byte   tokens behind the one that varies, 0 to 30
- *         values        4 bytes  1 to 2^31 - 1
- *         since         8 bytes  milliseconds since 1970
+ *  0  rules      2 bytes  1 to 1,000, of all applications together; then for each, in the order of
+ *                         the prefixes' bytes, then of the tokens behind:
+ *     length     2 bytes  of the prefix, 1 to 256
+ *     prefix     UTF-8    see {@link NameRule#prefix}
+ *     behind     1 byte   tokens behind the one that varies, 0 to 30
+ *     values     4 bytes  1 to 2^31 - 1
+ *     since      8 bytes  milliseconds since 1970
  * </pre>
  *
  * @param epoch rises with each decision
@@ -36,9 +31,6 @@ import org.traceetl.proto.MalformedDecisionsException.Reason;
  */
 public record LearntNames(long epoch, long decidedMillis, Map<String, NameRules> applications)
     implements RoutingRecord {
-  /** Nothing learnt yet. */
-  public static final LearntNames NONE = new LearntNames(0, 0, Map.of());
-
   /** Most rules in one record. */
   public static final int MAX_RULES = 1_000;
 
@@ -46,20 +38,22 @@ public record LearntNames(long epoch, long decidedMillis, Map<String, NameRules>
   public static final int MAX_NAME_BYTES = 256;
 
   private static final int MAGIC = 0x54454C4E;
-  private static final int COUNT_BYTES = 2;
-  private static final int APPLICATION_BYTES = 4;
-  private static final int RULE_BYTES = 15;
 
-  /** Largest record, bytes. */
-  public static final int MAX_BYTES =
-      RecordFormat.FRAME_BYTES
-          + COUNT_BYTES
-          + MAX_RULES
-              * (APPLICATION_BYTES + MAX_NAME_BYTES + RULE_BYTES + NameRule.MAX_PREFIX_BYTES);
+  /** Bytes of a rule after its prefix. */
+  private static final int RULE_BYTES = 13;
 
   /** Format of the record in the topic. */
-  public static final RecordFormat<LearntNames> FORMAT =
-      new RecordFormat<>(MAGIC, 1, MAX_BYTES, LearntNames::read);
+  public static final RecordFormat<LearntNames, NameRules> FORMAT =
+      new RecordFormat<>(
+          MAGIC,
+          MAX_RULES,
+          MAX_NAME_BYTES,
+          MAX_RULES * (2 * Short.BYTES + NameRule.MAX_PREFIX_BYTES + RULE_BYTES),
+          new RulesFormat(),
+          LearntNames::new);
+
+  /** Nothing learnt yet. */
+  public static final LearntNames NONE = new LearntNames(0, 0, Map.of());
 
   /**
    * @throws IllegalArgumentException if there are more rules than a record holds, or an application
@@ -75,7 +69,7 @@ public record LearntNames(long epoch, long decidedMillis, Map<String, NameRules>
 
   /** Returns whether a record can contain this application. */
   public static boolean takes(String application) {
-    return RecordFormat.isText(application, MAX_NAME_BYTES);
+    return FORMAT.takes(application);
   }
 
   /** Returns the number of rules of all applications. */
@@ -89,72 +83,40 @@ public record LearntNames(long epoch, long decidedMillis, Map<String, NameRules>
 
   @Override
   public byte[] encode() {
-    List<String> names = new ArrayList<>(applications.keySet());
-    names.sort(BY_BYTES);
-    int size = COUNT_BYTES;
-    for (String name : names) {
-      size += APPLICATION_BYTES + name.getBytes(UTF_8).length;
-      for (NameRule rule : applications.get(name).rules()) {
-        size += RULE_BYTES + rule.prefix().getBytes(UTF_8).length;
+    return FORMAT.encode(this, applications);
+  }
+
+  private static final class RulesFormat implements RecordFormat.Value<NameRules> {
+    @Override
+    public int bytes(NameRules rules) {
+      return Short.BYTES
+          + rules.rules().stream()
+              .mapToInt(rule -> RecordFormat.textBytes(rule.prefix()) + RULE_BYTES)
+              .sum();
+    }
+
+    @Override
+    public void write(ByteBuffer out, NameRules rules) {
+      out.putShort((short) rules.rules().size());
+      for (NameRule rule : rules.rules()) {
+        RecordFormat.putText(out, rule.prefix());
+        out.put((byte) rule.behind()).putInt(rule.values()).putLong(rule.sinceMillis());
       }
     }
-    return FORMAT.encode(
-        this,
-        size,
-        out -> {
-          out.putShort((short) names.size());
-          for (String name : names) {
-            putText(out, name);
-            List<NameRule> rules = applications.get(name).rules();
-            out.putShort((short) rules.size());
-            for (NameRule rule : rules) {
-              putText(out, rule.prefix());
-              out.put((byte) rule.behind()).putInt(rule.values()).putLong(rule.sinceMillis());
-            }
-          }
-        });
-  }
 
-  private static void putText(ByteBuffer out, String text) {
-    byte[] bytes = text.getBytes(UTF_8);
-    out.putShort((short) bytes.length).put(bytes);
-  }
-
-  private static LearntNames read(long epoch, long decidedMillis, ByteBuffer in)
-      throws MalformedDecisionsException {
-    int count = RecordFormat.count(in, 0, MAX_RULES, "applications");
-    Map<String, NameRules> applications = LinkedHashMap.newLinkedHashMap(count);
-    int room = MAX_RULES;
-    String last = "";
-    for (int i = 0; i < count; i++) {
-      String name = RecordFormat.text(in, MAX_NAME_BYTES, "a name");
-      if (BY_BYTES.compare(last, name) >= 0) {
-        throw malformed(Reason.CONTENT, "names not in order");
-      }
-      last = name;
-      List<NameRule> rules = readRules(in, room);
-      room -= rules.size();
-      applications.put(name, new NameRules(rules));
-    }
-    return new LearntNames(epoch, decidedMillis, applications);
-  }
-
-  private static List<NameRule> readRules(ByteBuffer in, int room)
-      throws MalformedDecisionsException {
-    int count = RecordFormat.count(in, 1, room, "rules");
-    List<NameRule> rules = new ArrayList<>();
-    for (int i = 0; i < count; i++) {
-      String prefix = RecordFormat.text(in, NameRule.MAX_PREFIX_BYTES, "a prefix");
-      RecordFormat.need(in, RULE_BYTES - Short.BYTES, "a rule");
-      try {
+    @Override
+    public NameRules read(ByteBuffer in) throws MalformedDecisionsException {
+      int count = RecordFormat.count(in, 1, MAX_RULES, "rules");
+      List<NameRule> rules = new ArrayList<>();
+      for (int i = 0; i < count; i++) {
+        String prefix = RecordFormat.text(in, NameRule.MAX_PREFIX_BYTES, "a prefix");
+        RecordFormat.need(in, RULE_BYTES, "a rule");
         rules.add(new NameRule(prefix, in.get(), in.getInt(), in.getLong()));
-      } catch (IllegalArgumentException e) {
-        throw malformed(Reason.CONTENT, "a rule with " + e.getMessage());
+        if (i > 0 && rules.get(i - 1).compareTo(rules.get(i)) >= 0) {
+          throw malformed(Reason.CONTENT, "rules not in order");
+        }
       }
-      if (i > 0 && rules.get(i - 1).compareTo(rules.get(i)) >= 0) {
-        throw malformed(Reason.CONTENT, "rules not in order");
-      }
+      return new NameRules(rules);
     }
-    return rules;
   }
 }

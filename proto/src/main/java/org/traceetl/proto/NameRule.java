@@ -25,8 +25,7 @@ public record NameRule(String prefix, int behind, int values, long sinceMillis)
     if (!takes(prefix) || behind < 0 || behind > NameTokens.MAX - 2 || values < 1) {
       // Omits the prefix: in a record it may be anything, and the message is logged.
       throw new IllegalArgumentException(
-          (takes(prefix) ? "a prefix" : "what is no prefix")
-              + " of "
+          (takes(prefix) ? "a rule with a prefix of " : "a rule with an invalid prefix of ")
               + prefix.length()
               + " characters, behind = "
               + behind

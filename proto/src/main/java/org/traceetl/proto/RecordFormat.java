@@ -6,32 +6,41 @@ import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import java.util.zip.CRC32C;
 import org.traceetl.proto.MalformedDecisionsException.Reason;
 
 /**
- * The common format of the records in the routing topic: how they begin and end, and when one is
- * refused. Immutable.
+ * The format of the records in the routing topic. Kinds of records differ in their magic and in
+ * what they say about an application. Immutable.
  *
  * <p>Layout, big-endian:
  *
  * <pre>
  *  0  magic             4 bytes  of the kind
- *  4  version           1 byte
+ *  4  version           1 byte   1
  *  5  epoch             8 bytes  above 0
  * 13  decided           8 bytes  milliseconds since 1970
- * 21  body                       as the kind has it
+ * 21  applications      2 bytes  their number, then for each, in the order of the names' bytes:
+ *     length            2 bytes  of the name, 1 to a limit of the kind
+ *     name              UTF-8
+ *     value                      as the kind has it
  *     checksum          4 bytes  CRC-32C of all bytes before
  * </pre>
+ *
+ * @param <R> the kind of record
+ * @param <V> what it says about an application
  */
-public final class RecordFormat<R extends RoutingRecord> {
-  /** Bytes around a body. */
-  static final int FRAME_BYTES = 25;
-
+public final class RecordFormat<R extends RoutingRecord, V> {
+  private static final int VERSION = 1;
   private static final int HEADER_BYTES = 21;
   private static final int CHECKSUM_BYTES = 4;
+
+  /** Bytes of a record without applications. */
+  private static final int FRAME_BYTES = HEADER_BYTES + Short.BYTES + CHECKSUM_BYTES;
 
   /** How far an epoch may be ahead of the reader's clock; a wrong epoch would stay valid. */
   private static final long MAX_AHEAD_MILLIS = TimeUnit.DAYS.toMillis(1);
@@ -40,24 +49,57 @@ public final class RecordFormat<R extends RoutingRecord> {
   static final Comparator<String> BY_BYTES =
       Comparator.comparing(name -> name.getBytes(UTF_8), Arrays::compareUnsigned);
 
-  /** Reads the bytes between header and checksum. */
-  interface Body<R> {
-    R read(long epoch, long decidedMillis, ByteBuffer in) throws MalformedDecisionsException;
+  /** Creates a record. Throws {@link IllegalArgumentException} if it cannot exist. */
+  interface Constructor<R, V> {
+    R of(long epoch, long decidedMillis, Map<String, V> applications);
+  }
+
+  /** The bytes of what a record says about an application. */
+  interface Value<V> {
+    /** Returns how many bytes {@link #write} writes. */
+    int bytes(V value);
+
+    void write(ByteBuffer out, V value);
+
+    /**
+     * @throws IllegalArgumentException if a number is out of range
+     */
+    V read(ByteBuffer in) throws MalformedDecisionsException;
   }
 
   private final int magic;
-  private final int version;
+  private final int maxApplications;
+  private final int maxNameBytes;
   private final int maxBytes;
-  private final Body<R> body;
+  private final Value<V> value;
+  private final Constructor<R, V> constructor;
 
   /**
-   * @param maxBytes of a complete record
+   * @param maxValueBytes of all applications together
    */
-  RecordFormat(int magic, int version, int maxBytes, Body<R> body) {
+  RecordFormat(
+      int magic,
+      int maxApplications,
+      int maxNameBytes,
+      int maxValueBytes,
+      Value<V> value,
+      Constructor<R, V> constructor) {
     this.magic = magic;
-    this.version = version;
-    this.maxBytes = maxBytes;
-    this.body = body;
+    this.maxApplications = maxApplications;
+    this.maxNameBytes = maxNameBytes;
+    this.value = value;
+    this.constructor = constructor;
+    maxBytes = FRAME_BYTES + maxApplications * (Short.BYTES + maxNameBytes) + maxValueBytes;
+  }
+
+  /** Returns the bytes of the largest record. */
+  public int maxBytes() {
+    return maxBytes;
+  }
+
+  /** Returns whether a record can contain this application. */
+  boolean takes(String application) {
+    return isText(application, maxNameBytes);
   }
 
   /** Returns whether the bytes begin like a record of this kind; the rest is not checked. */
@@ -95,8 +137,8 @@ public final class RecordFormat<R extends RoutingRecord> {
       throw malformed(Reason.MAGIC, "not a record of decisions");
     }
     int found = in.get();
-    if (found != version) {
-      throw malformed(Reason.VERSION, "version " + found + ", not " + version);
+    if (found != VERSION) {
+      throw malformed(Reason.VERSION, "version " + found + ", not " + VERSION);
     }
     int end = bytes.length - CHECKSUM_BYTES;
     if (in.getInt(end) != checksum(bytes, end)) {
@@ -108,24 +150,59 @@ public final class RecordFormat<R extends RoutingRecord> {
     if (epoch <= 0) {
       throw malformed(Reason.CONTENT, "epoch " + epoch);
     }
-    R decoded = body.read(epoch, decidedMillis, in);
+    R decoded;
+    try {
+      decoded = constructor.of(epoch, decidedMillis, applications(in));
+    } catch (IllegalArgumentException e) {
+      throw malformed(Reason.CONTENT, e.getMessage());
+    }
     if (in.hasRemaining()) {
       throw malformed(Reason.LENGTH, in.remaining() + " bytes too many");
     }
     return decoded;
   }
 
-  /**
-   * Writes a record.
-   *
-   * @param bodyBytes exact number of bytes that the body writes
-   */
-  byte[] encode(RoutingRecord of, int bodyBytes, Consumer<ByteBuffer> body) {
-    ByteBuffer out = ByteBuffer.allocate(FRAME_BYTES + bodyBytes);
-    out.putInt(magic).put((byte) version).putLong(of.epoch()).putLong(of.decidedMillis());
-    body.accept(out);
-    out.putInt(checksum(out.array(), HEADER_BYTES + bodyBytes));
+  private Map<String, V> applications(ByteBuffer in) throws MalformedDecisionsException {
+    int count = count(in, 0, maxApplications, "applications");
+    Map<String, V> applications = LinkedHashMap.newLinkedHashMap(count);
+    String last = "";
+    for (int i = 0; i < count; i++) {
+      String name = text(in, maxNameBytes, "a name");
+      if (BY_BYTES.compare(last, name) >= 0) {
+        throw malformed(Reason.CONTENT, "names not in order");
+      }
+      applications.put(name, value.read(in));
+      last = name;
+    }
+    return applications;
+  }
+
+  byte[] encode(RoutingRecord record, Map<String, V> applications) {
+    List<String> names = applications.keySet().stream().sorted(BY_BYTES).toList();
+    int size = FRAME_BYTES;
+    for (String name : names) {
+      size += textBytes(name) + value.bytes(applications.get(name));
+    }
+    ByteBuffer out = ByteBuffer.allocate(size);
+    out.putInt(magic).put((byte) VERSION).putLong(record.epoch()).putLong(record.decidedMillis());
+    out.putShort((short) names.size());
+    for (String name : names) {
+      putText(out, name);
+      value.write(out, applications.get(name));
+    }
+    out.putInt(checksum(out.array(), size - CHECKSUM_BYTES));
     return out.array();
+  }
+
+  /** Returns how many bytes {@link #putText} writes. */
+  static int textBytes(String text) {
+    return Short.BYTES + text.getBytes(UTF_8).length;
+  }
+
+  /** Writes a text that {@link #text} reads. */
+  static void putText(ByteBuffer out, String text) {
+    byte[] bytes = text.getBytes(UTF_8);
+    out.putShort((short) bytes.length).put(bytes);
   }
 
   /** Reads a length of 2 bytes. */

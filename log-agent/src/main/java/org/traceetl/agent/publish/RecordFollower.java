@@ -14,7 +14,7 @@ import org.traceetl.proto.RoutingRecord;
 public final class RecordFollower<R extends RoutingRecord> {
   private static final Logger log = LoggerFactory.getLogger(RecordFollower.class);
 
-  private final RecordFormat<R> format;
+  private final RecordFormat<R, ?> format;
   private final DecisionsFile file;
   private final Consumer<R> listener;
   private volatile R current;
@@ -25,7 +25,8 @@ public final class RecordFollower<R extends RoutingRecord> {
    * @param file null if the kind is not followed; its records are ignored
    * @param listener receives each record that comes into force, on the watch's thread
    */
-  public RecordFollower(RecordFormat<R> format, R none, DecisionsFile file, Consumer<R> listener) {
+  public RecordFollower(
+      RecordFormat<R, ?> format, R none, DecisionsFile file, Consumer<R> listener) {
     this.format = format;
     this.file = file;
     this.listener = listener;

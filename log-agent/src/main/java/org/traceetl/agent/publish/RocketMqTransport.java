@@ -62,7 +62,7 @@ public final class RocketMqTransport implements Transport {
 
   /** The longest record of any kind. */
   private static final int MAX_RECORD_BYTES =
-      Math.max(HotspotDecisions.MAX_BYTES, LearntNames.MAX_BYTES);
+      Math.max(HotspotDecisions.FORMAT.maxBytes(), LearntNames.FORMAT.maxBytes());
 
   private static final byte[] EMPTY = {};
 

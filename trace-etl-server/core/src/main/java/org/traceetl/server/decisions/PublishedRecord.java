@@ -40,11 +40,11 @@ public final class PublishedRecord<R extends RoutingRecord> {
    */
   private static final int BURIED = NEWEST / 2;
 
-  private static final List<RecordFormat<?>> KINDS =
+  private static final List<RecordFormat<?, ?>> KINDS =
       List.of(HotspotDecisions.FORMAT, LearntNames.FORMAT);
 
   private final String topic;
-  private final RecordFormat<R> format;
+  private final RecordFormat<R, ?> format;
   private final LongFunction<R> nothing;
   private final DecisionLog decisions;
   private final InstantSource clock;
@@ -83,7 +83,7 @@ public final class PublishedRecord<R extends RoutingRecord> {
    */
   public PublishedRecord(
       String topic,
-      RecordFormat<R> format,
+      RecordFormat<R, ?> format,
       LongFunction<R> nothing,
       DecisionLog decisions,
       InstantSource clock,

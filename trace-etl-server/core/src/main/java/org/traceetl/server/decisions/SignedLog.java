@@ -10,6 +10,7 @@ import java.util.List;
 import org.traceetl.proto.MalformedDecisionsException;
 import org.traceetl.proto.SignedRecord;
 import org.traceetl.server.config.SigningConfig;
+import org.traceetl.server.journal.ForwardingLog;
 import org.traceetl.server.journal.JournalLog;
 
 /**
@@ -17,13 +18,12 @@ import org.traceetl.server.journal.JournalLog;
  * there are public keys, {@link #LEFT_OUT} replaces records without a valid signature. Key files
  * are read at each call: decisions are rare, and a changed key takes effect immediately.
  */
-public final class SignedLog implements JournalLog {
-  private final JournalLog log;
+public final class SignedLog extends ForwardingLog {
   private final String topic;
   private final SigningConfig config;
 
   public SignedLog(JournalLog log, String topic, SigningConfig config) {
-    this.log = log;
+    super(log);
     this.topic = topic;
     this.config = config;
   }
@@ -106,30 +106,5 @@ public final class SignedLog implements JournalLog {
     } catch (MalformedDecisionsException e) {
       return LEFT_OUT;
     }
-  }
-
-  @Override
-  public long begin() throws IOException, InterruptedException {
-    return log.begin();
-  }
-
-  @Override
-  public long end() throws IOException, InterruptedException {
-    return log.end();
-  }
-
-  @Override
-  public long offsetAt(long unixMillis) throws IOException, InterruptedException {
-    return log.offsetAt(unixMillis);
-  }
-
-  @Override
-  public long mark(String group) throws IOException, InterruptedException {
-    return log.mark(group);
-  }
-
-  @Override
-  public void mark(String group, long offset) throws IOException, InterruptedException {
-    log.mark(group, offset);
   }
 }

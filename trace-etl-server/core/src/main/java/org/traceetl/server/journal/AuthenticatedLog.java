@@ -19,8 +19,7 @@ import org.traceetl.server.window.QueueId;
  * keys. Hence a reader that lacks the key stops before that message. A message with a key that no
  * server announced is excluded.
  */
-final class AuthenticatedLog implements JournalLog {
-  private final JournalLog log;
+final class AuthenticatedLog extends ForwardingLog {
   private final QueueId queue;
   private final JournalKeys keys;
   private final AuthenticatedFormat format;
@@ -48,7 +47,7 @@ final class AuthenticatedLog implements JournalLog {
    */
   AuthenticatedLog(
       JournalLog log, String topic, QueueId queue, JournalKeys keys, JournalCounters counters) {
-    this.log = log;
+    super(log);
     this.queue = queue;
     this.keys = keys;
     this.counters = counters;
@@ -175,30 +174,5 @@ final class AuthenticatedLog implements JournalLog {
             + JournalKeys.KEY
             + " = "
             + keys.file());
-  }
-
-  @Override
-  public long begin() throws IOException, InterruptedException {
-    return log.begin();
-  }
-
-  @Override
-  public long end() throws IOException, InterruptedException {
-    return log.end();
-  }
-
-  @Override
-  public long offsetAt(long unixMillis) throws IOException, InterruptedException {
-    return log.offsetAt(unixMillis);
-  }
-
-  @Override
-  public long mark(String group) throws IOException, InterruptedException {
-    return log.mark(group);
-  }
-
-  @Override
-  public void mark(String group, long offset) throws IOException, InterruptedException {
-    log.mark(group, offset);
   }
 }

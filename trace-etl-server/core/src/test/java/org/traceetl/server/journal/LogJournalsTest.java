@@ -199,12 +199,11 @@ class LogJournalsTest {
   }
 
   /** Hides its messages until its second append: the first claim, then its release. */
-  private static final class LateLog implements JournalLog {
-    private final JournalLog log;
+  private static final class LateLog extends ForwardingLog {
     private int written;
 
     LateLog(JournalLog log) {
-      this.log = log;
+      super(log);
     }
 
     @Override
@@ -219,23 +218,8 @@ class LogJournalsTest {
     }
 
     @Override
-    public long begin() throws IOException, InterruptedException {
-      return log.begin();
-    }
-
-    @Override
     public long end() throws IOException, InterruptedException {
       return written > 2 ? log.end() : 0;
-    }
-
-    @Override
-    public long mark(String group) throws IOException, InterruptedException {
-      return log.mark(group);
-    }
-
-    @Override
-    public void mark(String group, long offset) throws IOException, InterruptedException {
-      log.mark(group, offset);
     }
   }
 

@@ -37,16 +37,9 @@ public final class SilentLogs implements JournalLogs {
     logs.close();
   }
 
-  private final class SilentLog implements JournalLog {
-    private final JournalLog log;
-
+  private final class SilentLog extends ForwardingLog {
     SilentLog(JournalLog log) {
-      this.log = log;
-    }
-
-    @Override
-    public long append(byte[] message) throws IOException, InterruptedException {
-      return log.append(message);
+      super(log);
     }
 
     @Override
@@ -54,26 +47,6 @@ public final class SilentLogs implements JournalLogs {
       asked.countDown();
       answer.await();
       return log.read(from);
-    }
-
-    @Override
-    public long begin() throws IOException, InterruptedException {
-      return log.begin();
-    }
-
-    @Override
-    public long end() throws IOException, InterruptedException {
-      return log.end();
-    }
-
-    @Override
-    public long mark(String group) throws IOException, InterruptedException {
-      return log.mark(group);
-    }
-
-    @Override
-    public void mark(String group, long offset) throws IOException, InterruptedException {
-      log.mark(group, offset);
     }
   }
 }

@@ -1,0 +1,292 @@
+package org.traceetl.proto;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.zip.CRC32C;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.IntRange;
+import net.jqwik.api.constraints.LongRange;
+import net.jqwik.api.constraints.Size;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.traceetl.proto.HotspotDecisions.Decision;
+import org.traceetl.proto.MalformedDecisionsException.Reason;
+
+/** The records of both kinds in the routing topic. */
+final class RoutingRecordTest {
+  private static final long EPOCH = 1_795_255_028_312L;
+  private static final long NOW_MILLIS = 1_795_255_000_000L;
+  private static final long EARLIER_MILLIS = 1_795_250_000_000L;
+  private static final String FRAME =
+      "01" // version
+          + "000001a1fd89ca58" // epoch
+          + "000001a1fd89c920" // decided
+          + "0002";
+
+  /** A kind of record, with an example of two applications and its bytes. */
+  enum Kind {
+    DECISIONS(
+        HotspotDecisions.FORMAT,
+        new HotspotDecisions(
+            EPOCH,
+            1_795_255_028_000L,
+            Map.of(
+                "checkout", new Decision(8, false, 1_420, NOW_MILLIS),
+                "größe", new Decision(64, true, 0, EARLIER_MILLIS))),
+        "54454853"
+            + FRAME
+            + ("0008" + "636865636b6f7574" + "0008" + "00" + "0000058c" + "000001a1fd895bc0")
+            + ("0007" + "6772c3b6c39f65" + "0040" + "01" + "00000000" + "000001a1fd3d1080")
+            + "f7cbede8"),
+    NAMES(
+        LearntNames.FORMAT,
+        new LearntNames(
+            EPOCH,
+            1_795_255_028_000L,
+            Map.of(
+                "shop",
+                new NameRules(
+                    List.of(
+                        new NameRule("/users/{*}/orders/", 0, 502, NOW_MILLIS),
+                        new NameRule("/users/", 1, 501, EARLIER_MILLIS))),
+                "größe",
+                new NameRules(List.of(new NameRule("GET ", 0, 10_001, EARLIER_MILLIS))))),
+        "54454c4e"
+            + FRAME
+            + ("0007" + "6772c3b6c39f65" + "0001")
+            + ("0004" + "47455420" + "00" + "00002711" + "000001a1fd3d1080")
+            + ("0004" + "73686f70" + "0002")
+            + ("0007" + "2f75736572732f" + "01" + "000001f5" + "000001a1fd3d1080")
+            + ("0012" + "2f75736572732f7b2a7d2f6f72646572732f")
+            + ("00" + "000001f6" + "000001a1fd895bc0")
+            + "b5c6df72");
+
+    private final RecordFormat<?, ?> format;
+    private final RoutingRecord example;
+    private final String golden;
+
+    Kind(RecordFormat<?, ?> format, RoutingRecord example, String golden) {
+      this.format = format;
+      this.example = example;
+      this.golden = golden;
+    }
+
+    private RoutingRecord decode(byte[] bytes) throws MalformedDecisionsException {
+      return format.decode(bytes);
+    }
+
+    private Reason reason(byte[] bytes) {
+      return catchThrowableOfType(MalformedDecisionsException.class, () -> decode(bytes)).reason();
+    }
+
+    private void refusesOrReadsUnchanged(byte[] forged) {
+      try {
+        assertThat(decode(forged).encode()).isEqualTo(forged);
+      } catch (MalformedDecisionsException e) {
+        assertThat(e.reason()).isIn(Reason.LENGTH, Reason.CONTENT);
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void bytesOfTheExampleNeverChange(Kind kind) throws MalformedDecisionsException {
+    assertThat(HexFormat.of().formatHex(kind.example.encode())).isEqualTo(kind.golden);
+    assertThat(kind.decode(HexFormat.of().parseHex(kind.golden))).isEqualTo(kind.example);
+  }
+
+  @Property(tries = 300)
+  void decisionsAreReadAsWritten(
+      @ForAll @LongRange(min = 1) long epoch,
+      @ForAll long decided,
+      @ForAll @Size(max = 20) Map<String, @IntRange(min = 1, max = 1_024) Integer> queues)
+      throws MalformedDecisionsException {
+    Map<String, Decision> applications = new HashMap<>();
+    queues.forEach((name, k) -> {
+      if (HotspotDecisions.takes(name)) {
+        applications.put(name, new Decision(k, k % 2 == 0, k * 7, decided - k));
+      }
+    });
+    HotspotDecisions decisions = new HotspotDecisions(epoch, decided, applications);
+
+    assertThat(HotspotDecisions.FORMAT.decode(decisions.encode())).isEqualTo(decisions);
+  }
+
+  @Property(tries = 300)
+  void namesAreReadAsWritten(
+      @ForAll @LongRange(min = 1) long epoch,
+      @ForAll long decided,
+      @ForAll @Size(max = 20) Map<String, @IntRange(min = 1, max = 30) Integer> rules)
+      throws MalformedDecisionsException {
+    Map<String, NameRules> applications = new HashMap<>();
+    rules.forEach((name, count) -> {
+      List<NameRule> its = new ArrayList<>();
+      for (int i = 0; i < count; i++) {
+        its.add(new NameRule("x" + i % 5 + "/", i / 5, count, decided - i));
+      }
+      if (LearntNames.takes(name)) {
+        applications.put(name, new NameRules(its));
+      }
+    });
+    LearntNames learnt = new LearntNames(epoch, decided, applications);
+
+    assertThat(LearntNames.FORMAT.decode(learnt.encode())).isEqualTo(learnt);
+  }
+
+  @Property(tries = 1_000)
+  void changedByteIsFound(@ForAll Kind kind, @ForAll int at, @ForAll byte other) {
+    byte[] bytes = kind.example.encode();
+    int index = Math.floorMod(at, bytes.length);
+    if (bytes[index] != other) {
+      bytes[index] = other;
+      assertThatThrownBy(() -> kind.decode(bytes)).isInstanceOf(MalformedDecisionsException.class);
+    }
+  }
+
+  @Property(tries = 2_000)
+  void anyBodyWithRightChecksumIsReadUnchangedOrRefused(
+      @ForAll Kind kind, @ForAll byte[] tail, @ForAll @IntRange(max = 3) int count) {
+    ByteBuffer out = ByteBuffer.allocate(23 + tail.length + 4);
+    out.put(kind.example.encode(), 0, 21).putShort((short) count).put(tail);
+    kind.refusesOrReadsUnchanged(sealed(out.array()));
+  }
+
+  @Property(tries = 4_000)
+  void changedByteWithRightChecksumIsReadUnchangedOrRefused(
+      @ForAll Kind kind, @ForAll int at, @ForAll byte other) {
+    byte[] bytes = kind.example.encode();
+    bytes[21 + Math.floorMod(at, bytes.length - 25)] = other;
+    kind.refusesOrReadsUnchanged(sealed(bytes));
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void wrongLengthsAreRefused(Kind kind) {
+    byte[] good = kind.example.encode();
+
+    assertThat(kind.reason(new byte[0])).isEqualTo(Reason.LENGTH);
+    assertThat(kind.reason(new byte[kind.format.maxBytes() + 1])).isEqualTo(Reason.LENGTH);
+    assertThat(kind.reason(Arrays.copyOf(good, good.length - 1))).isEqualTo(Reason.CHECKSUM);
+    assertThat(kind.reason(sealed(Arrays.copyOf(good, good.length - 1)))).isEqualTo(Reason.LENGTH);
+    assertThat(kind.reason(sealed(Arrays.copyOf(good, good.length + 1)))).isEqualTo(Reason.LENGTH);
+    Kind other = kind == Kind.NAMES ? Kind.DECISIONS : Kind.NAMES;
+    assertThat(kind.reason(other.example.encode())).isEqualTo(Reason.MAGIC);
+  }
+
+  @ParameterizedTest(name = "{0}: {4}")
+  @CsvSource({
+    "DECISIONS, 0, 0, MAGIC, magic",
+    "DECISIONS, 4, 2, VERSION, version",
+    "DECISIONS, 5, -1, CONTENT, epoch",
+    "DECISIONS, 21, 4, CONTENT, '1,026 applications'",
+    "DECISIONS, 23, 127, LENGTH, length of a name",
+    "DECISIONS, 25, 122, CONTENT, order of names",
+    "DECISIONS, 25, -1, CONTENT, UTF-8",
+    "DECISIONS, 34, 0, CONTENT, queues",
+    "DECISIONS, 35, 2, CONTENT, flags",
+    "DECISIONS, 36, -1, CONTENT, level",
+    "NAMES, 4, 2, VERSION, version",
+    "NAMES, 5, -1, CONTENT, epoch",
+    "NAMES, 21, 4, CONTENT, '1,026 applications'",
+    "NAMES, 25, 122, CONTENT, order of names",
+    "NAMES, 33, 0, CONTENT, no rules",
+    "NAMES, 39, 120, CONTENT, prefix without a separator at its end",
+    "NAMES, 40, 31, CONTENT, tokens behind",
+  })
+  void wrongValueHasItsReason(Kind kind, int at, byte value, Reason reason, String what) {
+    assertThat(kind.reason(changed(kind.example.encode(), at, value))).as(what).isEqualTo(reason);
+  }
+
+  @Test
+  void messagesDoNotContainTextsOfTheRecord() {
+    byte[] forged = changed(Kind.NAMES.example.encode(), 39, (byte) '\n');
+
+    assertThatThrownBy(() -> LearntNames.FORMAT.decode(forged))
+        .isInstanceOf(MalformedDecisionsException.class)
+        .hasMessageContaining("an invalid prefix of 4 characters")
+        .hasMessageNotContaining("\n")
+        .hasMessageNotContaining("GET");
+  }
+
+  @Test
+  void rulesAreBounded() {
+    Map<String, NameRules> applications = new HashMap<>();
+    for (int i = 0; i <= LearntNames.MAX_RULES; i++) {
+      applications.put("a" + i, new NameRules(List.of(new NameRule("x/", 0, 1, 1))));
+    }
+
+    assertThatThrownBy(() -> new LearntNames(1, 1, applications))
+        .isInstanceOf(IllegalArgumentException.class);
+    applications.remove("a0");
+    assertThat(new LearntNames(1, 1, applications).rules()).isEqualTo(LearntNames.MAX_RULES);
+    assertThatThrownBy(() -> new NameRules(List.of())).hasMessage("no rules");
+    NameRule rule = new NameRule("x/", 0, 1, 1);
+    assertThatThrownBy(() -> new NameRules(List.of(rule, new NameRule("x/", 0, 2, 2))))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThat(LearntNames.takes("x".repeat(257))).isFalse();
+  }
+
+  @Test
+  void allReadersAgreeWhichOfTwoRecordsHolds() {
+    HotspotDecisions later = with(2, 1, 4);
+    HotspotDecisions fewer = with(1, 1, 4);
+    HotspotDecisions more = with(1, 1, 200);
+
+    assertThat(later.holdsOver(more)).isTrue();
+    assertThat(more.holdsOver(later)).isFalse();
+    assertThat(more.holdsOver(fewer)).isTrue();
+    assertThat(fewer.holdsOver(more)).isFalse();
+    assertThat(more.holdsOver(with(1, 1, 200))).isFalse();
+    assertThat(with(1, -1, 4).holdsOver(more)).isTrue(); // unsigned
+    assertThat(fewer.holdsOver(HotspotDecisions.NONE)).isTrue();
+  }
+
+  @Test
+  void epochOneDayAheadIsRead() throws MalformedDecisionsException {
+    HotspotDecisions ahead = with(NOW_MILLIS + 86_400_000, 1, 4);
+
+    assertThat(HotspotDecisions.FORMAT.decode(ahead.encode(), NOW_MILLIS)).isEqualTo(ahead);
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {NOW_MILLIS + 86_400_001, Long.MAX_VALUE})
+  void epochMoreThanOneDayAheadIsRefused(long epoch) {
+    byte[] further = with(epoch, 1, 4).encode();
+
+    assertThatThrownBy(() -> HotspotDecisions.FORMAT.decode(further, NOW_MILLIS))
+        .isInstanceOf(MalformedDecisionsException.class)
+        .hasMessageContaining("epoch " + epoch)
+        .extracting("reason")
+        .isEqualTo(Reason.CONTENT);
+  }
+
+  private static HotspotDecisions with(long epoch, long decidedMillis, int queues) {
+    return new HotspotDecisions(
+        epoch, decidedMillis, Map.of("hot", new Decision(queues, false, 1, 1)));
+  }
+
+  private static byte[] changed(byte[] bytes, int at, byte value) {
+    bytes[at] = value;
+    return sealed(bytes);
+  }
+
+  private static byte[] sealed(byte[] bytes) {
+    CRC32C checksum = new CRC32C();
+    checksum.update(bytes, 0, bytes.length - 4);
+    ByteBuffer.wrap(bytes).putInt(bytes.length - 4, (int) checksum.getValue());
+    return bytes;
+  }
+}
