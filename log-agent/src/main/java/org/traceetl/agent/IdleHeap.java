@@ -4,15 +4,16 @@ import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
-import org.traceetl.common.DutyCycle;
-import org.traceetl.common.DutyThread;
+import org.traceetl.common.LogThrottle;
+import org.traceetl.common.SteppedTask;
+import org.traceetl.common.SteppedThread;
 
 /**
  * Returns memory to the system after a busy period, including the start. Only a collection shrinks
  * the heap, and an idle agent would not fill its heap for hours. So one collection is requested
  * after each busy period.
  */
-final class IdleHeap implements DutyCycle {
+final class IdleHeap implements SteppedTask {
   private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(15);
 
   /**
@@ -48,17 +49,12 @@ final class IdleHeap implements DutyCycle {
             threads::getTotalThreadAllocatedBytes,
             () -> ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getCommitted(),
             System::gc);
-    new DutyThread(Thread.ofPlatform().daemon().name("idle-heap"), heap, nanoClock).start();
+    SteppedThread.daemon("idle-heap", heap, new LogThrottle(nanoClock)).start();
   }
 
   @Override
-  public int doWork() {
+  public long doWork() {
     look();
-    return 0;
-  }
-
-  @Override
-  public long idleNanos() {
     return LOOK_NANOS;
   }
 

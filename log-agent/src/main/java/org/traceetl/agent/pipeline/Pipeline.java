@@ -24,16 +24,16 @@ import org.traceetl.agent.spool.Frame;
 import org.traceetl.agent.spool.Spool;
 import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.agent.telemetry.AgentMetrics;
-import org.traceetl.common.DutyCycle;
-import org.traceetl.common.DutyThread;
 import org.traceetl.common.LogThrottle;
+import org.traceetl.common.SteppedTask;
+import org.traceetl.common.SteppedThread;
 
 /**
  * Accepts payloads from any thread, bounded in bytes, and decodes them into batches on one thread,
  * which owns all mutable state. It commits whole payloads to the spool in groups, then calls their
  * completions.
  */
-public final class Pipeline implements Intake, DutyCycle, AutoCloseable {
+public final class Pipeline implements Intake, SteppedTask, AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Pipeline.class);
 
   /** Charged per payload in addition to its bytes, so that many small payloads are bounded too. */
@@ -54,7 +54,7 @@ public final class Pipeline implements Intake, DutyCycle, AutoCloseable {
   private final LogThrottle failureLog;
   private final Batcher batcher;
   private final Queue<PendingPayload> payloads = new ConcurrentLinkedQueue<>();
-  private final DutyThread thread;
+  private final SteppedThread thread;
 
   private final Object admission = new Object();
   // Guarded by admission.
@@ -99,7 +99,7 @@ public final class Pipeline implements Intake, DutyCycle, AutoCloseable {
     // All batches of a payload are in memory before they are on disk.
     long mostFrameBytes = Math.min(spool.mostFrameBytes(), config.maxBytesInFlight());
     this.batcher = new Batcher(config, identity, frame, mostFrameBytes, metrics);
-    this.thread = new DutyThread("pipeline", this, nanoClock);
+    this.thread = new SteppedThread("pipeline", this, new LogThrottle(nanoClock));
     metrics.gauge(
         "in_flight_bytes",
         "Bytes of accepted payloads that are not yet in the spool.",
@@ -184,8 +184,7 @@ public final class Pipeline implements Intake, DutyCycle, AutoCloseable {
   }
 
   /** Returns the time until the next commit is due or the spool is tended. */
-  @Override
-  public long idleNanos() {
+  private long idleNanos() {
     return uncommitted.isEmpty()
         ? IDLE_NANOS
         : Math.clamp(dueNanos - nanoClock.getAsLong(), 0, IDLE_NANOS);
@@ -193,7 +192,7 @@ public final class Pipeline implements Intake, DutyCycle, AutoCloseable {
 
   /** Decodes one payload if there is one, and commits if it is due. */
   @Override
-  public int doWork() {
+  public long doWork() {
     PendingPayload payload = payloads.poll();
     if (takesRules(payload) && payload != null) {
       decode(payload);
@@ -203,7 +202,7 @@ public final class Pipeline implements Intake, DutyCycle, AutoCloseable {
       commit();
     }
     spool.tend();
-    return payload == null ? 0 : 1;
+    return payload == null ? idleNanos() : 0;
   }
 
   /** Decodes and commits all accepted payloads. */

@@ -16,9 +16,9 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.agent.telemetry.AgentMetrics;
-import org.traceetl.common.DutyCycle;
-import org.traceetl.common.DutyThread;
 import org.traceetl.common.LogThrottle;
+import org.traceetl.common.SteppedTask;
+import org.traceetl.common.SteppedThread;
 import org.traceetl.proto.HotspotDecisions;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.proto.MalformedDecisionsException;
@@ -29,7 +29,7 @@ import org.traceetl.proto.SignedRecord;
  * Follows the servers' hotspot decisions and learnt names. It begins with the records of an earlier
  * run, then reads the newest of the topic at an interval. Invalid records are ignored and counted.
  */
-public final class DecisionsWatch implements DutyCycle, AutoCloseable {
+public final class DecisionsWatch implements SteppedTask, AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(DecisionsWatch.class);
 
   /** The topic of the records. */
@@ -71,7 +71,7 @@ public final class DecisionsWatch implements DutyCycle, AutoCloseable {
   private final Map<String, LongAdder> refused = new TreeMap<>();
   private final LogThrottle failureLog;
   // A daemon, because a request without an answer must not delay the exit.
-  private final DutyThread thread;
+  private final SteppedThread thread;
   // Owned by the thread.
   private List<PublicKey> publicKeys = List.of();
   private Place known = Place.NONE;
@@ -102,7 +102,7 @@ public final class DecisionsWatch implements DutyCycle, AutoCloseable {
     this.intervalMillis = intervalMillis;
     kinds = List.of(hotspots, names);
     this.unixMillis = unixMillis;
-    thread = new DutyThread(Thread.ofPlatform().daemon().name("decisions"), this, nanoClock);
+    thread = SteppedThread.daemon("decisions", this, new LogThrottle(nanoClock));
     Map<String, DoubleSupplier> counts = new TreeMap<>();
     for (Reason reason : Reason.values()) {
       LongAdder count = new LongAdder();
@@ -140,17 +140,12 @@ public final class DecisionsWatch implements DutyCycle, AutoCloseable {
 
   @Override
   public void close() {
-    thread.close();
+    thread.finish();
   }
 
   @Override
-  public int doWork() {
+  public long doWork() {
     look();
-    return 0;
-  }
-
-  @Override
-  public long idleNanos() {
     return TimeUnit.MILLISECONDS.toNanos(intervalMillis);
   }
 
@@ -164,7 +159,7 @@ public final class DecisionsWatch implements DutyCycle, AutoCloseable {
       known = newest.place();
       kinds.forEach(RecordFollower::save);
     } catch (IOException | RuntimeException e) {
-      if (!thread.isEnded() && failureLog.permits()) {
+      if (!thread.isClosed() && failureLog.permits()) {
         log.warn(
             "Cannot read the servers' decisions: {}; the known decisions stay in force",
             e.getMessage());

@@ -30,9 +30,9 @@ import org.traceetl.agent.spool.Settlement;
 import org.traceetl.agent.spool.Spool;
 import org.traceetl.agent.spool.SpooledBatch;
 import org.traceetl.agent.telemetry.AgentMetrics;
-import org.traceetl.common.DutyCycle;
-import org.traceetl.common.DutyThread;
 import org.traceetl.common.LogThrottle;
+import org.traceetl.common.SteppedTask;
+import org.traceetl.common.SteppedThread;
 
 /**
  * Sends the spool's batches until the broker confirms them. Every attempt uses the batch's queue
@@ -42,7 +42,7 @@ import org.traceetl.common.LogThrottle;
  * batches. Bodies in memory are bounded in bytes; other bodies are read from the spool before they
  * are sent.
  */
-public final class Publisher implements Outlet, DutyCycle, AutoCloseable {
+public final class Publisher implements Outlet, SteppedTask, AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Publisher.class);
 
   /** Consecutive failures of one queue after which its broker is unreachable. */
@@ -64,7 +64,7 @@ public final class Publisher implements Outlet, DutyCycle, AutoCloseable {
   private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
   private final Map<BrokerQueue, QueueBacklog> lanes = new HashMap<>();
   private final CompletableFuture<Void> idle = new CompletableFuture<>();
-  private final DutyThread thread;
+  private final SteppedThread thread;
 
   // Owned by the thread.
   private boolean draining;
@@ -114,7 +114,7 @@ public final class Publisher implements Outlet, DutyCycle, AutoCloseable {
     this.failureLog = new LogThrottle(nanoClock);
     this.dropLog = new LogThrottle(nanoClock);
     this.nextCheckNanos = nanoClock.getAsLong();
-    this.thread = new DutyThread("publisher", this, nanoClock);
+    this.thread = new SteppedThread("publisher", this, new LogThrottle(nanoClock));
     metrics.gauge(
         "broker_available",
         "1 while at least one broker of the topic can be reached, else 0.",
@@ -231,9 +231,13 @@ public final class Publisher implements Outlet, DutyCycle, AutoCloseable {
     thread.close();
   }
 
-  /** Runs the queued tasks, and sends. */
+  /**
+   * Runs the queued tasks, and sends.
+   *
+   * @return time until the next check, or until a paused queue is tried again
+   */
   @Override
-  public int doWork() {
+  public long doWork() {
     int tasksRun = runTasks();
     long now = nanoClock.getAsLong();
     if (now - nextCheckNanos >= 0) {
@@ -248,7 +252,7 @@ public final class Publisher implements Outlet, DutyCycle, AutoCloseable {
     if (draining && spool.batches() == 0) {
       idle.complete(null);
     }
-    return tasksRun;
+    return tasksRun > 0 ? 0 : idleNanos();
   }
 
   private int runTasks() {
@@ -260,9 +264,7 @@ public final class Publisher implements Outlet, DutyCycle, AutoCloseable {
     return run;
   }
 
-  /** Returns the time until the next check, or until a paused queue is tried again. */
-  @Override
-  public long idleNanos() {
+  private long idleNanos() {
     long now = nanoClock.getAsLong();
     long wait = TimeUnit.SECONDS.toNanos(1);
     for (QueueBacklog lane : lanes.values()) {

@@ -11,15 +11,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.agent.config.RocketMqConfig;
 import org.traceetl.agent.route.Topology;
-import org.traceetl.common.DutyCycle;
-import org.traceetl.common.DutyThread;
 import org.traceetl.common.LogThrottle;
+import org.traceetl.common.SteppedTask;
+import org.traceetl.common.SteppedThread;
 
 /**
  * Requests the topic's queues: every second until they are known, then at the configured interval.
  * If a request fails, the last known queues stay in use, also those of an earlier run.
  */
-public final class TopologyWatch implements DutyCycle, AutoCloseable {
+public final class TopologyWatch implements SteppedTask, AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(TopologyWatch.class);
 
   private static final int UNKNOWN_REFRESH_MILLIS = 1_000;
@@ -30,7 +30,7 @@ public final class TopologyWatch implements DutyCycle, AutoCloseable {
   private final Consumer<Topology> listener;
   private final LogThrottle failureLog;
   // A daemon, because a request without an answer must not delay the exit.
-  private final DutyThread thread;
+  private final SteppedThread thread;
   // Owned by the thread.
   private Topology known;
 
@@ -51,7 +51,7 @@ public final class TopologyWatch implements DutyCycle, AutoCloseable {
     this.config = config;
     this.lastKnown = lastKnown;
     this.listener = listener;
-    thread = new DutyThread(Thread.ofPlatform().daemon().name("topology"), this, nanoClock);
+    thread = SteppedThread.daemon("topology", this, new LogThrottle(nanoClock));
   }
 
   /** Starts the thread, which requests the queues at once. */
@@ -61,17 +61,12 @@ public final class TopologyWatch implements DutyCycle, AutoCloseable {
 
   @Override
   public void close() {
-    thread.close();
+    thread.finish();
   }
 
   @Override
-  public int doWork() {
+  public long doWork() {
     refresh();
-    return 0;
-  }
-
-  @Override
-  public long idleNanos() {
     return TimeUnit.MILLISECONDS.toNanos(
         known == null ? UNKNOWN_REFRESH_MILLIS : config.routeRefreshMillis());
   }
@@ -93,7 +88,7 @@ public final class TopologyWatch implements DutyCycle, AutoCloseable {
       if (known == null) {
         lastKnown.get().ifPresent(this::fallBack);
       }
-      if (!thread.isEnded() && failureLog.permits()) {
+      if (!thread.isClosed() && failureLog.permits()) {
         log.warn(
             "{}{}",
             e.getMessage(),

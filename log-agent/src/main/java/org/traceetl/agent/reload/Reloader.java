@@ -9,8 +9,9 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.agent.telemetry.AgentMetrics;
-import org.traceetl.common.DutyCycle;
-import org.traceetl.common.DutyThread;
+import org.traceetl.common.LogThrottle;
+import org.traceetl.common.SteppedTask;
+import org.traceetl.common.SteppedThread;
 
 /**
  * Reloads sources, each at its interval and all on request. A problem is logged and counted once,
@@ -19,7 +20,7 @@ import org.traceetl.common.DutyThread;
  * <p>It polls instead of using file notifications: secrets are mounted as swapped symbolic links,
  * on any file system. It has one thread, or none while there are no sources.
  */
-public final class Reloader implements DutyCycle, AutoCloseable {
+public final class Reloader implements SteppedTask, AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Reloader.class);
   private static final int USUAL_INTERVAL_MILLIS = 5_000;
 
@@ -64,13 +65,13 @@ public final class Reloader implements DutyCycle, AutoCloseable {
   private final LongSupplier nanoClock;
   private final List<Watched> watched = new CopyOnWriteArrayList<>();
   private final AtomicBoolean asked = new AtomicBoolean();
-  private final DutyThread thread;
+  private final SteppedThread thread;
   private boolean started;
 
   public Reloader(AgentMetrics metrics, LongSupplier nanoClock) {
     this.metrics = metrics;
     this.nanoClock = nanoClock;
-    thread = new DutyThread("reload", this, nanoClock);
+    thread = new SteppedThread("reload", this, new LogThrottle(nanoClock));
   }
 
   /**
@@ -121,20 +122,15 @@ public final class Reloader implements DutyCycle, AutoCloseable {
   }
 
   @Override
-  public int doWork() {
+  public long doWork() {
     boolean all = asked.getAndSet(false);
     for (Watched one : watched) {
       if (all || nanoClock.getAsLong() - one.dueNanos >= 0) {
         look(one, all);
       }
     }
-    return 0;
-  }
-
-  @Override
-  public long idleNanos() {
     long nowNanos = nanoClock.getAsLong();
-    return watched.stream().mapToLong(one -> one.dueNanos - nowNanos).min().orElse(0);
+    return Math.max(0, watched.stream().mapToLong(one -> one.dueNanos - nowNanos).min().orElse(0));
   }
 
   private void look(Watched one, boolean asked) {

@@ -32,9 +32,9 @@ import org.traceetl.agent.flow.Checkpoint;
 import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.agent.state.DirectoryLock;
 import org.traceetl.agent.telemetry.AgentMetrics;
-import org.traceetl.common.DutyCycle;
-import org.traceetl.common.DutyThread;
 import org.traceetl.common.LogThrottle;
+import org.traceetl.common.SteppedTask;
+import org.traceetl.common.SteppedThread;
 
 /**
  * The accepted, unpublished batches on disk: segments of frames. A frame has the batches of some
@@ -104,7 +104,7 @@ public final class Spool implements AutoCloseable {
   private final DirectoryLock directoryLock;
   private final AnsweredRequests answered;
   private final SequencedMap<String, Checkpoint.Position> places;
-  private final DutyThread flusher;
+  private final SteppedThread flusher;
   private final Set<FrameFile> unforced = ConcurrentHashMap.newKeySet();
 
   // Owned by the writing thread.
@@ -158,7 +158,7 @@ public final class Spool implements AutoCloseable {
     this.startMillis = startMillis;
     this.startNanos = nanoClock.getAsLong();
     this.failureLog = new LogThrottle(nanoClock);
-    this.flusher = new DutyThread("spool-flush", new Flusher(), nanoClock);
+    this.flusher = new SteppedThread("spool-flush", new Flusher(), new LogThrottle(nanoClock));
     this.directoryLock = directoryLock;
     this.answered = answered;
     this.places = recovery.places;
@@ -1106,17 +1106,12 @@ public final class Spool implements AutoCloseable {
   }
 
   /** Forces files that were written since the last step. */
-  private final class Flusher implements DutyCycle {
+  private final class Flusher implements SteppedTask {
     @Override
-    public int doWork() {
+    public long doWork() {
       Collection<FrameFile> files = List.copyOf(unforced);
       unforced.removeAll(files);
       files.forEach(Spool.this::force);
-      return 0;
-    }
-
-    @Override
-    public long idleNanos() {
       return FLUSH_NANOS;
     }
   }

@@ -31,9 +31,9 @@ import org.traceetl.agent.flow.Intake.Admission;
 import org.traceetl.agent.source.file.CompressedRests.Rest;
 import org.traceetl.agent.source.file.TailedFile.Seen;
 import org.traceetl.agent.telemetry.AgentMetrics;
-import org.traceetl.common.DutyCycle;
-import org.traceetl.common.DutyThread;
 import org.traceetl.common.LogThrottle;
+import org.traceetl.common.SteppedTask;
+import org.traceetl.common.SteppedThread;
 
 /**
  * Follows trace logs that match globs. One thread owns the files and receives outcomes through a
@@ -45,7 +45,7 @@ import org.traceetl.common.LogThrottle;
  * compressed while the agent was down, its first bytes identify the copy, whose unread remainder is
  * read before newer lines.
  */
-public final class FileSource implements DutyCycle, AutoCloseable {
+public final class FileSource implements SteppedTask, AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(FileSource.class);
   private static final String NAME = "file";
 
@@ -80,7 +80,7 @@ public final class FileSource implements DutyCycle, AutoCloseable {
   private final LogThrottle failureLog;
   // Actions after outcomes; at most as many as payloads in the pipeline.
   private final Queue<Runnable> outcomes = new ConcurrentLinkedQueue<>();
-  private final DutyThread thread;
+  private final SteppedThread thread;
 
   // Used on the pipeline's thread.
   private final TraceLineDecoder decoder = new TraceLineDecoder();
@@ -123,7 +123,7 @@ public final class FileSource implements DutyCycle, AutoCloseable {
     this.nanoClock = nanoClock;
     this.rejectedLog = new LogThrottle(nanoClock);
     this.failureLog = new LogThrottle(nanoClock);
-    this.thread = new DutyThread("files", this, nanoClock);
+    this.thread = new SteppedThread("files", this, new LogThrottle(nanoClock));
     this.nextLookNanos = nanoClock.getAsLong();
     this.restPausedUntilNanos = nextLookNanos;
     for (Checkpoint.Position note : notes) {
@@ -354,7 +354,7 @@ public final class FileSource implements DutyCycle, AutoCloseable {
 
   /** Looks for new lines if it is time to, and runs one outcome if one is queued. */
   @Override
-  public int doWork() {
+  public long doWork() {
     if (buffer == null) {
       // One byte more than the longest line, for its line end.
       buffer = ByteBuffer.allocate(Math.max(CHUNK_BYTES, config.maxLineBytes() + 1));
@@ -371,12 +371,7 @@ public final class FileSource implements DutyCycle, AutoCloseable {
     if (outcome != null) {
       outcome.run();
     }
-    return outcome == null ? 0 : 1;
-  }
-
-  @Override
-  public long idleNanos() {
-    return nextLookNanos - nanoClock.getAsLong();
+    return outcome == null ? Math.max(0, nextLookNanos - nanoClock.getAsLong()) : 0;
   }
 
   @Override

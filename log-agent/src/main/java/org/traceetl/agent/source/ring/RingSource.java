@@ -16,9 +16,9 @@ import org.traceetl.agent.flow.Intake;
 import org.traceetl.agent.source.payload.PayloadArrays;
 import org.traceetl.agent.telemetry.AgentMetrics;
 import org.traceetl.common.Clocks;
-import org.traceetl.common.DutyCycle;
-import org.traceetl.common.DutyThread;
 import org.traceetl.common.LogThrottle;
+import org.traceetl.common.SteppedTask;
+import org.traceetl.common.SteppedThread;
 import org.traceetl.proto.ring.MalformedRingException;
 
 /**
@@ -32,7 +32,7 @@ import org.traceetl.proto.ring.MalformedRingException;
  *
  * <p>Rings belong to applications: an error in one ring ends only the reading of that ring.
  */
-public final class RingSource implements DutyCycle, AutoCloseable {
+public final class RingSource implements SteppedTask, AutoCloseable {
   static final String NAME = "ring";
 
   private static final Logger log = LoggerFactory.getLogger(RingSource.class);
@@ -50,7 +50,7 @@ public final class RingSource implements DutyCycle, AutoCloseable {
   private final InstantSource wall;
   private final LogThrottle failureLog;
   private final RingCounters counters = new RingCounters();
-  private final DutyThread thread;
+  private final SteppedThread thread;
 
   // Owned by the thread after its start.
   private final RingDirectory directory;
@@ -100,7 +100,7 @@ public final class RingSource implements DutyCycle, AutoCloseable {
     nanoClock = clocks.nanoClock();
     wall = clocks.wall();
     this.failureLog = new LogThrottle(nanoClock);
-    thread = new DutyThread("rings", this, nanoClock);
+    thread = new SteppedThread("rings", this, new LogThrottle(nanoClock));
     long now = nanoClock.getAsLong();
     nextListNanos = now;
     nextTidyNanos = now;
@@ -146,28 +146,20 @@ public final class RingSource implements DutyCycle, AutoCloseable {
     thread.close();
   }
 
-  /**
-   * Looks at all rings that may have new records. Always returns 0 because the interval does not
-   * depend on the work.
-   */
+  /** Looks at all rings that may have new records. */
   @Override
-  public int doWork() throws IOException {
+  public long doWork() throws IOException {
     try {
       look();
     } catch (InternalError e) {
       giveUpGuilty(e);
     }
-    return 0;
-  }
-
-  @Override
-  public long idleNanos() {
     return idleNanos;
   }
 
   /** Pauses, or sleeps until a writer wakes the thread. */
   @Override
-  public void idle(long nanos, Parking parking) throws IOException {
+  public void pause(long nanos, Parking parking) throws IOException {
     if (!sleepsNext) {
       parking.park(nanos);
       return;
@@ -181,31 +173,31 @@ public final class RingSource implements DutyCycle, AutoCloseable {
   }
 
   @Override
-  public void endWait() {
+  public void endPause() {
     directory.wake();
   }
 
   /** Handles a memory fault that the JVM reported late, when its ring was unknown. */
   private void giveUpGuilty(InternalError e) {
     rings.giveUpGuilty(directory.files(), null, e);
-    pause(rhythm.retryNanos());
+    rest(rhythm.retryNanos());
   }
 
-  private void pause(long nanos) {
+  private void rest(long nanos) {
     sleepsNext = false;
     idleNanos = nanos;
   }
 
   private void look() throws IOException {
     // Applies if the look fails.
-    pause(rhythm.retryNanos());
+    rest(rhythm.retryNanos());
     long now = nanoClock.getAsLong();
     if (directory.open(now)) {
       nextListNanos = now;
     }
     RingFiles files = directory.files();
     if (files == null && rings.size() == 0) {
-      pause(rhythm.checkNanos());
+      rest(rhythm.checkNanos());
       return;
     }
     if (files != null && now - nextListNanos >= 0) {
@@ -231,7 +223,7 @@ public final class RingSource implements DutyCycle, AutoCloseable {
     counters.reading = rings.size();
     counters.unread = givenUp.size();
     if (files == null || now - lastWorkNanos < rhythm.awakeNanos()) {
-      pause(rhythm.pauseNanos());
+      rest(rhythm.pauseNanos());
     } else {
       sleepsNext = true;
       idleNanos = rhythm.checkNanos();
@@ -345,7 +337,7 @@ public final class RingSource implements DutyCycle, AutoCloseable {
       empty &= !ring.cursor.isWhole(ring.position);
     }
     boolean woken = false;
-    if (empty && !thread.isEnded()) {
+    if (empty && !thread.isClosed()) {
       woken = files.awaitWake((int) TimeUnit.NANOSECONDS.toMillis(nanos));
     }
     for (Ring ring : rings.all()) {

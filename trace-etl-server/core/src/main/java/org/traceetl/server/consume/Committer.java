@@ -10,8 +10,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.common.Clocks;
 import org.traceetl.common.LogThrottle;
-import org.traceetl.server.component.SteppedTask;
-import org.traceetl.server.component.SteppedThread;
+import org.traceetl.common.SteppedTask;
+import org.traceetl.common.SteppedThread;
 
 /**
  * Commits the queues' kept offsets at the brokers, and reads the end of each queue. A broker that
@@ -40,7 +40,7 @@ final class Committer implements SteppedTask {
     this.metrics = metrics;
     this.clocks = clocks;
     throttle = new LogThrottle(clocks.wall());
-    thread = new SteppedThread(Thread.ofPlatform().name("trace-etl-committer"), this, throttle);
+    thread = new SteppedThread("trace-etl-committer", this, throttle);
   }
 
   SteppedThread thread() {

@@ -5,8 +5,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.traceetl.server.component.SteppedTask;
-import org.traceetl.server.component.SteppedThread;
+import org.traceetl.common.SteppedTask;
+import org.traceetl.common.SteppedThread;
 import org.traceetl.server.decode.BatchDecoder;
 import org.traceetl.server.journal.Journal;
 import org.traceetl.server.journal.QueueJournal;
@@ -112,16 +112,19 @@ final class QueueOwnership implements SteppedTask {
   }
 
   @Override
-  public long doWork() throws InterruptedException {
+  public long doWork() {
     if (ended) {
       return ENDED;
     }
     try {
       return journal == null ? claim() : tend();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return ENDED;
     } catch (RuntimeException | Error e) {
       shared.failed().set(true);
       log.error("Queue {} is no longer processed: its thread failed; restart the server", queue, e);
-      end();
+      onEnd();
       if (e instanceof Error) {
         throw e;
       }

@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.traceetl.common.Clocks;
 import org.traceetl.common.LogThrottle;
-import org.traceetl.server.component.SteppedThread;
+import org.traceetl.common.SteppedThread;
 import org.traceetl.server.decode.BatchDecoder;
 import org.traceetl.server.journal.Journal;
 import org.traceetl.server.journal.WindowFollower;

@@ -19,8 +19,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.common.Clocks;
 import org.traceetl.common.LogThrottle;
-import org.traceetl.server.component.SteppedTask;
-import org.traceetl.server.component.SteppedThread;
+import org.traceetl.common.SteppedTask;
+import org.traceetl.common.SteppedThread;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.decode.BatchDecoder;
 import org.traceetl.server.queues.QueueStatus;
@@ -124,8 +124,7 @@ final class Worker implements SteppedTask {
     clocks = shared.clocks();
     throttle = new LogThrottle(clocks.wall());
     decoder = shared.aggregation().newDecoder();
-    thread =
-        new SteppedThread(Thread.ofPlatform().name("trace-etl-worker-" + number), this, throttle);
+    thread = new SteppedThread("trace-etl-worker-" + number, this, throttle);
   }
 
   SteppedThread thread() {

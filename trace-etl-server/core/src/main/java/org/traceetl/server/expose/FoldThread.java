@@ -1,12 +1,17 @@
 package org.traceetl.server.expose;
 
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.traceetl.common.LogThrottle;
+import org.traceetl.common.SteppedTask;
+import org.traceetl.common.SteppedThread;
 
 /**
  * The thread that owns the state of the pages. All changes and requests reach it as messages
@@ -18,9 +23,6 @@ public final class FoldThread<M> implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(FoldThread.class);
   private static final int INBOX_MESSAGES = 1_024;
   private static final long PUT_MILLIS = 500;
-
-  /** The last message: ends the thread after all earlier messages. */
-  private static final Object END = new Object();
 
   /**
    * The work of the thread.
@@ -48,24 +50,40 @@ public final class FoldThread<M> implements AutoCloseable {
     void end(List<M> left, IllegalStateException ended);
   }
 
-  private final BlockingQueue<Object> inbox = new ArrayBlockingQueue<>(INBOX_MESSAGES);
+  /** The thread's work, apart from {@link Fold}, which tests and simulations step. */
+  private final class Steps implements SteppedTask {
+    @Override
+    public long doWork() {
+      try {
+        FoldThread.this.doWork();
+        return inbox.isEmpty() ? Math.max(0, fold.idleNanos()) : 0;
+      } catch (RuntimeException | Error e) {
+        fail(e);
+        return ENDED;
+      }
+    }
+
+    @Override
+    public void onEnd() {
+      while (!ended && !inbox.isEmpty()) {
+        doWork();
+      }
+      end();
+    }
+  }
+
+  private final BlockingQueue<M> inbox = new ArrayBlockingQueue<>(INBOX_MESSAGES);
   private final Fold<M> fold;
-  private final Thread thread;
+  private final SteppedThread thread;
   private volatile boolean ended;
-
-  /** The message that ended a wait; null for none. Confined to the thread. */
-  private Object first;
-
-  /** Whether the last message was reached. Confined to the thread. */
-  private boolean last;
 
   /** The error that ended the thread; null for none. */
   private volatile Throwable failure;
 
   /** Creates a thread that is not started. */
-  public FoldThread(Fold<M> fold) {
+  public FoldThread(Fold<M> fold, LongSupplier nanoClock) {
     this.fold = fold;
-    thread = Thread.ofPlatform().name("fold").daemon().unstarted(this::run);
+    thread = SteppedThread.daemon("fold", new Steps(), new LogThrottle(nanoClock));
   }
 
   /** Starts the thread. Call it once. */
@@ -80,10 +98,6 @@ public final class FoldThread<M> implements AutoCloseable {
    * @throws IllegalStateException if the thread has ended
    */
   public void put(M message) {
-    putAny(message);
-  }
-
-  private void putAny(Object message) {
     boolean interrupted = false;
     try {
       while (true) {
@@ -92,6 +106,7 @@ public final class FoldThread<M> implements AutoCloseable {
         }
         try {
           if (inbox.offer(message, PUT_MILLIS, TimeUnit.MILLISECONDS)) {
+            thread.wake();
             checkTaken(message);
             return;
           }
@@ -118,6 +133,7 @@ public final class FoldThread<M> implements AutoCloseable {
     }
     boolean offered = inbox.offer(message, nanos, TimeUnit.NANOSECONDS);
     if (offered) {
+      thread.wake();
       checkTaken(message);
     }
     return offered;
@@ -127,7 +143,7 @@ public final class FoldThread<M> implements AutoCloseable {
    * Fails if the thread ended meanwhile and did not take the message: it may have collected the
    * remaining messages before this one was added.
    */
-  private void checkTaken(Object message) {
+  private void checkTaken(M message) {
     if (ended && inbox.remove(message)) {
       throw endedException();
     }
@@ -151,22 +167,11 @@ public final class FoldThread<M> implements AutoCloseable {
   /** Ends the thread after the waiting messages. Idempotent. */
   @Override
   public void close() {
-    if (thread.getState() == Thread.State.NEW) {
-      if (!ended) {
-        ended = true;
-        fold.end(left(), endedException());
-      }
-      return;
-    }
+    thread.finish();
     try {
-      if (!ended) {
-        putAny(END);
-      }
-    } catch (IllegalStateException e) {
-      // The thread has just ended by itself.
-    }
-    try {
-      thread.join();
+      // A daemon, but its steps wait for nothing.
+      thread.join(ChronoUnit.FOREVER.getDuration());
+      end(); // if it was not started
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
@@ -178,54 +183,34 @@ public final class FoldThread<M> implements AutoCloseable {
    *
    * @return the number of messages applied
    */
-  @SuppressWarnings("unchecked")
   public int doWork() {
     int applied = 0;
-    while (!last && applied < INBOX_MESSAGES) {
-      Object message = first == null ? inbox.poll() : first;
-      first = null;
-      if (message == null) {
+    for (M message = inbox.poll(); message != null; message = inbox.poll()) {
+      fold.apply(message);
+      applied++;
+      if (applied == INBOX_MESSAGES) {
         break;
-      }
-      last = message == END;
-      if (!last) {
-        fold.apply((M) message);
-        applied++;
       }
     }
     fold.settle();
     return applied;
   }
 
-  private void run() {
-    try {
-      while (!last) {
-        first = inbox.poll(fold.idleNanos(), TimeUnit.NANOSECONDS);
-        doWork();
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    } catch (Throwable e) {
-      failure = e;
-      log.error(
-          "The pages are no longer kept up to date: the fold thread failed. Restart the"
-              + " server and report the error",
-          e);
-      throw e;
-    } finally {
-      ended = true;
-      fold.end(left(), endedException());
-    }
+  private void fail(Throwable e) {
+    failure = e;
+    log.error(
+        "The pages are no longer kept up to date: the fold thread failed. Restart the"
+            + " server and report the error",
+        e);
+    end();
   }
 
-  @SuppressWarnings("unchecked")
-  private List<M> left() {
-    List<M> left = new ArrayList<>();
-    for (Object message = inbox.poll(); message != null; message = inbox.poll()) {
-      if (message != END) {
-        left.add((M) message);
-      }
+  private synchronized void end() {
+    if (!ended) {
+      ended = true;
+      List<M> left = new ArrayList<>();
+      inbox.drainTo(left);
+      fold.end(left, endedException());
     }
-    return left;
   }
 }

@@ -6,8 +6,8 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Function;
 import org.traceetl.common.LogThrottle;
-import org.traceetl.server.component.SteppedTask;
-import org.traceetl.server.component.SteppedThread;
+import org.traceetl.common.SteppedTask;
+import org.traceetl.common.SteppedThread;
 
 /**
  * The readers of a sink: one thread per broker, created for the broker's first queue. A broker that
@@ -53,7 +53,7 @@ public final class BrokerThreads<R extends SteppedTask> implements AutoCloseable
       return known.reader();
     }
     R reader = newReader.apply(broker);
-    SteppedThread thread = new SteppedThread(name + "-" + broker, reader, throttle);
+    SteppedThread thread = SteppedThread.daemon(name + "-" + broker, reader, throttle);
     running.put(broker, new Running<>(reader, thread));
     if (started && !closed) {
       thread.start();

@@ -12,8 +12,8 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.common.LogThrottle;
+import org.traceetl.common.SteppedThread;
 import org.traceetl.server.component.Component;
-import org.traceetl.server.component.SteppedThread;
 import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.journal.RocketMqLogs;
 import org.traceetl.server.rocketmq.Endpoint;
@@ -80,7 +80,7 @@ public final class QueueWatch implements Component {
   QueueWatch(Brokers brokers, Clock clock) {
     this.brokers = brokers;
     throttle = new LogThrottle(clock);
-    thread = new SteppedThread("trace-etl-queues", this::look, throttle);
+    thread = SteppedThread.daemon("trace-etl-queues", this::look, throttle);
   }
 
   @Override

@@ -13,7 +13,7 @@ import java.util.function.BooleanSupplier;
 import org.apache.rocketmq.common.message.MessageQueue;
 import org.junit.jupiter.api.Test;
 import org.traceetl.common.Clocks;
-import org.traceetl.server.component.SteppedTask;
+import org.traceetl.common.SteppedTask;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.SeriesConfig;

@@ -48,7 +48,7 @@ class FoldThreadTest {
   @Test
   void aMessageThatComesWhileTheThreadEndsIsLeftOrRefused() throws Exception {
     var fold = new Failing();
-    var thread = new FoldThread<>(fold);
+    var thread = new FoldThread<>(fold, System::nanoTime);
     thread.start();
     thread.put(-1);
     fold.entered.await();
@@ -110,7 +110,7 @@ class FoldThreadTest {
   @Test
   void stepsReplaceTheThread() {
     var fold = new Recording();
-    var thread = new FoldThread<>(fold);
+    var thread = new FoldThread<>(fold, System::nanoTime);
     thread.put(1);
     thread.put(2);
     assertThat(thread.doWork()).isEqualTo(2);

@@ -15,8 +15,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.common.Clocks;
 import org.traceetl.common.LogThrottle;
+import org.traceetl.common.SteppedThread;
 import org.traceetl.server.component.MetricRegistry;
-import org.traceetl.server.component.SteppedThread;
 import org.traceetl.server.http.Feature;
 import org.traceetl.server.rocketmq.Announcement;
 import org.traceetl.server.rocketmq.Endpoint;
@@ -90,7 +90,7 @@ public final class DiscoveryFeature implements Feature {
     nanoTime = clocks.nanoClock();
     forgetAfterNanos = config.forgetAfter().toNanos();
     throttle = new LogThrottle(clocks.wall());
-    thread = new SteppedThread("trace-etl-discovery", this::look, throttle);
+    thread = SteppedThread.daemon("trace-etl-discovery", this::look, throttle);
   }
 
   /**

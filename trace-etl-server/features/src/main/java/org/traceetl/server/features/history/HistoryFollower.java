@@ -14,8 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.common.Clocks;
 import org.traceetl.common.LogThrottle;
-import org.traceetl.server.component.SteppedTask;
-import org.traceetl.server.component.SteppedThread;
+import org.traceetl.common.SteppedTask;
+import org.traceetl.common.SteppedThread;
 import org.traceetl.server.journal.BrokerThreads;
 import org.traceetl.server.journal.FleetWindows;
 import org.traceetl.server.journal.JournalTail;
@@ -109,7 +109,7 @@ public final class HistoryFollower implements AutoCloseable {
     nanoTime = clocks.nanoClock();
     throttle = new LogThrottle(clock);
     queuesDueNanos = nanoTime.getAsLong();
-    adding = new SteppedThread("trace-history", this::add, throttle);
+    adding = SteppedThread.daemon("trace-history", this::add, throttle);
     readers =
         new BrokerThreads<>(
             "trace-history", broker -> new HistoryReader(handed, adding::wake, nanoTime), throttle);

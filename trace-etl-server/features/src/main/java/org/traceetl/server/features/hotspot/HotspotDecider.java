@@ -19,9 +19,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.common.Clocks;
 import org.traceetl.common.LogThrottle;
+import org.traceetl.common.SteppedThread;
 import org.traceetl.proto.HotspotDecisions;
 import org.traceetl.proto.HotspotDecisions.Decision;
-import org.traceetl.server.component.SteppedThread;
 import org.traceetl.server.config.WildcardPattern;
 import org.traceetl.server.decisions.DecisionLog;
 import org.traceetl.server.decisions.PublishedRecord;
@@ -93,7 +93,7 @@ public final class HotspotDecider implements FleetWindows.Listener, AutoCloseabl
             nanoTime,
             throttle,
             now -> policy.adopt(now.applications()));
-    thread = new SteppedThread("trace-hotspots", this::step, throttle);
+    thread = SteppedThread.daemon("trace-hotspots", this::step, throttle);
     dueNanos = nanoTime.getAsLong() + config.interval().toNanos();
   }
 

@@ -11,7 +11,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongSupplier;
 import org.traceetl.common.LogThrottle;
-import org.traceetl.server.component.SteppedTask;
+import org.traceetl.common.SteppedTask;
 import org.traceetl.server.journal.PacedTail;
 import org.traceetl.server.window.QueueId;
 

@@ -11,8 +11,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.traceetl.common.Clocks;
 import org.traceetl.common.LogThrottle;
-import org.traceetl.server.component.SteppedTask;
-import org.traceetl.server.component.SteppedThread;
+import org.traceetl.common.SteppedTask;
+import org.traceetl.common.SteppedThread;
 import org.traceetl.server.journal.BrokerThreads;
 import org.traceetl.server.journal.JournalTail;
 import org.traceetl.server.journal.QueueImage;
@@ -55,7 +55,7 @@ public final class IndexFollower implements WindowFollower, AutoCloseable {
     InstantSource clock = clocks.wall();
     writer = new DocumentWriter(index, config.batchDocuments(), clock);
     LogThrottle throttle = new LogThrottle(clock);
-    writing = new SteppedThread("trace-index", this::write, throttle);
+    writing = SteppedThread.daemon("trace-index", this::write, throttle);
     readers =
         new BrokerThreads<>(
             "trace-index",

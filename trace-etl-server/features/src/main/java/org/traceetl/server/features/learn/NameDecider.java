@@ -17,11 +17,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.common.Clocks;
 import org.traceetl.common.LogThrottle;
+import org.traceetl.common.SteppedThread;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.proto.NameRule;
 import org.traceetl.proto.NameRules;
 import org.traceetl.proto.RoutingRecord;
-import org.traceetl.server.component.SteppedThread;
 import org.traceetl.server.config.LearnConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.WildcardPattern;
@@ -127,7 +127,7 @@ public final class NameDecider implements FleetWindows.Listener, AutoCloseable {
                   now.rules(),
                   now.applications().size());
             });
-    thread = new SteppedThread("trace-names", this::step, throttle);
+    thread = SteppedThread.daemon("trace-names", this::step, throttle);
     dueNanos = nanoTime.getAsLong();
   }
 

@@ -104,7 +104,7 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
     for (int i = 0; i < askedNanos.length(); i++) {
       askedNanos.set(i, Long.MIN_VALUE);
     }
-    thread = new FoldThread<>(new OnFoldThread());
+    thread = new FoldThread<>(new OnFoldThread(), nanoClock);
   }
 
   public void start() {

@@ -99,7 +99,7 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
         new PositionFinder(
             positions, options.lookBack(), writer, retries, this::found, nanoClock, throttle);
     fold = new DeltaFold(options, finder, writer, writtenNanos, clocks);
-    thread = new FoldThread<>(fold);
+    thread = new FoldThread<>(fold, clocks.nanoClock());
   }
 
   public void start() {

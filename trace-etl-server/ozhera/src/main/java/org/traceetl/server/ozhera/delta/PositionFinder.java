@@ -12,8 +12,8 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.common.LogThrottle;
-import org.traceetl.server.component.SteppedTask;
-import org.traceetl.server.component.SteppedThread;
+import org.traceetl.common.SteppedTask;
+import org.traceetl.common.SteppedThread;
 import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.window.SealedWindow;
 
@@ -82,7 +82,7 @@ final class PositionFinder implements SteppedTask, AutoCloseable {
     this.listener = listener;
     this.nanoClock = nanoClock;
     this.throttle = throttle;
-    thread = new SteppedThread("scraper-search", this, throttle);
+    thread = SteppedThread.daemon("scraper-search", this, throttle);
   }
 
   void start() {

@@ -9,8 +9,8 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.LongSupplier;
 import org.traceetl.common.LogThrottle;
-import org.traceetl.server.component.SteppedTask;
-import org.traceetl.server.component.SteppedThread;
+import org.traceetl.common.SteppedTask;
+import org.traceetl.common.SteppedThread;
 
 /**
  * Stores the scrapers' positions at the brokers, on a thread of its own. Only the newest position
@@ -46,7 +46,7 @@ final class PositionWriter implements SteppedTask, AutoCloseable {
     this.positions = positions;
     this.retries = retries;
     this.nanoClock = nanoClock;
-    thread = new SteppedThread("scraper-places", this, throttle);
+    thread = SteppedThread.daemon("scraper-places", this, throttle);
   }
 
   void start() {
