@@ -6,28 +6,22 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.zip.GZIPOutputStream;
 import org.openjdk.jmh.annotations.Benchmark;
-import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
 import org.openjdk.jmh.annotations.Measurement;
-import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Param;
-import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
-import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 import org.traceetl.perf.bench.load.ClientLibrary;
 import org.traceetl.perf.bench.load.TouchedWindows;
 import org.traceetl.server.config.HistogramConfig;
 
 /** Writes the page of {@link PageBenchmark} with Prometheus' client libraries; time per page. */
-@State(Scope.Thread)
-@BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MILLISECONDS)
 @Warmup(iterations = 1, time = 3)
 @Measurement(iterations = 4, time = 3)
 @Fork(value = 1, jvmArgsAppend = "-Xmx3g")
-public class ClientLibraryPageBenchmark {
+public class ClientLibraryPageBenchmark extends StepBenchmark {
   @Param({"simpleclient", "client_java"})
   private String library;
 
@@ -47,8 +41,8 @@ public class ClientLibraryPageBenchmark {
             .boundsMillis().stream().mapToDouble(Double::doubleValue).toArray();
     filled =
         library.equals("simpleclient")
-            ? ClientLibrary.simpleclient(boundsMillis)
-            : ClientLibrary.clientJava(boundsMillis);
+            ? new ClientLibrary.Simpleclient(boundsMillis)
+            : new ClientLibrary.ClientJava(boundsMillis);
     for (int queue = 0; queue < PageBenchmark.QUEUES; queue++) {
       var names =
           new TouchedWindows(queue, PageBenchmark.SERIES_OF_A_QUEUE, boundsMillis.length + 1);

@@ -10,16 +10,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
-import org.openjdk.jmh.annotations.Fork;
 import org.openjdk.jmh.annotations.Level;
-import org.openjdk.jmh.annotations.Measurement;
 import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Param;
-import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
-import org.openjdk.jmh.annotations.State;
-import org.openjdk.jmh.annotations.Warmup;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.series.Applications;
@@ -37,13 +32,9 @@ import org.traceetl.server.window.WindowMetrics;
  * queue, and the survey of the applications' series. All series are contested twice: by their own
  * application, which is at its limit, and, at the limit of the process, by one without a series.
  */
-@State(Scope.Thread)
 @BenchmarkMode(Mode.SampleTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
-@Warmup(iterations = 3, time = 2)
-@Measurement(iterations = 5, time = 2)
-@Fork(1)
-public class ContestBenchmark {
+public class ContestBenchmark extends StepBenchmark {
   private static final long NOW_MILLIS = 1_790_000_000_000L;
   private static final int KEYS = 1_024;
 

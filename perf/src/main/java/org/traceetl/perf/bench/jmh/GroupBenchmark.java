@@ -6,20 +6,11 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
-import org.openjdk.jmh.annotations.BenchmarkMode;
-import org.openjdk.jmh.annotations.Fork;
 import org.openjdk.jmh.annotations.Level;
-import org.openjdk.jmh.annotations.Measurement;
-import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OperationsPerInvocation;
-import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Param;
-import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
-import org.openjdk.jmh.annotations.State;
-import org.openjdk.jmh.annotations.Warmup;
 import org.traceetl.perf.bench.load.RecordLoad;
 import org.traceetl.proto.SpanBatchReader;
 import org.traceetl.proto.SpanBatchWriter;
@@ -30,13 +21,7 @@ import org.traceetl.server.config.HistogramConfig;
  * equal ones; time per span. Ten commands on three hosts, two attributes, durations of 0.1 to 3 ms.
  * The bytes of a span are printed once.
  */
-@State(Scope.Thread)
-@BenchmarkMode(Mode.AverageTime)
-@OutputTimeUnit(TimeUnit.NANOSECONDS)
-@Warmup(iterations = 3, time = 1)
-@Measurement(iterations = 5, time = 1)
-@Fork(1)
-public class GroupBenchmark {
+public class GroupBenchmark extends StepBenchmark {
   private static final int SPANS = 1_024;
   private static final int BATCHES = 64;
   private static final int COMMANDS = 10;

@@ -2,17 +2,12 @@ package org.traceetl.perf.bench.jmh;
 
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
-import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
 import org.openjdk.jmh.annotations.Level;
 import org.openjdk.jmh.annotations.Measurement;
-import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Param;
-import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
-import org.openjdk.jmh.annotations.State;
-import org.openjdk.jmh.annotations.Warmup;
 import org.traceetl.perf.bench.load.FullWindows;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
@@ -34,13 +29,10 @@ import org.traceetl.server.window.SealedWindow;
  * touches all series, the first window, which also creates them, and a snapshot. One variant
  * restores an owner from a snapshot. The sizes of the records are printed first.
  */
-@State(Scope.Thread)
-@BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
-@Warmup(iterations = 3, time = 1)
 @Measurement(iterations = 3, time = 1)
 @Fork(value = 1, jvmArgsAppend = "-Xmx2g")
-public class JournalBenchmark {
+public class JournalBenchmark extends StepBenchmark {
   private static final QueueId QUEUE = new QueueId("broker", 0);
 
   @Param({"1000", "20000", "100000"})

@@ -2,20 +2,11 @@ package org.traceetl.perf.bench.jmh;
 
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import org.apache.thrift.TDeserializer;
 import org.apache.thrift.TException;
 import org.apache.thrift.protocol.TCompactProtocol;
 import org.openjdk.jmh.annotations.Benchmark;
-import org.openjdk.jmh.annotations.BenchmarkMode;
-import org.openjdk.jmh.annotations.Fork;
-import org.openjdk.jmh.annotations.Measurement;
-import org.openjdk.jmh.annotations.Mode;
-import org.openjdk.jmh.annotations.OutputTimeUnit;
-import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
-import org.openjdk.jmh.annotations.State;
-import org.openjdk.jmh.annotations.Warmup;
 import org.traceetl.perf.bench.load.OzheraStream;
 import org.traceetl.proto.OzheraSpanReader;
 import org.traceetl.proto.thrift.ozhera.TSpanData;
@@ -33,13 +24,7 @@ import org.traceetl.server.ozhera.OzheraSeries;
  * Reads an OzHera span with the cursor, with the server's decoder (texts, columns, profile {@code
  * ozhera}), and with OzHera's generated class and Thrift's TDeserializer; time per span.
  */
-@State(Scope.Thread)
-@BenchmarkMode(Mode.AverageTime)
-@OutputTimeUnit(TimeUnit.NANOSECONDS)
-@Warmup(iterations = 3, time = 2)
-@Measurement(iterations = 5, time = 2)
-@Fork(1)
-public class OzheraDecodeBenchmark {
+public class OzheraDecodeBenchmark extends StepBenchmark {
   private static final int SPANS = 4_096;
 
   private final List<byte[]> spans =

@@ -6,16 +6,12 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.openjdk.jmh.annotations.Benchmark;
-import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
 import org.openjdk.jmh.annotations.Level;
 import org.openjdk.jmh.annotations.Measurement;
-import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Param;
-import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
-import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 import org.traceetl.perf.bench.load.TouchedWindows;
@@ -32,13 +28,11 @@ import org.traceetl.server.window.SealedWindow;
  * queues, 1,000,000 samples in text. Time per page, by the share of series with spans in the
  * window, and by their choice.
  */
-@State(Scope.Thread)
-@BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MILLISECONDS)
 @Warmup(iterations = 2, time = 3)
 @Measurement(iterations = 4, time = 2)
 @Fork(value = 1, jvmArgsAppend = "-Xmx3g")
-public class PageBenchmark {
+public class PageBenchmark extends StepBenchmark {
   static final int QUEUES = 8;
   static final int SERIES_OF_A_QUEUE = 6_250;
   private static final int WINDOWS = 4;

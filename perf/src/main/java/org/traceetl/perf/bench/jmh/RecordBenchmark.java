@@ -1,21 +1,12 @@
 package org.traceetl.perf.bench.jmh;
 
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
-import org.openjdk.jmh.annotations.BenchmarkMode;
-import org.openjdk.jmh.annotations.Fork;
 import org.openjdk.jmh.annotations.Level;
-import org.openjdk.jmh.annotations.Measurement;
-import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OperationsPerInvocation;
-import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Param;
-import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
-import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Threads;
-import org.openjdk.jmh.annotations.Warmup;
 import org.traceetl.perf.bench.load.DistinctSeries;
 import org.traceetl.perf.bench.load.RecordLoad;
 import org.traceetl.perf.bench.load.SpanStream;
@@ -33,13 +24,7 @@ import org.traceetl.server.config.StandardProfile;
  * nothing: twice the time of {@code oneWorker} divided by that of {@code twoWorkers} is the
  * speed-up of two cores.
  */
-@State(Scope.Thread)
-@BenchmarkMode(Mode.AverageTime)
-@OutputTimeUnit(TimeUnit.NANOSECONDS)
-@Warmup(iterations = 3, time = 2)
-@Measurement(iterations = 5, time = 2)
-@Fork(1)
-public class RecordBenchmark {
+public class RecordBenchmark extends StepBenchmark {
   private static final int MIN_SPANS = 256;
   private static final int MAX_SPANS = 1_024;
   private static final int PAIRS = 256;

@@ -38,13 +38,12 @@ import org.traceetl.server.window.QueueId;
  * Measures the bytes of a histogram series with 16 bounds, by location: heap differences after full
  * collections, as secondary results. The time of a run is meaningless.
  */
-@State(Scope.Thread)
 @BenchmarkMode(Mode.SingleShotTime)
 @OutputTimeUnit(TimeUnit.SECONDS)
 @Warmup(iterations = 1)
 @Measurement(iterations = 1) // JMH adds up the counters of iterations
 @Fork(value = 1, jvmArgsAppend = "-Xmx2g")
-public class SeriesMemoryBenchmark {
+public class SeriesMemoryBenchmark extends StepBenchmark {
   private static final QueueId QUEUE = new QueueId("broker", 0);
   private static final long OPENED_MILLIS = 1_790_000_000_000L;
   private static final int ARRAY_HEADER_BYTES = 16;

@@ -5,17 +5,13 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
-import org.openjdk.jmh.annotations.Fork;
 import org.openjdk.jmh.annotations.Level;
 import org.openjdk.jmh.annotations.Measurement;
 import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Param;
-import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
-import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
-import org.openjdk.jmh.annotations.Warmup;
 import org.traceetl.perf.bench.load.DistinctSeries;
 import org.traceetl.perf.bench.load.RenamedBatch;
 import org.traceetl.perf.bench.load.SpanStream;
@@ -33,13 +29,10 @@ import org.traceetl.server.window.QueueId;
  * Measures how long a worker stops to swap the window of a queue in which all series had spans, as
  * a distribution.
  */
-@State(Scope.Thread)
 @BenchmarkMode(Mode.SampleTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
-@Warmup(iterations = 3, time = 2)
 @Measurement(iterations = 5, time = 4)
-@Fork(1)
-public class SwapBenchmark {
+public class SwapBenchmark extends StepBenchmark {
   private static final long WINDOW_MILLIS = 15_000;
 
   @Param({"1000", "10000", "100000"})

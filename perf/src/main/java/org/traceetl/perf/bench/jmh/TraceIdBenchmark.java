@@ -6,36 +6,22 @@ import java.lang.invoke.VarHandle;
 import java.math.BigInteger;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.Random;
-import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
-import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
-import org.openjdk.jmh.annotations.Measurement;
-import org.openjdk.jmh.annotations.Mode;
-import org.openjdk.jmh.annotations.OutputTimeUnit;
-import org.openjdk.jmh.annotations.Scope;
-import org.openjdk.jmh.annotations.State;
-import org.openjdk.jmh.annotations.Warmup;
 import org.traceetl.proto.SpanId;
 import org.traceetl.proto.TraceId;
 
 /**
  * Compares representations of a trace ID, parsed from text and formatted; time per ID. X-Ray's text
  * becomes a number and a BigInteger, or two strings of hex digits. W3C's uses OpenTelemetry's
- * tables, a table of digit pairs, or two longs, with shifts and as {@link TraceId} does on this
- * processor. OTLP's has 16 bytes. All parsers except BigInteger's and OpenTelemetry's check that
- * the digits are hex. Texts that are strings exist before the measurement.
+ * tables, or two longs as in {@link TraceId}. OTLP's has 16 bytes. All parsers except BigInteger's
+ * and OpenTelemetry's check that the digits are hex. Texts that are strings exist before the
+ * measurement.
  */
-@State(Scope.Thread)
-@BenchmarkMode(Mode.AverageTime)
-@OutputTimeUnit(TimeUnit.NANOSECONDS)
-@Warmup(iterations = 3, time = 1)
-@Measurement(iterations = 5, time = 1)
 @Fork(2)
-public class TraceIdBenchmark {
+public class TraceIdBenchmark extends StepBenchmark {
   /** Enough IDs to defeat branch prediction on digits, few enough for the L1 cache. */
   private static final int IDS = 256;
 
@@ -109,36 +95,6 @@ public class TraceIdBenchmark {
   }
 
   @Benchmark
-  public long parsePairs() {
-    byte[] digits = hex[next()];
-    return Pairs.parse(digits, 0) ^ Pairs.parse(digits, SpanId.HEX_LENGTH);
-  }
-
-  @Benchmark
-  public byte[] formatPairs() {
-    int i = next();
-    Pairs.write(high[i], out, 0);
-    Pairs.write(low[i], out, SpanId.HEX_LENGTH);
-    return out;
-  }
-
-  @Benchmark
-  public long parseShifts() {
-    byte[] digits = hex[next()];
-    return TraceId.isHex(digits, 0)
-        ? Shifts.parse(digits, 0) ^ Shifts.parse(digits, SpanId.HEX_LENGTH)
-        : -1;
-  }
-
-  @Benchmark
-  public byte[] formatShifts() {
-    int i = next();
-    Shifts.write(high[i], out, 0);
-    Shifts.write(low[i], out, SpanId.HEX_LENGTH);
-    return out;
-  }
-
-  @Benchmark
   public long parseTraceId() {
     byte[] digits = hex[next()];
     return TraceId.isHex(digits, 0)
@@ -151,12 +107,6 @@ public class TraceIdBenchmark {
     int i = next();
     TraceId.writeHex(high[i], low[i], out, 0);
     return out;
-  }
-
-  @Benchmark
-  public String formatTraceIdToString() {
-    int i = next();
-    return TraceId.toHex(high[i], low[i]);
   }
 
   @Benchmark
@@ -230,77 +180,6 @@ public class TraceIdBenchmark {
     @Override
     public String toString() {
       return "1-" + seconds + '-' + number;
-    }
-  }
-
-  /** Two digits at a time, by tables of 128 KiB and 512 bytes. */
-  private static final class Pairs {
-    private static final VarHandle SHORT =
-        MethodHandles.byteArrayViewVarHandle(short[].class, ByteOrder.BIG_ENDIAN);
-    private static final int NONE = 0x100;
-    private static final short[] VALUES = new short[1 << 16];
-    private static final short[] DIGITS = new short[1 << 8];
-
-    static {
-      Arrays.fill(VALUES, (short) NONE);
-      for (int value = 0; value < DIGITS.length; value++) {
-        String digits = "%02x".formatted(value);
-        DIGITS[value] = (short) (digits.charAt(0) << 8 | digits.charAt(1));
-        VALUES[DIGITS[value] & 0xffff] = (short) value;
-      }
-    }
-
-    private Pairs() {}
-
-    static long parse(byte[] in, int offset) {
-      long value = 0;
-      int all = 0;
-      for (int at = offset; at < offset + SpanId.HEX_LENGTH; at += 2) {
-        int pair = VALUES[(short) SHORT.get(in, at) & 0xffff];
-        all |= pair;
-        value = value << 8 | pair;
-      }
-      return all < NONE ? value : -1;
-    }
-
-    static void write(long id, byte[] out, int offset) {
-      for (int i = 0; i < Long.BYTES; i++) {
-        SHORT.set(out, offset + 2 * i, DIGITS[(int) (id >>> Long.SIZE - 8 - 8 * i) & 0xff]);
-      }
-    }
-  }
-
-  /** The code of {@link SpanId} for processors without an instruction that moves bits. */
-  private static final class Shifts {
-    private static final long EACH_BYTE = 0x0101_0101_0101_0101L;
-    private static final long LOW_NIBBLES = 0x0f0f_0f0f_0f0f_0f0fL;
-
-    private Shifts() {}
-
-    static long parse(byte[] in, int offset) {
-      return valueOfDigits((long) LONG.get(in, offset)) << 32
-          | valueOfDigits((long) LONG.get(in, offset + Long.BYTES));
-    }
-
-    static void write(long id, byte[] out, int offset) {
-      LONG.set(out, offset, digitsOf(id >>> 32));
-      LONG.set(out, offset + Long.BYTES, digitsOf(id & 0xffff_ffffL));
-    }
-
-    private static long valueOfDigits(long digits) {
-      long letters = digits >>> 6 & EACH_BYTE;
-      long nibbles = (digits | letters << 5) - letters * ('a' - '0' - 10) & LOW_NIBBLES;
-      nibbles = (nibbles | nibbles >>> 4) & 0x00ff_00ff_00ff_00ffL;
-      nibbles = (nibbles | nibbles >>> 8) & 0x0000_ffff_0000_ffffL;
-      return (nibbles | nibbles >>> 16) & 0xffff_ffffL;
-    }
-
-    private static long digitsOf(long value) {
-      long nibbles = (value | value << 16) & 0x0000_ffff_0000_ffffL;
-      nibbles = (nibbles | nibbles << 8) & 0x00ff_00ff_00ff_00ffL;
-      nibbles = (nibbles | nibbles << 4) & LOW_NIBBLES;
-      long letters = nibbles + 6 * EACH_BYTE >>> 4 & EACH_BYTE;
-      return nibbles + '0' * EACH_BYTE + letters * ('a' - '0' - 10);
     }
   }
 }

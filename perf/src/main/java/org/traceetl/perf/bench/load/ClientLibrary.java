@@ -25,8 +25,7 @@ public interface ClientLibrary {
   String CALLS_HELP = "Spans, by service, name, kind and status.";
   String DURATION = "traces_span_metrics_duration_milliseconds";
   String DURATION_HELP = "Duration of spans in milliseconds.";
-
-  String label();
+  String[] LABELS = {"service_name", "span_name", "span_kind", "status_code"};
 
   /** Finds or creates the children of the series with these label values. */
   Child child(String service, String name, String kind, String status);
@@ -39,35 +38,21 @@ public interface ClientLibrary {
   }
 
   /** Simpleclient 0.16, the library until 2023. */
-  static ClientLibrary simpleclient(double... boundsMillis) {
-    return new Simpleclient(boundsMillis);
-  }
-
-  /** Its successor, client_java 1.x, with classic buckets only. */
-  static ClientLibrary clientJava(double... boundsMillis) {
-    return new ClientJava(boundsMillis);
-  }
-
   final class Simpleclient implements ClientLibrary {
     private final CollectorRegistry registry = new CollectorRegistry();
     private final io.prometheus.client.Counter calls;
     private final io.prometheus.client.Histogram durations;
 
-    Simpleclient(double... boundsMillis) {
+    public Simpleclient(double... boundsMillis) {
       calls =
           io.prometheus.client.Counter.build(CALLS, CALLS_HELP)
-              .labelNames("service_name", "span_name", "span_kind", "status_code")
+              .labelNames(LABELS)
               .register(registry);
       durations =
           io.prometheus.client.Histogram.build(DURATION, DURATION_HELP)
-              .labelNames("service_name", "span_name", "span_kind", "status_code")
+              .labelNames(LABELS)
               .buckets(boundsMillis)
               .register(registry);
-    }
-
-    @Override
-    public String label() {
-      return "simpleclient";
     }
 
     @Override
@@ -92,33 +77,29 @@ public interface ClientLibrary {
     }
   }
 
+  /** Its successor, client_java 1.x, with classic buckets only. */
   final class ClientJava implements ClientLibrary {
     private final PrometheusRegistry registry = new PrometheusRegistry();
     private final Counter calls;
     private final Histogram durations;
 
-    ClientJava(double... boundsMillis) {
+    public ClientJava(double... boundsMillis) {
       calls =
           Counter.builder()
               .name(CALLS)
               .help(CALLS_HELP)
-              .labelNames("service_name", "span_name", "span_kind", "status_code")
+              .labelNames(LABELS)
               .withoutExemplars()
               .register(registry);
       durations =
           Histogram.builder()
               .name(DURATION)
               .help(DURATION_HELP)
-              .labelNames("service_name", "span_name", "span_kind", "status_code")
+              .labelNames(LABELS)
               .classicOnly()
               .classicUpperBounds(boundsMillis)
               .withoutExemplars()
               .register(registry);
-    }
-
-    @Override
-    public String label() {
-      return "client_java";
     }
 
     @Override
