@@ -52,9 +52,9 @@ final class DocumentsTest {
   private static final Pattern MENTION =
       Pattern.compile("(?<![\\w./-])docs/([\\w-]+\\.md)(?:#([\\w-]+))?");
 
-  /** Keys of Spring Boot, of OzHera, and one that an upgrade removes. */
+  /** Keys of Spring Boot and of OzHera. */
   private static final Pattern FOREIGN_KEY =
-      Pattern.compile("server\\..*|metrics\\.uri\\.whitelist|ozhera\\.max-scrapers");
+      Pattern.compile("server\\..*|metrics\\.uri\\.whitelist");
 
   private static final Map<Path, String> documents = new TreeMap<>();
   private static final Map<Path, String> files = new TreeMap<>();
