@@ -10,9 +10,9 @@ import java.util.Objects;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.traceetl.agent.config.ConfigException;
 import org.traceetl.agent.config.ConfigReader;
 import org.traceetl.agent.reload.Reloader;
+import org.traceetl.common.ConfigException;
 
 /** Reloads the configuration file while the agent runs; only the files to follow may change. */
 final class LiveConfigFile implements Reloader.Source {

@@ -41,11 +41,11 @@ import org.traceetl.agent.config.RoutingRules;
 import org.traceetl.agent.config.SpoolConfig;
 import org.traceetl.agent.config.TelemetryConfig;
 import org.traceetl.agent.config.WatchedFile;
+import org.traceetl.common.Secret;
 import org.traceetl.server.binding.Features;
 import org.traceetl.server.binding.KeysInForce;
 import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.config.Profile;
-import org.traceetl.server.config.Secret;
 import org.traceetl.server.http.FeatureType;
 
 /**

@@ -20,6 +20,7 @@ import org.traceetl.agent.access.TokenSource;
 import org.traceetl.agent.config.RoutingRules.Rule;
 import org.traceetl.agent.config.RoutingRules.Spread;
 import org.traceetl.common.Clocks;
+import org.traceetl.common.ConfigException;
 import org.traceetl.proto.SignedRecord;
 
 /**

@@ -18,6 +18,7 @@ import org.traceetl.agent.config.FilterRules.Limits;
 import org.traceetl.agent.config.FilterRules.Place;
 import org.traceetl.agent.config.FilterRules.Redaction;
 import org.traceetl.agent.config.FilterRules.Sample;
+import org.traceetl.common.ConfigException;
 import tools.jackson.core.JsonToken;
 
 /**

@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.Set;
 import org.traceetl.agent.config.RoutingRules.Rule;
 import org.traceetl.agent.config.RoutingRules.Spread;
+import org.traceetl.common.ConfigException;
 import tools.jackson.core.JsonToken;
 
 /**

@@ -9,6 +9,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import org.traceetl.agent.hash.XxHash64;
+import org.traceetl.common.WildcardPattern;
 
 /**
  * How applications are laid out over the queues, and whose spans are not wanted. Immutable.
@@ -99,29 +100,7 @@ public record RoutingRules(Rule standard, Map<String, Rule> applications, Set<St
     return pattern.replace("*", "").getBytes(UTF_8).length;
   }
 
-  /** Tries the shortest run for each {@code *} and comes back to the last one only: never slow. */
   private static boolean matches(String pattern, String name) {
-    int at = 0;
-    int star = -1;
-    int resume = 0;
-    int i = 0;
-    while (i < name.length()) {
-      if (at < pattern.length() && pattern.charAt(at) == '*') {
-        star = at++;
-        resume = i;
-      } else if (at < pattern.length() && pattern.charAt(at) == name.charAt(i)) {
-        at++;
-        i++;
-      } else if (star >= 0) {
-        at = star + 1;
-        i = ++resume;
-      } else {
-        return false;
-      }
-    }
-    while (at < pattern.length() && pattern.charAt(at) == '*') {
-      at++;
-    }
-    return at == pattern.length();
+    return new WildcardPattern(pattern).matches(name);
   }
 }

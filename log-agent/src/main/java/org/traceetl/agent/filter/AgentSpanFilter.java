@@ -6,6 +6,7 @@ import java.util.Locale;
 import org.traceetl.agent.flow.Attributes;
 import org.traceetl.agent.flow.SpanEvents;
 import org.traceetl.agent.flow.SpanView;
+import org.traceetl.common.WildcardPattern;
 import org.traceetl.proto.Limits;
 
 /**
@@ -91,7 +92,7 @@ public final class AgentSpanFilter {
       ApplicationFilters filters,
       SpanView span,
       long threshold,
-      TextPattern[] keys,
+      WildcardPattern[] keys,
       boolean whole) {
     result = made;
     made.traceIdHigh = span.traceIdHigh;
@@ -165,7 +166,7 @@ public final class AgentSpanFilter {
   private void attributes(
       ApplicationFilters filters,
       Attributes from,
-      TextPattern[] keys,
+      WildcardPattern[] keys,
       boolean countsLeftOut,
       boolean ofResource,
       Attributes to) {
@@ -177,7 +178,7 @@ public final class AgentSpanFilter {
       int keyOffset = from.keyOffset(i);
       int keyLength = from.keyLength(i);
       if (i != service) {
-        if (!TextPattern.anyMatches(keys, key, keyOffset, keyLength)) {
+        if (!WildcardPattern.anyMatches(keys, key, keyOffset, keyLength)) {
           count(Change.ATTRIBUTE_NOT_ALLOWED, countsLeftOut);
           continue;
         }

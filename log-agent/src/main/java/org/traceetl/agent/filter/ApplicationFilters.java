@@ -5,6 +5,7 @@ import java.util.List;
 import org.traceetl.agent.config.FilterRules.Limits;
 import org.traceetl.agent.flow.KeySet;
 import org.traceetl.agent.flow.SpanView;
+import org.traceetl.common.WildcardPattern;
 
 /** The filters of one application. Immutable; {@link AgentSpanFilter} applies them. */
 public final class ApplicationFilters {
@@ -17,8 +18,8 @@ public final class ApplicationFilters {
   // Null if there is none.
   final SampleRule sample;
   // Allowed keys; null for all.
-  final TextPattern[] spanKeys;
-  final TextPattern[] resourceKeys;
+  final WildcardPattern[] spanKeys;
+  final WildcardPattern[] resourceKeys;
   // Span attribute keys that are sent or that a rule reads; null for all.
   private final KeySet wantedKeys;
   private final int sizeBytes;
@@ -32,8 +33,8 @@ public final class ApplicationFilters {
   ApplicationFilters(
       DropRule[] drop,
       SampleRule sample,
-      TextPattern[] spanKeys,
-      TextPattern[] resourceKeys,
+      WildcardPattern[] spanKeys,
+      WildcardPattern[] resourceKeys,
       Limits limits,
       Redactor[] values,
       Redactor[] names,
@@ -63,7 +64,7 @@ public final class ApplicationFilters {
     return drop.length == 0 && sample == null && !changing;
   }
 
-  private static List<byte[]> wantedKeys(DropRule[] drop, TextPattern[] spanKeys) {
+  private static List<byte[]> wantedKeys(DropRule[] drop, WildcardPattern[] spanKeys) {
     List<byte[]> keys = new ArrayList<>();
     boolean known = addKeys(spanKeys, keys);
     for (DropRule rule : drop) {
@@ -74,11 +75,11 @@ public final class ApplicationFilters {
   }
 
   /** Adds the keys that match; returns false if they cannot be listed. */
-  private static boolean addKeys(TextPattern[] patterns, List<byte[]> keys) {
+  private static boolean addKeys(WildcardPattern[] patterns, List<byte[]> keys) {
     if (patterns == null) {
       return false;
     }
-    for (TextPattern pattern : patterns) {
+    for (WildcardPattern pattern : patterns) {
       if (pattern.literal() == null) {
         return false;
       }

@@ -7,20 +7,21 @@ import org.traceetl.agent.config.FilterRules.Drop;
 import org.traceetl.agent.config.FilterRules.Keep;
 import org.traceetl.agent.flow.Attributes;
 import org.traceetl.agent.flow.SpanView;
+import org.traceetl.common.WildcardPattern;
 
 /** A rule that drops spans of an application, or measures them. Immutable. */
 final class DropRule {
   private static final int STATUS_ERROR = 2;
 
   private final int kinds;
-  private final TextPattern[] names;
+  private final WildcardPattern[] names;
   final byte[][] keys;
-  private final TextPattern[] values;
+  private final WildcardPattern[] values;
   private final long slowNanos;
   final boolean measured;
 
   /** Keys that a measured span keeps; null for all. */
-  final TextPattern[] dimensions;
+  final WildcardPattern[] dimensions;
 
   DropRule(Drop rule) {
     int bits = 0;
@@ -28,24 +29,24 @@ final class DropRule {
       bits |= 1 << kind;
     }
     kinds = bits;
-    names = TextPattern.unlessAll(rule.names());
+    names = WildcardPattern.unlessAll(rule.names());
     keys = new byte[rule.attributes().size()][];
-    values = new TextPattern[keys.length];
+    values = new WildcardPattern[keys.length];
     int i = 0;
     for (Map.Entry<String, String> attribute : rule.attributes().entrySet()) {
       keys[i] = attribute.getKey().getBytes(UTF_8);
-      values[i++] = new TextPattern(attribute.getValue());
+      values[i++] = new WildcardPattern(attribute.getValue());
     }
     slowNanos = rule.slowNanos();
     measured = rule.keep() == Keep.METRICS;
-    dimensions = TextPattern.unlessAll(rule.dimensions());
+    dimensions = WildcardPattern.unlessAll(rule.dimensions());
   }
 
   boolean matches(SpanView span) {
     return span.status != STATUS_ERROR
         && span.durationNanos < slowNanos
         && (kinds >>> span.kind & 1) != 0
-        && TextPattern.anyMatches(names, span.name, span.nameOffset, span.nameLength)
+        && WildcardPattern.anyMatches(names, span.name, span.nameOffset, span.nameLength)
         && attributesMatch(span.attributes);
   }
 

@@ -9,6 +9,7 @@ import org.traceetl.agent.config.FilterRules.Allowed;
 import org.traceetl.agent.config.FilterRules.Drop;
 import org.traceetl.agent.config.FilterRules.Place;
 import org.traceetl.agent.config.FilterRules.Sample;
+import org.traceetl.common.WildcardPattern;
 
 /** The filters of all applications. Immutable. */
 public final class Filters {
@@ -24,32 +25,33 @@ public final class Filters {
   private final Redactor[] statusMessages;
 
   /** A rule with its applications; null for all. */
-  private record Compiled<T>(TextPattern[] applications, T rule) {
+  private record Compiled<T>(WildcardPattern[] applications, T rule) {
     static <F, T> List<Compiled<T>> all(
         List<F> rules, Function<F, List<String>> applications, Function<F, T> compile) {
       return rules.stream()
           .map(rule ->
-              new Compiled<>(TextPattern.unlessAll(applications.apply(rule)), compile.apply(rule)))
+              new Compiled<>(
+                  WildcardPattern.unlessAll(applications.apply(rule)), compile.apply(rule)))
           .toList();
     }
 
     static <T> Stream<T> matching(List<Compiled<T>> rules, byte[] name, int offset, int length) {
       return rules.stream()
-          .filter(one -> TextPattern.anyMatches(one.applications, name, offset, length))
+          .filter(one -> WildcardPattern.anyMatches(one.applications, name, offset, length))
           .map(Compiled::rule);
     }
   }
 
   /** The allowed keys; null for all. */
-  private record AllowedKeys(TextPattern[] span, TextPattern[] resource) {
+  private record AllowedKeys(WildcardPattern[] span, WildcardPattern[] resource) {
     static final AllowedKeys ALL = new AllowedKeys(null, null);
 
     AllowedKeys(Allowed rule) {
       this(patterns(rule.span()), patterns(rule.resource()));
     }
 
-    private static TextPattern[] patterns(List<String> keys) {
-      return keys == null ? null : TextPattern.unlessAll(keys);
+    private static WildcardPattern[] patterns(List<String> keys) {
+      return keys == null ? null : WildcardPattern.unlessAll(keys);
     }
   }
 

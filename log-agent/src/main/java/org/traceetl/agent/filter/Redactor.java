@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import com.google.re2j.Matcher;
 import com.google.re2j.Pattern;
 import org.traceetl.agent.config.FilterRules.Redaction;
+import org.traceetl.common.WildcardPattern;
 
 /**
  * Replaces the matches of a regular expression. Each search takes time linear in the text, so at
@@ -18,19 +19,19 @@ final class Redactor {
 
   private final Pattern pattern;
   private final byte[] required;
-  private final TextPattern[] keys;
+  private final WildcardPattern[] keys;
   private final String replacement;
 
   Redactor(Redaction rule) {
     pattern = Pattern.compile(rule.pattern());
     required = RequiredText.of(rule.pattern()).getBytes(UTF_8);
-    keys = TextPattern.unlessAll(rule.attributes());
+    keys = WildcardPattern.unlessAll(rule.attributes());
     replacement = rule.replacement();
   }
 
   /** Returns whether it applies to values of this key. */
   boolean isFor(byte[] key, int offset, int length) {
-    return TextPattern.anyMatches(keys, key, offset, length);
+    return WildcardPattern.anyMatches(keys, key, offset, length);
   }
 
   /**

@@ -3,8 +3,8 @@ package org.traceetl.agent.reload;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.function.Consumer;
-import org.traceetl.agent.config.ConfigException;
 import org.traceetl.agent.config.WatchedFile;
+import org.traceetl.common.ConfigException;
 
 /**
  * Keeps a value up to date with a file. It compares content, because a directory swapped beneath a

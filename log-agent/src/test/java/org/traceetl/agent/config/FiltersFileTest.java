@@ -21,6 +21,7 @@ import org.traceetl.agent.config.FilterRules.Limits;
 import org.traceetl.agent.config.FilterRules.Place;
 import org.traceetl.agent.config.FilterRules.Redaction;
 import org.traceetl.agent.config.FilterRules.Sample;
+import org.traceetl.common.ConfigException;
 
 final class FiltersFileTest {
   private static final List<String> ALL = List.of("*");

@@ -19,6 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.traceetl.agent.config.RoutingRules.Rule;
 import org.traceetl.agent.config.RoutingRules.Spread;
+import org.traceetl.common.ConfigException;
 
 final class RoutingFileTest {
   private static final RoutingRules BENEATH =

@@ -9,13 +9,13 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.traceetl.agent.config.ConfigException;
 import org.traceetl.agent.config.FiltersFile;
 import org.traceetl.agent.filter.AgentSpanFilter.Change;
 import org.traceetl.agent.filter.AgentSpanFilter.Verdict;
 import org.traceetl.agent.flow.Attributes;
 import org.traceetl.agent.flow.SpanEvents;
 import org.traceetl.agent.flow.SpanView;
+import org.traceetl.common.ConfigException;
 
 final class AgentSpanFilterTest {
   private static final long MILLIS = 1_000_000;

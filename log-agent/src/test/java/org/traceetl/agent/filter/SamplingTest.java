@@ -11,10 +11,10 @@ import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.LongRange;
 import org.junit.jupiter.api.Test;
-import org.traceetl.agent.config.ConfigException;
 import org.traceetl.agent.config.FiltersFile;
 import org.traceetl.agent.filter.AgentSpanFilter.Verdict;
 import org.traceetl.agent.flow.SpanView;
+import org.traceetl.common.ConfigException;
 
 final class SamplingTest {
   private static final long END = 1L << 56;

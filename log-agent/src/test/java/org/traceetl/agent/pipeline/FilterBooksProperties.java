@@ -10,7 +10,6 @@ import net.jqwik.api.Arbitrary;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
-import org.traceetl.agent.config.ConfigException;
 import org.traceetl.agent.config.FiltersFile;
 import org.traceetl.agent.config.PipelineConfig;
 import org.traceetl.agent.config.RoutingRules;
@@ -25,6 +24,7 @@ import org.traceetl.agent.route.Topology;
 import org.traceetl.agent.spool.Frame;
 import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.agent.telemetry.AgentMetrics;
+import org.traceetl.common.ConfigException;
 
 /** For any rules and spans, each span is in a batch or in one count. */
 final class FilterBooksProperties {

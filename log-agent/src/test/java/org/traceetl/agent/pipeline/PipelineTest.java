@@ -20,7 +20,6 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.traceetl.agent.config.ConfigException;
 import org.traceetl.agent.config.FiltersFile;
 import org.traceetl.agent.config.PipelineConfig;
 import org.traceetl.agent.config.RocketMqConfig;
@@ -46,6 +45,7 @@ import org.traceetl.agent.spool.Spool;
 import org.traceetl.agent.spool.TestSpool;
 import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.agent.telemetry.AgentMetrics;
+import org.traceetl.common.ConfigException;
 import org.traceetl.proto.Rejection;
 import org.traceetl.proto.SpanBatchReader;
 

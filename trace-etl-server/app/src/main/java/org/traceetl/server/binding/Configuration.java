@@ -20,7 +20,7 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyS
 import org.springframework.boot.context.properties.source.UnboundElementsSourceFilter;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.MapPropertySource;
-import org.traceetl.server.config.ConfigException;
+import org.traceetl.common.ConfigException;
 import org.traceetl.server.config.ConfigSection;
 import org.traceetl.server.config.Profile;
 

@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
+import org.traceetl.common.Secret;
 import org.traceetl.server.config.Profile;
-import org.traceetl.server.config.Secret;
 
 /**
  * A configuration as lines {@code key = value}, in the form of a properties file, for an operator

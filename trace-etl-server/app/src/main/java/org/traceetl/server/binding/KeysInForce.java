@@ -19,9 +19,9 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyS
 import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.PropertySource;
+import org.traceetl.common.Secret;
 import org.traceetl.server.config.ConfigSection;
 import org.traceetl.server.config.Profile;
-import org.traceetl.server.config.Secret;
 
 /**
  * All keys with their effective values and origins: every key of this server, and the configured

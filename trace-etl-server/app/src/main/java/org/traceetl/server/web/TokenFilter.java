@@ -12,7 +12,7 @@ import org.springframework.security.core.authority.SimpleGrantedAuthority;
 import org.springframework.security.core.context.SecurityContextHolder;
 import org.springframework.security.web.authentication.preauth.PreAuthenticatedAuthenticationToken;
 import org.springframework.web.filter.OncePerRequestFilter;
-import org.traceetl.server.config.Secret;
+import org.traceetl.common.Secret;
 
 /** Authenticates requests with {@code Authorization: Bearer} and the token, without a session. */
 final class TokenFilter extends OncePerRequestFilter {

@@ -1,6 +1,7 @@
 package org.traceetl.server.config;
 
 import java.util.Set;
+import org.traceetl.common.ConfigException;
 
 /**
  * The keys of a feature: {@code trace-etl.<prefix>}.

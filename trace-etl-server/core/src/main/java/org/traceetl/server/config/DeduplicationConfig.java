@@ -1,7 +1,7 @@
 package org.traceetl.server.config;
 
-import static org.traceetl.server.config.ConfigException.check;
-import static org.traceetl.server.config.ConfigException.orElse;
+import static org.traceetl.common.ConfigException.checkRange;
+import static org.traceetl.common.ConfigException.orElse;
 
 /**
  * Memory for the recognition of repeated batches: {@code trace-etl.deduplication}. A missing value
@@ -20,11 +20,7 @@ public record DeduplicationConfig(Long maxBytes) {
 
   public DeduplicationConfig {
     maxBytes = orElse(maxBytes, 64L << 20);
-    check(
-        maxBytes >= MIN_BYTES && maxBytes <= MAX_BYTES,
-        PREFIX + "max-bytes",
-        maxBytes,
-        "must be " + MIN_BYTES + " to " + MAX_BYTES);
+    checkRange(PREFIX + "max-bytes", maxBytes, MIN_BYTES, MAX_BYTES);
   }
 
   public static DeduplicationConfig defaults() {

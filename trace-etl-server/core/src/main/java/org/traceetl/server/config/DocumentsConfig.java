@@ -1,7 +1,8 @@
 package org.traceetl.server.config;
 
-import static org.traceetl.server.config.ConfigException.check;
-import static org.traceetl.server.config.ConfigException.orElse;
+import static org.traceetl.common.ConfigException.check;
+import static org.traceetl.common.ConfigException.checkRange;
+import static org.traceetl.common.ConfigException.orElse;
 
 import java.time.Duration;
 import java.util.List;
@@ -62,9 +63,9 @@ public record DocumentsConfig(
         PREFIX + "attributes",
         attributes,
         "must not contain a value twice");
-    checkRange("per-series", perSeries);
-    checkRange("per-queue", perQueue);
-    checkRange("exemplars-per-queue", exemplarsPerQueue);
+    checkRange(PREFIX + "per-series", perSeries, 0, MAX_DOCUMENTS);
+    checkRange(PREFIX + "per-queue", perQueue, 0, MAX_DOCUMENTS);
+    checkRange(PREFIX + "exemplars-per-queue", exemplarsPerQueue, 0, MAX_DOCUMENTS);
   }
 
   public static DocumentsConfig defaults() {
@@ -74,14 +75,6 @@ public record DocumentsConfig(
   /** Returns the same configuration without documents of ordinary spans. */
   public DocumentsConfig withoutExemplars() {
     return new DocumentsConfig(slowerThan, thresholds, attributes, perSeries, perQueue, 0);
-  }
-
-  private static void checkRange(String name, int value) {
-    check(
-        value >= 0 && value <= MAX_DOCUMENTS,
-        PREFIX + name,
-        value,
-        "must be 0 to " + MAX_DOCUMENTS);
   }
 
   private static void checkDuration(String name, Duration value) {

@@ -1,7 +1,7 @@
 package org.traceetl.server.config;
 
-import static org.traceetl.server.config.ConfigException.check;
-import static org.traceetl.server.config.ConfigException.orElse;
+import static org.traceetl.common.ConfigException.check;
+import static org.traceetl.common.ConfigException.orElse;
 
 import java.util.ArrayList;
 import java.util.HashSet;

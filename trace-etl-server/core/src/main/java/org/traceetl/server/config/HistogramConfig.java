@@ -1,7 +1,8 @@
 package org.traceetl.server.config;
 
-import static org.traceetl.server.config.ConfigException.check;
-import static org.traceetl.server.config.ConfigException.orElse;
+import static org.traceetl.common.ConfigException.check;
+import static org.traceetl.common.ConfigException.checkRange;
+import static org.traceetl.common.ConfigException.orElse;
 
 import java.util.List;
 
@@ -53,11 +54,7 @@ public record HistogramConfig(List<Double> boundsMillis, Kind kind, Integer nati
     }
     kind = orElse(kind, Kind.CLASSIC);
     nativeSchema = orElse(nativeSchema, DEFAULT_SCHEMA);
-    check(
-        nativeSchema >= MIN_SCHEMA && nativeSchema <= MAX_SCHEMA,
-        PREFIX + "native-schema",
-        nativeSchema,
-        "must be " + MIN_SCHEMA + " to " + MAX_SCHEMA);
+    checkRange(PREFIX + "native-schema", nativeSchema, MIN_SCHEMA, MAX_SCHEMA);
   }
 
   /**

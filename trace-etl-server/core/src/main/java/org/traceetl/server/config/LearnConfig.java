@@ -1,7 +1,7 @@
 package org.traceetl.server.config;
 
-import static org.traceetl.server.config.ConfigException.check;
-import static org.traceetl.server.config.ConfigException.orElse;
+import static org.traceetl.common.ConfigException.checkRange;
+import static org.traceetl.common.ConfigException.orElse;
 
 import java.util.List;
 
@@ -27,16 +27,8 @@ public record LearnConfig(Boolean enabled, Integer moreThan, Integer maxRules, L
     moreThan = orElse(moreThan, 500);
     maxRules = orElse(maxRules, MOST_RULES);
     keep = List.copyOf(orElse(keep, List.of()));
-    check(
-        moreThan >= MIN_VALUES && moreThan <= MOST_VALUES,
-        PREFIX + "more-than",
-        moreThan,
-        "must be " + MIN_VALUES + " to " + MOST_VALUES);
-    check(
-        maxRules >= 1 && maxRules <= MOST_RULES,
-        PREFIX + "max-rules",
-        maxRules,
-        "must be 1 to " + MOST_RULES);
+    checkRange(PREFIX + "more-than", moreThan, MIN_VALUES, MOST_VALUES);
+    checkRange(PREFIX + "max-rules", maxRules, 1, MOST_RULES);
   }
 
   public static LearnConfig defaults() {

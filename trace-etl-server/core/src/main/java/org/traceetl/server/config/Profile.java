@@ -1,12 +1,13 @@
 package org.traceetl.server.config;
 
 import static java.util.stream.Collectors.joining;
-import static org.traceetl.server.config.ConfigException.canonical;
+import static org.traceetl.common.ConfigException.canonical;
 
 import java.util.List;
 import java.util.Map;
 import java.util.ServiceLoader;
 import java.util.stream.Stream;
+import org.traceetl.common.ConfigException;
 
 /**
  * The names, labels and buckets that certain dashboards expect, and the configuration that they

@@ -1,11 +1,13 @@
 package org.traceetl.server.config;
 
-import static org.traceetl.server.config.ConfigException.canonical;
-import static org.traceetl.server.config.ConfigException.check;
-import static org.traceetl.server.config.ConfigException.orElse;
+import static org.traceetl.common.ConfigException.canonical;
+import static org.traceetl.common.ConfigException.check;
+import static org.traceetl.common.ConfigException.checkRange;
+import static org.traceetl.common.ConfigException.orElse;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.traceetl.common.Secret;
 
 /**
  * The source of the spans: {@code trace-etl.rocketmq}. A missing value is its default.
@@ -76,11 +78,7 @@ public record RocketMqConfig(
         PREFIX + "access-key",
         accessKey,
         "must be configured together with a secret-key");
-    check(
-        workers >= 1 && workers <= MAX_WORKERS,
-        PREFIX + "workers",
-        workers,
-        "must be 1 to " + MAX_WORKERS);
+    checkRange(PREFIX + "workers", workers, 1, MAX_WORKERS);
     check(tls || tlsCaFile == null, PREFIX + "tls-ca-file", tlsCaFile, "requires tls: true");
     check(
         tlsCaFile == null || Files.isReadable(tlsCaFile),

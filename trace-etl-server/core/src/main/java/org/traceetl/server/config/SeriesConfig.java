@@ -1,7 +1,8 @@
 package org.traceetl.server.config;
 
-import static org.traceetl.server.config.ConfigException.check;
-import static org.traceetl.server.config.ConfigException.orElse;
+import static org.traceetl.common.ConfigException.check;
+import static org.traceetl.common.ConfigException.checkRange;
+import static org.traceetl.common.ConfigException.orElse;
 
 import java.util.HashSet;
 import java.util.List;
@@ -54,12 +55,12 @@ public record SeriesConfig(
         dimensions.size() + " of them",
         "must be at most " + MAX_DIMENSIONS);
     checkDistinct(dimensions);
-    checkRange("max", max, MAX_SERIES);
-    checkRange("max-per-application", maxPerApplication, MAX_SERIES);
-    checkRange("max-applications", maxApplications, 1_000_000);
-    checkRange("max-symbols", maxSymbols, MAX_SERIES);
-    checkRange("max-symbol-bytes", maxSymbolBytes, 4L << 30);
-    checkRange("max-value-bytes", maxValueBytes, 65_535);
+    checkRange(PREFIX + "max", max, 1, MAX_SERIES);
+    checkRange(PREFIX + "max-per-application", maxPerApplication, 1, MAX_SERIES);
+    checkRange(PREFIX + "max-applications", maxApplications, 1, 1_000_000);
+    checkRange(PREFIX + "max-symbols", maxSymbols, 1, MAX_SERIES);
+    checkRange(PREFIX + "max-symbol-bytes", maxSymbolBytes, 1, 4L << 30);
+    checkRange(PREFIX + "max-value-bytes", maxValueBytes, 1, 65_535);
   }
 
   public static SeriesConfig defaults() {
@@ -83,10 +84,6 @@ public record SeriesConfig(
         maxSymbolBytes,
         maxValueBytes,
         templates);
-  }
-
-  private static void checkRange(String name, long value, long most) {
-    check(value >= 1 && value <= most, PREFIX + name, value, "must be 1 to " + most);
   }
 
   private static void checkDistinct(List<Dimension> dimensions) {

@@ -1,6 +1,6 @@
 package org.traceetl.server.config;
 
-import static org.traceetl.server.config.ConfigException.check;
+import static org.traceetl.common.ConfigException.check;
 
 import java.nio.file.Files;
 import java.nio.file.Path;

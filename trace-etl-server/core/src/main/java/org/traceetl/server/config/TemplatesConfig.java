@@ -1,11 +1,12 @@
 package org.traceetl.server.config;
 
-import static org.traceetl.server.config.ConfigException.check;
-import static org.traceetl.server.config.ConfigException.orElse;
+import static org.traceetl.common.ConfigException.check;
+import static org.traceetl.common.ConfigException.orElse;
 
 import com.google.re2j.Pattern;
 import com.google.re2j.PatternSyntaxException;
 import java.util.List;
+import org.traceetl.common.ConfigException;
 
 /**
  * The replacement of identifiers in span names: {@code trace-etl.series.templates}. A missing value

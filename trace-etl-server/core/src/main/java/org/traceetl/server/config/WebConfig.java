@@ -1,7 +1,7 @@
 package org.traceetl.server.config;
 
-import static org.traceetl.server.config.ConfigException.check;
-import static org.traceetl.server.config.ConfigException.orElse;
+import static org.traceetl.common.ConfigException.check;
+import static org.traceetl.common.ConfigException.orElse;
 
 import java.io.IOException;
 import java.net.URI;
@@ -11,6 +11,8 @@ import java.util.List;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.traceetl.common.ConfigException;
+import org.traceetl.common.Secret;
 
 /**
  * Access control, and links to traces: {@code trace-etl.web}. A missing value is its default.

@@ -3,8 +3,8 @@ package org.traceetl.server.series;
 import com.google.re2j.Matcher;
 import com.google.re2j.Pattern;
 import java.util.List;
+import org.traceetl.common.WildcardPattern;
 import org.traceetl.server.config.TemplatesConfig;
-import org.traceetl.server.config.WildcardPattern;
 
 /** The configured templates of span names. Matching takes linear time for any name. Immutable. */
 public final class NamePatterns {

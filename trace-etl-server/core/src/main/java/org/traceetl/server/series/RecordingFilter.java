@@ -2,9 +2,9 @@ package org.traceetl.server.series;
 
 import java.util.List;
 import java.util.Set;
+import org.traceetl.common.WildcardPattern;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.SpanKind;
-import org.traceetl.server.config.WildcardPattern;
 
 /**
  * The configured filters, checked for spans without a series: once per batch for each name and

@@ -2,9 +2,9 @@ package org.traceetl.server.series;
 
 import java.util.List;
 import java.util.Set;
+import org.traceetl.common.WildcardPattern;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.SpanKind;
-import org.traceetl.server.config.WildcardPattern;
 
 /** The durations from which spans are slow, read once for each application. Immutable. */
 public final class SlowThresholds {

@@ -1,6 +1,6 @@
 package org.traceetl.server.ozhera;
 
-import static org.traceetl.server.config.ConfigException.check;
+import static org.traceetl.common.ConfigException.check;
 
 import java.util.List;
 import java.util.Locale;

@@ -1,7 +1,7 @@
 package org.traceetl.server.features.discovery;
 
-import static org.traceetl.server.config.ConfigException.check;
-import static org.traceetl.server.config.ConfigException.orElse;
+import static org.traceetl.common.ConfigException.check;
+import static org.traceetl.common.ConfigException.orElse;
 
 import com.google.common.net.HostAndPort;
 import java.time.Duration;

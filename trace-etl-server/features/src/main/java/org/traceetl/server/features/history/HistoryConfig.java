@@ -1,7 +1,7 @@
 package org.traceetl.server.features.history;
 
-import static org.traceetl.server.config.ConfigException.check;
-import static org.traceetl.server.config.ConfigException.orElse;
+import static org.traceetl.common.ConfigException.checkRange;
+import static org.traceetl.common.ConfigException.orElse;
 
 /**
  * The live history: {@code trace-etl.history}. A missing value is its default.
@@ -20,15 +20,11 @@ public record HistoryConfig(Boolean enabled, Integer maxApplications, Integer ma
     enabled = orElse(enabled, true);
     maxApplications = orElse(maxApplications, 10_000);
     maxOperations = orElse(maxOperations, 50_000);
-    checkRange("max-applications", maxApplications);
-    checkRange("max-operations", maxOperations);
+    checkRange("trace-etl.history.max-applications", maxApplications, 1, MOST);
+    checkRange("trace-etl.history.max-operations", maxOperations, 1, MOST);
   }
 
   public static HistoryConfig defaults() {
     return new HistoryConfig(null, null, null);
-  }
-
-  private static void checkRange(String name, int value) {
-    check(value >= 1 && value <= MOST, "trace-etl.history." + name, value, "must be 1 to " + MOST);
   }
 }

@@ -1,6 +1,6 @@
 package org.traceetl.server.features.hotspot;
 
-import static org.traceetl.server.config.ConfigException.check;
+import static org.traceetl.common.ConfigException.check;
 
 import java.util.Set;
 import org.traceetl.server.assembly.ServerContext;

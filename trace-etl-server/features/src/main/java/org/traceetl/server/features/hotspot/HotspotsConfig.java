@@ -1,7 +1,8 @@
 package org.traceetl.server.features.hotspot;
 
-import static org.traceetl.server.config.ConfigException.check;
-import static org.traceetl.server.config.ConfigException.orElse;
+import static org.traceetl.common.ConfigException.check;
+import static org.traceetl.common.ConfigException.checkRange;
+import static org.traceetl.common.ConfigException.orElse;
 
 import java.time.Duration;
 import java.util.List;
@@ -120,7 +121,7 @@ public record HotspotsConfig(
   }
 
   private static void between(String key, int value, int min, int max) {
-    check(value >= min && value <= max, PREFIX + key, value, "must be " + min + " to " + max);
+    checkRange(PREFIX + key, value, min, max);
   }
 
   public static HotspotsConfig defaults() {

@@ -1,6 +1,6 @@
 package org.traceetl.server.features.index;
 
-import static org.traceetl.server.config.ConfigException.canonical;
+import static org.traceetl.common.ConfigException.canonical;
 
 import java.net.URI;
 import java.nio.file.Path;
@@ -8,8 +8,8 @@ import java.time.Duration;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.util.List;
+import org.traceetl.common.Secret;
 import org.traceetl.server.config.Profile;
-import org.traceetl.server.config.Secret;
 
 /**
  * The index of slow and failed spans: {@code index.*}.

@@ -5,8 +5,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.ZoneId;
 import java.util.List;
+import org.traceetl.common.Secret;
 import org.traceetl.server.config.Profile;
-import org.traceetl.server.config.Secret;
 
 /** The keys below {@code trace-etl.index} as they are written; null where one is missing. */
 record IndexKeys(

@@ -1,7 +1,7 @@
 package org.traceetl.server.features.index;
 
 import static java.util.stream.Collectors.toCollection;
-import static org.traceetl.server.config.ConfigException.check;
+import static org.traceetl.common.ConfigException.check;
 
 import java.time.InstantSource;
 import java.util.ServiceLoader;

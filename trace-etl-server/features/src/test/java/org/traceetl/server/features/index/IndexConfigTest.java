@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.traceetl.server.config.Secret;
+import org.traceetl.common.Secret;
 
 final class IndexConfigTest {
   private static final Secret SECRET = new Secret("hunter2");

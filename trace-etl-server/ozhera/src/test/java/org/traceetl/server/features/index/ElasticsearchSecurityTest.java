@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.common.Clocks;
-import org.traceetl.server.config.Secret;
+import org.traceetl.common.Secret;
 import org.traceetl.server.ozhera.OzheraLayout;
 import org.traceetl.server.window.TraceDocument;
 import org.traceetl.server.window.TraceDocument.Reason;

@@ -1,4 +1,4 @@
-package org.traceetl.server.config;
+package org.traceetl.common;
 
 import java.io.IOException;
 import java.nio.file.Files;

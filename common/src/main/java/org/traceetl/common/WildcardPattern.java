@@ -1,4 +1,4 @@
-package org.traceetl.agent.filter;
+package org.traceetl.common;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
@@ -9,31 +9,33 @@ import java.util.List;
  * A pattern in which {@code *} matches any run of bytes, also an empty one; other bytes are
  * literal. Immutable. Matching takes at most (bytes of text) * (bytes of pattern) steps.
  */
-final class TextPattern {
+public final class WildcardPattern {
   private static final byte ANY = '*';
 
   private final byte[] pattern;
   private final boolean literal;
   private final boolean all;
 
-  TextPattern(String pattern) {
+  public WildcardPattern(String pattern) {
     this.pattern = pattern.getBytes(UTF_8);
     literal = pattern.indexOf(ANY) < 0;
     all = pattern.equals("*");
   }
 
   /** Compiles the patterns; returns null if one of them matches everything. */
-  static TextPattern[] unlessAll(List<String> patterns) {
-    TextPattern[] compiled = patterns.stream().map(TextPattern::new).toArray(TextPattern[]::new);
+  public static WildcardPattern[] unlessAll(List<String> patterns) {
+    WildcardPattern[] compiled =
+        patterns.stream().map(WildcardPattern::new).toArray(WildcardPattern[]::new);
     return Arrays.stream(compiled).anyMatch(one -> one.all) ? null : compiled;
   }
 
   /** Returns whether any pattern matches; null matches everything. */
-  static boolean anyMatches(TextPattern[] patterns, byte[] text, int offset, int length) {
+  public static boolean anyMatches(
+      WildcardPattern[] patterns, byte[] text, int offset, int length) {
     if (patterns == null) {
       return true;
     }
-    for (TextPattern pattern : patterns) {
+    for (WildcardPattern pattern : patterns) {
       if (pattern.matches(text, offset, length)) {
         return true;
       }
@@ -42,11 +44,18 @@ final class TextPattern {
   }
 
   /** Returns the pattern if it has no star; null otherwise. */
-  byte[] literal() {
+  public byte[] literal() {
     return literal ? pattern : null;
   }
 
-  boolean matches(byte[] text, int offset, int length) {
+  /** Returns whether the pattern matches the whole text. */
+  public boolean matches(String text) {
+    byte[] bytes = text.getBytes(UTF_8);
+    return matches(bytes, 0, bytes.length);
+  }
+
+  /** Returns whether the pattern matches these bytes as a whole. */
+  public boolean matches(byte[] text, int offset, int length) {
     if (literal) {
       return length == pattern.length
           && Arrays.equals(text, offset, offset + length, pattern, 0, length);
