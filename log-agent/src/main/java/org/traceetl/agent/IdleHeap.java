@@ -52,14 +52,9 @@ final class IdleHeap implements SteppedTask {
     SteppedThread.daemon("idle-heap", heap, new LogThrottle(nanoClock)).start();
   }
 
+  /** Collects if a busy period has just ended and the heap is large. */
   @Override
   public long doWork() {
-    look();
-    return LOOK_NANOS;
-  }
-
-  /** Collects if a busy period has just ended and the heap is large. */
-  void look() {
     long allocated = allocatedBytes.getAsLong();
     boolean busy = allocated - allocatedAtLastLook > BUSY_BYTES;
     allocatedAtLastLook = allocated;
@@ -67,5 +62,6 @@ final class IdleHeap implements SteppedTask {
       collection.run();
     }
     wasBusy = busy;
+    return LOOK_NANOS;
   }
 }

@@ -6,28 +6,34 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.OptionalInt;
-import java.util.concurrent.TimeUnit;
+import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.agent.config.AgentConfig;
 import org.traceetl.agent.config.RocketMqConfig;
+import org.traceetl.agent.config.RoutingConfig;
 import org.traceetl.agent.filter.Filters;
 import org.traceetl.agent.flow.Checkpoint;
 import org.traceetl.agent.http.PortAccess;
 import org.traceetl.agent.pipeline.Pipeline;
+import org.traceetl.agent.pipeline.PipelineMetrics;
 import org.traceetl.agent.publish.DecisionsFile;
 import org.traceetl.agent.publish.DecisionsWatch;
+import org.traceetl.agent.publish.PublishMetrics;
 import org.traceetl.agent.publish.Publisher;
+import org.traceetl.agent.publish.PublisherOptions;
 import org.traceetl.agent.publish.RecordFollower;
 import org.traceetl.agent.publish.RocketMqTransport;
 import org.traceetl.agent.publish.TopologyFile;
 import org.traceetl.agent.publish.TopologyWatch;
+import org.traceetl.agent.reload.ReloadMetrics;
 import org.traceetl.agent.reload.Reloader;
 import org.traceetl.agent.route.RoutingState;
 import org.traceetl.agent.source.file.FileSource;
 import org.traceetl.agent.source.otlp.OtlpReceiver;
 import org.traceetl.agent.source.ring.RingSource;
 import org.traceetl.agent.spool.Spool;
+import org.traceetl.agent.spool.SpoolMetrics;
 import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.agent.state.StateDirectory;
 import org.traceetl.agent.telemetry.AgentMetrics;
@@ -46,6 +52,9 @@ public final class RunningAgent implements AutoCloseable {
   /** Closed last to first. */
   private final Deque<AutoCloseable> opened = new ArrayDeque<>();
 
+  private final AgentConfig config;
+  private final Clocks clocks;
+  private final AgentMetrics metrics = new AgentMetrics();
   private final Spool spool;
   private final RoutingState routing;
   private final Pipeline pipeline;
@@ -70,34 +79,36 @@ public final class RunningAgent implements AutoCloseable {
   }
 
   private RunningAgent(AgentConfig config, Clocks clocks) throws IOException {
+    this.config = config;
+    this.clocks = clocks;
     try {
       StateDirectory state = open(StateDirectory.open(config.stateDirectory()));
       AgentIdentity identity = AgentIdentity.next(state);
       log.info("Agent {}, epoch {}, state in {}", identity.id(), identity.epoch(), state.path());
-      AgentMetrics metrics = new AgentMetrics();
-      reloader = open(new Reloader(metrics, clocks.nanoClock()));
-
+      reloader = open(new Reloader(metrics.add(new ReloadMetrics()), clocks.nanoClock()));
       spool =
           open(
               Spool.open(
-                  config.spool(), identity, metrics, clocks.nanoClock(), clocks.wall()::millis));
+                  config.spool(),
+                  identity,
+                  metrics.add(new SpoolMetrics()),
+                  clocks.nanoClock(),
+                  clocks.wall()::millis));
       RocketMqTransport.redirectClientLog(state.path().resolve("rocketmq-client-log"));
       RocketMqTransport transport =
           open(
               RocketMqTransport.start(
                   config.rocketmq(), identity.id() + "-" + ProcessHandle.current().pid()));
+      PublishMetrics publishMetrics = metrics.add(new PublishMetrics());
       publisher =
           open(
               new Publisher(
+                  PublisherOptions.of(config),
                   transport,
-                  config.rocketmq(),
                   spool,
-                  config.pipeline().maxBytesInFlight(),
-                  TimeUnit.HOURS.toMillis(config.spool().maxAgeHours()),
-                  TimeUnit.SECONDS.toNanos(config.routing().rerouteAfterSeconds()),
-                  metrics,
+                  publishMetrics,
                   clocks.nanoClock(),
-                  spool::nowMillis));
+                  RandomGenerator.getDefault()));
       publisher.start();
       LiveRules rules =
           new LiveRules(
@@ -110,61 +121,22 @@ public final class RunningAgent implements AutoCloseable {
           open(
               new Pipeline(
                   config.pipeline(),
-                  routing.router(),
                   identity,
                   spool,
-                  metrics,
+                  metrics.add(new PipelineMetrics()),
                   clocks.nanoClock(),
                   spool::nowMillis));
+      pipeline.router(routing.router());
       pipeline.filters(new Filters(rules.filters()));
       List<Checkpoint.Position> places = spool.places();
       pipeline.start();
       publisher.routes(pipeline::topology);
       rules.follow(reloader);
       if (config.routing().hotspots() || config.routing().learntNames()) {
-        follow(config, state, transport, metrics, clocks);
+        followDecisions(state, transport, publishMetrics);
       }
-      TopologyFile topologyFile = new TopologyFile(state, config.rocketmq());
-      TopologyWatch watch =
-          open(
-              new TopologyWatch(
-                  transport,
-                  config.rocketmq(),
-                  topologyFile::load,
-                  topology -> {
-                    publisher.topology(topology);
-                    topologyFile.save(topology);
-                  },
-                  clocks.nanoClock()));
-      watch.start();
-
-      otlp =
-          config.otlp().enabled()
-              ? open(
-                  new OtlpReceiver(
-                      config.otlp(),
-                      config.pipeline().maxBytesInFlight(),
-                      pipeline,
-                      spool.answered(),
-                      clocks))
-              : null;
-      if (otlp != null) {
-        OtlpMetrics.register(otlp, metrics);
-        otlp.start();
-        log.info(
-            "Receiving OTLP on {}: gRPC port {}, HTTP port {}{}",
-            config.otlp().host(),
-            otlp.grpcPort(),
-            otlp.httpPort(),
-            config.otlp().tls().isPresent() ? ", with TLS" : "");
-        if (config.otlp().hasClearTextTokens()) {
-          log.warn(
-              "Bearer tokens are sent in clear text to {}, because otlp.allow-clear-text-token"
-                  + " is true",
-              config.otlp().host());
-        }
-        reload("otlp", otlp.access());
-      }
+      followTopology(state, transport);
+      otlp = config.otlp().enabled() ? openOtlp() : null;
       files =
           open(
               new FileSource(
@@ -184,30 +156,73 @@ public final class RunningAgent implements AutoCloseable {
                   metrics,
                   clocks));
       rings.start();
-      telemetry =
-          config.telemetry().enabled()
-              ? open(
-                  TelemetryServer.start(
-                      config.telemetry(), metrics.registry, this::problem, clocks.wall()))
-              : null;
-      if (telemetry != null) {
-        if (config.telemetry().hasClearTextTokens()) {
-          log.warn(
-              "Bearer tokens are sent in clear text to {}, because"
-                  + " telemetry.allow-clear-text-token is true",
-              config.telemetry().host());
-        }
-        metrics.gauge(
-            "telemetry_certificate_end_timestamp_seconds",
-            "Expiry of the telemetry port's certificate as Unix time; 0 without TLS.",
-            telemetry.access()::certificateEndSeconds);
-        reload("telemetry", telemetry.access());
-      }
+      telemetry = config.telemetry().enabled() ? openTelemetry() : null;
       reloader.start();
     } catch (IOException | RuntimeException e) {
       closeOpened();
       throw e;
     }
+  }
+
+  private OtlpReceiver openOtlp() throws IOException {
+    OtlpReceiver receiver =
+        open(
+            new OtlpReceiver(
+                config.otlp(),
+                config.pipeline().maxBytesInFlight(),
+                pipeline,
+                spool.answered(),
+                clocks));
+    OtlpMetrics.register(receiver, metrics);
+    receiver.start();
+    log.info(
+        "Receiving OTLP on {}: gRPC port {}, HTTP port {}{}",
+        config.otlp().host(),
+        receiver.grpcPort(),
+        receiver.httpPort(),
+        config.otlp().tls().isPresent() ? ", with TLS" : "");
+    if (config.otlp().hasClearTextTokens()) {
+      warnOfClearText(config.otlp().host(), "otlp");
+    }
+    reload("otlp", receiver.access());
+    return receiver;
+  }
+
+  private TelemetryServer openTelemetry() throws IOException {
+    TelemetryServer server =
+        open(
+            TelemetryServer.start(
+                config.telemetry(), metrics.registry, this::problem, clocks.wall()));
+    if (config.telemetry().hasClearTextTokens()) {
+      warnOfClearText(config.telemetry().host(), "telemetry");
+    }
+    metrics.gauge(
+        "telemetry_certificate_end_timestamp_seconds",
+        "Expiry of the telemetry port's certificate as Unix time; 0 without TLS.",
+        server.access()::certificateEndSeconds);
+    reload("telemetry", server.access());
+    return server;
+  }
+
+  private static void warnOfClearText(String host, String port) {
+    log.warn(
+        "Bearer tokens are sent in clear text to {}, because {}.allow-clear-text-token is true",
+        host,
+        port);
+  }
+
+  private void followTopology(StateDirectory state, RocketMqTransport transport) {
+    TopologyFile file = new TopologyFile(state, config.rocketmq());
+    open(new TopologyWatch(
+            transport,
+            config.rocketmq(),
+            file::load,
+            topology -> {
+              publisher.topology(topology);
+              file.save(topology);
+            },
+            clocks.nanoClock()))
+        .start();
   }
 
   private void reload(String port, PortAccess access) {
@@ -219,37 +234,29 @@ public final class RunningAgent implements AutoCloseable {
     }
   }
 
-  /** Follows the servers' decisions. */
-  private void follow(
-      AgentConfig config,
-      StateDirectory state,
-      RocketMqTransport transport,
-      AgentMetrics metrics,
-      Clocks clocks) {
-    String topic = config.routing().hotspotsTopic();
+  private void followDecisions(
+      StateDirectory state, RocketMqTransport transport, PublishMetrics publishMetrics) {
+    RoutingConfig routed = config.routing();
+    String topic = routed.hotspotsTopic();
     RocketMqConfig rocketmq = config.rocketmq();
     open(new DecisionsWatch(
+            new DecisionsWatch.Options(
+                topic, routed.publicKeysFile(), rocketmq.routeRefreshMillis()),
             known -> transport.newest(topic, known),
-            topic,
-            config.routing().publicKeysFile(),
-            rocketmq.routeRefreshMillis(),
             new RecordFollower<>(
                 HotspotDecisions.FORMAT,
                 HotspotDecisions.NONE,
-                config.routing().hotspots()
-                    ? new DecisionsFile(state, "hotspots", topic, rocketmq)
-                    : null,
+                routed.hotspots() ? new DecisionsFile(state, "hotspots", topic, rocketmq) : null,
                 routing::decisions),
             new RecordFollower<>(
                 LearntNames.FORMAT,
                 LearntNames.NONE,
-                config.routing().learntNames()
+                routed.learntNames()
                     ? new DecisionsFile(state, "learnt-names", topic, rocketmq)
                     : null,
                 routing::learnt),
-            metrics,
-            clocks.nanoClock(),
-            clocks.latestMillis()))
+            publishMetrics,
+            clocks))
         .start();
   }
 

@@ -72,6 +72,8 @@ final class DocumentationTest {
     Map<String, String> types = new TreeMap<>();
     Map<String, String> helps = new TreeMap<>();
     families(metricsOf(directory), types, helps);
+    assertThat(types.keySet()).allMatch(name -> name.startsWith("trace_etl_agent_"));
+    assertThat(helps.values()).allMatch(help -> help.endsWith("."));
 
     write(types, helps);
     Map<String, String> rows =

@@ -37,6 +37,6 @@ final class IdleHeapTest {
 
   private void look(long mebibytesLater) {
     allocated += mebibytesLater * MEBIBYTE;
-    idleHeap.look();
+    idleHeap.doWork();
   }
 }

@@ -33,14 +33,16 @@ import org.traceetl.agent.config.SpoolConfig;
 import org.traceetl.agent.config.TelemetryConfig;
 import org.traceetl.agent.publish.DecisionsWatch;
 import org.traceetl.agent.publish.DecisionsWatch.Place;
+import org.traceetl.agent.publish.PublishMetrics;
 import org.traceetl.agent.publish.Publisher;
 import org.traceetl.agent.publish.RocketMqTransport;
+import org.traceetl.agent.publish.TestPublisher;
 import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.route.Topology;
 import org.traceetl.agent.spool.Spool;
+import org.traceetl.agent.spool.SpoolMetrics;
 import org.traceetl.agent.spool.TestSpool;
 import org.traceetl.agent.state.AgentIdentity;
-import org.traceetl.agent.telemetry.AgentMetrics;
 import org.traceetl.common.Clocks;
 import org.traceetl.proto.HotspotDecisions;
 import org.traceetl.proto.Rejection;
@@ -120,21 +122,11 @@ final class RocketMqTest {
   void batchesArriveAlsoThoseCommittedWhileTheBrokerWasAway() throws Exception {
     String topic = "outage";
     broker.createTopic(topic, QUEUES);
-    AgentMetrics metrics = new AgentMetrics();
     AgentIdentity agent = new AgentIdentity(1, 2, 3);
     try (RocketMqTransport transport = RocketMqTransport.start(config(topic), "outage");
-        Spool spool = TestSpool.open(directory.resolve("outage-spool"), agent, metrics);
+        Spool spool = TestSpool.open(directory.resolve("outage-spool"), agent, new SpoolMetrics());
         Publisher publisher =
-            new Publisher(
-                transport,
-                config(topic),
-                spool,
-                1 << 20,
-                Long.MAX_VALUE,
-                Long.MAX_VALUE,
-                metrics,
-                System::nanoTime,
-                System::currentTimeMillis)) {
+            TestPublisher.create(transport, spool, 1 << 20, new PublishMetrics())) {
       publisher.start();
       await().atMost(LONG).ignoreExceptions().until(() -> transport.queues().size() == QUEUES);
       Topology topology = new Topology(transport.queues());

@@ -23,6 +23,13 @@ public interface Intake {
   Admission offer(
       String source, byte[] payload, int length, SpanDecoder decoder, Completion completion);
 
+  /**
+   * Counts a span that the source rejects before it offers a payload with it.
+   *
+   * @param reason see {@link SpanSink#rejected}
+   */
+  default void reject(String source, String reason) {}
+
   /** Offers a payload that is the whole array. */
   default Admission offer(
       String source, byte[] payload, SpanDecoder decoder, Completion completion) {

@@ -20,7 +20,6 @@ import org.traceetl.agent.route.SeriesHash;
 import org.traceetl.agent.route.Topology;
 import org.traceetl.agent.spool.Frame;
 import org.traceetl.agent.state.AgentIdentity;
-import org.traceetl.agent.telemetry.AgentMetrics;
 
 /**
  * Adds spans to open batches by resource and queue. It names full batches and adds them to the
@@ -51,10 +50,9 @@ final class Batcher implements SpanSink {
   }
 
   private final PipelineConfig config;
-  private final AgentIdentity identity;
   private final Frame frame;
   private final long mostFrameBytes;
-  private final AgentMetrics metrics;
+  private final PipelineMetrics metrics;
   private final ResourceCache resources;
   private final SeriesHash seriesHash = new SeriesHash();
   private final AgentSpanFilter filter = new AgentSpanFilter();
@@ -83,15 +81,9 @@ final class Batcher implements SpanSink {
    * @param mostFrameBytes limit above which further spans are rejected, because a payload must be
    *     in one frame
    */
-  Batcher(
-      PipelineConfig config,
-      AgentIdentity identity,
-      Frame frame,
-      long mostFrameBytes,
-      AgentMetrics metrics) {
+  Batcher(PipelineConfig config, Frame frame, long mostFrameBytes, PipelineMetrics metrics) {
     this.config = config;
     this.wantedEvents = WantedEvents.of(config.events().names(), config.events().attributes());
-    this.identity = identity;
     this.frame = frame;
     this.mostFrameBytes = mostFrameBytes;
     this.metrics = metrics;
@@ -321,6 +313,7 @@ final class Batcher implements SpanSink {
     owner.setOpen(batch.candidate(), null);
     BrokerQueue queue = owner.route().queue(batch.candidate());
     long sequence = nextSequences.merge(queue, 1L, Long::sum) - 1;
+    AgentIdentity identity = frame.agent();
     byte[] body = batch.finish(identity.high(), identity.low(), identity.epoch(), sequence);
     int spans = batch.spans();
     metrics.batchesClosed.labels(cause.label).inc();

@@ -23,7 +23,6 @@ import org.traceetl.agent.route.Topology;
 import org.traceetl.agent.spool.Frame;
 import org.traceetl.agent.spool.Spool;
 import org.traceetl.agent.state.AgentIdentity;
-import org.traceetl.agent.telemetry.AgentMetrics;
 import org.traceetl.common.LogThrottle;
 import org.traceetl.common.SteppedTask;
 import org.traceetl.common.SteppedThread;
@@ -47,7 +46,7 @@ public final class Pipeline implements Intake, SteppedTask, AutoCloseable {
   private final PipelineConfig config;
   private final Spool spool;
   private final Frame frame;
-  private final AgentMetrics metrics;
+  private final PipelineMetrics metrics;
   private final LongSupplier nanoClock;
   private final long lingerNanos;
   private final long commitBytes;
@@ -80,14 +79,12 @@ public final class Pipeline implements Intake, SteppedTask, AutoCloseable {
    */
   public Pipeline(
       PipelineConfig config,
-      Router router,
       AgentIdentity identity,
       Spool spool,
-      AgentMetrics metrics,
+      PipelineMetrics metrics,
       LongSupplier nanoClock,
       LongSupplier millis) {
     this.config = config;
-    this.router = router;
     this.spool = spool;
     this.frame = new Frame(identity, millis);
     this.metrics = metrics;
@@ -98,7 +95,7 @@ public final class Pipeline implements Intake, SteppedTask, AutoCloseable {
     this.failureLog = new LogThrottle(nanoClock);
     // All batches of a payload are in memory before they are on disk.
     long mostFrameBytes = Math.min(spool.mostFrameBytes(), config.maxBytesInFlight());
-    this.batcher = new Batcher(config, identity, frame, mostFrameBytes, metrics);
+    this.batcher = new Batcher(config, frame, mostFrameBytes, metrics);
     this.thread = new SteppedThread("pipeline", this, new LogThrottle(nanoClock));
     metrics.gauge(
         "in_flight_bytes",
@@ -115,7 +112,7 @@ public final class Pipeline implements Intake, SteppedTask, AutoCloseable {
     thread.start();
   }
 
-  /** Sets the queues. Until the first call no payload is accepted. */
+  /** Sets the queues, after the routing. Until the first call no payload is accepted. */
   public void topology(Topology now) {
     topology = now;
   }
@@ -140,6 +137,12 @@ public final class Pipeline implements Intake, SteppedTask, AutoCloseable {
       thread.wake();
     }
     return admitted;
+  }
+
+  @Override
+  public void reject(String source, String reason) {
+    metrics.spansReceived.labels(source).inc();
+    metrics.spansRejected.labels(source, reason).inc();
   }
 
   private Admission admit(

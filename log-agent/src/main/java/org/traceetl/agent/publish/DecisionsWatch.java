@@ -15,7 +15,7 @@ import java.util.function.DoubleSupplier;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.traceetl.agent.telemetry.AgentMetrics;
+import org.traceetl.common.Clocks;
 import org.traceetl.common.LogThrottle;
 import org.traceetl.common.SteppedTask;
 import org.traceetl.common.SteppedThread;
@@ -62,10 +62,18 @@ public final class DecisionsWatch implements SteppedTask, AutoCloseable {
    */
   public record Newest(Place place, List<byte[]> records) {}
 
+  /**
+   * What the watch reads.
+   *
+   * @param topic name of the topic
+   * @param publicKeysFile of the servers, read before each request; if empty, records need no
+   *     signature
+   * @param intervalMillis between two requests
+   */
+  public record Options(String topic, Optional<Path> publicKeysFile, int intervalMillis) {}
+
   private final Topic topic;
-  private final String name;
-  private final Optional<Path> publicKeysFile;
-  private final int intervalMillis;
+  private final Options options;
   private final List<RecordFollower<?>> kinds;
   private final LongSupplier unixMillis;
   private final Map<String, LongAdder> refused = new TreeMap<>();
@@ -76,33 +84,20 @@ public final class DecisionsWatch implements SteppedTask, AutoCloseable {
   private List<PublicKey> publicKeys = List.of();
   private Place known = Place.NONE;
 
-  /**
-   * Creates a watch that is not started.
-   *
-   * @param name of the topic
-   * @param publicKeysFile of the servers, read before each request; if empty, records need no
-   *     signature
-   * @param intervalMillis between two requests
-   * @param unixMillis milliseconds since 1970
-   */
+  /** Creates a watch that is not started. */
   public DecisionsWatch(
+      Options options,
       Topic topic,
-      String name,
-      Optional<Path> publicKeysFile,
-      int intervalMillis,
       RecordFollower<HotspotDecisions> hotspots,
       RecordFollower<LearntNames> names,
-      AgentMetrics metrics,
-      LongSupplier nanoClock,
-      LongSupplier unixMillis) {
-    failureLog = new LogThrottle(Duration.ofSeconds(30), nanoClock);
+      PublishMetrics metrics,
+      Clocks clocks) {
+    failureLog = new LogThrottle(Duration.ofSeconds(30), clocks.nanoClock());
+    this.options = options;
     this.topic = topic;
-    this.name = name;
-    this.publicKeysFile = publicKeysFile;
-    this.intervalMillis = intervalMillis;
     kinds = List.of(hotspots, names);
-    this.unixMillis = unixMillis;
-    thread = SteppedThread.daemon("decisions", this, new LogThrottle(nanoClock));
+    unixMillis = clocks.latestMillis();
+    thread = SteppedThread.daemon("decisions", this, new LogThrottle(clocks.nanoClock()));
     Map<String, DoubleSupplier> counts = new TreeMap<>();
     for (Reason reason : Reason.values()) {
       LongAdder count = new LongAdder();
@@ -143,14 +138,9 @@ public final class DecisionsWatch implements SteppedTask, AutoCloseable {
     thread.finish();
   }
 
+  /** Reads the newest records once. */
   @Override
   public long doWork() {
-    look();
-    return TimeUnit.MILLISECONDS.toNanos(intervalMillis);
-  }
-
-  /** Reads the newest records once. */
-  void look() {
     try {
       // If the configured keys cannot be read, no record is accepted.
       readPublicKeys();
@@ -165,22 +155,23 @@ public final class DecisionsWatch implements SteppedTask, AutoCloseable {
             e.getMessage());
       }
     }
+    return TimeUnit.MILLISECONDS.toNanos(options.intervalMillis());
   }
 
   private void readPublicKeys() throws IOException {
-    if (publicKeysFile.isPresent()) {
+    if (options.publicKeysFile().isPresent()) {
+      Path file = options.publicKeysFile().get();
       try {
-        publicKeys = SignedRecord.publicKeys(Files.readString(publicKeysFile.get()));
+        publicKeys = SignedRecord.publicKeys(Files.readString(file));
       } catch (IOException | IllegalArgumentException e) {
-        throw new IOException(
-            "routing.public-keys-file = " + publicKeysFile.get() + ": " + e.getMessage(), e);
+        throw new IOException("routing.public-keys-file = " + file + ": " + e.getMessage(), e);
       }
     }
   }
 
   private void read(byte[] message) {
     try {
-      take(SignedRecord.open(message, name, publicKeys));
+      take(SignedRecord.open(message, options.topic(), publicKeys));
     } catch (MalformedDecisionsException e) {
       refused.get(e.reason().label()).increment();
       if (failureLog.permits()) {

@@ -12,10 +12,10 @@ import java.util.function.Consumer;
 import org.traceetl.agent.spool.SpooledBatch;
 
 /**
- * The unsettled batches of one queue (a lane). Confined to the publisher thread.
+ * The unsettled batches of one queue. Confined to the publisher thread.
  *
  * <p>A batch waits, is in flight, waits again after a failure, and leaves when it is settled. After
- * a failure the lane pauses, then sends one batch at a time until one is confirmed.
+ * a failure the queue pauses, then sends one batch at a time until one is confirmed.
  */
 final class QueueBacklog {
   /**
@@ -57,6 +57,11 @@ final class QueueBacklog {
   boolean isEmpty() {
     forgetSettled();
     return unconfirmed.isEmpty() && behind.isEmpty();
+  }
+
+  /** Returns whether it has a batch that waits or is in flight. */
+  boolean isBusy() {
+    return !isEmpty() || hasInFlight();
   }
 
   boolean hasInFlight() {
@@ -161,7 +166,7 @@ final class QueueBacklog {
     pausedUntilNanos = nanos;
   }
 
-  /** Returns whether the lane is paused and has a batch to send afterwards. */
+  /** Returns whether the queue is paused and has a batch to send afterwards. */
   boolean isPaused(long nowNanos) {
     return failures > 0 && !waiting.isEmpty() && nowNanos - pausedUntilNanos < 0;
   }

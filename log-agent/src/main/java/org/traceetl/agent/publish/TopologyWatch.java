@@ -64,19 +64,14 @@ public final class TopologyWatch implements SteppedTask, AutoCloseable {
     thread.finish();
   }
 
-  @Override
-  public long doWork() {
-    refresh();
-    return TimeUnit.MILLISECONDS.toNanos(
-        known == null ? UNKNOWN_REFRESH_MILLIS : config.routeRefreshMillis());
-  }
-
   private void fallBack(Topology topology) {
     known = topology;
     listener.accept(topology);
   }
 
-  private void refresh() {
+  /** Requests the queues once. */
+  @Override
+  public long doWork() {
     try {
       Topology now = new Topology(transport.queues());
       if (!now.equals(known)) {
@@ -95,5 +90,7 @@ public final class TopologyWatch implements SteppedTask, AutoCloseable {
             known == null ? "" : "; the " + known.queues().size() + " known queues stay in use");
       }
     }
+    return TimeUnit.MILLISECONDS.toNanos(
+        known == null ? UNKNOWN_REFRESH_MILLIS : config.routeRefreshMillis());
   }
 }

@@ -8,7 +8,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.traceetl.agent.telemetry.AgentMetrics;
 import org.traceetl.common.LogThrottle;
 import org.traceetl.common.SteppedTask;
 import org.traceetl.common.SteppedThread;
@@ -61,14 +60,14 @@ public final class Reloader implements SteppedTask, AutoCloseable {
     }
   }
 
-  private final AgentMetrics metrics;
+  private final ReloadMetrics metrics;
   private final LongSupplier nanoClock;
   private final List<Watched> watched = new CopyOnWriteArrayList<>();
   private final AtomicBoolean asked = new AtomicBoolean();
   private final SteppedThread thread;
   private boolean started;
 
-  public Reloader(AgentMetrics metrics, LongSupplier nanoClock) {
+  public Reloader(ReloadMetrics metrics, LongSupplier nanoClock) {
     this.metrics = metrics;
     this.nanoClock = nanoClock;
     thread = new SteppedThread("reload", this, new LogThrottle(nanoClock));

@@ -83,7 +83,8 @@ public final class Frame {
     bodyBytes = 0;
   }
 
-  AgentIdentity agent() {
+  /** Returns the run that names the batches. */
+  public AgentIdentity agent() {
     return agent;
   }
 

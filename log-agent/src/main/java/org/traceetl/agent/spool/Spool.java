@@ -31,7 +31,6 @@ import org.traceetl.agent.flow.AnsweredRequests.Answered;
 import org.traceetl.agent.flow.Checkpoint;
 import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.agent.state.DirectoryLock;
-import org.traceetl.agent.telemetry.AgentMetrics;
 import org.traceetl.common.LogThrottle;
 import org.traceetl.common.SteppedTask;
 import org.traceetl.common.SteppedThread;
@@ -95,7 +94,7 @@ public final class Spool implements AutoCloseable {
   // Limits a segment of many small batches, so that dropping the oldest segment drops few.
   private final int mostSegmentBatches;
   private final AgentIdentity agent;
-  private final AgentMetrics metrics;
+  private final SpoolMetrics metrics;
   private final LongSupplier nanoClock;
   private final FrameFile.Force force;
   private final long startMillis;
@@ -142,7 +141,7 @@ public final class Spool implements AutoCloseable {
   private Spool(
       SpoolConfig config,
       AgentIdentity agent,
-      AgentMetrics metrics,
+      SpoolMetrics metrics,
       LongSupplier nanoClock,
       FrameFile.Force force,
       long startMillis,
@@ -167,12 +166,6 @@ public final class Spool implements AutoCloseable {
     this.nextTendNanos = nanoClock.getAsLong();
     this.nextTryNanos = nextTendNanos;
     this.nextMergeNanos = nextTendNanos;
-    // Registered at the start, so that alerts detect the first loss.
-    for (Settlement how : Settlement.values()) {
-      if (how != Settlement.PUBLISHED) {
-        drop(how, 0, 0);
-      }
-    }
   }
 
   /**
@@ -186,7 +179,7 @@ public final class Spool implements AutoCloseable {
   public static Spool open(
       SpoolConfig config,
       AgentIdentity agent,
-      AgentMetrics metrics,
+      SpoolMetrics metrics,
       LongSupplier nanoClock,
       LongSupplier unixMillis)
       throws IOException {
@@ -197,7 +190,7 @@ public final class Spool implements AutoCloseable {
   static Spool open(
       SpoolConfig config,
       AgentIdentity agent,
-      AgentMetrics metrics,
+      SpoolMetrics metrics,
       LongSupplier nanoClock,
       LongSupplier unixMillis,
       FrameFile.Force force)
@@ -240,14 +233,14 @@ public final class Spool implements AutoCloseable {
     }
   }
 
-  private static FrameFile.Force counted(FrameFile.Force force, AgentMetrics metrics) {
+  private static FrameFile.Force counted(FrameFile.Force force, SpoolMetrics metrics) {
     return (path, channel) -> {
       try {
         force.force(path, channel);
       } catch (ClosedChannelException e) {
         throw e;
       } catch (IOException e) {
-        metrics.spoolFlushFailures.inc();
+        metrics.flushFailures.inc();
         throw e;
       }
     };
@@ -291,10 +284,10 @@ public final class Spool implements AutoCloseable {
     }
     measure();
     deleteSettled();
-    register();
+    metrics.observe(this, config);
     metrics.spansRecovered.inc((double) (spans + recovery.damagedSpans));
-    drop(Settlement.DAMAGED, recovery.damagedBatches, recovery.damagedSpans);
-    metrics.spoolDamagedFrames.inc(recovery.damagedFrames);
+    metrics.drop(Settlement.DAMAGED, recovery.damagedBatches, recovery.damagedSpans);
+    metrics.damagedFrames.inc(recovery.damagedFrames);
     if (!recovered.isEmpty()) {
       log.info(
           "The spool holds {} batches with {} spans from earlier runs; the agent sends them first",
@@ -328,29 +321,6 @@ public final class Spool implements AutoCloseable {
         force(segment.frames);
       }
     }
-  }
-
-  private void register() {
-    metrics.gauge("spool_bytes", "Bytes of the spool on disk.", () -> bytes);
-    metrics.gauge(
-        "spool_limit_bytes", "Limit for the bytes of the spool on disk.", config::maxBytes);
-    metrics.gauge(
-        "spool_batches", "Batches in the spool that the broker has not confirmed.", this::batches);
-    metrics.gauge("spool_limit_batches", "Limit for the batches in the spool.", config::maxBatches);
-    metrics.gauge(
-        "spool_spans", "Spans in the spool that the broker has not confirmed.", this::spans);
-    metrics.gauge(
-        "unconfirmed_bytes",
-        "Bytes of the batches in the spool that the broker has not confirmed.",
-        this::batchBytes);
-    metrics.gauge(
-        "spool_oldest_seconds",
-        "Age of the oldest batch in the spool; 0 if the spool is empty.",
-        this::oldestSeconds);
-    metrics.gauge(
-        "spool_writable",
-        "1 while the spool can be written; 0 after a failed write, until a retry succeeds.",
-        () -> failure.isEmpty() ? 1 : 0);
   }
 
   /**
@@ -433,11 +403,11 @@ public final class Spool implements AutoCloseable {
     try {
       write(frame, frameBytes);
     } catch (IOException e) {
-      metrics.spoolWriteFailures.inc();
+      metrics.writeFailures.inc();
       failed(e);
       throw e;
     }
-    metrics.spoolFrames.inc();
+    metrics.frames.inc();
     frame.requests().forEach(request -> answered.add(request.request(), request.answer()));
     frame.places().forEach(this::keep);
     reserve();
@@ -728,14 +698,9 @@ public final class Spool implements AutoCloseable {
       parts.get(batch.queue().broker()).add(batch, -1);
     }
     if (how != Settlement.PUBLISHED) {
-      drop(how, 1, batch.spans());
+      metrics.drop(how, 1, batch.spans());
     }
     return true;
-  }
-
-  private void drop(Settlement why, long droppedBatches, long droppedSpans) {
-    metrics.batchesDropped.labels(why.label()).inc((double) droppedBatches);
-    metrics.spansDropped.labels(why.label()).inc((double) droppedSpans);
   }
 
   /**
@@ -1176,7 +1141,12 @@ public final class Spool implements AutoCloseable {
     return bytes;
   }
 
-  private double oldestSeconds() {
+  /** Returns false after a failed write, until a retry succeeds. Safe for any thread. */
+  boolean isWritable() {
+    return failure.isEmpty();
+  }
+
+  double oldestSeconds() {
     synchronized (lock) {
       for (Segment segment : segments) {
         SpooledBatch oldest = segment.oldest();

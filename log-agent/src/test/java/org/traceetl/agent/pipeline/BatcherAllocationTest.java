@@ -21,7 +21,6 @@ import org.traceetl.agent.route.Router;
 import org.traceetl.agent.route.Topology;
 import org.traceetl.agent.spool.Frame;
 import org.traceetl.agent.state.AgentIdentity;
-import org.traceetl.agent.telemetry.AgentMetrics;
 import org.traceetl.common.ConfigException;
 import org.traceetl.proto.HotspotDecisions;
 import org.traceetl.proto.LearntNames;
@@ -38,10 +37,10 @@ final class BatcherAllocationTest {
   private static final int MOST_BYTES_PER_FILTERED_PAYLOAD = 1_024;
 
   private final AgentIdentity identity = new AgentIdentity(1, 2, 3);
-  private final AgentMetrics metrics = new AgentMetrics();
+  private final PipelineMetrics metrics = new PipelineMetrics();
   private final Frame frame = new Frame(identity, () -> 0);
   private final Batcher batcher =
-      new Batcher(PipelineConfig.defaults(), identity, frame, Long.MAX_VALUE, metrics);
+      new Batcher(PipelineConfig.defaults(), frame, Long.MAX_VALUE, metrics);
   private final Attributes resource = new Attributes();
   private final SpanView span = new SpanView();
   private byte[][] names = new byte[50][];

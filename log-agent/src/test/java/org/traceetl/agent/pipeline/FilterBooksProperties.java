@@ -23,7 +23,6 @@ import org.traceetl.agent.route.Router;
 import org.traceetl.agent.route.Topology;
 import org.traceetl.agent.spool.Frame;
 import org.traceetl.agent.state.AgentIdentity;
-import org.traceetl.agent.telemetry.AgentMetrics;
 import org.traceetl.common.ConfigException;
 
 /** For any rules and spans, each span is in a batch or in one count. */
@@ -44,10 +43,9 @@ final class FilterBooksProperties {
   @Property(tries = 200)
   void booksBalance(@ForAll("rules") List<String> rules, @ForAll long seed) throws ConfigException {
     AgentIdentity identity = new AgentIdentity(1, 2, 3);
-    AgentMetrics metrics = new AgentMetrics();
+    PipelineMetrics metrics = new PipelineMetrics();
     Frame frame = new Frame(identity, () -> 0);
-    Batcher batcher =
-        new Batcher(PipelineConfig.defaults(), identity, frame, Long.MAX_VALUE, metrics);
+    Batcher batcher = new Batcher(PipelineConfig.defaults(), frame, Long.MAX_VALUE, metrics);
     batcher.route(
         new Router(RoutingRules.defaults()), new Topology(List.of(new BrokerQueue("broker-a", 0))));
     batcher.filter(new Filters(FiltersFile.parse(String.join("\n", rules).getBytes(UTF_8))));

@@ -3,8 +3,8 @@ package org.traceetl.agent.pipeline;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
+import static org.traceetl.agent.telemetry.MetricValues.value;
 
-import io.prometheus.client.Collector.MetricFamilySamples;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
@@ -22,7 +22,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.agent.config.FiltersFile;
 import org.traceetl.agent.config.PipelineConfig;
-import org.traceetl.agent.config.RocketMqConfig;
 import org.traceetl.agent.config.RoutingRules;
 import org.traceetl.agent.config.SpoolConfig.WhenFull;
 import org.traceetl.agent.filter.Filters;
@@ -37,25 +36,27 @@ import org.traceetl.agent.flow.SpanView;
 import org.traceetl.agent.publish.MemoryTransport;
 import org.traceetl.agent.publish.MemoryTransport.Mode;
 import org.traceetl.agent.publish.MemoryTransport.Stored;
+import org.traceetl.agent.publish.PublishMetrics;
 import org.traceetl.agent.publish.Publisher;
+import org.traceetl.agent.publish.TestPublisher;
 import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.route.Router;
 import org.traceetl.agent.route.Topology;
 import org.traceetl.agent.spool.Spool;
+import org.traceetl.agent.spool.SpoolMetrics;
 import org.traceetl.agent.spool.TestSpool;
 import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.agent.telemetry.AgentMetrics;
+import org.traceetl.agent.telemetry.MetricValues;
 import org.traceetl.common.ConfigException;
 import org.traceetl.proto.Rejection;
 import org.traceetl.proto.SpanBatchReader;
 
 final class PipelineTest {
   private static final AgentIdentity IDENTITY = new AgentIdentity(7, 8, 3);
-  private static final RocketMqConfig ROCKETMQ =
-      new RocketMqConfig("unused:1", "trace-spans", "log-agent", "", "", 100, 1, 5, 1_000);
 
   private final MemoryTransport transport = new MemoryTransport();
-  private AgentMetrics metrics = new AgentMetrics();
+  private AgentMetrics metrics;
   private final Outcomes outcomes = new Outcomes();
   private WhenFull whenFull = WhenFull.REFUSE;
   private long spoolBytes = 1L << 30;
@@ -90,13 +91,7 @@ final class PipelineTest {
   }
 
   private double sum(String name) {
-    double sum = 0;
-    for (MetricFamilySamples family : Collections.list(metrics.registry.metricFamilySamples())) {
-      for (MetricFamilySamples.Sample sample : family.samples) {
-        sum += sample.name.equals("trace_etl_agent_" + name) ? sample.value : 0;
-      }
-    }
-    return sum;
+    return MetricValues.sum(metrics, name);
   }
 
   @Test
@@ -643,7 +638,6 @@ final class PipelineTest {
     stop();
 
     transport.mode(Mode.CONFIRM);
-    metrics = new AgentMetrics();
     start(PipelineConfig.defaults(), 1);
     await().until(() -> spool.batches() == 0);
     assertThat(sample("spans_recovered_total")).isEqualTo(1);
@@ -651,31 +645,28 @@ final class PipelineTest {
   }
 
   private void start(PipelineConfig config, int queues) {
+    metrics = new AgentMetrics();
     try {
-      spool = TestSpool.open(TestSpool.config(directory, spoolBytes, whenFull), IDENTITY, metrics);
+      spool =
+          TestSpool.open(
+              TestSpool.config(directory, spoolBytes, whenFull),
+              IDENTITY,
+              metrics.add(new SpoolMetrics()));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
     publisher =
-        new Publisher(
-            transport,
-            ROCKETMQ,
-            spool,
-            config.maxBytesInFlight(),
-            Long.MAX_VALUE / 2,
-            Long.MAX_VALUE / 2,
-            metrics,
-            System::nanoTime,
-            System::currentTimeMillis);
+        TestPublisher.create(
+            transport, spool, config.maxBytesInFlight(), metrics.add(new PublishMetrics()));
     pipeline =
         new Pipeline(
             config,
-            new Router(RoutingRules.defaults()),
             IDENTITY,
             spool,
-            metrics,
+            metrics.add(new PipelineMetrics()),
             System::nanoTime,
             this::batchMillis);
+    pipeline.router(new Router(RoutingRules.defaults()));
     if (queues > 0) {
       pipeline.topology(topology(queues));
       publisher.topology(topology(queues));
@@ -697,14 +688,7 @@ final class PipelineTest {
   }
 
   private double sample(String name, String... labels) {
-    String[] names = new String[labels.length / 2];
-    String[] values = new String[labels.length / 2];
-    for (int i = 0; i < names.length; i++) {
-      names[i] = labels[2 * i];
-      values[i] = labels[2 * i + 1];
-    }
-    Double value = metrics.registry.getSampleValue("trace_etl_agent_" + name, names, values);
-    return value == null ? 0 : value;
+    return value(metrics, name, labels);
   }
 
   private static Topology topology(int queues) {

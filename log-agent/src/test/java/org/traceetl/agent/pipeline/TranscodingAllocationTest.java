@@ -25,10 +25,10 @@ import org.traceetl.agent.source.otlp.Samples;
 import org.traceetl.agent.spool.Outlet;
 import org.traceetl.agent.spool.Settlement;
 import org.traceetl.agent.spool.Spool;
+import org.traceetl.agent.spool.SpoolMetrics;
 import org.traceetl.agent.spool.SpooledBatch;
 import org.traceetl.agent.spool.TestSpool;
 import org.traceetl.agent.state.AgentIdentity;
-import org.traceetl.agent.telemetry.AgentMetrics;
 
 /**
  * Tests allocation from a request's bytes to frames on disk. A span allocates nothing, a batch its
@@ -41,7 +41,6 @@ final class TranscodingAllocationTest {
   private static final int MOST_BYTES_PER_REQUEST = 2_048;
 
   private final AgentIdentity identity = new AgentIdentity(1, 2, 3);
-  private final AgentMetrics metrics = new AgentMetrics();
   private final OtlpProtobufDecoder decoder = new OtlpProtobufDecoder();
   private final byte[] request = Samples.realistic(SPANS_PER_REQUEST).toByteArray();
   private final Accepted accepted = new Accepted();
@@ -54,17 +53,17 @@ final class TranscodingAllocationTest {
 
   @BeforeEach
   void open() throws IOException {
-    spool = TestSpool.open(directory, identity, metrics);
+    spool = TestSpool.open(directory, identity, new SpoolMetrics());
     spool.outlet(published);
     pipeline =
         new Pipeline(
             PipelineConfig.defaults(),
-            new Router(RoutingRules.defaults()),
             identity,
             spool,
-            metrics,
+            new PipelineMetrics(),
             () -> nowNanos,
             System::currentTimeMillis);
+    pipeline.router(new Router(RoutingRules.defaults()));
     pipeline.topology(
         new Topology(IntStream.range(0, 8).mapToObj(i -> new BrokerQueue("broker-a", i)).toList()));
   }

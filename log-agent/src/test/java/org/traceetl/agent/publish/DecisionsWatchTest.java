@@ -1,24 +1,29 @@
 package org.traceetl.agent.publish;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.traceetl.agent.telemetry.MetricValues.value;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.KeyPair;
 import java.security.KeyPairGenerator;
+import java.time.Instant;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.agent.config.RocketMqConfig;
 import org.traceetl.agent.publish.DecisionsWatch.Newest;
 import org.traceetl.agent.publish.DecisionsWatch.Place;
 import org.traceetl.agent.state.StateDirectory;
-import org.traceetl.agent.telemetry.AgentMetrics;
+import org.traceetl.common.Clocks;
 import org.traceetl.proto.HotspotDecisions;
 import org.traceetl.proto.HotspotDecisions.Decision;
 import org.traceetl.proto.LearntNames;
@@ -27,7 +32,7 @@ import org.traceetl.proto.NameRules;
 import org.traceetl.proto.SignedRecord;
 
 final class DecisionsWatchTest {
-  private final AgentMetrics metrics = new AgentMetrics();
+  private PublishMetrics metrics;
   private final List<byte[]> topic = new ArrayList<>();
   private final List<HotspotDecisions> told = new ArrayList<>();
   private final List<LearntNames> learnt = new ArrayList<>();
@@ -41,42 +46,49 @@ final class DecisionsWatchTest {
   private Path publicKeys;
 
   @TempDir private Path directory;
+  private StateDirectory state;
+
+  @BeforeEach
+  void open() throws IOException {
+    state = StateDirectory.open(directory.resolve("state"));
+  }
+
+  @AfterEach
+  void close() throws IOException {
+    state.close();
+  }
 
   @Test
   void aRecordWithoutASignatureOfTheServersIsRefused() throws Exception {
     KeyPair servers = KeyPairGenerator.getInstance("Ed25519").generateKeyPair();
     KeyPair stranger = KeyPairGenerator.getInstance("Ed25519").generateKeyPair();
     publicKeys = writtenTo("keys.pem", servers);
-    try (StateDirectory state = StateDirectory.open(directory.resolve("state"))) {
-      DecisionsWatch watch = watch(state, "trace-routing");
-      topic.add(decisions(9, 32).encode());
-      topic.add(signed(decisions(8, 16), stranger));
-      topic.add(signed(decisions(5, 4), servers));
-      topic.add(signed(decisions(4, 2), servers));
-      watch.look();
-      assertThat(told).containsExactly(decisions(5, 4));
-      assertThat(refused("signature")).isEqualTo(2);
+    DecisionsWatch watch = watch();
+    topic.add(decisions(9, 32).encode());
+    topic.add(signed(decisions(8, 16), stranger));
+    topic.add(signed(decisions(5, 4), servers));
+    topic.add(signed(decisions(4, 2), servers));
+    watch.doWork();
+    assertThat(told).containsExactly(decisions(5, 4));
+    assertThat(refused("signature")).isEqualTo(2);
 
-      // Keys change while the agent runs; without keys it accepts no decisions.
-      Files.writeString(publicKeys, "rubbish");
-      topic.add(signed(decisions(10, 64), stranger));
-      watch.look();
-      assertThat(told).hasSize(1);
-      writtenTo("keys.pem", stranger);
-      watch.look();
-      assertThat(hotspots.current()).isEqualTo(decisions(10, 64));
-    }
+    // Keys change while the agent runs; without keys it accepts no decisions.
+    Files.writeString(publicKeys, "rubbish");
+    topic.add(signed(decisions(10, 64), stranger));
+    watch.doWork();
+    assertThat(told).hasSize(1);
+    writtenTo("keys.pem", stranger);
+    watch.doWork();
+    assertThat(hotspots.current()).isEqualTo(decisions(10, 64));
   }
 
   @Test
   void withoutPublicKeysASignedRecordIsFollowedLikeAnyOther() throws Exception {
-    try (StateDirectory state = StateDirectory.open(directory)) {
-      DecisionsWatch watch = watch(state, "trace-routing");
-      topic.add(signed(decisions(5, 4), KeyPairGenerator.getInstance("Ed25519").generateKeyPair()));
-      topic.add(decisions(6, 8).encode());
-      watch.look();
-      assertThat(told).containsExactly(decisions(5, 4), decisions(6, 8));
-    }
+    DecisionsWatch watch = watch();
+    topic.add(signed(decisions(5, 4), KeyPairGenerator.getInstance("Ed25519").generateKeyPair()));
+    topic.add(decisions(6, 8).encode());
+    watch.doWork();
+    assertThat(told).containsExactly(decisions(5, 4), decisions(6, 8));
   }
 
   private static byte[] signed(HotspotDecisions decisions, KeyPair pair) {
@@ -93,173 +105,153 @@ final class DecisionsWatchTest {
 
   @Test
   void theHighestEpochHoldsAndOfEqualOnesTheSameInAnyOrder() throws IOException {
-    try (StateDirectory state = StateDirectory.open(directory)) {
-      DecisionsWatch watch = watch(state, "trace-routing");
-      topic.add(decisions(5, 4).encode());
-      topic.add(decisions(7, 8).encode());
-      topic.add(decisions(6, 32).encode());
-      watch.look();
-      topic.add(decisions(7, 16).encode());
-      watch.look();
-      topic.add(decisions(7, 8).encode());
-      watch.look();
+    DecisionsWatch watch = watch();
+    topic.add(decisions(5, 4).encode());
+    topic.add(decisions(7, 8).encode());
+    topic.add(decisions(6, 32).encode());
+    watch.doWork();
+    topic.add(decisions(7, 16).encode());
+    watch.doWork();
+    topic.add(decisions(7, 8).encode());
+    watch.doWork();
 
+    assertThat(hotspots.current()).isEqualTo(decisions(7, 16));
+    assertThat(told).containsExactly(decisions(5, 4), decisions(7, 8), decisions(7, 16));
+    away = true;
+    try (DecisionsWatch next = watch()) {
+      next.start();
       assertThat(hotspots.current()).isEqualTo(decisions(7, 16));
-      assertThat(told).containsExactly(decisions(5, 4), decisions(7, 8), decisions(7, 16));
-      away = true;
-      try (DecisionsWatch next = watch(state, "trace-routing")) {
-        next.start();
-        assertThat(hotspots.current()).isEqualTo(decisions(7, 16));
-      }
     }
   }
 
   @Test
   void whereAnotherBrokerHoldsTheLowestQueueItsRecordsAreRead() throws IOException {
-    try (StateDirectory state = StateDirectory.open(directory)) {
-      DecisionsWatch watch = watch(state, "trace-routing");
-      topic.add(decisions(5, 4).encode());
-      watch.look();
-      topic.set(0, decisions(6, 8).encode());
-      broker = "b";
-      watch.look();
+    DecisionsWatch watch = watch();
+    topic.add(decisions(5, 4).encode());
+    watch.doWork();
+    topic.set(0, decisions(6, 8).encode());
+    broker = "b";
+    watch.doWork();
 
-      assertThat(hotspots.current()).isEqualTo(decisions(6, 8));
-    }
+    assertThat(hotspots.current()).isEqualTo(decisions(6, 8));
   }
 
   @Test
   void anEpochFarAheadOfTheClockIsRefused() throws IOException {
-    try (StateDirectory state = StateDirectory.open(directory)) {
-      DecisionsWatch watch = watch(state, "trace-routing");
-      topic.add(decisions(Long.MAX_VALUE, 32).encode());
-      topic.add(decisions(5, 4).encode());
-      watch.look();
+    DecisionsWatch watch = watch();
+    topic.add(decisions(Long.MAX_VALUE, 32).encode());
+    topic.add(decisions(5, 4).encode());
+    watch.doWork();
 
-      assertThat(hotspots.current()).isEqualTo(decisions(5, 4));
-      assertThat(refused("content")).isEqualTo(1);
-    }
+    assertThat(hotspots.current()).isEqualTo(decisions(5, 4));
+    assertThat(refused("content")).isEqualTo(1);
   }
 
   @Test
   void theDecisionsInForceAreShown() throws IOException {
-    try (StateDirectory state = StateDirectory.open(directory)) {
-      DecisionsWatch watch = watch(state, "trace-routing");
-      topic.add(decisions(7, 8).encode());
-      watch.look();
+    DecisionsWatch watch = watch();
+    topic.add(decisions(7, 8).encode());
+    watch.doWork();
 
-      assertThat(sample("hotspot_epoch")).isEqualTo(7);
-      assertThat(sample("hotspot_applications")).isEqualTo(1);
-    }
+    assertThat(sample("hotspot_epoch")).isEqualTo(7);
+    assertThat(sample("hotspot_applications")).isEqualTo(1);
   }
 
   @Test
   void whatIsNoRecordIsCountedAndTheOthersHold() throws IOException {
-    try (StateDirectory state = StateDirectory.open(directory)) {
-      DecisionsWatch watch = watch(state, "trace-routing");
-      byte[] later = decisions(9, 4).encode();
-      later[4] = 2;
-      topic.add(new byte[0]);
-      topic.add(later);
-      topic.add(decisions(5, 4).encode());
-      topic.add(new byte[100]);
-      watch.look();
+    DecisionsWatch watch = watch();
+    byte[] later = decisions(9, 4).encode();
+    later[4] = 2;
+    topic.add(new byte[0]);
+    topic.add(later);
+    topic.add(decisions(5, 4).encode());
+    topic.add(new byte[100]);
+    watch.doWork();
 
-      assertThat(hotspots.current()).isEqualTo(decisions(5, 4));
-      assertThat(refused("length")).isEqualTo(1);
-      assertThat(refused("version")).isEqualTo(1);
-      assertThat(refused("magic")).isEqualTo(1);
-    }
+    assertThat(hotspots.current()).isEqualTo(decisions(5, 4));
+    assertThat(refused("length")).isEqualTo(1);
+    assertThat(refused("version")).isEqualTo(1);
+    assertThat(refused("magic")).isEqualTo(1);
   }
 
   @Test
   void anAgentStartedWhileTheBrokerIsAwayGoesOnByWhatItKnew() throws IOException {
-    try (StateDirectory state = StateDirectory.open(directory)) {
-      topic.add(decisions(7, 8).encode());
-      watch(state, "trace-routing").look();
-      told.clear();
-      away = true;
-      try (DecisionsWatch next = watch(state, "trace-routing")) {
-        next.start();
-        assertThat(hotspots.current()).isEqualTo(decisions(7, 8));
-        assertThat(told).containsExactly(decisions(7, 8));
-      }
-      try (DecisionsWatch elsewhere = watch(state, "another-topic")) {
-        elsewhere.start();
-        assertThat(hotspots.current()).isEqualTo(HotspotDecisions.NONE);
-      }
+    topic.add(decisions(7, 8).encode());
+    watch().doWork();
+    told.clear();
+    away = true;
+    try (DecisionsWatch next = watch()) {
+      next.start();
+      assertThat(hotspots.current()).isEqualTo(decisions(7, 8));
+      assertThat(told).containsExactly(decisions(7, 8));
+    }
+    try (DecisionsWatch elsewhere = watch("another-topic")) {
+      elsewhere.start();
+      assertThat(hotspots.current()).isEqualTo(HotspotDecisions.NONE);
     }
   }
 
   @Test
   void aDamagedFileIsLeftOut() throws IOException {
-    try (StateDirectory state = StateDirectory.open(directory)) {
-      topic.add(decisions(7, 8).encode());
-      watch(state, "trace-routing").look();
-      byte[] content = state.read("hotspots").orElseThrow();
-      content[content.length - 1]++;
-      state.write("hotspots", content);
-      away = true;
-      try (DecisionsWatch next = watch(state, "trace-routing")) {
-        next.start();
-        assertThat(hotspots.current()).isEqualTo(HotspotDecisions.NONE);
-      }
+    topic.add(decisions(7, 8).encode());
+    watch().doWork();
+    byte[] content = state.read("hotspots").orElseThrow();
+    content[content.length - 1]++;
+    state.write("hotspots", content);
+    away = true;
+    try (DecisionsWatch next = watch()) {
+      next.start();
+      assertThat(hotspots.current()).isEqualTo(HotspotDecisions.NONE);
     }
   }
 
   @Test
   void learntNamesAreFollowedAndKeptBesideHotspots() throws IOException {
-    try (StateDirectory state = StateDirectory.open(directory)) {
-      topic.add(decisions(7, 8).encode());
-      topic.add(learnt(6, "/users/").encode());
-      topic.add(learnt(5, "/orders/").encode());
-      watch(state, "trace-routing").look();
+    topic.add(decisions(7, 8).encode());
+    topic.add(learnt(6, "/users/").encode());
+    topic.add(learnt(5, "/orders/").encode());
+    watch().doWork();
 
+    assertThat(hotspots.current()).isEqualTo(decisions(7, 8));
+    assertThat(learnt).containsExactly(learnt(6, "/users/"));
+    assertThat(sample("learnt_names_epoch")).isEqualTo(6);
+    assertThat(sample("learnt_name_rules")).isEqualTo(1);
+    assertThat(refused("magic")).isZero();
+    learnt.clear();
+    away = true;
+    try (DecisionsWatch next = watch()) {
+      next.start();
+      assertThat(names.current()).isEqualTo(learnt(6, "/users/"));
       assertThat(hotspots.current()).isEqualTo(decisions(7, 8));
-      assertThat(learnt).containsExactly(learnt(6, "/users/"));
-      assertThat(sample("learnt_names_epoch")).isEqualTo(6);
-      assertThat(sample("learnt_name_rules")).isEqualTo(1);
-      assertThat(refused("magic")).isZero();
-      learnt.clear();
-      away = true;
-      try (DecisionsWatch next = watch(state, "trace-routing")) {
-        next.start();
-        assertThat(names.current()).isEqualTo(learnt(6, "/users/"));
-        assertThat(hotspots.current()).isEqualTo(decisions(7, 8));
-        assertThat(learnt).hasSize(1);
-      }
+      assertThat(learnt).hasSize(1);
     }
   }
 
   @Test
   void aKindThatIsNotFollowedIsPassedBy() throws IOException {
-    try (StateDirectory state = StateDirectory.open(directory)) {
-      namesFollowed = false;
-      topic.add(learnt(6, "/users/").encode());
-      topic.add(decisions(7, 8).encode());
-      watch(state, "trace-routing").look();
+    namesFollowed = false;
+    topic.add(learnt(6, "/users/").encode());
+    topic.add(decisions(7, 8).encode());
+    watch().doWork();
 
-      assertThat(names.current()).isEqualTo(LearntNames.NONE);
-      assertThat(hotspots.current()).isEqualTo(decisions(7, 8));
-      assertThat(refused("magic")).isZero();
-    }
+    assertThat(names.current()).isEqualTo(LearntNames.NONE);
+    assertThat(hotspots.current()).isEqualTo(decisions(7, 8));
+    assertThat(refused("magic")).isZero();
   }
 
   @Test
   void whatIsNoRecordIsCountedAlsoWhereHotspotsAreNotFollowed() throws IOException {
-    try (StateDirectory state = StateDirectory.open(directory)) {
-      hotspotsFollowed = false;
-      topic.add(new byte[0]);
-      topic.add(new byte[100]);
-      topic.add(decisions(7, 8).encode());
-      topic.add(learnt(6, "/users/").encode());
-      watch(state, "trace-routing").look();
+    hotspotsFollowed = false;
+    topic.add(new byte[0]);
+    topic.add(new byte[100]);
+    topic.add(decisions(7, 8).encode());
+    topic.add(learnt(6, "/users/").encode());
+    watch().doWork();
 
-      assertThat(names.current()).isEqualTo(learnt(6, "/users/"));
-      assertThat(hotspots.current()).isEqualTo(HotspotDecisions.NONE);
-      assertThat(refused("length")).isEqualTo(1);
-      assertThat(refused("magic")).isEqualTo(1);
-    }
+    assertThat(names.current()).isEqualTo(learnt(6, "/users/"));
+    assertThat(hotspots.current()).isEqualTo(HotspotDecisions.NONE);
+    assertThat(refused("length")).isEqualTo(1);
+    assertThat(refused("magic")).isEqualTo(1);
   }
 
   private static LearntNames learnt(long epoch, String prefix) {
@@ -267,8 +259,12 @@ final class DecisionsWatchTest {
     return new LearntNames(epoch, 1, Map.of("shop", rules));
   }
 
-  private DecisionsWatch watch(StateDirectory state, String name) {
-    metrics.registry.clear();
+  private DecisionsWatch watch() {
+    return watch("trace-routing");
+  }
+
+  private DecisionsWatch watch(String name) {
+    metrics = new PublishMetrics();
     hotspots =
         new RecordFollower<>(
             HotspotDecisions.FORMAT,
@@ -286,6 +282,7 @@ final class DecisionsWatchTest {
                 : null,
             learnt::add);
     return new DecisionsWatch(
+        new DecisionsWatch.Options(name, Optional.ofNullable(publicKeys), 600_000),
         known -> {
           if (away) {
             throw new IOException("the broker is away");
@@ -293,14 +290,10 @@ final class DecisionsWatchTest {
           Place end = new Place(broker, topic.size());
           return new Newest(end, end.equals(known) ? List.of() : topic);
         },
-        name,
-        Optional.ofNullable(publicKeys),
-        600_000,
         hotspots,
         names,
         metrics,
-        System::nanoTime,
-        () -> 1_000);
+        new Clocks(() -> 0, InstantSource.fixed(Instant.ofEpochMilli(1_000))));
   }
 
   private static HotspotDecisions decisions(long epoch, int queues) {
@@ -308,13 +301,10 @@ final class DecisionsWatchTest {
   }
 
   private double sample(String name) {
-    return metrics.registry.getSampleValue("trace_etl_agent_" + name);
+    return value(metrics, name);
   }
 
   private double refused(String reason) {
-    return metrics.registry.getSampleValue(
-        "trace_etl_agent_hotspot_records_refused_total",
-        new String[] {"reason"},
-        new String[] {reason});
+    return value(metrics, "hotspot_records_refused_total", "reason", reason);
   }
 }

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
+import static org.traceetl.agent.telemetry.MetricValues.value;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -11,26 +12,24 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.traceetl.agent.config.RocketMqConfig;
 import org.traceetl.agent.config.SpoolConfig.WhenFull;
 import org.traceetl.agent.publish.MemoryTransport.Mode;
 import org.traceetl.agent.publish.MemoryTransport.Stored;
 import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.route.Topology;
 import org.traceetl.agent.spool.Spool;
+import org.traceetl.agent.spool.SpoolMetrics;
 import org.traceetl.agent.spool.TestSpool;
 import org.traceetl.agent.state.AgentIdentity;
-import org.traceetl.agent.telemetry.AgentMetrics;
 
 final class PublisherTest {
-  private static final RocketMqConfig CONFIG =
-      new RocketMqConfig("unused:1", "trace-spans", "log-agent", "", "", 100, 1, 5, 1_000);
   private static final BrokerQueue A = new BrokerQueue("broker-a", 0);
   private static final BrokerQueue B = new BrokerQueue("broker-b", 0);
   private static final long MOST_AGE_MILLIS = 60_000;
@@ -41,7 +40,8 @@ final class PublisherTest {
   private final MemoryTransport transport = new MemoryTransport();
   private final AtomicLong nowNanos = new AtomicLong();
   private long wallStepMillis;
-  private AgentMetrics metrics;
+  private SpoolMetrics spoolMetrics;
+  private PublishMetrics metrics;
   private Spool spool;
   private Publisher publisher;
   private AgentIdentity agent;
@@ -378,25 +378,23 @@ final class PublisherTest {
 
   private void start() throws IOException {
     agent = new AgentIdentity(7, 8, ++epoch);
-    metrics = new AgentMetrics();
+    spoolMetrics = new SpoolMetrics();
+    metrics = new PublishMetrics();
     spool =
         Spool.open(
             TestSpool.config(directory, maxBytes, WhenFull.REFUSE),
             agent,
-            metrics,
+            spoolMetrics,
             nowNanos::get,
             this::unixMillis);
     publisher =
         new Publisher(
+            TestPublisher.options(mostBodyBytes, MOST_AGE_MILLIS, REROUTE_AFTER_NANOS),
             transport,
-            CONFIG,
             spool,
-            mostBodyBytes,
-            MOST_AGE_MILLIS,
-            REROUTE_AFTER_NANOS,
             metrics,
             nowNanos::get,
-            spool::nowMillis);
+            new SplittableRandom(epoch));
     publisher.routes(routed::set);
     publisher.start();
   }
@@ -425,16 +423,14 @@ final class PublisherTest {
   }
 
   private double sample(String name) {
-    return metrics.registry.getSampleValue("trace_etl_agent_" + name);
+    return value(metrics, name);
   }
 
   private double failures(String kind) {
-    return metrics.registry.getSampleValue(
-        "trace_etl_agent_send_failures_total", new String[] {"kind"}, new String[] {kind});
+    return value(metrics, "send_failures_total", "kind", kind);
   }
 
   private double dropped(String reason) {
-    return metrics.registry.getSampleValue(
-        "trace_etl_agent_spans_dropped_total", new String[] {"reason"}, new String[] {reason});
+    return value(spoolMetrics, "spans_dropped_total", "reason", reason);
   }
 }

@@ -17,10 +17,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.agent.config.RoutingFile;
 import org.traceetl.agent.config.RoutingRules;
 import org.traceetl.agent.config.WatchedFile;
-import org.traceetl.agent.telemetry.AgentMetrics;
 
 final class FileWatchTest {
-  private final AgentMetrics metrics = new AgentMetrics();
+  private final ReloadMetrics metrics = new ReloadMetrics();
   private final List<Integer> told = new CopyOnWriteArrayList<>();
 
   @TempDir private Path directory;

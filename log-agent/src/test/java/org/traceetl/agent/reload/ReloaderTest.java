@@ -7,11 +7,10 @@ import java.io.IOException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.traceetl.agent.telemetry.AgentMetrics;
 
 @Timeout(60)
 final class ReloaderTest {
-  private final AgentMetrics metrics = new AgentMetrics();
+  private final ReloadMetrics metrics = new ReloadMetrics();
   private final Reloader reloader = new Reloader(metrics, System::nanoTime);
 
   @Test

@@ -3,6 +3,7 @@ package org.traceetl.agent.spool;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assumptions.assumeThat;
+import static org.traceetl.agent.telemetry.MetricValues.value;
 
 import java.io.IOException;
 import java.nio.channels.FileChannel;
@@ -23,7 +24,6 @@ import org.traceetl.agent.flow.Checkpoint;
 import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.agent.state.StateDirectory;
-import org.traceetl.agent.telemetry.AgentMetrics;
 
 /** Tests a spool on a small disk of its own. Mounting requires root; other users skip the test. */
 final class DiskFullTest {
@@ -35,7 +35,7 @@ final class DiskFullTest {
 
   private final AtomicLong nowNanos = new AtomicLong();
   private Path disk;
-  private AgentMetrics metrics;
+  private SpoolMetrics metrics;
   private AgentIdentity agent;
   private long epoch;
   private WhenFull whenFull = WhenFull.REFUSE;
@@ -156,12 +156,7 @@ final class DiskFullTest {
 
     assertThat(spool.problem()).isEmpty();
     assertThat(sample("spool_spans")).isBetween(40.0, 100.0);
-    assertThat(
-            metrics.registry.getSampleValue(
-                    "trace_etl_agent_spans_dropped_total",
-                    new String[] {"reason"},
-                    new String[] {"full"})
-                + sample("spool_spans"))
+    assertThat(value(metrics, "spans_dropped_total", "reason", "full") + sample("spool_spans"))
         .isEqualTo(200);
   }
 
@@ -281,7 +276,7 @@ final class DiskFullTest {
 
   private void open() throws IOException {
     agent = new AgentIdentity(7, 8, ++epoch);
-    metrics = new AgentMetrics();
+    metrics = new SpoolMetrics();
     spool =
         Spool.open(
             new SpoolConfig(disk, 1L << 30, 1 << 18, 24, whenFull, flush),
@@ -325,7 +320,7 @@ final class DiskFullTest {
   }
 
   private double sample(String name) {
-    return metrics.registry.getSampleValue("trace_etl_agent_" + name);
+    return value(metrics, name);
   }
 
   private static int run(String... command) throws Exception {

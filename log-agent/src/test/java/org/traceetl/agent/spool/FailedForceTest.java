@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
+import static org.traceetl.agent.telemetry.MetricValues.value;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -27,7 +28,6 @@ import org.traceetl.agent.config.SpoolConfig.WhenFull;
 import org.traceetl.agent.flow.Checkpoint;
 import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.state.AgentIdentity;
-import org.traceetl.agent.telemetry.AgentMetrics;
 
 /** Tests that after a failed force, later forces prove nothing. */
 final class FailedForceTest {
@@ -45,7 +45,7 @@ final class FailedForceTest {
         @Override
         public void forget(List<SpooledBatch> batches) {}
       };
-  private AgentMetrics metrics;
+  private SpoolMetrics metrics;
   private AgentIdentity agent;
   private FailingDisk disk;
   private Frame frame;
@@ -390,7 +390,7 @@ final class FailedForceTest {
 
   private void openSpool() throws IOException {
     agent = new AgentIdentity(7, 8, ++epoch);
-    metrics = new AgentMetrics();
+    metrics = new SpoolMetrics();
     frame = new Frame(agent, () -> spool.nowMillis());
     SpoolConfig config = new SpoolConfig(directory, 8 << 20, 1 << 18, 24, WhenFull.REFUSE, flush);
     spool = Spool.open(config, agent, metrics, nowNanos::get, () -> 1_795_255_028_000L, disk);
@@ -459,8 +459,7 @@ final class FailedForceTest {
   }
 
   private double sample(String name) {
-    Double value = metrics.registry.getSampleValue("trace_etl_agent_" + name);
-    return value == null ? 0 : value;
+    return value(metrics, name);
   }
 
   private List<Path> segments() throws IOException {

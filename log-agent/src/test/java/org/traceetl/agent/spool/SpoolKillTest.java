@@ -25,7 +25,6 @@ import org.traceetl.agent.config.SpoolConfig.WhenFull;
 import org.traceetl.agent.flow.Checkpoint;
 import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.state.AgentIdentity;
-import org.traceetl.agent.telemetry.AgentMetrics;
 
 /** Kills a process that writes frames, repeatedly and at random times. */
 final class SpoolKillTest {
@@ -117,7 +116,7 @@ final class SpoolKillTest {
         TestSpool.open(
             TestSpool.config(directory, MAX_BYTES, WhenFull.REFUSE),
             new AgentIdentity(7, 8, epoch),
-            new AgentMetrics())) {
+            new SpoolMetrics())) {
       Set<String> recovered = new HashSet<>();
       List<SpooledBatch> batches = spool.takeRecovered();
       for (SpooledBatch batch : batches) {
@@ -210,7 +209,7 @@ final class SpoolKillTest {
           return Spool.open(
               new SpoolConfig(directory, MAX_BYTES, 1 << 18, 24, WhenFull.REFUSE, flush),
               agent,
-              new AgentMetrics(),
+              new SpoolMetrics(),
               System::nanoTime,
               System::currentTimeMillis,
               flush == Flush.COMMIT ? Writer::force : FrameFile.Force.CONTENT);

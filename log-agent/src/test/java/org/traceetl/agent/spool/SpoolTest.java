@@ -3,6 +3,7 @@ package org.traceetl.agent.spool;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.traceetl.agent.telemetry.MetricValues.value;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -29,7 +30,6 @@ import org.traceetl.agent.flow.AnsweredRequests.Answer;
 import org.traceetl.agent.flow.Checkpoint;
 import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.state.AgentIdentity;
-import org.traceetl.agent.telemetry.AgentMetrics;
 
 final class SpoolTest {
   private static final BrokerQueue A = new BrokerQueue("broker-a", 0);
@@ -40,7 +40,7 @@ final class SpoolTest {
 
   private final AtomicLong nowNanos = new AtomicLong();
   private final RecordingOutlet outlet = new RecordingOutlet();
-  private AgentMetrics metrics;
+  private SpoolMetrics metrics;
   private AgentIdentity agent;
   private Frame frame;
   private Spool spool;
@@ -608,7 +608,7 @@ final class SpoolTest {
   void twoAgentsDoNotShareASpool() throws IOException {
     open();
 
-    assertThatThrownBy(() -> TestSpool.open(directory, agent, new AgentMetrics()))
+    assertThatThrownBy(() -> TestSpool.open(directory, agent, new SpoolMetrics()))
         .isInstanceOf(IOException.class)
         .hasMessageStartingWith("spool.directory " + directory.toAbsolutePath())
         .hasMessageContaining("another running agent");
@@ -657,8 +657,8 @@ final class SpoolTest {
     nowNanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(millis));
   }
 
-  private AgentMetrics metrics() {
-    metrics = new AgentMetrics();
+  private SpoolMetrics metrics() {
+    metrics = new SpoolMetrics();
     return metrics;
   }
 
@@ -729,16 +729,11 @@ final class SpoolTest {
   }
 
   private double dropped(String reason) {
-    return sample("spans_dropped_total", "reason", reason);
+    return value(metrics, "spans_dropped_total", "reason", reason);
   }
 
-  private double sample(String name, String... label) {
-    Double value =
-        label.length == 0
-            ? metrics.registry.getSampleValue("trace_etl_agent_" + name)
-            : metrics.registry.getSampleValue(
-                "trace_etl_agent_" + name, new String[] {label[0]}, new String[] {label[1]});
-    return value == null ? 0 : value;
+  private double sample(String name) {
+    return value(metrics, name);
   }
 
   private static final class RecordingOutlet implements Outlet {

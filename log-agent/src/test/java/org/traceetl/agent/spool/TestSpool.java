@@ -9,7 +9,6 @@ import org.traceetl.agent.config.SpoolConfig.Flush;
 import org.traceetl.agent.config.SpoolConfig.WhenFull;
 import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.state.AgentIdentity;
-import org.traceetl.agent.telemetry.AgentMetrics;
 
 public final class TestSpool {
   private TestSpool() {}
@@ -22,12 +21,12 @@ public final class TestSpool {
     return new SpoolConfig(directory, maxBytes, 1 << 18, 24, whenFull, Flush.OS);
   }
 
-  public static Spool open(Path directory, AgentIdentity agent, AgentMetrics metrics)
+  public static Spool open(Path directory, AgentIdentity agent, SpoolMetrics metrics)
       throws IOException {
     return open(config(directory), agent, metrics);
   }
 
-  public static Spool open(SpoolConfig config, AgentIdentity agent, AgentMetrics metrics)
+  public static Spool open(SpoolConfig config, AgentIdentity agent, SpoolMetrics metrics)
       throws IOException {
     return Spool.open(config, agent, metrics, System::nanoTime, System::currentTimeMillis);
   }

@@ -74,7 +74,6 @@ public final class FileSource implements SteppedTask, AutoCloseable {
 
   private final FilesConfig config;
   private final Intake intake;
-  private final AgentMetrics metrics;
   private final LongSupplier nanoClock;
   private final LogThrottle rejectedLog;
   private final LogThrottle failureLog;
@@ -119,7 +118,6 @@ public final class FileSource implements SteppedTask, AutoCloseable {
       throws IOException {
     this.config = config;
     this.intake = intake;
-    this.metrics = metrics;
     this.nanoClock = nanoClock;
     this.rejectedLog = new LogThrottle(nanoClock);
     this.failureLog = new LogThrottle(nanoClock);
@@ -571,8 +569,7 @@ public final class FileSource implements SteppedTask, AutoCloseable {
 
   /** Counts a line that is rejected before the pipeline. */
   private void reject(TailedFile file, String reason, byte[] bytes, int length) {
-    metrics.spansReceived.labels(NAME).inc();
-    metrics.spansRejected.labels(NAME, reason).inc();
+    intake.reject(NAME, reason);
     tellOfRejected(file, file.position(), reason, bytes, 0, length);
   }
 

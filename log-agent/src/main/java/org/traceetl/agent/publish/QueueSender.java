@@ -1,0 +1,293 @@
+package org.traceetl.agent.publish;
+
+import java.io.IOException;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.Executor;
+import java.util.function.LongSupplier;
+import java.util.random.RandomGenerator;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.traceetl.agent.publish.QueueBacklog.Attempt;
+import org.traceetl.agent.route.BrokerQueue;
+import org.traceetl.agent.spool.DamagedBatchException;
+import org.traceetl.agent.spool.Settlement;
+import org.traceetl.agent.spool.Spool;
+import org.traceetl.agent.spool.SpooledBatch;
+import org.traceetl.common.LogThrottle;
+
+/**
+ * Sends the batches of each queue, and settles them by the broker's answers. Bodies that are not in
+ * memory are read from the spool before they are sent. Confined to the publisher thread.
+ */
+final class QueueSender {
+  private static final Logger log = LoggerFactory.getLogger(QueueSender.class);
+
+  /** Consecutive failures of one queue after which its broker is unreachable. */
+  private static final int FAILURES_TO_AWAY = 3;
+
+  /** Consecutive failed reads of a batch that the agent tolerates before it drops the batch. */
+  private static final int MOST_READ_FAILURES = 10;
+
+  final BodyMemory memory;
+  final BrokerRoutes brokers;
+  private final PublisherOptions options;
+  private final Transport transport;
+  private final Spool spool;
+  private final PublishMetrics metrics;
+  private final LongSupplier nanoClock;
+  private final Executor publisherThread;
+  private final BackOff backOff;
+  private final LogThrottle failureLog;
+  private final LogThrottle dropLog;
+  private final Map<BrokerQueue, QueueBacklog> backlogs = new HashMap<>();
+
+  QueueSender(
+      PublisherOptions options,
+      Transport transport,
+      Spool spool,
+      PublishMetrics metrics,
+      LongSupplier nanoClock,
+      RandomGenerator random,
+      Executor publisherThread) {
+    this.options = options;
+    this.transport = transport;
+    this.spool = spool;
+    this.metrics = metrics;
+    this.nanoClock = nanoClock;
+    this.publisherThread = publisherThread;
+    memory = new BodyMemory(options.mostBodyBytes());
+    brokers = new BrokerRoutes(new Detour(options.rerouteAfterNanos(), spool::partOf));
+    backOff = new BackOff(options.retryFirstNanos(), options.retryMaxNanos(), random);
+    failureLog = new LogThrottle(nanoClock);
+    dropLog = new LogThrottle(nanoClock);
+  }
+
+  void add(SpooledBatch batch) {
+    if (batch.isSettled()) {
+      memory.release(batch);
+    } else {
+      backlogs.computeIfAbsent(batch.queue(), queue -> new QueueBacklog()).add(batch);
+    }
+  }
+
+  void remove(SpooledBatch batch) {
+    memory.release(batch);
+    QueueBacklog backlog = backlogs.get(batch.queue());
+    if (backlog != null) {
+      backlog.remove(batch);
+    }
+  }
+
+  /** Sends what each queue may send now. */
+  void send(long nowNanos) {
+    backlogs.values().forEach(backlog -> send(backlog, nowNanos));
+  }
+
+  /** Finds lost answers, old batches, queues that are gone and idle brokers. */
+  void check(long nowNanos) {
+    findLost(nowNanos);
+    backlogs.values().forEach(this::dropTooOld);
+    backlogs
+        .entrySet()
+        .removeIf(entry -> !brokers.has(entry.getKey()) && !entry.getValue().isBusy());
+    brokers.reachedExcept(
+        backlogs.entrySet().stream()
+            .filter(entry -> entry.getValue().isBusy())
+            .map(entry -> entry.getKey().broker())
+            .collect(Collectors.toSet()));
+    brokers.route(nowNanos);
+  }
+
+  /** Returns the time until a paused queue is tried again, at most the given time. */
+  long untilRetryNanos(long nowNanos, long mostNanos) {
+    return backlogs.values().stream()
+        .filter(backlog -> backlog.isPaused(nowNanos))
+        .mapToLong(backlog -> backlog.pausedUntilNanos() - nowNanos)
+        .reduce(mostNanos, Math::min);
+  }
+
+  private void send(QueueBacklog backlog, long nowNanos) {
+    SpooledBatch batch = backlog.peek(nowNanos);
+    while (batch != null && (batch.body() != null || hasRoomFor(batch, backlog))) {
+      Attempt attempt = backlog.take(nowNanos);
+      if (batch.body() != null || load(backlog, attempt)) {
+        send(batch, answerTo(backlog, attempt));
+      }
+      batch = backlog.peek(nowNanos);
+    }
+  }
+
+  private void send(SpooledBatch batch, Transport.Answer answer) {
+    try {
+      transport.send(batch, answer);
+    } catch (RuntimeException e) {
+      // A transport must not throw; if it does for one queue, the other queues still send.
+      answer.failed(Transport.Failure.CLIENT, e.toString());
+    }
+  }
+
+  /**
+   * Returns whether the body may be loaded; one of each queue always may, so that no queue blocks
+   * another.
+   */
+  private boolean hasRoomFor(SpooledBatch batch, QueueBacklog backlog) {
+    return !backlog.hasInFlight() || memory.hasRoomFor(batch);
+  }
+
+  /** Reads the body; returns false if there is nothing to send. */
+  private boolean load(QueueBacklog backlog, Attempt attempt) {
+    SpooledBatch batch = attempt.batch;
+    try {
+      byte[] body = spool.read(batch);
+      if (body == null) {
+        backlog.answered(attempt);
+        return false;
+      }
+      backlog.readable();
+      batch.body(body);
+      memory.hold(batch);
+      return true;
+    } catch (DamagedBatchException e) {
+      backlog.answered(attempt);
+      drop(batch, Settlement.DAMAGED, e.getMessage());
+    } catch (IOException e) {
+      pause(backlog, backlog.failed(attempt, nanoClock.getAsLong()));
+      if (backlog.unreadable() > MOST_READ_FAILURES) {
+        // Otherwise it would block its queue for ever.
+        backlog.remove(batch);
+        drop(batch, Settlement.DAMAGED, "cannot read it from the spool: " + e);
+        backlog.readable();
+      } else if (failureLog.permits()) {
+        log.warn(
+            "Cannot read batch {} of queue {} from the spool ({}); the agent retries",
+            batch.sequence(),
+            batch.queue(),
+            e.toString());
+      }
+    }
+    return false;
+  }
+
+  private Transport.Answer answerTo(QueueBacklog backlog, Attempt attempt) {
+    return new Transport.Answer() {
+      @Override
+      public void confirmed() {
+        publisherThread.execute(() -> onConfirmed(backlog, attempt));
+      }
+
+      @Override
+      public void failed(Transport.Failure failure, String detail) {
+        publisherThread.execute(() -> onFailed(backlog, attempt, failure, detail));
+      }
+
+      @Override
+      public void refused(String detail) {
+        publisherThread.execute(() -> onRefused(backlog, attempt, detail));
+      }
+    };
+  }
+
+  private void onConfirmed(QueueBacklog backlog, Attempt attempt) {
+    SpooledBatch batch = attempt.batch;
+    brokers.reached(batch.queue().broker());
+    backlog.succeeded();
+    backlog.answered(attempt);
+    memory.release(batch);
+    if (spool.settle(batch, Settlement.PUBLISHED)) {
+      metrics.published(batch, nanoClock.getAsLong() - attempt.startNanos);
+    }
+  }
+
+  private void onFailed(
+      QueueBacklog backlog, Attempt attempt, Transport.Failure failure, String detail) {
+    metrics.sendFailures.labels(failure.label()).inc();
+    int failures = backlog.failed(attempt, nanoClock.getAsLong());
+    if (failures == 0) {
+      return;
+    }
+    pause(backlog, failures);
+    memory.release(attempt.batch);
+    String broker = attempt.batch.queue().broker();
+    if (failure.isAnswer()) {
+      brokers.reached(broker);
+    } else if (failures >= FAILURES_TO_AWAY) {
+      away(broker, detail);
+    }
+    if (failureLog.permits()) {
+      log.warn(
+          "Batch {} of queue {} was not confirmed ({}); the agent sends it again",
+          attempt.batch.sequence(),
+          attempt.batch.queue(),
+          detail);
+    }
+  }
+
+  private void pause(QueueBacklog backlog, int failures) {
+    backlog.pauseUntil(nanoClock.getAsLong() + backOff.nanos(failures));
+  }
+
+  private void away(String broker, String detail) {
+    if (brokers.away(broker, nanoClock.getAsLong())) {
+      log.warn(
+          "Broker {} is unreachable ({}). The agent keeps its batches in the spool and retries;"
+              + " the spool holds {} batches",
+          broker,
+          detail,
+          spool.batches());
+    }
+    // Frees memory for the other brokers' batches.
+    backlogs.forEach((queue, backlog) -> {
+      if (queue.broker().equals(broker)) {
+        backlog.forEachWaiting(memory::release);
+      }
+    });
+  }
+
+  private void onRefused(QueueBacklog backlog, Attempt attempt, String detail) {
+    brokers.reached(attempt.batch.queue().broker());
+    metrics.sendFailures.labels("refused").inc();
+    backlog.answered(attempt);
+    drop(
+        attempt.batch,
+        Settlement.REFUSED_BY_BROKER,
+        "the broker refuses it permanently: " + detail);
+  }
+
+  private void drop(SpooledBatch batch, Settlement why, String detail) {
+    memory.release(batch);
+    if (spool.settle(batch, why) && dropLog.permits()) {
+      log.error(
+          "Dropped batch {} of queue {} with {} spans: {}",
+          batch.sequence(),
+          batch.queue(),
+          batch.spans(),
+          detail);
+    }
+  }
+
+  private void findLost(long nowNanos) {
+    for (QueueBacklog backlog : backlogs.values()) {
+      for (Attempt attempt : backlog.startedBefore(nowNanos - options.answerNanos())) {
+        onFailed(backlog, attempt, Transport.Failure.NO_ANSWER, "the broker did not answer");
+      }
+    }
+  }
+
+  private void dropTooOld(QueueBacklog backlog) {
+    long oldestAllowed = spool.nowMillis() - options.mostAgeMillis();
+    SpooledBatch batch = backlog.oldest();
+    while (batch != null && batch.createdMillis() < oldestAllowed) {
+      boolean gone = brokers.isKnown() && !brokers.has(batch.queue());
+      backlog.remove(batch);
+      drop(
+          batch,
+          gone ? Settlement.QUEUE_GONE : Settlement.AGE,
+          gone
+              ? "it is older than spool.max-age-hours, and the queue is no longer in the topic"
+              : "it is older than spool.max-age-hours");
+      batch = backlog.oldest();
+    }
+  }
+}

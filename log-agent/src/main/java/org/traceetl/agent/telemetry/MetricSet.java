@@ -1,0 +1,80 @@
+package org.traceetl.agent.telemetry;
+
+import io.prometheus.client.Collector;
+import io.prometheus.client.Counter;
+import io.prometheus.client.CounterMetricFamily;
+import io.prometheus.client.GaugeMetricFamily;
+import io.prometheus.client.Histogram;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.DoubleSupplier;
+import java.util.function.Supplier;
+
+/**
+ * The metrics of a part of the agent. The part counts in it; the start-up code registers it. All
+ * names get the prefix {@code trace_etl_agent_}. Safe for any thread.
+ */
+public abstract class MetricSet extends Collector {
+  private final List<Supplier<List<MetricFamilySamples>>> families = new CopyOnWriteArrayList<>();
+
+  /** Adds a counter, which is 0 at first. */
+  protected final Counter counter(String name, String help, String... labels) {
+    Counter counter = Counter.build(prefixed(name), help).labelNames(labels).create();
+    families.add(counter::collect);
+    return counter;
+  }
+
+  /** Adds a histogram without labels. */
+  protected final Histogram histogram(String name, String help, double... buckets) {
+    Histogram histogram = Histogram.build(prefixed(name), help).buckets(buckets).create();
+    families.add(histogram::collect);
+    return histogram;
+  }
+
+  /** Adds a gauge that is read at each scrape. */
+  public final void gauge(String name, String help, DoubleSupplier value) {
+    families.add(() -> List.of(new GaugeMetricFamily(prefixed(name), help, value.getAsDouble())));
+  }
+
+  /** Adds a gauge for each value of a label, read at each scrape. */
+  public final void gauge(
+      String name, String help, String label, Map<String, DoubleSupplier> values) {
+    families.add(() -> {
+      GaugeMetricFamily family = new GaugeMetricFamily(prefixed(name), help, List.of(label));
+      values.forEach((key, value) -> family.addMetric(List.of(key), value.getAsDouble()));
+      return List.of(family);
+    });
+  }
+
+  /**
+   * Adds a counter whose value is read at each scrape.
+   *
+   * @param label the only label, or empty
+   * @param values values by the label's values; without a label, one value under any key
+   */
+  public final void counter(
+      String name, String help, String label, Map<String, DoubleSupplier> values) {
+    List<String> labels = label.isEmpty() ? List.of() : List.of(label);
+    families.add(() -> {
+      CounterMetricFamily family = new CounterMetricFamily(prefixed(name), help, labels);
+      values.forEach((key, value) ->
+          family.addMetric(labels.isEmpty() ? List.of() : List.of(key), value.getAsDouble()));
+      return List.of(family);
+    });
+  }
+
+  /** Adds all metrics of a part. */
+  final void include(MetricSet part) {
+    families.add(part::collect);
+  }
+
+  private static String prefixed(String name) {
+    return "trace_etl_agent_" + name;
+  }
+
+  @Override
+  public List<MetricFamilySamples> collect() {
+    return families.stream().flatMap(family -> family.get().stream()).toList();
+  }
+}

@@ -1,0 +1,32 @@
+package org.traceetl.agent.publish;
+
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+import org.traceetl.agent.spool.Spool;
+
+/** Publishers that retry after milliseconds. */
+public final class TestPublisher {
+  private TestPublisher() {}
+
+  /** Returns a publisher by the system's clock, which drops and reroutes nothing. */
+  public static Publisher create(
+      Transport transport, Spool spool, long mostBodyBytes, PublishMetrics metrics) {
+    return new Publisher(
+        options(mostBodyBytes, Long.MAX_VALUE / 2, Long.MAX_VALUE / 2),
+        transport,
+        spool,
+        metrics,
+        System::nanoTime,
+        new SplittableRandom(1));
+  }
+
+  static PublisherOptions options(long mostBodyBytes, long mostAgeMillis, long rerouteAfterNanos) {
+    return new PublisherOptions(
+        mostBodyBytes,
+        mostAgeMillis,
+        rerouteAfterNanos,
+        TimeUnit.MILLISECONDS.toNanos(10_200),
+        TimeUnit.MILLISECONDS.toNanos(1),
+        TimeUnit.MILLISECONDS.toNanos(5));
+  }
+}
