@@ -6,9 +6,6 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.traceetl.common.Clocks;
 import org.traceetl.server.binding.ServerConfig;
-import org.traceetl.server.config.JournalConfig;
-import org.traceetl.server.journal.JournalCounters;
-import org.traceetl.server.journal.JournalKeys;
 import org.traceetl.server.journal.LogInspection;
 import org.traceetl.server.journal.RocketMqLogs;
 import org.traceetl.server.window.QueueId;
@@ -36,20 +33,16 @@ final class JournalCommand {
    * @throws IOException if the journal cannot be read, or a write is not confirmed
    */
   void run(String name, Action action) throws IOException, InterruptedException {
-    JournalConfig journal = config.journal();
-    JournalCounters counters = new JournalCounters();
-    JournalKeys keys = ServerAssembly.keys(journal);
-    try (RocketMqLogs logs =
-        new RocketMqLogs(
-            config.rocketmq(), journal.topic(), ServerAssembly.JOURNAL_TIMEOUT, Clocks.SYSTEM)) {
+    JournalAccess access = JournalAccess.of(config, Clocks.SYSTEM);
+    try (RocketMqLogs logs = access.logs()) {
       logs.start();
       action.on(
           new LogInspection(
               logs,
-              ServerAssembly.journals(config, logs, keys, counters, Clocks.SYSTEM),
-              journal.topic(),
+              access.journals(),
+              config.journal().topic(),
               config.rocketmq().topic(),
-              keys,
+              access.keys(),
               queue(logs.queues(), name),
               out));
     }

@@ -1,8 +1,6 @@
 package org.traceetl.server;
 
 import java.io.UncheckedIOException;
-import java.time.Clock;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -20,25 +18,16 @@ import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.component.Component;
 import org.traceetl.server.component.Components;
 import org.traceetl.server.config.ConfigSection;
-import org.traceetl.server.config.JournalConfig;
 import org.traceetl.server.config.MetricsConfig.QueueLabel;
-import org.traceetl.server.consume.Aggregation;
 import org.traceetl.server.consume.CardinalityReports;
 import org.traceetl.server.consume.PipelineMetrics;
 import org.traceetl.server.consume.SpanPipeline;
 import org.traceetl.server.decisions.DecisionLog;
 import org.traceetl.server.decisions.RoutingTopic;
-import org.traceetl.server.decode.Messages;
 import org.traceetl.server.http.Feature;
 import org.traceetl.server.http.FeatureType;
-import org.traceetl.server.journal.AuthenticatedLogs;
 import org.traceetl.server.journal.FleetWindows;
 import org.traceetl.server.journal.JournalComponent;
-import org.traceetl.server.journal.JournalCounters;
-import org.traceetl.server.journal.JournalKeys;
-import org.traceetl.server.journal.JournalTiming;
-import org.traceetl.server.journal.LogJournals;
-import org.traceetl.server.journal.RocketMqLogs;
 import org.traceetl.server.journal.WindowFollower;
 import org.traceetl.server.profile.ProfileParts;
 import org.traceetl.server.queues.KnownQueues;
@@ -52,16 +41,11 @@ import org.traceetl.server.window.QueueId;
 final class ServerAssembly implements ServerContext {
   private static final Logger log = LoggerFactory.getLogger(ServerAssembly.class);
 
-  /** Timeout of journal calls. After it, the outcome of a call is unknown. */
-  static final Duration JOURNAL_TIMEOUT = Duration.ofSeconds(3);
-
   private final ServerConfig config;
-  private final Clock clock;
   private final Clocks clocks;
   private final ServerTelemetry telemetry;
   private final PipelineMetrics metrics;
-  private final ProfileParts profile;
-  private final Aggregation aggregation;
+  private final JournalAccess access;
   private final JournalComponent journal;
   private final QueueWatch queues;
   private final FleetWindows fleet = new FleetWindows();
@@ -74,23 +58,14 @@ final class ServerAssembly implements ServerContext {
   private Supplier<Set<QueueId>> growing = Set::of;
   private boolean saidWhyItDoesNotDecide;
 
-  private ServerAssembly(ServerConfig config, Clock clock) {
+  private ServerAssembly(ServerConfig config, Clocks clocks) {
     this.config = config;
-    this.clock = clock;
-    clocks = new Clocks(System::nanoTime, clock);
+    this.clocks = clocks;
     telemetry = new ServerTelemetry(Version.text(), config.window().idle());
     metrics = new PipelineMetrics(telemetry);
-    profile = ProfileParts.of(config);
-    aggregation = aggregation(config, profile);
-    var counters = new JournalCounters();
-    var logs =
-        new RocketMqLogs(config.rocketmq(), config.journal().topic(), JOURNAL_TIMEOUT, clocks);
-    journal =
-        new JournalComponent(
-            logs,
-            journals(config, profile, logs, keys(config.journal()), aggregation, counters, clocks),
-            counters);
-    queues = new QueueWatch(logs, config.rocketmq().topic(), clock);
+    access = JournalAccess.of(config, clocks);
+    journal = new JournalComponent(access.logs(), access.journals(), access.counters());
+    queues = new QueueWatch(access.logs(), config.rocketmq().topic(), clocks.wall());
     DecisionsConfig configured = config.feature(DecisionsConfig.class);
     decisionsConfig = configured == null ? null : configured.over(config.window().length());
     List<Feature> before = new ArrayList<>();
@@ -101,7 +76,7 @@ final class ServerAssembly implements ServerContext {
       (type.startsBeforeSpans() ? before : after).add(type.create(own, this));
     }
     spans = spans(Stream.concat(before.stream(), after.stream()).toList());
-    inOrder.addAll(profile.components());
+    inOrder.addAll(access.profile().components());
     inOrder.add(journal);
     inOrder.addAll(before);
     inOrder.add(spans);
@@ -115,62 +90,12 @@ final class ServerAssembly implements ServerContext {
    * @throws IllegalArgumentException if parts of the configuration do not fit together
    * @throws UncheckedIOException if the trace index cannot be opened
    */
-  static ServerComponents assemble(ServerConfig config, Clock clock) {
-    var assembly = new ServerAssembly(config, clock);
+  static ServerComponents assemble(ServerConfig config, Clocks clocks) {
+    var assembly = new ServerAssembly(config, clocks);
     return new ServerComponents(
         assembly.telemetry,
-        new Components(assembly.telemetry, assembly.inOrder, assembly.clocks.nanoClock()));
-  }
-
-  private static Aggregation aggregation(ServerConfig config, ProfileParts profile) {
-    return new Aggregation(
-        config.series(),
-        config.histogram(),
-        config.documents(),
-        config.window(),
-        config.metrics().unit(),
-        Messages.of(config.rocketmq().messages()),
-        profile.mapping(),
-        config.deduplication());
-  }
-
-  /** Returns the keys of the journal; null if messages are not authenticated. */
-  static JournalKeys keys(JournalConfig config) {
-    return config.keysFile() == null
-        ? null
-        : new JournalKeys(config.keysFile(), config.acceptUnsigned(), System::nanoTime);
-  }
-
-  /** Returns the journals as a server with this configuration reads and writes them. */
-  static LogJournals journals(
-      ServerConfig config,
-      RocketMqLogs logs,
-      JournalKeys keys,
-      JournalCounters counters,
-      Clocks clocks) {
-    ProfileParts profile = ProfileParts.of(config);
-    Aggregation aggregation = aggregation(config, profile);
-    return journals(config, profile, logs, keys, aggregation, counters, clocks);
-  }
-
-  private static LogJournals journals(
-      ServerConfig config,
-      ProfileParts profile,
-      RocketMqLogs logs,
-      JournalKeys keys,
-      Aggregation aggregation,
-      JournalCounters counters,
-      Clocks clocks) {
-    JournalConfig journal = config.journal();
-    return new LogJournals(
-        keys == null ? logs : new AuthenticatedLogs(logs, journal.topic(), keys, counters),
-        config.rocketmq().topic(),
-        config.rocketmq().consumerGroup(),
-        profile.showsReceivedSpans()
-            ? () -> aggregation.newImage().keepReceived()
-            : aggregation::newImage,
-        JournalTiming.of(clocks, journal.lease(), journal.snapshotInterval()),
-        counters);
+        new Components(assembly.telemetry, assembly.inOrder, clocks.nanoClock()),
+        clocks);
   }
 
   private SpanPipeline spans(List<Feature> features) {
@@ -183,7 +108,7 @@ final class ServerAssembly implements ServerContext {
         config.rocketmq(),
         config.journal().lease(),
         config.window(),
-        aggregation,
+        access.aggregation(),
         journal.journals(),
         followers,
         clocks,
@@ -197,7 +122,7 @@ final class ServerAssembly implements ServerContext {
 
   @Override
   public ProfileParts profile() {
-    return profile;
+    return access.profile();
   }
 
   @Override
@@ -207,12 +132,12 @@ final class ServerAssembly implements ServerContext {
 
   @Override
   public long schema() {
-    return aggregation.schema();
+    return access.aggregation().schema();
   }
 
   @Override
   public void learnt(LearntNames names) {
-    aggregation.learnt(names);
+    access.aggregation().learnt(names);
   }
 
   @Override
@@ -272,14 +197,15 @@ final class ServerAssembly implements ServerContext {
     if (!fleet.available()) {
       return false;
     }
-    boolean told =
-        config.metrics().queueLabel() == QueueLabel.ALWAYS || profile.addsUpWithoutQueueLabel();
-    if (!told && !saidWhyItDoesNotDecide) {
+    boolean distinguishable =
+        config.metrics().queueLabel() == QueueLabel.ALWAYS
+            || access.profile().addsUpWithoutQueueLabel();
+    if (!distinguishable && !saidWhyItDoesNotDecide) {
       saidWhyItDoesNotDecide = true;
       log.info(
-          "Automatic hotspots and learnt names are off: they require"
+          "This server makes no decisions for the fleet: they require"
               + " trace-etl.metrics.queue-label = always on all servers");
     }
-    return told;
+    return distinguishable;
   }
 }

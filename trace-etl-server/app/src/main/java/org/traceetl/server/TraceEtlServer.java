@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -77,7 +76,7 @@ public final class TraceEtlServer implements AutoCloseable {
   }
 
   private static ServerComponents assemble(ServerConfig config) {
-    return ServerAssembly.assemble(config, Clock.systemUTC());
+    return ServerAssembly.assemble(config, Clocks.SYSTEM);
   }
 
   @Command(

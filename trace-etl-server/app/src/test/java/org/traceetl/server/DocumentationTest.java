@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Clock;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -19,6 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.traceetl.common.Clocks;
 import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.MetricsConfig.QueueLabel;
@@ -201,7 +201,7 @@ final class DocumentationTest {
                 null,
                 d.web(),
                 d.drainWithin()),
-            Clock.systemUTC())) {
+            Clocks.SYSTEM)) {
       return new String(server.telemetry().families(Format.OPENMETRICS), UTF_8);
     }
   }

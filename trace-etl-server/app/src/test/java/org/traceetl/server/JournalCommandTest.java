@@ -23,7 +23,6 @@ import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.common.Clocks;
 import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.journal.JournalCounters;
-import org.traceetl.server.journal.LogJournals;
 import org.traceetl.server.journal.RocketMqLogs;
 import org.traceetl.server.web.WebServer;
 import org.traceetl.server.window.QueueId;
@@ -41,7 +40,7 @@ class JournalCommandTest {
 
   private final StringWriter out = new StringWriter();
   private final StringWriter err = new StringWriter();
-  private final JournalCounters counters = new JournalCounters();
+  private JournalCounters counters;
 
   @BeforeAll
   static void start() throws Exception {
@@ -92,15 +91,12 @@ class JournalCommandTest {
   /** Takes a queue as a server does, and returns the log's messages. */
   private List<byte[]> take(int queue, String... more) throws Exception {
     ServerConfig config = WebServer.check(arguments(more));
-    try (RocketMqLogs logs =
-        new RocketMqLogs(
-            config.rocketmq(), JOURNAL, ServerAssembly.JOURNAL_TIMEOUT, Clocks.SYSTEM)) {
+    JournalAccess access = JournalAccess.of(config, Clocks.SYSTEM);
+    counters = access.counters();
+    try (RocketMqLogs logs = access.logs()) {
       logs.start();
       QueueId id = new QueueId(BROKER, queue);
-      LogJournals journals =
-          ServerAssembly.journals(
-              config, logs, ServerAssembly.keys(config.journal()), counters, Clocks.SYSTEM);
-      journals.take(id).journal().release();
+      access.journals().take(id).journal().release();
       return logs.open(id).read(0).stream().map(entry -> entry.body()).toList();
     }
   }

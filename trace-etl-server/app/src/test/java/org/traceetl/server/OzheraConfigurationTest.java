@@ -7,10 +7,10 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Clock;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.traceetl.common.Clocks;
 import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.features.hotspot.HotspotFeature;
@@ -78,7 +78,7 @@ class OzheraConfigurationTest {
     try (var server =
         ServerAssembly.assemble(
             WebServer.check(List.of(PROFILE, "--trace-etl.ozhera.temporality=cumulative")),
-            Clock.systemUTC())) {
+            Clocks.SYSTEM)) {
       assertThat(server.components().of(DeltaFeature.class)).isEmpty();
       assertThat(server.components().of(PagesFeature.class)).hasSize(1);
     }
@@ -147,7 +147,7 @@ class OzheraConfigurationTest {
   @Test
   void hotspotsNeedNoLabelOfTheQueue() {
     try (var server =
-        ServerAssembly.assemble(WebServer.check(List.of(PROFILE, SCRAPERS)), Clock.systemUTC())) {
+        ServerAssembly.assemble(WebServer.check(List.of(PROFILE, SCRAPERS)), Clocks.SYSTEM)) {
       assertThat(server.components().of(HotspotFeature.class))
           .singleElement()
           .satisfies(feature -> assertThat(feature.hotspots()).isNotNull());

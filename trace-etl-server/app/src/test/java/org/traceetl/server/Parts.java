@@ -24,25 +24,8 @@ final class Parts {
     SERVER + "window..",
   };
 
-  /** Packages whose time and scheduling are injected. */
-  static final String[] STEPPED = {
-    SERVER + "component..",
-    SERVER + "consume..",
-    SERVER + "decisions..",
-    SERVER + "decode..",
-    SERVER + "dedup..",
-    SERVER + "journal..",
-    SERVER + "log..",
-    SERVER + "profile..",
-    SERVER + "protobuf..",
-    SERVER + "queues..",
-    SERVER + "rocketmq..",
-    SERVER + "series..",
-    SERVER + "window..",
-  };
-
   /** The main program, the binding and the web server put all parts together. */
-  private static final String MAIN = "org.traceetl.server";
+  static final String MAIN = "org.traceetl.server";
 
   static final String[] OZHERA = {SERVER + "ozhera.."};
 

@@ -6,8 +6,6 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import jakarta.servlet.http.HttpSession;
 import java.io.IOException;
-import java.time.Duration;
-import java.time.InstantSource;
 import java.util.Collection;
 import java.util.Set;
 import org.apache.catalina.session.TooManyActiveSessionsException;
@@ -33,6 +31,7 @@ import org.springframework.security.oauth2.core.oidc.user.DefaultOidcUser;
 import org.springframework.security.oauth2.core.oidc.user.OidcUser;
 import org.springframework.security.web.context.SecurityContextHolderFilter;
 import org.springframework.web.filter.OncePerRequestFilter;
+import org.traceetl.common.Clocks;
 import org.traceetl.common.LogThrottle;
 import org.traceetl.server.config.WebConfig;
 import org.traceetl.server.http.Problem;
@@ -53,33 +52,38 @@ final class OpenIdSignIn {
   private static final String BACK = "/login/oauth2/";
   private static final String NOT_IN_A_GROUP = "not_in_a_group";
 
-  /** In a session: a Long of {@link System#nanoTime} at which it ends. */
+  /** In a session: a Long of {@link Clocks#nanos} at which it ends. */
   private static final String UNTIL_NANOS = "trace-etl.until-nanos";
 
-  private static final LogThrottle throttle = new LogThrottle(InstantSource.system());
+  private final WebConfig config;
+  private final WebConfig.Oidc oidc;
+  private final Clocks clocks;
+  private final LogThrottle throttle;
+  private final ClientRegistrationRepository registrations =
+      new SupplierClientRegistrationRepository(
+          () -> new InMemoryClientRegistrationRepository(registration()));
 
-  private OpenIdSignIn() {}
+  OpenIdSignIn(WebConfig config, Clocks clocks) {
+    this.config = config;
+    this.clocks = clocks;
+    oidc = config.oidc();
+    throttle = new LogThrottle(clocks.wall());
+  }
 
-  static void configure(HttpSecurity http, WebConfig config) {
-    WebConfig.Oidc oidc = config.oidc();
-    ClientRegistrationRepository registrations =
-        new SupplierClientRegistrationRepository(
-            () -> new InMemoryClientRegistrationRepository(registration(oidc)));
+  void configure(HttpSecurity http) {
     http.sessionManagement(
         sessions -> sessions.sessionCreationPolicy(SessionCreationPolicy.IF_REQUIRED));
     http.addFilterBefore(new SessionEnds(), SecurityContextHolderFilter.class);
-    http.addFilterBefore(
-        new ProviderAnswers(registrations), OAuth2AuthorizationRequestRedirectFilter.class);
+    http.addFilterBefore(new ProviderAnswers(), OAuth2AuthorizationRequestRedirectFilter.class);
     http.oauth2Login(login ->
         login
             .clientRegistrationRepository(registrations)
             .loginPage(START)
             .authorizationEndpoint(start ->
                 start.authorizationRequestRepository(
-                    new SignInState(registrations, REGISTRATION, System::nanoTime)))
-            .successHandler(
-                (request, response, person) -> signedIn(request, response, oidc.sessionLifetime()))
-            .userInfoEndpoint(userInfo -> userInfo.oidcUserService(people(oidc)))
+                    new SignInState(registrations, REGISTRATION, clocks.nanoClock())))
+            .successHandler((request, response, person) -> signedIn(request, response))
+            .userInfoEndpoint(userInfo -> userInfo.oidcUserService(people()))
             .failureHandler((request, response, e) -> refuse(response, e)));
     var logout = new OidcClientInitiatedLogoutSuccessHandler(registrations);
     logout.setPostLogoutRedirectUri("{baseUrl}/");
@@ -94,7 +98,7 @@ final class OpenIdSignIn {
         }));
   }
 
-  private static ClientRegistration registration(WebConfig.Oidc oidc) {
+  private ClientRegistration registration() {
     ClientRegistration.Builder registration =
         ClientRegistrations.fromIssuerLocation(oidc.issuer().toString())
             .registrationId(REGISTRATION)
@@ -111,7 +115,7 @@ final class OpenIdSignIn {
   }
 
   /** Accepts only members of the configured groups, under the name that the provider returns. */
-  private static OAuth2UserService<OidcUserRequest, OidcUser> people(WebConfig.Oidc oidc) {
+  private OAuth2UserService<OidcUserRequest, OidcUser> people() {
     var service = new OidcUserService();
     return request -> {
       OidcUser user = service.loadUser(request);
@@ -135,10 +139,11 @@ final class OpenIdSignIn {
         : claim != null && groups.contains(String.valueOf(claim));
   }
 
-  private static void signedIn(
-      HttpServletRequest request, HttpServletResponse response, Duration lifetime)
+  private void signedIn(HttpServletRequest request, HttpServletResponse response)
       throws IOException {
-    request.getSession().setAttribute(UNTIL_NANOS, System.nanoTime() + lifetime.toNanos());
+    request
+        .getSession()
+        .setAttribute(UNTIL_NANOS, clocks.nanos() + oidc.sessionLifetime().toNanos());
     response.sendRedirect(request.getContextPath() + "/");
   }
 
@@ -150,7 +155,7 @@ final class OpenIdSignIn {
         && !request.getServletPath().startsWith("/api/");
   }
 
-  private static void refuse(HttpServletResponse response, AuthenticationException failure)
+  private void refuse(HttpServletResponse response, AuthenticationException failure)
       throws IOException {
     warn("A sign-in with the OpenID provider failed", failure);
     Problem.write(
@@ -162,7 +167,7 @@ final class OpenIdSignIn {
   }
 
   /** Throttled and without control characters, so that strangers cannot fill or forge the log. */
-  private static void warn(String what, Exception why) {
+  private void warn(String what, Exception why) {
     if (throttle.permits()) {
       log.warn("{}: {}", what, String.valueOf(why.getMessage()).replaceAll("\\p{Cntrl}", " "));
     }
@@ -174,7 +179,7 @@ final class OpenIdSignIn {
   }
 
   /** Ends a session whose lifetime is over, before any other filter uses it. */
-  private static final class SessionEnds extends OncePerRequestFilter {
+  private final class SessionEnds extends OncePerRequestFilter {
     @Override
     protected void doFilterInternal(
         HttpServletRequest request, HttpServletResponse response, FilterChain chain)
@@ -182,7 +187,7 @@ final class OpenIdSignIn {
       HttpSession session = request.getSession(false);
       if (session != null
           && session.getAttribute(UNTIL_NANOS) instanceof Long untilNanos
-          && untilNanos - System.nanoTime() <= 0) {
+          && untilNanos - clocks.nanos() <= 0) {
         session.invalidate();
       }
       chain.doFilter(request, response);
@@ -190,13 +195,7 @@ final class OpenIdSignIn {
   }
 
   /** Answers 503 if the provider is unreachable or the limit of sessions is reached. */
-  private static final class ProviderAnswers extends OncePerRequestFilter {
-    private final ClientRegistrationRepository registrations;
-
-    ProviderAnswers(ClientRegistrationRepository registrations) {
-      this.registrations = registrations;
-    }
-
+  private final class ProviderAnswers extends OncePerRequestFilter {
     @Override
     protected boolean shouldNotFilter(HttpServletRequest request) {
       String path = request.getServletPath();

@@ -47,7 +47,7 @@ final class StatusResource {
     fields.put("version", server.telemetry().version());
     fields.put(
         "started", Instant.ofEpochMilli(ManagementFactory.getRuntimeMXBean().getStartTime()));
-    fields.put("now", Instant.ofEpochMilli(System.currentTimeMillis()));
+    fields.put("now", Instant.ofEpochMilli(server.clocks().millis()));
     fields.put("alive", server.components().healthy());
     fields.put("ready", server.components().ready());
     fields.put("missing", server.components().missing());

@@ -3,7 +3,6 @@ package org.traceetl.server.web;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
-import java.time.InstantSource;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.security.authentication.AuthenticationServiceException;
@@ -18,6 +17,7 @@ import org.springframework.security.web.firewall.StrictHttpFirewall;
 import org.springframework.security.web.header.writers.CrossOriginOpenerPolicyHeaderWriter.CrossOriginOpenerPolicy;
 import org.springframework.security.web.header.writers.CrossOriginResourcePolicyHeaderWriter.CrossOriginResourcePolicy;
 import org.springframework.security.web.header.writers.ReferrerPolicyHeaderWriter.ReferrerPolicy;
+import org.traceetl.common.Clocks;
 import org.traceetl.server.binding.UsersFile;
 import org.traceetl.server.config.WebConfig;
 import org.traceetl.server.config.WebConfig.SignIn;
@@ -43,7 +43,8 @@ class WebSecurity {
       "camera=(), geolocation=(), microphone=(), payment=(), usb=()";
 
   @Bean
-  SecurityFilterChain securityFilterChain(HttpSecurity http, WebConfig config) throws Exception {
+  SecurityFilterChain securityFilterChain(HttpSecurity http, WebConfig config, Clocks clocks)
+      throws Exception {
     headers(http);
     // The port is read-only.
     http.csrf(csrf -> csrf.disable());
@@ -62,8 +63,8 @@ class WebSecurity {
                   (request, response, e) -> refuse(response, config)));
         }
       }
-      case BASIC -> basic(http, config);
-      case OIDC -> OpenIdSignIn.configure(http, config);
+      case BASIC -> basic(http, config, clocks);
+      case OIDC -> new OpenIdSignIn(config, clocks).configure(http);
     }
     http.authorizeHttpRequests(requests -> {
       // The text of a refusal; the request itself was authorized before.
@@ -105,8 +106,8 @@ class WebSecurity {
                 policy -> policy.policy(CrossOriginResourcePolicy.SAME_ORIGIN)));
   }
 
-  private static void basic(HttpSecurity http, WebConfig config) {
-    var users = new UsersFile(config.usersFile(), InstantSource.system());
+  private static void basic(HttpSecurity http, WebConfig config, Clocks clocks) {
+    var users = new UsersFile(config.usersFile(), clocks.wall());
     var provider = new DaoAuthenticationProvider(users);
     provider.setPasswordEncoder(new RememberedPasswords(users.highestCost()));
     http.authenticationProvider(provider);

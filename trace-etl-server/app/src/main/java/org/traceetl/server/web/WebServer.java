@@ -24,6 +24,7 @@ import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.MapPropertySource;
 import org.springframework.web.filter.ShallowEtagHeaderFilter;
+import org.traceetl.common.Clocks;
 import org.traceetl.server.binding.Configuration;
 import org.traceetl.server.binding.ConfigurationRefused;
 import org.traceetl.server.binding.KeysInForce;
@@ -163,6 +164,7 @@ public final class WebServer implements AutoCloseable {
     context.registerBean(
         "queuesHealthIndicator", HealthIndicator.class, () -> () -> queues(components));
     context.registerBean(WebConfig.class, config::web);
+    context.registerBean(Clocks.class, server::clocks);
     context.registerBean(
         "sessionLimit",
         TomcatContextCustomizer.class,

@@ -160,7 +160,8 @@ final class HandMadeService implements Feature {
             slowMillis);
     return new ServerComponents(
         telemetry,
-        new Components(telemetry, List.of(shown, indexed, live, fleet, this), System::nanoTime));
+        new Components(telemetry, List.of(shown, indexed, live, fleet, this), System::nanoTime),
+        Clocks.SYSTEM);
   }
 
   /** Answers every search with the same page. */
@@ -168,6 +169,9 @@ final class HandMadeService implements Feature {
     volatile TraceQuery asked;
     volatile TracePage answer = new TracePage(List.of(), null);
     volatile boolean broken;
+
+    /** What a search throws besides; null for nothing. */
+    volatile RuntimeException fault;
 
     @Override
     public WriteResult write(List<TraceDocument> documents) {
@@ -179,6 +183,9 @@ final class HandMadeService implements Feature {
       asked = query;
       if (broken) {
         throw new IOException("secret host is away");
+      }
+      if (fault != null) {
+        throw fault;
       }
       return answer;
     }

@@ -1,7 +1,7 @@
 package org.traceetl.server.queues;
 
 import java.io.IOException;
-import java.time.Clock;
+import java.time.InstantSource;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -73,11 +73,11 @@ public final class QueueWatch implements Component {
   /**
    * @param topic of the spans
    */
-  public QueueWatch(RocketMqLogs logs, String topic, Clock clock) {
+  public QueueWatch(RocketMqLogs logs, String topic, InstantSource clock) {
     this(new RocketMqBrokers(logs, topic), clock);
   }
 
-  QueueWatch(Brokers brokers, Clock clock) {
+  QueueWatch(Brokers brokers, InstantSource clock) {
     this.brokers = brokers;
     throttle = new LogThrottle(clock);
     thread = SteppedThread.daemon("trace-etl-queues", this::look, throttle);

@@ -1,0 +1,64 @@
+package org.traceetl.server;
+
+import java.time.Duration;
+import org.traceetl.common.Clocks;
+import org.traceetl.server.binding.ServerConfig;
+import org.traceetl.server.config.JournalConfig;
+import org.traceetl.server.consume.Aggregation;
+import org.traceetl.server.decode.Messages;
+import org.traceetl.server.journal.AuthenticatedLogs;
+import org.traceetl.server.journal.JournalCounters;
+import org.traceetl.server.journal.JournalKeys;
+import org.traceetl.server.journal.JournalTiming;
+import org.traceetl.server.journal.LogJournals;
+import org.traceetl.server.journal.RocketMqLogs;
+import org.traceetl.server.profile.ProfileParts;
+
+/**
+ * The journal as a server with this configuration reads and writes it, and what defines its series.
+ *
+ * @param keys null if messages are not authenticated
+ */
+record JournalAccess(
+    ProfileParts profile,
+    Aggregation aggregation,
+    RocketMqLogs logs,
+    JournalKeys keys,
+    JournalCounters counters,
+    LogJournals journals) {
+  /** Timeout of journal calls. After it, the outcome of a call is unknown. */
+  private static final Duration TIMEOUT = Duration.ofSeconds(3);
+
+  /** Returns the access with logs that are not started. */
+  static JournalAccess of(ServerConfig config, Clocks clocks) {
+    ProfileParts profile = ProfileParts.of(config);
+    var aggregation =
+        new Aggregation(
+            config.series(),
+            config.histogram(),
+            config.documents(),
+            config.window(),
+            config.metrics().unit(),
+            Messages.of(config.rocketmq().messages()),
+            profile.mapping(),
+            config.deduplication());
+    JournalConfig journal = config.journal();
+    JournalKeys keys =
+        journal.keysFile() == null
+            ? null
+            : new JournalKeys(journal.keysFile(), journal.acceptUnsigned(), clocks.nanoClock());
+    var counters = new JournalCounters();
+    var logs = new RocketMqLogs(config.rocketmq(), journal.topic(), TIMEOUT, clocks);
+    var journals =
+        new LogJournals(
+            keys == null ? logs : new AuthenticatedLogs(logs, journal.topic(), keys, counters),
+            config.rocketmq().topic(),
+            config.rocketmq().consumerGroup(),
+            profile.showsReceivedSpans()
+                ? () -> aggregation.newImage().keepReceived()
+                : aggregation::newImage,
+            JournalTiming.of(clocks, journal.lease(), journal.snapshotInterval()),
+            counters);
+    return new JournalAccess(profile, aggregation, logs, keys, counters, journals);
+  }
+}
