@@ -13,6 +13,7 @@ import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
 import org.springframework.web.server.ResponseStatusException;
 import org.springframework.web.util.DisconnectedClientHelper;
+import org.traceetl.server.http.ParameterRefused;
 import org.traceetl.server.http.Problem;
 
 /** Explains errors: what was wrong, the value given, what is allowed. */
@@ -44,7 +45,7 @@ final class ApiProblems {
   }
 
   @ExceptionHandler
-  void wrong(IllegalArgumentException e, HttpServletResponse response) throws IOException {
+  void wrong(ParameterRefused e, HttpServletResponse response) throws IOException {
     write(response, HttpServletResponse.SC_BAD_REQUEST, e.getMessage());
   }
 

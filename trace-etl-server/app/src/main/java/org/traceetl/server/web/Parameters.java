@@ -15,6 +15,7 @@ import org.springframework.core.convert.converter.GenericConverter;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.method.HandlerMethod;
 import org.traceetl.server.http.Allowed;
+import org.traceetl.server.http.ParameterRefused;
 
 /**
  * The parameters of the API: each is known, given once, and has an allowed value. They are checked
@@ -27,7 +28,7 @@ final class Parameters {
   /**
    * Checks the parameters of a request.
    *
-   * @throws IllegalArgumentException saying which parameter, which value, and what is allowed
+   * @throws ParameterRefused saying which parameter, which value, and what is allowed
    */
   static void check(Map<String, String[]> given, HandlerMethod method) {
     if (given.isEmpty()) {
@@ -36,11 +37,11 @@ final class Parameters {
     Map<String, AnnotatedElement> known = known(method);
     given.forEach((name, values) -> {
       if (!known.containsKey(name)) {
-        throw new IllegalArgumentException(
+        throw new ParameterRefused(
             name + ": is not a parameter of this path; the parameters are " + known.keySet());
       }
       if (values.length > 1) {
-        throw new IllegalArgumentException(name + ": must be given once");
+        throw new ParameterRefused(name + ": must be given once");
       }
       if (!values[0].isEmpty()) {
         check(name, values[0], known.get(name));
@@ -71,7 +72,7 @@ final class Parameters {
     Allowed allowed = parameter.getAnnotation(Allowed.class);
     if (type == String.class) {
       if (allowed != null && text.codePointCount(0, text.length()) > allowed.max()) {
-        throw new IllegalArgumentException(
+        throw new ParameterRefused(
             name + ": must have at most " + allowed.max() + " characters; it has " + text.length());
       }
     } else if (allowed != null) {
@@ -86,8 +87,8 @@ final class Parameters {
     }
   }
 
-  private static IllegalArgumentException wrong(String name, String text, String allowed) {
-    return new IllegalArgumentException(name + " = " + text + ": must be " + allowed);
+  private static ParameterRefused wrong(String name, String text, String allowed) {
+    return new ParameterRefused(name + " = " + text + ": must be " + allowed);
   }
 
   private static boolean isWithin(Allowed allowed, String text) {

@@ -4,6 +4,9 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import java.io.ByteArrayInputStream;
 import java.net.InetAddress;
 import java.net.Socket;
@@ -21,6 +24,7 @@ import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
 import org.traceetl.server.features.history.Histories;
 import org.traceetl.server.features.index.Cursor;
 import org.traceetl.server.features.index.TracePage;
@@ -303,6 +307,35 @@ class ApiTest {
       assertThat(response.statusCode()).isEqualTo(Integer.parseInt(parts[1].strip()));
       assertThat(header(response, "ETag")).isEmpty();
     }
+  }
+
+  /**
+   * An IllegalArgumentException that no parameter causes, such as for a document of another tool.
+   */
+  @Test
+  void faultOfTheServerIsLoggedAndAnswered500() throws Exception {
+    factory.made.index.fault = new IllegalArgumentException("reason = secret: is not a reason");
+
+    var logger = (Logger) LoggerFactory.getLogger(ApiProblems.class);
+    var logged = new ListAppender<ILoggingEvent>();
+    logged.start();
+    logger.addAppender(logged);
+
+    HttpResponse<byte[]> response = get("/api/traces");
+
+    logger.detachAppender(logged);
+    assertThat(response.statusCode()).isEqualTo(500);
+    assertThat(header(response, "Content-Type")).isEqualTo("application/problem+json");
+    assertThat(new String(response.body(), UTF_8))
+        .contains("an internal error occurred")
+        .doesNotContain("secret");
+    assertThat(logged.list)
+        .singleElement()
+        .satisfies(event -> {
+          assertThat(event.getFormattedMessage())
+              .isEqualTo("Failed to answer /api/traces because of an internal error");
+          assertThat(event.getThrowableProxy().getMessage()).contains("reason = secret");
+        });
   }
 
   @Test

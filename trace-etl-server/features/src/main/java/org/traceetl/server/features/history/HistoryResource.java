@@ -16,6 +16,7 @@ import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.server.ResponseStatusException;
 import org.traceetl.server.http.Allowed;
 import org.traceetl.server.http.Cacheable;
+import org.traceetl.server.http.ParameterRefused;
 import org.traceetl.server.window.Books;
 
 /** The paths that are answered from the last hour of the whole fleet. */
@@ -233,7 +234,7 @@ final class HistoryResource implements Cacheable {
           int minutes,
       @RequestParam(defaultValue = "false") boolean buckets) {
     if (operation == null != (kind == null)) {
-      throw new IllegalArgumentException(
+      throw new ParameterRefused(
           operation == null
               ? "kind = " + kind + ": requires parameter operation"
               : "operation = " + operation + ": requires parameter kind");

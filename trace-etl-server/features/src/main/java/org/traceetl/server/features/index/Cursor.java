@@ -3,6 +3,7 @@ package org.traceetl.server.features.index;
 import java.nio.ByteBuffer;
 import java.util.Base64;
 import java.util.HexFormat;
+import org.traceetl.server.http.ParameterRefused;
 import org.traceetl.server.window.TraceDocument;
 
 /**
@@ -23,7 +24,7 @@ public record Cursor(long startUnixNanos, String traceId, String spanId) {
   /**
    * Parses the result of {@link #toText}.
    *
-   * @throws IllegalArgumentException if the text is not one
+   * @throws ParameterRefused if the text is not one
    */
   public static Cursor parse(String text) {
     try {
@@ -37,7 +38,7 @@ public record Cursor(long startUnixNanos, String traceId, String spanId) {
     } catch (IllegalArgumentException e) {
       // Reported below with the common message.
     }
-    throw new IllegalArgumentException(
+    throw new ParameterRefused(
         "cursor: is not a cursor that a search has returned; omit it to begin with the"
             + " first page");
   }

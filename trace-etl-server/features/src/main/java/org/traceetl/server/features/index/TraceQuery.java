@@ -1,5 +1,6 @@
 package org.traceetl.server.features.index;
 
+import org.traceetl.server.http.ParameterRefused;
 import org.traceetl.server.window.TraceDocument.Reason;
 
 /**
@@ -27,19 +28,17 @@ public record TraceQuery(
   public static final int MAX_LIMIT = 1000;
 
   /**
-   * @throws IllegalArgumentException if the limit or the range is invalid
+   * @throws ParameterRefused if the limit or the range is invalid
    */
   public TraceQuery {
     if (limit < 1 || limit > MAX_LIMIT) {
-      throw new IllegalArgumentException(
-          "limit = " + limit + ": must be between 1 and " + MAX_LIMIT);
+      throw new ParameterRefused("limit = " + limit + ": must be between 1 and " + MAX_LIMIT);
     }
     if (fromUnixNanos < 0) {
-      throw new IllegalArgumentException(
-          "from = " + fromUnixNanos + " ns: must not be before 1970");
+      throw new ParameterRefused("from = " + fromUnixNanos + " ns: must not be before 1970");
     }
     if (fromUnixNanos > toUnixNanos) {
-      throw new IllegalArgumentException(
+      throw new ParameterRefused(
           "from = " + fromUnixNanos + " ns is after to = " + toUnixNanos + " ns");
     }
   }

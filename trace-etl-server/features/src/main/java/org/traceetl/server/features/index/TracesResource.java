@@ -24,6 +24,7 @@ import org.springframework.web.context.request.WebRequest;
 import org.springframework.web.server.ResponseStatusException;
 import org.traceetl.server.config.SpanKind;
 import org.traceetl.server.http.Allowed;
+import org.traceetl.server.http.ParameterRefused;
 import org.traceetl.server.window.TraceDocument;
 
 /** Spans that were slow, failed, or are exemplars; newest first. */
@@ -144,15 +145,14 @@ final class TracesResource {
 
   private static void checkSlices(int slices, int limit, boolean range, boolean cursor) {
     if (!range) {
-      throw new IllegalArgumentException(
+      throw new ParameterRefused(
           "slices = " + slices + ": requires from and to, the time range that the slices divide");
     }
     if (cursor) {
-      throw new IllegalArgumentException(
-          "slices = " + slices + ": must be absent if cursor is given");
+      throw new ParameterRefused("slices = " + slices + ": must be absent if cursor is given");
     }
     if (slices * limit > TraceQuery.MAX_LIMIT) {
-      throw new IllegalArgumentException(
+      throw new ParameterRefused(
           "slices = "
               + slices
               + ": slices * limit must be at most "
@@ -174,7 +174,7 @@ final class TracesResource {
       return Math.addExact(
           Math.multiplyExact(instant.getEpochSecond(), NANOS_PER_SECOND), instant.getNano());
     } catch (DateTimeException | ArithmeticException | NumberFormatException e) {
-      throw new IllegalArgumentException(
+      throw new ParameterRefused(
           name
               + " = "
               + text

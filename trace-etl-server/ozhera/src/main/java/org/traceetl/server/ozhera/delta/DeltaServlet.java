@@ -11,6 +11,7 @@ import java.util.zip.GZIPOutputStream;
 import org.apache.catalina.connector.ClientAbortException;
 import org.traceetl.server.expose.Format;
 import org.traceetl.server.http.Negotiation;
+import org.traceetl.server.http.ParameterRefused;
 import org.traceetl.server.http.Problem;
 
 /**
@@ -47,7 +48,7 @@ final class DeltaServlet extends HttpServlet {
     ScraperIdentity scraper;
     try {
       scraper = ScraperIdentity.of(request);
-    } catch (IllegalArgumentException e) {
+    } catch (ParameterRefused e) {
       Problem.write(response, HttpServletResponse.SC_BAD_REQUEST, e.getMessage());
       return;
     }

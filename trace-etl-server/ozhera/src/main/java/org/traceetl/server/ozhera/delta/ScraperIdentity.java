@@ -3,6 +3,7 @@ package org.traceetl.server.ozhera.delta;
 import jakarta.servlet.http.HttpServletRequest;
 import java.time.Duration;
 import java.util.regex.Pattern;
+import org.traceetl.server.http.ParameterRefused;
 
 /**
  * The scraper of a request, and how long it waits.
@@ -24,7 +25,7 @@ record ScraperIdentity(String name, String from, boolean scrapes, Duration timeo
   private static final double MAX_TIMEOUT_SECONDS = 300;
 
   /**
-   * @throws IllegalArgumentException with the error in the name
+   * @throws ParameterRefused with the error in the name
    */
   static ScraperIdentity of(HttpServletRequest request) {
     String[] names = request.getParameterValues(PARAMETER);
@@ -35,11 +36,10 @@ record ScraperIdentity(String name, String from, boolean scrapes, Duration timeo
       return new ScraperIdentity(null, request.getRemoteAddr(), scrapes, timeout);
     }
     if (names.length > 1) {
-      throw new IllegalArgumentException(PARAMETER + ": must be given once");
+      throw new ParameterRefused(PARAMETER + ": must be given once");
     }
     if (!NAME.matcher(names[0]).matches()) {
-      throw new IllegalArgumentException(
-          PARAMETER + ": must be 1 to 64 letters, digits and . _ : / -");
+      throw new ParameterRefused(PARAMETER + ": must be 1 to 64 letters, digits and . _ : / -");
     }
     return new ScraperIdentity(names[0], request.getRemoteAddr(), scrapes, timeout);
   }
