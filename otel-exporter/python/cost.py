@@ -1,10 +1,10 @@
-"""What tracing costs a Python process: CPU of a script with 1,000 rounds of 23 spans by way.
+"""Measures what tracing costs a Python process: the CPU of 1,000 rounds of 23 spans.
 
 Usage: python cost.py [REPETITIONS]
 
-The spans are those of opentelemetry-instrumentation-sqlite3 and one around each round. Every
-repetition runs each way in a process of its own; its figure is the process's CPU within the rounds,
-with all spans sent. OTLP goes to a server on this host that throws it away.
+The spans are those of opentelemetry-instrumentation-sqlite3 and one around each round. Each
+repetition runs each variant in its own process. The figure is the CPU of this process within the
+rounds, after all spans are sent. OTLP goes to a server on this host that discards it.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""The extension: a build without a C compiler goes on without it, with the writer in Python."""
+"""Builds the extension. Without a C compiler the package uses its writer in Python."""
 
 from setuptools import Extension, setup
 

@@ -1,4 +1,4 @@
-# Before any provider: the SDK's hook for forks waits for ever where this module's comes after it.
+# Imported before any provider: otherwise the SDK's hook for forks waits forever.
 import concurrent.futures.thread  # noqa: F401
 import os
 import stat
@@ -12,7 +12,7 @@ from trace_etl_exporter import _files, _pure
 try:
     from trace_etl_exporter import _ring
 except ImportError as error:
-    # Without it half of the tests would be left out, and nobody would notice.
+    # Without it half of the tests would be skipped unseen.
     raise pytest.UsageError(
         "trace_etl_exporter._ring, the writer in C, was not built: install a C compiler and the"
         f" headers of Python (apt-get install gcc python3-dev), then run the tests again. {error}"
@@ -47,7 +47,7 @@ def directory(tmp_path):
 
 @pytest.fixture
 def wake(directory):
-    """The reading end of the agent's FIFO."""
+    """Opens the reading end of the agent's FIFO."""
     path = directory / "wake"
     os.mkfifo(path)
     fd = os.open(path, os.O_RDWR | os.O_NONBLOCK)
@@ -63,7 +63,7 @@ def writer_type(request):
 
 @pytest.fixture
 def new_writer(directory, writer_type):
-    """Makes writers, each with a ring of its own."""
+    """Creates writers, each with its own ring."""
     made = []
 
     def new(kind=writer_type, resource=None, dictionary_bytes=1 << 16, ring_bytes=1 << 16):

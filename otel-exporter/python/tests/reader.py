@@ -1,4 +1,4 @@
-"""Reads rings, written from docs/ring.md alone: nothing of the package is used here."""
+"""Reads rings. Written from docs/ring.md alone, without code of the package."""
 
 import base64
 import dataclasses
@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 class BrokenRing(Exception):
-    """A rule of docs/ring.md is broken."""
+    """A ring breaks a rule of docs/ring.md."""
 
 
 @dataclasses.dataclass
@@ -98,7 +98,7 @@ class _Bytes:
 
 
 class Ring:
-    """A ring's file, read anew at each call."""
+    """A ring's file. Each call reads it again."""
 
     def __init__(self, path: Path) -> None:
         self.path = Path(path)
@@ -161,7 +161,7 @@ class Ring:
         return strings
 
     def records(self, data: bytes | None = None) -> list[bytes]:
-        """Bodies of the spans from head to tail."""
+        """Returns the bodies of the spans from head to tail."""
         data = data or self.data()
         start = self.header_bytes + self.dictionary_bytes
         ring = data[start:]
@@ -198,7 +198,7 @@ class Ring:
         return [decode(body, strings) for body in self.records(data)]
 
     def consume(self) -> list[Span]:
-        """Reads all, clears it and moves head, as the agent does."""
+        """Reads all spans, clears them and moves head, as the agent does."""
         head, tail = self.head, self.tail
         spans = self.spans()
         start = self.header_bytes + self.dictionary_bytes
@@ -221,8 +221,8 @@ class Ring:
 
     @property
     def has_writer(self) -> bool:
-        """Whether somebody, be it this process, holds the lock on byte 0."""
-        # A lock of an open file description is another's even within the process.
+        """Returns whether any process, this one included, holds the lock on byte 0."""
+        # A lock of an open file description conflicts with the process's own locks.
         wanted = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 1, 0)
         found = fcntl.fcntl(self._fd, fcntl.F_OFD_GETLK, wanted)
         return struct.unpack_from("h", found)[0] != fcntl.F_UNLCK
@@ -232,7 +232,7 @@ _descriptors: dict[tuple[int, int], int] = {}
 
 
 def _descriptor(path: Path) -> int:
-    """One that stays open: closing any would drop this process's lock on the file."""
+    """Returns a descriptor that stays open: closing one releases this process's lock."""
     status = os.stat(path)
     key = (status.st_dev, status.st_ino)
     if key not in _descriptors:
@@ -241,7 +241,7 @@ def _descriptor(path: Path) -> int:
 
 
 def close_all() -> None:
-    """Closes what was opened: to be called when no ring is written any more."""
+    """Closes all descriptors. Call it after the last write to a ring."""
     while _descriptors:
         os.close(_descriptors.popitem()[1])
 
@@ -291,7 +291,7 @@ def only_ring(directory: Path) -> Ring:
 
 
 def same(one: object, other: object) -> bool:
-    """Equality under which NaN equals itself."""
+    """Compares values; NaN equals NaN."""
     if isinstance(one, float) and isinstance(other, float):
         return one == other or (math.isnan(one) and math.isnan(other))
     return type(one) is type(other) and one == other

@@ -1,4 +1,4 @@
-"""The reader of these tests reads the ring that all implementations are held to."""
+"""Tests that the reader of these tests reads the golden ring of all implementations."""
 
 import struct
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The provider of our own, held to the SDK's: each scenario runs through both."""
+"""Compares this package's provider with the SDK's: each scenario runs through both."""
 
 import asyncio
 import gc
@@ -61,7 +61,7 @@ def provider(directory):
 
 
 def outcome(span, ids, started):
-    """What must be the same of a span read from a ring."""
+    """Returns the parts of a span from a ring that must be equal."""
 
     def numbered(number):
         return ids.setdefault(number, len(ids)) if number else 0
@@ -91,14 +91,14 @@ def outcome(span, ids, started):
 
 
 def without_lines(value):
-    """A stack trace's lines are others under another implementation; its last is the same."""
+    """Keeps the last line of a stack trace; the others depend on the implementation."""
     if isinstance(value, str) and value.startswith("Traceback"):
         return value.rstrip().rpartition("\n")[2]
     return value
 
 
 def views(span):
-    """What an application can see of an open span."""
+    """Returns what an application can read of an open span."""
     context = span.get_span_context()
     seen = [
         span.is_recording(),
@@ -489,7 +489,7 @@ def test_as_the_sdk(directory, monkeypatch, caplog, name, environment):
 
 
 class Odd(sampling.Sampler):
-    """Drops, records and samples in turn, and has a say in attributes and state."""
+    """Drops, records and samples in turn, and changes attributes and trace state."""
 
     def __init__(self):
         self.calls = []
@@ -595,7 +595,7 @@ def test_ids_differ_in_threads_and_forks(provider, directory):
 
 
 def test_threads_that_change_a_span_while_it_ends(provider, directory):
-    """Nothing of it may crash, and what is written must be whole."""
+    """No call may crash, and each written span must be whole."""
     tracer = provider.get_tracer("test")
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)

@@ -1,4 +1,4 @@
-"""The exporter under OpenTelemetry's SDK."""
+"""Tests the exporter with OpenTelemetry's SDK."""
 
 import logging
 import os
@@ -187,7 +187,7 @@ def test_a_late_refusal_does_not_close_the_ring_of_others(directory, writer):
     provider.add_span_processor(RingSpanProcessor(provider, outlet))
     tracer = provider.get_tracer("test")
     tracer.start_span("first").end()
-    # As a thread that saw no writer before the first span made one.
+    # Like a thread that saw no writer before the first span created it.
     outlet.write_elsewhere(tracer.start_span("second")._readable_span(), None)
     tracer.start_span("third").end()
     assert [span.name for span in only_ring(directory).spans()] == ["first", "second", "third"]
@@ -434,7 +434,7 @@ trace_etl_exporter.Outlet(dict)
 trace_etl_exporter.Outlet(dict)
 """
     out = run(script, "/nowhere")
-    assert out.stderr.count("The extension trace_etl_exporter._ring is not there") == 1
+    assert out.stderr.count("The extension trace_etl_exporter._ring is missing") == 1
 
 
 def test_the_api_alone_is_left_as_it_is():

@@ -1,4 +1,4 @@
-"""The ring's writers, in C and in Python, against a reader written from docs/ring.md."""
+"""Tests the writers in C and Python with a reader written from docs/ring.md."""
 
 import enum
 import os
@@ -87,7 +87,7 @@ def test_the_file_is_as_the_agent_wants_it(new_writer, directory):
     assert ring.spans() == [] and ring.tail == ring.head == 0
     with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
         assert ring.boot_id.hex() == file.read().strip().replace("-", "")
-    # Closing it drops the lock, so this is the end. What posix_fallocate takes is a hole on tmpfs.
+    # The last step, because closing releases the lock. Pages of posix_fallocate are holes on tmpfs.
     with open(path, "rb") as file:
         assert os.lseek(file.fileno(), 0, os.SEEK_HOLE) == status.st_size
 
@@ -324,7 +324,7 @@ def test_threads_write_side_by_side(new_writer):
 
     def work(thread):
         for number in range(per_thread):
-            # Values that are made by Python code let other threads in, midway through a span.
+            # Values that Python code creates let other threads run in the middle of a span.
             attributes = {f"key {number % 50}": (thread, number), "text": f"{thread} {number}"}
             assert writer.write(span(f"name {number}", attributes=attributes))
 
@@ -408,7 +408,7 @@ def test_what_is_written_is_read(new_writer, spans):
 
 
 def said(text):
-    """What UTF-8 can say of it."""
+    """Returns the text with characters that UTF-8 cannot encode replaced."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 

@@ -1,4 +1,4 @@
-"""OpenTelemetry spans through shared memory to the trace-etl agent of the host."""
+"""Sends OpenTelemetry spans through shared memory to the trace-etl agent of the host."""
 
 from ._outlet import Outlet
 from ._provider import TracerProvider

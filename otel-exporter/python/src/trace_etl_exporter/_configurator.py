@@ -1,4 +1,4 @@
-"""Sets up the SDK for opentelemetry-instrument with the tracer provider of our own."""
+"""Sets up the SDK for opentelemetry-instrument with this package's tracer provider."""
 
 import logging
 import os
@@ -12,10 +12,10 @@ NAME = "trace-etl"
 
 
 class Configurator(_OTelSDKConfigurator):
-    """As the SDK's own, but for traces where OTEL_PYTHON_TRACER_PROVIDER is trace-etl.
+    """Configures the SDK, with this package's provider if OTEL_PYTHON_TRACER_PROVIDER is trace-etl.
 
-    opentelemetry-instrument takes the configurator that it finds first if OTEL_PYTHON_CONFIGURATOR
-    names none, so this one does nothing of its own unless the provider is asked for.
+    If OTEL_PYTHON_CONFIGURATOR is not set, opentelemetry-instrument uses the first configurator
+    that it finds. So this one works as the SDK's unless this package's provider is configured.
     """
 
     def _configure(self, **kwargs) -> None:
@@ -23,8 +23,8 @@ class Configurator(_OTelSDKConfigurator):
             super()._configure(**kwargs)
             return
         trace.set_tracer_provider(TracerProvider())
-        # The SDK makes its provider all the same: without exporters, and refused by the API, which
-        # would log that.
+        # The SDK also creates its provider, without exporters. The API refuses it, and would log
+        # that.
         log = logging.getLogger(trace.__name__)
         log.addFilter(_is_no_refusal)
         exporters = {

@@ -1,4 +1,4 @@
-"""Makes a ring's file: complete and locked before the agent can see it."""
+"""Creates a ring's file, which is complete and locked before the agent can see it."""
 
 import fcntl
 import os
@@ -22,10 +22,10 @@ _ZEROS = 1 << 20
 def make(
     directory: str, resource: Mapping[str, object], dictionary_bytes: int, ring_bytes: int
 ) -> tuple[int, str, int]:
-    """Returns the descriptor, which holds the lock, the path and the bytes of the header.
+    """Creates a ring and returns its descriptor, which holds the lock, its path and header size.
 
-    No descriptor of that file may be opened beside it: closing that would drop the lock.
-    Raises OSError where the directory is missing, closed to us, or full.
+    Open no other descriptor of the file: closing it would release the lock. Raises OSError if the
+    directory is missing, full, or not writable.
     """
     encoded, attributes = _resource(resource)
     header_bytes = -(-(RESOURCE + len(encoded)) // PAGE) * PAGE
@@ -65,10 +65,10 @@ def make(
 
 
 def _write_zeros(fd: int, size: int) -> None:
-    """Takes the memory: a sparse file would be a SIGBUS once tmpfs is full.
+    """Allocates the memory: a sparse file causes SIGBUS when tmpfs is full.
 
-    posix_fallocate would not do: what it takes is a hole to lseek, and so to the agent, until it is
-    written; and a signal makes it begin anew.
+    posix_fallocate does not suffice: until its pages are written they are a hole to lseek, and so
+    to the agent. A signal also makes it start again.
     """
     zeros = bytes(min(size, _ZEROS))
     at = 0
@@ -77,7 +77,7 @@ def _write_zeros(fd: int, size: int) -> None:
 
 
 def _resource(resource: Mapping[str, object]) -> tuple[bytearray, int]:
-    """The attributes that the largest header takes, and their number."""
+    """Returns the attributes that fit into the largest header, and their number."""
     encoded = bytearray()
     attributes = 0
     for key, value in resource.items():
@@ -98,7 +98,7 @@ def _boot_id() -> bytes:
 
 
 def _start_millis() -> int:
-    """When the process started; where the kernel does not say so, now."""
+    """Returns the start of the process in milliseconds since 1970; now if it is unknown."""
     try:
         with open("/proc/self/stat", "rb") as file:
             ticks = int(file.read().rpartition(b")")[2].split()[19])

@@ -7,7 +7,7 @@ static struct PyModuleDef definition = {
     .m_size = -1,
 };
 
-/* Without a word on free threading: an interpreter without a GIL takes it up for this module. */
+/* Declares no free threading, so an interpreter without a GIL enables it for this module. */
 PyMODINIT_FUNC PyInit__ring(void) {
   PyObject* module = PyModule_Create(&definition);
   if (module == NULL || writer_setup(module) < 0 || trace_setup(module) < 0) {

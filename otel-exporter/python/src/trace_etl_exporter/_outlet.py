@@ -1,4 +1,4 @@
-"""Where ended spans go: into a ring while there is an agent, else to OTLP."""
+"""Sends ended spans to a ring if the host has an agent, else to OTLP."""
 
 import logging
 import os
@@ -21,9 +21,9 @@ except ImportError as missing:
     from ._pure import Writer
 
     _logger.warning(
-        "The extension trace_etl_exporter._ring is not there (%s): spans are written by Python "
-        "code, which costs about thirty times as much. Install a wheel for this platform, or a C "
-        "compiler and install again.",
+        "The extension trace_etl_exporter._ring is missing (%s): Python code writes the spans, "
+        "at about thirty times the cost. Install a wheel for this platform, or install a C "
+        "compiler and then this package again.",
         missing,
     )
 
@@ -36,11 +36,11 @@ LOOK_AGAIN_SECONDS = 30
 
 
 class Outlet:
-    """Owns the process's ring. One per provider; any thread may call.
+    """Owns the process's ring. Each provider has one. Thread-safe.
 
-    The ring is made when the first span ends: a process without spans leaves no file. Where that
-    fails, spans go to OTLP, if an exporter for it is installed, and are dropped if not; every 30 s
-    one of them looks for the agent's directory again.
+    The ring is created when the first span ends, so a process without spans leaves no file. If that
+    fails, spans go to OTLP if such an exporter is installed, else they are dropped. Every 30 s the
+    next span looks for the agent's directory again.
     """
 
     def __init__(
@@ -59,19 +59,21 @@ class Outlet:
             raise ValueError(f"{RING_BYTES} = {self._ring_bytes} must be a power of two")
         self._dictionary_bytes = _size(DICTIONARY_BYTES, dictionary_bytes, 1 << 20, 4096, 16 << 20)
         if self._dictionary_bytes % 4096:
-            raise ValueError(f"{DICTIONARY_BYTES} = {self._dictionary_bytes} must be whole pages")
+            raise ValueError(
+                f"{DICTIONARY_BYTES} = {self._dictionary_bytes} must be a multiple of 4096"
+            )
         self._fallback = fallback
         self._fallback_made = fallback is not None
         self._clock = clock
         self._next_look = 0.0
         self._looked = False
         self._shut_down = False
-        # An application's code may run in here (a finalizer, a signal's handler, an exporter that
-        # is loaded) and end a span of its own: it comes in again and is turned away by _busy.
+        # The application's code may run while the lock is held (a finalizer, a signal handler, an
+        # exporter that is loaded) and end a span. That call enters again, and _busy refuses it.
         self._lock = threading.RLock()
         self._busy = False
         self.writer: Writer | None = None
-        # Set by who writes by himself: called with each new writer, and with None.
+        # Receives each new writer, and None. For a provider that calls the writer itself.
         self.on_writer: Callable[[Writer | None], None] = lambda writer: None
         itself = weakref.ref(self)
 
@@ -83,7 +85,7 @@ class Outlet:
         os.register_at_fork(after_in_child=in_child)
 
     def find_writer(self) -> Writer | None:
-        """The ring's writer, made now if there is none and it is time to look; None: no agent."""
+        """Returns the ring's writer, creating it if a look is due; None if there is no agent."""
         writer = self.writer
         if writer is not None and writer.usable:
             return writer
@@ -99,16 +101,16 @@ class Outlet:
                     said = self._look()
                 finally:
                     self._busy = False
-                    # Not before: who comes meanwhile is to wait for the ring.
+                    # Set last, so that other threads wait for the ring meanwhile.
                     self._looked = True
                     self._next_look = self._clock() + LOOK_AGAIN_SECONDS
             writer = self.writer
         if said is not None:
-            _logger.log(*said)  # a handler may wait for threads that end spans: not under the lock
+            _logger.log(*said)  # not under the lock: a handler may wait for threads that end spans
         return writer
 
     def write_elsewhere(self, span: ReadableSpan, refused: Writer | None) -> None:
-        """Takes a span that was not written: there was no writer, or this one refused it."""
+        """Accepts a span that was not written: there was no writer, or `refused` refused it."""
         if refused is not None and refused.usable:
             self._give_up(refused)
         writer = self.find_writer()
@@ -116,7 +118,7 @@ class Outlet:
             self._otlp(span)
 
     def _give_up(self, writer: Writer) -> None:
-        """Its file was removed."""
+        """Closes a writer whose file was removed."""
         with self._lock:
             if self.writer is writer:
                 self._set_writer(None)
@@ -157,7 +159,7 @@ class Outlet:
         return not self._shut_down and (not self._looked or self._clock() >= self._next_look)
 
     def _look(self) -> tuple | None:
-        """Makes the ring, or not; what is to be logged of it."""
+        """Tries to create the ring; returns what to log, or None."""
         try:
             fd, path, header_bytes = _files.make(
                 self._directory, self._resource(), self._dictionary_bytes, self._ring_bytes
@@ -167,7 +169,7 @@ class Outlet:
                 return None
             return (
                 logging.INFO,
-                "No ring in %s (%s): spans go to OTLP; looking again every %d s.",
+                "Could not create a ring in %s (%s); spans go to OTLP. Retrying every %d s.",
                 self._directory,
                 error,
                 LOOK_AGAIN_SECONDS,
@@ -183,7 +185,7 @@ class Outlet:
         except OSError as error:
             os.unlink(path)
             os.close(fd)
-            return logging.WARNING, "The ring %s cannot be mapped (%s).", path, error
+            return logging.WARNING, "Could not map the ring %s (%s); spans go to OTLP.", path, error
         writer.wake()
         self._set_writer(writer)
         return logging.INFO, "Spans go to the ring %s.", path
@@ -193,7 +195,7 @@ class Outlet:
         self.on_writer(writer)
 
     def _in_forked_child(self) -> None:
-        """The parent's ring stays the parent's: closing it here does not touch its lock."""
+        """Closes the parent's ring in this process; the parent keeps its lock."""
         self._lock = threading.RLock()
         self._busy = False
         writer = self.writer
@@ -215,10 +217,10 @@ def _otlp_processor() -> SpanProcessor | None:
             try:
                 return BatchSpanProcessor(entry_point.load()())
             except Exception:
-                _logger.exception("The OTLP exporter %s cannot be used.", name)
+                _logger.exception("Could not load the OTLP exporter %s.", name)
     _logger.warning(
-        "There is neither an agent nor an OTLP exporter: spans are dropped until there is an "
-        "agent. Install opentelemetry-exporter-otlp-proto-http to have them sent."
+        "Neither an agent nor an OTLP exporter is available: spans are dropped until an agent "
+        "starts. Install opentelemetry-exporter-otlp-proto-http to send them by OTLP."
     )
     return None
 
@@ -228,7 +230,7 @@ def _size(key: str, given: int | None, default: int, least: int, most: int) -> i
     try:
         size = given if given is not None else int(text) if text else default
     except ValueError:
-        raise ValueError(f"{key} = {text} must be a number of bytes") from None
+        raise ValueError(f"{key} = {text} must be a whole number of bytes") from None
     if not least <= size <= most:
-        raise ValueError(f"{key} = {size} must be {least} to {most} bytes")
+        raise ValueError(f"{key} = {size} must be from {least} to {most} bytes")
     return size

@@ -1,4 +1,4 @@
-"""The tracer provider of our own: OpenTelemetry's API with nothing between a span and the ring."""
+"""Provides tracers on OpenTelemetry's API whose spans go directly into the ring."""
 
 import atexit
 import os
@@ -30,10 +30,10 @@ _ON, _OFF, _RATIO, _ASK = range(4)
 
 
 class _RingTracerProvider(trace.TracerProvider):
-    """Tracers whose spans go into the ring from end().
+    """Creates tracers whose spans end() writes into the ring.
 
-    Sampler, limits and resource are the SDK's, from the same environment; span processors and ID
-    generators there are not. Where there is no agent, spans go to OTLP as ReadableSpan.
+    Sampler, limits and resource are the SDK's, from the same environment. Span processors and ID
+    generators are not supported. Without an agent, spans go to OTLP as ReadableSpan.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class _RingTracerProvider(trace.TracerProvider):
     @property
     def resource(self) -> Resource:
         if self._own_resource and self._resource_pid != os.getpid():
-            # A forked process is another instance.
+            # A forked process is another service instance.
             self._resource_pid = os.getpid()
             self._resource = self._resource.merge(Resource.create())
         return self._resource
@@ -110,7 +110,7 @@ class _RingTracerProvider(trace.TracerProvider):
         self._recorder.writer = writer
 
     def _elsewhere(self, span, refused: Writer | None) -> None:
-        """Takes a span for which there was no ring: the first, one of a fork, one without agent."""
+        """Accepts a span that found no ring: the first one, one after a fork, one without agent."""
         self._outlet.write_elsewhere(_readable(span), refused)
 
 
@@ -121,9 +121,9 @@ def TracerProvider(
     span_limits: SpanLimits | None = None,
     outlet: Outlet | None = None,
 ) -> trace.TracerProvider:
-    """The provider of lowest cost that there is: ours, or without the extension the SDK's.
+    """Returns this package's provider, or the SDK's if the extension is missing.
 
-    All but outlet is as the SDK's TracerProvider has it, the environment's defaults included.
+    Parameters other than `outlet` are those of the SDK's TracerProvider, with its defaults.
     """
     if _ring is not None:
         return _RingTracerProvider(sampler, resource, shutdown_on_exit, span_limits, outlet)
@@ -137,7 +137,7 @@ def _number(limit: int | None) -> int:
 
 
 def _sampler_of_environment() -> sampling.Sampler:
-    """As the SDK's configuration: the entry point that OTEL_TRACES_SAMPLER names."""
+    """Returns the sampler that OTEL_TRACES_SAMPLER names, as the SDK's configuration does."""
     name = os.environ.get("OTEL_TRACES_SAMPLER", "").strip() or _DEFAULT_SAMPLER
     argument = os.environ.get("OTEL_TRACES_SAMPLER_ARG")
     try:
@@ -145,13 +145,15 @@ def _sampler_of_environment() -> sampling.Sampler:
             try:
                 argument = float(argument or "")
             except ValueError:
-                _logger.warning("OTEL_TRACES_SAMPLER_ARG = %s is no number: sampling 1.", argument)
+                _logger.warning(
+                    "OTEL_TRACES_SAMPLER_ARG = %s is not a number: the ratio is 1.", argument
+                )
                 argument = 1.0
         (entry_point,) = entry_points(group="opentelemetry_traces_sampler", name=name)
         return entry_point.load()(argument)
     except Exception as error:
         _logger.warning(
-            "OTEL_TRACES_SAMPLER = %s cannot be used (%s): %s is.", name, error, _DEFAULT_SAMPLER
+            "Could not use OTEL_TRACES_SAMPLER = %s (%s): using %s.", name, error, _DEFAULT_SAMPLER
         )
         return sampling.DEFAULT_ON
 
@@ -164,7 +166,7 @@ _PARENT_BASED = re.compile(
 
 
 def _decision(sampler: sampling.Sampler) -> tuple[int, bool, int]:
-    """What the extension can decide by itself; any other sampler is asked for each span."""
+    """Returns how the extension decides for the sampler; _ASK: it calls the sampler per span."""
     if type(sampler).__module__ != sampling.__name__:
         return _ASK, False, 0
     description = sampler.get_description()

@@ -1,6 +1,6 @@
-"""The ring's writer in Python, for where the extension is not: the same bytes, only slower.
+"""Writes rings in Python if the extension is missing: the same bytes, only slower.
 
-docs/ring.md is the format, _writer.c the writer that this one follows step by step.
+docs/ring.md describes the format. The code follows _writer.c step by step.
 """
 
 import mmap
@@ -84,7 +84,7 @@ def _utf8(text: str) -> bytes:
 
 
 def _text(value: object) -> str:
-    """An exact str, whose hash and comparison are no code of the application's."""
+    """Returns an exact str, whose hash and comparison do not run the application's code."""
     if type(value) is str:
         return value
     try:
@@ -101,7 +101,7 @@ def _nanos(number: object) -> int:
 
 
 class NoDictionary:
-    """Strings as they stand in a resource: each whole."""
+    """Encodes each string whole, as in a resource."""
 
     def string(self, text: str, value: bool) -> bytes:
         encoded = _utf8(text)
@@ -109,7 +109,7 @@ class NoDictionary:
 
 
 class Dictionary:
-    """The strings that a ring holds once. The writer's lock guards it."""
+    """The strings that a ring has once. Guarded by the writer's lock."""
 
     def __init__(self, publish, size: int) -> None:
         self._publish = publish
@@ -169,7 +169,7 @@ def _hex(digits: str) -> int:
 
 
 def _sampling(trace_state) -> tuple[int, int]:
-    """Threshold and randomness of the tracestate's member ot; -1 for what is not there."""
+    """Returns threshold and randomness of the tracestate's member ot; -1 for none."""
     threshold = randomness = -1
     threshold_read = False
     for part in (trace_state.get("ot") or "").split(";"):
@@ -183,23 +183,23 @@ def _sampling(trace_state) -> tuple[int, int]:
 
 
 class Writer:
-    """Writes spans into the ring of an open, locked file, which it closes. Any thread may call.
+    """Writes spans into the ring of an open, locked file, and closes the file. Thread-safe.
 
-    One lock serializes claims and the dictionary; acquiring and releasing it is also the fence
-    between a record's body and its length.
+    One lock serializes claims and changes of the dictionary. Acquiring and releasing a lock is also
+    the fence between a record's body and its length.
     """
 
     def __init__(
         self, fd: int, header_bytes: int, dictionary_bytes: int, ring_bytes: int, wake_path: str
     ) -> None:
         if sys.byteorder != "little":
-            raise OSError("the ring is little-endian, and so must be the machine")
+            raise OSError("rings need a little-endian machine")
         if os.fstat(fd).st_size != header_bytes + dictionary_bytes + ring_bytes:
             raise ValueError("the file must be as long as header, dictionary and ring")
         self._fd = fd
         self._map = mmap.mmap(fd, header_bytes + dictionary_bytes + ring_bytes)
         self._bytes = memoryview(self._map)
-        # Whole numbers are stored through these: struct writes byte by byte.
+        # These store whole numbers at once; struct writes byte by byte.
         self._int32 = self._bytes.cast("i")
         self._int64 = self._bytes.cast("q")
         self._header_bytes = header_bytes
@@ -209,7 +209,7 @@ class Writer:
         self._wake_path = wake_path
         self._wake_fd = -1
         self._lock = threading.RLock()
-        self._writing = False  # a finalizer or a signal's handler may come in again with a span
+        self._writing = False  # a finalizer or a signal handler may end a span meanwhile
         self._closing = False
         self._fence = threading.Lock()
         self._dictionary = Dictionary(self._publish_entry, dictionary_bytes)
@@ -218,7 +218,7 @@ class Writer:
 
     @property
     def usable(self) -> bool:
-        """False if closed or made by another process."""
+        """Whether the writer is open and this process created it."""
         return self._fd >= 0 and self._generation == _generation
 
     @property
@@ -230,7 +230,7 @@ class Writer:
         return self._int64[DROPPED_TOO_LARGE // 8] if self._fd >= 0 else 0
 
     def write(self, span) -> bool:
-        """Writes an SDK span that has ended, if it is sampled. False: closed, or another's ring."""
+        """Writes an ended SDK span if it is sampled. Returns False if the writer is not usable."""
         if not self.usable:
             return False
         context = span.context
@@ -296,7 +296,7 @@ class Writer:
                     self.close()
 
     def wake(self) -> None:
-        """Writes a byte into the agent's FIFO, if there is one that is read."""
+        """Writes a byte into the agent's FIFO if the agent reads it."""
         if self._wake_fd >= 0:
             if _poke(self._wake_fd):
                 return
@@ -314,9 +314,9 @@ class Writer:
             self._wake_fd = -1
 
     def close(self) -> None:
-        """Unmaps and closes the file, which drops the lock. Idempotent."""
+        """Unmaps and closes the file, which releases the lock. Idempotent."""
         if self._generation != _generation:
-            self._lock = threading.RLock()  # who held it when the process forked is not here
+            self._lock = threading.RLock()  # its owner may not exist in this process
         with self._lock:
             self._closing = True
             if self._fd < 0 or self._writing:
@@ -376,7 +376,7 @@ class Writer:
         return True
 
     def _is_unlinked(self) -> bool:
-        """A ring is full for long where its reader is gone. Was the file removed as well?"""
+        """Returns whether the file of a full ring was removed. Checks at most once a second."""
         now = time.monotonic()
         if now < self._next_link_check:
             return False

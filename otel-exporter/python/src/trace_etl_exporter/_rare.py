@@ -1,4 +1,4 @@
-"""What tracer and span leave to Python: the rare cases, by the SDK's and the API's own code."""
+"""Handles the rare cases of tracer and span in Python, by the code of SDK and API."""
 
 import functools
 import inspect
@@ -39,14 +39,14 @@ STATUS_CODES = (StatusCode.UNSET, StatusCode.OK, StatusCode.ERROR)
 TRACE_FLAGS = tuple(TraceFlags(flags) for flags in range(4))
 RANDOM_FLAG = getattr(TraceFlags, "RANDOM_TRACE_ID", 0)
 EMPTY_STATE = TraceState.get_default()
-# The API keeps the key to itself, but not what it is used for.
+# The API does not export the key, but a context that has it.
 (SPAN_KEY,) = trace.set_span_in_context(trace.INVALID_SPAN, Context())
 
 
 def _current_variable() -> ContextVar | None:
-    """Where the API keeps the current context, if that is the ContextVar that it is by default.
+    """Returns the API's ContextVar of the current context; None if it uses something else.
 
-    With it the extension reads and sets the context itself; without it calls the API.
+    With it the extension reads and sets the context itself; without it, it calls the API.
     """
     runtime = getattr(context_api, "_RUNTIME_CONTEXT", None)
     variable = getattr(runtime, "_current_context", None)
@@ -72,7 +72,7 @@ def _limit(number: int) -> int | None:
 
 
 def clean(attributes: Mapping, most: int, longest: int) -> tuple[dict, int]:
-    """What the API's attributes make of the mapping, and how many of it they drop."""
+    """Returns the attributes that the API accepts of the mapping, and how many it drops."""
     if most == 0:
         return {}, len(attributes)
     cleaned = BoundedAttributes(None, attributes, max_value_len=_limit(longest))
@@ -82,7 +82,7 @@ def clean(attributes: Mapping, most: int, longest: int) -> tuple[dict, int]:
 def new_link(
     context: SpanContext, attributes: Mapping | None, most: int, longest: int
 ) -> Link | None:
-    """None where it says nothing."""
+    """Returns the link; None if it has no content."""
     if not context or not (context.is_valid or attributes or context.trace_state):
         return None
     bounded = BoundedAttributes(_limit(most), attributes, max_value_len=_limit(longest))
@@ -120,7 +120,7 @@ def events(recorded: list[tuple]) -> tuple[Event, ...]:
 
 
 def decorate(current, function: Callable) -> Callable:
-    """A span around each call; around all of a coroutine's run."""
+    """Returns the function with a span around each call, or around a coroutine's whole run."""
     if inspect.iscoroutinefunction(function):
 
         @functools.wraps(function)

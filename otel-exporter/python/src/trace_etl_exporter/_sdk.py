@@ -1,4 +1,4 @@
-"""The exporter for OpenTelemetry's SDK: a processor that writes each span when it ends."""
+"""Exports spans of OpenTelemetry's SDK by a processor that writes each span when it ends."""
 
 from collections.abc import Mapping, Sequence
 
@@ -10,9 +10,9 @@ from ._outlet import Outlet, Writer
 
 
 class RingSpanProcessor(SpanProcessor):
-    """Writes each sampled span into the ring within end(): nothing is queued.
+    """Writes each sampled span into the ring within end(); nothing is queued.
 
-    The ring's resource is the provider's; without one, that of the first span that ends.
+    The ring's resource is the provider's, or that of the first ended span if there is no provider.
     """
 
     def __init__(
@@ -48,12 +48,12 @@ class RingSpanProcessor(SpanProcessor):
 
 
 class SpanExporter(export.SpanExporter):
-    """What OTEL_TRACES_EXPORTER=trace-etl names.
+    """The exporter that OTEL_TRACES_EXPORTER=trace-etl selects.
 
-    The SDK puts every exporter behind a BatchSpanProcessor, whose queue dies with the process. It
-    has made its provider the global one by then, so the exporter adds a processor to that which
-    puts a RingSpanProcessor into the other's place. Under a provider where that cannot be done,
-    the exporter writes the batches that it is given.
+    The SDK puts every exporter behind a BatchSpanProcessor, whose queue is lost with the process.
+    The SDK has set its global provider by then. So the exporter adds a processor to that provider
+    which replaces the BatchSpanProcessor by a RingSpanProcessor. If the provider does not allow
+    this, the exporter writes the batches that it receives.
     """
 
     def __init__(self) -> None:
@@ -77,10 +77,10 @@ class SpanExporter(export.SpanExporter):
 
 
 class _Replacing(SpanProcessor):
-    """When the provider's first span starts, removes itself and the processor around the exporter.
+    """Replaces the processor around the exporter when the provider's first span starts.
 
-    Where the exporter belongs to another provider, it only removes itself; where the SDK keeps its
-    processors in another way, it stays and does nothing.
+    It then removes itself. If the exporter belongs to another provider, it only removes itself. If
+    an SDK stores its processors differently, it stays and does nothing.
     """
 
     def __init__(self, provider: TracerProvider, exporter: SpanExporter) -> None:

@@ -1,6 +1,5 @@
-/* Tracer and Span on OpenTelemetry's API: a span goes into the ring from end(), with no object made
-   on the way. What the SDK does is what is done here; tests hold the two to each other. What is
-   rare is Python code, in _rare.py. */
+/* Tracer and Span on OpenTelemetry's API. end() writes the span into the ring without creating an
+   object. The behaviour is the SDK's; tests compare the two. _rare.py handles rare cases. */
 #include "_writer.h"
 
 #include <stddef.h>
@@ -15,7 +14,7 @@ enum { KINDS = 5 };
 
 typedef enum { ROOT_ON, ROOT_OFF, ROOT_RATIO, ASK_SAMPLER } RootDecision;
 
-/* What the tracers of a provider share. */
+/* State that the tracers of a provider share. */
 typedef struct {
   PyObject_HEAD PyObject* writer; /* a Writer, or None */
   PyObject* elsewhere;            /* called with a span that the writer did not take */
@@ -38,13 +37,13 @@ typedef struct {
   PyObject_HEAD Tracer* tracer;
   uint64_t trace_high, trace_low, span_id, parent_id;
   int64_t start_nanos, end_nanos;
-  uint8_t kind;   /* as in OTLP; 0: none of the API's */
+  uint8_t kind;   /* as in OTLP; 0: not one of the API */
   uint8_t status; /* as in OTLP */
   uint8_t flags;
   uint8_t parent_flags;
   bool has_parent;
   bool parent_is_remote;
-  bool recording; /* false from end() on */
+  bool recording; /* false after end() */
   bool ended;
   bool record_exception;
   bool set_status_on_exception;
@@ -52,16 +51,16 @@ typedef struct {
   PyObject* message;
   PyObject* trace_state;        /* NULL: empty */
   PyObject* parent_trace_state; /* NULL: empty */
-  PyObject* context;            /* made when it is asked for */
+  PyObject* context;            /* created at the first request */
   PyObject* attributes;         /* a dict */
-  Event* events;                /* event_count of them, with room for event_room */
+  Event* events;                /* event_count events; capacity event_room */
   Py_ssize_t event_count, event_room;
   PyObject* links; /* a list */
   Py_ssize_t dropped_attributes, dropped_events, dropped_links;
   PyObject* weak_references;
 } Span;
 
-/* start_as_current_span() before, within and after its with. */
+/* The result of start_as_current_span(), a context manager. */
 typedef struct {
   PyObject_HEAD Tracer* tracer;
   PyObject* arguments[6]; /* name to start_time */
@@ -92,14 +91,14 @@ static PyObject *str_is_valid, *str_span_id, *str_trace_id, *str_trace_flags, *s
 
 static _Thread_local struct {
   uint64_t state[4];
-  unsigned generation; /* one more than that of the fork it was seeded after; 0: not seeded */
+  unsigned generation; /* fork count at seeding + 1; 0: not seeded */
 } random_source;
 
 static inline uint64_t rotate(uint64_t value, int bits) {
   return value << bits | value >> (64 - bits);
 }
 
-/* xoshiro256**, seeded by the kernel: IDs are to differ, not to be secret. Never 0. */
+/* xoshiro256**, seeded by the kernel: IDs must be distinct, not secret. Never 0. */
 static uint64_t random_id(void) {
   uint64_t* s = random_source.state;
   if (random_source.generation != fork_generation + 1) {
@@ -136,8 +135,8 @@ static PyObject* int_of_halves(uint64_t high, uint64_t low) {
 
 /* ---- attributes ---- */
 
-/* Puts an attribute as the SDK's BoundedAttributes does: set anew it moves to the end, and where
-   there are too many the oldest goes. Steals nothing. */
+/* Puts an attribute as the SDK's BoundedAttributes does: a replaced attribute moves to the end, and
+   above the limit the oldest is removed. Steals no reference. */
 static int put_attribute(PyObject* attributes, PyObject* key, PyObject* value, Py_ssize_t most,
                          Py_ssize_t* dropped) {
   int there = PyDict_Contains(attributes, key);
@@ -164,7 +163,7 @@ static inline bool is_plain_key(PyObject* key) {
   return PyUnicode_CheckExact(key) && PyUnicode_GET_LENGTH(key) > 0;
 }
 
-/* Whether the SDK would keep it as it is. */
+/* Returns whether the SDK would keep the value unchanged. */
 static inline bool is_plain_value(PyObject* value, Py_ssize_t longest) {
   if (PyUnicode_CheckExact(value)) {
     return longest < 0 || PyUnicode_GET_LENGTH(value) <= longest;
@@ -186,7 +185,7 @@ static bool are_plain(PyObject* attributes, Py_ssize_t longest) {
   return true;
 }
 
-/* Sets what a dict of plain attributes holds; *to is made if it is NULL. Runs no Python code. */
+/* Adds the items of a dict of plain attributes; creates *to if it is NULL. Runs no Python code. */
 static int put_plain(PyObject** to, PyObject* attributes, Py_ssize_t most, Py_ssize_t* dropped) {
   if (*to == NULL && (most < 0 || PyDict_GET_SIZE(attributes) <= most)) {
     *to = PyDict_Copy(attributes);
@@ -205,9 +204,8 @@ static int put_plain(PyObject** to, PyObject* attributes, Py_ssize_t most, Py_ss
   return 0;
 }
 
-/* A mapping as the SDK would have it: itself where it is plain, else what the SDK's own code makes
-   of it, with exact strings for keys. That is Python code: the span may have ended when it is done.
- */
+/* Returns a mapping as the SDK would store it: itself if it is plain, else the result of the SDK's
+   code, with exact strings as keys. Python code may end the span meanwhile. */
 static PyObject* cleaned(PyObject* attributes, Py_ssize_t most, Py_ssize_t longest,
                          Py_ssize_t* dropped) {
   if (most != 0 && are_plain(attributes, longest)) {
@@ -233,7 +231,8 @@ static void warn(const char* message) {
   Py_XDECREF(done);
 }
 
-/* Whether it may still be changed. What does not record says nothing, as the API's. */
+/* Returns whether the span may be changed. A span that does not record warns of nothing, as in the
+   API. */
 static inline bool is_open(const Span* self, const char* warning) {
   if (self->recording) {
     return true;
@@ -349,7 +348,7 @@ static PyObject* set_one(Span* self, PyObject* key, PyObject* value) {
   Py_RETURN_NONE;
 }
 
-/* Arguments by position and by name into slots; names are those of the API's methods. */
+/* Puts positional and named arguments into slots, by the names of the API's methods. */
 static int bind(const char* method, const char* const* names, int slots, int required,
                 PyObject* const* given, Py_ssize_t count, PyObject* by_name, PyObject** into) {
   if (count > slots) {
@@ -393,7 +392,7 @@ static PyObject* span_set_attribute(PyObject* object, PyObject* const* args, Py_
   return set_one((Span*)object, bound[0], bound[1]);
 }
 
-/* Appends within a limit; the oldest goes. */
+/* Appends; at the limit removes the oldest. */
 static int append_bounded(PyObject** list, PyObject* item, Py_ssize_t most, Py_ssize_t* dropped) {
   if (*list == NULL && (*list = PyList_New(0)) == NULL) {
     return -1;
@@ -407,7 +406,7 @@ static int append_bounded(PyObject** list, PyObject* item, Py_ssize_t most, Py_s
   return PyList_Append(*list, item);
 }
 
-/* As append_bounded, of an event that takes over what it is given. */
+/* Like append_bounded, for an event; takes over its references. */
 static int append_event(Span* self, Event event) {
   Py_ssize_t most = self->tracer->recorder->max_events;
   Event gone = {0};
@@ -434,7 +433,7 @@ static int append_event(Span* self, Event event) {
     }
     self->events[self->event_count++] = event;
   }
-  /* At last, as it may run code of others. */
+  /* Last, because it may run other code. */
   Py_XDECREF(gone.name);
   Py_XDECREF(gone.attributes);
   return 0;
@@ -459,7 +458,7 @@ static PyObject* add_event(Span* self, PyObject* name, PyObject* attributes, PyO
       return NULL;
     }
   }
-  /* What ran meanwhile may have ended it. */
+  /* Code that ran meanwhile may have ended the span. */
   if (!self->recording) {
     Py_XDECREF(dict);
   } else if (append_event(self, (Event){Py_NewRef(name), dict, nanos}) < 0) {
@@ -478,7 +477,7 @@ static PyObject* span_add_event(PyObject* object, PyObject* const* args, Py_ssiz
   return add_event((Span*)object, bound[0], bound[1], bound[2]);
 }
 
-/* Appends a link of our own with bounded attributes, or None where what was given is not valid. */
+/* Appends a link with bounded attributes, or None if the given link is not valid. */
 static int append_link(Span* self, PyObject* link) {
   int failed = link == NULL ? -1
                : link == Py_None || !self->recording
@@ -563,7 +562,7 @@ static PyObject* set_status(Span* self, PyObject* status, PyObject* description)
     }
   }
   if (!self->recording) {
-    Py_XDECREF(message); /* it ended while the description was made */
+    Py_XDECREF(message); /* the span ended while the description was computed */
     Py_RETURN_NONE;
   }
   self->status = (uint8_t)code;
@@ -584,7 +583,7 @@ static PyObject* span_set_status(PyObject* object, PyObject* const* args, Py_ssi
   return set_status((Span*)object, bound[0], bound[1]);
 }
 
-/* rare_exception gives the attributes of the event. */
+/* rare_exception returns the attributes of the event. */
 static PyObject* record_exception(Span* self, PyObject* exception, PyObject* attributes,
                                   PyObject* timestamp, bool escaped) {
   if (!self->recording && !self->ended) {
@@ -614,8 +613,8 @@ static PyObject* span_record_exception(PyObject* object, PyObject* const* args, 
                                         bound[1] == NULL ? Py_None : bound[1], bound[2], escaped);
 }
 
-/* Reports an error of ours that must not reach the application; -1 for what is no Exception
-   (KeyboardInterrupt, SystemExit), which goes on. */
+/* Reports an internal error, which must not reach the application. Returns -1 and keeps the error
+   if it is not an Exception (KeyboardInterrupt, SystemExit). */
 static int report(PyObject* where) {
   if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_Exception)) {
     return -1;
@@ -624,7 +623,7 @@ static int report(PyObject* where) {
   return 0;
 }
 
-/* What a with was left by. An error in saying so must not hide it. */
+/* Records the exception that left a with block. A failure to record must not hide it. */
 static int record_error(Span* self, PyObject* exception, bool record, bool set, bool escaped) {
   if (record) {
     PyObject* done = record_exception(self, exception, Py_None, NULL, escaped);
@@ -659,8 +658,8 @@ static int end(Span* self, PyObject* end_time) {
   }
   int64_t end_nanos = end_time == NULL || end_time == Py_None ? now_nanos() : nanos_of(end_time);
   self->end_nanos = end_nanos;
-  /* From here on nobody changes the span: what others do after Python code of theirs, they do after
-     another look at this. */
+  /* From here on the span does not change: other code checks `recording` again after it has run
+     Python code. */
   self->recording = false;
   self->ended = true;
   if (!(self->flags & FLAG_SAMPLED)) {
@@ -859,8 +858,7 @@ static PyType_Slot span_slots[] = {
 
 /* ---- tracers ---- */
 
-/* The span that is current in a context (NULL or None: the current one): owned, or NULL for none.
- */
+/* Returns the span of a context (NULL or None: the current context), owned, or NULL for none. */
 static int current_span(PyObject* context, PyObject** span) {
   PyObject* found = NULL;
   *span = NULL;
@@ -899,7 +897,7 @@ static int current_span(PyObject* context, PyObject** span) {
   return 0;
 }
 
-/* Takes over what a child has of a parent that is another implementation's. */
+/* Copies what a child inherits from a parent of another implementation. */
 static int inherit(Span* self, PyObject* parent) {
   PyObject* context = PyObject_CallMethodNoArgs(parent, str_get_span_context);
   if (context == NULL || context == Py_None) {
@@ -962,7 +960,7 @@ static const char* const start_slots[] = {"name",
 
 enum { NAME, CONTEXT, KIND, ATTRIBUTES, LINKS, START_TIME, ARGUMENTS };
 
-/* Asks a sampler that is Python code. Sets flags, recording and the trace state; *attributes is
+/* Calls a sampler in Python. Sets flags, recording and the trace state; *attributes is
    replaced by an owned reference. */
 static int ask_sampler(const Recorder* recorder, Span* span, PyObject* const* arguments,
                        PyObject** attributes) {
@@ -1203,7 +1201,7 @@ static int make_current(Current* self) {
   if (PyContextVar_Get(current_variable, NULL, &before) < 0) {
     return -1;
   }
-  /* A dict whose own methods refuse to change it: it is not shared yet. */
+  /* A dict whose methods refuse changes; it is not shared yet. */
   PyObject* context = PyObject_CallNoArgs(context_class);
   if (context != NULL &&
       (before == NULL || PyDict_GET_SIZE(before) == 0 || PyDict_Update(context, before) == 0) &&
@@ -1215,7 +1213,7 @@ static int make_current(Current* self) {
   return self->token == NULL ? -1 : 0;
 }
 
-/* Errors are logged by the API's own function: nothing of this may reach the application. */
+/* The API's function logs errors; none may reach the application. */
 static void make_previous(Current* self) {
   PyObject* token = self->token;
   self->token = NULL;
@@ -1255,7 +1253,7 @@ static PyObject* current_exit(PyObject* object, PyObject* const* args, Py_ssize_
   }
   make_previous(self);
   Span* span = (Span*)self->span;
-  /* What is no Exception (GeneratorExit, SystemExit) is no error of the operation's. */
+  /* GeneratorExit, SystemExit and the like are not errors of the operation. */
   if (count == 3 && args[1] != Py_None && span->recording &&
       PyObject_TypeCheck(args[1], (PyTypeObject*)PyExc_Exception) &&
       record_error(span, args[1], self->record_exception, self->set_status_on_exception, false) <
@@ -1268,7 +1266,7 @@ static PyObject* current_exit(PyObject* object, PyObject* const* args, Py_ssize_
   Py_RETURN_FALSE;
 }
 
-/* As a decorator: a span for each call. */
+/* Used as a decorator: creates a span for each call. */
 static PyObject* current_call(PyObject* object, PyObject* args, PyObject* keywords) {
   PyObject* function;
   if (!PyArg_ParseTuple(args, "O", &function)) {

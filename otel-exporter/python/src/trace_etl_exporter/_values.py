@@ -1,4 +1,4 @@
-"""Attribute values that have no type of their own in a ring: as text."""
+"""Encodes attribute values that have no type in a ring as text."""
 
 import base64
 import json
@@ -11,9 +11,9 @@ BASE64 = 6
 
 
 def other_value(value: object) -> tuple[int, str]:
-    """The type byte and the text of a value that is no str, bool, float or int of 64 bits.
+    """Returns type byte and text of a value that is not a str, bool, float or 64-bit int.
 
-    What is nothing, or cannot be said, is the empty string, as OTLP has it for None.
+    None, and a value that fails to convert, become the empty string, as in OTLP for None.
     """
     try:
         if value is None:
@@ -24,12 +24,12 @@ def other_value(value: object) -> tuple[int, str]:
             text = json.dumps(_plain(value), ensure_ascii=False, separators=(",", ":"))
             return JSON, text
         return STRING, str(value)
-    except Exception:  # any __str__, __iter__ of the application's may run in there
+    except Exception:  # the application's __str__ or __iter__ may fail
         return STRING, ""
 
 
 def _plain(value: object) -> object:
-    """As JSON knows it, in the way in which the agent writes OTLP's arrays and maps."""
+    """Returns the value in JSON's types, as the agent writes OTLP's arrays and maps."""
     if value is None or isinstance(value, (bool, int, str)):
         return value
     if isinstance(value, float):

@@ -26,7 +26,7 @@ enum {
   TYPE_PADDING = 1,
   TYPE_SPAN = 2,
   RECORD_HEADER = 8,
-  SPAN_HEAD = 56, /* up to and with the number of attributes */
+  SPAN_HEAD = 56, /* including the number of attributes */
   MAX_RECORD = 65536,
   MAX_ENTRY = 65535,
 
@@ -55,7 +55,7 @@ enum {
 
 PyTypeObject* writer_type;
 
-/* Counts the forks that led to this process: a ring belongs to the process that made it. */
+/* Counts the forks that led to this process: a ring belongs to the process that created it. */
 unsigned fork_generation;
 
 static PyObject* other_value; /* (value) -> (type, text), from _values.py */
@@ -82,8 +82,8 @@ static inline _Atomic uint64_t* field64(const Writer* self, size_t offset) {
   return (_Atomic uint64_t*)(self->map + offset);
 }
 
-/* An application's object failed to say what it is: that is no reason to fail. KeyboardInterrupt
-   and SystemExit are another matter, and wait. */
+/* Ignores an error of an application's object, such as of its __str__. KeyboardInterrupt and
+   SystemExit are raised later. */
 static void forgive(Writer* self) {
   if (PyErr_Occurred() == NULL || PyErr_ExceptionMatches(PyExc_Exception) ||
       self->interrupt[0] != NULL) {
@@ -142,8 +142,8 @@ static inline uint64_t zigzag(int64_t value) {
   return (uint64_t)value << 1 ^ (uint64_t)(value >> 63);
 }
 
-/* The UTF-8 of a str. What UTF-8 cannot say (lone surrogates) becomes '?', in *repaired, which the
-   caller releases. NULL: no memory; no error is left set. */
+/* Returns the UTF-8 of a str. Lone surrogates become '?', in *repaired, which the caller releases.
+   NULL: no memory; no error is set. */
 static const char* utf8_of(PyObject* text, Py_ssize_t* length, PyObject** repaired) {
   *repaired = NULL;
   if (PyUnicode_IS_COMPACT_ASCII(text)) {
@@ -182,7 +182,7 @@ static Entry* slot_of(const Writer* self, PyObject* text, Py_hash_t hash) {
   }
 }
 
-/* Doubles the table where it is half full; without memory it stays, and takes no more. */
+/* Doubles the table if it is half full. Without memory it keeps its size and accepts no more. */
 static bool table_has_room(Writer* self) {
   if (self->dictionary_count * 2 < self->entries_mask) {
     return true;
@@ -205,7 +205,7 @@ static bool table_has_room(Writer* self) {
   return true;
 }
 
-/* Appends an entry if it ends at `limit` at the latest. */
+/* Appends an entry if it does not extend beyond `limit`. */
 static bool add_entry(Writer* self, PyObject* text, Py_hash_t hash, const char* bytes,
                       size_t length, uint64_t limit) {
   uint8_t head[MAX_VARINT];
@@ -226,8 +226,8 @@ static bool add_entry(Writer* self, PyObject* text, Py_hash_t hash, const char* 
   return true;
 }
 
-/* Puts a str. Names and keys go into the dictionary; values if they were seen before, up to half.
- */
+/* Puts a str. Names and keys go into the dictionary, and values that were seen before into its
+   first half. */
 static void put_string(Writer* self, Buffer* out, PyObject* text, bool value) {
   Py_hash_t hash = PyObject_Hash(text);
   Entry* entry = slot_of(self, text, hash);
@@ -258,7 +258,7 @@ static void put_string(Writer* self, Buffer* out, PyObject* text, bool value) {
   Py_XDECREF(repaired);
 }
 
-/* As put_string, of any object: its exact str, or str(object). */
+/* Like put_string, for any object: its exact str, or str(object). */
 static void put_text(Writer* self, Buffer* out, PyObject* object, bool value) {
   if (PyUnicode_CheckExact(object)) {
     put_string(self, out, object, value);
@@ -347,7 +347,7 @@ void events_free(Event* events, Py_ssize_t count) {
   PyMem_Free(events);
 }
 
-/* 1 to 14 lower-case hexadecimal digits as a number, or -1. */
+/* Parses 1 to 14 lower-case hexadecimal digits; -1 if it fails. */
 static int64_t hex_of(const char* digits, size_t count) {
   if (count == 0 || count > TRACE_STATE_DIGITS) {
     return -1;
@@ -364,7 +364,7 @@ static int64_t hex_of(const char* digits, size_t count) {
   return value;
 }
 
-/* Reads th and rv of the tracestate's member ot; what is not there or not well-formed is -1. */
+/* Reads th and rv of the tracestate's member ot; -1 if missing or malformed. */
 static void sampling_of(Writer* self, PyObject* trace_state, int64_t* threshold,
                         int64_t* randomness) {
   *threshold = *randomness = -1;
@@ -395,7 +395,7 @@ static void sampling_of(Writer* self, PyObject* trace_state, int64_t* threshold,
 
 /* ---- claiming and waking ---- */
 
-/* Writes a byte into the FIFO without waiting, and without a SIGPIPE where its reader is gone. */
+/* Writes a byte into the FIFO without waiting, and without SIGPIPE if it has no reader. */
 static bool poke(int fd) {
   sigset_t pipe_signal, before, pending;
   sigemptyset(&pipe_signal);
@@ -419,7 +419,7 @@ static void wake(Writer* self) {
     }
     close(self->wake_fd);
   }
-  /* The agent's FIFO may have come, or be another one, since the ring was made. */
+  /* The agent may have created its FIFO, or another one, after the ring. */
   self->wake_fd = open(self->wake_path, O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
   struct stat status;
   if (self->wake_fd >= 0 && (fstat(self->wake_fd, &status) != 0 || !S_ISFIFO(status.st_mode))) {
@@ -435,8 +435,8 @@ static void count_drop(Writer* self, size_t counter) {
   atomic_fetch_add_explicit(field64(self, counter), 1, memory_order_relaxed);
 }
 
-/* A ring is full for long where its reader is gone. Was the file removed as well (at most one look
-   a second)? Then there is another directory, or will be. */
+/* Returns whether the file of a full ring was removed, so that the writer needs a new ring. Checks
+   at most once a second. */
 static bool is_unlinked(Writer* self) {
   int64_t now = now_nanos();
   if (now < self->next_link_check_nanos && now > self->next_link_check_nanos - NANOS_PER_SECOND) {
@@ -447,8 +447,7 @@ static bool is_unlinked(Writer* self) {
   return fstat(self->fd, &status) == 0 && status.st_nlink == 0;
 }
 
-/* Claims, writes and publishes a record of length bytes, its header included and left out of body.
- */
+/* Claims, writes and publishes a record of length bytes: a header, and then body. */
 static bool publish(Writer* self, const uint8_t* body, size_t length) {
   uint64_t bytes = (length + 7) & ~UINT64_C(7);
   _Atomic uint64_t* tail_field = field64(self, TAIL);
@@ -498,8 +497,7 @@ bool writer_put(Writer* self, const SpanFields* span) {
   if (self->map == NULL || self->generation != fork_generation) {
     return false;
   }
-  /* A value's text may be made by Python code, which lets other threads in: they bring their own.
-   */
+  /* Python code may compute a value's text and let other threads run: they allocate a buffer. */
   uint8_t* start = self->spare;
   self->spare = NULL;
   if (start == NULL) {
@@ -600,8 +598,8 @@ int64_t nanos_of(PyObject* number) {
   return overflow > 0 ? INT64_MAX : overflow < 0 ? INT64_MIN : nanos;
 }
 
-/* The attributes of an SDK span or event as a dict of its own, or NULL where there are none: what
-   they show is a view, whose copy() is the SDK's dict copied whole. */
+/* Returns a copy of the attributes of an SDK span or event as a dict; NULL if there are none. The
+   property is a view, whose copy() copies the SDK's dict. */
 static PyObject* dict_of(Writer* self, PyObject* attributes) {
   if (attributes == Py_None) {
     return NULL;
@@ -617,9 +615,8 @@ static PyObject* dict_of(Writer* self, PyObject* attributes) {
   return copy;
 }
 
-/* A copy of the dict that is behind a span's attributes in the SDKs that we know: what the public
-   property shows goes through a truth test, a view and a copy in Python code. NULL, without an
-   error: another kind of span. */
+/* Returns a copy of the dict behind a span's attributes in known SDKs; the public property costs a
+   truth test, a view and a copy in Python code. NULL without an error: another kind of span. */
 static PyObject* own_dict_of(PyObject* sdk_span) {
   PyObject* attributes = PyObject_GetAttr(sdk_span, str_own_attributes);
   PyObject* dict = attributes != NULL && (PyObject*)Py_TYPE(attributes) == bounded_attributes
@@ -632,7 +629,7 @@ static PyObject* own_dict_of(PyObject* sdk_span) {
   return copy;
 }
 
-/* Whether a span of a known SDK has no events, which the public property says slowly. */
+/* Returns whether a span of a known SDK has no events; the public property is slow. */
 static bool has_no_events(PyObject* sdk_span) {
   PyObject* events = PyObject_GetAttr(sdk_span, str_own_events);
   PyObject* deque = events != NULL && (PyObject*)Py_TYPE(events) == bounded_list
@@ -645,7 +642,7 @@ static bool has_no_events(PyObject* sdk_span) {
   return none;
 }
 
-/* An array of a span's events, to be freed; what is no event is left out. */
+/* Returns an array of a span's events, which the caller frees; skips other objects. */
 static Event* events_of(Writer* self, PyObject* events, Py_ssize_t* count) {
   *count = 0;
   PyObject* all = PySequence_Tuple(events);
@@ -683,8 +680,8 @@ static uint8_t kind_of(PyObject* kind) {
   return 0;
 }
 
-/* An attribute of an object of the API or the SDK. Its property is a function in Python, so where
-   the type is the one that we know, what it gives is taken from where it is. */
+/* Returns an attribute of an object of the API or the SDK. The property is a Python function, so
+   for known types the value is read directly. */
 static PyObject* attribute_of(PyObject* object, PyObject* known_type, PyObject* own,
                               PyObject* property) {
   if ((PyObject*)Py_TYPE(object) == known_type) {
@@ -697,7 +694,7 @@ static PyObject* attribute_of(PyObject* object, PyObject* known_type, PyObject* 
   return PyObject_GetAttr(object, property);
 }
 
-/* An item of a span's context. The API's is a tuple. */
+/* Returns an item of a span's context, which is a tuple in the API. */
 static PyObject* context_item(PyObject* context, Py_ssize_t at, PyObject* property) {
   return (PyObject*)Py_TYPE(context) == context_type ? Py_NewRef(PyTuple_GET_ITEM(context, at))
                                                      : PyObject_GetAttr(context, property);
@@ -717,7 +714,7 @@ static uint64_t span_id_of(PyObject* context) {
   return id;
 }
 
-/* Whether the API's contexts are tuples with what we take from them where we take it. */
+/* Returns whether the API's contexts are tuples with the expected items. */
 static bool contexts_are_tuples(void) {
   PyObject* made = PyObject_CallFunction(context_type, "iiO", 1, 2, Py_False);
   bool are = made != NULL && PyTuple_Check(made);
@@ -964,7 +961,7 @@ static PyObject* writer_new(PyTypeObject* type, PyObject* args, PyObject* keywor
     return PyErr_SetFromErrno(PyExc_OSError);
   }
   self->map = map;
-  self->fd = fd; /* from here on ours to close */
+  self->fd = fd; /* the writer closes it from here on */
   self->dictionary = self->map + header_bytes;
   self->ring = self->dictionary + dictionary_bytes;
   return (PyObject*)self;

@@ -1,4 +1,4 @@
-/* The ring's writer: docs/ring.md is the format, byte by byte. */
+/* The ring's writer. docs/ring.md describes the format byte by byte. */
 #ifndef TRACE_ETL_WRITER_H
 #define TRACE_ETL_WRITER_H
 
@@ -7,11 +7,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Where a record is put together before its place is claimed: its length must be known by then. */
+/* The buffer of a record before its place is claimed, because the claim needs the length. */
 typedef struct {
   uint8_t* at;
   uint8_t* end;
-  bool overflowed; /* the record is larger than one may be; what was put since is lost */
+  bool overflowed; /* the record exceeds the limit; later bytes are discarded */
 } Buffer;
 
 typedef struct {
@@ -20,11 +20,11 @@ typedef struct {
   uint32_t number;
 } Entry;
 
-/* One thread at a time is in here, by the GIL; an encoding that lets others run owns its buffer. */
+/* Guarded by the GIL; an encoding that lets other threads run owns its buffer. */
 typedef struct {
   PyObject_HEAD uint8_t* map; /* NULL: closed, or another process's */
   size_t map_bytes;
-  int fd; /* kept open: closing any descriptor of the file would drop the lock on it */
+  int fd; /* kept open: closing any descriptor of the file releases the lock */
   int wake_fd;
   char* wake_path;
   uint8_t* dictionary;
@@ -38,26 +38,26 @@ typedef struct {
   Entry* entries;
   size_t entries_mask;
   Py_hash_t*
-      seen; /* hashes of values that passed; a value that comes again goes into the dictionary */
+      seen; /* hashes of written values; a repeated value goes into the dictionary */
   uint8_t* spare; /* a buffer of max_record bytes, or NULL while it is in use */
   PyObject* last_trace_id;
   uint64_t last_trace_high;
   uint64_t last_trace_low;
   unsigned generation;
   int64_t next_link_check_nanos;
-  /* What a signal's handler raised within Python code that an encoding ran: raised once that is
-     done. Type, value and traceback. */
+  /* The exception of a signal handler during an encoding, raised after it: type, value and
+     traceback. */
   PyObject* interrupt[3];
 } Writer;
 
-/* Not a tuple: there may be many, and none outlives its span unless it is asked for. */
+/* Not a tuple: there may be many, and few are needed after their span. */
 typedef struct {
   PyObject* name;       /* owned */
   PyObject* attributes; /* a dict, owned; NULL: none */
   int64_t nanos;        /* since 1970 */
 } Event;
 
-/* What the two halves of a span need that is the same for SDK spans and for ours. */
+/* The parts that SDK spans and spans of this package have in common. */
 typedef struct {
   uint64_t trace_high, trace_low, span_id, parent_id;
   int64_t start_nanos, end_nanos;
@@ -76,18 +76,18 @@ extern unsigned fork_generation;
 int writer_setup(PyObject* module);
 int trace_setup(PyObject* module);
 
-/* True: written, or dropped and counted. False: this is no ring of this process (any more). An
-   error is set only if it is no Exception: KeyboardInterrupt, SystemExit. The caller keeps all that
-   the span points to alive and as it is. */
+/* Returns true if the span was written, or dropped and counted; false if the ring is closed or of
+   another process. Sets an error only for KeyboardInterrupt, SystemExit and the like. The caller
+   keeps all objects of the span alive and unchanged. */
 bool writer_put(Writer* self, const SpanFields* span);
 
 /* Releases an array of events and what they own. */
 void events_free(Event* events, Py_ssize_t count);
 
-/* The two halves of a trace ID. 0, or -1 with an error set. */
+/* Reads the two halves of a trace ID. Returns 0, or -1 with an error set. */
 int halves_of(PyObject* trace_id, uint64_t* high, uint64_t* low);
 
-/* What an int or another number says, cut to what 64 bits hold; 0 where it is no number. */
+/* Returns a number, limited to 64 bits; 0 if the object is not a number. */
 int64_t nanos_of(PyObject* number);
 
 int64_t now_nanos(void);
