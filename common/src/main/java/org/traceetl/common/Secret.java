@@ -28,25 +28,24 @@ public record Secret(String value) {
    * A secret that is a value or the content of a file; null if it is neither.
    *
    * @param key of the value; that of the file has {@code -file} appended
+   * @throws ConfigException if both are given, or the file cannot be read or is empty
    */
   public static Secret of(String key, String value, Path file) {
     if (file == null) {
       return value == null ? null : new Secret(value);
     }
-    String name = key + "-file = " + file;
-    if (value != null) {
-      throw new IllegalArgumentException(name + ": must be absent if " + key + " is configured");
-    }
+    ConfigException.check(
+        value == null, key + "-file", file, "must be absent if " + key + " is configured");
     try {
       return fromFile(file);
     } catch (IOException e) {
-      throw new IllegalArgumentException(
-          name + ": must be a readable file that contains it: " + e.getMessage(), e);
+      throw new ConfigException(
+          key + "-file", file, "must be a readable file that contains it: " + e);
     }
   }
 
   @Override
   public String toString() {
-    return "***";
+    return value.isEmpty() ? "" : "***";
   }
 }

@@ -32,8 +32,8 @@ final class LogAgentTest {
     assertThat(run(environment, "--check-config")).isEqualTo(2);
     assertThat(err.toString().lines())
         .containsExactly(
-            "otlp.grpc-port = x: not a whole number from 0 to 65535",
-            "telemetry.port = -1: not a whole number from 0 to 65535");
+            "otlp.grpc-port = x: must be a whole number from 0 to 65535",
+            "telemetry.port = -1: must be a whole number from 0 to 65535");
   }
 
   @Test
@@ -50,7 +50,7 @@ final class LogAgentTest {
     assertThat(run(environment, "--check-config")).isEqualTo(2);
     assertThat(run(environment)).isEqualTo(2);
     assertThat(err.toString().lines())
-        .containsOnly("routing.file = " + file + ": line 1: spread = wide: not series or random");
+        .containsOnly("routing.file = " + file + ": line 1: spread = wide: must be series or random");
   }
 
   @Test

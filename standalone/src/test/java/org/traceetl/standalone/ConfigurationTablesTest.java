@@ -111,7 +111,7 @@ final class ConfigurationTablesTest {
           key,
           row(
               key,
-              entry.getValue().getClass().getSimpleName().equals("Masked")
+              entry.getValue().getClass().getSimpleName().equals("Secret")
                   ? "**secret**"
                   : typeAndText[0],
               entry.getValue().toString(),

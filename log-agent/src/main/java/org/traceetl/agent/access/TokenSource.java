@@ -60,7 +60,7 @@ public record TokenSource(String value, Optional<Path> file) {
             .filter(line -> !line.isEmpty())
             .toList();
     if (bytes.length > MAX_FILE_BYTES || tokens.isEmpty() || tokens.size() > MAX_TOKENS) {
-      throw new IOException("not 1 to " + MAX_TOKENS + " tokens: write one on a line of its own");
+      throw new IOException("must contain 1 to " + MAX_TOKENS + " tokens, one per line");
     }
     for (int i = 0; i < tokens.size(); i++) {
       checked("token " + (i + 1), tokens.get(i));
@@ -72,8 +72,8 @@ public record TokenSource(String value, Optional<Path> file) {
     if (!TOKEN.matcher(token).matches()) {
       throw new IOException(
           which
-              + " is not of letters, digits and ._~+/- (= at its end): make one with openssl"
-              + " rand -base64 32");
+              + " must consist of letters, digits and ._~+/-, with = only at its end: make one with"
+              + " openssl rand -base64 32");
     }
     return token;
   }

@@ -6,66 +6,61 @@ import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.Collections;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
+import java.util.function.Consumer;
 import java.util.regex.PatternSyntaxException;
 import org.traceetl.agent.access.TlsFileException;
 import org.traceetl.agent.access.TlsFiles;
 import org.traceetl.agent.access.TlsMaterial;
 import org.traceetl.agent.access.TokenSource;
-import org.traceetl.agent.config.RoutingRules.Rule;
-import org.traceetl.agent.config.RoutingRules.Spread;
 import org.traceetl.common.Clocks;
 import org.traceetl.common.ConfigException;
 import org.traceetl.proto.SignedRecord;
 
 /**
- * Reads the configuration: defaults, over them the YAML file, over it the environment. A key {@code
- * otlp.grpc-port} is the variable {@code TRACE_ETL_AGENT_OTLP_GRPC_PORT}.
+ * Reads the configuration. A variable of the environment precedes a key of the YAML file, which
+ * precedes the default. The variable of {@code otlp.grpc-port} is {@code
+ * TRACE_ETL_AGENT_OTLP_GRPC_PORT}.
  */
 public final class ConfigReader {
-  /** Names of events, and keys of their attributes: as many as are looked up quickly. */
+  /** Most names of events, and most keys of their attributes. */
   private static final int MAX_EVENT_TEXTS = 256;
+
+  private static final int MIB = 1024 * 1024;
 
   private final Settings settings;
   private final AgentConfig config;
 
-  private ConfigReader(Settings settings) throws ConfigException {
+  private ConfigReader(Settings settings) {
     this.settings = settings;
     this.config = build();
-    List<String> problems = settings.problems();
-    if (!problems.isEmpty()) {
-      throw new ConfigException(problems);
-    }
+    settings.check();
   }
 
   /**
-   * Reads and checks.
+   * Reads and checks the configuration.
    *
    * @param yaml the file's content; empty for the defaults
    * @param environment the process's variables
-   * @throws ConfigException with all that is wrong
+   * @throws ConfigException with all problems
    */
-  public static ConfigReader read(String yaml, Map<String, String> environment)
-      throws ConfigException {
-    return new ConfigReader(new Settings(yaml, environment));
+  public static ConfigReader read(String yaml, Map<String, String> environment) {
+    return new ConfigReader(Settings.ofConfiguration(yaml, environment));
   }
 
-  /** What was read. */
+  /** Returns the configuration. */
   public AgentConfig config() {
     return config;
   }
 
-  /** Every key with the value in force; secrets show a mask, and are equal if they are. */
+  /** Returns the values in force by key. Secrets are masked, but equal only if they are. */
   public Map<String, Object> values() {
     return Collections.unmodifiableMap(settings.effective());
   }
 
-  /** Every key with the value in force, a line each; secrets masked. */
+  /** Returns the values in force, a line for each key; secrets are masked. */
   public String effective() {
     StringBuilder text = new StringBuilder();
     settings.effective().forEach((key, value) -> text.append(key + ": " + value + "\n"));
@@ -73,26 +68,26 @@ public final class ConfigReader {
   }
 
   private AgentConfig build() {
-    Path stateDirectory = path("state-directory", "log-agent-data");
+    Path stateDirectory = settings.path("state-directory", Path.of("log-agent-data"));
     int drainTimeoutMillis = settings.integer("drain-timeout-millis", 10_000, 0, 600_000);
     AgentConfig read =
         new AgentConfig(
             stateDirectory,
             drainTimeoutMillis,
-            otlp(OtlpConfig.defaults()),
-            files(FilesConfig.defaults()),
-            ring(RingConfig.defaults()),
-            pipeline(PipelineConfig.defaults()),
-            spool(SpoolConfig.defaults(stateDirectory)),
-            routing(RoutingConfig.defaults()),
-            watchedFile("filters.", FiltersFile::parse),
-            rocketmq(RocketMqConfig.defaults()),
-            telemetry(TelemetryConfig.defaults()));
+            otlp(settings.section("otlp"), OtlpConfig.defaults()),
+            files(settings.section("files"), FilesConfig.defaults()),
+            ring(settings.section("ring"), RingConfig.defaults()),
+            pipeline(settings.section("pipeline"), PipelineConfig.defaults()),
+            spool(settings.section("spool"), SpoolConfig.defaults(stateDirectory)),
+            routing(settings.section("routing"), RoutingConfig.defaults()),
+            watchedFile(settings.section("filters"), FiltersFile::parse),
+            rocketmq(settings.section("rocketmq"), RocketMqConfig.defaults()),
+            telemetry(settings.section("telemetry"), TelemetryConfig.defaults()));
     if (read.pipeline().maxBytesInFlight() / 2 < read.otlp().maxRequestBytes()) {
       settings.problem(
           "otlp.max-request-bytes",
           read.otlp().maxRequestBytes(),
-          "more than half of pipeline.max-bytes-in-flight = "
+          "must be at most half of pipeline.max-bytes-in-flight = "
               + read.pipeline().maxBytesInFlight()
               + ": raise pipeline.max-bytes-in-flight or lower otlp.max-request-bytes");
     }
@@ -101,7 +96,7 @@ public final class ConfigReader {
       settings.problem(
           "otlp.max-client-bytes-in-flight",
           clientBytes,
-          "less than otlp.max-request-bytes = "
+          "must be at least otlp.max-request-bytes = "
               + read.otlp().maxRequestBytes()
               + ": raise otlp.max-client-bytes-in-flight or lower otlp.max-request-bytes");
     }
@@ -115,72 +110,60 @@ public final class ConfigReader {
     return read;
   }
 
-  private OtlpConfig otlp(OtlpConfig standard) {
+  private static OtlpConfig otlp(Settings otlp, OtlpConfig standard) {
     OtlpConfig read =
         new OtlpConfig(
-            settings.flag("otlp.enabled", standard.enabled()),
-            settings.text("otlp.host", standard.host()),
-            settings.integer("otlp.grpc-port", standard.grpcPort(), 0, 65_535),
-            settings.integer("otlp.http-port", standard.httpPort(), 0, 65_535),
-            settings.integer(
-                "otlp.max-request-bytes", standard.maxRequestBytes(), 1_024, 1024 * 1024 * 1024),
-            tls("otlp.tls."),
-            tokens("otlp.token"),
-            otlpLimits(standard.limits()));
-    clearTextTokens("otlp.", read.host(), read.hasClearTextTokens(), "senders");
+            otlp.flag("enabled", standard.enabled()),
+            otlp.text("host", standard.host()),
+            otlp.integer("grpc-port", standard.grpcPort(), 0, 65_535),
+            otlp.integer("http-port", standard.httpPort(), 0, 65_535),
+            otlp.integer("max-request-bytes", standard.maxRequestBytes(), 1_024, 1024 * MIB),
+            tls(otlp),
+            tokens(otlp),
+            otlpLimits(otlp, standard.limits()));
+    checkClearTextTokens(otlp, read.host(), read.hasClearTextTokens(), "senders");
     return read;
   }
 
-  /** Tokens that anyone on the way can read admit everybody: that has to be allowed explicitly. */
-  private void clearTextTokens(String section, String host, boolean sent, String clients) {
-    boolean allowed = settings.flag(section + "allow-clear-text-token", false);
+  /** Clear-text tokens can be read on the network and admit everyone, so they must be allowed. */
+  private static void checkClearTextTokens(
+      Settings section, String host, boolean sent, String clients) {
+    boolean allowed = section.flag("allow-clear-text-token", false);
     if (sent && !allowed) {
-      settings.problem(
-          section + "host",
+      section.problem(
+          "host",
           host,
           clients
-              + " would send their tokens over the network in clear text: set "
-              + section
-              + "tls.*, or bind to a loopback address; if something else encrypts, set "
-              + section
-              + "allow-clear-text-token = true");
+              + " would send their tokens in clear text: configure tls.*, or bind to a loopback"
+              + " address; if something else encrypts, set allow-clear-text-token = true");
     }
   }
 
-  private OtlpLimits otlpLimits(OtlpLimits standard) {
+  private static OtlpLimits otlpLimits(Settings otlp, OtlpLimits standard) {
     return new OtlpLimits(
-        settings.integer("otlp.max-connections", standard.maxConnections(), 1, 65_536),
-        settings.integer("otlp.max-client-connections", standard.maxClientConnections(), 1, 65_536),
-        settings.integer(
-            "otlp.max-client-bytes-in-flight",
-            standard.maxClientBytesInFlight(),
-            0,
-            Integer.MAX_VALUE),
-        settings.integer(
-            "otlp.request-timeout-millis", standard.requestTimeoutMillis(), 100, 600_000));
+        otlp.integer("max-connections", standard.maxConnections(), 1, 65_536),
+        otlp.integer("max-client-connections", standard.maxClientConnections(), 1, 65_536),
+        otlp.integer(
+            "max-client-bytes-in-flight", standard.maxClientBytesInFlight(), 0, Integer.MAX_VALUE),
+        otlp.integer("request-timeout-millis", standard.requestTimeoutMillis(), 100, 600_000));
   }
 
-  private Optional<TlsFiles> tls(String section) {
-    String certificate = settings.optional(section + "certificate-file");
-    String privateKey = settings.optional(section + "private-key-file");
-    String clientCa = settings.optional(section + "client-ca-file");
+  private static Optional<TlsFiles> tls(Settings port) {
+    Settings tls = port.section("tls");
+    Optional<Path> certificate = tls.optionalPath("certificate-file");
+    Optional<Path> privateKey = tls.optionalPath("private-key-file");
+    Optional<Path> clientCa = tls.optionalPath("client-ca-file");
     if (certificate.isEmpty() && privateKey.isEmpty() && clientCa.isEmpty()) {
       return Optional.empty();
     }
     if (certificate.isEmpty() || privateKey.isEmpty()) {
-      settings.problem(
-          section + (certificate.isEmpty() ? "certificate-file" : "private-key-file"),
+      tls.problem(
+          certificate.isEmpty() ? "certificate-file" : "private-key-file",
           "",
-          "TLS needs a certificate and its private key: set both, or no key of " + section + "*");
+          "TLS requires a certificate and its private key: set both, or no key of tls.*");
       return Optional.empty();
     }
-    TlsFiles files =
-        new TlsFiles(
-            asPath(section + "certificate-file", certificate),
-            asPath(section + "private-key-file", privateKey),
-            clientCa.isEmpty()
-                ? Optional.empty()
-                : Optional.of(asPath(section + "client-ca-file", clientCa)));
+    TlsFiles files = new TlsFiles(certificate.get(), privateKey.get(), clientCa);
     try {
       TlsMaterial.of(files.read(), Clocks.SYSTEM.wall().instant());
     } catch (TlsFileException e) {
@@ -190,327 +173,213 @@ public final class ConfigReader {
       } else if (e.file().equals(files.privateKey())) {
         key = "private-key-file";
       }
-      settings.problem(section + key, e.file(), e.problem());
+      tls.problem(key, e.file(), e.problem());
     }
     return Optional.of(files);
   }
 
-  private TokenSource tokens(String key) {
-    // A variable that was left empty by mistake would admit everybody.
-    String value = settings.secretOfVariable(key);
-    String file = settings.optionalOfVariable(key + "-file");
-    if (!value.isEmpty() && !file.isEmpty()) {
-      settings.problem(key + "-file", file, key + " is set as well: set only one of the two");
+  private static TokenSource tokens(Settings port) {
+    // An empty variable is probably a mistake, and would admit everyone.
+    String value = port.secret("token");
+    port.requireVariable("token", value.isBlank());
+    Optional<Path> file = port.optionalPath("token-file");
+    port.requireVariable("token-file", file.isEmpty());
+    if (!value.isEmpty() && file.isPresent()) {
+      port.problem("token-file", file.get(), "must be absent if token is configured");
       return TokenSource.none();
     }
-    TokenSource tokens =
-        new TokenSource(
-            value, file.isEmpty() ? Optional.empty() : Optional.of(asPath(key + "-file", file)));
+    TokenSource tokens = new TokenSource(value, file);
     try {
       tokens.read();
     } catch (IOException e) {
-      settings.problem(file.isEmpty() ? key : key + "-file", file, e.getMessage());
+      port.problem(
+          file.isEmpty() ? "token" : "token-file",
+          file.map(Path::toString).orElse(""),
+          e.getMessage());
     }
     return tokens;
   }
 
-  private FilesConfig files(FilesConfig standard) {
+  private static FilesConfig files(Settings files, FilesConfig standard) {
     return new FilesConfig(
-        globs("files.paths", standard.paths()),
-        settings.integer("files.poll-interval-millis", standard.pollIntervalMillis(), 1, 60_000),
-        settings.integer("files.max-line-bytes", standard.maxLineBytes(), 1_024, 4 * 1024 * 1024));
+        globs(files, "paths", standard.paths()),
+        files.integer("poll-interval-millis", standard.pollIntervalMillis(), 1, 60_000),
+        files.integer("max-line-bytes", standard.maxLineBytes(), 1_024, 4 * MIB));
   }
 
-  private RingConfig ring(RingConfig standard) {
-    boolean enabled = settings.flag("ring.enabled", standard.enabled());
-    Path directory = path("ring.directory", standard.directory().toString());
-    String group = settings.optional("ring.group");
-    RingConfig read =
-        new RingConfig(
-            enabled,
-            directory,
-            group.isBlank() ? Optional.empty() : Optional.of(group),
-            settings.integer("ring.max-rings", standard.maxRings(), 1, 4_096),
-            settings.longInteger("ring.max-bytes", standard.maxBytes(), 1L << 20, 1L << 40),
-            settings.integer(
-                "ring.max-dictionary-bytes",
-                standard.maxDictionaryBytes(),
-                64 * 1024,
-                1024 * 1024 * 1024));
-    if (!directory.isAbsolute()) {
-      settings.problem(
-          "ring.directory",
-          directory,
-          "not an absolute path: applications must find the same directory");
-    }
-    return read;
-  }
-
-  /** Globs, each of whose names is a pattern of its own: a group does not span directories. */
-  private List<String> globs(String key, List<String> fallback) {
-    List<String> globs = settings.texts(key, fallback);
+  /** Reads globs. Each name of a path is a pattern: a group does not span directories. */
+  private static List<String> globs(Settings section, String key, List<String> fallback) {
+    List<String> globs = section.texts(key, fallback);
     for (String glob : globs) {
       try {
         for (Path name : Path.of(glob)) {
           FileSystems.getDefault().getPathMatcher("glob:" + name);
         }
       } catch (PatternSyntaxException e) {
-        settings.problem(key, glob, "not a glob: " + e.getPattern() + ": " + e.getDescription());
+        section.problem(key, glob, "must be a glob: " + e.getPattern() + ": " + e.getDescription());
       } catch (InvalidPathException e) {
-        settings.problem(key, glob, "not a path: " + e.getReason());
+        section.problem(key, glob, "must be a path: " + e.getReason());
       }
     }
     return globs;
   }
 
-  private PipelineConfig pipeline(PipelineConfig standard) {
+  private static RingConfig ring(Settings ring, RingConfig standard) {
+    boolean enabled = ring.flag("enabled", standard.enabled());
+    Path directory = ring.path("directory", standard.directory());
+    String group = ring.optional("group");
+    if (!directory.isAbsolute()) {
+      ring.problem(
+          "directory",
+          directory,
+          "must be an absolute path, because applications use the same directory");
+    }
+    return new RingConfig(
+        enabled,
+        directory,
+        group.isBlank() ? Optional.empty() : Optional.of(group),
+        ring.integer("max-rings", standard.maxRings(), 1, 4_096),
+        ring.longInteger("max-bytes", standard.maxBytes(), 1L << 20, 1L << 40),
+        ring.integer("max-dictionary-bytes", standard.maxDictionaryBytes(), 64 * 1024, 1024 * MIB));
+  }
+
+  private PipelineConfig pipeline(Settings pipeline, PipelineConfig standard) {
     return new PipelineConfig(
-        settings.integer(
-            "pipeline.max-bytes-in-flight",
-            standard.maxBytesInFlight(),
-            16 * 1024 * 1024,
-            Integer.MAX_VALUE),
-        settings.integer("pipeline.batch-bytes", standard.batchBytes(), 1_024, 1024 * 1024),
-        settings.integer("pipeline.batch-spans", standard.batchSpans(), 1, 16_384),
-        settings.integer("pipeline.linger-millis", standard.lingerMillis(), 0, 10_000),
-        settings.integer("pipeline.open-batches", standard.openBatches(), 1, 4_096),
-        events(standard.events()));
+        pipeline.integer(
+            "max-bytes-in-flight", standard.maxBytesInFlight(), 16 * MIB, Integer.MAX_VALUE),
+        pipeline.integer("batch-bytes", standard.batchBytes(), 1_024, MIB),
+        pipeline.integer("batch-spans", standard.batchSpans(), 1, 16_384),
+        pipeline.integer("linger-millis", standard.lingerMillis(), 0, 10_000),
+        pipeline.integer("open-batches", standard.openBatches(), 1, 4_096),
+        events(settings.section("events"), standard.events()));
   }
 
-  private EventsConfig events(EventsConfig standard) {
+  private static EventsConfig events(Settings events, EventsConfig standard) {
     return new EventsConfig(
-        texts("events.names", standard.names()), texts("events.attributes", standard.attributes()));
+        eventTexts(events, "names", standard.names()),
+        eventTexts(events, "attributes", standard.attributes()));
   }
 
-  private List<String> texts(String key, List<String> standard) {
-    List<String> texts = settings.texts(key, standard);
+  private static List<String> eventTexts(Settings events, String key, List<String> standard) {
+    List<String> texts = events.texts(key, standard);
     if (texts.size() > MAX_EVENT_TEXTS) {
-      settings.problem(key, texts.size() + " of them", "more than " + MAX_EVENT_TEXTS);
+      events.problem(key, texts.size() + " of them", "must be at most " + MAX_EVENT_TEXTS);
     }
     return texts;
   }
 
-  private SpoolConfig spool(SpoolConfig standard) {
-    String directory = settings.optional("spool.directory");
+  private static SpoolConfig spool(Settings spool, SpoolConfig standard) {
     return new SpoolConfig(
-        directory.isBlank() ? standard.directory() : asPath("spool.directory", directory),
-        settings.longInteger("spool.max-bytes", standard.maxBytes(), 8L << 20, 64L << 30),
-        settings.integer("spool.max-batches", standard.maxBatches(), 1 << 14, 1 << 24),
-        settings.integer("spool.max-age-hours", standard.maxAgeHours(), 1, 720),
-        choice("spool.when-full", standard.whenFull()),
-        choice("spool.flush", standard.flush()));
+        spool.optionalPath("directory").orElse(standard.directory()),
+        spool.longInteger("max-bytes", standard.maxBytes(), 8L << 20, 64L << 30),
+        spool.integer("max-batches", standard.maxBatches(), 1 << 14, 1 << 24),
+        spool.integer("max-age-hours", standard.maxAgeHours(), 1, 720),
+        spool.choice("when-full", standard.whenFull()),
+        spool.choice("flush", standard.flush()));
   }
 
-  private RoutingConfig routing(RoutingConfig standard) {
-    Rule fallback = standard.keys().standard();
-    Rule rule =
-        new Rule(
-            settings.integer(
-                "routing.queues-per-application", fallback.queues(), 1, RoutingRules.MAX_QUEUES),
-            choice("routing.spread", fallback.spread()),
-            false);
-    Map<String, Rule> rules = new LinkedHashMap<>();
-    settings
-        .sections("routing.applications")
-        .forEach((name, section) -> rules.put(name, rule(name, section, rule)));
-    RoutingRules keys = new RoutingRules(rule, rules, Set.of());
+  private static RoutingConfig routing(Settings routing, RoutingConfig standard) {
+    RoutingRules keys = RoutingFile.read(routing, standard.keys());
     return new RoutingConfig(
         keys,
-        watchedFile("routing.", content -> RoutingFile.parse(content, keys)),
-        settings.flag("routing.hotspots", standard.hotspots()),
-        settings.flag("routing.learnt-names", standard.learntNames()),
-        topic("routing.hotspots-topic", standard.hotspotsTopic()),
-        publicKeysFile("routing.public-keys-file"),
-        settings.integer(
-            "routing.reroute-after-seconds", standard.rerouteAfterSeconds(), 1, 86_400));
+        watchedFile(routing, content -> RoutingFile.parse(content, keys)),
+        routing.flag("hotspots", standard.hotspots()),
+        routing.flag("learnt-names", standard.learntNames()),
+        topic(routing, "hotspots-topic", standard.hotspotsTopic()),
+        publicKeysFile(routing, "public-keys-file"),
+        routing.integer("reroute-after-seconds", standard.rerouteAfterSeconds(), 1, 86_400));
   }
 
-  private Optional<Path> publicKeysFile(String key) {
-    String file = settings.optional(key);
-    if (file.isBlank()) {
-      return Optional.empty();
-    }
-    Path path = asPath(key, file);
-    try {
-      SignedRecord.publicKeys(Files.readString(path));
-    } catch (IOException | IllegalArgumentException e) {
-      settings.problem(key, file, "does not contain Ed25519 public keys in PEM: " + e.getMessage());
-    }
-    return Optional.of(path);
-  }
-
-  /** Finds fault with a file's content, or none. */
-  private interface Check {
-    void check(byte[] content) throws ConfigException;
-  }
-
-  /** A file of rules, which has to be right at the start. */
-  private Optional<WatchedFile> watchedFile(String section, Check check) {
-    String key = section + "file";
-    String path = settings.optional(key);
-    int pollMillis = settings.integer(section + "file-poll-millis", 5_000, 10, 600_000);
-    if (path.isBlank()) {
-      return Optional.empty();
-    }
-    WatchedFile file = new WatchedFile(asPath(key, path), pollMillis);
-    try {
-      check.check(file.content());
-    } catch (IOException e) {
-      settings.problem(key, path, "cannot be read: " + e);
-    } catch (ConfigException e) {
-      e.problems().forEach(problem -> settings.problem(key, path, problem));
-    }
-    return Optional.of(file);
-  }
-
-  private Rule rule(String application, Map<?, ?> section, Rule standard) {
-    String prefix = "routing.applications." + application + ".";
-    int queues = standard.queues();
-    Spread spread = standard.spread();
-    boolean pinned = false;
-    for (Map.Entry<?, ?> entry : section.entrySet()) {
-      String key = prefix + entry.getKey();
-      Object value = entry.getValue();
-      switch (entry.getKey().toString()) {
-        case "queues" -> {
-          if (value instanceof Integer i && i >= 1 && i <= RoutingRules.MAX_QUEUES) {
-            queues = i;
-            pinned = true;
-          } else {
-            settings.problem(key, value, "not a whole number from 1 to " + RoutingRules.MAX_QUEUES);
-          }
-        }
-        case "spread" -> spread = choice(key, String.valueOf(value), spread);
-        default -> settings.problem(key, value, "no such key; known are queues, spread");
+  private static Optional<Path> publicKeysFile(Settings section, String key) {
+    Optional<Path> file = section.optionalPath(key);
+    if (file.isPresent()) {
+      try {
+        SignedRecord.publicKeys(Files.readString(file.get()));
+      } catch (IOException | IllegalArgumentException e) {
+        section.problem(
+            key, file.get(), "must contain Ed25519 public keys in PEM: " + e.getMessage());
       }
     }
-    return new Rule(queues, spread, pinned);
+    return file;
   }
 
-  /** A constant of an enum by its name, in lower case with hyphens. */
-  private <E extends Enum<E>> E choice(String key, E standard) {
-    return choice(key, settings.text(key, name(standard)), standard);
-  }
-
-  private <E extends Enum<E>> E choice(String key, String value, E fallback) {
-    List<E> constants = List.of(fallback.getDeclaringClass().getEnumConstants());
-    for (E constant : constants) {
-      if (name(constant).equals(value)) {
-        return constant;
+  /** Reads the place of a file of rules, whose content must be valid at the start. */
+  private static Optional<WatchedFile> watchedFile(Settings section, Consumer<byte[]> check) {
+    Optional<Path> path = section.optionalPath("file");
+    int pollMillis = section.integer("file-poll-millis", 5_000, 10, 600_000);
+    Optional<WatchedFile> file = path.map(each -> new WatchedFile(each, pollMillis));
+    if (file.isPresent()) {
+      try {
+        check.accept(file.get().content());
+      } catch (IOException e) {
+        section.problem("file", path.get(), "cannot be read: " + e);
+      } catch (ConfigException e) {
+        e.problems().forEach(problem -> section.problem("file", path.get(), problem));
       }
     }
-    List<String> names = constants.stream().map(ConfigReader::name).toList();
-    settings.problem(key, value, "not " + String.join(" or ", names));
-    return fallback;
+    return file;
   }
 
-  private static String name(Enum<?> constant) {
-    return constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
-  }
-
-  private RocketMqConfig rocketmq(RocketMqConfig standard) {
-    String accessKey = secret("rocketmq.access-key");
-    String secretKey = secret("rocketmq.secret-key");
+  private static RocketMqConfig rocketmq(Settings rocketmq, RocketMqConfig standard) {
+    String accessKey = rocketmq.secretOrFile("access-key");
+    String secretKey = rocketmq.secretOrFile("secret-key");
     if (accessKey.isEmpty() != secretKey.isEmpty()) {
-      String missing = accessKey.isEmpty() ? "rocketmq.access-key" : "rocketmq.secret-key";
-      settings.problem(missing, "", "the other key is set: set both or neither");
+      rocketmq.problem(
+          accessKey.isEmpty() ? "access-key" : "secret-key",
+          "",
+          "the other key is configured: set both or neither");
     }
-    RocketMqConfig read =
-        new RocketMqConfig(
-            settings.text("rocketmq.name-server", standard.nameServer()),
-            topic("rocketmq.topic", standard.topic()),
-            settings.text("rocketmq.producer-group", standard.producerGroup()),
-            accessKey,
-            secretKey,
-            settings.integer(
-                "rocketmq.send-timeout-millis", standard.sendTimeoutMillis(), 100, 60_000),
-            settings.integer("rocketmq.retry-first-millis", standard.retryFirstMillis(), 1, 60_000),
-            settings.integer("rocketmq.retry-max-millis", standard.retryMaxMillis(), 1, 600_000),
-            settings.integer(
-                "rocketmq.route-refresh-millis", standard.routeRefreshMillis(), 1_000, 600_000),
-            rocketmqTls());
-    if (!read.nameServer().matches("[^\\s:;]+:\\d+(;[^\\s:;]+:\\d+)*")) {
-      settings.problem(
-          "rocketmq.name-server", read.nameServer(), "not host:port, or several separated by ;");
-    }
-    if (!read.producerGroup().matches("[%|a-zA-Z0-9_-]{1,255}")) {
-      settings.problem(
-          "rocketmq.producer-group",
-          read.producerGroup(),
-          "not 1 to 255 letters, digits, and %, |, _ or -");
-    }
-    return read;
+    return new RocketMqConfig(
+        rocketmq.text(
+            "name-server",
+            standard.nameServer(),
+            "[^\\s:;]+:\\d+(;[^\\s:;]+:\\d+)*",
+            "host:port, or several separated by ;"),
+        topic(rocketmq, "topic", standard.topic()),
+        rocketmq.text(
+            "producer-group",
+            standard.producerGroup(),
+            "[%|a-zA-Z0-9_-]{1,255}",
+            "1 to 255 letters, digits, and %, |, _ or -"),
+        accessKey,
+        secretKey,
+        rocketmq.integer("send-timeout-millis", standard.sendTimeoutMillis(), 100, 60_000),
+        rocketmq.integer("retry-first-millis", standard.retryFirstMillis(), 1, 60_000),
+        rocketmq.integer("retry-max-millis", standard.retryMaxMillis(), 1, 600_000),
+        rocketmq.integer("route-refresh-millis", standard.routeRefreshMillis(), 1_000, 600_000),
+        rocketmqTls(rocketmq));
   }
 
-  private Optional<RocketMqConfig.Tls> rocketmqTls() {
-    boolean on = settings.flag("rocketmq.tls", false);
-    String key = "rocketmq.tls-ca-file";
-    String file = settings.optional(key);
-    if (file.isEmpty()) {
-      return on ? Optional.of(new RocketMqConfig.Tls(Optional.empty())) : Optional.empty();
+  private static Optional<RocketMqConfig.Tls> rocketmqTls(Settings rocketmq) {
+    boolean enabled = rocketmq.flag("tls", false);
+    String key = "tls-ca-file";
+    Optional<Path> file = rocketmq.optionalPath(key);
+    if (file.isPresent() && !enabled) {
+      rocketmq.problem(key, file.get(), "requires rocketmq.tls = true");
+    } else if (file.isPresent()) {
+      try {
+        TlsFiles.checkRoots(file.get());
+      } catch (TlsFileException e) {
+        rocketmq.problem(key, file.get(), e.problem());
+      }
     }
-    if (!on) {
-      settings.problem(key, file, "requires rocketmq.tls = true");
-      return Optional.empty();
-    }
-    Path ca = asPath(key, file);
-    try {
-      TlsFiles.checkRoots(ca);
-    } catch (TlsFileException e) {
-      settings.problem(key, file, e.problem());
-    }
-    return Optional.of(new RocketMqConfig.Tls(Optional.of(ca)));
+    return enabled ? Optional.of(new RocketMqConfig.Tls(file)) : Optional.empty();
   }
 
-  private String topic(String key, String fallback) {
-    String topic = settings.text(key, fallback);
-    if (!topic.matches("[%|a-zA-Z0-9_-]{1,127}")) {
-      settings.problem(key, topic, "not 1 to 127 letters, digits, and %, |, _ or -");
-    }
-    return topic;
+  private static String topic(Settings section, String key, String fallback) {
+    return section.text(
+        key, fallback, "[%|a-zA-Z0-9_-]{1,127}", "1 to 127 letters, digits, and %, |, _ or -");
   }
 
-  /** The secret itself, or the content of the file that the key with {@code -file} names. */
-  private String secret(String key) {
-    String value = settings.secret(key);
-    String file = settings.optional(key + "-file");
-    if (file.isEmpty()) {
-      return value;
-    }
-    if (!value.isEmpty()) {
-      settings.problem(key + "-file", file, key + " is set as well: set only one of the two");
-      return value;
-    }
-    try {
-      return Files.readString(Path.of(file)).strip();
-    } catch (IOException | InvalidPathException e) {
-      settings.problem(key + "-file", file, "cannot be read: " + e);
-      return "";
-    }
-  }
-
-  private TelemetryConfig telemetry(TelemetryConfig standard) {
+  private static TelemetryConfig telemetry(Settings telemetry, TelemetryConfig standard) {
     TelemetryConfig read =
         new TelemetryConfig(
-            settings.flag("telemetry.enabled", standard.enabled()),
-            settings.text("telemetry.host", standard.host()),
-            settings.integer("telemetry.port", standard.port(), 0, 65_535),
-            tls("telemetry.tls."),
-            tokens("telemetry.token"));
-    clearTextTokens("telemetry.", read.host(), read.hasClearTextTokens(), "clients");
+            telemetry.flag("enabled", standard.enabled()),
+            telemetry.text("host", standard.host()),
+            telemetry.integer("port", standard.port(), 0, 65_535),
+            tls(telemetry),
+            tokens(telemetry));
+    checkClearTextTokens(telemetry, read.host(), read.hasClearTextTokens(), "clients");
     return read;
-  }
-
-  private Path path(String key, String fallback) {
-    return asPath(key, settings.text(key, fallback));
-  }
-
-  private Path asPath(String key, String value) {
-    try {
-      return Path.of(value);
-    } catch (InvalidPathException e) {
-      settings.problem(key, value, "not a path: " + e.getReason());
-      return Path.of("");
-    }
   }
 }

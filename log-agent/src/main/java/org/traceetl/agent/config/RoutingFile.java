@@ -7,10 +7,9 @@ import java.util.Set;
 import org.traceetl.agent.config.RoutingRules.Rule;
 import org.traceetl.agent.config.RoutingRules.Spread;
 import org.traceetl.common.ConfigException;
-import tools.jackson.core.JsonToken;
 
 /**
- * The routing file: the same on all agents, and read anew while they run.
+ * The routing file. All agents have the same, and reload it.
  *
  * <pre>
  * queues-per-application: 2
@@ -21,109 +20,76 @@ import tools.jackson.core.JsonToken;
  * exclude: [load-test, "canary-*"]
  * </pre>
  *
- * What it does not say is as in the rules beneath it; an application that it names has no other
- * rule than that, and a list of excluded ones replaces the one beneath.
+ * The rules below the file apply to everything that it omits. An application in the file has only
+ * the rule of the file, and a list of excluded applications replaces the one below.
  */
 public final class RoutingFile {
-  /** More rules, or more excluded names, are refused. */
-  static final int MAX_NAMES = 10_000;
+  /** Most rules, and most excluded names. */
+  private static final int MAX_NAMES = 10_000;
 
   private RoutingFile() {}
 
   /**
-   * What a content of the file says.
+   * Reads the content of the file.
    *
-   * @param beneath the rules that hold where it says nothing
-   * @throws ConfigException with all that is wrong, each with its line
+   * @param below the rules where the file has none
+   * @throws ConfigException with all problems, each with its line
    */
-  public static RoutingRules parse(byte[] content, RoutingRules beneath) throws ConfigException {
-    return new Reading(beneath).rules(content);
+  public static RoutingRules parse(byte[] content, RoutingRules below) {
+    Settings file = Settings.ofRules(content);
+    RoutingRules read = read(file, below);
+    Set<String> excluded = excluded(file, below.excluded());
+    if (read.applications().size() > MAX_NAMES || excluded.size() > MAX_NAMES) {
+      file.problem(
+          "applications, exclude",
+          read.applications().size() + " and " + excluded.size() + " names",
+          "must be at most " + MAX_NAMES + ": use patterns");
+    }
+    file.check();
+    return new RoutingRules(read.standard(), read.applications(), excluded);
   }
 
-  private static final class Reading extends YamlReading {
-    private int queues;
-    private Spread spread;
-    private final Map<String, Rule> applications;
-    private final Map<String, Named> named = new LinkedHashMap<>();
-    private Set<String> excluded;
+  /** Reads the keys that the file and the section {@code routing} have in common. */
+  static RoutingRules read(Settings section, RoutingRules below) {
+    Rule standard =
+        new Rule(
+            queues(section, "queues-per-application", below.standard().queues()),
+            section.choice("spread", below.standard().spread()),
+            false);
+    Map<String, Rule> applications = new LinkedHashMap<>(below.applications());
+    applications.putAll(
+        section.sections(
+            "applications",
+            "a section with queues, spread or both",
+            rule -> {
+              int queues = queues(rule, "queues", standard.queues());
+              Spread spread = rule.choice("spread", standard.spread());
+              return new Rule(queues, spread, rule.has("queues"));
+            }));
+    return new RoutingRules(standard, applications, below.excluded());
+  }
 
-    /** An application's section; null for what it leaves to the standard. */
-    private static final class Named {
-      private Integer queues;
-      private Spread spread;
+  private static int queues(Settings section, String key, int fallback) {
+    return section.integer(key, fallback, 1, RoutingRules.MAX_QUEUES);
+  }
+
+  private static Set<String> excluded(Settings file, Set<String> below) {
+    YamlNode node = file.node("exclude");
+    if (node == null) {
+      return below;
     }
-
-    Reading(RoutingRules beneath) {
-      queues = beneath.standard().queues();
-      spread = beneath.standard().spread();
-      applications = new LinkedHashMap<>(beneath.applications());
-      excluded = beneath.excluded();
+    Set<String> names = new HashSet<>();
+    if (!node.isList()) {
+      file.invalid("exclude", node, "a list of names of applications");
+      return names;
     }
-
-    RoutingRules rules(byte[] content) throws ConfigException {
-      document(content, "queues-per-application, spread, applications, exclude", this::read);
-      if (applications.size() + named.size() > MAX_NAMES || excluded.size() > MAX_NAMES) {
-        problem("more than " + MAX_NAMES + " names: use patterns");
-      }
-      check();
-      named.forEach((name, section) ->
-          applications.put(
-              name,
-              new Rule(
-                  section.queues == null ? queues : section.queues,
-                  section.spread == null ? spread : section.spread,
-                  section.queues != null)));
-      return new RoutingRules(new Rule(queues, spread, false), applications, excluded);
-    }
-
-    private boolean read(String name, String key) {
-      switch (name) {
-        case "queues-per-application" -> queues = queues(key, queues);
-        case "spread" -> spread = choice(key, spread);
-        case "applications" -> applications(key);
-        case "exclude" ->
-            excluded =
-                new HashSet<>(
-                    texts(key, "a list of names of applications", "names of applications"));
-        default -> {
-          return false;
-        }
-      }
-      return true;
-    }
-
-    private void applications(String key) {
-      if (isAt(JsonToken.START_OBJECT)) {
-        section(key + ".", "", this::application);
-      } else if (!isAt(JsonToken.VALUE_NULL)) {
-        problem(key, "sections by name of the application");
-      }
-    }
-
-    private boolean application(String name, String key) {
-      if (isAt(JsonToken.START_OBJECT)) {
-        Named section = new Named();
-        section(key + ".", "queues, spread", (part, partKey) -> read(section, part, partKey));
-        named.put(name, section);
+    for (YamlNode name : node.elements()) {
+      if (name.isScalar() && !name.text().isEmpty()) {
+        names.add(name.text());
       } else {
-        problem(key, "a section with queues, spread or both");
+        file.invalid("exclude", name, "the name of an application");
       }
-      return true;
     }
-
-    private boolean read(Named section, String name, String key) {
-      switch (name) {
-        case "queues" -> section.queues = queues(key, 1);
-        case "spread" -> section.spread = choice(key, Spread.SERIES);
-        default -> {
-          return false;
-        }
-      }
-      return true;
-    }
-
-    private int queues(String key, int otherwise) {
-      return integer(key, 1, RoutingRules.MAX_QUEUES, otherwise);
-    }
+    return names;
   }
 }

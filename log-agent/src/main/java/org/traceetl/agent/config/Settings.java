@@ -1,258 +1,415 @@
 package org.traceetl.agent.config;
 
+import static org.traceetl.common.ConfigException.canonical;
+
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.function.Function;
-import tools.jackson.core.JacksonException;
-import tools.jackson.core.StreamReadFeature;
-import tools.jackson.dataformat.yaml.YAMLMapper;
+import java.util.stream.Collectors;
+import org.traceetl.common.ConfigException;
+import org.traceetl.common.Secret;
 
 /**
- * Values by dotted key, from the environment or else a YAML document, with what is wrong with them
- * collected. Each key is asked for once; what nobody asked for is unknown and a problem as well.
+ * A section of the configuration or of a file of rules. Its values are asked for by key; invalid
+ * ones are collected as problems and replaced by the default. {@link #check} reports the problems,
+ * and the keys that were not asked for.
+ *
+ * <p>In the configuration, a variable of the environment precedes the key of the file, and a key
+ * without a value is absent. In a file of rules it is a problem, and problems have lines.
  */
 final class Settings {
-  static final String ENVIRONMENT_PREFIX = "TRACE_ETL_AGENT_";
-
-  private static final YAMLMapper YAML =
-      YAMLMapper.builder().enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION).build();
+  private static final String ENVIRONMENT_PREFIX = "TRACE_ETL_AGENT_";
 
   /** A comma in braces belongs to a glob: {@code /log/{a,b}/trace.log}. */
   private static final String COMMA_OUTSIDE_BRACES = "\\s*,(?![^{]*})\\s*";
 
-  private final Map<String, Object> file = new TreeMap<>();
-  private final Map<String, String> environment = new TreeMap<>();
-  private final Map<String, Object> effective = new LinkedHashMap<>();
-  private final Set<String> known = new TreeSet<>();
-  private final Set<String> knownVariables = new TreeSet<>();
-  private final List<String> problems = new ArrayList<>();
+  /** What the sections of a document share. */
+  private record Document(
+      boolean rules,
+      List<String> problems,
+      List<Settings> sections,
+      Map<String, String> environment,
+      Set<String> variables,
+      Map<String, Object> effective) {}
+
+  private final Document document;
+  private final String prefix;
+  private final int line;
+  private final Map<String, YamlNode> keys;
+  private final Set<String> known = new LinkedHashSet<>();
+
+  /** Whether it is an element of a list or of a map by names; such keys have no variables. */
+  private final boolean element;
+
+  private Settings(
+      Document document, String prefix, int line, Map<String, YamlNode> keys, boolean element) {
+    this.document = document;
+    this.prefix = prefix;
+    this.line = line;
+    this.keys = keys;
+    this.element = element;
+    document.sections.add(this);
+  }
 
   /**
-   * @param yaml the document; may be empty
+   * Reads the configuration.
+   *
+   * @param yaml the file's content; may be empty
    * @param environment all variables; those with the prefix count
+   * @throws ConfigException if it is not YAML with keys
    */
-  Settings(String yaml, Map<String, String> environment) {
-    environment.forEach((name, value) -> {
-      if (name.startsWith(ENVIRONMENT_PREFIX)) {
-        this.environment.put(name, value);
-      }
-    });
+  static Settings ofConfiguration(String yaml, Map<String, String> environment) {
+    Map<String, String> own = new TreeMap<>(environment);
+    own.keySet().removeIf(name -> !name.startsWith(ENVIRONMENT_PREFIX));
     try {
-      Object document = yaml.isBlank() ? null : YAML.readValue(yaml, Object.class);
-      if (document instanceof Map<?, ?> root) {
-        flatten("", root);
-      } else if (document != null) {
-        problems.add("the file contains no keys: write `key: value` lines");
+      return of(YamlNode.parse(yaml), false, own);
+    } catch (ConfigException e) {
+      throw new ConfigException(List.of("the configuration file: " + e.getMessage()));
+    }
+  }
+
+  /**
+   * Reads a file of rules.
+   *
+   * @throws ConfigException if it is not YAML with keys
+   */
+  static Settings ofRules(byte[] content) {
+    return of(YamlNode.parse(content), true, Map.of());
+  }
+
+  private static Settings of(YamlNode root, boolean rules, Map<String, String> environment) {
+    if (root.keys() == null) {
+      throw new ConfigException(List.of("line 1: contains no keys: write `key: value` lines"));
+    }
+    Document document =
+        new Document(
+            rules,
+            new ArrayList<>(),
+            new ArrayList<>(),
+            environment,
+            new HashSet<>(),
+            new LinkedHashMap<>());
+    return new Settings(document, "", root.line(), root.keys(), false);
+  }
+
+  /** Returns what is written for a key, also if it is invalid; null if nothing is. */
+  YamlNode node(String name) {
+    known.add(name);
+    YamlNode node = keys.get(name);
+    if (!element) {
+      document.variables.add(variable(name));
+      String override = document.environment.get(variable(name));
+      node = override == null ? node : ofVariable(override);
+    }
+    return node == null || node.value() == null && !document.rules ? null : node;
+  }
+
+  private static YamlNode ofVariable(String value) {
+    if (!value.isBlank()) {
+      try {
+        YamlNode node = YamlNode.parse(value);
+        if (!node.alias()) {
+          return node;
+        }
+      } catch (ConfigException e) {
+        // Text that is not YAML.
       }
-    } catch (JacksonException e) {
-      problems.add(
-          "the file is not YAML: "
-              + e.getOriginalMessage().lines().findFirst().orElse("")
-              + " at line "
-              + e.getLocation().getLineNr());
     }
+    return YamlNode.ofText(value.isBlank() ? "" : value);
   }
 
-  private void flatten(String prefix, Map<?, ?> section) {
-    section.forEach((name, value) -> {
-      String key = prefix + name;
-      file.put(key, value);
-      // A list of applications is a value: its names are not ours.
-      if (value instanceof Map<?, ?> child && !key.equals("routing.applications")) {
-        file.remove(key);
-        flatten(key + ".", child);
-      }
-    });
+  private String variable(String name) {
+    return ENVIRONMENT_PREFIX
+        + (prefix + name).toUpperCase(Locale.ROOT).replace('.', '_').replace('-', '_');
   }
 
-  static String variable(String key) {
-    return ENVIRONMENT_PREFIX + key.toUpperCase(Locale.ROOT).replace('.', '_').replace('-', '_');
+  /** Returns whether a key is written. */
+  boolean has(String name) {
+    return node(name) != null;
   }
 
-  /** The value as it stands, or null. */
-  private Object raw(String key) {
-    known.add(key);
-    knownVariables.add(variable(key));
-    String override = environment.get(variable(key));
-    if (override == null) {
-      return file.get(key);
-    }
-    try {
-      return override.isBlank() ? "" : YAML.readValue(override, Object.class);
-    } catch (JacksonException e) {
-      // Not YAML, then it is text: "*.log" is one.
-      return override;
-    }
-  }
-
-  private <T> T value(String key, T fallback, String expected, Function<Object, T> convert) {
-    Object raw = raw(key);
+  /**
+   * Returns a value.
+   *
+   * @param allowed what a value must be
+   * @param convert returns null if a value is invalid
+   */
+  <T> T value(String name, T fallback, String allowed, Function<YamlNode, T> convert) {
+    YamlNode node = node(name);
     T value = fallback;
-    if (raw != null) {
-      T converted = convert.apply(raw);
+    if (node != null) {
+      T converted = node.alias() ? null : convert.apply(node);
       if (converted == null) {
-        problem(key, raw, "not " + expected);
+        invalid(name, node, allowed);
       } else {
         value = converted;
       }
     }
-    effective.put(key, value);
+    show(name, value instanceof Enum<?> constant ? canonical(constant.name()) : value);
     return value;
   }
 
-  /** A whole number in {@code [min, max]}. */
-  int integer(String key, int fallback, int min, int max) {
-    return value(
-        key,
-        fallback,
-        "a whole number from " + min + " to " + max,
-        raw -> raw instanceof Integer i && i >= min && i <= max ? i : null);
-  }
-
-  /** A whole number in {@code [min, max]} that may be larger than an {@code int}. */
-  long longInteger(String key, long fallback, long min, long max) {
-    return value(
-        key,
-        fallback,
-        "a whole number from " + min + " to " + max,
-        raw ->
-            (raw instanceof Integer || raw instanceof Long)
-                    && ((Number) raw).longValue() >= min
-                    && ((Number) raw).longValue() <= max
-                ? ((Number) raw).longValue()
-                : null);
-  }
-
-  boolean flag(String key, boolean fallback) {
-    return value(key, fallback, "true or false", raw -> raw instanceof Boolean b ? b : null);
-  }
-
-  /** Text that is not blank. */
-  String text(String key, String fallback) {
-    return value(
-        key,
-        fallback,
-        "text: set it, or leave the key out for " + fallback,
-        raw -> isScalar(raw) && !raw.toString().isBlank() ? raw.toString() : null);
-  }
-
-  /** Text that may be empty and is never shown. */
-  String secret(String key) {
-    Object raw = raw(key);
-    String value = raw == null ? "" : raw.toString();
-    effective.put(key, new Masked(value));
-    return value;
-  }
-
-  /** A secret that can be compared, and not seen. */
-  private record Masked(String value) {
-    @Override
-    public String toString() {
-      return value.isEmpty() ? "" : "********";
+  private void show(String name, Object value) {
+    if (!element) {
+      document.effective.put(prefix + name, value);
     }
   }
 
-  /** Text that may be empty, but not by a variable: whoever sets one means to have it. */
-  String secretOfVariable(String key) {
-    return notBlank(key, secret(key));
+  /** Returns a whole number in {@code [min, max]}. */
+  long longInteger(String name, long fallback, long min, long max) {
+    return value(
+        name,
+        fallback,
+        "a whole number from " + min + " to " + max,
+        node -> node.value() instanceof Long whole && whole >= min && whole <= max ? whole : null);
   }
 
-  /** The same for text that is shown. */
-  String optionalOfVariable(String key) {
-    return notBlank(key, optional(key));
+  /** Returns a whole number in {@code [min, max]}. */
+  int integer(String name, int fallback, int min, int max) {
+    return (int) longInteger(name, fallback, min, max);
   }
 
-  private String notBlank(String key, String value) {
-    if (value.isBlank() && environment.containsKey(variable(key))) {
-      problems.add(variable(key) + ": is set but empty: set a value, or unset the variable");
+  boolean flag(String name, boolean fallback) {
+    return value(
+        name, fallback, "true or false", node -> node.value() instanceof Boolean is ? is : null);
+  }
+
+  /** Returns a constant by its name in lower case with hyphens. */
+  <E extends Enum<E>> E choice(String name, E fallback) {
+    List<E> constants = List.of(fallback.getDeclaringClass().getEnumConstants());
+    return value(
+        name,
+        fallback,
+        constants.stream().map(each -> canonical(each.name())).collect(Collectors.joining(" or ")),
+        node ->
+            constants.stream()
+                .filter(each -> canonical(each.name()).equals(node.value()))
+                .findFirst()
+                .orElse(null));
+  }
+
+  /** Returns text that is not blank. */
+  String text(String name, String fallback) {
+    return value(
+        name,
+        fallback,
+        "text; if the key is absent, it is " + fallback,
+        node -> node.isScalar() && !node.text().isBlank() ? node.text() : null);
+  }
+
+  /** Returns text of a form. */
+  String text(String name, String fallback, String regex, String allowed) {
+    String text = text(name, fallback);
+    if (!text.matches(regex)) {
+      problem(name, text, "must be " + allowed);
     }
+    return text;
+  }
+
+  /** Returns text that may be empty. */
+  String optional(String name) {
+    return value(name, "", "text", node -> node.isScalar() ? node.text() : null);
+  }
+
+  Path path(String name, Path fallback) {
+    return asPath(name, text(name, fallback.toString()));
+  }
+
+  Optional<Path> optionalPath(String name) {
+    String text = optional(name);
+    return text.isBlank() ? Optional.empty() : Optional.of(asPath(name, text));
+  }
+
+  private Path asPath(String name, String value) {
+    try {
+      return Path.of(value);
+    } catch (InvalidPathException e) {
+      problem(name, value, "must be a path: " + e.getReason());
+      return Path.of("");
+    }
+  }
+
+  /** Returns text that may be empty and is never shown. */
+  String secret(String name) {
+    YamlNode node = node(name);
+    if (node != null && !node.isScalar()) {
+      problem(name, "", "must be text");
+    }
+    String value = node == null || !node.isScalar() ? "" : node.text();
+    show(name, new Secret(value));
     return value;
   }
 
-  /** Text that may be empty. */
-  String optional(String key) {
-    return value(key, "", "text", raw -> isScalar(raw) ? raw.toString() : null);
+  /**
+   * Returns a secret, or the content of the file that the key with {@code -file} names.
+   *
+   * @return empty for neither
+   */
+  String secretOrFile(String name) {
+    String value = secret(name);
+    Optional<Path> file = optionalPath(name + "-file");
+    try {
+      Secret secret = Secret.of(prefix + name, value.isEmpty() ? null : value, file.orElse(null));
+      return secret == null ? "" : secret.value();
+    } catch (ConfigException e) {
+      document.problems.addAll(e.problems());
+      return value;
+    }
   }
 
-  /** A list of text; one text alone is a list as well, separated by commas outside braces. */
-  List<String> texts(String key, List<String> fallback) {
+  /** Reports a variable that is set and empty: probably by mistake. */
+  void requireVariable(String name, boolean isBlank) {
+    if (isBlank && document.environment.containsKey(variable(name))) {
+      document.problems.add(
+          variable(name) + ": is set but empty: set a value, or unset the variable");
+    }
+  }
+
+  /** Returns a list of text; one text is a list too, separated by commas outside braces. */
+  List<String> texts(String name, List<String> fallback) {
     return value(
-        key,
+        name,
         fallback,
         "a list of text",
-        raw -> {
-          if (raw instanceof String text) {
+        node -> {
+          if (node.value() instanceof String text) {
             return text.isBlank() ? List.of() : List.of(text.trim().split(COMMA_OUTSIDE_BRACES));
           }
-          return raw instanceof List<?> list && list.stream().allMatch(Settings::isScalar)
-              ? list.stream().map(Object::toString).toList()
+          return node.isList() && node.elements().stream().allMatch(YamlNode::isScalar)
+              ? node.elements().stream().map(YamlNode::text).toList()
               : null;
         });
   }
 
-  /** Sections by name. */
-  Map<String, Map<?, ?>> sections(String key) {
-    return value(
-        key,
-        Map.of(),
-        "sections by name",
-        raw -> {
-          if (!(raw instanceof Map<?, ?> map)) {
-            return null;
-          }
-          Map<String, Map<?, ?>> sections = new LinkedHashMap<>();
-          map.forEach((name, section) -> {
-            if (section instanceof Map<?, ?> values) {
-              sections.put(name.toString(), values);
-            } else {
-              problem(key + "." + name, section, "not a section");
-            }
-          });
-          return sections;
-        });
-  }
-
-  private static boolean isScalar(Object raw) {
-    return raw instanceof String || raw instanceof Number || raw instanceof Boolean;
-  }
-
-  void problem(String key, Object value, String whatIsWrong) {
-    problems.add(key + " = " + value + ": " + whatIsWrong);
-  }
-
-  /** Adds what was set and never asked for to the problems, and returns them all. */
-  List<String> problems() {
-    // Values are left out: what stands under a mistyped key may be a secret.
-    for (String key : file.keySet()) {
-      if (!known.contains(key)) {
-        problems.add(key + ": no such key; " + nearest(key));
-      }
+  /** Returns a section; without keys if it is absent. */
+  Settings section(String name) {
+    known.add(name);
+    YamlNode node = keys.get(name);
+    if (node != null && node.keys() == null) {
+      invalid(name, node, "a section of keys");
     }
-    for (String variable : environment.keySet()) {
-      if (!knownVariables.contains(variable)) {
-        problems.add(variable + ": this environment variable belongs to no key");
-      }
-    }
-    return problems;
-  }
-
-  private String nearest(String key) {
-    String section = key.contains(".") ? key.substring(0, key.lastIndexOf('.') + 1) : "";
-    List<String> candidates = known.stream().filter(k -> k.startsWith(section)).toList();
-    return "known are " + String.join(", ", candidates.isEmpty() ? known : candidates);
+    Map<String, YamlNode> own = node == null || node.keys() == null ? Map.of() : node.keys();
+    return new Settings(
+        document, prefix + name + ".", node == null ? line : node.line(), own, element);
   }
 
   /**
-   * The values in force by dotted key, in the order they were asked for; secrets show a mask, and
-   * are equal if they are.
+   * Returns the sections below a key, by their names.
+   *
+   * @param allowed what a section must be
    */
+  <T> Map<String, T> sections(String name, String allowed, Function<Settings, T> read) {
+    Map<String, T> sections = new LinkedHashMap<>();
+    YamlNode node = node(name);
+    show(name, node == null ? "{}" : node.toString());
+    if (node != null && node.keys() == null) {
+      invalid(name, node, "sections by name of the application");
+    } else if (node != null) {
+      node.keys()
+          .forEach((key, each) -> {
+            if (each.keys() == null || each.value() == null) {
+              invalid(name + "." + key, each, allowed);
+            } else {
+              sections.put(key, read.apply(element(name + "." + key, each)));
+            }
+          });
+    }
+    return sections;
+  }
+
+  /** Returns the rules of a list of sections; none if the key has no value. */
+  <T> List<T> list(String name, Function<Settings, T> read) {
+    List<T> elements = new ArrayList<>();
+    YamlNode node = node(name);
+    if (node == null || node.value() == null) {
+      return elements;
+    }
+    if (!node.isList()) {
+      invalid(name, node, "a list of rules");
+      return elements;
+    }
+    for (YamlNode each : node.elements()) {
+      if (each.keys() == null || each.value() == null) {
+        invalid(name, each, "a rule: a section of keys");
+      } else {
+        elements.add(read.apply(element(name, each)));
+      }
+    }
+    return elements;
+  }
+
+  private Settings element(String name, YamlNode node) {
+    return new Settings(document, prefix + name + ".", node.line(), node.keys(), true);
+  }
+
+  /** Reports a value that is not allowed. */
+  void invalid(String name, YamlNode value, String allowed) {
+    String hint = value.alias() ? "; quote a value that begins with *" : "";
+    problem(name, value.shown(), "must be " + allowed + hint, value.line());
+  }
+
+  /** Reports a problem with a value. */
+  void problem(String name, Object value, String rule) {
+    problem(name, value, rule, keys.containsKey(name) ? keys.get(name).line() : line);
+  }
+
+  /** Reports a problem with a value at a line. */
+  void problem(String name, Object value, String rule, int line) {
+    document.problems.add(where(line) + prefix + name + " = " + value + ": " + rule);
+  }
+
+  /** Reports that a required key is absent. */
+  void missing(String names) {
+    document.problems.add(
+        where(line) + prefix + names + ": is missing in the rule that begins here");
+  }
+
+  private String where(int line) {
+    return document.rules ? "line " + line + ": " : "";
+  }
+
+  /**
+   * Ends the reading of the document.
+   *
+   * @throws ConfigException with all problems of all sections
+   */
+  void check() {
+    document.sections.forEach(Settings::addUnknown);
+    document.environment.keySet().stream()
+        .filter(variable -> !document.variables.contains(variable))
+        .forEach(variable ->
+            document.problems.add(variable + ": this environment variable belongs to no key"));
+    if (!document.problems.isEmpty()) {
+      throw new ConfigException(document.problems);
+    }
+  }
+
+  private void addUnknown() {
+    // Without values: a mistyped key may have a secret.
+    keys.forEach((name, node) -> {
+      if (!known.contains(name)) {
+        document.problems.add(
+            where(node.line())
+                + prefix
+                + name
+                + ": no such key; known are "
+                + String.join(", ", known));
+      }
+    });
+  }
+
+  /** Returns the values in force by key, in the order of the questions; secrets are masked. */
   Map<String, Object> effective() {
-    return effective;
+    return document.effective;
   }
 }

@@ -1,10 +1,12 @@
 package org.traceetl.agent.config;
 
 import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * A file of rules that is read anew while the agent runs.
+ * A file of rules that is reloaded.
  *
  * @param path path of the file of rules, which may lead over symbolic links; none: no rules.
  *     Reloaded
@@ -12,12 +14,21 @@ import java.nio.file.Path;
  *     consecutive checks see it
  */
 public record WatchedFile(Path path, int pollMillis) {
+  /** Longest file, bytes. */
+  static final int MAX_BYTES = 1024 * 1024;
+
   /**
-   * The file as it is now.
+   * Reads the file.
    *
-   * @throws IOException when it cannot be read, or is longer than 1 MiB
+   * @throws IOException if it cannot be read, or is longer than {@value #MAX_BYTES} bytes
    */
   public byte[] content() throws IOException {
-    return YamlReading.content(path);
+    try (InputStream in = Files.newInputStream(path)) {
+      byte[] content = in.readNBytes(MAX_BYTES + 1);
+      if (content.length > MAX_BYTES) {
+        throw new IOException("longer than " + MAX_BYTES + " bytes");
+      }
+      return content;
+    }
   }
 }

@@ -19,7 +19,7 @@ import org.traceetl.common.ConfigException;
 
 final class ConfigReaderTest {
   @Test
-  void anEmptyFileGivesTheDefaults() throws ConfigException {
+  void emptyFileGivesTheDefaults() throws ConfigException {
     AgentConfig config = ConfigReader.read("", Map.of()).config();
 
     assertThat(config)
@@ -39,7 +39,7 @@ final class ConfigReaderTest {
   }
 
   @Test
-  void theEnvironmentStandsOverTheFileAndTheFileOverTheDefaults() throws ConfigException {
+  void environmentPrecedesFileAndFileDefaults() throws ConfigException {
     String yaml =
         """
         otlp:
@@ -74,7 +74,7 @@ final class ConfigReaderTest {
   }
 
   @Test
-  void listsAndSectionsCanComeFromTheEnvironment() throws ConfigException {
+  void listsAndSectionsAreReadFromTheEnvironment() throws ConfigException {
     AgentConfig config =
         ConfigReader.read(
                 "",
@@ -92,47 +92,47 @@ final class ConfigReaderTest {
       delimiter = '|',
       textBlock =
           """
-          otlp: {grpc-port: 70000}            | otlp.grpc-port = 70000: not a whole number from 0 to 65535
-          otlp: {grpc-port: x}                | otlp.grpc-port = x: not a whole number from 0 to 65535
-          otlp: {enabled: maybe}              | otlp.enabled = maybe: not true or false
-          otlp: {grpcport: 1}                 | otlp.grpcport: no such key; known are otlp.allow-clear-text-token, otlp.enabled
+          otlp: {grpc-port: 70000}            | otlp.grpc-port = 70000: must be a whole number from 0 to 65535
+          otlp: {grpc-port: x}                | otlp.grpc-port = x: must be a whole number from 0 to 65535
+          otlp: {enabled: maybe}              | otlp.enabled = maybe: must be true or false
+          otlp: {grpcport: 1}                 | otlp.grpcport: no such key; known are enabled, host, grpc-port
           nonsense: 1                         | nonsense: no such key
-          otlp: 5                             | otlp: no such key
+          otlp: 5                             | otlp = 5: must be a section of keys
           {otlp: {enabled: false}, ring: {enabled: false}} | otlp.enabled = false: no source is enabled
-          otlp: {max-request-bytes: 67108864} | otlp.max-request-bytes = 67108864: more than half of
-          rocketmq: {name-server: nowhere}        | rocketmq.name-server = nowhere: not host:port
-          rocketmq: {topic: 'a b'}            | rocketmq.topic = a b: not 1 to 127
-          rocketmq: {access-key: k}           | rocketmq.secret-key = : the other key is set
+          otlp: {max-request-bytes: 67108864} | otlp.max-request-bytes = 67108864: must be at most half of
+          rocketmq: {name-server: nowhere}        | rocketmq.name-server = nowhere: must be host:port
+          rocketmq: {topic: 'a b'}            | rocketmq.topic = a b: must be 1 to 127
+          rocketmq: {access-key: k}           | rocketmq.secret-key = : the other key is configured
           rocketmq: {tls-ca-file: /x}         | rocketmq.tls-ca-file = /x: requires rocketmq.tls
           rocketmq: {tls: true, tls-ca-file: /none} | rocketmq.tls-ca-file = /none: cannot be read
-          rocketmq: {access-key-file: /none}  | rocketmq.access-key-file = /none: cannot be read
-          otlp: {tls: {certificate-file: /x}} | otlp.tls.private-key-file = : TLS needs a certificate and its private key
-          otlp: {tls: {client-ca-file: /x}}   | otlp.tls.certificate-file = : TLS needs a certificate and its private key
+          rocketmq: {access-key-file: /none}  | rocketmq.access-key-file = /none: must be a readable file
+          otlp: {tls: {certificate-file: /x}} | otlp.tls.private-key-file = : TLS requires a certificate and its private key
+          otlp: {tls: {client-ca-file: /x}}   | otlp.tls.certificate-file = : TLS requires a certificate and its private key
           otlp: {tls: {certificate-file: /none, private-key-file: /none}} | otlp.tls.certificate-file = /none: cannot be read
-          otlp: {max-client-bytes-in-flight: 1024} | otlp.max-client-bytes-in-flight = 1024: less than otlp.max-request-bytes
-          otlp: {token: a b}                  | otlp.token = : it is not of letters
-          otlp: {token: a, token-file: /none} | otlp.token-file = /none: otlp.token is set as well
-          otlp: {token: a}                    | otlp.host = 0.0.0.0: senders would send their tokens over the network in clear text
-          otlp: {host: 192.0.2.7, token: a}   | otlp.host = 192.0.2.7: senders would send their tokens over the network in clear text
-          telemetry: {token: a}               | telemetry.host = 0.0.0.0: clients would send their tokens over the network in clear text
-          telemetry: {tls: {private-key-file: /x}} | telemetry.tls.certificate-file = : TLS needs a certificate and its private key: set both, or no key of telemetry.tls.*
+          otlp: {max-client-bytes-in-flight: 1024} | otlp.max-client-bytes-in-flight = 1024: must be at least otlp.max-request-bytes
+          otlp: {token: a b}                  | otlp.token = : it must consist of letters
+          otlp: {token: a, token-file: /none} | otlp.token-file = /none: must be absent if token is configured
+          otlp: {token: a}                    | otlp.host = 0.0.0.0: senders would send their tokens in clear text
+          otlp: {host: 192.0.2.7, token: a}   | otlp.host = 192.0.2.7: senders would send their tokens in clear text
+          telemetry: {token: a}               | telemetry.host = 0.0.0.0: clients would send their tokens in clear text
+          telemetry: {tls: {private-key-file: /x}} | telemetry.tls.certificate-file = : TLS requires a certificate and its private key: set both, or no key of tls.*
           telemetry: {token-file: /none}      | telemetry.token-file = /none: cannot be read
-          spool: {when-full: wait}           | spool.when-full = wait: not refuse or drop-oldest
-          spool: {flush: never}              | spool.flush = never: not os or commit
-          spool: {max-batches: 1000}         | spool.max-batches = 1000: not a whole number from 16384 to 16777216
-          spool: {max-bytes: 1024}           | spool.max-bytes = 1024: not a whole number from 8388608 to 68719476736
-          routing: {spread: wide}             | routing.spread = wide: not series or random
-          routing: {applications: {a: {queues: 0}}} | routing.applications.a.queues = 0: not a whole number
-          routing: {applications: {a: {q: 1}}} | routing.applications.a.q = 1: no such key
+          spool: {when-full: wait}           | spool.when-full = wait: must be refuse or drop-oldest
+          spool: {flush: never}              | spool.flush = never: must be os or commit
+          spool: {max-batches: 1000}         | spool.max-batches = 1000: must be a whole number from 16384 to 16777216
+          spool: {max-bytes: 1024}           | spool.max-bytes = 1024: must be a whole number from 8388608 to 68719476736
+          routing: {spread: wide}             | routing.spread = wide: must be series or random
+          routing: {applications: {a: {queues: 0}}} | routing.applications.a.queues = 0: must be a whole number
+          routing: {applications: {a: {q: 1}}} | routing.applications.a.q: no such key; known are queues, spread
           routing: {file: /none.yaml}        | routing.file = /none.yaml: cannot be read
-          routing: {applications: 3}          | routing.applications = 3: not sections by name
-          files: {paths: ['/log/[a/x.log']}   | files.paths = /log/[a/x.log: not a glob: [a: Missing
-          files: {paths: ['/log/{a/b,c}/x']}  | files.paths = /log/{a/b,c}/x: not a glob: {a: Missing
-          files: {paths: ["/log/\\0"]}         | files.paths = /log/\0: not a path: Nul
-          otlp: [                             | the file is not YAML
-          just text                           | the file contains no keys
+          routing: {applications: 3}          | routing.applications = 3: must be sections by name
+          files: {paths: ['/log/[a/x.log']}   | files.paths = /log/[a/x.log: must be a glob: [a: Missing
+          files: {paths: ['/log/{a/b,c}/x']}  | files.paths = /log/{a/b,c}/x: must be a glob: {a: Missing
+          files: {paths: ["/log/\\0"]}         | files.paths = /log/\0: must be a path: Nul
+          otlp: [                             | the configuration file: line 1: not YAML
+          just text                           | the configuration file: line 1: contains no keys
           """)
-  void whatIsWrongIsSaidWithKeyAndValue(String yaml, String problem) {
+  void problemNamesKeyValueAndWhatIsAllowed(String yaml, String problem) {
     ConfigException failure =
         catchThrowableOfType(ConfigException.class, () -> ConfigReader.read(yaml, Map.of()));
 
@@ -140,7 +140,7 @@ final class ConfigReaderTest {
   }
 
   @Test
-  void aWrongRoutingFileIsToldWithItsLine(@TempDir Path directory) throws IOException {
+  void problemInRoutingFileNamesItsLine(@TempDir Path directory) throws IOException {
     Path file =
         Files.writeString(
             directory.resolve("routing.yaml"), "spread: series\nqueues-per-application: 0\n");
@@ -154,11 +154,11 @@ final class ConfigReaderTest {
         .containsExactly(
             "routing.file = "
                 + file
-                + ": line 2: queues-per-application = 0: not a whole number from 1 to 1024");
+                + ": line 2: queues-per-application = 0: must be a whole number from 1 to 1024");
   }
 
   @Test
-  void allProblemsAreToldAtOnce() {
+  void allProblemsAreReportedTogether() {
     ConfigException failure =
         catchThrowableOfType(
             ConfigException.class,
@@ -171,7 +171,7 @@ final class ConfigReaderTest {
   }
 
   @Test
-  void keysAreReadFromFilesAndNeverShown(@TempDir Path directory)
+  void secretsAreReadFromFilesAndNeverShown(@TempDir Path directory)
       throws IOException, ConfigException {
     Path secret = Files.writeString(directory.resolve("secret"), "hunter2\n");
     Map<String, String> environment =
@@ -198,7 +198,7 @@ final class ConfigReaderTest {
     "TELEMETRY_TOKEN, ''",
     "TELEMETRY_TOKEN_FILE, ''"
   })
-  void aVariableForTokensThatIsEmptyDoesNotAdmitEverybody(String name, String value) {
+  void emptyVariableForTokensIsRefused(String name, String value) {
     String variable = "TRACE_ETL_AGENT_" + name;
     ConfigException failure =
         catchThrowableOfType(
@@ -208,18 +208,18 @@ final class ConfigReaderTest {
   }
 
   @Test
-  void anEmptyTokenOfTheFileIsNone() throws ConfigException {
+  void emptyTokenInTheFileIsNone() throws ConfigException {
     assertThat(ConfigReader.read("otlp: {token: ''}", Map.of()).config().otlp().tokens().isNone())
         .isTrue();
   }
 
   @Test
-  void secretsAreEqualIfTheyAreAndNotSeen() throws ConfigException {
+  void changedSecretIsDetectedAndNotShown() throws ConfigException {
     Map<String, Object> one = values("otlp: {host: 127.0.0.1, token: one}");
 
     assertThat(one).isEqualTo(values("otlp: {host: 127.0.0.1, token: one}"));
     assertThat(one).isNotEqualTo(values("otlp: {host: 127.0.0.1, token: two}"));
-    assertThat(one.toString()).contains("otlp.token=********").doesNotContain("one,");
+    assertThat(one.toString()).contains("otlp.token=***").doesNotContain("one,");
   }
 
   private static Map<String, Object> values(String yaml) throws ConfigException {
@@ -239,12 +239,12 @@ final class ConfigReaderTest {
         "telemetry: {token: a, allow-clear-text-token: true}",
         "{otlp: {token: ''}, telemetry: {token: ''}}",
       })
-  void aTokenOnAPortWithoutTlsIsForLoopbackOrAllowed(String yaml) throws ConfigException {
+  void clearTextTokenNeedsLoopbackOrPermission(String yaml) throws ConfigException {
     assertThat(values(yaml)).isNotEmpty();
   }
 
   @Test
-  void aSecretUnderAMistypedKeyIsNotShown() {
+  void secretUnderMistypedKeyIsNotShown() {
     ConfigException failure =
         catchThrowableOfType(
             ConfigException.class,
@@ -254,7 +254,7 @@ final class ConfigReaderTest {
   }
 
   @Test
-  void theEffectiveConfigurationHoldsWhatWasSet() throws ConfigException {
+  void effectiveConfigurationContainsTheValues() throws ConfigException {
     ConfigReader reader =
         ConfigReader.read("{otlp: {grpc-port: 0}, files: {paths: [/a/*.log]}}", Map.of());
 

@@ -84,7 +84,7 @@ final class FiltersFileTest {
   }
 
   @Test
-  void whatARuleLeavesOutIsAsDocumented() throws ConfigException {
+  void absentKeysHaveTheirDefaults() throws ConfigException {
     FilterRules rules =
         parse(
             """
@@ -115,7 +115,7 @@ final class FiltersFileTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"", "# nothing\n", "drop:\n", "drop: []\nredact: []\n"})
-  void aFileThatSaysNothingChangesNothing(String yaml) throws ConfigException {
+  void emptyFileChangesNothing(String yaml) throws ConfigException {
     assertThat(parse(yaml)).isEqualTo(FilterRules.NONE);
   }
 
@@ -126,53 +126,53 @@ final class FiltersFileTest {
       textBlock =
           """
           filter: 1                          | line 1: filter: no such key; known are drop, sample, attributes, limits, redact
-          drop: 1                            | line 1: drop = 1: not a list of rules
-          drop: {name: a}                    | line 1: drop = a section: not a list of rules
-          drop: [a]                          | line 1: drop = a: not a rule: a section of keys
+          drop: 1                            | line 1: drop = 1: must be a list of rules
+          drop: {name: a}                    | line 1: drop = a section: must be a list of rules
+          drop: [a]                          | line 1: drop = a: must be a rule: a section of keys
           drop:\\n- x: 1                     | line 2: drop.x: no such key; known are application, kind, name, attributes, unless-slower-than, keep, dimensions
-          drop:\\n- name: {a: b}             | line 2: drop.name = a section: not a pattern, or a list of them
-          drop:\\n- name: ''                 | line 2: drop.name = : not a pattern, or a list of them
-          drop:\\n- name: []                 | line 2: drop.name = 0 patterns: not 1 to 1000 of them
-          drop:\\n- name: [[a], b]              | line 2: drop.name = a list: not a pattern
-          drop:\\n- name: *a                 | line 2: drop.name = *a: not a pattern, or a list of them; what begins with * has to be in quotes
-          drop:\\n- name: [b, *a]            | line 2: drop.name = *a: not a pattern; what begins with *
-          drop:\\n- attributes: {b: *a}      | line 2: drop.attributes.b = *a: not a pattern of the value; what begins with *
-          drop:\\n- keep: *nothing           | line 2: drop.keep = *nothing: not metrics or nothing; what begins with *
-          drop:\\n- kind: *client            | line 2: drop.kind = *client: not unspecified or
-          redact:\\n- {pattern: a, replace: *b } | line 2: redact.replace = *b: not text; what begins with *
-          drop:\\n- kind: clients            | line 2: drop.kind = clients: not unspecified or internal or server or client or producer or consumer
-          drop:\\n- kind: [client, 3]        | line 2: drop.kind = 3: not unspecified or
-          drop:\\n- kind: []                 | line 2: drop.kind is empty: name at least one of unspecified, internal, server, client, producer, consumer
-          drop:\\n- attributes: redis        | line 2: drop.attributes = redis: not a section of keys
-          drop:\\n- attributes: {a: [b]}     | line 2: drop.attributes.a = a list: not a pattern of the value
-          drop:\\n- unless-slower-than: 100  | line 2: drop.unless-slower-than = 100: not a whole number with a unit: us, ms, s or m, such as 100ms
-          drop:\\n- unless-slower-than: 1h   | line 2: drop.unless-slower-than = 1h: not a whole number with a unit
-          drop:\\n- keep: all                | line 2: drop.keep = all: not metrics or nothing
+          drop:\\n- name: {a: b}             | line 2: drop.name = a section: must be a pattern, or a list of them
+          drop:\\n- name: ''                 | line 2: drop.name = : must be a pattern, or a list of them
+          drop:\\n- name: []                 | line 2: drop.name = 0 patterns: must be 1 to 1000
+          drop:\\n- name: [[a], b]              | line 2: drop.name = a list: must be a pattern
+          drop:\\n- name: *a                 | line 2: drop.name = *a: must be a pattern, or a list of them; quote a value that begins with *
+          drop:\\n- name: [b, *a]            | line 2: drop.name = *a: must be a pattern; quote a value that begins with *
+          drop:\\n- attributes: {b: *a}      | line 2: drop.attributes.b = *a: must be a pattern of the value; quote a value that begins with *
+          drop:\\n- keep: *nothing           | line 2: drop.keep = *nothing: must be metrics or nothing; quote a value that begins with *
+          drop:\\n- kind: *client            | line 2: drop.kind = *client: must be unspecified or
+          redact:\\n- {pattern: a, replace: *b } | line 2: redact.replace = *b: must be text; quote a value that begins with *
+          drop:\\n- kind: clients            | line 2: drop.kind = clients: must be unspecified or internal or server or client or producer or consumer
+          drop:\\n- kind: [client, 3]        | line 2: drop.kind = 3: must be unspecified or
+          drop:\\n- kind: []                 | line 2: drop.kind = an empty list: must have at least one of unspecified, internal, server, client, producer, consumer
+          drop:\\n- attributes: redis        | line 2: drop.attributes = redis: must be a section of keys
+          drop:\\n- attributes: {a: [b]}     | line 2: drop.attributes.a = a list: must be a pattern of the value
+          drop:\\n- unless-slower-than: 100  | line 2: drop.unless-slower-than = 100: must be a whole number with a unit: us, ms, s or m, such as 100ms
+          drop:\\n- unless-slower-than: 1h   | line 2: drop.unless-slower-than = 1h: must be a whole number with a unit
+          drop:\\n- keep: all                | line 2: drop.keep = all: must be metrics or nothing
           sample:\\n- {}                     | line 2: sample.ratio: is missing in the rule that begins here
-          sample:\\n- ratio: 0               | line 2: sample.ratio = 0: not a number from 0.000001 to 1; spans that nobody needs are for drop
-          sample:\\n- ratio: 1.01            | line 2: sample.ratio = 1.01: not a number from
-          sample:\\n- ratio: .nan            | line 2: sample.ratio = .nan: not a number from
-          sample:\\n- ratio: half            | line 2: sample.ratio = half: not a number from
-          sample:\\n- {ratio: 1, always: errors} | line 2: sample.always = errors: not a section of keys
-          sample:\\n- {ratio: 1, always: {errors: 1}} | line 2: sample.always.errors = 1: not true or false
+          sample:\\n- ratio: 0               | line 2: sample.ratio = 0: must be a number from 0.000001 to 1; to send no spans, use drop
+          sample:\\n- ratio: 1.01            | line 2: sample.ratio = 1.01: must be a number from
+          sample:\\n- ratio: .nan            | line 2: sample.ratio = .nan: must be a number from
+          sample:\\n- ratio: half            | line 2: sample.ratio = half: must be a number from
+          sample:\\n- {ratio: 1, always: errors} | line 2: sample.always = errors: must be a section of keys
+          sample:\\n- {ratio: 1, always: {errors: 1}} | line 2: sample.always.errors = 1: must be true or false
           sample:\\n- {ratio: 1, always: {slow: 1s}} | line 2: sample.always.slow: no such key; known are errors, slower-than
           attributes:\\n- application: a     | line 2: attributes.span or attributes.resource: is missing in the rule that begins here
-          limits: 3                          | line 1: limits = 3: not a section of keys
-          limits: {max-attributes: 1025}     | line 1: limits.max-attributes = 1025: not a whole number from 0 to 1024
-          limits: {max-value-bytes: 0}       | line 1: limits.max-value-bytes = 0: not a whole number from 1 to 65535
+          limits: 3                          | line 1: limits = 3: must be a section of keys
+          limits: {max-attributes: 1025}     | line 1: limits.max-attributes = 1025: must be a whole number from 0 to 1024
+          limits: {max-value-bytes: 0}       | line 1: limits.max-value-bytes = 0: must be a whole number from 1 to 65535
           redact:\\n- replace: x             | line 2: redact.pattern: is missing in the rule that begins here
-          redact:\\n- pattern: '('           | line 2: redact.pattern = (: not a regular expression of RE2 that no empty text matches: error parsing regexp
-          redact:\\n- pattern: 'a*'          | line 2: redact.pattern = a*: not a regular expression of RE2 that no empty text matches
-          redact:\\n- pattern: '(a)\\1'      | line 2: redact.pattern = (a)\\1: not a regular expression of RE2
-          redact:\\n- pattern: '(\\d{1,1000} ){1,1000}' | line 2: redact.pattern = (\\d{1,1000} ){1,1000}: not an expression whose repetitions come to at most 10000 signs
-          redact:\\n- pattern: '((a{99}){99}b){9,}' | line 2: redact.pattern = ((a{99}){99}b){9,}: not an expression whose repetitions
-          redact:\\n- pattern: 'a{1000}\\Q\\E{1000}' | line 2: redact.pattern = a{1000}\\Q\\E{1000}: not an expression whose repetitions
-          redact:\\n- pattern: '(.{500})(?i){30}' | line 2: redact.pattern = (.{500})(?i){30}: not an expression whose repetitions
-          redact:\\n- {pattern: a, in: keys} | line 2: redact.in = keys: not values or names or status-messages
-          redact:\\n- {pattern: a, in: []} | line 2: redact.in is empty: name at least one of values, names, status-messages
-          redact:\\n- {pattern: a, replace: [b]} | line 2: redact.replace = a list: not text
+          redact:\\n- pattern: '('           | line 2: redact.pattern = (: must be a regular expression of RE2 that does not match empty text: error parsing regexp
+          redact:\\n- pattern: 'a*'          | line 2: redact.pattern = a*: must be a regular expression of RE2 that does not match empty text
+          redact:\\n- pattern: '(a)\\1'      | line 2: redact.pattern = (a)\\1: must be a regular expression of RE2
+          redact:\\n- pattern: '(\\d{1,1000} ){1,1000}' | line 2: redact.pattern = (\\d{1,1000} ){1,1000}: must be an expression of at most 10000 characters with its repetitions
+          redact:\\n- pattern: '((a{99}){99}b){9,}' | line 2: redact.pattern = ((a{99}){99}b){9,}: must be an expression of at most 10000
+          redact:\\n- pattern: 'a{1000}\\Q\\E{1000}' | line 2: redact.pattern = a{1000}\\Q\\E{1000}: must be an expression of at most 10000
+          redact:\\n- pattern: '(.{500})(?i){30}' | line 2: redact.pattern = (.{500})(?i){30}: must be an expression of at most 10000
+          redact:\\n- {pattern: a, in: keys} | line 2: redact.in = keys: must be values or names or status-messages
+          redact:\\n- {pattern: a, in: []} | line 2: redact.in = an empty list: must have at least one of values, names, status-messages
+          redact:\\n- {pattern: a, replace: [b]} | line 2: redact.replace = a list: must be text
           """)
-  void whatIsWrongIsToldWithItsLine(String yaml, String problem) {
+  void problemNamesItsLine(String yaml, String problem) {
     ConfigException failure =
         catchThrowableOfType(ConfigException.class, () -> parse(yaml.replace("\\n", "\n")));
 
@@ -180,7 +180,7 @@ final class FiltersFileTest {
   }
 
   @Test
-  void allThatIsWrongIsToldAtOnce() {
+  void allProblemsAreReportedTogether() {
     ConfigException failure =
         catchThrowableOfType(
             ConfigException.class,
@@ -190,7 +190,7 @@ final class FiltersFileTest {
   }
 
   @Test
-  void whatIsLargerThanAnyoneNeedsIsRefused() {
+  void tooManyRulesAndTooLongPatternsAreRefused() {
     String rules = "drop: [" + "{},".repeat(FiltersFile.MAX_RULES) + "{}]\n";
     String pattern = "redact: [{pattern: " + "x".repeat(FiltersFile.MAX_PATTERN_BYTES + 1) + "}]\n";
     ConfigException failure =
@@ -198,8 +198,8 @@ final class FiltersFileTest {
 
     assertThat(failure.problems())
         .containsExactly(
-            "line 1: drop = 1001 rules: not at most 1000",
-            "line 2: redact.pattern = 1025 bytes: not at most 1024");
+            "line 1: drop = 1001 rules: must be at most 1000",
+            "line 2: redact.pattern = 1025 bytes: must be at most 1024");
   }
 
   @ParameterizedTest
@@ -212,7 +212,7 @@ final class FiltersFileTest {
         "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}",
         "([0-9]{4}[ -]?){3}[0-9]{4}"
       })
-  void usualRepetitionsAreTaken(String expression) throws ConfigException {
+  void usualRepetitionsAreAccepted(String expression) throws ConfigException {
     assertThat(parse("redact: [{pattern: '" + expression + "'}]\n").redact())
         .extracting(Redaction::pattern)
         .containsExactly(expression);
@@ -234,15 +234,15 @@ final class FiltersFileTest {
     assertThat(problems(yaml.replace("LIST", many)))
         .singleElement()
         .asString()
-        .contains("= 1001 patterns: not ", " to 1000 of them");
+        .contains("= 1001 patterns: must be ", " to 1000");
     assertThat(problems(yaml.replace("LIST", longOne)))
         .singleElement()
         .asString()
-        .contains("= 1025 bytes: not at most 1024");
+        .contains("= 1025 bytes: must be at most 1024");
   }
 
   @Test
-  void theKeysThatADropLooksAtAreBounded() {
+  void attributesOfDropRulesAreBounded() {
     String many =
         IntStream.rangeClosed(0, FiltersFile.MAX_RULES)
             .mapToObj(i -> "k" + i + ": a")
@@ -250,13 +250,13 @@ final class FiltersFileTest {
     String longOne = "? " + "x".repeat(FiltersFile.MAX_PATTERN_BYTES + 1) + " : a";
 
     assertThat(problems("drop: [{attributes: {" + many + "}}]"))
-        .containsExactly("line 1: drop.attributes = 1001 keys: not at most 1000");
+        .containsExactly("line 1: drop.attributes = 1001 keys: must be at most 1000");
     assertThat(problems("drop: [{attributes: {" + longOne + "}}]"))
-        .containsExactly("line 1: a key in drop.attributes = 1025 bytes: not at most 1024");
+        .containsExactly("line 1: drop.attributes = a key of 1025 bytes: must be at most 1024");
   }
 
   @Test
-  void rulesThatDifferShowDifferentFingerprints() throws ConfigException {
+  void differentRulesHaveDifferentFingerprints() throws ConfigException {
     FilterRules one = parse("drop: [{name: a}]\n");
 
     assertThat(one.fingerprint())

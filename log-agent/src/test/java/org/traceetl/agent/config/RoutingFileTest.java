@@ -22,7 +22,7 @@ import org.traceetl.agent.config.RoutingRules.Spread;
 import org.traceetl.common.ConfigException;
 
 final class RoutingFileTest {
-  private static final RoutingRules BENEATH =
+  private static final RoutingRules BELOW =
       new RoutingRules(
           new Rule(3, Spread.SERIES, false),
           Map.of(
@@ -33,7 +33,7 @@ final class RoutingFileTest {
           Set.of("old"));
 
   @Test
-  void theFileStandsOverTheKeys() throws ConfigException {
+  void filePrecedesTheKeys() throws ConfigException {
     RoutingRules rules =
         parse(
             """
@@ -53,14 +53,14 @@ final class RoutingFileTest {
   }
 
   @Test
-  void anEmptyFileLeavesWhatIsBeneath() throws ConfigException {
-    assertThat(parse("")).isEqualTo(BENEATH);
-    assertThat(parse("# nothing\n")).isEqualTo(BENEATH);
-    assertThat(parse("applications:\n")).isEqualTo(BENEATH);
+  void emptyFileChangesNothing() throws ConfigException {
+    assertThat(parse("")).isEqualTo(BELOW);
+    assertThat(parse("# nothing\n")).isEqualTo(BELOW);
+    assertThat(parse("applications:\n")).isEqualTo(BELOW);
   }
 
   @Test
-  void whatAnApplicationLeavesOutIsTheStandardWhereverThatStands() throws ConfigException {
+  void applicationTakesAbsentKeysFromTheStandard() throws ConfigException {
     RoutingRules rules = parse("applications: {a: {queues: 9}}\nspread: random\n");
 
     assertThat(rules.rule("a")).isEqualTo(new Rule(9, Spread.RANDOM, true));
@@ -71,31 +71,31 @@ final class RoutingFileTest {
       delimiter = '|',
       textBlock =
           """
-          \\nqueues-per-application: 0        | line 2: queues-per-application = 0: not a whole number from 1 to 1024
-          queues-per-application: 1025       | line 1: queues-per-application = 1025: not a whole number from 1 to 1024
-          queues-per-application: 99999999999999999999 | line 1: queues-per-application = 99999999999999999999: not a whole number
-          queues-per-application: two        | line 1: queues-per-application = two: not a whole number from 1 to 1024
-          queues-per-application: 2.5        | line 1: queues-per-application = 2.5: not a whole number
-          queues-per-application: [1]        | line 1: queues-per-application = a list: not a whole number
-          queues-per-application:            | line 1: queues-per-application = : not a whole number
-          spread: wide                       | line 1: spread = wide: not series or random
-          spread: {a: b}                     | line 1: spread = a section: not series or random
+          \\nqueues-per-application: 0        | line 2: queues-per-application = 0: must be a whole number from 1 to 1024
+          queues-per-application: 1025       | line 1: queues-per-application = 1025: must be a whole number from 1 to 1024
+          queues-per-application: 99999999999999999999 | line 1: queues-per-application = 99999999999999999999: must be a whole number
+          queues-per-application: two        | line 1: queues-per-application = two: must be a whole number from 1 to 1024
+          queues-per-application: 2.5        | line 1: queues-per-application = 2.5: must be a whole number
+          queues-per-application: [1]        | line 1: queues-per-application = a list: must be a whole number
+          queues-per-application:            | line 1: queues-per-application = : must be a whole number
+          spread: wide                       | line 1: spread = wide: must be series or random
+          spread: {a: b}                     | line 1: spread = a section: must be series or random
           queues: 2                          | line 1: queues: no such key; known are queues-per-application, spread, applications, exclude
           x: {y: [1]}                        | line 1: x: no such key
-          applications: 3                    | line 1: applications = 3: not sections by name of the application
-          applications:\\n  a: 3             | line 2: applications.a = 3: not a section with queues, spread or both
-          applications:\\n  a:\\n    queues: 0 | line 3: applications.a.queues = 0: not a whole number from 1 to 1024
+          applications: 3                    | line 1: applications = 3: must be sections by name of the application
+          applications:\\n  a: 3             | line 2: applications.a = 3: must be a section with queues, spread or both
+          applications:\\n  a:\\n    queues: 0 | line 3: applications.a.queues = 0: must be a whole number from 1 to 1024
           applications:\\n  a:\\n    q: 1     | line 3: applications.a.q: no such key; known are queues, spread
           applications:\\n  a: {queues: 1}\\n  a: {queues: 2} | line 3: not YAML: Duplicate
-          exclude: a                         | line 1: exclude = a: not a list of names of applications
-          exclude: [a, {b: c}]               | line 1: exclude = a section: not names of applications
-          exclude: ['']                      | line 1: exclude = : not names of applications
-          exclude: [a, *b]                   | line 1: exclude = *b: not names of applications; what begins with * has to be in quotes
-          just text                          | line 1: holds no keys
+          exclude: a                         | line 1: exclude = a: must be a list of names of applications
+          exclude: [a, {b: c}]               | line 1: exclude = a section: must be the name of an application
+          exclude: ['']                      | line 1: exclude = : must be the name of an application
+          exclude: [a, *b]                   | line 1: exclude = *b: must be the name of an application; quote a value that begins with *
+          just text                          | line 1: contains no keys
           a: [                               | line 1: not YAML
           spread: series\\n---\\nspread: random | a second document
           """)
-  void whatIsWrongIsToldWithItsLine(String yaml, String problem) {
+  void problemNamesItsLine(String yaml, String problem) {
     ConfigException failure =
         catchThrowableOfType(ConfigException.class, () -> parse(yaml.replace("\\n", "\n")));
 
@@ -103,7 +103,7 @@ final class RoutingFileTest {
   }
 
   @Test
-  void allThatIsWrongIsToldAtOnce() {
+  void allProblemsAreReportedTogether() {
     ConfigException failure =
         catchThrowableOfType(
             ConfigException.class,
@@ -113,16 +113,16 @@ final class RoutingFileTest {
   }
 
   @Test
-  void whatIsNotUtf8IsRefused() {
-    assertThatThrownBy(() -> RoutingFile.parse("exclude: [größe]".getBytes(ISO_8859_1), BENEATH))
+  void fileThatIsNotUtf8IsRefused() {
+    assertThatThrownBy(() -> RoutingFile.parse("exclude: [größe]".getBytes(ISO_8859_1), BELOW))
         .isInstanceOf(ConfigException.class)
         .hasMessage("not UTF-8");
   }
 
   @Test
-  void aFileThatIsTooLongIsRefused(@TempDir Path directory) throws IOException {
+  void tooLongFileIsRefused(@TempDir Path directory) throws IOException {
     Path file = directory.resolve("routing.yaml");
-    Files.write(file, new byte[YamlReading.MAX_BYTES + 1]);
+    Files.write(file, new byte[WatchedFile.MAX_BYTES + 1]);
 
     assertThatThrownBy(() -> new WatchedFile(file, 10).content())
         .isInstanceOf(IOException.class)
@@ -132,13 +132,13 @@ final class RoutingFileTest {
   @Property(tries = 500)
   void anyBytesAreReadOrRefused(@ForAll byte[] content) {
     try {
-      RoutingFile.parse(content, BENEATH);
+      RoutingFile.parse(content, BELOW);
     } catch (ConfigException e) {
       assertThat(e.problems()).isNotEmpty();
     }
   }
 
   private static RoutingRules parse(String yaml) throws ConfigException {
-    return RoutingFile.parse(yaml.getBytes(UTF_8), BENEATH);
+    return RoutingFile.parse(yaml.getBytes(UTF_8), BELOW);
   }
 }

@@ -61,7 +61,7 @@ final class FileWatchTest {
     queues("none");
     assertThat(watch.reload()).isFalse();
     for (int i = 0; i < 3; i++) {
-      assertRefused(watch, "line 1: queues-per-application = none: not a whole number");
+      assertRefused(watch, "line 1: queues-per-application = none: must be a whole number");
     }
     assertThat(told).isEmpty();
 
@@ -186,7 +186,7 @@ final class FileWatchTest {
 
     assertThatThrownBy(this::watch)
         .isInstanceOf(IOException.class)
-        .hasMessageStartingWith("rules.file = " + file + ": line 1: spread = wide: not series")
+        .hasMessageStartingWith("rules.file = " + file + ": line 1: spread = wide: must be series")
         .hasMessageContaining("; line 2: x: no such key");
   }
 

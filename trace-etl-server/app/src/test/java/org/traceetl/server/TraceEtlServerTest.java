@@ -49,7 +49,7 @@ class TraceEtlServerTest {
         "trace-etl.index.batch-documents=0 | trace-etl.index.batch-documents = 0: must be between 1 and 10000",
         "trace-etl.index.elasticsearch.pasword=hush | trace-etl.index.elasticsearch.pasword: is not a key of this server; \"trace-etl.index.elasticsearch.pasword\" from property source \"commandLineArgs\"",
         "trace-etl.rocketmq.tls-ca-file=/none | trace-etl.rocketmq.tls-ca-file = /none: requires tls: true",
-        "trace-etl.rocketmq.access-key-file=/none | trace-etl.rocketmq.access-key-file = /none: must be a readable file that contains it: /none",
+        "trace-etl.rocketmq.access-key-file=/none | trace-etl.rocketmq.access-key-file = /none: must be a readable file that contains it: java.nio.file.NoSuchFileException: /none",
         "trace-etl.discovery.address=http://etl-1 | trace-etl.discovery.address = http://etl-1: must be host:port, or host, as scrapers reach this server; IPv6 as [::1]:8080",
         "trace-etl.discovery.forget-after=2h | trace-etl.discovery.forget-after = PT2H: must be 0s to 1h",
         "server.port=70000 | server.port = 70000: must be a port, 1 to 65535, or 0 for a free one",

@@ -3,7 +3,6 @@ package org.traceetl.server.config;
 import static org.traceetl.common.ConfigException.check;
 import static org.traceetl.common.ConfigException.orElse;
 
-import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -11,7 +10,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.traceetl.common.ConfigException;
 import org.traceetl.common.Secret;
 
 /**
@@ -177,23 +175,10 @@ public record WebConfig(Secret token, SignIn signIn, Path usersFile, Oidc oidc, 
    */
   public static Secret token(String token, Path tokenFile) {
     check(
-        token == null || tokenFile == null,
-        "trace-etl.web.token-file",
-        tokenFile,
-        "must be absent if trace-etl.web.token is configured");
-    check(
         token == null || !token.isBlank(),
         "trace-etl.web.token",
         "",
         "must not be empty; omit the key to allow requests without a token");
-    if (tokenFile == null) {
-      return token == null ? null : new Secret(token);
-    }
-    try {
-      return Secret.fromFile(tokenFile);
-    } catch (IOException e) {
-      throw new ConfigException(
-          "trace-etl.web.token-file", tokenFile, "must contain a token: " + e.getMessage());
-    }
+    return Secret.of("trace-etl.web.token", token, tokenFile);
   }
 }
