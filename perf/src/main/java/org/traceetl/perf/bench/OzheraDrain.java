@@ -41,7 +41,7 @@ import org.traceetl.server.ozhera.OzheraRules;
 import org.traceetl.server.ozhera.OzheraSeries;
 import org.traceetl.server.ozhera.delta.DeltaOptions;
 import org.traceetl.server.ozhera.delta.DeltaPages;
-import org.traceetl.server.ozhera.delta.ScraperPositions;
+import org.traceetl.server.ozhera.delta.positions.ScraperPositions;
 import org.traceetl.server.window.Books;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;

@@ -17,7 +17,7 @@ import org.traceetl.server.features.hotspot.HotspotFeature;
 import org.traceetl.server.features.pages.PagesFeature;
 import org.traceetl.server.ozhera.OzheraConfig;
 import org.traceetl.server.ozhera.OzheraProfile;
-import org.traceetl.server.ozhera.delta.DeltaFeature;
+import org.traceetl.server.ozhera.delta.http.DeltaFeature;
 import org.traceetl.server.web.WebServer;
 
 class OzheraConfigurationTest {

@@ -154,6 +154,26 @@ class PackagesTest {
   static final ArchRule packagesHaveNoCycles =
       SlicesRuleDefinition.slices().matching("org.traceetl.server.(*)..").should().beFreeOfCycles();
 
+  /** From the port to the sessions of scrapers, and from there to what they read and write. */
+  @ArchTest
+  static final ArchRule deltaPagesDependOneWay =
+      layeredArchitecture()
+          .consideringOnlyDependenciesInLayers()
+          .layer("http")
+          .definedBy("org.traceetl.server.ozhera.delta.http")
+          .layer("sessions")
+          .definedBy("org.traceetl.server.ozhera.delta")
+          .layer("positions")
+          .definedBy("org.traceetl.server.ozhera.delta.positions")
+          .layer("series")
+          .definedBy("org.traceetl.server.ozhera.delta.series")
+          .whereLayer("sessions")
+          .mayOnlyAccessLayers("positions", "series")
+          .whereLayer("positions")
+          .mayNotAccessAnyLayer()
+          .whereLayer("series")
+          .mayNotAccessAnyLayer();
+
   /** Tests and simulations pass their own clocks; the main program chooses those of the machine. */
   @ArchTest
   static final ArchRule timeIsInjected =

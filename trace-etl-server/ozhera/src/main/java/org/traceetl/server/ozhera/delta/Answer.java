@@ -6,6 +6,9 @@ import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.function.LongSupplier;
+import org.traceetl.server.ozhera.delta.series.AnswerSums;
+import org.traceetl.server.ozhera.delta.series.DeltaText;
+import org.traceetl.server.ozhera.delta.series.Deltas;
 
 /**
  * The windows that a scraper has not received, taken at one moment. They count as undelivered until

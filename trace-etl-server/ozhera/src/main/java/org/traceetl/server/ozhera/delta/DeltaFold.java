@@ -11,6 +11,8 @@ import org.traceetl.common.Clocks;
 import org.traceetl.server.expose.FoldThread;
 import org.traceetl.server.expose.Lease;
 import org.traceetl.server.journal.QueueImage;
+import org.traceetl.server.ozhera.delta.series.DeltaText;
+import org.traceetl.server.ozhera.delta.series.LabelSets;
 import org.traceetl.server.window.QueueId;
 
 /**

@@ -18,6 +18,8 @@ import org.traceetl.server.expose.Lease;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.journal.WindowFollower;
 import org.traceetl.server.ozhera.OzheraConfig;
+import org.traceetl.server.ozhera.delta.positions.BrokerRetries;
+import org.traceetl.server.ozhera.delta.positions.ScraperPositions;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 

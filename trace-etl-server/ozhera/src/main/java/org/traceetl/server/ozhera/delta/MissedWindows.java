@@ -1,6 +1,7 @@
 package org.traceetl.server.ozhera.delta;
 
 import org.traceetl.server.journal.JournalLog;
+import org.traceetl.server.ozhera.delta.series.Deltas;
 import org.traceetl.server.window.SealedWindow;
 
 /** Adds up the windows that the previous owner of a queue did not deliver to a scraper. */

@@ -15,6 +15,11 @@ import org.traceetl.common.LogThrottle;
 import org.traceetl.common.SteppedTask;
 import org.traceetl.common.SteppedThread;
 import org.traceetl.server.journal.JournalLog;
+import org.traceetl.server.ozhera.delta.positions.BrokerRetries;
+import org.traceetl.server.ozhera.delta.positions.ScraperPositions;
+import org.traceetl.server.ozhera.delta.series.Deltas;
+import org.traceetl.server.ozhera.delta.series.LabelSets;
+import org.traceetl.server.ozhera.delta.series.NumberedSeries;
 import org.traceetl.server.window.SealedWindow;
 
 /**

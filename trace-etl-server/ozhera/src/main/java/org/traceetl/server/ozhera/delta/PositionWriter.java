@@ -11,6 +11,8 @@ import java.util.function.LongSupplier;
 import org.traceetl.common.LogThrottle;
 import org.traceetl.common.SteppedTask;
 import org.traceetl.common.SteppedThread;
+import org.traceetl.server.ozhera.delta.positions.BrokerRetries;
+import org.traceetl.server.ozhera.delta.positions.ScraperPositions;
 
 /**
  * Stores the scrapers' positions at the brokers, on a thread of its own. Only the newest position

@@ -8,6 +8,9 @@ import java.util.concurrent.CompletableFuture;
 import org.traceetl.server.expose.Lease;
 import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.journal.QueueImage;
+import org.traceetl.server.ozhera.delta.series.Deltas;
+import org.traceetl.server.ozhera.delta.series.LabelSets;
+import org.traceetl.server.ozhera.delta.series.NumberedSeries;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 

@@ -16,6 +16,8 @@ import org.slf4j.LoggerFactory;
 import org.traceetl.common.Clocks;
 import org.traceetl.common.LogThrottle;
 import org.traceetl.server.journal.JournalLog;
+import org.traceetl.server.ozhera.delta.positions.ScraperGroups;
+import org.traceetl.server.ozhera.delta.series.DeltaText;
 
 /**
  * Answers scrapers: takes their requests, gives each its open answer, and moves its positions when

@@ -27,6 +27,7 @@ import org.traceetl.common.Clocks;
 import org.traceetl.server.ozhera.OzheraConfig;
 import org.traceetl.server.ozhera.SeriesLayout;
 import org.traceetl.server.ozhera.SpanType;
+import org.traceetl.server.ozhera.delta.positions.ScraperGroups;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 

@@ -10,6 +10,7 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.journal.QueueImage;
+import org.traceetl.server.ozhera.delta.positions.ScraperPositions;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 

@@ -1,4 +1,4 @@
-package org.traceetl.server.ozhera.delta;
+package org.traceetl.server.ozhera.delta.series;
 
 import com.google.common.hash.Hashing;
 import java.util.Arrays;

@@ -1,4 +1,4 @@
-package org.traceetl.server.ozhera.delta;
+package org.traceetl.server.ozhera.delta.series;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
@@ -6,18 +6,18 @@ import java.util.HashMap;
 import java.util.Map;
 import org.traceetl.server.ozhera.OzheraLabels;
 import org.traceetl.server.ozhera.SpanType;
-import org.traceetl.server.ozhera.delta.LabelSet.Role;
+import org.traceetl.server.ozhera.delta.series.LabelSet.Role;
 import org.traceetl.server.window.SeriesDefinition;
 
 /**
  * The label sets of series, each stored once while a series uses it. An undelivered answer may keep
  * an old one for longer; then two equal ones exist. Not thread-safe.
  */
-final class LabelSets {
+public final class LabelSets {
   private final Map<LabelSet, LabelSet> sets = new HashMap<>();
 
   /** All label sets in use. */
-  int size() {
+  public int size() {
     return sets.size();
   }
 

@@ -1,4 +1,4 @@
-package org.traceetl.server.ozhera.delta;
+package org.traceetl.server.ozhera.delta.series;
 
 import java.util.Arrays;
 import java.util.HashMap;
@@ -10,11 +10,11 @@ import org.traceetl.server.window.SealedWindow;
  * Sums of some windows of one queue by series. Immutable, so that an answer and the fold thread can
  * read it concurrently.
  */
-final class Deltas {
+public final class Deltas {
   private static final int NANOS_PER_MILLI = 1_000_000;
   private static final int ROW_BITS = 24;
 
-  static final Deltas NONE =
+  public static final Deltas NONE =
       new Deltas(0, new DeltaSeries[0], new long[0], new long[0], new int[0], Map.of());
 
   private final int stride;
@@ -84,7 +84,7 @@ final class Deltas {
   }
 
   /** Returns the sum of both, which must belong to the same queue. */
-  Deltas plus(Deltas other) {
+  public Deltas plus(Deltas other) {
     if (isNone()) {
       return other;
     }
@@ -144,12 +144,12 @@ final class Deltas {
   }
 
   /** Returns whether there are no rows and no received spans. */
-  boolean isNone() {
+  public boolean isNone() {
     return rows() == 0 && received.isEmpty();
   }
 
   /** Series in it. */
-  int rows() {
+  public int rows() {
     return series.length;
   }
 

@@ -1,4 +1,4 @@
-package org.traceetl.server.ozhera.delta;
+package org.traceetl.server.ozhera.delta.http;
 
 import jakarta.servlet.http.HttpServlet;
 import java.util.List;
@@ -7,6 +7,7 @@ import org.traceetl.server.component.MetricRegistry;
 import org.traceetl.server.expose.PageMetrics;
 import org.traceetl.server.http.Feature;
 import org.traceetl.server.journal.WindowFollower;
+import org.traceetl.server.ozhera.delta.DeltaPages;
 import org.traceetl.server.rocketmq.Endpoint;
 import org.traceetl.server.telemetry.ServerTelemetry;
 

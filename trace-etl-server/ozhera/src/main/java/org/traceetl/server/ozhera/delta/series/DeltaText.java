@@ -1,4 +1,4 @@
-package org.traceetl.server.ozhera.delta;
+package org.traceetl.server.ozhera.delta.series;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
@@ -13,8 +13,8 @@ import org.traceetl.server.expose.LabelText;
 import org.traceetl.server.expose.LineBuffer;
 import org.traceetl.server.ozhera.SpanType;
 import org.traceetl.server.ozhera.TypeMetrics;
-import org.traceetl.server.ozhera.delta.AnswerSums.Sums;
-import org.traceetl.server.ozhera.delta.LabelSet.Role;
+import org.traceetl.server.ozhera.delta.series.AnswerSums.Sums;
+import org.traceetl.server.ozhera.delta.series.LabelSet.Role;
 
 /**
  * Writes pages as Prometheus text 0.0.4 with OzHera's names. A counter without new counts is left
@@ -117,7 +117,7 @@ public final class DeltaText {
    *
    * @return its size in bytes
    */
-  long write(AnswerSums sums, OutputStream out) {
+  public long write(AnswerSums sums, OutputStream out) {
     var lines = new StreamedLines(out);
     for (SpanType type : SpanType.values()) {
       Families names = families.get(type);

@@ -1,4 +1,4 @@
-package org.traceetl.server.ozhera.delta;
+package org.traceetl.server.ozhera.delta.http;
 
 import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
@@ -13,6 +13,9 @@ import org.traceetl.server.expose.Format;
 import org.traceetl.server.http.Negotiation;
 import org.traceetl.server.http.ParameterRefused;
 import org.traceetl.server.http.Problem;
+import org.traceetl.server.ozhera.delta.Answer;
+import org.traceetl.server.ozhera.delta.DeltaPages;
+import org.traceetl.server.ozhera.delta.ScraperRefused;
 
 /**
  * {@code GET /metrics} in profile {@code ozhera}: the windows that the scraper has not received,

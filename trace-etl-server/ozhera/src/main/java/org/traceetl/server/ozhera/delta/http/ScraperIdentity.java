@@ -1,4 +1,4 @@
-package org.traceetl.server.ozhera.delta;
+package org.traceetl.server.ozhera.delta.http;
 
 import jakarta.servlet.http.HttpServletRequest;
 import java.time.Duration;

@@ -1,4 +1,4 @@
-package org.traceetl.server.ozhera.delta;
+package org.traceetl.server.ozhera.delta.series;
 
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -8,10 +8,10 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.traceetl.server.ozhera.SeriesLayout;
 import org.traceetl.server.ozhera.SpanType;
-import org.traceetl.server.ozhera.delta.LabelSet.Role;
+import org.traceetl.server.ozhera.delta.series.LabelSet.Role;
 
 /** The sums of a page over several queues, by labels. Not thread-safe. */
-final class AnswerSums {
+public final class AnswerSums {
   private static final int NANOS_PER_MILLI = 1_000_000;
 
   /** The numbers of one label set. */
@@ -94,7 +94,7 @@ final class AnswerSums {
   private final Map<SpanType, Map<Role, List<Sums>>> lists = new EnumMap<>(SpanType.class);
   private final Map<String, Long> received = new TreeMap<>();
 
-  void add(Deltas deltas) {
+  public void add(Deltas deltas) {
     for (int row = 0; row < deltas.rows(); row++) {
       DeltaSeries series = deltas.series(row);
       add(series.named(), deltas, row, series.outcome());

@@ -1,4 +1,4 @@
-package org.traceetl.server.ozhera.delta;
+package org.traceetl.server.ozhera.delta.positions;
 
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -11,7 +11,7 @@ import org.traceetl.common.LogThrottle;
 import org.traceetl.server.window.QueueId;
 
 /** Pauses calls to a broker after a failed one, and counts the failures. Thread-safe. */
-final class BrokerRetries {
+public final class BrokerRetries {
   private static final Logger log = LoggerFactory.getLogger(BrokerRetries.class);
   private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(15);
 
@@ -23,22 +23,22 @@ final class BrokerRetries {
 
   private final LongAdder failures = new LongAdder();
 
-  BrokerRetries(LongSupplier nanoClock, LogThrottle throttle) {
+  public BrokerRetries(LongSupplier nanoClock, LogThrottle throttle) {
     this.nanoClock = nanoClock;
     this.throttle = throttle;
   }
 
   /** Returns the nanoseconds until the queue's broker may be called; 0 or less for now. */
-  long dueInNanos(QueueId queue, long nowNanos) {
+  public long dueInNanos(QueueId queue, long nowNanos) {
     Long retry = retryNanos.get(queue.broker());
     return retry == null ? 0 : retry - nowNanos;
   }
 
-  void succeeded(QueueId queue) {
+  public void succeeded(QueueId queue) {
     retryNanos.remove(queue.broker());
   }
 
-  void failed(QueueId queue, Exception e) {
+  public void failed(QueueId queue, Exception e) {
     // The pause begins after the call, which may have taken long.
     retryNanos.put(queue.broker(), nanoClock.getAsLong() + PAUSE_NANOS);
     failures.increment();
@@ -52,7 +52,7 @@ final class BrokerRetries {
   }
 
   /** Returns the number of failed calls. */
-  long failures() {
+  public long failures() {
     return failures.sum();
   }
 }

@@ -1,4 +1,4 @@
-package org.traceetl.server.ozhera.delta;
+package org.traceetl.server.ozhera.delta.http;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

@@ -1,4 +1,4 @@
-package org.traceetl.server.ozhera.delta;
+package org.traceetl.server.ozhera.delta.positions;
 
 import java.io.IOException;
 import java.util.function.Consumer;

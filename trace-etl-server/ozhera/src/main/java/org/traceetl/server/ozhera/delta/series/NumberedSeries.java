@@ -1,4 +1,4 @@
-package org.traceetl.server.ozhera.delta;
+package org.traceetl.server.ozhera.delta.series;
 
 import java.util.Arrays;
 import org.traceetl.server.journal.QueueImage;
@@ -6,7 +6,7 @@ import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
 
 /** The series of one queue by number, updated by its windows. Not thread-safe. */
-final class NumberedSeries {
+public final class NumberedSeries {
   private static final int INITIAL_SERIES = 64;
 
   private final LabelSets labels;
@@ -17,12 +17,12 @@ final class NumberedSeries {
   private long nextId;
   private long unknownRows;
 
-  NumberedSeries(LabelSets labels) {
+  public NumberedSeries(LabelSets labels) {
     this.labels = labels;
   }
 
   /** Replaces all series by those of an image. */
-  void replace(QueueImage image) {
+  public void replace(QueueImage image) {
     release();
     for (int number = 0; number < image.slots(); number++) {
       SeriesDefinition definition = image.definition(number);
@@ -33,7 +33,7 @@ final class NumberedSeries {
   }
 
   /** Returns the deltas of the queue's next window. */
-  Deltas fold(SealedWindow window) {
+  public Deltas fold(SealedWindow window) {
     window.created().forEach(this::create);
     DeltaSeries[] rows = new DeltaSeries[window.rows()];
     for (int row = 0; row < rows.length; row++) {
@@ -51,14 +51,14 @@ final class NumberedSeries {
   }
 
   /** Releases all series. */
-  void release() {
+  public void release() {
     for (int number = 0; number < byNumber.length; number++) {
       end(number);
     }
   }
 
   /** Returns the number of rows without a series of a known type. */
-  long unknownRows() {
+  public long unknownRows() {
     return unknownRows;
   }
 
