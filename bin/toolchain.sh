@@ -53,7 +53,7 @@ find_maven() {
   export MAVEN_OPTS="--enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow ${MAVEN_OPTS:-}"
 }
 
-# What trace-etl-server/app is built of, beside itself.
+# The modules that trace-etl-server/app is built from, in addition to itself.
 server_modules=(proto common trace-etl-server trace-etl-server/core trace-etl-server/features trace-etl-server/ozhera)
 
 # build_if_stale MODULE STAMP NEEDED...: builds a module and the modules that it needs, unless the

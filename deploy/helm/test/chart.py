@@ -22,7 +22,7 @@ import readme
 HERE = pathlib.Path(__file__).parent
 CHART = HERE.parent / "trace-etl"
 TARGET = pathlib.Path(os.environ["CHART_TARGET"])
-# The oldest that the chart takes, and the newest that is known.
+# The oldest version that the chart accepts, and the newest known version.
 KUBERNETES = ("1.27", "1.37")
 PROBES = {"startupProbe", "livenessProbe", "readinessProbe"}
 
@@ -41,7 +41,7 @@ def merged(base, *others):
     return result
 
 
-# What is rendered and checked, besides values-*.yaml.
+# Values that are rendered and checked, in addition to values-*.yaml.
 CASES = {
     "minimal": {},
     "hpa": {"autoscaling": {"type": "hpa"}},
@@ -190,14 +190,14 @@ CASES = {
     },
 }
 
-# What stands in a secret that is not any text: the users' hash is bcrypt of 53 dots.
+# Secrets that need a certain form: the hash of a user is bcrypt of 53 dots.
 SECRETS = {
     "access-key": "etl\n",
     "users": f"ada:$2y$10${'.' * 53}\n",
     "keys": f"k1 {base64.b64encode(bytes(32)).decode()} active\n",
 }
 
-# What must be refused, and what is said then.
+# Values that must be refused, and a part of the message.
 REFUSED = {
     "no-name-server": ({"rocketmq": {"nameServers": []}}, "rocketmq.nameServers: required"),
     "unknown-key": ({"agent": {"spol": {}}}, "spol"),
@@ -244,7 +244,7 @@ REFUSED = {
     "no-quantity": ({"server": {"resources": {"request": {}}}}, "request"),
 }
 
-# What a change of values must not, and must, make of the pods.
+# Changes of values, and the pods that each must replace.
 CHANGES = {
     "live-routing": ({"agent": {"routing": {"exclude": ["load-test"]}}}, set()),
     "live-filters": ({"agent": {"filters": {"limits": {"max-attributes": 64}}}}, set()),
@@ -274,15 +274,15 @@ def render():
         path = TARGET / f"{name}.values"
         path.write_text(json.dumps(values))
         lines.append(f"{name}\t{path}")
-    # Helm as a library leaves out hooks; the test's pod shall be held to all that others are.
+    # Helm as a library omits hooks, but the checks apply to the test's pod too.
     unhooked = TARGET / "unhooked" / "trace-etl"
     shutil.copytree(CHART, unhooked)
     test = unhooked / "templates" / "tests" / "span.yaml"
     test.write_text(re.sub(r"\n  annotations:\n(    helm\.sh/hook.*\n)+", "\n", test.read_text()))
-    # Where `helm template` finds nothing in a cluster, the library fails without one.
+    # Without a cluster `helm template` finds nothing, but the library fails.
     server = unhooked / "templates" / "server.yaml"
     server.write_text(re.sub(r"\blookup( \S+){4} ", "dict ", server.read_text()))
-    # Lint without values would see the message that asks for them alone.
+    # Without values lint would only report the required values.
     linted = TARGET / "linted" / "trace-etl"
     shutil.copytree(CHART, linted)
     defaults = yaml.safe_load((CHART / "values.yaml").read_text())
@@ -409,7 +409,7 @@ class ChartTest(unittest.TestCase):
                         if container["name"] != "elasticsearch":
                             self.assertIs(security["readOnlyRootFilesystem"], True)
                         if container["name"] == "directories":
-                            # Gives host directories to the agent's user, and can do nothing else.
+                            # It makes the agent's user the owner of host directories, and needs no other right.
                             self.assertEqual(container["command"][:2], ["chown", "10001:10001"])
                             self.assertEqual(security["capabilities"]["add"], ["CHOWN"])
                         else:
@@ -433,7 +433,7 @@ class ChartTest(unittest.TestCase):
                         paths = [mount["mountPath"] for mount in container.get("volumeMounts", [])]
                         self.assertEqual(len(set(paths)), len(paths))
                         for path in paths:
-                            # A mount point within a mount that is read-only cannot be made.
+                            # A mount point within a read-only mount cannot be created.
                             self.assertFalse([p for p in paths if p.startswith(path + "/")], path)
                         for mount in container.get("volumeMounts", []):
                             self.assertNotIn("subPath", mount)
@@ -461,7 +461,7 @@ class ChartTest(unittest.TestCase):
                 for monitor in of_kind(objects, "ServiceMonitor"):
                     wanted = monitor["spec"]["selector"]["matchLabels"]
                     (service,) = [s for s in services if chosen(wanted, s["metadata"]["labels"])]
-                    # What rules and the query of the autoscaler call the job.
+                    # Rules and the autoscaler's query use this name as the job.
                     self.assertTrue(service["metadata"]["name"].endswith("-server"))
                     ports = {port["name"] for port in service["spec"]["ports"]}
                     self.assertLessEqual({e["port"] for e in monitor["spec"]["endpoints"]}, ports)
@@ -571,7 +571,7 @@ class ChartTest(unittest.TestCase):
             self.assertEqual(len(scalers), kinds)
             deployment = named(objects, "Deployment", "-server")
             self.assertEqual("replicas" in deployment["spec"], kinds == 0)
-            # By it the next release knows that this one said so: bin/kube has the rest.
+            # The next release reads from it that this one set replicas; bin/kube tests that.
             self.assertEqual("trace-etl/says-replicas" in deployment["metadata"].get("annotations", {}), kinds == 0)
             for scaler in scalers:
                 self.assertEqual(scaler["spec"]["scaleTargetRef"]["name"], deployment["metadata"]["name"])
@@ -646,7 +646,7 @@ class ChartTest(unittest.TestCase):
         self.assertCountEqual(rules, [yaml.safe_load(path.read_text()) for path in sources])
 
     def test_the_programs_take_their_configuration(self):
-        """Each rendered configuration with the real programs, once."""
+        """Checks each rendered configuration once with the real programs."""
         checked = set()
         for name, objects in self.rendered.items():
             with self.subTest(name):
@@ -667,7 +667,7 @@ class ChartTest(unittest.TestCase):
         self.assertGreater(len(checked), 8)
 
     def test_a_changed_config_map_comes_into_force_in_a_running_agent(self):
-        """As kubelet does it: a link to a directory that is replaced."""
+        """Replaces a link to a directory, as kubelet does."""
         root = TARGET / "mounted"
         for name, suffix in {"config": "-agent", "routing": "-routing", "filters": "-filters"}.items():
             mount(root / name, named(self.rendered["minimal"], "ConfigMap", suffix)["data"], str(root))
@@ -685,7 +685,7 @@ class ChartTest(unittest.TestCase):
         command = java("log-agent", f"--config={root}/config/log-agent.yaml")
         with subprocess.Popen(command, env=environment, cwd=root, text=True, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT) as agent:  # fmt: skip
-            # For a line that never comes.
+            # Ends the agent if an expected line does not appear.
             watchdog = threading.Timer(120, agent.kill)
             watchdog.start()
             try:
@@ -731,7 +731,7 @@ def java(program, *arguments):
 
 
 def mount(directory, data, root):
-    """The files of a ConfigMap as kubelet mounts them: links through a link that is replaced."""
+    """Mounts files of a ConfigMap as kubelet does: links through a link that is replaced."""
     directory.mkdir(parents=True, exist_ok=True)
     content = directory / f"..{sum(1 for _ in directory.iterdir())}"
     content.mkdir()

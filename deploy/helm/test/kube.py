@@ -84,7 +84,7 @@ class Cluster:
             f"--service-account-signing-key-file={TARGET}/accounts.key",
             "--service-account-issuer=https://kubernetes.default.svc",
             "--service-cluster-ip-range=10.96.0.0/16",
-            # Debian's etcd 3.4 cannot, and clients that are not told try for minutes.
+            # Debian's etcd 3.4 does not support it, and clients would try for minutes.
             "--feature-gates=WatchList=false",
         )  # fmt: skip
         self.certificate = TARGET / "apiserver" / "apiserver.crt"
@@ -105,7 +105,7 @@ class Cluster:
             "kube-controller-manager", BIN / "kube-controller-manager", f"--kubeconfig={self.kubeconfig}",
             f"--service-account-private-key-file={TARGET}/accounts.key", "--leader-elect=false",
             "--secure-port=0", "--horizontal-pod-autoscaler-sync-period=2s",
-            # Nodes do not fail here, but a busy machine makes their heartbeats late.
+            # No node fails in this test, but heartbeats are late on a busy machine.
             "--node-monitor-grace-period=5m",
         )  # fmt: skip
         self.start(
@@ -372,7 +372,7 @@ def every_object_is_taken(cluster):
         for found in chart.documents(name):
             found["metadata"]["namespace"] = "strict"
             if found["kind"] == "Pod":
-                # The release's own is not kept by a dry run.
+                # A dry run does not create the release's service account.
                 found["spec"]["serviceAccountName"] = "default"
             cluster.create(found, "?dryRun=All&fieldValidation=Strict")
             count += 1
