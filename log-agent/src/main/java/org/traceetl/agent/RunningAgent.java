@@ -29,6 +29,7 @@ import org.traceetl.agent.publish.TopologyWatch;
 import org.traceetl.agent.reload.ReloadMetrics;
 import org.traceetl.agent.reload.Reloader;
 import org.traceetl.agent.route.RoutingState;
+import org.traceetl.agent.source.file.FileMetrics;
 import org.traceetl.agent.source.file.FileSource;
 import org.traceetl.agent.source.otlp.OtlpReceiver;
 import org.traceetl.agent.source.ring.RingSource;
@@ -143,7 +144,7 @@ public final class RunningAgent implements AutoCloseable {
                   config.files(),
                   pipeline,
                   places.stream().filter(place -> !RingSource.isOne(place)).toList(),
-                  metrics,
+                  metrics.add(new FileMetrics()),
                   clocks.nanoClock()));
       files.start();
       rings =
@@ -153,8 +154,8 @@ public final class RunningAgent implements AutoCloseable {
                   pipeline,
                   places,
                   config.pipeline().maxBytesInFlight() / 2,
-                  metrics,
                   clocks));
+      metrics.add(rings.metrics());
       rings.start();
       telemetry = config.telemetry().enabled() ? openTelemetry() : null;
       reloader.start();

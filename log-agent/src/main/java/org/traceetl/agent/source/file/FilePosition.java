@@ -40,9 +40,4 @@ record FilePosition(Path path, String key, long position, Fingerprint fingerprin
         key,
         position + "\t" + fingerprint.length() + "\t" + fingerprint.crc() + "\t" + path.toUri());
   }
-
-  /** Returns the checkpoint that deletes this note. */
-  Checkpoint.Position forgotten() {
-    return new Checkpoint.Position(key, "");
-  }
 }

@@ -11,53 +11,35 @@ import org.traceetl.agent.flow.SpanSink;
  * the pipeline's thread decodes it, and the source gets it back with its outcome.
  */
 final class LineChunk implements SpanDecoder, Completion {
-  static final String LINE_TOO_LONG = "line_too_long";
-
   final TailedFile file;
-  final long start;
+
+  /** Offset in the file after the last line's end. */
   final long end;
+
+  private final long start;
   private final FilePosition placeAfter;
-  private final FileSource source;
+  private final LineDecoder decoder;
   private final Consumer<LineChunk> settled;
   private boolean done;
 
   /**
-   * @param start offset of the first byte in the file
-   * @param end offset after the last line's end
+   * Creates a chunk that begins at the file's position.
+   *
+   * @param length bytes of the lines with their ends
    * @param settled called once on the pipeline's thread when the outcome is known
    */
-  LineChunk(TailedFile file, long start, long end, FileSource source, Consumer<LineChunk> settled) {
+  LineChunk(TailedFile file, int length, LineDecoder decoder, Consumer<LineChunk> settled) {
     this.file = file;
-    this.start = start;
-    this.end = end;
+    this.start = file.position();
+    this.end = start + length;
     this.placeAfter = file.placeAt(end);
-    this.source = source;
+    this.decoder = decoder;
     this.settled = settled;
   }
 
   @Override
   public void decode(byte[] lines, int length, SpanSink sink) {
-    TraceLineDecoder decoder = source.decoder();
-    decoder.startPayload();
-    int from = 0;
-    while (from < length) {
-      int lineEnd = from;
-      while (lines[lineEnd] != '\n') {
-        lineEnd++;
-      }
-      int end = lineEnd > from && lines[lineEnd - 1] == '\r' ? lineEnd - 1 : lineEnd;
-      if (end > from) {
-        String problem =
-            end - from > source.maxLineBytes()
-                ? LINE_TOO_LONG
-                : decoder.decode(lines, from, end, sink);
-        if (problem != null) {
-          sink.rejected(problem);
-          source.tellOfRejected(file, start + from, problem, lines, from, end);
-        }
-      }
-      from = lineEnd + 1;
-    }
+    decoder.decode(file, start, lines, length, sink);
   }
 
   /** Returns true if the file's position moves past these lines, false to read them again. */

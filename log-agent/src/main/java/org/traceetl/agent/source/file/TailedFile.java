@@ -13,6 +13,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.zip.CRC32;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A file being read, whatever its current name is. Owned by the source's thread.
@@ -20,6 +22,7 @@ import java.util.zip.CRC32;
  * <p>One chunk is in progress at a time, so one position suffices: all bytes before it are stored.
  */
 final class TailedFile implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(TailedFile.class);
   static final int FINGERPRINT_BYTES = 256;
 
   /** The start of a file; distinguishes it from a later file with the same inode number. */
@@ -197,9 +200,22 @@ final class TailedFile implements AutoCloseable {
     readAt = done && goneSinceNanos == Long.MIN_VALUE ? seen : null;
   }
 
-  /** Returns whether all complete lines are read and stored. */
-  boolean isAtEnd() throws IOException {
-    return underWay == null && sizeAtLastRead == content.size();
+  /** Returns whether all complete lines are read and stored, or the file cannot be measured. */
+  boolean isAtEnd() {
+    try {
+      return underWay == null && sizeAtLastRead == content.size();
+    } catch (IOException e) {
+      // It can be neither read nor measured, and has no path to find it by.
+      return true;
+    }
+  }
+
+  boolean isAtItsPath() {
+    try {
+      return Seen.at(path).key().equals(key);
+    } catch (IOException e) {
+      return false;
+    }
   }
 
   /** Returns whether the rest of a line that is too long must be skipped. */
@@ -266,7 +282,11 @@ final class TailedFile implements AutoCloseable {
   }
 
   @Override
-  public void close() throws IOException {
-    content.close();
+  public void close() {
+    try {
+      content.close();
+    } catch (IOException e) {
+      log.warn("Cannot close {}: {}", path, e.toString());
+    }
   }
 }

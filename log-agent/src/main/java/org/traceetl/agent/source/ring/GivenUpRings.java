@@ -8,7 +8,7 @@ import java.util.Set;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.traceetl.agent.source.ring.RingCounters.GivenUp;
+import org.traceetl.agent.source.ring.RingMetrics.GivenUp;
 import org.traceetl.common.LogThrottle;
 import org.traceetl.proto.ring.MalformedRingException;
 
@@ -24,13 +24,13 @@ final class GivenUpRings {
 
   private static final int MOST_REMOVED_AT_ONCE = 64;
 
-  private final RingCounters counters;
+  private final RingMetrics metrics;
   private final LogThrottle givenUpLog;
   private final LogThrottle failureLog;
   private final Set<String> names = new LinkedHashSet<>();
 
-  GivenUpRings(RingCounters counters, LongSupplier nanoClock) {
-    this.counters = counters;
+  GivenUpRings(RingMetrics metrics, LongSupplier nanoClock) {
+    this.metrics = metrics;
     this.givenUpLog = new LogThrottle(nanoClock);
     this.failureLog = new LogThrottle(nanoClock);
   }
@@ -50,7 +50,7 @@ final class GivenUpRings {
    *     error of the agent
    */
   void add(String name, Throwable cause) {
-    counters.giveUp(reason(cause));
+    metrics.giveUp(reason(cause));
     if (names.size() < MOST) {
       names.add(name);
     }

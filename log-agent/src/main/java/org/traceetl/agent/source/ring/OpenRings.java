@@ -6,6 +6,7 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.proto.ring.MalformedRingException;
@@ -51,8 +52,32 @@ final class OpenRings {
     return List.copyOf(rings.values());
   }
 
-  boolean contains(String name) {
-    return rings.containsKey(name);
+  /** Returns whether a ring is open or given up. */
+  boolean knows(String name) {
+    return rings.containsKey(name) || givenUp.contains(name);
+  }
+
+  /** Returns how many rings were given up whose files still exist. */
+  int givenUp() {
+    return givenUp.size();
+  }
+
+  /**
+   * Forgets rings that were not opened or were given up, and no longer exist.
+   *
+   * @param names of the existing rings
+   * @param positionsToo whether to delete their positions from the spool
+   */
+  void retain(Set<String> names, boolean positionsToo) {
+    givenUp.retain(names);
+    if (positionsToo) {
+      positions.forgetAllBut(names);
+    }
+  }
+
+  /** Removes the files of given-up rings that have no writer any more. */
+  void removeDead(RingFiles files) {
+    givenUp.removeDead(files).forEach(positions::forget);
   }
 
   boolean contains(Ring ring) {

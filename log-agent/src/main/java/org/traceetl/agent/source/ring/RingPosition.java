@@ -40,11 +40,11 @@ record RingPosition(String file, long position, long droppedRingFull, long dropp
 
   Checkpoint.Position checkpoint() {
     return new Checkpoint.Position(
-        PREFIX + file, position + "\t" + droppedRingFull + "\t" + droppedTooLarge);
+        noteName(file), position + "\t" + droppedRingFull + "\t" + droppedTooLarge);
   }
 
-  /** Returns the checkpoint that deletes a ring's note. */
-  static Checkpoint.Position forgotten(String file) {
-    return new Checkpoint.Position(PREFIX + file, "");
+  /** Returns the name of a ring's note. */
+  static String noteName(String file) {
+    return PREFIX + file;
   }
 }

@@ -9,9 +9,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.traceetl.agent.flow.Checkpoint;
-import org.traceetl.agent.flow.Completion;
 import org.traceetl.agent.flow.Intake;
-import org.traceetl.agent.flow.Intake.Admission;
+import org.traceetl.agent.source.payload.DeletedPosition;
 
 /** The spool's notes of rings: positions of earlier runs, and notes to delete. */
 final class RingPositions {
@@ -58,31 +57,10 @@ final class RingPositions {
 
   /** Offers the scheduled deletions until the pipeline has no room. */
   void tell(Intake intake) {
-    while (!toForget.isEmpty()) {
-      Completion forgotten = new Forgotten(toForget.peek());
-      if (intake.offer(RingSource.NAME, new byte[0], (payload, length, sink) -> {}, forgotten)
-          != Admission.ACCEPTED) {
-        return;
-      }
+    while (!toForget.isEmpty()
+        && DeletedPosition.offer(
+            intake, RingSource.NAME, RingPosition.noteName(toForget.peek()), () -> {})) {
       toForget.remove();
     }
-  }
-
-  /** A payload without spans that deletes a ring's note. */
-  private record Forgotten(String name) implements Completion {
-    @Override
-    public Checkpoint checkpoint() {
-      return RingPosition.forgotten(name);
-    }
-
-    @Override
-    public void confirmed(int accepted, int rejected, String reason) {}
-
-    @Override
-    public void malformed(String reason) {}
-
-    // The next start finds that the ring does not exist.
-    @Override
-    public void failed(String reason) {}
   }
 }

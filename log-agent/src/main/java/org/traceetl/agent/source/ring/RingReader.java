@@ -30,32 +30,34 @@ final class RingReader {
 
   private final Intake intake;
   private final long mostBytesUnderWay;
-  private final PayloadArrays arrays;
+  private final PayloadArrays arrays = new PayloadArrays();
   private final Shares shares;
-  private final RingCounters counters;
+  private final RingMetrics metrics;
   private final PollIntervals rhythm;
   private long bytesUnderWay;
   private long pausedUntilNanos;
 
   /**
    * @param mostBytesUnderWay limit of the records in the pipeline, bytes
-   * @param arrays receive copies of records; payloads give them back
    */
   RingReader(
       Intake intake,
       long mostBytesUnderWay,
-      PayloadArrays arrays,
       Shares shares,
-      RingCounters counters,
+      RingMetrics metrics,
       PollIntervals rhythm,
       long nowNanos) {
     this.intake = intake;
     this.mostBytesUnderWay = mostBytesUnderWay;
-    this.arrays = arrays;
     this.shares = shares;
-    this.counters = counters;
+    this.metrics = metrics;
     this.rhythm = rhythm;
     this.pausedUntilNanos = nowNanos;
+  }
+
+  /** Returns the arrays that receive copies of records; payloads give them back. */
+  PayloadArrays arrays() {
+    return arrays;
   }
 
   /**
@@ -117,7 +119,7 @@ final class RingReader {
       boolean begun = ring.cursor.isBegun(end);
       boolean goesOn = ring.inEmptyClaim && !begun;
       if (end >= ring.passedUntil && !goesOn) {
-        counters.claimsAbandoned.increment();
+        metrics.claimsAbandoned.increment();
       }
       ring.position = ring.cursor.passOver(end, tail, MOST_PASSED_BYTES);
       ring.passedUntil = Math.max(ring.passedUntil, ring.position);
@@ -173,8 +175,8 @@ final class RingReader {
   void countDrops(Ring ring) {
     long full = ring.cursor.droppedRingFull();
     long large = ring.cursor.droppedTooLarge();
-    counters.droppedRingFull.add(Math.max(0, full - ring.droppedRingFull));
-    counters.droppedTooLarge.add(Math.max(0, large - ring.droppedTooLarge));
+    metrics.droppedRingFull.add(Math.max(0, full - ring.droppedRingFull));
+    metrics.droppedTooLarge.add(Math.max(0, large - ring.droppedTooLarge));
     ring.droppedRingFull = full;
     ring.droppedTooLarge = large;
   }

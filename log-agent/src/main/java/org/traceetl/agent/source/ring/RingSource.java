@@ -1,11 +1,8 @@
 package org.traceetl.agent.source.ring;
 
 import java.io.IOException;
-import java.time.InstantSource;
 import java.util.Collection;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
@@ -13,8 +10,6 @@ import org.slf4j.LoggerFactory;
 import org.traceetl.agent.config.RingConfig;
 import org.traceetl.agent.flow.Checkpoint;
 import org.traceetl.agent.flow.Intake;
-import org.traceetl.agent.source.payload.PayloadArrays;
-import org.traceetl.agent.telemetry.AgentMetrics;
 import org.traceetl.common.Clocks;
 import org.traceetl.common.LogThrottle;
 import org.traceetl.common.SteppedTask;
@@ -37,29 +32,19 @@ public final class RingSource implements SteppedTask, AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(RingSource.class);
 
-  /** Most rings opened in one look into the directory; further rings wait for the next look. */
-  private static final int MOST_OPENED_AT_ONCE = 64;
-
-  /** Age from which a temporary file without a writer is removed. */
-  private static final long UNFINISHED_MILLIS = TimeUnit.MINUTES.toMillis(1);
-
   private final RingConfig config;
   private final Intake intake;
   private final PollIntervals rhythm;
   private final LongSupplier nanoClock;
-  private final InstantSource wall;
-  private final LogThrottle failureLog;
-  private final RingCounters counters = new RingCounters();
+  private final RingMetrics metrics = new RingMetrics();
   private final SteppedThread thread;
 
   // Owned by the thread after its start.
   private final RingDirectory directory;
   private final OpenRings rings;
-  private final GivenUpRings givenUp;
+  private final RingDiscovery discovery;
   private final RingPositions positions;
   private final RingReader reader;
-  private long nextListNanos;
-  private long nextTidyNanos;
   private long lastWorkNanos;
   private int turn;
   private long idleNanos;
@@ -79,10 +64,9 @@ public final class RingSource implements SteppedTask, AutoCloseable {
       Intake intake,
       Collection<Checkpoint.Position> notes,
       long mostBytesUnderWay,
-      AgentMetrics metrics,
       Clocks clocks)
       throws IOException {
-    this(config, intake, notes, mostBytesUnderWay, metrics, PollIntervals.USUAL, clocks);
+    this(config, intake, notes, mostBytesUnderWay, PollIntervals.USUAL, clocks);
   }
 
   RingSource(
@@ -90,7 +74,6 @@ public final class RingSource implements SteppedTask, AutoCloseable {
       Intake intake,
       Collection<Checkpoint.Position> notes,
       long mostBytesUnderWay,
-      AgentMetrics metrics,
       PollIntervals rhythm,
       Clocks clocks)
       throws IOException {
@@ -98,34 +81,31 @@ public final class RingSource implements SteppedTask, AutoCloseable {
     this.intake = intake;
     this.rhythm = rhythm;
     nanoClock = clocks.nanoClock();
-    wall = clocks.wall();
-    this.failureLog = new LogThrottle(nanoClock);
     thread = new SteppedThread("rings", this, new LogThrottle(nanoClock));
-    long now = nanoClock.getAsLong();
-    nextListNanos = now;
-    nextTidyNanos = now;
-    lastWorkNanos = now;
+    lastWorkNanos = nanoClock.getAsLong();
     directory = new RingDirectory(config, rhythm, nanoClock);
-    givenUp = new GivenUpRings(counters, nanoClock);
     positions = new RingPositions(notes);
-    PayloadArrays arrays = new PayloadArrays();
     Shares shares = new Shares(config);
-    reader = new RingReader(intake, mostBytesUnderWay, arrays, shares, counters, rhythm, now);
+    reader = new RingReader(intake, mostBytesUnderWay, shares, metrics, rhythm, lastWorkNanos);
     // Used on the pipeline's thread.
-    RingSpanDecoder decoder = new RingSpanDecoder(counters.attributesLeftOut);
+    RingSpanDecoder decoder = new RingSpanDecoder(metrics.attributesLeftOut);
     rings =
         new OpenRings(
             shares,
             positions,
-            givenUp,
+            new GivenUpRings(metrics, nanoClock),
             reader,
-            resource -> new RingPayload(decoder, resource, arrays, thread::wake));
-    counters.register(metrics);
+            resource -> new RingPayload(decoder, resource, reader.arrays(), thread::wake));
+    discovery = new RingDiscovery(config, rings, metrics, rhythm, clocks);
   }
 
   /** Returns whether a note is of a ring. */
   public static boolean isOne(Checkpoint.Position note) {
     return RingPosition.isOne(note);
+  }
+
+  public RingMetrics metrics() {
+    return metrics;
   }
 
   public void start() {
@@ -193,19 +173,15 @@ public final class RingSource implements SteppedTask, AutoCloseable {
     rest(rhythm.retryNanos());
     long now = nanoClock.getAsLong();
     if (directory.open(now)) {
-      nextListNanos = now;
+      discovery.listNext(now);
     }
     RingFiles files = directory.files();
     if (files == null && rings.size() == 0) {
       rest(rhythm.checkNanos());
       return;
     }
-    if (files != null && now - nextListNanos >= 0) {
-      nextListNanos = now + rhythm.listNanos();
-      // Modification times are coarse: a change within one tick of the last look shows only here.
-      if (files.hasChanged() || now - nextTidyNanos >= 0) {
-        list(files, now);
-      }
+    if (files != null) {
+      discovery.find(files, reading, now);
     }
     if (reading) {
       // Before a ring with the same name gets a note.
@@ -214,61 +190,14 @@ public final class RingSource implements SteppedTask, AutoCloseable {
     if (lookAtAll(now)) {
       lastWorkNanos = now;
     }
-    if (now - nextTidyNanos >= 0) {
-      nextTidyNanos = now + rhythm.checkNanos();
-      if (files != null) {
-        givenUp.removeDead(files).forEach(positions::forget);
-      }
-    }
-    counters.reading = rings.size();
-    counters.unread = givenUp.size();
+    discovery.tidy(files, now);
+    metrics.reading = rings.size();
+    metrics.unread = rings.givenUp();
     if (files == null || now - lastWorkNanos < rhythm.awakeNanos()) {
       rest(rhythm.pauseNanos());
     } else {
       sleepsNext = true;
       idleNanos = rhythm.checkNanos();
-    }
-  }
-
-  /** Opens new rings, and forgets rings that no longer exist. */
-  private void list(RingFiles files, long now) throws IOException {
-    RingFiles.Found found = files.list();
-    int opened = 0;
-    int waiting = 0;
-    for (String name : found.rings()) {
-      if (reading && !rings.contains(name) && !givenUp.contains(name)) {
-        if (opened == MOST_OPENED_AT_ONCE || rings.size() >= config.maxRings()) {
-          waiting++;
-        } else {
-          opened++;
-          waiting += rings.open(files, name, now) ? 0 : 1;
-        }
-      }
-    }
-    counters.waiting = waiting;
-    if (found.all()) {
-      Set<String> names = new HashSet<>(found.rings());
-      givenUp.retain(names);
-      if (reading) {
-        positions.forgetAllBut(names);
-      }
-    }
-    if (now - nextTidyNanos >= 0) {
-      removeUnfinished(files, found.unfinished());
-    }
-  }
-
-  private void removeUnfinished(RingFiles files, List<String> names) {
-    for (String name : names) {
-      if (wall.millis() - files.writtenMillis(name) > UNFINISHED_MILLIS) {
-        try {
-          boolean _ = files.removeIfDead(name);
-        } catch (IOException e) {
-          if (failureLog.permits()) {
-            log.warn("Cannot remove {}: {}", name, e.toString());
-          }
-        }
-      }
     }
   }
 
@@ -344,11 +273,11 @@ public final class RingSource implements SteppedTask, AutoCloseable {
       ring.cursor.asleep(false);
     }
     if (woken) {
-      counters.wakes.increment();
+      metrics.wakes.increment();
     }
     if (woken || !empty) {
       lastWorkNanos = nanoClock.getAsLong();
-      nextListNanos = lastWorkNanos;
+      discovery.listNext(lastWorkNanos);
     }
   }
 

@@ -11,6 +11,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.traceetl.agent.source.payload.RecordingSink;
+import org.traceetl.agent.source.payload.RecordingSink.Recorded;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -53,7 +55,7 @@ final class OzheraTextsTest {
     String line = line("314-shop-front", "query", "ERROR", 1, tags, SERVER, "[]");
 
     Message ozheras = ozheras(line);
-    Spans.Seen ours = decode(line);
+    Recorded ours = decode(line);
 
     assertThat(ours.attributes())
         .isEqualTo(ozheras.attributes())
@@ -180,10 +182,10 @@ final class OzheraTextsTest {
     return texts;
   }
 
-  private static Spans.Seen decode(String line) {
-    Spans spans = new Spans();
+  private static Recorded decode(String line) {
+    RecordingSink spans = new RecordingSink();
     byte[] bytes = line.stripTrailing().getBytes(UTF_8);
     assertThat(new TraceLineDecoder().decode(bytes, 0, bytes.length, spans)).isNull();
-    return spans.seen.getFirst();
+    return spans.spans.getFirst();
   }
 }

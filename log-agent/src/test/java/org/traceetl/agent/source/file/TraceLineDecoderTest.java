@@ -13,10 +13,12 @@ import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.traceetl.agent.source.payload.RecordingSink;
+import org.traceetl.agent.source.payload.RecordingSink.Recorded;
 
 final class TraceLineDecoderTest {
   private final TraceLineDecoder decoder = new TraceLineDecoder();
-  private final Spans spans = new Spans();
+  private final RecordingSink spans = new RecordingSink();
 
   @Test
   void aLineIsASpan() {
@@ -38,7 +40,7 @@ final class TraceLineDecoderTest {
     assertThat(decode(line("checkout", "GET /", "OK", 4, tags, resource("checkout"), parent)))
         .isNull();
 
-    Spans.Seen span = spans.seen.getFirst();
+    Recorded span = spans.spans.getFirst();
     assertThat(span.resource()).isEqualTo(Map.of("service.name", "checkout", "ip", "10.0.0.7"));
     assertThat(span.name()).isEqualTo("GET /");
     assertThat(span.kind()).isEqualTo(2);
@@ -61,7 +63,7 @@ final class TraceLineDecoderTest {
   void theKindIsATag(String value, int kind) {
     decode(line("a", "x", "UNSET", 1, "[" + tag("span.kind", "string", value) + "]", "{}", "[]"));
 
-    assertThat(spans.seen.getFirst().kind()).isEqualTo(kind);
+    assertThat(spans.spans.getFirst().kind()).isEqualTo(kind);
   }
 
   @ParameterizedTest
@@ -69,7 +71,7 @@ final class TraceLineDecoderTest {
   void anErrorIsAStatusOrATag(String status, String error, int expected) {
     decode(line("a", "x", status, 1, "[" + tag("error", "bool", error) + "]", "{}", "[]"));
 
-    assertThat(spans.seen.getFirst().status()).isEqualTo(expected);
+    assertThat(spans.spans.getFirst().status()).isEqualTo(expected);
   }
 
   @Test
@@ -79,7 +81,7 @@ final class TraceLineDecoderTest {
 
     decode(line("a", "x", "UNSET", 1, tags, "{}", "[]"));
 
-    assertThat(spans.seen.getFirst().attributes())
+    assertThat(spans.spans.getFirst().attributes())
         .containsEntry("db.statement", "a\nb\rc\td\"e\\\"f#g##h\\i größe 😀 ##");
   }
 
@@ -89,7 +91,7 @@ final class TraceLineDecoderTest {
 
     decode(line("a", "x", "UNSET", 1, tags, "{}", "[]"));
 
-    assertThat(spans.seen.getFirst().attributes()).containsEntry("path", "C:......");
+    assertThat(spans.spans.getFirst().attributes()).containsEntry("path", "C:......");
   }
 
   @Test
@@ -100,7 +102,7 @@ final class TraceLineDecoderTest {
             + "]}";
 
     assertThat(decode(line("a", "x", "UNSET", 1, "[]", broken, "[]"))).isNull();
-    assertThat(spans.seen.getFirst().resource())
+    assertThat(spans.spans.getFirst().resource())
         .isEqualTo(Map.of("service.name", "a", "ip", "10.0.0.7"));
   }
 
@@ -111,9 +113,9 @@ final class TraceLineDecoderTest {
     decode(TraceLines.span("b", "x", 3));
     decode(TraceLines.span("a", "x", 4));
 
-    assertThat(spans.resources).isEqualTo(3);
-    assertThat(spans.seen.get(1).resource()).containsEntry("service.name", "a");
-    assertThat(spans.seen.get(2).resource()).containsEntry("service.name", "b");
+    assertThat(spans.resources).hasSize(3);
+    assertThat(spans.spans.get(1).resource()).containsEntry("service.name", "a");
+    assertThat(spans.spans.get(2).resource()).containsEntry("service.name", "b");
   }
 
   @Test
@@ -124,7 +126,7 @@ final class TraceLineDecoderTest {
 
     decode(line("a", "x", "UNSET", 1, "[]", "{}", link));
 
-    assertThat(spans.seen.getFirst().parentSpanId()).isZero();
+    assertThat(spans.spans.getFirst().parentSpanId()).isZero();
   }
 
   @Test
@@ -134,7 +136,7 @@ final class TraceLineDecoderTest {
 
     assertThat(decode(bare)).isNull();
     assertThat(decode(bare.substring(0, bare.length() - 4))).isNull();
-    assertThat(spans.seen).hasSize(2);
+    assertThat(spans.spans).hasSize(2);
   }
 
   @ParameterizedTest
@@ -147,7 +149,7 @@ final class TraceLineDecoderTest {
           """)
   void whatIsNoLineOfSpansIsRejected(String line, String reason) {
     assertThat(decode(line)).isEqualTo(reason);
-    assertThat(spans.seen).isEmpty();
+    assertThat(spans.spans).isEmpty();
   }
 
   @ParameterizedTest
@@ -166,7 +168,7 @@ final class TraceLineDecoderTest {
 
     assertThat(decode(line.replaceFirst(java.util.regex.Pattern.quote(is), becomes)))
         .isEqualTo(reason);
-    assertThat(spans.seen).isEmpty();
+    assertThat(spans.spans).isEmpty();
   }
 
   @Property(tries = 500)
@@ -179,11 +181,11 @@ final class TraceLineDecoderTest {
       line = noise;
     }
     TraceLineDecoder fresh = new TraceLineDecoder();
-    Spans taken = new Spans();
+    RecordingSink taken = new RecordingSink();
 
     String problem = fresh.decode(line, 0, line.length, taken);
 
-    assertThat(taken.seen).hasSize(problem == null ? 1 : 0);
+    assertThat(taken.spans).hasSize(problem == null ? 1 : 0);
   }
 
   private String decode(String line) {

@@ -11,7 +11,8 @@ import org.traceetl.agent.flow.Completion;
 import org.traceetl.agent.flow.Intake;
 import org.traceetl.agent.flow.MalformedPayloadException;
 import org.traceetl.agent.flow.SpanDecoder;
-import org.traceetl.agent.source.otlp.RecordingSink.Recorded;
+import org.traceetl.agent.source.payload.RecordingSink;
+import org.traceetl.agent.source.payload.RecordingSink.Recorded;
 
 /** A single-threaded pipeline that decodes and confirms at once; tests can make it refuse. */
 final class DecodingIntake implements Intake, AutoCloseable {

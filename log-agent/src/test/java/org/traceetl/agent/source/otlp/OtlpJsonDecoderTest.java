@@ -13,7 +13,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.traceetl.agent.flow.MalformedPayloadException;
 import org.traceetl.agent.flow.WantedEvents;
-import org.traceetl.agent.source.otlp.RecordingSink.Recorded;
+import org.traceetl.agent.source.payload.RecordingSink;
+import org.traceetl.agent.source.payload.RecordingSink.Recorded;
 
 class OtlpJsonDecoderTest {
   private static final String SPAN =

@@ -33,7 +33,8 @@ import net.jqwik.api.constraints.DoubleRange;
 import org.traceetl.agent.flow.KeySet;
 import org.traceetl.agent.flow.MalformedPayloadException;
 import org.traceetl.agent.flow.SpanDecoder;
-import org.traceetl.agent.source.otlp.RecordingSink.Recorded;
+import org.traceetl.agent.source.payload.RecordingSink;
+import org.traceetl.agent.source.payload.RecordingSink.Recorded;
 import org.traceetl.agent.source.payload.ValueText;
 
 /** Compares the decoder with the generated classes, and tests it with damaged bytes. */

@@ -35,7 +35,8 @@ import org.traceetl.agent.flow.SpanEvents;
 import org.traceetl.agent.flow.SpanSink;
 import org.traceetl.agent.flow.SpanView;
 import org.traceetl.agent.flow.WantedEvents;
-import org.traceetl.agent.source.otlp.RecordingSink.Recorded;
+import org.traceetl.agent.source.payload.RecordingSink;
+import org.traceetl.agent.source.payload.RecordingSink.Recorded;
 
 class OtlpProtobufDecoderTest {
   private final OtlpProtobufDecoder decoder = new OtlpProtobufDecoder();

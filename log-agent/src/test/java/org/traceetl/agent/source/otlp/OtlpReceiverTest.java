@@ -36,7 +36,7 @@ import org.traceetl.agent.config.OtlpConfig;
 import org.traceetl.agent.flow.AnsweredRequests;
 import org.traceetl.agent.flow.Intake.Admission;
 import org.traceetl.agent.http.NettyTransport;
-import org.traceetl.agent.source.otlp.RecordingSink.Recorded;
+import org.traceetl.agent.source.payload.RecordingSink.Recorded;
 import org.traceetl.common.Clocks;
 
 /** Tests the receiver with the exporters of the OpenTelemetry SDK. */

@@ -15,6 +15,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.traceetl.agent.source.payload.RecordingSink.Recorded;
 import org.traceetl.exporter.ring.RingWriter;
 import org.traceetl.proto.ring.RingGolden;
 import org.traceetl.proto.ring.RingText;
@@ -61,10 +62,10 @@ final class JavaExporterTest {
       application.destroyForcibly().waitFor();
     }
 
-    List<MemoryIntake.Seen> spans = agent.intake.spans();
+    List<Recorded> spans = agent.intake.spans();
     assertThat(spans.subList(3, 6)).isEqualTo(spans.subList(0, 3));
     assertThat(agent.intake.resources()).containsOnly(agent.intake.resources().getFirst());
-    await().until(() -> agent.rings("read") == 1);
+    await().until(() -> agent.metrics().reading == 1);
     try (Stream<Path> files = Files.list(agent.directory())) {
       assertThat(files)
           .containsExactlyInAnyOrder(

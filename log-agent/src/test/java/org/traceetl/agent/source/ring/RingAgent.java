@@ -16,7 +16,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.traceetl.agent.config.RingConfig;
-import org.traceetl.agent.telemetry.AgentMetrics;
+import org.traceetl.agent.source.payload.MemoryIntake;
 import org.traceetl.common.Clocks;
 import org.traceetl.proto.ring.RingLayout;
 import org.traceetl.proto.ring.RingSpan;
@@ -27,10 +27,9 @@ final class RingAgent implements AutoCloseable {
   static final PollIntervals QUICK =
       new PollIntervals(millis(1), millis(4), millis(5), millis(20), millis(50), millis(5));
 
-  final MemoryIntake intake = new MemoryIntake();
+  final MemoryIntake intake = new MemoryIntake("ring");
   private final RingConfig config;
   private final List<RingWriter> writers = new ArrayList<>();
-  private AgentMetrics metrics;
   private RingSource source;
 
   RingAgent(RingConfig config) {
@@ -63,7 +62,6 @@ final class RingAgent implements AutoCloseable {
 
   /** Starts a new run, which knows what the last one left in the spool. */
   void start() throws IOException {
-    metrics = new AgentMetrics();
     source = source(intake);
     source.start();
     await().until(this::isOpenForWriters);
@@ -78,14 +76,7 @@ final class RingAgent implements AutoCloseable {
 
   /** Returns a source of the same directory. */
   RingSource source(MemoryIntake into) throws IOException {
-    return new RingSource(
-        config,
-        into,
-        into.places(),
-        1 << 25,
-        into == intake ? metrics : new AgentMetrics(),
-        QUICK,
-        Clocks.SYSTEM);
+    return new RingSource(config, into, into.positions(), 1 << 25, QUICK, Clocks.SYSTEM);
   }
 
   void stopAccepting() {
@@ -127,25 +118,8 @@ final class RingAgent implements AutoCloseable {
     await().until(() -> writer.file().get(ValueLayout.JAVA_INT, RingLayout.ASLEEP_OFFSET) == 1);
   }
 
-  double givenUp(String reason) {
-    return labelled("rings_given_up_total", "reason", reason);
-  }
-
-  double dropped(String reason) {
-    return labelled("ring_spans_dropped_total", "reason", reason);
-  }
-
-  double rings(String state) {
-    return labelled("rings", "state", state);
-  }
-
-  private double labelled(String name, String label, String value) {
-    return metrics.registry.getSampleValue(
-        "trace_etl_agent_" + name, new String[] {label}, new String[] {value});
-  }
-
-  double metric(String name) {
-    return metrics.registry.getSampleValue("trace_etl_agent_" + name);
+  RingMetrics metrics() {
+    return source.metrics();
   }
 
   @Override

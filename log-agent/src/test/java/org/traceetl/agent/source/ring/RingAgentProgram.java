@@ -14,8 +14,8 @@ final class RingAgentProgram {
       String told = "";
       while (true) {
         String now =
-            "spans %d rings %.0f waiting %.0f"
-                .formatted(agent.intake.size(), agent.rings("read"), agent.rings("waiting"));
+            "spans %d rings %d waiting %d"
+                .formatted(agent.intake.size(), agent.metrics().reading, agent.metrics().waiting);
         if (!now.equals(told)) {
           told = now;
           System.out.println(now);

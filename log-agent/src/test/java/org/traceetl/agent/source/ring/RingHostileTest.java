@@ -30,6 +30,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.traceetl.agent.flow.Checkpoint;
+import org.traceetl.agent.source.payload.MemoryIntake;
+import org.traceetl.agent.source.ring.RingMetrics.GivenUp;
 import org.traceetl.proto.ring.RingLayout;
 import org.traceetl.proto.ring.RingSpan;
 import org.traceetl.proto.ring.RingWriter;
@@ -63,35 +65,35 @@ final class RingHostileTest {
 
   @ParameterizedTest
   @CsvSource({
-    "0, 8, 7, header",
-    "8, 4, 2, header",
-    "12, 4, 4095, header",
-    "12, 4, 1073741824, header",
-    "12, 4, -4096, header",
-    "16, 8, 1099511627776, header",
-    "16, 8, 8192, header",
-    "24, 8, 65537, header",
-    "24, 8, 4611686018427387904, header",
-    "24, 8, 131072, header",
-    "64, 4, -1, header",
-    "64, 4, 3073, header",
-    "68, 4, 1000, resource",
-    "128, 8, -8, position",
-    "128, 8, 65544, position",
-    "128, 8, 4, position",
-    "256, 8, 4097, dictionary",
-    "256, 8, -1, dictionary",
-    "384, 8, 8, position",
-    "384, 8, -8, position",
-    "384, 8, 4, position"
+    "0, 8, 7, HEADER",
+    "8, 4, 2, HEADER",
+    "12, 4, 4095, HEADER",
+    "12, 4, 1073741824, HEADER",
+    "12, 4, -4096, HEADER",
+    "16, 8, 1099511627776, HEADER",
+    "16, 8, 8192, HEADER",
+    "24, 8, 65537, HEADER",
+    "24, 8, 4611686018427387904, HEADER",
+    "24, 8, 131072, HEADER",
+    "64, 4, -1, HEADER",
+    "64, 4, 3073, HEADER",
+    "68, 4, 1000, RESOURCE",
+    "128, 8, -8, POSITION",
+    "128, 8, 65544, POSITION",
+    "128, 8, 4, POSITION",
+    "256, 8, 4097, DICTIONARY",
+    "256, 8, -1, DICTIONARY",
+    "384, 8, 8, POSITION",
+    "384, 8, -8, POSITION",
+    "384, 8, 4, POSITION"
   })
-  void aHeaderThatCannotBeGivesTheRingUp(int offset, int bytes, long value, String reason)
+  void aHeaderThatCannotBeGivesTheRingUp(int offset, int bytes, long value, GivenUp reason)
       throws Exception {
     RingWriter bad = hidden();
     write(bad, offset, bytes, value);
     show(bad);
 
-    await().until(() -> agent.givenUp(reason) == 1);
+    await().until(() -> agent.metrics().givenUp(reason) == 1);
     assertOthersDoNotNotice();
     bad.close();
     await().until(() -> !Files.exists(directory.resolve(NAME)));
@@ -105,7 +107,7 @@ final class RingHostileTest {
     write(bad, 8_192, 4, length);
     show(bad);
 
-    await().until(() -> agent.givenUp("record") == 1);
+    await().until(() -> agent.metrics().givenUp(GivenUp.RECORD) == 1);
     assertOthersDoNotNotice();
   }
 
@@ -117,7 +119,7 @@ final class RingHostileTest {
     // The position is behind what was read.
     write(bad, 128, 8, 0);
 
-    await().until(() -> agent.givenUp("position") == 1);
+    await().until(() -> agent.metrics().givenUp(GivenUp.POSITION) == 1);
     assertOthersDoNotNotice();
   }
 
@@ -145,7 +147,7 @@ final class RingHostileTest {
     Files.createLink(directory.resolve("5-0000000000000002.ring"), victim);
     Files.createDirectory(directory.resolve("5-0000000000000003.ring"));
 
-    await().until(() -> agent.givenUp("unreadable") == 3);
+    await().until(() -> agent.metrics().givenUp(GivenUp.UNREADABLE) == 3);
     assertOthersDoNotNotice();
     assertThat(victim).exists();
     assertThat(intake.ids()).doesNotContain(1_000L);
@@ -162,7 +164,7 @@ final class RingHostileTest {
     }
     Files.move(temporary.resolve("sparse"), directory.resolve("7-0000000000000001.ring"));
 
-    await().until(() -> agent.givenUp("header") == 1);
+    await().until(() -> agent.metrics().givenUp(GivenUp.HEADER) == 1);
     await().until(() -> !Files.exists(directory.resolve("7-0000000000000001.ring")));
     assertOthersDoNotNotice();
   }
@@ -186,7 +188,7 @@ final class RingHostileTest {
         assertThat(writer.write(RingSpan.numbered(2_000_000L + 10L * i + number))).isTrue();
       }
     }
-    await().until(() -> agent.rings("waiting") > 0);
+    await().until(() -> agent.metrics().waiting > 0);
     assertOthersDoNotNotice();
     assertThat(good.write(named(3_000_000, "a new name"))).isTrue();
     for (RingWriter writer : greedy) {
@@ -195,7 +197,7 @@ final class RingHostileTest {
 
     await().until(() -> intake.ids().contains(3_000_000L));
     await().until(() -> intake.ids().stream().filter(id -> id / 1_000_000 == 2).count() == 24);
-    assertThat(agent.givenUp("dictionary")).isZero();
+    assertThat(agent.metrics().givenUp(GivenUp.DICTIONARY)).isZero();
   }
 
   private static RingSpan named(long id, String name) {
@@ -239,7 +241,7 @@ final class RingHostileTest {
 
     assertOthersDoNotNotice();
     // All writers are dead: their rings are finally removed, read or given up.
-    await().until(() -> agent.rings("read") == 1 && agent.rings("given_up") == 0);
+    await().until(() -> agent.metrics().reading == 1 && agent.metrics().unread == 0);
     assertOthersDoNotNotice();
   }
 
@@ -264,10 +266,10 @@ final class RingHostileTest {
     application.destroyForcibly().waitFor();
 
     await().until(() -> intake.ids().equals(LongStream.rangeClosed(1, 10).boxed().toList()));
-    await().until(() -> agent.rings("read") == 1);
-    assertThat(agent.metric("ring_claims_abandoned_total")).isEqualTo(2);
+    await().until(() -> agent.metrics().reading == 1);
+    assertThat(agent.metrics().claimsAbandoned.sum()).isEqualTo(2);
     // The spool forgets the ring after its removal.
-    await().until(() -> intake.places().isEmpty());
+    await().until(() -> intake.positions().isEmpty());
   }
 
   @Test
@@ -282,7 +284,7 @@ final class RingHostileTest {
         }
         application.destroyForcibly().waitFor();
       }
-      await().until(() -> agent.rings("read") == 1);
+      await().until(() -> agent.metrics().reading == 1);
       List<Long> ids = intake.ids().subList(before, intake.size());
       assertThat(ids).hasSizeGreaterThanOrEqualTo(told);
       assertThat(ids).isEqualTo(LongStream.rangeClosed(1, ids.size()).boxed().toList());
@@ -295,12 +297,12 @@ final class RingHostileTest {
     try (BufferedReader output = application.inputReader()) {
       assertThat(output.readLine()).isEqualTo("cut");
       assertOthersDoNotNotice();
-      await().until(() -> agent.rings("read") == 1);
+      await().until(() -> agent.metrics().reading == 1);
       assertOthersDoNotNotice();
     } finally {
       application.destroyForcibly().waitFor();
     }
-    await().until(() -> agent.rings("given_up") == 0);
+    await().until(() -> agent.metrics().unread == 0);
   }
 
   @Test
@@ -315,7 +317,7 @@ final class RingHostileTest {
     }
     intake.keepHeld();
 
-    await().until(() -> agent.givenUp("truncated") == 1);
+    await().until(() -> agent.metrics().givenUp(GivenUp.TRUNCATED) == 1);
     assertOthersDoNotNotice();
     assertThat(intake.ids()).contains(1_000L);
   }
@@ -343,11 +345,11 @@ final class RingHostileTest {
     assertOthersDoNotNotice();
     assertThat(other.path()).exists();
     assertThat(intake.ids()).containsOnlyOnce(1_000L, 1_001L, 1_002L, 2_000L);
-    await().until(() -> intake.places().size() == 2);
-    assertThat(intake.places())
+    await().until(() -> intake.positions().size() == 2);
+    assertThat(intake.positions())
         .extracting(Checkpoint.Position::name)
         .containsExactlyInAnyOrder("ring:" + NAME, "ring:" + good.path().getFileName());
-    assertThat(agent.rings("given_up")).isZero();
+    assertThat(agent.metrics().unread).isZero();
   }
 
   @Test

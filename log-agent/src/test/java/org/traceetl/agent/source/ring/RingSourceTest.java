@@ -19,6 +19,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.agent.flow.Intake.Admission;
+import org.traceetl.agent.source.payload.MemoryIntake;
+import org.traceetl.agent.source.payload.RecordingSink.Recorded;
 import org.traceetl.proto.ring.RingLayout;
 import org.traceetl.proto.ring.RingSpan;
 import org.traceetl.proto.ring.RingWriter;
@@ -48,7 +50,8 @@ final class RingSourceTest {
     await().until(() -> agent.intake.ids().equals(ids(1, 100)));
     assertThat(agent.intake.resources().getFirst()).isEqualTo(Map.of("service.name", "checkout"));
     assertThat(agent.intake.spans().getFirst())
-        .isEqualTo(new MemoryIntake.Seen(1, "GET /1", Map.of("http.response.status_code", "200")));
+        .extracting(Recorded::name, Recorded::attributes)
+        .containsExactly("GET /1", Map.of("http.response.status_code", "200"));
   }
 
   @Test
@@ -83,7 +86,7 @@ final class RingSourceTest {
       int last = number;
       await().until(() -> agent.intake.ids().equals(ids(1, last)));
     }
-    assertThat(agent.metric("ring_wakes_total")).isPositive();
+    assertThat(agent.metrics().wakes.sum()).isPositive();
   }
 
   @Test
@@ -143,7 +146,10 @@ final class RingSourceTest {
     int all = written;
 
     await().until(() -> agent.intake.ids().equals(ids(1, all)));
-    await().until(() -> agent.dropped("ring_full") == 1 && agent.dropped("too_large") == 1);
+    await()
+        .until(() ->
+            agent.metrics().droppedRingFull.sum() == 1
+                && agent.metrics().droppedTooLarge.sum() == 1);
   }
 
   @Test
@@ -214,8 +220,8 @@ final class RingSourceTest {
     writer.close();
 
     await().until(() -> agent.intake.ids().equals(ids(1, 10)));
-    await().until(() -> !Files.exists(writer.path()) && agent.intake.places().isEmpty());
-    await().until(() -> agent.rings("read") == 0);
+    await().until(() -> !Files.exists(writer.path()) && agent.intake.positions().isEmpty());
+    await().until(() -> agent.metrics().reading == 0);
   }
 
   @Test
@@ -235,7 +241,7 @@ final class RingSourceTest {
 
     await().until(() -> agent.intake.ids().equals(ids(1, 3)));
     await().until(() -> !Files.exists(writer.path()));
-    assertThat(agent.metric("ring_claims_abandoned_total")).isEqualTo(3);
+    assertThat(agent.metrics().claimsAbandoned.sum()).isEqualTo(3);
   }
 
   @Test
@@ -243,13 +249,13 @@ final class RingSourceTest {
     agent.start();
     RingWriter writer = writer(1);
     write(writer, 1, 1);
-    await().until(() -> agent.intake.places().size() == 1);
+    await().until(() -> agent.intake.positions().size() == 1);
     agent.stop();
     Files.delete(writer.path());
 
     agent.start();
 
-    await().until(() -> agent.intake.places().isEmpty());
+    await().until(() -> agent.intake.positions().isEmpty());
   }
 
   @Test
@@ -261,7 +267,7 @@ final class RingSourceTest {
     await().until(() -> agent.intake.ids().equals(ids(1, 1)));
     RingWriter second = writer(2);
     write(second, 2, 2);
-    await().until(() -> agent.rings("waiting") == 1);
+    await().until(() -> agent.metrics().waiting == 1);
     first.close();
 
     await().until(() -> agent.intake.ids().equals(ids(1, 2)));
@@ -273,7 +279,7 @@ final class RingSourceTest {
     RingWriter writer = writer(1);
     write(writer, 1, 1);
     await().until(() -> agent.intake.ids().equals(ids(1, 1)));
-    MemoryIntake others = new MemoryIntake();
+    MemoryIntake others = new MemoryIntake("ring");
     try (RingSource second = agent.source(others)) {
       second.start();
       write(writer, 2, 2);

@@ -64,15 +64,15 @@ final class RingUsersTest {
       agent.start();
       try (OtherProcess greedy = application(SHOP, SHOP, 4)) {
         greedy.awaitLine("made 4");
-        await().until(() -> agent.rings("read") == 3 && agent.rings("waiting") == 1);
+        await().until(() -> agent.metrics().reading == 3 && agent.metrics().waiting == 1);
         try (OtherProcess modest = application(CART, CART, 1)) {
           modest.awaitLine("made 1");
           await().until(() -> agent.intake.size() == 12);
-          assertThat(agent.rings("read")).isEqualTo(4);
-          assertThat(agent.rings("waiting")).isEqualTo(1);
+          assertThat(agent.metrics().reading).isEqualTo(4);
+          assertThat(agent.metrics().waiting).isEqualTo(1);
 
           greedy.kill();
-          await().until(() -> agent.intake.size() == 15 && agent.rings("read") == 1);
+          await().until(() -> agent.intake.size() == 15 && agent.metrics().reading == 1);
         }
       }
     }
@@ -108,7 +108,7 @@ final class RingUsersTest {
         member.awaitLine("made 1");
         await().until(() -> agent.intake.size() == 3);
       }
-      await().until(() -> agent.rings("read") == 0);
+      await().until(() -> agent.metrics().reading == 0);
     }
   }
 

@@ -24,7 +24,6 @@ import org.traceetl.agent.flow.SpanSink;
 import org.traceetl.agent.flow.SpanView;
 import org.traceetl.agent.source.otlp.OtlpReceiver;
 import org.traceetl.agent.source.ring.RingSource;
-import org.traceetl.agent.telemetry.AgentMetrics;
 import org.traceetl.common.Clocks;
 
 /**
@@ -77,9 +76,7 @@ final class DecodingReceiver implements Intake {
     try (OtlpReceiver otlp =
             new OtlpReceiver(
                 config, MOST_BYTES_BEING_READ, intake, new AnsweredRequests(0), Clocks.SYSTEM);
-        RingSource rings =
-            new RingSource(
-                ringConfig, intake, List.of(), 1 << 25, new AgentMetrics(), Clocks.SYSTEM)) {
+        RingSource rings = new RingSource(ringConfig, intake, List.of(), 1 << 25, Clocks.SYSTEM)) {
       otlp.start();
       rings.start();
       while (!Files.isDirectory(ringConfig.directory())) {

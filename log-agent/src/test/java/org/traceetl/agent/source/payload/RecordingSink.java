@@ -1,4 +1,4 @@
-package org.traceetl.agent.source.otlp;
+package org.traceetl.agent.source.payload;
 
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -14,8 +14,9 @@ import org.traceetl.agent.flow.SpanView;
 import org.traceetl.agent.flow.WantedEvents;
 
 /** Records copies of a decoder's output. */
-final class RecordingSink implements SpanSink {
-  record Recorded(
+public final class RecordingSink implements SpanSink {
+  /** A copy of a span. */
+  public record Recorded(
       Map<String, String> resource,
       long traceIdHigh,
       long traceIdLow,
@@ -30,21 +31,21 @@ final class RecordingSink implements SpanSink {
       long samplingThreshold,
       Map<String, String> attributes) {}
 
-  final List<Map<String, String>> resources = new ArrayList<>();
-  final List<Recorded> spans = new ArrayList<>();
-  final List<Long> randomness = new ArrayList<>();
-  final List<String> rejected = new ArrayList<>();
+  public final List<Map<String, String>> resources = new ArrayList<>();
+  public final List<Recorded> spans = new ArrayList<>();
+  public final List<Long> randomness = new ArrayList<>();
+  public final List<String> rejected = new ArrayList<>();
 
   /** By span: name and attributes of each event. */
-  final List<List<Map.Entry<String, Map<String, String>>>> events = new ArrayList<>();
+  public final List<List<Map.Entry<String, Map<String, String>>>> events = new ArrayList<>();
 
-  WantedEvents wantedEvents = WantedEvents.NONE;
-  int eventsLeftOut;
+  public WantedEvents wantedEvents = WantedEvents.NONE;
+  public int eventsLeftOut;
 
   /** Null: all keys. */
-  KeySet wanted;
+  public KeySet wanted;
 
-  int notWanted;
+  public int notWanted;
 
   @Override
   public KeySet wantedKeys() {
@@ -90,7 +91,7 @@ final class RecordingSink implements SpanSink {
     rejected.add(reason);
   }
 
-  boolean isEmpty() {
+  public boolean isEmpty() {
     return resources.isEmpty() && spans.isEmpty() && rejected.isEmpty();
   }
 
@@ -115,6 +116,6 @@ final class RecordingSink implements SpanSink {
   }
 
   private static String text(byte[] bytes, int offset, int length) {
-    return new String(bytes, offset, length, StandardCharsets.UTF_8);
+    return length == 0 ? "" : new String(bytes, offset, length, StandardCharsets.UTF_8);
   }
 }

@@ -6,10 +6,10 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.DoubleSupplier;
-import org.traceetl.agent.telemetry.AgentMetrics;
+import org.traceetl.agent.telemetry.MetricSet;
 
-/** Counters of the ring source. */
-final class RingCounters {
+/** Metrics of the ring source. */
+public final class RingMetrics extends MetricSet {
   /** Why the agent stopped reading a ring. */
   enum GivenUp {
     HEADER,
@@ -36,22 +36,15 @@ final class RingCounters {
   volatile int waiting;
   volatile int unread;
 
-  RingCounters() {
+  RingMetrics() {
     for (GivenUp reason : GivenUp.values()) {
       givenUp.put(reason, new LongAdder());
     }
-  }
-
-  void giveUp(GivenUp reason) {
-    givenUp.get(reason).increment();
-  }
-
-  void register(AgentMetrics metrics) {
     Map<String, DoubleSupplier> states = new LinkedHashMap<>();
     states.put("read", () -> reading);
     states.put("waiting", () -> waiting);
     states.put("given_up", () -> unread);
-    metrics.gauge(
+    gauge(
         "rings",
         "Rings of applications, by state: read, waiting because the limit of rings is reached,"
             + " or given up with the file still present.",
@@ -60,7 +53,7 @@ final class RingCounters {
     Map<String, DoubleSupplier> reasons = new LinkedHashMap<>();
     givenUp.forEach(
         (reason, count) -> reasons.put(reason.name().toLowerCase(Locale.ROOT), count::sum));
-    metrics.counter(
+    counter(
         "rings_given_up",
         "Rings that the agent stopped reading because of an error, by reason.",
         "reason",
@@ -68,26 +61,34 @@ final class RingCounters {
     Map<String, DoubleSupplier> drops = new LinkedHashMap<>();
     drops.put("ring_full", droppedRingFull::sum);
     drops.put("too_large", droppedTooLarge::sum);
-    metrics.counter(
+    counter(
         "ring_spans_dropped",
         "Spans that applications report as dropped because they could not write them into their"
             + " rings, by reason.",
         "reason",
         drops);
-    metrics.counter(
+    counter(
         "ring_claims_abandoned",
         "Incomplete records in rings whose application ended while it wrote.",
         "",
         Map.of("", claimsAbandoned::sum));
-    metrics.counter(
+    counter(
         "ring_attributes_left_out",
         "Attributes of spans in rings that were left out because they were too many or too long.",
         "",
         Map.of("", attributesLeftOut::sum));
-    metrics.counter(
+    counter(
         "ring_wakes",
         "Wake-ups of the ring reader by applications, after a time without spans.",
         "",
         Map.of("", wakes::sum));
+  }
+
+  void giveUp(GivenUp reason) {
+    givenUp.get(reason).increment();
+  }
+
+  long givenUp(GivenUp reason) {
+    return givenUp.get(reason).sum();
   }
 }
