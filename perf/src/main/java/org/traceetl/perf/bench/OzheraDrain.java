@@ -2,6 +2,7 @@ package org.traceetl.perf.bench;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.SecureRandom;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -245,14 +246,15 @@ public final class OzheraDrain implements Callable<Integer> {
             null,
             null);
     Aggregation aggregation =
-        new Aggregation(
-            config.series(),
-            config.histogram(),
-            config.documents(),
-            config.window(),
-            config.metrics().unit(),
-            Messages.of("ozhera"),
-            new OzheraSeries(OzheraRules::defaults));
+        Aggregation.builder(() -> 1)
+            .series(config.series())
+            .histogram(config.histogram())
+            .documents(config.documents())
+            .window(config.window())
+            .unit(config.metrics().unit())
+            .messages(Messages.of("ozhera"))
+            .profile(new OzheraSeries(OzheraRules::defaults))
+            .build();
     RocketMqLogs logs =
         new RocketMqLogs(
             rocketMqConfig, JOURNAL_TOPIC + number, Duration.ofSeconds(3), Clocks.SYSTEM);
@@ -264,8 +266,9 @@ public final class OzheraDrain implements Callable<Integer> {
                 TOPIC,
                 rocketMqConfig.consumerGroup(),
                 aggregation::newImage,
-                JournalTiming.of(
+                new JournalTiming(
                     new Clocks(System::nanoTime, clock),
+                    new SecureRandom(),
                     config.journal().lease(),
                     config.journal().snapshotInterval()),
                 new JournalCounters());

@@ -1,12 +1,12 @@
 package org.traceetl.perf.bench;
 
 import java.io.IOException;
+import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeoutException;
 import org.traceetl.common.Clocks;
 import org.traceetl.perf.bench.load.SpanStream;
-import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.JournalConfig;
 import org.traceetl.server.config.MetricsConfig;
@@ -61,7 +61,7 @@ final class PipelineOnTopic implements AutoCloseable {
     RocketMqConfig config = new RocketMqConfig(nameServer, topic, null, null, null, workers);
     JournalConfig journal = JournalConfig.defaults();
     Aggregation aggregation =
-        new Aggregation(series, histogram, DocumentsConfig.defaults(), windows);
+        Aggregation.builder(() -> 1).series(series).histogram(histogram).window(windows).build();
     RocketMqLogs logs =
         new RocketMqLogs(config, journalTopic, Duration.ofSeconds(3), Clocks.SYSTEM);
     logs.start();
@@ -71,7 +71,8 @@ final class PipelineOnTopic implements AutoCloseable {
             topic,
             config.consumerGroup(),
             aggregation::newImage,
-            JournalTiming.of(Clocks.SYSTEM, journal.lease(), journal.snapshotInterval()),
+            new JournalTiming(
+                Clocks.SYSTEM, new SecureRandom(), journal.lease(), journal.snapshotInterval()),
             new JournalCounters());
     pipeline =
         new SpanPipeline(

@@ -1,5 +1,6 @@
 package org.traceetl.server;
 
+import java.security.SecureRandom;
 import java.time.Duration;
 import org.traceetl.common.Clocks;
 import org.traceetl.server.binding.ServerConfig;
@@ -32,16 +33,18 @@ record JournalAccess(
   /** Returns the access with logs that are not started. */
   static JournalAccess of(ServerConfig config, Clocks clocks) {
     ProfileParts profile = ProfileParts.of(config);
+    var random = new SecureRandom();
     var aggregation =
-        new Aggregation(
-            config.series(),
-            config.histogram(),
-            config.documents(),
-            config.window(),
-            config.metrics().unit(),
-            Messages.of(config.rocketmq().messages()),
-            profile.mapping(),
-            config.deduplication());
+        Aggregation.builder(random::nextLong)
+            .series(config.series())
+            .histogram(config.histogram())
+            .documents(config.documents())
+            .window(config.window())
+            .unit(config.metrics().unit())
+            .messages(Messages.of(config.rocketmq().messages()))
+            .profile(profile.mapping())
+            .deduplication(config.deduplication())
+            .build();
     JournalConfig journal = config.journal();
     JournalKeys keys =
         journal.keysFile() == null
@@ -57,7 +60,7 @@ record JournalAccess(
             profile.showsReceivedSpans()
                 ? () -> aggregation.newImage().keepReceived()
                 : aggregation::newImage,
-            JournalTiming.of(clocks, journal.lease(), journal.snapshotInterval()),
+            new JournalTiming(clocks, random, journal.lease(), journal.snapshotInterval()),
             counters);
     return new JournalAccess(profile, aggregation, logs, keys, counters, journals);
   }

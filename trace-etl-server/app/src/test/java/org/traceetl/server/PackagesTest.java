@@ -5,6 +5,7 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
 
 import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaAccess;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.core.importer.Location;
 import com.tngtech.archunit.junit.AnalyzeClasses;
@@ -37,6 +38,16 @@ class PackagesTest {
           "java.time.InstantSource.system",
           "java.util.concurrent.TimeUnit.sleep",
           "org.traceetl.common.Clocks.SYSTEM");
+
+  private static final Set<String> RANDOM_SOURCES =
+      Set.of(
+          "java.lang.Math.random",
+          "java.security.SecureRandom.<init>",
+          "java.util.Random.<init>",
+          "java.util.SplittableRandom.<init>",
+          "java.util.UUID.randomUUID",
+          "java.util.concurrent.ThreadLocalRandom.current",
+          "java.util.random.RandomGenerator.getDefault");
 
   /** Spans flow from consume to journal; each package knows only what comes after it. */
   @ArchTest
@@ -181,9 +192,20 @@ class PackagesTest {
           .that()
           .resideOutsideOfPackage(Parts.MAIN)
           .should()
-          .accessTargetWhere(
-              DescribedPredicate.describe(
-                  "it is a clock of the machine",
-                  access ->
-                      CLOCKS.contains(access.getTargetOwner().getName() + "." + access.getName())));
+          .accessTargetWhere(isOneOf("it is a clock of the machine", CLOCKS));
+
+  /** A simulation repeats its run from a seed. */
+  @ArchTest
+  static final ArchRule randomIsInjected =
+      noClasses()
+          .that()
+          .resideInAnyPackage(Parts.CORE)
+          .should()
+          .accessTargetWhere(isOneOf("it is a source of random numbers", RANDOM_SOURCES));
+
+  private static DescribedPredicate<JavaAccess<?>> isOneOf(String what, Set<String> members) {
+    return DescribedPredicate.describe(
+        what,
+        access -> members.contains(access.getTargetOwner().getName() + "." + access.getName()));
+  }
 }

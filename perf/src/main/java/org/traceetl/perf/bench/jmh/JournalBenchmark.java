@@ -9,10 +9,6 @@ import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Setup;
 import org.traceetl.perf.bench.load.FullWindows;
-import org.traceetl.server.config.DocumentsConfig;
-import org.traceetl.server.config.HistogramConfig;
-import org.traceetl.server.config.SeriesConfig;
-import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.consume.Aggregation;
 import org.traceetl.server.consume.PipelineMetrics;
 import org.traceetl.server.consume.QueueAggregator;
@@ -49,12 +45,7 @@ public class JournalBenchmark extends StepBenchmark {
 
   @Setup(Level.Trial)
   public void setUp() {
-    aggregation =
-        new Aggregation(
-            SeriesConfig.defaults(),
-            new HistogramConfig(null),
-            DocumentsConfig.defaults(),
-            new WindowConfig(null, null));
+    aggregation = Aggregation.builder(() -> 1).build();
     image = aggregation.newImage();
     FullWindows windows = new FullWindows(QUEUE, series, image);
     first = windows.next();

@@ -20,7 +20,6 @@ import org.openjdk.jmh.annotations.Warmup;
 import org.traceetl.perf.bench.load.DistinctSeries;
 import org.traceetl.perf.bench.load.RenamedBatch;
 import org.traceetl.perf.bench.load.SpanStream;
-import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.SeriesConfig;
@@ -56,11 +55,10 @@ public class SeriesMemoryBenchmark extends StepBenchmark {
       new SeriesConfig(
           SpanStream.DIMENSIONS, null, 4_000_000, 4_000_000, null, 4_000_000, 1L << 30, null, null);
   private final Aggregation aggregation =
-      new Aggregation(
-          config,
-          new HistogramConfig(null),
-          DocumentsConfig.defaults(),
-          new WindowConfig(Duration.ofSeconds(15), Duration.ofMinutes(15)));
+      Aggregation.builder(() -> 1)
+          .series(config)
+          .window(new WindowConfig(Duration.ofSeconds(15), Duration.ofMinutes(15)))
+          .build();
   private List<RenamedBatch> batches;
 
   /** Bytes of a series. */

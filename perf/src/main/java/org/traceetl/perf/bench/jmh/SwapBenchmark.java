@@ -15,8 +15,6 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.traceetl.perf.bench.load.DistinctSeries;
 import org.traceetl.perf.bench.load.RenamedBatch;
 import org.traceetl.perf.bench.load.SpanStream;
-import org.traceetl.server.config.DocumentsConfig;
-import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.consume.Aggregation;
@@ -50,12 +48,12 @@ public class SwapBenchmark extends StepBenchmark {
     batches =
         new DistinctSeries(30, series, 512).batches().stream().map(RenamedBatch::new).toList();
     Aggregation aggregation =
-        new Aggregation(
-            new SeriesConfig(
-                SpanStream.DIMENSIONS, null, null, series, null, null, null, null, null),
-            new HistogramConfig(null),
-            DocumentsConfig.defaults(),
-            new WindowConfig(Duration.ofMillis(WINDOW_MILLIS), Duration.ofMinutes(15)));
+        Aggregation.builder(() -> 1)
+            .series(
+                new SeriesConfig(
+                    SpanStream.DIMENSIONS, null, null, series, null, null, null, null, null))
+            .window(new WindowConfig(Duration.ofMillis(WINDOW_MILLIS), Duration.ofMinutes(15)))
+            .build();
     aggregator =
         aggregation.newAggregator(
             new QueueId("broker", 0), aggregation.newDecoder(), new PipelineMetrics());

@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.traceetl.proto.SpanBatchReader;
-import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.SeriesConfig;
@@ -52,21 +51,22 @@ public final class RecordLoad {
       int spansPerWindow) {
     this.spansPerWindow = spansPerWindow;
     Aggregation aggregation =
-        new Aggregation(
-            new SeriesConfig(
-                dimensions,
-                null,
-                10_000_000,
-                10_000_000,
-                1_000_000,
-                10_000_000,
-                4L << 30,
-                null,
-                null),
-            new HistogramConfig(null, histogram, null),
-            DocumentsConfig.defaults(),
-            new WindowConfig(Duration.ofSeconds(15), Duration.ofMinutes(15)),
-            MetricsConfig.defaults().unit());
+        Aggregation.builder(() -> 1)
+            .series(
+                new SeriesConfig(
+                    dimensions,
+                    null,
+                    10_000_000,
+                    10_000_000,
+                    1_000_000,
+                    10_000_000,
+                    4L << 30,
+                    null,
+                    null))
+            .histogram(new HistogramConfig(null, histogram, null))
+            .window(new WindowConfig(Duration.ofSeconds(15), Duration.ofMinutes(15)))
+            .unit(MetricsConfig.defaults().unit())
+            .build();
     BatchDecoder decoder = aggregation.newDecoder();
     for (int queue = 0; queue < queues; queue++) {
       QueueAggregator aggregator =

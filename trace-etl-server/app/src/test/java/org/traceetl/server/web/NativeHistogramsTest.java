@@ -27,12 +27,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.traceetl.proto.SpanBatchWriter;
-import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.MetricsConfig;
-import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.StandardProfile;
-import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.consume.Aggregation;
 import org.traceetl.server.consume.FilledWindow;
 import org.traceetl.server.consume.PipelineMetrics;
@@ -86,12 +83,10 @@ class NativeHistogramsTest {
             profile.name());
     MetricsConfig metrics = new MetricsConfig(profile, null, null, null);
     Aggregation aggregation =
-        new Aggregation(
-            SeriesConfig.defaults(),
-            new HistogramConfig(profile.histogram().boundsMillis(), kind, schema),
-            DocumentsConfig.defaults(),
-            new WindowConfig(null, null),
-            metrics.unit());
+        Aggregation.builder(() -> 1)
+            .histogram(new HistogramConfig(profile.histogram().boundsMillis(), kind, schema))
+            .unit(metrics.unit())
+            .build();
     QueueImage image = aggregation.newImage();
     QueueAggregator aggregator =
         aggregation.newAggregator(QUEUE, aggregation.newDecoder(), new PipelineMetrics());

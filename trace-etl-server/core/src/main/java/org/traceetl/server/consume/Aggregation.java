@@ -3,6 +3,7 @@ package org.traceetl.server.consume;
 import com.google.common.hash.Hasher;
 import com.google.common.hash.Hashing;
 import java.util.Arrays;
+import java.util.function.LongSupplier;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.server.config.DeduplicationConfig;
 import org.traceetl.server.config.DocumentsConfig;
@@ -21,6 +22,7 @@ import org.traceetl.server.series.RecordingFilter;
 import org.traceetl.server.series.SeriesBudget;
 import org.traceetl.server.series.SlowThresholds;
 import org.traceetl.server.series.SpanNames;
+import org.traceetl.server.series.SymbolTable;
 import org.traceetl.server.window.Buckets;
 import org.traceetl.server.window.NativeBuckets;
 import org.traceetl.server.window.QueueId;
@@ -31,9 +33,83 @@ import org.traceetl.server.window.WindowMetrics;
  * it.
  */
 public final class Aggregation {
+  /** Options of an aggregation. */
+  public static final class Builder {
+    private final LongSupplier seeds;
+    private SeriesConfig series = SeriesConfig.defaults();
+    private HistogramConfig histogram = new HistogramConfig(null);
+    private DocumentsConfig documents = DocumentsConfig.defaults();
+    private WindowConfig window = new WindowConfig(null, null);
+    private DeduplicationConfig deduplication = DeduplicationConfig.defaults();
+    private Messages messages = Messages.SPAN_BATCH;
+    private MetricsConfig.Unit unit;
+    private MappedProfile profile;
+
+    private Builder(LongSupplier seeds) {
+      this.seeds = seeds;
+    }
+
+    public Builder series(SeriesConfig config) {
+      series = config;
+      return this;
+    }
+
+    public Builder histogram(HistogramConfig config) {
+      histogram = config;
+      return this;
+    }
+
+    public Builder documents(DocumentsConfig config) {
+      documents = config;
+      return this;
+    }
+
+    public Builder window(WindowConfig config) {
+      window = config;
+      return this;
+    }
+
+    public Builder deduplication(DeduplicationConfig config) {
+      deduplication = config;
+      return this;
+    }
+
+    /** Sets the message formats of the topic. */
+    public Builder messages(Messages formats) {
+      messages = formats;
+      return this;
+    }
+
+    /** Sets the unit of durations on the page, which determines the native buckets. */
+    public Builder unit(MetricsConfig.Unit durations) {
+      unit = durations;
+      return this;
+    }
+
+    /** Sets the mapping of attributes to series; null for none. */
+    public Builder profile(MappedProfile mapped) {
+      profile = mapped;
+      return this;
+    }
+
+    /**
+     * Creates the aggregation.
+     *
+     * @throws IllegalArgumentException if native buckets are configured without a unit
+     */
+    public Aggregation build() {
+      if (histogram.hasNative() && unit == null) {
+        throw new IllegalArgumentException(
+            "histogram.kind = " + histogram.kind() + ": must come with the unit of durations");
+      }
+      return new Aggregation(this);
+    }
+  }
+
   /** Kinds that a series may have. */
   private static final int KINDS = 16;
 
+  private final LongSupplier seeds;
   final SeriesConfig series;
   final SeriesBudget budget;
   final RecordingFilter filter;
@@ -63,90 +139,21 @@ public final class Aggregation {
   private volatile LearntNames learnt = LearntNames.NONE;
 
   /**
-   * Creates an aggregation of batches with classic buckets only, which need no unit.
+   * Returns a builder with default options: attributes without a mapping, and classic buckets.
    *
-   * @throws IllegalArgumentException if native buckets are configured
+   * @param seeds random, so that senders cannot prepare collisions of hashes; thread-safe
    */
-  public Aggregation(
-      SeriesConfig series,
-      HistogramConfig histogram,
-      DocumentsConfig documents,
-      WindowConfig window) {
-    this(series, withoutNative(histogram), documents, window, MetricsConfig.Unit.MILLISECONDS);
+  public static Builder builder(LongSupplier seeds) {
+    return new Builder(seeds);
   }
 
-  /**
-   * Creates an aggregation of batches whose series consist of attributes without a mapping.
-   *
-   * @param unit of durations on the page; determines the native buckets
-   */
-  public Aggregation(
-      SeriesConfig series,
-      HistogramConfig histogram,
-      DocumentsConfig documents,
-      WindowConfig window,
-      MetricsConfig.Unit unit) {
-    this(series, histogram, documents, window, unit, null);
-  }
-
-  /**
-   * Creates an aggregation of batches.
-   *
-   * @param unit of durations on the page; determines the native buckets
-   * @param profile null if series consist of attributes without a mapping
-   */
-  public Aggregation(
-      SeriesConfig series,
-      HistogramConfig histogram,
-      DocumentsConfig documents,
-      WindowConfig window,
-      MetricsConfig.Unit unit,
-      MappedProfile profile) {
-    this(series, histogram, documents, window, unit, Messages.SPAN_BATCH, profile);
-  }
-
-  /**
-   * Creates an aggregation with the default memory limit of de-duplication.
-   *
-   * @param unit of durations on the page; determines the native buckets
-   * @param messages the message formats of the topic
-   * @param profile null if series consist of attributes without a mapping
-   */
-  public Aggregation(
-      SeriesConfig series,
-      HistogramConfig histogram,
-      DocumentsConfig documents,
-      WindowConfig window,
-      MetricsConfig.Unit unit,
-      Messages messages,
-      MappedProfile profile) {
-    this(
-        series,
-        histogram,
-        documents,
-        window,
-        unit,
-        messages,
-        profile,
-        DeduplicationConfig.defaults());
-  }
-
-  /**
-   * @param unit of durations on the page; determines the native buckets
-   * @param messages the message formats of the topic
-   * @param profile null if series consist of attributes without a mapping
-   */
-  public Aggregation(
-      SeriesConfig series,
-      HistogramConfig histogram,
-      DocumentsConfig documents,
-      WindowConfig window,
-      MetricsConfig.Unit unit,
-      Messages messages,
-      MappedProfile profile,
-      DeduplicationConfig deduplication) {
-    this.series = series;
-    this.documents = documents;
+  private Aggregation(Builder options) {
+    seeds = options.seeds;
+    series = options.series;
+    documents = options.documents;
+    messages = options.messages;
+    profile = options.profile;
+    HistogramConfig histogram = options.histogram;
     budget = new SeriesBudget(series.max());
     filter = new RecordingFilter(series.filters());
     slow = new SlowThresholds(documents);
@@ -155,26 +162,18 @@ public final class Aggregation {
     documentKeys = new AttributeKeys(documents.attributes());
     stride = histogram.boundsNanos().length + 1;
     buckets = new Buckets[KINDS];
-    this.messages = messages;
-    this.profile = profile;
     if (profile == null) {
       Arrays.fill(buckets, new Buckets(histogram.boundsNanos()));
     } else {
       Arrays.setAll(buckets, kind -> new Buckets(profile.boundsNanos(kind)));
     }
     nativeBuckets =
-        histogram.hasNative() ? new NativeBuckets(histogram.nativeSchema(), unit.nanos()) : null;
-    idleMillis = window.idle().toMillis();
-    maxAgentBytes = deduplication.maxBytes();
-    schema = schema(series, histogram, unit, profile);
-  }
-
-  private static HistogramConfig withoutNative(HistogramConfig histogram) {
-    if (histogram.hasNative()) {
-      throw new IllegalArgumentException(
-          "histogram.kind = " + histogram.kind() + ": must come with the unit of durations");
-    }
-    return histogram;
+        histogram.hasNative()
+            ? new NativeBuckets(histogram.nativeSchema(), options.unit.nanos())
+            : null;
+    idleMillis = options.window.idle().toMillis();
+    maxAgentBytes = options.deduplication.maxBytes();
+    schema = schema(series, histogram, options.unit, profile);
   }
 
   private static long schema(
@@ -238,6 +237,11 @@ public final class Aggregation {
   /** Replaces the learnt names, from the next batch on. Any thread. */
   public void learnt(LearntNames now) {
     learnt = now;
+  }
+
+  SymbolTable newSymbols() {
+    return new SymbolTable(
+        series.maxSymbols(), series.maxSymbolBytes(), series.maxValueBytes(), seeds.getAsLong());
   }
 
   SpanNames newSpanNames() {

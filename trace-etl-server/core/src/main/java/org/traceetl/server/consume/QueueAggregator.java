@@ -156,9 +156,7 @@ public final class QueueAggregator {
     maxValueBytes = aggregation.series.maxValueBytes();
     idleMillis = aggregation.idleMillis();
     names = aggregation.newSpanNames();
-    symbols =
-        new SymbolTable(
-            aggregation.series.maxSymbols(), aggregation.series.maxSymbolBytes(), maxValueBytes);
+    symbols = aggregation.newSymbols();
     applications =
         new Applications(
             symbols,

@@ -2,7 +2,6 @@ package org.traceetl.server.consume;
 
 import java.io.IOException;
 import java.time.Duration;
-import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.server.journal.Journal;
@@ -27,56 +26,67 @@ final class QueueClaim {
   private final QueueOwnerships.Shared shared;
   private final FairPermits permits;
   private final Runnable wake;
-  private final BooleanSupplier wanted;
   private final BackOff backOff = new BackOff(Duration.ofMillis(200), Duration.ofSeconds(5));
   private final long assignedNanos;
+
+  /** The current attempt, which holds a permit; null for none. */
+  private Journal.TakeOver takeOver;
+
+  private long startNanos;
   private volatile UnreadReason unread = UnreadReason.BEING_TAKEN;
 
   /**
    * @param permits one of them is held during an attempt
    * @param wake wakes the queue's thread
-   * @param wanted whether the queue is still to be taken over; also checked during an attempt
    */
-  QueueClaim(
-      QueueId queue,
-      QueueOwnerships.Shared shared,
-      FairPermits permits,
-      Runnable wake,
-      BooleanSupplier wanted) {
+  QueueClaim(QueueId queue, QueueOwnerships.Shared shared, FairPermits permits, Runnable wake) {
     this.queue = queue;
     this.shared = shared;
     this.permits = permits;
     this.wake = wake;
-    this.wanted = wanted;
     assignedNanos = shared.clocks().nanos();
   }
 
-  /** Returns nanoseconds until the next attempt is due; 0 or less if it is due. */
+  /** Returns nanoseconds until the next step is due; 0 or less if it is due. */
   long dueInNanos() {
-    return backOff.leftNanos(shared.clocks().nanos());
-  }
-
-  /** Returns whether an attempt may begin; if not, the thread is woken when it may. */
-  boolean begin() {
-    return permits.tryAcquire(wake);
-  }
-
-  /** Withdraws a request to begin. */
-  void withdraw() {
-    permits.withdraw(wake);
+    return takeOver == null ? backOff.leftNanos(shared.clocks().nanos()) : takeOver.dueInNanos();
   }
 
   /**
-   * Makes one attempt, after {@link #begin}.
-   *
-   * @return null if it failed or the queue is no longer wanted
+   * Returns whether an attempt is in progress or begins; if not, the thread is woken when it may.
    */
-  Journal.Taken attempt() throws InterruptedException {
-    long startNanos = shared.clocks().nanos();
+  boolean begin() {
+    if (takeOver == null && permits.tryAcquire(wake)) {
+      startNanos = shared.clocks().nanos();
+      takeOver = shared.journal().takeOver(queue, releaseWaitLeft(startNanos));
+    }
+    return takeOver != null;
+  }
+
+  /** Withdraws a request to begin, or the current attempt. */
+  void withdraw() {
+    permits.withdraw(wake);
+    endAttempt();
+  }
+
+  private void endAttempt() {
+    if (takeOver != null) {
+      takeOver = null;
+      permits.release();
+    }
+  }
+
+  /**
+   * Makes one step of an attempt, after {@link #begin}.
+   *
+   * @return null if it failed or more steps follow
+   */
+  Journal.Taken step() throws InterruptedException {
     try {
-      Journal.Taken taken = shared.journal().take(queue, releaseWaitLeft(startNanos), wanted);
+      Journal.Taken taken = takeOver.step();
       if (taken != null) {
         shared.metrics().taken(queue, shared.clocks().nanos() - startNanos);
+        endAttempt();
       }
       return taken;
     } catch (IOException | RuntimeException e) {
@@ -88,9 +98,8 @@ final class QueueClaim {
         log.error("Queue {} {}; the server retries", queue, problem);
         log.debug("Cause", e);
       }
+      endAttempt();
       return null;
-    } finally {
-      permits.release();
     }
   }
 

@@ -71,7 +71,7 @@ final class QueueOwnership implements SteppedTask {
     thread =
         new SteppedThread(
             Thread.ofVirtual().name("trace-etl-sealer-" + queue), this, shared.throttle());
-    claim = new QueueClaim(queue, shared, permits, thread::wake, () -> !released);
+    claim = new QueueClaim(queue, shared, permits, thread::wake);
     sealing = new QueueSealing(queue, shared);
     tendNanos = Math.clamp(shared.lease().toNanos() / CHECKS_PER_LEASE, 1, MAX_TEND_NANOS);
   }
@@ -150,11 +150,12 @@ final class QueueOwnership implements SteppedTask {
     if (!claim.begin()) {
       return UNTIL_WOKEN;
     }
-    Journal.Taken taken = claim.attempt();
+    Journal.Taken taken = claim.step();
     if (taken != null) {
       own(taken);
+      return 0;
     }
-    return 0;
+    return Math.max(0, claim.dueInNanos());
   }
 
   private void own(Journal.Taken taken) {

@@ -2,7 +2,6 @@ package org.traceetl.server.journal;
 
 import java.io.IOException;
 import java.time.Duration;
-import java.util.function.BooleanSupplier;
 import org.traceetl.server.window.LastMessages;
 import org.traceetl.server.window.QueueId;
 
@@ -24,25 +23,30 @@ public interface Journal extends AutoCloseable {
       QueueJournal journal, QueueImage image, LastMessages lastMessages, long showFromNanos) {}
 
   /**
-   * Reads a queue's state from its log and claims the queue, which fences its previous owner.
+   * Prepares a take-over: the steps read the queue's state from its log, and claim the queue, which
+   * fences its previous owner. Reads and writes nothing yet.
    *
    * @param patience how long to wait for another process to release it, so that its counts can be
    *     shown immediately
-   * @param wanted whether the caller still needs the queue; checked before the claim
-   * @return null, without a claim, if it is no longer wanted
-   * @throws IOException if the log cannot be read or written now
    */
-  Taken take(QueueId queue, Duration patience, BooleanSupplier wanted)
-      throws IOException, InterruptedException;
+  TakeOver takeOver(QueueId queue, Duration patience);
 
-  /** Takes the queue over unconditionally. */
-  default Taken take(QueueId queue, Duration patience) throws IOException, InterruptedException {
-    return take(queue, patience, () -> true);
-  }
+  /**
+   * A take-over in steps, which the caller may stop between two of them. For one thread at a time.
+   */
+  interface TakeOver {
+    /**
+     * Makes a step. Waits for the broker's answers only.
+     *
+     * @return null if more steps follow, the next one after {@link #dueInNanos}
+     * @throws IOException if the log cannot be read or written now; no more steps follow
+     */
+    Taken step() throws IOException, InterruptedException;
 
-  /** Takes the queue over unconditionally, without waiting for a release. */
-  default Taken take(QueueId queue) throws IOException, InterruptedException {
-    return take(queue, Duration.ZERO);
+    /** Returns nanoseconds until the next step is due; 0 or less if it is due. */
+    default long dueInNanos() {
+      return 0;
+    }
   }
 
   @Override

@@ -1,6 +1,5 @@
 package org.traceetl.server.journal;
 
-import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.random.RandomGenerator;
 import org.traceetl.common.Clocks;
@@ -9,17 +8,13 @@ import org.traceetl.common.Clocks;
  * Time and randomness for journals.
  *
  * @param clocks their nanosecond clock must advance while the process is suspended
- * @param random for writer names and pauses; thread-safe
+ * @param random for writer names and pauses; thread-safe, and secure in a server: servers that
+ *     start at once need distinct names
  * @param lease how long an owner may show a queue's counts after it has proved its ownership
  * @param snapshotInterval maximum time between two snapshots of a queue
  */
 public record JournalTiming(
     Clocks clocks, RandomGenerator random, Duration lease, Duration snapshotInterval) {
-  /** Returns timing with secure randomness: servers that start at once need distinct names. */
-  public static JournalTiming of(Clocks clocks, Duration lease, Duration snapshotInterval) {
-    return new JournalTiming(clocks, new SecureRandom(), lease, snapshotInterval);
-  }
-
   long nowNanos() {
     return clocks.nanos();
   }

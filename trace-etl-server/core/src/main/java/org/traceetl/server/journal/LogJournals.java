@@ -8,11 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-import org.traceetl.server.journal.QueueLog.Placed;
 import org.traceetl.server.journal.QueueLog.Recovered;
-import org.traceetl.server.window.LastMessages;
 import org.traceetl.server.window.QueueId;
 
 /**
@@ -20,11 +16,6 @@ import org.traceetl.server.window.QueueId;
  * who owns the queue and which windows count.
  */
 public final class LogJournals implements Journal {
-  private static final Logger log = LoggerFactory.getLogger(LogJournals.class);
-  private static final int CLAIM_ATTEMPTS = 8;
-  private static final long MAX_PAUSE_NANOS = 200_000_000;
-  private static final long RELEASE_POLL_NANOS = 50_000_000;
-
   private final JournalLogs logs;
   private final String topic;
   private final String group;
@@ -97,7 +88,7 @@ public final class LogJournals implements Journal {
         queue, logs.open(queue), format(queue), payloads, counters, sinceMillis, snapshots);
   }
 
-  private QueueLog queueLog(QueueId queue) throws IOException, InterruptedException {
+  QueueLog queueLog(QueueId queue) throws IOException, InterruptedException {
     return new QueueLog(queue, logs.open(queue), format(queue), payloads, timing, counters, group);
   }
 
@@ -106,56 +97,35 @@ public final class LogJournals implements Journal {
   }
 
   @Override
-  public Taken take(QueueId queue, Duration patience, BooleanSupplier wanted)
+  public TakeOver takeOver(QueueId queue, Duration patience) {
+    return new LogTakeOver(queue, patience, this);
+  }
+
+  /** Takes a queue over at once, and waits between the steps: for programs without other work. */
+  public Taken take(QueueId queue) throws IOException, InterruptedException {
+    return take(queue, Duration.ZERO, () -> true);
+  }
+
+  /**
+   * Takes a queue over, and waits between the steps.
+   *
+   * @param wanted asked before each step
+   * @return null if it is no longer wanted
+   */
+  Taken take(QueueId queue, Duration patience, BooleanSupplier wanted)
       throws IOException, InterruptedException {
-    QueueLog queueLog = queueLog(queue);
-    Recovered recovered = queueLog.recover();
-    JournalReader reader = recovered.reader();
-    if (!reader.chain().sure()) {
-      counters.historyLost();
-      log.error(
-          "The journal of queue {} has neither its beginning nor a snapshot: earlier counts are lost."
-              + " Its counters begin at 0, and its spans are read from offset {}. The broker must"
-              + " keep messages longer than {} and longer than all servers may be away.",
-          queue,
-          recovered.state().image().to(),
-          timing.snapshotInterval());
-    }
-    awaitRelease(queueLog, recovered, patience, wanted);
-    if (!wanted.getAsBoolean()) {
-      return null;
-    }
-    // Each take-over has a new writer ID: a late claim or release of an earlier one must not be
-    // mistaken for this one's.
-    UUID writer = new UUID(timing.random().nextLong(), timing.random().nextLong());
-    confirmRead(queueLog, writer, recovered);
-    for (int attempt = 1; attempt <= CLAIM_ATTEMPTS; attempt++) {
-      long epoch = reader.chain().nextEpoch(timing.nowMillis());
-      long beganNanos = timing.nowNanos();
-      Placed placed =
-          queueLog.append(
-              queueLog.draft(
-                  header(RecordKind.CLAIM, writer, epoch, reader.chain()), LogRecord.NO_PAYLOAD),
-              reader,
-              recovered.state());
-      if (placed == Placed.REWOUND) {
-        break;
+    TakeOver takeOver = takeOver(queue, patience);
+    while (wanted.getAsBoolean()) {
+      Taken taken = takeOver.step();
+      if (taken != null) {
+        return taken;
       }
-      if (reader.missed()) {
-        throw new IOException(
-            "The journal of queue "
-                + queue
-                + " was deleted while it was read; the take-over must be repeated");
+      long waitNanos = takeOver.dueInNanos();
+      if (waitNanos > 0) {
+        timing.pause(waitNanos);
       }
-      if (reader.chain().isOwner(epoch, writer)) {
-        return taken(queueLog, writer, recovered, beganNanos);
-      }
-      timing.pause(timing.random().nextLong(MAX_PAUSE_NANOS));
     }
-    throw new IOException(
-        "Queue "
-            + queue
-            + " could not be claimed because other servers claimed it at the same time");
+    return null;
   }
 
   /**
@@ -167,7 +137,11 @@ public final class LogJournals implements Journal {
   Stop stop(QueueId queue) throws IOException, InterruptedException {
     QueueLog queueLog = queueLog(queue);
     try {
-      queueLog.recover();
+      int recoveries = 1;
+      while (QueueLog.mayBeIncomplete(queueLog.recoverOnce().reader().chain(), recoveries)) {
+        timing.pause(QueueLog.RECOVERY_NANOS);
+        recoveries++;
+      }
       return null;
     } catch (LaterVersionException e) {
       return new Stop(e.offset(), e.getMessage());
@@ -204,20 +178,15 @@ public final class LogJournals implements Journal {
     return messages.append(format(queue).write(header, step.payload()).getFirst());
   }
 
-  /** Reads until the queue is released or no longer wanted, for at most the patience. */
-  private void awaitRelease(
-      QueueLog queueLog, Recovered recovered, Duration patience, BooleanSupplier wanted)
-      throws IOException, InterruptedException {
-    long untilNanos = timing.nowNanos() + patience.toNanos();
-    while (isAnothers(queueLog.queue(), recovered.reader().chain())
-        && timing.nowNanos() - untilNanos < 0
-        && wanted.getAsBoolean()) {
-      timing.pause(RELEASE_POLL_NANOS);
-      queueLog.readUntil(recovered.reader(), queueLog.end(), recovered.state());
-    }
+  JournalTiming timing() {
+    return timing;
   }
 
-  private boolean isAnothers(QueueId queue, JournalChain chain) {
+  JournalCounters counters() {
+    return counters;
+  }
+
+  boolean isAnothers(QueueId queue, JournalChain chain) {
     return chain.sure() && chain.epoch() > 0 && !chain.released() && !isHeld(queue, chain);
   }
 
@@ -227,28 +196,8 @@ public final class LogJournals implements Journal {
     return held != null && chain.isOwner(held.epoch(), held.writer());
   }
 
-  /**
-   * Makes the broker confirm what was read, and checks that the log still has it, as its master may
-   * have lost it. A claim after a lost one skips an epoch; then no reader knows whether the history
-   * is complete.
-   */
-  private void confirmRead(QueueLog queueLog, UUID writer, Recovered recovered)
-      throws IOException, InterruptedException {
-    JournalReader reader = recovered.reader();
-    LastMessages read = reader.lastRead();
-    if (!read.isEmpty()) {
-      RecordHeader barrier = header(RecordKind.RELEASE, writer, 0, reader.chain());
-      queueLog.append(queueLog.draft(barrier, LogRecord.NO_PAYLOAD), reader, recovered.state());
-      queueLog.requireUnchanged(read);
-    }
-  }
-
-  private RecordHeader header(RecordKind kind, UUID writer, long epoch, JournalChain chain) {
-    return new RecordHeader(
-        kind, writer, epoch, chain.number(), JournalLog.NONE, chain.to(), timing.nowMillis());
-  }
-
-  private Taken taken(QueueLog queueLog, UUID writer, Recovered recovered, long beganNanos) {
+  /** Reports a confirmed claim. */
+  Taken taken(QueueLog queueLog, UUID writer, Recovered recovered, long beganNanos) {
     counters.taken();
     QueueId queue = queueLog.queue();
     long epoch = recovered.reader().chain().epoch();

@@ -21,6 +21,9 @@ final class QueueLog {
   /** Maximum number of repeated recoveries. */
   private static final int RECOVERIES = 10;
 
+  /** Pause before a repeated recovery. */
+  static final long RECOVERY_NANOS = PATIENCE_NANOS / RECOVERIES;
+
   /** Instead of an offset: all messages that the log shows. */
   private static final long ALL = Long.MAX_VALUE;
 
@@ -79,18 +82,19 @@ final class QueueLog {
   /** A state recovered from the log, and the reader positioned after it. */
   record Recovered(ReplayedState state, JournalReader reader) {}
 
+  /** Reads the queue's state from all that the log shows. */
+  Recovered recoverOnce() throws IOException, InterruptedException {
+    return recover(ALL, counters);
+  }
+
   /**
-   * Reads the queue's state from all that the log shows. If history is missing, the log may not
-   * show the marked snapshot yet, or messages were deleted meanwhile. Then this repeats the
-   * recovery a few times.
+   * Returns whether a recovery is to be repeated: if history is missing, the log may not show the
+   * marked snapshot yet, or messages were deleted meanwhile.
+   *
+   * @param recoveries number of recoveries so far
    */
-  Recovered recover() throws IOException, InterruptedException {
-    Recovered recovered = recover(ALL, counters);
-    for (int more = RECOVERIES; more > 0 && !recovered.reader().chain().sure(); more--) {
-      timing.pause(PATIENCE_NANOS / RECOVERIES);
-      recovered = recover(ALL, counters);
-    }
-    return recovered;
+  static boolean mayBeIncomplete(JournalChain chain, int recoveries) {
+    return !chain.sure() && recoveries <= RECOVERIES;
   }
 
   /**
@@ -126,7 +130,9 @@ final class QueueLog {
   }
 
   /**
-   * Reads all messages before an offset; waits for them if necessary.
+   * Reads all messages before an offset; waits for them if necessary. The wait is within the step:
+   * the broker has acknowledged the messages, and a caller that appends has no outcome before. A
+   * repeated append would write again.
    *
    * @throws IOException if they do not arrive
    */

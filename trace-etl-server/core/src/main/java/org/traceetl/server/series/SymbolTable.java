@@ -6,7 +6,6 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 import java.util.Arrays;
-import java.util.concurrent.ThreadLocalRandom;
 
 /**
  * The strings of one queue as numbers. A string is hashed and compared once per batch; all further
@@ -41,7 +40,7 @@ public final class SymbolTable {
   private final int maxValueBytes;
 
   /** Differs between tables, so that an attacker cannot prepare collisions. */
-  private final long seed = ThreadLocalRandom.current().nextLong();
+  private final long seed;
 
   private final HashIndex index = new HashIndex(256);
   private final IntStack free = new IntStack();
@@ -62,11 +61,13 @@ public final class SymbolTable {
    * @param maxSymbols maximum number of symbols
    * @param maxBytes maximum total size of strings
    * @param maxValueBytes longer strings are cut, at a UTF-8 boundary
+   * @param seed of the hashes; random
    */
-  public SymbolTable(int maxSymbols, long maxBytes, int maxValueBytes) {
+  public SymbolTable(int maxSymbols, long maxBytes, int maxValueBytes, long seed) {
     this.maxSymbols = maxSymbols;
     this.maxBytes = maxBytes;
     this.maxValueBytes = maxValueBytes;
+    this.seed = seed;
   }
 
   /** Returns the symbol of a string, or {@link #ABSENT}. */

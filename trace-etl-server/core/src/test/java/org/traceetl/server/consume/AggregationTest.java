@@ -6,10 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
-import org.traceetl.server.config.SeriesConfig;
-import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.dedup.BatchHistory;
 
 class AggregationTest {
@@ -17,11 +14,7 @@ class AggregationTest {
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "CLASSIC")
   void nativeBucketsAreOfNoUnitByDefault(HistogramConfig.Kind kind) {
     assertThatThrownBy(() ->
-            new Aggregation(
-                SeriesConfig.defaults(),
-                new HistogramConfig(null, kind, null),
-                DocumentsConfig.defaults(),
-                new WindowConfig(null, null)))
+            Aggregation.builder(() -> 1).histogram(new HistogramConfig(null, kind, null)).build())
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage("histogram.kind = " + kind + ": must come with the unit of durations");
   }
@@ -29,14 +22,7 @@ class AggregationTest {
   @ParameterizedTest
   @ValueSource(ints = {10_000, 10_001, 100_000})
   void eachAgentOfALargeFleetIsRememberedByDefault(int agents) {
-    BatchHistory history =
-        new Aggregation(
-                SeriesConfig.defaults(),
-                new HistogramConfig(null),
-                DocumentsConfig.defaults(),
-                new WindowConfig(null, null))
-            .newImage()
-            .history();
+    BatchHistory history = Aggregation.builder(() -> 1).build().newImage().history();
     for (int agent = 0; agent < agents; agent++) {
       history.isFirst(0, agent, 1, 0, agent);
     }

@@ -12,10 +12,6 @@ import org.apache.rocketmq.common.message.MessageQueue;
 import org.junit.jupiter.api.Test;
 import org.traceetl.common.Clocks;
 import org.traceetl.common.SteppedTask;
-import org.traceetl.server.config.DocumentsConfig;
-import org.traceetl.server.config.HistogramConfig;
-import org.traceetl.server.config.SeriesConfig;
-import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.window.LastMessages;
 import org.traceetl.server.window.QueueId;
 
@@ -63,12 +59,7 @@ class CommitterTest {
     }
   }
 
-  private final Aggregation aggregation =
-      new Aggregation(
-          SeriesConfig.defaults(),
-          new HistogramConfig(null),
-          DocumentsConfig.defaults(),
-          new WindowConfig(null, null));
+  private final Aggregation aggregation = Aggregation.builder(() -> 1).build();
   private final OwnedQueue queue =
       new OwnedQueue(
           ID,

@@ -11,14 +11,12 @@ import java.util.Random;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
-import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.EventsConfig;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.SeriesConfig.Dimension;
 import org.traceetl.server.config.SeriesConfig.Filter;
 import org.traceetl.server.config.StandardProfile;
-import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.journal.MalformedRecordException;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.journal.RecordWriter;
@@ -43,22 +41,22 @@ class EventsTest {
 
   private static Aggregation aggregation(
       EventsConfig events, int maxPerApplication, int maxApplications) {
-    return new Aggregation(
-        events.addTo(
-            new SeriesConfig(
-                List.of(new Dimension("route", null, null)),
-                List.of(new Filter(null, "GET /health", null)),
-                null,
-                maxPerApplication,
-                maxApplications,
-                null,
-                null,
-                null,
-                null),
-            StandardProfile.OTEL),
-        new HistogramConfig(List.of(10.0, 100.0)),
-        DocumentsConfig.defaults(),
-        new WindowConfig(null, null));
+    return Aggregation.builder(() -> 1)
+        .series(
+            events.addTo(
+                new SeriesConfig(
+                    List.of(new Dimension("route", null, null)),
+                    List.of(new Filter(null, "GET /health", null)),
+                    null,
+                    maxPerApplication,
+                    maxApplications,
+                    null,
+                    null,
+                    null,
+                    null),
+                StandardProfile.OTEL))
+        .histogram(new HistogramConfig(List.of(10.0, 100.0)))
+        .build();
   }
 
   private QueueAggregator owner(Aggregation aggregation, QueueImage image) {

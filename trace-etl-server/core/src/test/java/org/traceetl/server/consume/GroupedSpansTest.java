@@ -20,7 +20,6 @@ import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.SeriesConfig.Dimension;
 import org.traceetl.server.config.SeriesConfig.Filter;
 import org.traceetl.server.config.StandardProfile;
-import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.window.Books;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
@@ -37,25 +36,27 @@ class GroupedSpansTest {
   private static QueueAggregator newAggregator(
       int maxSeries, int maxPerApplication, int maxApplications) {
     Aggregation aggregation =
-        new Aggregation(
-            new EventsConfig(true, null)
-                .addTo(
-                    new SeriesConfig(
-                        List.of(
-                            new Dimension("route", null, null), new Dimension("zone", null, null)),
-                        List.of(new Filter(null, "GET /health", null)),
-                        maxSeries,
-                        maxPerApplication,
-                        maxApplications,
-                        null,
-                        null,
-                        null,
-                        null),
-                    StandardProfile.OTEL),
-            new HistogramConfig(List.of(10.0, 100.0), HistogramConfig.Kind.BOTH, null),
-            new DocumentsConfig(Duration.ofSeconds(1), null, null, 2, null, null),
-            new WindowConfig(null, null),
-            MetricsConfig.Unit.SECONDS);
+        Aggregation.builder(() -> 1)
+            .series(
+                new EventsConfig(true, null)
+                    .addTo(
+                        new SeriesConfig(
+                            List.of(
+                                new Dimension("route", null, null),
+                                new Dimension("zone", null, null)),
+                            List.of(new Filter(null, "GET /health", null)),
+                            maxSeries,
+                            maxPerApplication,
+                            maxApplications,
+                            null,
+                            null,
+                            null,
+                            null),
+                        StandardProfile.OTEL))
+            .histogram(new HistogramConfig(List.of(10.0, 100.0), HistogramConfig.Kind.BOTH, null))
+            .documents(new DocumentsConfig(Duration.ofSeconds(1), null, null, 2, null, null))
+            .unit(MetricsConfig.Unit.SECONDS)
+            .build();
     return aggregation.newAggregator(
         new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics());
   }

@@ -10,14 +10,11 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
 import org.traceetl.server.config.DeduplicationConfig;
-import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.EventsConfig;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.StandardProfile;
-import org.traceetl.server.config.WindowConfig;
-import org.traceetl.server.decode.Messages;
 import org.traceetl.server.dedup.BatchHistory;
 import org.traceetl.server.journal.MalformedRecordException;
 import org.traceetl.server.journal.QueueImage;
@@ -40,23 +37,23 @@ class HandOverTest {
   private long offset;
 
   private Aggregation newAggregation() {
-    return new Aggregation(
-        new EventsConfig(true, null)
-            .addTo(
-                new SeriesConfig(
-                    List.of(new SeriesConfig.Dimension("route", null, null)),
-                    null,
-                    maxSeries,
-                    maxPerApplication,
-                    null,
-                    null,
-                    null,
-                    maxValueBytes,
-                    null),
-                StandardProfile.OTEL),
-        new HistogramConfig(List.of(10.0, 100.0)),
-        DocumentsConfig.defaults(),
-        new WindowConfig(null, null));
+    return Aggregation.builder(() -> 1)
+        .series(
+            new EventsConfig(true, null)
+                .addTo(
+                    new SeriesConfig(
+                        List.of(new SeriesConfig.Dimension("route", null, null)),
+                        null,
+                        maxSeries,
+                        maxPerApplication,
+                        null,
+                        null,
+                        null,
+                        maxValueBytes,
+                        null),
+                    StandardProfile.OTEL))
+        .histogram(new HistogramConfig(List.of(10.0, 100.0)))
+        .build();
   }
 
   private static QueueAggregator owner(Aggregation aggregation, QueueImage image) {
@@ -287,15 +284,10 @@ class HandOverTest {
           }
         };
     Aggregation aggregation =
-        new Aggregation(
-            SeriesConfig.defaults(),
-            new HistogramConfig(null),
-            DocumentsConfig.defaults(),
-            new WindowConfig(null, null),
-            MetricsConfig.Unit.MILLISECONDS,
-            Messages.SPAN_BATCH,
-            null,
-            new DeduplicationConfig(1L << 20));
+        Aggregation.builder(() -> 1)
+            .unit(MetricsConfig.Unit.MILLISECONDS)
+            .deduplication(new DeduplicationConfig(1L << 20))
+            .build();
     QueueAggregator owner =
         aggregation.newAggregator(
             QUEUE, aggregation.newDecoder(), listener, aggregation.newImage());

@@ -11,10 +11,8 @@ import java.util.Random;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
-import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.SeriesConfig;
-import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.series.Cardinality;
 import org.traceetl.server.window.Books;
@@ -54,20 +52,20 @@ class HeavyHittersTest {
   private long offset;
 
   private Aggregation newAggregation() {
-    return new Aggregation(
-        new SeriesConfig(
-            List.of(new SeriesConfig.Dimension("user", null, null)),
-            null,
-            maxSeries,
-            maxPerApplication,
-            maxApplications,
-            maxSymbols,
-            maxSymbolBytes,
-            null,
-            null),
-        new HistogramConfig(List.of(10.0)),
-        DocumentsConfig.defaults(),
-        new WindowConfig(null, null));
+    return Aggregation.builder(() -> 1)
+        .series(
+            new SeriesConfig(
+                List.of(new SeriesConfig.Dimension("user", null, null)),
+                null,
+                maxSeries,
+                maxPerApplication,
+                maxApplications,
+                maxSymbols,
+                maxSymbolBytes,
+                null,
+                null))
+        .histogram(new HistogramConfig(List.of(10.0)))
+        .build();
   }
 
   private void accept(BatchMessage batch) {

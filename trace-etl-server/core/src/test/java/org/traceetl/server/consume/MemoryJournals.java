@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 import org.traceetl.server.journal.Journal;
 import org.traceetl.server.journal.QueueImage;
@@ -46,7 +45,11 @@ final class MemoryJournals implements Journal {
   }
 
   @Override
-  public Taken take(QueueId queue, Duration patience, BooleanSupplier wanted) throws IOException {
+  public TakeOver takeOver(QueueId queue, Duration patience) {
+    return () -> take(queue);
+  }
+
+  private Taken take(QueueId queue) throws IOException {
     IOException why = refusal;
     if (why != null && refused.test(queue)) {
       throw why;
@@ -56,7 +59,7 @@ final class MemoryJournals implements Journal {
 
   /** Takes the queue as another process. */
   void fence(QueueId queue) throws IOException {
-    take(queue, Duration.ZERO, () -> true);
+    take(queue);
   }
 
   @Override

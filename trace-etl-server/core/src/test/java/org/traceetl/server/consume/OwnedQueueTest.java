@@ -13,10 +13,6 @@ import org.apache.rocketmq.common.message.MessageConst;
 import org.apache.rocketmq.common.message.MessageExt;
 import org.apache.rocketmq.common.message.MessageQueue;
 import org.junit.jupiter.api.Test;
-import org.traceetl.server.config.DocumentsConfig;
-import org.traceetl.server.config.HistogramConfig;
-import org.traceetl.server.config.SeriesConfig;
-import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.consume.BrokerOffsets.Range;
 import org.traceetl.server.consume.OwnedQueue.Outcome;
 import org.traceetl.server.window.LastMessages;
@@ -44,12 +40,7 @@ class OwnedQueueTest {
   /** Offsets at which pulling continued after a pull without an answer. */
   private final Set<Long> resumed = new HashSet<>();
 
-  private final Aggregation aggregation =
-      new Aggregation(
-          SeriesConfig.defaults(),
-          new HistogramConfig(null),
-          DocumentsConfig.defaults(),
-          new WindowConfig(null, null));
+  private final Aggregation aggregation = Aggregation.builder(() -> 1).build();
   private final OwnedQueue queue =
       new OwnedQueue(
           ID,

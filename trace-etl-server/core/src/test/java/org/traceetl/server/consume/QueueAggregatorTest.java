@@ -26,7 +26,6 @@ import org.traceetl.server.config.SeriesConfig.From;
 import org.traceetl.server.config.SpanKind;
 import org.traceetl.server.config.TemplatesConfig;
 import org.traceetl.server.config.TemplatesConfig.Rule;
-import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.window.AcceptedBatches;
 import org.traceetl.server.window.Books;
@@ -68,20 +67,21 @@ class QueueAggregatorTest {
 
   private Aggregators newAggregation() {
     Aggregation aggregation =
-        new Aggregation(
-            new SeriesConfig(
-                dimensions,
-                filters,
-                maxSeries,
-                maxPerApplication,
-                maxApplications,
-                null,
-                null,
-                null,
-                templates),
-            new HistogramConfig(List.of(10.0, 100.0)),
-            documents,
-            new WindowConfig(null, null));
+        Aggregation.builder(() -> 1)
+            .series(
+                new SeriesConfig(
+                    dimensions,
+                    filters,
+                    maxSeries,
+                    maxPerApplication,
+                    maxApplications,
+                    null,
+                    null,
+                    null,
+                    templates))
+            .histogram(new HistogramConfig(List.of(10.0, 100.0)))
+            .documents(documents)
+            .build();
     return queue ->
         aggregation.newAggregator(queue, aggregation.newDecoder(), new PipelineMetrics());
   }
@@ -439,11 +439,10 @@ class QueueAggregatorTest {
   @Test
   void whatAForgedJournalHasTwiceIsLeftOut() {
     Aggregation aggregation =
-        new Aggregation(
-            SeriesConfig.defaults(),
-            new HistogramConfig(List.of(10.0, 100.0)),
-            documents,
-            new WindowConfig(null, null));
+        Aggregation.builder(() -> 1)
+            .histogram(new HistogramConfig(List.of(10.0, 100.0)))
+            .documents(documents)
+            .build();
     QueueImage image =
         image(
             aggregation,
@@ -478,11 +477,10 @@ class QueueAggregatorTest {
   @Test
   void whatAForgedJournalSaysOfSeriesIsBounded() {
     Aggregation aggregation =
-        new Aggregation(
-            SeriesConfig.defaults(),
-            new HistogramConfig(List.of(10.0, 100.0)),
-            documents,
-            new WindowConfig(null, null));
+        Aggregation.builder(() -> 1)
+            .histogram(new HistogramConfig(List.of(10.0, 100.0)))
+            .documents(documents)
+            .build();
     int highest = (1 << 24) - 1;
     List<SeriesDefinition> forged =
         List.of(

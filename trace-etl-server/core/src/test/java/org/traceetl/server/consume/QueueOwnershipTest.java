@@ -9,15 +9,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 import org.apache.rocketmq.common.message.MessageQueue;
 import org.junit.jupiter.api.Test;
 import org.traceetl.common.Clocks;
 import org.traceetl.common.SteppedTask;
-import org.traceetl.server.config.DocumentsConfig;
-import org.traceetl.server.config.HistogramConfig;
-import org.traceetl.server.config.SeriesConfig;
-import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.decode.BatchDecoder;
 import org.traceetl.server.journal.Journal;
 import org.traceetl.server.journal.QueueImage;
@@ -34,12 +29,7 @@ class QueueOwnershipTest {
 
   private final List<String> calls = new ArrayList<>();
   private final ScriptedJournal journal = new ScriptedJournal();
-  private final Aggregation aggregation =
-      new Aggregation(
-          SeriesConfig.defaults(),
-          new HistogramConfig(null),
-          DocumentsConfig.defaults(),
-          new WindowConfig(null, null));
+  private final Aggregation aggregation = Aggregation.builder(() -> 1).build();
   private final BatchDecoder decoder = aggregation.newDecoder();
   private long nowNanos = Long.MAX_VALUE - TimeUnit.SECONDS.toNanos(20);
   private final Clocks clocks =
@@ -61,6 +51,10 @@ class QueueOwnershipTest {
     private int failures;
     private Outcome outcome = Outcome.KEPT;
     private boolean snapshotDue;
+
+    /** Whether a take-over waits for the release of the former owner. */
+    private boolean unreleased;
+
     private long shownUntilNanos;
 
     private Outcome call(String name) throws IOException {
@@ -76,11 +70,22 @@ class QueueOwnershipTest {
     }
 
     @Override
-    public Taken take(QueueId queue, Duration patience, BooleanSupplier wanted) throws IOException {
-      call("claim, waits " + patience.toSeconds());
-      return wanted.getAsBoolean()
-          ? new Taken(this, aggregation.newImage(), LastMessages.NONE, nowNanos)
-          : null;
+    public TakeOver takeOver(QueueId queue, Duration patience) {
+      return new TakeOver() {
+        @Override
+        public Taken step() throws IOException {
+          call("claim, waits " + patience.toSeconds());
+          return unreleased
+              ? null
+              : new Taken(
+                  ScriptedJournal.this, aggregation.newImage(), LastMessages.NONE, nowNanos);
+        }
+
+        @Override
+        public long dueInNanos() {
+          return unreleased ? TimeUnit.MILLISECONDS.toNanos(50) : 0;
+        }
+      };
     }
 
     @Override
@@ -185,6 +190,28 @@ class QueueOwnershipTest {
     assertThat(calls).containsExactly("claim, waits 3", "restored", "extend");
     assertThat(ownership.takeRecovered()).isNotNull();
     assertThat(ownership.takeRecovered()).isNull();
+  }
+
+  @Test
+  void aTakeOverThatWaitsReturnsFromItsSteps() throws Exception {
+    journal.unreleased = true;
+    assertThat(step()).isEqualTo(Duration.ofMillis(50));
+    assertThat(ownership.takeRecovered()).isNull();
+    journal.unreleased = false;
+    step();
+
+    assertThat(ownership.takeRecovered()).isNotNull();
+  }
+
+  @Test
+  void aReleaseEndsATakeOverThatWaits() throws Exception {
+    journal.unreleased = true;
+    step();
+    ownership.release();
+
+    assertEnded();
+    assertThat(calls).containsExactly("claim, waits 3");
+    assertThat(ownerships.take(QUEUE, decoder)).isNotNull();
   }
 
   @Test

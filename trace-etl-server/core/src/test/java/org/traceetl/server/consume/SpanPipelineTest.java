@@ -28,10 +28,7 @@ import org.junit.jupiter.api.io.CleanupMode;
 import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.common.Clocks;
 import org.traceetl.proto.Rejection;
-import org.traceetl.server.config.DocumentsConfig;
-import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.RocketMqConfig;
-import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.journal.NoAnswerException;
 import org.traceetl.server.journal.WindowFollower;
@@ -142,8 +139,7 @@ class SpanPipelineTest {
   }
 
   private static Aggregation aggregation(WindowConfig window) {
-    return new Aggregation(
-        SeriesConfig.defaults(), new HistogramConfig(null), DocumentsConfig.defaults(), window);
+    return Aggregation.builder(() -> 1).window(window).build();
   }
 
   /** Sends batches of one span each to the queues in turn. */

@@ -13,7 +13,6 @@ import org.openjdk.jcstress.infra.results.JJJ_Result;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.SeriesConfig;
-import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 
@@ -28,11 +27,11 @@ import org.traceetl.server.window.SealedWindow;
 @State
 public class SwapStress {
   private static final Aggregation AGGREGATION =
-      new Aggregation(
-          new SeriesConfig(null, null, 10_000_000, null, null, null, null, null, null),
-          new HistogramConfig(List.of(1.0)),
-          new DocumentsConfig(null, null, null, 0, 0, 0),
-          new WindowConfig(null, null));
+      Aggregation.builder(() -> 1)
+          .series(new SeriesConfig(null, null, 10_000_000, null, null, null, null, null, null))
+          .histogram(new HistogramConfig(List.of(1.0)))
+          .documents(new DocumentsConfig(null, null, null, 0, 0, 0))
+          .build();
   private static final byte[][] MESSAGES = {
     new BatchMessage("shop").span("GET /", 1).message(0),
     new BatchMessage("shop").span("GET /", 1).message(1),

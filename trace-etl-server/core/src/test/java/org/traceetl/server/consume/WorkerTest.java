@@ -35,11 +35,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
 import org.traceetl.common.Clocks;
 import org.traceetl.proto.Rejection;
-import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.RocketMqConfig;
-import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.decode.AttributeKeys;
 import org.traceetl.server.decode.BatchDecoder;
@@ -131,13 +129,11 @@ class WorkerTest {
   private void start(Duration window, MappedProfile profile, Clock clock) {
     WindowConfig windows = new WindowConfig(window, window.multipliedBy(100));
     Aggregation aggregation =
-        new Aggregation(
-            SeriesConfig.defaults(),
-            new HistogramConfig(null),
-            DocumentsConfig.defaults(),
-            windows,
-            MetricsConfig.Unit.MILLISECONDS,
-            profile);
+        Aggregation.builder(() -> 1)
+            .window(windows)
+            .unit(MetricsConfig.Unit.MILLISECONDS)
+            .profile(profile)
+            .build();
     journals = new MemoryJournals(aggregation, LEASE);
     journals.obstacle = sealed -> gate.await();
     ownerships =

@@ -131,7 +131,7 @@ class LogJournalsTest {
     leaving = one.take(QUEUE).journal();
     leaving.append(window(0, 10));
 
-    Taken taken = other.take(QUEUE, Duration.ofSeconds(3));
+    Taken taken = other.take(QUEUE, Duration.ofSeconds(3), () -> true);
 
     assertThat(taken.showFromNanos()).isEqualTo(nowNanos);
     assertThat(taken.image().to()).isEqualTo(10);
@@ -142,7 +142,7 @@ class LogJournalsTest {
     one.take(QUEUE).journal().append(window(0, 10));
     long beganNanos = nowNanos;
 
-    assertThat(other.take(QUEUE, Duration.ofSeconds(3)).image().to()).isEqualTo(10);
+    assertThat(other.take(QUEUE, Duration.ofSeconds(3), () -> true).image().to()).isEqualTo(10);
     assertThat(nowNanos - beganNanos).isBetween(3_000_000_000L, 3_500_000_000L);
   }
 
@@ -347,16 +347,12 @@ class LogJournalsTest {
   /**
    * @param meanwhile runs after the take has read the log, before its first append
    */
-  private AbstractThrowableAssert<?, ? extends Throwable> assertTakeFails(Runnable meanwhile) {
-    return assertThatThrownBy(() ->
-            other.take(
-                QUEUE,
-                Duration.ZERO,
-                () -> {
-                  meanwhile.run();
-                  return true;
-                }))
-        .isInstanceOf(IOException.class);
+  private AbstractThrowableAssert<?, ? extends Throwable> assertTakeFails(Runnable meanwhile)
+      throws Exception {
+    Journal.TakeOver takeOver = other.takeOver(QUEUE, Duration.ZERO);
+    assertThat(takeOver.step()).isNull();
+    meanwhile.run();
+    return assertThatThrownBy(takeOver::step).isInstanceOf(IOException.class);
   }
 
   /** Stores a claim of another process. */

@@ -196,7 +196,8 @@ class RocketMqLogsTest {
         SPANS,
         "servers",
         () -> new QueueImage(RandomWindows.SCHEMA, windows.stride(), 1 << 20),
-        JournalTiming.of(Clocks.SYSTEM, Duration.ofSeconds(30), Duration.ofMinutes(10)),
+        new JournalTiming(
+            Clocks.SYSTEM, new Random(), Duration.ofSeconds(30), Duration.ofMinutes(10)),
         new JournalCounters(),
         1_000);
   }

@@ -14,12 +14,12 @@ import net.jqwik.api.constraints.StringLength;
 import org.junit.jupiter.api.Test;
 
 class SymbolTableTest {
-  private final SymbolTable symbols = new SymbolTable(1_000, 10_000, 16);
+  private final SymbolTable symbols = new SymbolTable(1_000, 10_000, 16, 1);
 
   @Property
   void equalStringsShareASymbolAndOthersDoNot(
       @ForAll @Size(max = 100) List<@StringLength(max = 5) String> strings) {
-    SymbolTable table = new SymbolTable(1_000, 10_000, 64);
+    SymbolTable table = new SymbolTable(1_000, 10_000, 64, 1);
     Map<String, Integer> model = new HashMap<>();
     for (String string : strings) {
       // An unpaired surrogate has no UTF-8 form; it becomes a question mark.
@@ -73,13 +73,13 @@ class SymbolTableTest {
 
   @Test
   void entriesAndBytesAreBounded() {
-    SymbolTable few = new SymbolTable(2, 10_000, 16);
+    SymbolTable few = new SymbolTable(2, 10_000, 16, 1);
     intern(few, "a");
     intern(few, "b");
     assertThat(intern(few, "c")).isEqualTo(SymbolTable.FULL);
     assertThat(intern(few, "a")).isNotNegative();
 
-    SymbolTable small = new SymbolTable(100, 10, 16);
+    SymbolTable small = new SymbolTable(100, 10, 16, 1);
     intern(small, "12345678");
     assertThat(intern(small, "abc")).isEqualTo(SymbolTable.FULL);
     assertThat(intern(small, "ab")).isNotNegative();

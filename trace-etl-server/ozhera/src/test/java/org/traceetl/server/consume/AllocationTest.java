@@ -22,7 +22,6 @@ import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.StandardProfile;
-import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.decode.Messages;
 import org.traceetl.server.ozhera.OzheraRules;
 import org.traceetl.server.ozhera.OzheraSeries;
@@ -41,12 +40,12 @@ class AllocationTest {
   void aSpanAllocatesNothing(HistogramConfig.Kind kind) {
     Workload workload = new Workload(20, 50, 200);
     Aggregation aggregation =
-        new Aggregation(
-            workload.series(),
-            new HistogramConfig(null, kind, null),
-            new DocumentsConfig(null, null, null, null, null, 0),
-            new WindowConfig(null, null),
-            MetricsConfig.Unit.MILLISECONDS);
+        Aggregation.builder(() -> 1)
+            .series(workload.series())
+            .histogram(new HistogramConfig(null, kind, null))
+            .documents(new DocumentsConfig(null, null, null, null, null, 0))
+            .unit(MetricsConfig.Unit.MILLISECONDS)
+            .build();
     QueueAggregator aggregator =
         aggregation.newAggregator(
             new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics());
@@ -59,11 +58,10 @@ class AllocationTest {
   @Test
   void aSpanWhoseNameIsJoinedAllocatesNothing() {
     Aggregation aggregation =
-        new Aggregation(
-            new SeriesConfig(null, null, null, 5, 1, null, null, null, null),
-            new HistogramConfig(null),
-            new DocumentsConfig(null, null, null, null, null, 0),
-            new WindowConfig(null, null));
+        Aggregation.builder(() -> 1)
+            .series(new SeriesConfig(null, null, null, 5, 1, null, null, null, null))
+            .documents(new DocumentsConfig(null, null, null, null, null, 0))
+            .build();
     aggregation.learnt(
         new LearntNames(
             1, 1, Map.of("shop", new NameRules(List.of(new NameRule("GET /item/", 1, 501, 1))))));
@@ -96,13 +94,13 @@ class AllocationTest {
   @Test
   void aSpanInProfileOzheraAllocatesNothing() {
     Aggregation aggregation =
-        new Aggregation(
-            OzheraSpansTest.series(),
-            OzheraSpansTest.histogram(),
-            new DocumentsConfig(null, null, null, 0, 0, 0),
-            new WindowConfig(null, null),
-            MetricsConfig.Unit.MILLISECONDS,
-            new OzheraSeries(OzheraRules::defaults));
+        Aggregation.builder(() -> 1)
+            .series(OzheraSpansTest.series())
+            .histogram(OzheraSpansTest.histogram())
+            .documents(new DocumentsConfig(null, null, null, 0, 0, 0))
+            .unit(MetricsConfig.Unit.MILLISECONDS)
+            .profile(new OzheraSeries(OzheraRules::defaults))
+            .build();
     QueueAggregator aggregator =
         aggregation.newAggregator(
             new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics());
@@ -135,11 +133,10 @@ class AllocationTest {
   @Test
   void aSpanThatFindsNoRoomAllocatesNothing() {
     Aggregation aggregation =
-        new Aggregation(
-            new SeriesConfig(null, null, null, 5, 1, null, null, null, null),
-            new HistogramConfig(null),
-            new DocumentsConfig(null, null, null, null, null, 0),
-            new WindowConfig(null, null));
+        Aggregation.builder(() -> 1)
+            .series(new SeriesConfig(null, null, null, 5, 1, null, null, null, null))
+            .documents(new DocumentsConfig(null, null, null, null, null, 0))
+            .build();
     QueueAggregator aggregator =
         aggregation.newAggregator(
             new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics());
@@ -170,15 +167,15 @@ class AllocationTest {
   @ValueSource(ints = {5, 1_000})
   void anEventAllocatesNothing(int maxPerApplication) {
     Aggregation aggregation =
-        new Aggregation(
-            new EventsConfig(true, null)
-                .addTo(
-                    new SeriesConfig(
-                        null, null, null, maxPerApplication, null, null, null, null, null),
-                    StandardProfile.OTEL),
-            new HistogramConfig(null),
-            new DocumentsConfig(null, null, null, null, null, 0),
-            new WindowConfig(null, null));
+        Aggregation.builder(() -> 1)
+            .series(
+                new EventsConfig(true, null)
+                    .addTo(
+                        new SeriesConfig(
+                            null, null, null, maxPerApplication, null, null, null, null, null),
+                        StandardProfile.OTEL))
+            .documents(new DocumentsConfig(null, null, null, null, null, 0))
+            .build();
     QueueAggregator aggregator =
         aggregation.newAggregator(
             new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics());
@@ -206,12 +203,12 @@ class AllocationTest {
   @EnumSource
   void aSpanInAGroupAllocatesNothing(HistogramConfig.Kind kind) {
     Aggregation aggregation =
-        new Aggregation(
-            new SeriesConfig(null, null, null, null, null, null, null, null, null),
-            new HistogramConfig(null, kind, null),
-            new DocumentsConfig(null, null, null, null, null, null),
-            new WindowConfig(null, null),
-            MetricsConfig.Unit.MILLISECONDS);
+        Aggregation.builder(() -> 1)
+            .series(new SeriesConfig(null, null, null, null, null, null, null, null, null))
+            .histogram(new HistogramConfig(null, kind, null))
+            .documents(new DocumentsConfig(null, null, null, null, null, null))
+            .unit(MetricsConfig.Unit.MILLISECONDS)
+            .build();
     QueueAggregator aggregator =
         aggregation.newAggregator(
             new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics());
@@ -236,25 +233,26 @@ class AllocationTest {
   @ValueSource(booleans = {true, false})
   void aSpanOfOzheraAllocatesNothing(boolean isMapped) {
     Aggregation aggregation =
-        new Aggregation(
-            isMapped
-                ? OzheraSpansTest.series()
-                : new SeriesConfig(
-                    List.of(new SeriesConfig.Dimension("http.status_code", null, null)),
-                    null,
-                    null,
-                    null,
-                    null,
-                    null,
-                    null,
-                    null,
-                    null),
-            OzheraSpansTest.histogram(),
-            new DocumentsConfig(null, null, null, null, null, 0),
-            new WindowConfig(null, null),
-            MetricsConfig.Unit.MILLISECONDS,
-            Messages.of("ozhera"),
-            isMapped ? new OzheraSeries(OzheraRules::defaults) : null);
+        Aggregation.builder(() -> 1)
+            .series(
+                isMapped
+                    ? OzheraSpansTest.series()
+                    : new SeriesConfig(
+                        List.of(new SeriesConfig.Dimension("http.status_code", null, null)),
+                        null,
+                        null,
+                        null,
+                        null,
+                        null,
+                        null,
+                        null,
+                        null))
+            .histogram(OzheraSpansTest.histogram())
+            .documents(new DocumentsConfig(null, null, null, null, null, 0))
+            .unit(MetricsConfig.Unit.MILLISECONDS)
+            .messages(Messages.of("ozhera"))
+            .profile(isMapped ? new OzheraSeries(OzheraRules::defaults) : null)
+            .build();
     QueueAggregator aggregator =
         aggregation.newAggregator(
             new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics());
@@ -277,11 +275,9 @@ class AllocationTest {
   @Test
   void aBatchOfOneOfManyAgentsAndItsRepeatAllocateNothing() {
     Aggregation aggregation =
-        new Aggregation(
-            SeriesConfig.defaults(),
-            new HistogramConfig(null),
-            new DocumentsConfig(null, null, null, null, null, 0),
-            new WindowConfig(null, null));
+        Aggregation.builder(() -> 1)
+            .documents(new DocumentsConfig(null, null, null, null, null, 0))
+            .build();
     QueueAggregator aggregator =
         aggregation.newAggregator(
             new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics());

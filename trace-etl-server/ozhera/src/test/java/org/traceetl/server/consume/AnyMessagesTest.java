@@ -12,11 +12,8 @@ import org.apache.rocketmq.common.compression.CompressionType;
 import org.apache.rocketmq.common.compression.CompressorFactory;
 import org.apache.rocketmq.common.sysflag.MessageSysFlag;
 import org.junit.jupiter.api.Test;
-import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.MetricsConfig;
-import org.traceetl.server.config.SeriesConfig;
-import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.decode.Messages;
 import org.traceetl.server.window.Books;
 import org.traceetl.server.window.QueueId;
@@ -34,14 +31,11 @@ class AnyMessagesTest {
 
   private static QueueAggregator aggregator() {
     Aggregation aggregation =
-        new Aggregation(
-            SeriesConfig.defaults(),
-            new HistogramConfig(List.of(10.0, 100.0)),
-            DocumentsConfig.defaults(),
-            new WindowConfig(null, null),
-            MetricsConfig.Unit.MILLISECONDS,
-            Messages.of("any"),
-            null);
+        Aggregation.builder(() -> 1)
+            .histogram(new HistogramConfig(List.of(10.0, 100.0)))
+            .unit(MetricsConfig.Unit.MILLISECONDS)
+            .messages(Messages.of("any"))
+            .build();
     return aggregation.newAggregator(
         new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics());
   }

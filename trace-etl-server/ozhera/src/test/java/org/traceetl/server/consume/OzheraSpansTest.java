@@ -21,7 +21,6 @@ import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.TemplatesConfig;
-import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.decode.Messages;
 import org.traceetl.server.journal.MalformedRecordException;
 import org.traceetl.server.journal.QueueImage;
@@ -58,23 +57,24 @@ class OzheraSpansTest {
   }
 
   private static Aggregation aggregation(OzheraRules rules, int maxPerApplication) {
-    return new Aggregation(
-        new SeriesConfig(
-            OzheraConfig.dimensions(),
-            null,
-            null,
-            maxPerApplication,
-            null,
-            null,
-            null,
-            null,
-            new TemplatesConfig(false, null, null)),
-        histogram(),
-        new DocumentsConfig(null, null, null, null, null, 0),
-        new WindowConfig(null, null),
-        MetricsConfig.Unit.MILLISECONDS,
-        Messages.of("any"),
-        new OzheraSeries(() -> rules));
+    return Aggregation.builder(() -> 1)
+        .series(
+            new SeriesConfig(
+                OzheraConfig.dimensions(),
+                null,
+                null,
+                maxPerApplication,
+                null,
+                null,
+                null,
+                null,
+                new TemplatesConfig(false, null, null)))
+        .histogram(histogram())
+        .documents(new DocumentsConfig(null, null, null, null, null, 0))
+        .unit(MetricsConfig.Unit.MILLISECONDS)
+        .messages(Messages.of("any"))
+        .profile(new OzheraSeries(() -> rules))
+        .build();
   }
 
   static SeriesConfig series() {
@@ -745,8 +745,7 @@ class OzheraSpansTest {
         .isEqualTo(2);
     assertThat(restored(aggregation(OzheraRules.defaults()), null, null)).isZero();
     Aggregation plain =
-        new Aggregation(
-            series(), histogram(), DocumentsConfig.defaults(), new WindowConfig(null, null));
+        Aggregation.builder(() -> 1).series(series()).histogram(histogram()).build();
     assertThat(restored(plain, "1", "0")).isZero();
     assertThat(restored(plain, null, null, null, null)).isEqualTo(1);
   }

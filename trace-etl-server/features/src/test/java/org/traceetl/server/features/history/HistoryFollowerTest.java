@@ -9,6 +9,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
@@ -61,8 +62,9 @@ final class HistoryFollowerTest {
         "trace-spans",
         "servers",
         () -> new QueueImage(SCHEMA, STRIDE, 1 << 20),
-        JournalTiming.of(
+        new JournalTiming(
             new Clocks(System::nanoTime, this::now),
+            new Random(),
             Duration.ofSeconds(30),
             Duration.ofMinutes(10)),
         new JournalCounters());

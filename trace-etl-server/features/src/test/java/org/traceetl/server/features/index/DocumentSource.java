@@ -3,6 +3,7 @@ package org.traceetl.server.features.index;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Random;
 import org.traceetl.common.Clocks;
 import org.traceetl.server.journal.Journal;
 import org.traceetl.server.journal.JournalCounters;
@@ -37,8 +38,11 @@ final class DocumentSource {
         "trace-spans",
         "servers",
         () -> new QueueImage(1, 2, 1 << 20),
-        JournalTiming.of(
-            new Clocks(System::nanoTime, clock), Duration.ofSeconds(30), Duration.ofMinutes(10)),
+        new JournalTiming(
+            new Clocks(System::nanoTime, clock),
+            new Random(),
+            Duration.ofSeconds(30),
+            Duration.ofMinutes(10)),
         new JournalCounters());
   }
 
