@@ -87,14 +87,7 @@ public final class RunningAgent implements AutoCloseable {
       AgentIdentity identity = AgentIdentity.next(state);
       log.info("Agent {}, epoch {}, state in {}", identity.id(), identity.epoch(), state.path());
       reloader = open(new Reloader(metrics.add(new ReloadMetrics()), clocks.nanoClock()));
-      spool =
-          open(
-              Spool.open(
-                  config.spool(),
-                  identity,
-                  metrics.add(new SpoolMetrics()),
-                  clocks.nanoClock(),
-                  clocks.wall()::millis));
+      spool = open(Spool.open(config.spool(), identity, metrics.add(new SpoolMetrics()), clocks));
       RocketMqTransport.redirectClientLog(state.path().resolve("rocketmq-client-log"));
       RocketMqTransport transport =
           open(

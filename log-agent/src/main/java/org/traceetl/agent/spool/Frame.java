@@ -36,16 +36,11 @@ public final class Frame {
   public void add(BrokerQueue queue, long sequence, byte[] body, int spans) {
     crc.reset();
     crc.update(body, 0, body.length);
-    batches.add(
+    SpooledBatch batch =
         new SpooledBatch(
-            agent,
-            queue,
-            sequence,
-            millis.getAsLong(),
-            spans,
-            body.length,
-            (int) crc.getValue(),
-            body));
+            agent, queue, sequence, millis.getAsLong(), spans, body.length, (int) crc.getValue());
+    batch.body(body);
+    batches.add(batch);
     bodyBytes += body.length;
   }
 

@@ -121,8 +121,7 @@ final class FrameContent {
       int spans = count(from);
       int length = count(from);
       batches.add(
-          new SpooledBatch(
-              agent, queue, sequence, createdMillis, spans, length, from.getInt(), null));
+          new SpooledBatch(agent, queue, sequence, createdMillis, spans, length, from.getInt()));
     }
     for (int left = count(from); left > 0; left--) {
       Checkpoint.Request request =

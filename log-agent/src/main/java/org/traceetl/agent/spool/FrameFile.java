@@ -4,15 +4,9 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
-import java.nio.channels.FileChannel;
-import java.nio.file.Files;
-import java.nio.file.OpenOption;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import java.util.Collection;
 import java.util.List;
-import java.util.Set;
 import java.util.zip.CRC32C;
 
 /**
@@ -55,17 +49,9 @@ final class FrameFile implements AutoCloseable {
     END
   }
 
-  /** Forces the writes of a file to the disk. */
-  interface Force {
-    /** Forces the content, and the metadata needed to read it. */
-    Force CONTENT = (path, channel) -> channel.force(false);
-
-    void force(Path path, FileChannel channel) throws IOException;
-  }
-
   private volatile Path path;
-  private final FileChannel channel;
-  private final Force force;
+  private final Disk.OpenFile file;
+  private final SpoolFiles files;
   private final CRC32C crc = new CRC32C();
   // Confined to the appending thread. Its size is fixed, whatever the size of a frame.
   private ByteBuffer staging;
@@ -80,48 +66,11 @@ final class FrameFile implements AutoCloseable {
   private byte[] content = new byte[0];
   private int contentLength;
 
-  private FrameFile(Path path, FileChannel channel, Force force, long end) {
+  FrameFile(Path path, Disk.OpenFile file, long end, SpoolFiles files) {
     this.path = path;
-    this.channel = channel;
-    this.force = force;
+    this.file = file;
     this.end = end;
-  }
-
-  /** Creates an empty file that is forced by {@link Force#CONTENT}. */
-  static FrameFile create(Path path) throws IOException {
-    return create(path, Force.CONTENT);
-  }
-
-  /** Creates an empty file; replaces one that a failed force left. */
-  static FrameFile create(Path path, Force force) throws IOException {
-    Files.deleteIfExists(path);
-    return open(
-        path,
-        force,
-        Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE));
-  }
-
-  /**
-   * Opens an existing file that is forced by {@link Force#CONTENT}; reading begins at its start.
-   */
-  static FrameFile open(Path path) throws IOException {
-    return open(path, Force.CONTENT);
-  }
-
-  /** Opens an existing file; reading begins at its start. */
-  static FrameFile open(Path path, Force force) throws IOException {
-    return open(path, force, Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE));
-  }
-
-  private static FrameFile open(Path path, Force force, Set<OpenOption> options)
-      throws IOException {
-    FileChannel channel = FileChannel.open(path, options);
-    try {
-      return new FrameFile(path, channel, force, channel.size());
-    } catch (IOException e) {
-      channel.close();
-      throw e;
-    }
+    this.files = files;
   }
 
   Path path() {
@@ -130,7 +79,7 @@ final class FrameFile implements AutoCloseable {
 
   /** Renames the file atomically within its directory. */
   void moveTo(Path name) throws IOException {
-    Files.move(path, name, StandardCopyOption.ATOMIC_MOVE);
+    files.move(path, name);
     path = name;
   }
 
@@ -221,7 +170,7 @@ final class FrameFile implements AutoCloseable {
     staging.flip();
     long next = at;
     while (staging.hasRemaining()) {
-      next += channel.write(staging, next);
+      next += file.write(staging, next);
     }
     staging.clear();
     return next;
@@ -236,13 +185,8 @@ final class FrameFile implements AutoCloseable {
   }
 
   private void cut() throws IOException {
-    channel.truncate(end);
+    file.truncate(end);
     torn = false;
-  }
-
-  /** Returns false while the file may still have a failed frame, whole or in part. */
-  boolean isWhole() {
-    return !torn;
   }
 
   /** Cuts off what a failed append left. */
@@ -264,11 +208,12 @@ final class FrameFile implements AutoCloseable {
    */
   void force() throws IOException {
     try {
-      force.force(path, channel);
+      file.force();
     } catch (ClosedChannelException e) {
       throw e;
     } catch (IOException e) {
       unsound = true;
+      files.forceFailed();
       throw e;
     }
   }
@@ -368,14 +313,14 @@ final class FrameFile implements AutoCloseable {
   private void readFully(long from, ByteBuffer into) throws IOException {
     int start = into.position();
     while (into.hasRemaining()) {
-      if (channel.read(into, from + into.position() - start) < 0) {
-        throw new EOFException(path + " ends at byte " + channel.size());
+      if (file.read(into, from + into.position() - start) < 0) {
+        throw new EOFException(path + " ends at byte " + file.size());
       }
     }
   }
 
   @Override
   public void close() throws IOException {
-    channel.close();
+    file.close();
   }
 }

@@ -3,8 +3,6 @@ package org.traceetl.agent.spool;
 import java.io.IOException;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -16,18 +14,12 @@ import java.util.Map;
  * The files are confined to the appending thread; the spool's lock guards the list of batches.
  */
 final class Segment {
-  static final String SUFFIX = ".seg";
-  static final String SETTLED_SUFFIX = ".settled";
-
-  /** The suffix of an unfinished segment. */
-  static final String UNFINISHED_SUFFIX = ".tmp";
-
   /** Approximate bytes of a batch in a frame without its body. */
   static final int BATCH_BYTES = 64;
 
   final long number;
   final FrameFile frames;
-  private final Path settledPath;
+  private final SpoolFiles files;
   private long lowest;
   // Null until a batch is recorded as settled.
   private FrameFile settledFile;
@@ -43,16 +35,11 @@ final class Segment {
   private int[] newlySettled = new int[64];
   private int newlySettledLength;
 
-  Segment(long number, FrameFile frames) {
+  Segment(long number, FrameFile frames, SpoolFiles files) {
     this.number = number;
     this.frames = frames;
+    this.files = files;
     this.lowest = number;
-    this.settledPath = sibling(frames.path(), SETTLED_SUFFIX);
-  }
-
-  private static Path sibling(Path path, String suffix) {
-    String name = path.getFileName().toString();
-    return path.resolveSibling(name.substring(0, name.length() - SUFFIX.length()) + suffix);
   }
 
   /** Records that this segment replaces others, of which this is the lowest number. */
@@ -179,7 +166,7 @@ final class Segment {
       content.putInt(number);
     }
     if (settledFile == null) {
-      settledFile = FrameFile.create(settledPath);
+      settledFile = files.create(files.settled(number));
     }
     settledFile.append(content, List.of(), false);
   }
@@ -190,10 +177,10 @@ final class Segment {
    */
   Map<Integer, Integer> readSettled() throws IOException {
     Map<Integer, Integer> settled = new HashMap<>();
-    if (!Files.exists(settledPath)) {
+    if (!files.exists(files.settled(number))) {
       return settled;
     }
-    settledFile = FrameFile.open(settledPath);
+    settledFile = files.open(files.settled(number));
     FrameFile.Found found = settledFile.next();
     while (found == FrameFile.Found.FRAME || found == FrameFile.Found.DAMAGED_CONTENT) {
       if (found == FrameFile.Found.FRAME) {
@@ -235,7 +222,7 @@ final class Segment {
   /** Deletes the files. The settled file goes last, because without its segment it is ignored. */
   void delete() throws IOException {
     close();
-    Files.deleteIfExists(frames.path());
-    Files.deleteIfExists(settledPath);
+    files.delete(frames.path());
+    files.delete(files.settled(number));
   }
 }

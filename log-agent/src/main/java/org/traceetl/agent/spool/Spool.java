@@ -1,24 +1,11 @@
 package org.traceetl.agent.spool;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
 import java.io.IOException;
-import java.nio.channels.ClosedChannelException;
-import java.nio.channels.FileChannel;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
-import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Collection;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.SequencedMap;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
@@ -27,12 +14,11 @@ import org.traceetl.agent.config.SpoolConfig;
 import org.traceetl.agent.config.SpoolConfig.Flush;
 import org.traceetl.agent.config.SpoolConfig.WhenFull;
 import org.traceetl.agent.flow.AnsweredRequests;
-import org.traceetl.agent.flow.AnsweredRequests.Answered;
 import org.traceetl.agent.flow.Checkpoint;
 import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.agent.state.DirectoryLock;
+import org.traceetl.common.Clocks;
 import org.traceetl.common.LogThrottle;
-import org.traceetl.common.SteppedTask;
 import org.traceetl.common.SteppedThread;
 
 /**
@@ -54,87 +40,39 @@ import org.traceetl.common.SteppedThread;
 public final class Spool implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Spool.class);
 
-  private static final int MOST_PLACES = 8_192;
   private static final int MOST_REQUESTS = 100_000;
-
-  /** Bytes of a request on disk, with a short reason. */
-  private static final int REQUEST_BYTES = 48;
-
-  private static final long SMALLEST_SEGMENT_BYTES = 256 * 1024;
-  private static final long LARGEST_SEGMENT_BYTES = 64 * 1024 * 1024;
-
-  /** Approximate segments of a full spool; the unit in which the oldest batches are dropped. */
-  private static final int SEGMENTS = 16;
 
   /** If less is free, the spool reports that it is full, although a small payload may still fit. */
   private static final int LEAST_ROOM_BYTES = 1024 * 1024;
 
-  /** Distance between the numbers of new segments; a merged segment takes a number between them. */
-  private static final int NUMBER_STEP = 16;
-
-  /** Bytes of bodies that a merge keeps in memory, unless one body is larger. */
-  private static final int COPY_BYTES = 1024 * 1024;
-
   private static final long TEND_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
   private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
-  private static final long FLUSH_NANOS = TimeUnit.SECONDS.toNanos(1);
-
-  /** Unsettled batches for one broker. Guarded by the spool's lock. */
-  private static final class Part {
-    private long bytes;
-    private int batches;
-
-    void add(SpooledBatch batch, int sign) {
-      bytes += (long) sign * (batch.length() + Segment.BATCH_BYTES);
-      batches += sign;
-    }
-  }
 
   private final SpoolConfig config;
-  // Limits a segment of many small batches, so that dropping the oldest segment drops few.
-  private final int mostSegmentBatches;
-  private final AgentIdentity agent;
   private final SpoolMetrics metrics;
+  private final SpoolFiles files;
   private final LongSupplier nanoClock;
-  private final FrameFile.Force force;
   private final long startMillis;
   private final long startNanos;
   private final LogThrottle failureLog;
   private final DirectoryLock directoryLock;
-  private final AnsweredRequests answered;
-  private final SequencedMap<String, Checkpoint.Position> places;
-  private final SteppedThread flusher;
-  private final Set<FrameFile> unforced = ConcurrentHashMap.newKeySet();
+  private final SegmentList segments = new SegmentList();
+  private final SpoolState state;
+  private final Flusher flusher;
+  private final SteppedThread flusherThread;
+  private final SettledSegments settled;
+  private final SegmentWriter writer;
 
   // Owned by the writing thread.
-  private final FrameBuffer content = new FrameBuffer();
-  // Separate, because a merge runs while a frame waits in the other buffer.
-  private final FrameBuffer mergeContent = new FrameBuffer();
   private Outlet outlet;
-  private List<SpooledBatch> recovered;
-  private long nextNumber;
-  // Null while no segment could be created.
-  private Segment active;
-  private long activeStart;
-  private long activeLimit;
+  private List<SpooledBatch> recovered = new ArrayList<>();
   private long nextTendNanos;
   private long nextTryNanos;
   private long nextMergeNanos;
-  private long placeBytes;
   private boolean closed;
-
-  private final Object lock = new Object();
-  // Guarded by lock. Oldest first.
-  private final ArrayDeque<Segment> segments = new ArrayDeque<>();
-  private final Map<String, Part> parts = new HashMap<>();
-  private int batches;
-  private long batchBytes;
-  private long spans;
 
   // Written by the writing thread only.
   private volatile long bytes;
-  // Kept free for the state of the next segment.
-  private volatile long reservedBytes;
   private volatile String failure = "";
   private volatile long retryNanos;
 
@@ -142,81 +80,61 @@ public final class Spool implements AutoCloseable {
       SpoolConfig config,
       AgentIdentity agent,
       SpoolMetrics metrics,
-      LongSupplier nanoClock,
-      FrameFile.Force force,
-      long startMillis,
+      Clocks clocks,
       DirectoryLock directoryLock,
-      AnsweredRequests answered,
       SpoolRecovery recovery) {
     this.config = config;
-    mostSegmentBatches = Math.ceilDiv(config.maxBatches(), SEGMENTS);
-    this.agent = agent;
     this.metrics = metrics;
-    this.nanoClock = nanoClock;
-    this.force = force;
-    this.startMillis = startMillis;
-    this.startNanos = nanoClock.getAsLong();
-    this.failureLog = new LogThrottle(nanoClock);
-    this.flusher = new SteppedThread("spool-flush", new Flusher(), new LogThrottle(nanoClock));
+    this.files = recovery.files;
     this.directoryLock = directoryLock;
-    this.answered = answered;
-    this.places = recovery.places;
-    this.placeBytes = places.values().stream().mapToLong(Spool::bytesOf).sum();
-    reserve();
-    this.nextTendNanos = nanoClock.getAsLong();
-    this.nextTryNanos = nextTendNanos;
-    this.nextMergeNanos = nextTendNanos;
+    nanoClock = clocks.nanoClock();
+    startNanos = nanoClock.getAsLong();
+    startMillis = recovery.newestMillis().orElseGet(clocks::millis);
+    recovery.answered.goOn(startMillis);
+    failureLog = new LogThrottle(nanoClock);
+    flusher = new Flusher(failureLog);
+    flusherThread = new SteppedThread("spool-flush", flusher, new LogThrottle(nanoClock));
+    settled = new SettledSegments(segments, flusher, failureLog);
+    state = new SpoolState(recovery.places, recovery.answered, agent, this::nowMillis);
+    for (Segment segment : recovery.segments) {
+      segments.add(segment);
+      recovered.addAll(segment.allUnsettled());
+    }
+    writer = new SegmentWriter(config, files, segments, state, flusher, settled);
+    nextTendNanos = startNanos;
+    nextTryNanos = startNanos;
+    nextMergeNanos = startNanos;
   }
 
   /**
    * Opens the spool: reads the segments of earlier runs, and begins a new one.
    *
    * @param agent this run
-   * @param unixMillis read once, if earlier runs left no date to continue from
+   * @param clocks the wall clock is read once, if earlier runs left no date to continue from
    * @throws IOException if the directory cannot be used, or its disk is full and the spool has no
    *     batch to publish, with a message for the operator
    */
   public static Spool open(
-      SpoolConfig config,
-      AgentIdentity agent,
-      SpoolMetrics metrics,
-      LongSupplier nanoClock,
-      LongSupplier unixMillis)
+      SpoolConfig config, AgentIdentity agent, SpoolMetrics metrics, Clocks clocks)
       throws IOException {
-    return open(config, agent, metrics, nanoClock, unixMillis, FrameFile.Force.CONTENT);
+    return open(config, agent, metrics, clocks, Disk.SYSTEM);
   }
 
-  /** Opens a spool whose segments are forced by {@code force}. */
-  static Spool open(
-      SpoolConfig config,
-      AgentIdentity agent,
-      SpoolMetrics metrics,
-      LongSupplier nanoClock,
-      LongSupplier unixMillis,
-      FrameFile.Force force)
+  /** Opens a spool on a given disk, except its directory and its lock. */
+  public static Spool open(
+      SpoolConfig config, AgentIdentity agent, SpoolMetrics metrics, Clocks clocks, Disk disk)
       throws IOException {
     try {
       Files.createDirectories(config.directory());
       DirectoryLock directoryLock = DirectoryLock.take(config.directory(), "spool.directory");
-      AnsweredRequests answered = new AnsweredRequests(mostRequests(config));
-      FrameFile.Force counted = counted(force, metrics);
-      SpoolRecovery recovery = new SpoolRecovery(config.directory(), counted, answered);
+      SpoolRecovery recovery =
+          new SpoolRecovery(
+              new SpoolFiles(config.directory(), disk, metrics),
+              new AnsweredRequests(mostRequests(config)));
       boolean opened = false;
       try {
         recovery.read();
-        long startMillis = recovery.newestMillis().orElseGet(unixMillis);
-        answered.goOn(startMillis);
-        Spool spool =
-            new Spool(
-                config,
-                agent,
-                metrics,
-                nanoClock,
-                counted,
-                startMillis,
-                directoryLock,
-                answered,
-                recovery);
+        Spool spool = new Spool(config, agent, metrics, clocks, directoryLock, recovery);
         spool.begin(recovery);
         opened = true;
         return spool;
@@ -231,19 +149,6 @@ public final class Spool implements AutoCloseable {
     } catch (IOException e) {
       throw isNoSpace(e) ? new IOException(cannotBeUsed(config, e), e) : e;
     }
-  }
-
-  private static FrameFile.Force counted(FrameFile.Force force, SpoolMetrics metrics) {
-    return (path, channel) -> {
-      try {
-        force.force(path, channel);
-      } catch (ClosedChannelException e) {
-        throw e;
-      } catch (IOException e) {
-        metrics.flushFailures.inc();
-        throw e;
-      }
-    };
   }
 
   private static String cannotBeUsed(SpoolConfig config, IOException e) {
@@ -270,55 +175,50 @@ public final class Spool implements AutoCloseable {
 
   /** Returns how many requests are remembered with their answers. */
   public static int mostRequests(SpoolConfig config) {
-    return (int) Math.min(MOST_REQUESTS, config.maxBytes() / SEGMENTS / REQUEST_BYTES);
+    return (int)
+        Math.min(
+            MOST_REQUESTS, config.maxBytes() / SegmentWriter.SEGMENTS / SpoolState.REQUEST_BYTES);
   }
 
   private void begin(SpoolRecovery recovery) throws IOException {
-    segments.addAll(recovery.segments);
-    nextNumber = segments.isEmpty() ? 1 : segments.getLast().number + NUMBER_STEP;
-    recovered = new ArrayList<>();
-    for (Segment segment : segments) {
-      List<SpooledBatch> unsettled = segment.allUnsettled();
-      unsettled.forEach(this::count);
-      recovered.addAll(unsettled);
-    }
+    settled.delete();
     measure();
-    deleteSettled();
     metrics.observe(this, config);
-    metrics.spansRecovered.inc((double) (spans + recovery.damagedSpans));
+    metrics.spansRecovered.inc((double) (spans() + recovery.damagedSpans));
     metrics.drop(Settlement.DAMAGED, recovery.damagedBatches, recovery.damagedSpans);
     metrics.damagedFrames.inc(recovery.damagedFrames);
     if (!recovered.isEmpty()) {
       log.info(
           "The spool holds {} batches with {} spans from earlier runs; the agent sends them first",
-          batches,
-          spans);
+          batches(),
+          spans());
     }
     forceRecovered();
     try {
-      roll();
-      replaceUnsound();
+      writer.roll();
+      writer.replaceUnsound();
     } catch (IOException e) {
-      if (recovered.isEmpty() || !isNoSpace(e) && unsound().isEmpty()) {
+      if (recovered.isEmpty() || !isNoSpace(e) && !writer.hasUnsound()) {
         throw e;
       }
       // The agent starts nevertheless: sent batches make room, and a later start would not know of
       // a failed force.
       failed(e);
     }
-    deleteSettled();
-    flusher.start();
+    settled.delete();
+    measure();
+    flusherThread.start();
   }
 
   /**
    * Forces earlier segments: the previous run may have been killed between a write and its force.
    */
   private void forceRecovered() {
-    for (Segment segment : segments) {
+    for (Segment segment : segments.all()) {
       if (config.flush() == Flush.OS) {
-        unforced.add(segment.frames);
+        flusher.add(segment.frames);
       } else {
-        force(segment.frames);
+        flusher.force(segment.frames);
       }
     }
   }
@@ -338,12 +238,12 @@ public final class Spool implements AutoCloseable {
    * first commit.
    */
   public List<Checkpoint.Position> places() {
-    return List.copyOf(places.values());
+    return state.positions();
   }
 
   /** Returns the recently answered requests; commits update them. */
   public AnsweredRequests answered() {
-    return answered;
+    return state.answered();
   }
 
   /** Sets the receiver of batches. Call before the first commit. */
@@ -372,18 +272,19 @@ public final class Spool implements AutoCloseable {
    * @param alone true if there are no uncommitted ones
    */
   public boolean hasRoom(long payloadBytes, boolean alone) {
-    if (!failure.isEmpty()) {
+    if (!isWritable()) {
       // One payload at a time tests whether the spool is writable again.
       return alone && nanoClock.getAsLong() - retryNanos >= 0;
     }
+    // The state of the next segment must fit as well.
     return config.whenFull() == WhenFull.DROP_OLDEST
-        || (bytes + reservedBytes + payloadBytes <= config.maxBytes()
+        || (bytes + state.bytes() + payloadBytes <= config.maxBytes()
             && batches() < config.maxBatches());
   }
 
   /** Returns why the spool accepts nothing now; empty if it does. Safe for any thread. */
   public String problem() {
-    if (!failure.isEmpty()) {
+    if (!isWritable()) {
       return "the agent cannot write the spool: " + failure;
     }
     return hasRoom(LEAST_ROOM_BYTES, true) ? "" : "the spool is full";
@@ -396,10 +297,9 @@ public final class Spool implements AutoCloseable {
    * @throws IOException if the spool is full or could not be written; nothing of the frame is kept
    */
   public void commit(Frame frame) throws IOException {
-    encode(frame);
-    long frameBytes = FrameFile.frameBytes(content, frame.batches());
+    long frameBytes = writer.encode(frame);
     // The next state repeats the frame's positions and requests.
-    makeRoom(frameBytes, reservedBytes + content.length(), frame.batches().size());
+    makeRoom(frameBytes, state.bytes() + writer.encodedBytes(), frame.batches().size());
     try {
       write(frame, frameBytes);
     } catch (IOException e) {
@@ -408,13 +308,11 @@ public final class Spool implements AutoCloseable {
       throw e;
     }
     metrics.frames.inc();
-    frame.requests().forEach(request -> answered.add(request.request(), request.answer()));
-    frame.places().forEach(this::keep);
-    reserve();
+    state.add(frame);
     if (!frame.batches().isEmpty()) {
       outlet.append(frame.batches());
     }
-    if (!failure.isEmpty()) {
+    if (!isWritable()) {
       writtenAgain();
     }
   }
@@ -428,92 +326,22 @@ public final class Spool implements AutoCloseable {
     boolean triedAnotherFile = false;
     while (true) {
       try {
-        writeOnce(frame, frameBytes);
+        writer.write(frame, frameBytes);
         return;
       } catch (IOException e) {
         // Before a sender is refused, a new segment is tried once.
-        boolean another = !triedAnotherFile && active != null && active.frames.isUnsound();
+        boolean another = !triedAnotherFile && writer.isUnsound();
         boolean again =
             another || config.whenFull() == WhenFull.DROP_OLDEST && isNoSpace(e) && dropOldest();
         if (!again) {
           throw e;
         }
         triedAnotherFile |= another;
-        encode(frame);
+        writer.encode(frame);
       } finally {
         measure();
       }
     }
-  }
-
-  private void writeOnce(Frame frame, long frameBytes) throws IOException {
-    Segment before = active;
-    replaceUnsound();
-    if (active == null
-        || active.count() >= mostSegmentBatches
-        || (active.frames.end() > activeStart && active.frames.end() + frameBytes > activeLimit)) {
-      roll();
-    }
-    if (active != before) {
-      encode(frame);
-    }
-    FrameFile file = active.frames;
-    long bodies = file.end() + FrameFile.HEAD_BYTES + content.length();
-    file.append(content, frame.batches(), config.flush() == Flush.COMMIT);
-    if (config.flush() == Flush.OS) {
-      unforced.add(file);
-    }
-    synchronized (lock) {
-      for (SpooledBatch batch : frame.batches()) {
-        batch.offset = bodies;
-        bodies += batch.length();
-        active.add(batch);
-        count(batch);
-      }
-    }
-  }
-
-  private void encode(Frame frame) {
-    FrameContent.write(
-        content,
-        FrameContent.BATCHES,
-        frame.agent(),
-        frame.batches(),
-        frame.requests(),
-        frame.places());
-  }
-
-  private void count(SpooledBatch batch) {
-    batches++;
-    batchBytes += batch.length();
-    spans += batch.spans();
-    parts.computeIfAbsent(batch.queue().broker(), broker -> new Part()).add(batch, 1);
-  }
-
-  private void keep(Checkpoint.Position place) {
-    Checkpoint.Position before = places.get(place.name());
-    SpoolRecovery.keep(places, place);
-    placeBytes -= before == null ? 0 : bytesOf(before);
-    placeBytes += place.content().isEmpty() ? 0 : bytesOf(place);
-    if (places.size() > MOST_PLACES) {
-      placeBytes -= bytesOf(places.pollFirstEntry().getValue());
-    }
-  }
-
-  private static long bytesOf(Checkpoint.Position place) {
-    return FrameContent.PLACE_BYTES
-        + place.name().getBytes(UTF_8).length
-        + place.content().getBytes(UTF_8).length;
-  }
-
-  /** Updates the bytes reserved for the start of a new segment: a merge record and the state. */
-  private void reserve() {
-    reservedBytes =
-        2L * FrameFile.HEAD_BYTES
-            + FrameContent.MERGED_BYTES
-            + FrameContent.STATE_BYTES
-            + placeBytes
-            + answered.bytes(FrameContent.REQUEST_BYTES);
   }
 
   private void failed(IOException e) {
@@ -567,18 +395,11 @@ public final class Spool implements AutoCloseable {
    * Drops the unsettled batches of the oldest deletable segment. Returns false if there are none.
    */
   private boolean dropOldest() {
-    List<SpooledBatch> dropped = List.of();
-    synchronized (lock) {
-      for (Segment segment : deletable()) {
-        if (dropped.isEmpty()) {
-          dropped = segment.allUnsettled();
-        }
-      }
-      dropped.forEach(batch -> settle(batch, Settlement.FULL));
-    }
+    List<SpooledBatch> dropped = segments.settleOldest();
     if (dropped.isEmpty()) {
       return false;
     }
+    dropped.forEach(batch -> metrics.drop(Settlement.FULL, 1, batch.spans()));
     if (failureLog.permits()) {
       log.warn(
           "The spool is full: dropped its oldest {} batches, as spool.when-full configures",
@@ -589,158 +410,37 @@ public final class Spool implements AutoCloseable {
     return true;
   }
 
-  /**
-   * Begins a new segment. If that fails, the active segment stays in use. If the active segment is
-   * unsound, the new one replaces it.
-   */
-  private void roll() throws IOException {
-    if (active != null && active.frames.isUnsound()) {
-      replace(List.of(active));
-      return;
-    }
-    if (active != null) {
-      // Removes a failed frame before the segment ends.
-      active.frames.mend();
-    }
-    long segmentBytes = segmentBytes();
-    Path path = config.directory().resolve(SpoolRecovery.name(nextNumber));
-    FrameFile file = FrameFile.create(path, force);
-    Segment begun = new Segment(nextNumber, file);
-    boolean done = false;
-    try {
-      appendState(file, segmentBytes);
-      // Older segments may be deleted after this force.
-      file.force();
-      forceDirectory();
-      done = true;
-    } finally {
-      if (!done) {
-        begun.delete();
-      }
-    }
-    if (active != null) {
-      active.frames.endAppending();
-    }
-    synchronized (lock) {
-      segments.addLast(begun);
-    }
-    activate(begun, segmentBytes);
+  private void deleteSettled() {
+    settled.delete();
     measure();
   }
 
-  private void appendState(FrameFile file, long segmentBytes) throws IOException {
-    FrameContent.write(
-        content,
-        FrameContent.STATE,
-        agent,
-        List.of(),
-        // At most as many bytes as the rest of the segment.
-        newest(answered.all(nowMillis()), (int) (segmentBytes / REQUEST_BYTES)),
-        places.values());
-    file.append(content, List.of(), false);
-  }
-
-  private void activate(Segment begun, long segmentBytes) {
-    nextNumber += NUMBER_STEP;
-    active = begun;
-    activeStart = begun.frames.end();
-    activeLimit = activeStart + segmentBytes;
-    begun.hasState();
-  }
-
-  private static List<Answered> newest(List<Answered> all, int most) {
-    return all.subList(Math.max(0, all.size() - most), all.size());
-  }
-
-  /**
-   * Returns the bytes a segment may grow beyond its first frame; few on a small disk, which is then
-   * freed in parts.
-   */
-  private long segmentBytes() {
-    long disk = bytes + config.directory().toFile().getUsableSpace();
-    return Math.clamp(
-        Math.min(config.maxBytes(), disk) / SEGMENTS,
-        SMALLEST_SEGMENT_BYTES,
-        LARGEST_SEGMENT_BYTES);
-  }
-
-  private void forceDirectory() throws IOException {
-    try (FileChannel self = FileChannel.open(config.directory(), StandardOpenOption.READ)) {
-      self.force(true);
-    }
-  }
-
   private void measure() {
-    long sum = 0;
-    synchronized (lock) {
-      for (Segment segment : segments) {
-        sum += segment.bytes();
-      }
-    }
-    bytes = sum;
+    bytes = segments.bytes();
   }
 
   /**
-   * Settles a batch as published or dropped; only the first call counts.
+   * Settles a batch as published or dropped; only the first call counts. Safe for any thread.
    *
    * @return false if it was already settled
    */
   public boolean settle(SpooledBatch batch, Settlement how) {
-    synchronized (lock) {
-      if (batch.isSettled()) {
-        return false;
-      }
-      batch.settle();
-      batch.segment.settle(batch);
-      batches--;
-      batchBytes -= batch.length();
-      spans -= batch.spans();
-      parts.get(batch.queue().broker()).add(batch, -1);
-    }
-    if (how != Settlement.PUBLISHED) {
+    boolean first = segments.settle(batch);
+    if (first && how != Settlement.PUBLISHED) {
       metrics.drop(how, 1, batch.spans());
     }
-    return true;
+    return first;
   }
 
   /**
-   * Reads a batch's body.
+   * Reads a batch's body. Safe for any thread.
    *
    * @return null if it was settled meanwhile
    * @throws DamagedBatchException if its bytes differ from those written
    * @throws IOException if it cannot be read now
    */
   public byte[] read(SpooledBatch batch) throws IOException {
-    while (true) {
-      Segment segment;
-      long offset;
-      synchronized (lock) {
-        if (batch.isSettled()) {
-          return null;
-        }
-        segment = batch.segment;
-        offset = batch.offset;
-      }
-      try {
-        return read(batch, segment.frames, offset);
-      } catch (ClosedChannelException e) {
-        synchronized (lock) {
-          if (!batch.isSettled() && batch.segment == segment) {
-            throw e;
-          }
-          // It was settled or moved to another segment meanwhile.
-        }
-      }
-    }
-  }
-
-  private static byte[] read(SpooledBatch batch, FrameFile file, long offset) throws IOException {
-    byte[] body = file.read(offset, batch.length());
-    if (!batch.isBody(body)) {
-      throw new DamagedBatchException(
-          file.path() + " has other bytes at " + offset + " than were written");
-    }
-    return body;
+    return segments.read(batch);
   }
 
   /**
@@ -751,9 +451,9 @@ public final class Spool implements AutoCloseable {
     long now = nanoClock.getAsLong();
     if (now - nextTendNanos >= 0) {
       nextTendNanos = now + TEND_NANOS;
-      deleteSettled();
-      writeSettled();
-      if (failure.isEmpty()) {
+      settled.delete();
+      settled.record();
+      if (isWritable()) {
         tryToReplaceUnsound();
       } else {
         tryAgain(now);
@@ -776,9 +476,9 @@ public final class Spool implements AutoCloseable {
     nextTryNanos = now + RETRY_NANOS;
     try {
       // With less space a segment may fit, but not the next payload.
-      if (config.directory().toFile().getUsableSpace() >= LEAST_ROOM_BYTES) {
-        roll();
-        replaceUnsound();
+      if (files.usableBytes() >= LEAST_ROOM_BYTES) {
+        writer.roll();
+        writer.replaceUnsound();
         writtenAgain();
       }
     } catch (IOException e) {
@@ -788,133 +488,20 @@ public final class Spool implements AutoCloseable {
 
   private void tryToReplaceUnsound() {
     try {
-      replaceUnsound();
+      writer.replaceUnsound();
     } catch (IOException e) {
       failed(e);
     }
   }
 
-  /**
-   * Replaces segments whose force failed. No sender is answered until that succeeds, because the
-   * old segments may have a refused frame.
-   */
-  private void replaceUnsound() throws IOException {
-    List<Segment> unsound = unsound();
-    if (unsound.isEmpty()) {
-      return;
-    }
-    if (active == null || active.frames.isUnsound()) {
-      roll();
-    }
-    for (Segment segment : unsound) {
-      // It may have been replaced together with another segment.
-      if (segments().contains(segment)) {
-        replace(upToFreeNumber(segment));
-      }
-    }
-    measure();
-    if (failureLog.permits()) {
-      log.warn(
-          "Rewrote {} spool segments because their flush to the disk failed. Check the disk of {}",
-          unsound.size(),
-          config.directory().toAbsolutePath());
-    }
-  }
-
-  private List<Segment> unsound() {
-    List<Segment> unsound = List.of();
-    synchronized (lock) {
-      for (Segment segment : segments) {
-        if (segment.frames.isUnsound() && (segment == active || segment.unsettled() > 0)) {
-          unsound = new ArrayList<>(unsound);
-          unsound.add(segment);
-        }
-      }
-    }
-    return unsound;
-  }
-
-  /** Returns the segment and its successors, up to the first that is followed by a free number. */
-  private List<Segment> upToFreeNumber(Segment first) {
-    List<Segment> all = segments();
-    int from = all.indexOf(first);
-    int to = from + 1;
-    while (!MergePlan.hasNumber(all, to)) {
-      to++;
-    }
-    return all.subList(from, to);
-  }
-
-  private List<Segment> segments() {
-    synchronized (lock) {
-      return new ArrayList<>(segments);
-    }
-  }
-
-  /** Returns the segments whose positions and requests are in a newer one. Call with the lock. */
-  private List<Segment> deletable() {
-    List<Segment> all = new ArrayList<>(segments);
-    while (!all.isEmpty() && !all.removeLast().isState()) {
-      // A segment without a state does not replace earlier ones.
-    }
-    return all;
-  }
-
-  private void deleteSettled() {
-    List<Segment> done;
-    synchronized (lock) {
-      done = deletable();
-      done.removeIf(segment -> segment.unsettled() > 0);
-      segments.removeAll(done);
-    }
-    delete(done);
-    if (!done.isEmpty()) {
-      measure();
-    }
-  }
-
-  private void delete(List<Segment> done) {
-    for (Segment segment : done) {
-      unforced.remove(segment.frames);
-      try {
-        segment.delete();
-      } catch (IOException e) {
-        if (failureLog.permits()) {
-          log.warn(
-              "Cannot delete {}: {}. After a restart its batches are sent again, and the server"
-                  + " discards the duplicates",
-              segment.frames.path(),
-              e.toString());
-        }
-      }
-    }
-  }
-
-  /**
-   * Merges segments with few unsettled bytes.
-   *
-   * @return whether bytes were freed
-   */
+  /** Merges segments with few unsettled bytes; returns whether bytes were freed. */
   private boolean merge() {
     long now = nanoClock.getAsLong();
     if (now - nextMergeNanos < 0) {
       return false;
     }
-    List<Segment> sources;
-    long mostBytes = segmentBytes();
-    synchronized (lock) {
-      sources =
-          List.copyOf(
-              new MergePlan(
-                      List.copyOf(segments), deletable().size(), mostBytes, mostSegmentBatches)
-                  .sources());
-    }
-    if (sources.isEmpty()) {
-      return false;
-    }
     try {
-      replace(sources);
-      return true;
+      return writer.merge();
     } catch (IOException e) {
       nextMergeNanos = now + RETRY_NANOS;
       if (failureLog.permits()) {
@@ -929,183 +516,9 @@ public final class Spool implements AutoCloseable {
     }
   }
 
-  /**
-   * Copies the unsettled batches of neighbouring segments to one that replaces them; it becomes the
-   * active one if it replaces the active one. A kill at any moment leaves the old segments or the
-   * new one.
-   */
-  private void replace(List<Segment> sources) throws IOException {
-    boolean isActive = sources.getLast() == active;
-    long number = isActive ? nextNumber : sources.getLast().number + 1;
-    long segmentBytes = segmentBytes();
-    Path path = config.directory().resolve(SpoolRecovery.name(number));
-    FrameFile file =
-        FrameFile.create(
-            path.resolveSibling(path.getFileName() + Segment.UNFINISHED_SUFFIX), force);
-    List<SpooledBatch> unsettled = new ArrayList<>();
-    synchronized (lock) {
-      sources.forEach(segment -> unsettled.addAll(segment.allUnsettled()));
-    }
-    long[] offsets = new long[unsettled.size()];
-    boolean done = false;
-    try {
-      mergeContent.clear();
-      mergeContent.putByte(FrameContent.MERGED);
-      mergeContent.putLong(sources.getFirst().number).putLong(sources.getLast().number);
-      file.append(mergeContent, List.of(), false);
-      if (isActive) {
-        appendState(file, segmentBytes);
-      }
-      int copied = 0;
-      while (copied < unsettled.size()) {
-        copied = copy(unsettled, copied, file, offsets);
-      }
-      file.force();
-      file.moveTo(path);
-      forceDirectory();
-      done = true;
-    } finally {
-      if (!done) {
-        file.close();
-        Files.deleteIfExists(file.path());
-      }
-    }
-    Segment replacement = new Segment(number, file);
-    replacement.replaces(sources.getFirst().number);
-    replace(sources, unsettled, offsets, replacement);
-    if (isActive) {
-      activate(replacement, segmentBytes);
-    } else {
-      file.endAppending();
-    }
-    delete(sources);
-  }
-
-  /** Copies batches of one run to a frame. Returns the index of the next batch to copy. */
-  private int copy(List<SpooledBatch> from, int start, FrameFile to, long[] offsets)
-      throws IOException {
-    AgentIdentity run = from.get(start).agent();
-    List<SpooledBatch> copies = new ArrayList<>();
-    long copyBytes = 0;
-    int end = start;
-    while (end < from.size()
-        && from.get(end).agent().equals(run)
-        && (end == start || copyBytes + from.get(end).length() <= COPY_BYTES)) {
-      SpooledBatch batch = from.get(end);
-      copies.add(batch.with(bodyOf(batch)));
-      copyBytes += batch.length();
-      end++;
-    }
-    FrameContent.write(mergeContent, FrameContent.BATCHES, run, copies, List.of(), List.of());
-    long at = to.end() + FrameFile.HEAD_BYTES + mergeContent.length();
-    for (int i = start; i < end; i++) {
-      offsets[i] = at;
-      at += from.get(i).length();
-    }
-    to.append(mergeContent, copies, false);
-    return end;
-  }
-
-  /**
-   * Returns the body from disk, unchecked; the check is made before it is sent. After a failed
-   * force the disk may lack it, so a body in memory is preferred.
-   */
-  private static byte[] bodyOf(SpooledBatch batch) throws IOException {
-    FrameFile file = batch.segment.frames;
-    // The publisher may release or load it meanwhile, so its checksum is compared.
-    byte[] inMemory = file.isUnsound() ? batch.body() : null;
-    if (inMemory != null && batch.isBody(inMemory)) {
-      return inMemory;
-    }
-    return file.read(batch.offset, batch.length());
-  }
-
-  private void replace(
-      List<Segment> sources, List<SpooledBatch> unsettled, long[] offsets, Segment merged) {
-    synchronized (lock) {
-      for (int i = 0; i < offsets.length; i++) {
-        SpooledBatch batch = unsettled.get(i);
-        if (batch.isSettled()) {
-          merged.addSettled(batch.spans());
-        } else {
-          merged.add(batch);
-          batch.offset = offsets[i];
-        }
-      }
-      List<Segment> all = new ArrayList<>(segments);
-      all.set(all.indexOf(sources.getFirst()), merged);
-      all.removeAll(sources);
-      segments.clear();
-      segments.addAll(all);
-    }
-  }
-
-  private void writeSettled() {
-    List<Segment> all;
-    synchronized (lock) {
-      all = List.copyOf(segments);
-    }
-    for (Segment segment : all) {
-      int[] settled;
-      synchronized (lock) {
-        settled = segment.takeNewlySettled();
-      }
-      if (settled != null) {
-        try {
-          segment.writeSettled(settled, content);
-        } catch (IOException e) {
-          synchronized (lock) {
-            segment.putBackNewlySettled(settled);
-          }
-          if (failureLog.permits()) {
-            log.warn(
-                "Cannot record confirmed batches in {}: {}. After a restart the agent sends them"
-                    + " again, and the server discards the duplicates",
-                config.directory(),
-                e.toString());
-          }
-          return;
-        }
-      }
-    }
-  }
-
-  /** Forces files that were written since the last step. */
-  private final class Flusher implements SteppedTask {
-    @Override
-    public long doWork() {
-      Collection<FrameFile> files = List.copyOf(unforced);
-      unforced.removeAll(files);
-      files.forEach(Spool.this::force);
-      return FLUSH_NANOS;
-    }
-  }
-
-  private void force(FrameFile file) {
-    if (file.isUnsound()) {
-      // A repeated force would succeed and prove nothing.
-      return;
-    }
-    try {
-      file.force();
-    } catch (ClosedChannelException e) {
-      // The file was deleted meanwhile.
-    } catch (IOException e) {
-      if (failureLog.permits()) {
-        log.error(
-            "Failed to flush {} to the disk: {}. The agent rewrites its unconfirmed batches to a"
-                + " new segment. Check the disk",
-            file.path(),
-            e.toString());
-      }
-    }
-  }
-
   /** Returns the number of unsettled batches. Safe for any thread. */
   public int batches() {
-    synchronized (lock) {
-      return batches;
-    }
+    return segments.batches();
   }
 
   /**
@@ -1113,27 +526,17 @@ public final class Spool implements AutoCloseable {
    * Safe for any thread.
    */
   public double partOf(String broker) {
-    synchronized (lock) {
-      Part part = parts.get(broker);
-      return part == null
-          ? 0
-          : Math.max(
-              (double) part.bytes / config.maxBytes(), (double) part.batches / config.maxBatches());
-    }
+    return segments.share(broker, config.maxBytes(), config.maxBatches());
   }
 
   /** Returns the number of spans in unsettled batches. Safe for any thread. */
   public long spans() {
-    synchronized (lock) {
-      return spans;
-    }
+    return segments.spans();
   }
 
   /** Returns the bytes of unsettled batches. Safe for any thread. */
-  public long batchBytes() {
-    synchronized (lock) {
-      return batchBytes;
-    }
+  long batchBytes() {
+    return segments.batchBytes();
   }
 
   /** Returns the bytes on disk. Safe for any thread. */
@@ -1146,16 +549,10 @@ public final class Spool implements AutoCloseable {
     return failure.isEmpty();
   }
 
+  /** Returns the age of the oldest unsettled batch; 0 if there is none. Safe for any thread. */
   double oldestSeconds() {
-    synchronized (lock) {
-      for (Segment segment : segments) {
-        SpooledBatch oldest = segment.oldest();
-        if (oldest != null) {
-          return Math.max(0, nowMillis() - oldest.createdMillis()) / 1e3;
-        }
-      }
-    }
-    return 0;
+    long now = nowMillis();
+    return Math.max(0, now - segments.oldestMillis(now)) / 1e3;
   }
 
   /** Records settled batches and closes the files. Call after all other use has ended. */
@@ -1165,18 +562,14 @@ public final class Spool implements AutoCloseable {
       return;
     }
     closed = true;
-    flusher.close();
-    deleteSettled();
-    writeSettled();
-    unforced.forEach(this::force);
+    flusherThread.close();
+    settled.delete();
+    settled.record();
+    flusher.doWork();
     tryToReplaceUnsound();
-    closeSegments();
-    directoryLock.close();
-  }
-
-  private void closeSegments() throws IOException {
-    for (Segment segment : segments) {
+    for (Segment segment : segments.all()) {
       segment.close();
     }
+    directoryLock.close();
   }
 }

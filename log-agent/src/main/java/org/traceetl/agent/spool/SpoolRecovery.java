@@ -2,11 +2,7 @@ package org.traceetl.agent.spool;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.file.DirectoryStream;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -23,9 +19,8 @@ import org.traceetl.agent.spool.FrameFile.Found;
 final class SpoolRecovery {
   private static final Logger log = LoggerFactory.getLogger(SpoolRecovery.class);
 
-  private final Path directory;
-  private final FrameFile.Force force;
-  private final AnsweredRequests answered;
+  final SpoolFiles files;
+  final AnsweredRequests answered;
   final List<Segment> segments = new ArrayList<>();
   final SequencedMap<String, Checkpoint.Position> places = new LinkedHashMap<>();
   private long newestMillis = Long.MIN_VALUE;
@@ -34,12 +29,10 @@ final class SpoolRecovery {
   long damagedSpans;
 
   /**
-   * @param force forces the segments to the disk
    * @param answered receives the requests found
    */
-  SpoolRecovery(Path directory, FrameFile.Force force, AnsweredRequests answered) {
-    this.directory = directory;
-    this.force = force;
+  SpoolRecovery(SpoolFiles files, AnsweredRequests answered) {
+    this.files = files;
     this.answered = answered;
   }
 
@@ -49,35 +42,25 @@ final class SpoolRecovery {
    * @throws IOException if a file cannot be read
    */
   void read() throws IOException {
-    List<Path> paths = new ArrayList<>();
-    try (DirectoryStream<Path> found = Files.newDirectoryStream(directory, "*" + Segment.SUFFIX)) {
-      found.forEach(paths::add);
-    }
-    paths.removeIf(path -> number(path) < 0);
-    paths.sort(Comparator.comparingLong(SpoolRecovery::number));
-    deleteReplaced(paths);
-    for (Path path : paths) {
-      Segment segment = new Segment(number(path), FrameFile.open(path, force));
+    List<Long> numbers = new ArrayList<>(files.segments());
+    deleteReplaced(numbers);
+    for (long number : numbers) {
+      Segment segment = new Segment(number, files.open(files.segment(number)), files);
       segments.add(segment);
       read(segment);
       segment.frames.endReading();
     }
-    deleteOrphans();
+    files.deleteUnfinished();
+    for (long number : files.settledLists()) {
+      if (!numbers.contains(number)) {
+        files.delete(files.settled(number));
+      }
+    }
   }
 
   /** Returns the newest date of a batch or an answer; empty if none was found. */
   OptionalLong newestMillis() {
     return newestMillis == Long.MIN_VALUE ? OptionalLong.empty() : OptionalLong.of(newestMillis);
-  }
-
-  static String name(long number) {
-    return String.format("%010d", number) + Segment.SUFFIX;
-  }
-
-  /** Returns the segment's number, or -1 if it is another file. */
-  private static long number(Path path) {
-    String name = path.getFileName().toString();
-    return name.matches("\\d{10}\\.seg") ? Long.parseLong(name.substring(0, 10)) : -1;
   }
 
   private void read(Segment segment) throws IOException {
@@ -128,17 +111,16 @@ final class SpoolRecovery {
    * Deletes segments that a merged segment replaces: the agent was killed before it deleted them.
    * They are not read, because they may have frames whose senders were refused.
    */
-  private static void deleteReplaced(List<Path> paths) throws IOException {
-    for (Path path : List.copyOf(paths)) {
-      try (FrameFile frames = FrameFile.open(path)) {
+  private void deleteReplaced(List<Long> numbers) throws IOException {
+    for (long number : List.copyOf(numbers)) {
+      try (FrameFile frames = files.open(files.segment(number))) {
         if (frames.next() == Found.FRAME && isMerged(frames.content())) {
           long first = frames.content().getLong(1);
           long last = frames.content().getLong(1 + Long.BYTES);
-          for (Path other : List.copyOf(paths)) {
-            boolean isBefore = number(other) < number(path);
-            if (isBefore && number(other) >= first && number(other) <= last) {
-              paths.remove(other);
-              Files.delete(other);
+          for (long other : List.copyOf(numbers)) {
+            if (other < number && other >= first && other <= last) {
+              numbers.remove(other);
+              files.delete(files.segment(other));
             }
           }
         }
@@ -168,15 +150,7 @@ final class SpoolRecovery {
       newestMillis = Math.max(newestMillis, request.answer().unixMillis());
       answered.add(request.request(), request.answer());
     }
-    content.places.forEach(place -> keep(places, place));
-  }
-
-  /** Stores a position at the end of the map; an empty one is removed. */
-  static void keep(SequencedMap<String, Checkpoint.Position> places, Checkpoint.Position place) {
-    places.remove(place.name());
-    if (!place.content().isEmpty()) {
-      places.putLast(place.name(), place);
-    }
+    content.places.forEach(place -> SpoolState.keep(places, place));
   }
 
   private void damaged(Segment segment, Map<Integer, Integer> settled) {
@@ -208,29 +182,6 @@ final class SpoolRecovery {
   void close() throws IOException {
     for (Segment segment : segments) {
       segment.close();
-    }
-  }
-
-  /** Deletes unfinished segments, and settled files without a segment. */
-  private void deleteOrphans() throws IOException {
-    List<Path> orphans = new ArrayList<>();
-    try (DirectoryStream<Path> unfinished =
-        Files.newDirectoryStream(directory, "*" + Segment.SUFFIX + Segment.UNFINISHED_SUFFIX)) {
-      for (Path path : unfinished) {
-        Files.delete(path);
-      }
-    }
-    try (DirectoryStream<Path> found =
-        Files.newDirectoryStream(directory, "*" + Segment.SETTLED_SUFFIX)) {
-      found.forEach(orphans::add);
-    }
-    for (Path path : orphans) {
-      String name = path.getFileName().toString();
-      String segment =
-          name.substring(0, name.length() - Segment.SETTLED_SUFFIX.length()) + Segment.SUFFIX;
-      if (!Files.exists(directory.resolve(segment))) {
-        Files.delete(path);
-      }
     }
   }
 }

@@ -28,6 +28,7 @@ public final class SpooledBatch {
 
   private volatile boolean settled;
 
+  /** Creates a batch without its body in memory. */
   SpooledBatch(
       AgentIdentity agent,
       BrokerQueue queue,
@@ -35,8 +36,7 @@ public final class SpooledBatch {
       long createdMillis,
       int spans,
       int length,
-      int crc,
-      byte[] body) {
+      int crc) {
     this.agent = agent;
     this.queue = queue;
     this.sequence = sequence;
@@ -44,12 +44,13 @@ public final class SpooledBatch {
     this.spans = spans;
     this.length = length;
     this.crc = crc;
-    this.body = body;
   }
 
   /** Returns a copy with this body, to be written to another segment. */
   SpooledBatch with(byte[] itsBody) {
-    return new SpooledBatch(agent, queue, sequence, createdMillis, spans, length, crc, itsBody);
+    SpooledBatch copy = new SpooledBatch(agent, queue, sequence, createdMillis, spans, length, crc);
+    copy.body = itsBody;
+    return copy;
   }
 
   /** Returns the agent's run that made it; the run's epoch is part of the name. */

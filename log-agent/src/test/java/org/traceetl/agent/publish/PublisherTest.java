@@ -385,8 +385,7 @@ final class PublisherTest {
             TestSpool.config(directory, maxBytes, WhenFull.REFUSE),
             agent,
             spoolMetrics,
-            nowNanos::get,
-            this::unixMillis);
+            TestSpool.clocks(nowNanos::get, this::unixMillis));
     publisher =
         new Publisher(
             TestPublisher.options(mostBodyBytes, MOST_AGE_MILLIS, REROUTE_AFTER_NANOS),

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.traceetl.agent.telemetry.MetricValues.value;
 
 import java.io.IOException;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -282,9 +281,8 @@ final class DiskFullTest {
             new SpoolConfig(disk, 1L << 30, 1 << 18, 24, whenFull, flush),
             agent,
             metrics,
-            nowNanos::get,
-            System::currentTimeMillis,
-            this::force);
+            TestSpool.clocks(nowNanos::get, System::currentTimeMillis),
+            new ForcedDisk(this::force));
     spool.outlet(
         new Outlet() {
           @Override
@@ -295,12 +293,12 @@ final class DiskFullTest {
         });
   }
 
-  private void force(Path path, FileChannel channel) throws IOException {
+  private void force(Disk.OpenFile file) throws IOException {
     if (failNextForce) {
       failNextForce = false;
       throw new IOException("Input/output error");
     }
-    channel.force(false);
+    file.force();
   }
 
   private SpooledBatch commit(int number) throws IOException {

@@ -171,7 +171,7 @@ final class FailedForceTest {
     add(number);
     FrameContent.write(
         content, FrameContent.BATCHES, agent, frame.batches(), frame.requests(), frame.places());
-    try (FrameFile frames = FrameFile.open(path)) {
+    try (FrameFile frames = TestSpool.files(directory).open(path)) {
       frames.append(content, frame.batches(), false);
     }
     return Files.readAllBytes(path);
@@ -393,7 +393,13 @@ final class FailedForceTest {
     metrics = new SpoolMetrics();
     frame = new Frame(agent, () -> spool.nowMillis());
     SpoolConfig config = new SpoolConfig(directory, 8 << 20, 1 << 18, 24, WhenFull.REFUSE, flush);
-    spool = Spool.open(config, agent, metrics, nowNanos::get, () -> 1_795_255_028_000L, disk);
+    spool =
+        Spool.open(
+            config,
+            agent,
+            metrics,
+            TestSpool.clocks(nowNanos::get, () -> 1_795_255_028_000L),
+            disk);
     spool.outlet(outlet);
   }
 
@@ -463,7 +469,7 @@ final class FailedForceTest {
   }
 
   private List<Path> segments() throws IOException {
-    return files().stream().filter(path -> path.toString().endsWith(Segment.SUFFIX)).toList();
+    return files().stream().filter(path -> path.toString().endsWith(SpoolFiles.SEGMENT)).toList();
   }
 
   private List<Path> files() throws IOException {

@@ -2,14 +2,13 @@ package org.traceetl.agent.spool;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 
@@ -18,22 +17,22 @@ import java.util.stream.Stream;
  * the file's next force succeeds, and writes only pages written since. A power loss loses what no
  * force has written.
  */
-final class FailingDisk implements FrameFile.Force {
+final class FailingDisk extends ForcedDisk {
   private static final int PAGE_BYTES = 4_096;
 
   private static final class File {
-    FileChannel channel;
     byte[] clean = new byte[0];
     byte[] onDisk = new byte[0];
   }
 
   private final Path directory;
-  private final Map<Object, File> files = new HashMap<>();
+  private final Map<Path, File> files = new ConcurrentHashMap<>();
   private BooleanSupplier fails = () -> false;
   private int failures;
   private int successes;
 
   private FailingDisk(Path directory) {
+    super(OpenFile::force);
     this.directory = directory;
   }
 
@@ -44,7 +43,7 @@ final class FailingDisk implements FrameFile.Force {
       File file = new File();
       file.clean = Files.readAllBytes(path);
       file.onDisk = file.clean;
-      disk.files.put(inode(path), file);
+      disk.files.put(path, file);
     }
     return disk;
   }
@@ -74,9 +73,29 @@ final class FailingDisk implements FrameFile.Force {
   }
 
   @Override
-  public synchronized void force(Path path, FileChannel channel) throws IOException {
-    File file = file(path, channel);
-    byte[] now = read(channel);
+  public OpenFile create(Path path) throws IOException {
+    files.remove(path);
+    return forced(path, SYSTEM.create(path));
+  }
+
+  @Override
+  public OpenFile open(Path path) throws IOException {
+    return forced(path, SYSTEM.open(path));
+  }
+
+  private OpenFile forced(Path path, OpenFile opened) {
+    File state = files.computeIfAbsent(path, created -> new File());
+    return new ForcedFile(opened, file -> force(state, file));
+  }
+
+  @Override
+  public void move(Path from, Path to) throws IOException {
+    SYSTEM.move(from, to);
+    files.put(to, files.remove(from));
+  }
+
+  private synchronized void force(File file, OpenFile opened) throws IOException {
+    byte[] now = read(opened);
     if (fails.getAsBoolean()) {
       failures++;
       file.clean = now;
@@ -96,20 +115,9 @@ final class FailingDisk implements FrameFile.Force {
     file.onDisk = written;
   }
 
-  private File file(Path path, FileChannel channel) throws IOException {
-    File file = files.computeIfAbsent(inode(path), inode -> new File());
-    if (file.channel != null && file.channel != channel) {
-      // A new file has the number of a deleted one.
-      file = new File();
-      files.put(inode(path), file);
-    }
-    file.channel = channel;
-    return file;
-  }
-
-  private static byte[] read(FileChannel channel) throws IOException {
-    ByteBuffer bytes = ByteBuffer.allocate((int) channel.size());
-    while (bytes.hasRemaining() && channel.read(bytes, bytes.position()) >= 0) {
+  private static byte[] read(OpenFile file) throws IOException {
+    ByteBuffer bytes = ByteBuffer.allocate((int) file.size());
+    while (bytes.hasRemaining() && file.read(bytes, bytes.position()) >= 0) {
       // Continue until all is read.
     }
     return bytes.array();
@@ -119,7 +127,7 @@ final class FailingDisk implements FrameFile.Force {
   synchronized Map<Path, byte[]> afterPowerLoss() throws IOException {
     Map<Path, byte[]> found = new HashMap<>();
     for (Path path : list()) {
-      File file = files.get(inode(path));
+      File file = files.get(path);
       found.put(path, file == null ? new byte[0] : file.onDisk);
     }
     return found;
@@ -129,9 +137,5 @@ final class FailingDisk implements FrameFile.Force {
     try (Stream<Path> paths = Files.list(directory)) {
       return paths.sorted().toList();
     }
-  }
-
-  private static Object inode(Path path) throws IOException {
-    return Files.readAttributes(path, BasicFileAttributes.class).fileKey();
   }
 }

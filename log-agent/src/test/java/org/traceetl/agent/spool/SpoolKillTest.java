@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -25,6 +24,7 @@ import org.traceetl.agent.config.SpoolConfig.WhenFull;
 import org.traceetl.agent.flow.Checkpoint;
 import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.state.AgentIdentity;
+import org.traceetl.common.Clocks;
 
 /** Kills a process that writes frames, repeatedly and at random times. */
 final class SpoolKillTest {
@@ -210,9 +210,8 @@ final class SpoolKillTest {
               new SpoolConfig(directory, MAX_BYTES, 1 << 18, 24, WhenFull.REFUSE, flush),
               agent,
               new SpoolMetrics(),
-              System::nanoTime,
-              System::currentTimeMillis,
-              flush == Flush.COMMIT ? Writer::force : FrameFile.Force.CONTENT);
+              Clocks.SYSTEM,
+              flush == Flush.COMMIT ? new ForcedDisk(Writer::force) : Disk.SYSTEM);
         } catch (IOException e) {
           // Start again: the force of the first segment may have failed.
         }
@@ -220,7 +219,7 @@ final class SpoolKillTest {
     }
 
     /** Fails at random. Unforced data survives the end of the process. */
-    private static void force(Path path, FileChannel channel) throws IOException {
+    private static void force(Disk.OpenFile file) throws IOException {
       if (ThreadLocalRandom.current().nextInt(20) == 0) {
         throw new IOException("Input/output error");
       }

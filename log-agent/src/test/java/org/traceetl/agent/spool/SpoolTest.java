@@ -298,7 +298,7 @@ final class SpoolTest {
     Random random = new Random(8);
     FrameBuffer content = new FrameBuffer();
     Path path = directory.resolve("0000000001.seg");
-    try (FrameFile file = FrameFile.create(path)) {
+    try (FrameFile file = TestSpool.files(directory).create(path)) {
       for (int i = 0; i < 2_000; i++) {
         content.clear();
         content.putByte(random.nextInt(4));
@@ -666,7 +666,7 @@ final class SpoolTest {
     agent = new AgentIdentity(7, 8, ++epoch);
     frame = new Frame(agent, () -> spool.nowMillis());
     SpoolConfig config = new SpoolConfig(directory, maxBytes, maxBatches, 24, whenFull, flush);
-    spool = Spool.open(config, agent, metrics(), nowNanos::get, () -> unixMillis);
+    spool = Spool.open(config, agent, metrics(), TestSpool.clocks(nowNanos::get, () -> unixMillis));
     spool.outlet(outlet);
   }
 

@@ -2,6 +2,7 @@ package org.traceetl.agent.spool;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.function.LongSupplier;
 import java.util.zip.CRC32C;
 import org.traceetl.agent.config.SpoolConfig;
@@ -9,6 +10,7 @@ import org.traceetl.agent.config.SpoolConfig.Flush;
 import org.traceetl.agent.config.SpoolConfig.WhenFull;
 import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.state.AgentIdentity;
+import org.traceetl.common.Clocks;
 
 public final class TestSpool {
   private TestSpool() {}
@@ -28,7 +30,17 @@ public final class TestSpool {
 
   public static Spool open(SpoolConfig config, AgentIdentity agent, SpoolMetrics metrics)
       throws IOException {
-    return Spool.open(config, agent, metrics, System::nanoTime, System::currentTimeMillis);
+    return Spool.open(config, agent, metrics, Clocks.SYSTEM);
+  }
+
+  /** Returns clocks with the given values. */
+  public static Clocks clocks(LongSupplier nanoClock, LongSupplier unixMillis) {
+    return new Clocks(nanoClock, () -> Instant.ofEpochMilli(unixMillis.getAsLong()));
+  }
+
+  /** Returns the files of a directory. */
+  static SpoolFiles files(Path directory) {
+    return new SpoolFiles(directory, Disk.SYSTEM, new SpoolMetrics());
   }
 
   /** Returns a batch that is in no spool. */
@@ -36,7 +48,10 @@ public final class TestSpool {
       AgentIdentity agent, BrokerQueue queue, long sequence, byte[] body) {
     CRC32C crc = new CRC32C();
     crc.update(body);
-    return new SpooledBatch(agent, queue, sequence, 0, 1, body.length, (int) crc.getValue(), body);
+    SpooledBatch batch =
+        new SpooledBatch(agent, queue, sequence, 0, 1, body.length, (int) crc.getValue());
+    batch.body(body);
+    return batch;
   }
 
   /** Commits one batch of one span. */
