@@ -1,9 +1,9 @@
-"""Hands batches of ended spans to an exporter, one after another.
+"""Passes batches of ended spans to an exporter, one after another.
 
 Usage: batch.py otlp-http|otlp-grpc|ring < requests
 
-`batches N` on the standard input is answered by the wall and the CPU time (nanoseconds) of N
-batches; that of making the spans is not in it.
+For each line `batches N` of the standard input it prints the wall and CPU time (nanoseconds) of N
+batches, without the time to create the spans.
 """
 
 import sys
@@ -27,7 +27,7 @@ def ring(provider):
     processor = RingSpanProcessor(provider)
 
     def export(batch):
-        # As a provider does, span by span.
+        # Span by span, as a provider does.
         for span in batch:
             processor.on_end(span)
         return True
@@ -36,7 +36,7 @@ def ring(provider):
 
 
 def exporting(name, provider):
-    """What takes a batch, and says whether it was taken."""
+    """Returns a function that exports a batch and returns whether it succeeded."""
     if name == "otlp-http":
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 
@@ -47,11 +47,11 @@ def exporting(name, provider):
         return otlp(OTLPSpanExporter(insecure=True))
     if name == "ring":
         return ring(provider)
-    raise SystemExit(f"no exporter is called {name}")
+    raise SystemExit(f"{name}: must be otlp-http, otlp-grpc or ring")
 
 
 class Collecting(SpanProcessor):
-    """Keeps what has ended."""
+    """Keeps ended spans."""
 
     def __init__(self):
         self.ended = []
@@ -99,7 +99,7 @@ def main():
         count = int(line.split()[1])
         wall = cpu = failed = 0
         for _ in range(count):
-            # Spans are made just before they are exported, and not in its time.
+            # The spans are created before the measured time starts.
             batch = batches.next()
             cpu_before = time.process_time_ns()
             start = time.perf_counter_ns()

@@ -1,4 +1,4 @@
-// Follows links of a shortener at a constant rate, whatever its answers take.
+// Follows links of a shortener at a constant rate, independent of its response times.
 // Environment: PORT, RATE (requests a second), DURATION (seconds).
 import http from 'k6/http';
 

@@ -1,10 +1,10 @@
-"""A URL shortener with three spans a request; the same as the one in Java.
+"""A URL shortener with three spans a request, like the one in Java.
 
 Usage: shortener.py untraced|otlp|ring|own-ring < requests
 
-`POST /links` with a URL as its body answers a code, `GET /CODE` redirects. `calls N` on the standard
-input has it handle N requests without HTTP and answers their wall and CPU time (nanoseconds);
-`served` answers how many requests came over HTTP.
+`POST /links` with a URL as body returns a code, `GET /CODE` redirects. For a line `calls N` of the
+standard input it handles N requests without HTTP and prints their wall and CPU time (nanoseconds).
+For `served` it prints the number of requests over HTTP.
 """
 
 import sys
@@ -35,7 +35,7 @@ class Links:
 
 
 class TracedLinks:
-    """A span for each step."""
+    """Creates a span for each step."""
 
     def __init__(self, links, tracer):
         from opentelemetry.trace import SpanKind
@@ -110,7 +110,7 @@ class TracedShortener(Shortener):
 
 
 class Served:
-    """Requests answered over HTTP."""
+    """Handles requests over HTTP."""
 
     def __init__(self):
         self.lock = threading.Lock()
@@ -124,7 +124,7 @@ class Served:
 def server(shortener, served):
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
-        # Head and body of an answer go in one packet.
+        # Sends head and body of an answer in one packet.
         wbufsize = -1
         disable_nagle_algorithm = True
 
@@ -184,7 +184,7 @@ def provider(kind):
 
         made.add_span_processor(RingSpanProcessor(made))
     else:
-        raise SystemExit(f"{kind} is not known")
+        raise SystemExit(f"{kind}: must be untraced, otlp, ring or own-ring")
     return made
 
 

@@ -2,10 +2,10 @@
 
 Usage: rounds.py untraced|sdk-otlp|sdk-ring|own-ring|events PROBABILITY < requests
 
-`rounds N` on the standard input is answered by the wall and the CPU time (nanoseconds) of N rounds,
-flush included, and by the number of spans that are to arrive. A round is a span of its own and 22
-statements, which opentelemetry-instrumentation-sqlite3 makes spans of; `events` has an event of the
-round's span in their place.
+For each line `rounds N` of the standard input it prints the wall and CPU time (nanoseconds) of N
+rounds, flush included, and the number of expected spans. A round is a span and 22 statements, for
+which opentelemetry-instrumentation-sqlite3 creates spans. With `events` they are events of the
+round's span.
 """
 
 import gc
@@ -38,7 +38,7 @@ def otlp(probability):
     from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
     provider = sdk(probability)
-    # Room for all of a run: the SDK's own queue of 2,048 would drop most of them.
+    # Holds all spans of a run: the SDK's default queue of 2,048 would drop most of them.
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(), max_queue_size=100_000))
     return provider
 
@@ -52,7 +52,7 @@ def ring(probability):
 
 
 def own(probability):
-    """The provider that writes spans itself, without the SDK."""
+    """Uses the provider that writes spans itself, without the SDK."""
     from opentelemetry.sdk.resources import Resource
     from trace_etl_exporter import TracerProvider
 
@@ -74,7 +74,7 @@ class Untraced:
 
 
 class Traced(Untraced):
-    """Spans by the instrumentation library."""
+    """Creates spans by the instrumentation library."""
 
     def __init__(self, provider):
         from opentelemetry.instrumentation.sqlite3 import SQLite3Instrumentor
@@ -93,7 +93,7 @@ class Traced(Untraced):
 
 
 class Events(Untraced):
-    """A span for the round, and in it an event for each statement."""
+    """Creates a span for the round with an event for each statement."""
 
     def __init__(self, provider):
         self.provider = provider
@@ -145,7 +145,7 @@ def main():
     elif kind == "events":
         work = Events(own(probability))
     else:
-        raise SystemExit(f"{kind} is not known")
+        raise SystemExit(f"{kind}: must be untraced, sdk-otlp, sdk-ring, own-ring or events")
     connection = work.connect()
     print("ready=1", flush=True)
     for line in sys.stdin:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The routing of docs/routing.md, written anew from that page: it shares no code with the agent.
+"""Computes the routing of docs/routing.md. Written from that page, without code of the agent.
 
   routing.py FILE           checks each vector of the file; exit code 1 if one differs
   routing.py --write FILE   writes the golden vectors
@@ -27,7 +27,7 @@ def step(lane, word):
 
 
 def xxh64(data, seed):
-    """XXH64 of bytes with a seed of 64 bits."""
+    """Returns the XXH64 of bytes with a 64-bit seed."""
     seed &= MASK
     at, end = 0, len(data)
     if end >= 32:
@@ -57,7 +57,7 @@ def xxh64(data, seed):
 
 
 def weight(a, b):
-    """MurmurHash3's finaliser of a XOR b."""
+    """Returns MurmurHash3's finaliser of a XOR b."""
     h = a ^ b
     h = (h ^ h >> 33) * 0xFF51AFD7ED558CCD & MASK
     h = (h ^ h >> 33) * 0xC4CEB9FE1A85EC53 & MASK
@@ -65,13 +65,13 @@ def weight(a, b):
 
 
 def route(vector):
-    """Hash of application and series, candidates, heaviest first, and the queue of the span."""
+    """Returns the hashes of application and series, candidates (heaviest first) and queue."""
     application = xxh64(vector["application"].encode(), 0)
     queues = sorted(
         (queue["broker"].encode(), queue["id"], xxh64(queue["broker"].encode(), queue["id"]))
         for queue in vector["topic"]
     )
-    # sorted() leaves equal ones in their order.
+    # sorted() is stable.
     heaviest = sorted(queues, key=lambda queue: -weight(application, queue[2]))
     candidates = heaviest[: vector["queues"]]
     seed = (application + 8 * vector["kind"] + vector["status"]) & MASK

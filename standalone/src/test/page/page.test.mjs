@@ -1,4 +1,4 @@
-// The web page in a real Chromium, of the real service under load; bin/page runs it.
+// Tests the web UI in a real Chromium with the real service under load. Run by bin/page.
 
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync } from "node:fs";
@@ -27,10 +27,10 @@ before(async () => {
   [demo, chromium] = await Promise.all([
     startDemo(["--no-load"], {
       "trace-etl.history.max-applications": 2 * APPLICATIONS,
-      // Names of 10 KB are told apart by all of it.
+      // Keeps names of 10 KB whole, so that they stay distinct.
       "trace-etl.series.max-value-bytes": 20_000,
       "trace-etl.web.trace-url": TRACE_URL,
-      // One of each of 5,000 applications in each window would bury the others.
+      // An exemplar of each of 5,000 applications in each window would hide the other traces.
       "trace-etl.documents.exemplars-per-queue": 20,
     }),
     startChromium(),
@@ -43,9 +43,9 @@ after(async () => {
   await demo?.stop();
 });
 
-// ---- what all tests do
+// ---- helpers of all tests
 
-/** A page of its own, whose every complaint fails its test at the end. */
+/** Opens a page; errors in its console fail the test at the end. */
 async function open(t, address, options = {}) {
   const { web = demo.web, failures = false, before: prepare, ...rest } = options;
   const context = await chromium.newContext({
@@ -55,13 +55,13 @@ async function open(t, address, options = {}) {
     acceptDownloads: true,
     ...rest,
   });
-  // Waits end at what is waited for; the machine may be busy.
+  // Long, because the machine may be busy; a wait ends when its condition holds.
   context.setDefaultTimeout(WITHIN_MILLIS);
   const page = await context.newPage();
   const complaints = [];
   page.on("console", (message) => {
-    // Told by the browser itself: a request that was made to fail, or that was under way when a network
-    // of the machine came or went.
+    // Logged by the browser: a request that the test made fail, or one during a change of the
+    // machine's networks.
     const expected = (failures && /^Failed to load resource/.test(message.text())) || /ERR_NETWORK_CHANGED/.test(message.text());
     if (["error", "warning"].includes(message.type()) && !expected) {
       complaints.push(`console: ${message.text()}`);
@@ -106,7 +106,7 @@ const rows = (page, table = "applications") => page.locator(`table.${table} tbod
 const names = (page, table = "applications") => page.locator(`table.${table} tbody th .name`).allTextContents();
 const api = async (path) => (await fetch(`${demo.web}/api/${path}`)).json();
 const screenshot = (page, name) => page.screenshot({ path: `${SCREENSHOTS}/${name}.png` });
-/** The next answer of a path that was asked with these parameters. */
+/** Returns the next answer of a path that was requested with these parameters. */
 const nextAnswer = (page, path, asked = {}) =>
   page.waitForResponse((response) => {
     const url = new URL(response.url());
@@ -129,7 +129,7 @@ const addressOf = (view, application) => {
 
 // ---- before the first span
 
-test("an empty fleet says what to do", async (t) => {
+test("an empty fleet shows what to do", async (t) => {
   await until("the history is up to date", async () => (await api("status")).upToDate);
   const page = await openShown(t, "");
   await page.getByText("No spans in the last hour.").waitFor();
@@ -179,7 +179,7 @@ test("the overview shows a page of applications, with a line for the last hour",
   await screenshot(page, "overview-light");
 });
 
-test("each column sorts, both ways, and the address holds it", async (t) => {
+test("each column sorts both ways, and the address has the order", async (t) => {
   const page = await openShown(t, "");
   const heads = [
     ["Application", "name"],
@@ -210,12 +210,12 @@ test("each column sorts, both ways, and the address holds it", async (t) => {
   await page.waitForFunction(() => document.querySelector("[aria-sort]").getAttribute("aria-sort") === "ascending");
 });
 
-/** How the page shows the first name of an answer. */
+/** Returns the first name of an answer as the page shows it. */
 async function first(page, answer) {
   return page.evaluate(async (text) => (await import("/page/dom.js")).name(text).textContent, answer.applications[0].application);
 }
 
-test("search narrows, is in the address, and goes back", async (t) => {
+test("search filters the list, and its text is in the address", async (t) => {
   const page = await openShown(t, "");
   const wanted = load.names[40];
   await page.getByRole("searchbox", { name: "Search applications" }).fill(wanted);
@@ -235,7 +235,7 @@ test("search narrows, is in the address, and goes back", async (t) => {
   await page.getByText("No application matches.").waitFor();
 });
 
-test("failing and slow ones are filtered", async (t) => {
+test("filters show failing or slow applications", async (t) => {
   const page = await openShown(t, "");
   const choose = async (label, filter) => {
     const answer = nextAnswer(page, "applications", { filter });
@@ -247,7 +247,7 @@ test("failing and slow ones are filtered", async (t) => {
   await page.waitForFunction(() =>
     [...document.querySelectorAll("table.applications tbody tr")].every((row) => row.children[3].textContent !== "0/s"),
   );
-  // Red says that the ratio is above the threshold that the column's hint names.
+  // A red ratio is above the threshold in the column's hint.
   const ratios = await page.evaluate(() => ({
     hint: document.querySelectorAll("table.applications thead th")[4].outerHTML,
     cells: [...document.querySelectorAll("table.applications tbody tr")].map((row) => ({
@@ -266,7 +266,7 @@ test("failing and slow ones are filtered", async (t) => {
   );
 });
 
-test("each time range is asked for", async (t) => {
+test("each time range requests its minutes", async (t) => {
   const page = await openShown(t, "");
   for (const [label, minutes] of [["15 min", "15"], ["30 min", "30"], ["59 min", "59"], ["5 min", "5"]]) {
     const answer = nextAnswer(page, "applications", { minutes });
@@ -275,7 +275,7 @@ test("each time range is asked for", async (t) => {
   }
 });
 
-test("pages follow each other, and the back button goes through them", async (t) => {
+test("lists have pages, and the back button returns to each", async (t) => {
   const page = await openShown(t, "#/?sort=name");
   const here = await names(page);
   await page.getByRole("button", { name: "Next" }).click();
@@ -292,7 +292,7 @@ test("pages follow each other, and the back button goes through them", async (t)
   assert.deepEqual(await names(page), here);
 });
 
-test("a refresh leaves focus, scroll and elements where they are", async (t) => {
+test("a refresh keeps focus, scroll and elements", async (t) => {
   const page = await openShown(t, "#/?sort=name");
   const link = rows(page).nth(60).getByRole("link");
   await link.focus();
@@ -314,7 +314,7 @@ test("refreshing can be paused", async (t) => {
   await settled(page);
   let asked = 0;
   page.on("request", (request) => (asked += request.url().includes("/api/applications") ? 1 : 0));
-  // Longer than a window of the demo: another page has refreshed twice by then.
+  // Longer than the demo's window: another page refreshes twice meanwhile.
   const other = await openShown(t, "");
   await nextAnswer(other, "applications");
   await nextAnswer(other, "applications");
@@ -336,7 +336,7 @@ test("an application shows its hour, its operations and its traces", async (t) =
   }
   await screenshot(page, "application-light");
   await page.locator("summary", { hasText: "Minute by minute" }).click();
-  // The browser tells the page that it was opened after the click has returned.
+  // The page's event follows the end of the click.
   await page.locator("details[open] tbody tr").nth(1).waitFor();
   assert.ok(await hasInk(page.locator(".heat canvas")), "the heat map is drawn");
   await page.locator(".heat canvas").focus();
@@ -357,7 +357,7 @@ test("an application shows its hour, its operations and its traces", async (t) =
   await page.waitForFunction((text) => document.querySelector("h1").textContent === text, name);
 });
 
-/** Whether something was drawn on a canvas. */
+/** Returns whether a canvas has content. */
 function hasInk(canvas) {
   return canvas.first().evaluate((element) => {
     const blank = document.createElement("canvas");
@@ -371,7 +371,7 @@ test("a trace in the heat map leads to the list", async (t) => {
   const page = await openShown(t, addressOf("application", HOSTILE.prototype));
   await settled(page);
   const canvas = page.locator(".heat canvas");
-  // Marks are looked for as a person would: with the pointer, where it becomes a hand.
+  // Finds a mark with the pointer, as a person does: there the cursor becomes a hand.
   const find = () =>
     canvas.evaluate((element) => {
       const box = element.getBoundingClientRect();
@@ -379,7 +379,7 @@ test("a trace in the heat map leads to the list", async (t) => {
         for (let y = 4; y < box.height; y += 4) {
           element.dispatchEvent(new PointerEvent("pointermove", { clientX: box.left + x, clientY: box.top + y }));
           if (element.style.cursor === "pointer") {
-            // Further in: a click is at whole pixels.
+            // Not at the edge: a click is at whole pixels.
             const inner = { x: x - 4, y: y + 4 };
             element.dispatchEvent(
               new PointerEvent("pointermove", { clientX: box.left + inner.x, clientY: box.top + inner.y }),
@@ -390,7 +390,7 @@ test("a trace in the heat map leads to the list", async (t) => {
       }
       return null;
     });
-  // A refresh may draw the map anew between the look and the click: then it is looked for again.
+  // A refresh may redraw the map between the search and the click; then the search starts again.
   for (let attempt = 1; (await page.locator("tr.found").count()) === 0; attempt++) {
     assert.ok(attempt <= 10, "a mark leads to its row");
     const mark = await find();
@@ -523,9 +523,9 @@ test("the configuration is searched", async (t) => {
   await screenshot(page, "configuration-light");
 });
 
-// ---- names that want to do harm
+// ---- hostile names
 
-test("hostile names are text, everywhere", async (t) => {
+test("hostile names are shown as text everywhere", async (t) => {
   const page = await openShown(t, "#/?sort=name");
   for (const [what, name] of Object.entries(HOSTILE)) {
     const pattern = name.length > 100 ? name.slice(0, 40) : name;
@@ -572,7 +572,7 @@ test("hostile names are text, everywhere", async (t) => {
   await screenshot(page, "hostile-traces");
 });
 
-test("unseen characters and halves of pairs are shown by their numbers", async (t) => {
+test("invisible characters and lone surrogates are shown by number", async (t) => {
   const page = await openShown(t, "");
   const shownAs = await page.evaluate(async () => {
     const { name, visible } = await import("/page/dom.js");
@@ -586,7 +586,7 @@ test("unseen characters and halves of pairs are shown by their numbers", async (
   ]);
 });
 
-/** Pixels by which the page is wider than the window. */
+/** Returns by how many pixels the page is wider than the window. */
 const overflow = (page) => page.evaluate(() => Math.max(0, document.documentElement.scrollWidth - innerWidth));
 
 test("numbers have three figures and a unit", async (t) => {
@@ -675,7 +675,7 @@ test("while it loads, it says so", async (t) => {
   assert.equal(await page.locator(".skeleton:visible").count(), 0);
 });
 
-test("a failure says what failed, and another try mends it", async (t) => {
+test("a failed request is reported, and a retry succeeds", async (t) => {
   const page = await open(t, "", {
     failures: true,
     before: (p) =>
@@ -695,7 +695,7 @@ test("a failure says what failed, and another try mends it", async (t) => {
   assert.equal(await page.getByRole("alert").count(), 0);
 });
 
-test("what was shown stays when a refresh fails, with its age", async (t) => {
+test("data stay, with their age, when a refresh fails", async (t) => {
   const page = await openShown(t, "", { failures: true });
   await rows(page).first().waitFor();
   await page.route("**/api/*", (route) => route.abort("connectionrefused"));
@@ -716,12 +716,12 @@ const changed = (path, change) => (page) =>
     await route.fulfill({ response, json: change(await response.json()) });
   });
 
-test("counts that are too low yet are told", async (t) => {
+test("a note reports counts that are still too low", async (t) => {
   const page = await openShown(t, "", { before: changed("status", (status) => ({ ...status, upToDate: false })) });
   await page.locator(".notice.warn", { hasText: "counts are too low" }).waitFor();
 });
 
-test("a server that is not ready says what is missing", async (t) => {
+test("a server that is not ready lists what is missing", async (t) => {
   const page = await openShown(t, "#/pipeline", {
     before: changed("status", (status) => ({ ...status, ready: false, missing: { queue: "is being <recovered>" } })),
   });
@@ -803,7 +803,7 @@ test("the keyboard alone reaches everything", async (t) => {
   await page.waitForURL(/search=/);
 });
 
-test("a phone shows it without scrolling sideways", async (t) => {
+test("a phone shows each view without horizontal scrolling", async (t) => {
   const page = await openShown(t, "", { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true });
   for (const view of VIEWS) {
     await page.goto(`${demo.web}/${addressOf(view, load.names[3])}`);
@@ -823,7 +823,7 @@ test("the page comes with headers that hold it together", async () => {
 
 // ---- another server
 
-test("a server with a token, no history and no index; and then none at all", async (t) => {
+test("a server with a token, without history and index, and then stopped", async (t) => {
   const server = await startServer(demo, {
     "trace-etl.web.token": TOKEN,
     "trace-etl.history.enabled": false,
@@ -884,7 +884,7 @@ test("who signs in elsewhere is sent there when that has ended, and not asked fo
   assert.equal(await page.getByRole("dialog").count(), 0);
 });
 
-test("who gives no token is not asked again until they want to", async (t) => {
+test("a person who gives no token is not asked again", async (t) => {
   const refuse = (page) =>
     page.route("**/api/*", (route) =>
       route.request().headers().authorization === `Bearer ${TOKEN}`
@@ -901,7 +901,7 @@ test("who gives no token is not asked again until they want to", async (t) => {
   await rows(page).first().waitFor();
 });
 
-// ---- how long it takes, measured, never asserted
+// ---- load times, measured but not asserted
 
 test("first paint and interactive", async (t) => {
   const measured = [];

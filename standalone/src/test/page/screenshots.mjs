@@ -1,4 +1,4 @@
-// Makes the pictures of the README from the running demo: screenshots.mjs FOLDER MINUTES
+// Takes the README's screenshots of the running demo: screenshots.mjs FOLDER MINUTES
 
 import { mkdirSync, statSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
@@ -15,7 +15,7 @@ mkdirSync(folder, { recursive: true });
 const demo = await startDemo(["--rate=400"]);
 let chromium = null;
 try {
-  console.log(`The demo runs at ${demo.web}; its load goes on for ${minutes} min before the pictures.`);
+  console.log(`The demo runs at ${demo.web}; screenshots follow after ${minutes} min of load.`);
   await pause(Number(minutes) * 60_000);
   chromium = await startChromium();
   for (const { file, address, scheme, height } of PICTURES) {

@@ -24,7 +24,7 @@ const CHROMIUM_OPTIONS = [
 function environment(name) {
   const value = process.env[name];
   if (value === undefined) {
-    throw new Error(`${name} is not set: bin/page sets it`);
+    throw new Error(`${name} is not set; run the tests by bin/page`);
   }
   return value;
 }
@@ -33,7 +33,7 @@ export function startChromium() {
   return chromium.launch({ executablePath: environment("PAGE_CHROMIUM"), args: CHROMIUM_OPTIONS });
 }
 
-/** Repeats a question until its answer is not null. */
+/** Repeats a call until its result is not null. */
 export async function until(what, ask, withinMillis = STARTS_WITHIN_MILLIS) {
   const end = Date.now() + withinMillis;
   let last = null;
@@ -70,7 +70,7 @@ class Program {
     }
   }
 
-  /** What a pattern's group finds in what it has written. */
+  /** Returns what a pattern's group matches in the output. */
   written(pattern) {
     return until(`"${pattern}" in the output`, () => {
       if (this.process.exitCode !== null) {
@@ -124,7 +124,7 @@ export async function startDemo(options, keys = {}) {
   }
 }
 
-/** A server of its own at the broker of a demo. */
+/** Starts another server at the broker of a demo. */
 export async function startServer(demo, keys) {
   const { keys: its } = await (await fetch(`${demo.web}/api/configuration`)).json();
   const of = (key) => its.find((row) => row.key === key).value;

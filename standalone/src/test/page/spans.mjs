@@ -1,4 +1,4 @@
-// Spans of thousands of applications, some with names that want to do harm, by OTLP/JSON.
+// Sends spans of thousands of applications, some with hostile names, by OTLP/JSON.
 
 import { randomBytes } from "node:crypto";
 
@@ -6,7 +6,7 @@ const SPANS_OF_A_REQUEST = 500;
 const ROUND_MILLIS = 8_000;
 const NANOS = 1_000_000n;
 
-/** What a name may be that nobody would give. */
+/** Names that are valid and hostile. */
 export const HOSTILE = {
   markup: '<img src=x onerror="document.title=\'broken\'">',
   script: "</script><script>document.title='broken'</script>",
@@ -78,18 +78,18 @@ export async function send(otlp, spans) {
 const SYSTEMS = ["shop", "bank", "mail", "search", "risk", "data", "fleet", "media"];
 const PARTS = ["gateway", "catalogue", "cart", "payment", "ledger", "index", "worker", "audit"];
 
-/** A name for each number, no two the same. */
+/** Returns a distinct name for each number. */
 export function applicationName(number) {
   const letters = (n) => String.fromCharCode(97 + (n % 26)) + String.fromCharCode(97 + (Math.floor(n / 26) % 26));
   return `${SYSTEMS[number % SYSTEMS.length]}-${PARTS[Math.floor(number / SYSTEMS.length) % PARTS.length]}-${letters(Math.floor(number / 64))}`;
 }
 
-/** Sends one round after the other, until it is stopped. */
+/** Sends rounds of spans until it is stopped. */
 export class Load {
   #running = true;
   #done;
 
-  /** @param {number} applications beside the hostile ones */
+  /** @param {number} applications number of applications without the hostile ones */
   constructor(otlp, applications) {
     this.names = [...new Set(Array.from({ length: applications }, (_, i) => applicationName(i)))];
     this.rounds = 0;
@@ -120,7 +120,7 @@ export class Load {
       ]);
     }
     this.names.forEach((name, i) => {
-      // A few have most of the calls; every tenth fails now and then, every fiftieth is slow.
+      // A few applications have most calls; every tenth fails sometimes, every fiftieth is slow.
       const calls = i < 20 ? 12 : 1;
       spans.set(
         name,

@@ -1,12 +1,11 @@
-"""An application that writes its spans into a ring.
+"""Writes spans into a ring, as an application does.
 
 Usage: ring_spans.py sdk|own expected < series.json
        ring_spans.py sdk|own endless FILE
 
-By OpenTelemetry's SDK, or by the provider that writes spans itself; the environment says the rest.
-`expected` writes the spans that the standard input describes, and
-ends. `endless` makes spans until it is killed, and counts those that have ended in a file that
-outlives it.
+Uses OpenTelemetry's SDK, or the provider that writes spans itself, configured by the environment.
+`expected` writes the spans that the standard input describes, then ends. `endless` creates spans
+until it is killed, and counts the ended spans in a file.
 """
 
 import json
@@ -38,7 +37,7 @@ def expected(tracer):
 def endless(tracer, path):
     signal.setitimer(signal.ITIMER_REAL, TICK_SECONDS, TICK_SECONDS)
     with open(path, "r+b") as file, mmap.mmap(file.fileno(), 0) as ended:
-        # One store of eight bytes: struct.pack_into writes zeros first, and SIGKILL comes between.
+        # One store of eight bytes, because SIGKILL may interrupt struct.pack_into after its zeros.
         counts = memoryview(ended).cast("q")
         count = 0
         while True:
@@ -46,7 +45,7 @@ def endless(tracer, path):
             count += 1
             counts[0] = count
             if count % 4 == 0:
-                # Not faster than a busy machine reads: so many spans for each tick of the clock.
+                # A fixed number of spans per tick, so that a busy machine can read them.
                 signal.sigwait({signal.SIGALRM})
 
 
@@ -57,7 +56,7 @@ def sdk():
 
 
 def main():
-    # Before there is another thread: ticks are waited for, and would end the process else.
+    # Before other threads start: a thread that does not block the signal would end the process.
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
     provider = sdk() if sys.argv[1] == "sdk" else trace_etl_exporter.TracerProvider()
     tracer = provider.get_tracer("ring")
