@@ -3,11 +3,37 @@ package org.traceetl.server.http;
 import jakarta.servlet.http.HttpServlet;
 import java.util.List;
 import java.util.Map;
+import org.traceetl.server.component.Background;
 import org.traceetl.server.component.Component;
 import org.traceetl.server.journal.WindowFollower;
+import org.traceetl.server.rocketmq.Endpoint;
 
 /** A component that can be left out: what it follows, and what it shows on the port. */
 public interface Feature extends Component {
+  /** Returns the work that starts, fails and ends with the feature; null for none. */
+  default Background background() {
+    return null;
+  }
+
+  @Override
+  default void start(Endpoint here) {
+    if (background() != null) {
+      background().start();
+    }
+  }
+
+  @Override
+  default boolean healthy() {
+    return background() == null || background().alive();
+  }
+
+  @Override
+  default void close() {
+    if (background() != null) {
+      background().close();
+    }
+  }
+
   /** Returns the followers of the windows of this server's queues. */
   default List<WindowFollower> followers() {
     return List.of();

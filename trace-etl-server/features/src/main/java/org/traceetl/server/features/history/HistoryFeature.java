@@ -8,6 +8,7 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.traceetl.common.Clocks;
+import org.traceetl.server.component.Background;
 import org.traceetl.server.component.MetricRegistry;
 import org.traceetl.server.http.Feature;
 import org.traceetl.server.journal.FleetWindows;
@@ -17,7 +18,6 @@ import org.traceetl.server.journal.LogJournals;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.journal.RocketMqLogs;
 import org.traceetl.server.queues.KnownQueues;
-import org.traceetl.server.rocketmq.Endpoint;
 import org.traceetl.server.window.QueueId;
 
 /** The live history of the fleet. */
@@ -133,21 +133,7 @@ public final class HistoryFeature implements Feature {
   }
 
   @Override
-  public void start(Endpoint here) {
-    if (follower != null) {
-      follower.start();
-    }
-  }
-
-  @Override
-  public boolean healthy() {
-    return follower == null || follower.alive();
-  }
-
-  @Override
-  public void close() {
-    if (follower != null) {
-      follower.close();
-    }
+  public Background background() {
+    return follower;
   }
 }

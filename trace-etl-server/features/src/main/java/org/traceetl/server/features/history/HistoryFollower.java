@@ -16,6 +16,7 @@ import org.traceetl.common.Clocks;
 import org.traceetl.common.LogThrottle;
 import org.traceetl.common.SteppedTask;
 import org.traceetl.common.SteppedThread;
+import org.traceetl.server.component.Background;
 import org.traceetl.server.journal.BrokerThreads;
 import org.traceetl.server.journal.FleetWindows;
 import org.traceetl.server.journal.JournalTail;
@@ -33,7 +34,7 @@ import org.traceetl.server.window.SealedWindow;
  * they read, and owns all state except the history and the tails. A broker that does not answer
  * delays only its own queues.
  */
-public final class HistoryFollower implements AutoCloseable {
+public final class HistoryFollower implements Background {
   /** Access to the journals of all queues. */
   public interface Journals {
     /** The existing queues. */
@@ -115,13 +116,12 @@ public final class HistoryFollower implements AutoCloseable {
             "trace-history", broker -> new HistoryReader(handed, adding::wake, nanoTime), throttle);
   }
 
-  /** Starts the threads. Call once. */
+  @Override
   public void start() {
     adding.start();
     readers.start();
   }
 
-  /** Ends the threads. Idempotent. */
   @Override
   public void close() {
     adding.close();
@@ -138,7 +138,7 @@ public final class HistoryFollower implements AutoCloseable {
     return unknownRows.sum();
   }
 
-  /** Returns whether no error has ended a thread. */
+  @Override
   public boolean alive() {
     return adding.alive() && readers.alive();
   }

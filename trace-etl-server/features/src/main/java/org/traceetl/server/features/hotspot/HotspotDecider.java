@@ -1,7 +1,6 @@
 package org.traceetl.server.features.hotspot;
 
 import java.io.IOException;
-import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -13,21 +12,17 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.common.Clocks;
-import org.traceetl.common.LogThrottle;
-import org.traceetl.common.SteppedThread;
 import org.traceetl.common.WildcardPattern;
 import org.traceetl.proto.HotspotDecisions;
 import org.traceetl.proto.HotspotDecisions.Decision;
+import org.traceetl.server.decisions.Decider;
 import org.traceetl.server.decisions.DecisionLog;
-import org.traceetl.server.decisions.PublishedRecord;
 import org.traceetl.server.features.hotspot.Hotspots.State;
 import org.traceetl.server.features.hotspot.LoadMeter.End;
-import org.traceetl.server.journal.FleetWindows;
 import org.traceetl.server.log.Printable;
 import org.traceetl.server.window.Books;
 import org.traceetl.server.window.QueueId;
@@ -35,13 +30,12 @@ import org.traceetl.server.window.SealedWindow;
 
 /**
  * Watches the load of the fleet. On the deciding server it decides on hotspots and publishes the
- * decisions to agents and servers. The owner of the lowest queue of the span topic decides. If two
- * servers briefly decide, {@link HotspotDecisions#holdsOver} selects the same record everywhere.
+ * decisions to agents and servers.
  *
  * <p>Concurrency: one thread checks and decides, and owns all state, except the load meter, which
  * the journal's follower updates, and the published counters and picture.
  */
-public final class HotspotDecider implements FleetWindows.Listener, AutoCloseable {
+public final class HotspotDecider extends Decider<HotspotDecisions> {
   private static final Logger LOG = LoggerFactory.getLogger(HotspotDecider.class);
 
   /** Applications without a decision in the picture: those with most load. */
@@ -57,60 +51,28 @@ public final class HotspotDecider implements FleetWindows.Listener, AutoCloseabl
 
   private final HotspotsConfig config;
   private final List<WildcardPattern> pinned;
-  private final DecisionLog decisions;
-  private final InstantSource clock;
-  private final LongSupplier nanoTime;
-  private final LogThrottle throttle;
   private final LoadMeter meter = new LoadMeter();
   private final HotspotPolicy policy;
-  private final SteppedThread thread;
   private final LongAdder decided = new LongAdder();
   private final LongAdder lost = new LongAdder();
   private volatile Hotspots picture = Hotspots.NONE;
 
-  // Confined to the thread.
-
-  private final PublishedRecord<HotspotDecisions> published;
+  /** Confined to the thread. */
   private boolean wasDecider;
-  private long dueNanos;
 
   /** Creates a decider that is not started. */
   public HotspotDecider(HotspotsConfig config, DecisionLog decisions, Clocks clocks) {
+    super(
+        "trace-hotspots",
+        config.topic(),
+        HotspotDecisions.FORMAT,
+        epoch -> new HotspotDecisions(epoch, epoch, Map.of()),
+        config.interval(),
+        decisions,
+        clocks);
     this.config = config;
     pinned = config.pinned().stream().map(WildcardPattern::new).toList();
-    this.decisions = decisions;
-    clock = clocks.wall();
-    nanoTime = clocks.nanoClock();
     policy = new HotspotPolicy(config);
-    throttle = new LogThrottle(clock);
-    published =
-        new PublishedRecord<>(
-            config.topic(),
-            HotspotDecisions.FORMAT,
-            epoch -> new HotspotDecisions(epoch, epoch, Map.of()),
-            decisions,
-            clock,
-            nanoTime,
-            throttle,
-            now -> policy.adopt(now.applications()));
-    thread = SteppedThread.daemon("trace-hotspots", this::step, throttle);
-    dueNanos = nanoTime.getAsLong() + config.interval().toNanos();
-  }
-
-  /** Starts the thread. Call once. */
-  public void start() {
-    thread.start();
-  }
-
-  /** Ends the thread. Idempotent. */
-  @Override
-  public void close() {
-    thread.close();
-  }
-
-  /** Returns whether no error has ended the thread. */
-  public boolean alive() {
-    return thread.alive();
   }
 
   /** Counts a window of any queue. Thread-safe. */
@@ -134,19 +96,15 @@ public final class HotspotDecider implements FleetWindows.Listener, AutoCloseabl
     return lost.sum();
   }
 
-  /** Returns the number of records that could not be read. */
-  public long refused() {
-    return published.refused();
+  @Override
+  protected void adopted(HotspotDecisions now) {
+    policy.adopt(now.applications());
   }
 
-  long step() throws InterruptedException {
-    long restNanos = dueNanos - nanoTime.getAsLong();
-    if (restNanos > 0) {
-      return restNanos;
-    }
-    dueNanos = nanoTime.getAsLong() + config.interval().toNanos();
+  @Override
+  protected long look() throws InterruptedException {
     try {
-      look();
+      update();
     } catch (IOException e) {
       picture = shown(State.AWAY, picture.loadMillis(), picture.maxToMean(), picture.queues());
       if (throttle.permits()) {
@@ -156,7 +114,7 @@ public final class HotspotDecider implements FleetWindows.Listener, AutoCloseabl
     return config.interval().toNanos();
   }
 
-  private void look() throws IOException, InterruptedException {
+  private void update() throws IOException, InterruptedException {
     Set<QueueId> queues = new TreeSet<>(decisions.queues());
     QueueLoads taken = meter.take(queues, ends(queues));
     QueueLoads loads = decisions.upToDate() ? taken : null;
@@ -165,7 +123,7 @@ public final class HotspotDecider implements FleetWindows.Listener, AutoCloseabl
       return;
     }
     boolean readAll = published.read();
-    boolean decider = !queues.isEmpty() && decisions.owned().contains(queues.iterator().next());
+    boolean decider = decides(queues);
     if (decider != wasDecider) {
       LOG.info(
           "This server {} the hotspots of the fleet",

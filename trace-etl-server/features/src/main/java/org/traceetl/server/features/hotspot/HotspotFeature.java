@@ -3,9 +3,9 @@ package org.traceetl.server.features.hotspot;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
+import org.traceetl.server.component.Background;
 import org.traceetl.server.component.MetricRegistry;
 import org.traceetl.server.http.Feature;
-import org.traceetl.server.rocketmq.Endpoint;
 import org.traceetl.server.window.QueueId;
 
 /**
@@ -87,21 +87,7 @@ public record HotspotFeature(HotspotDecider hotspots) implements Feature {
   }
 
   @Override
-  public void start(Endpoint here) {
-    if (hotspots != null) {
-      hotspots.start();
-    }
-  }
-
-  @Override
-  public boolean healthy() {
-    return hotspots == null || hotspots.alive();
-  }
-
-  @Override
-  public void close() {
-    if (hotspots != null) {
-      hotspots.close();
-    }
+  public Background background() {
+    return hotspots;
   }
 }

@@ -12,10 +12,10 @@ import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.common.Clocks;
+import org.traceetl.server.component.Background;
 import org.traceetl.server.component.MetricRegistry;
 import org.traceetl.server.http.Feature;
 import org.traceetl.server.journal.WindowFollower;
-import org.traceetl.server.rocketmq.Endpoint;
 
 /** The trace index, which follows the journal at its own pace. */
 public final class IndexFeature implements Feature {
@@ -154,17 +154,10 @@ public final class IndexFeature implements Feature {
     fields.put("index", new Status(type.name().toLowerCase(Locale.ROOT), index.healthy()));
   }
 
+  /** Alive also if a store or a broker is away. */
   @Override
-  public void start(Endpoint here) {
-    if (follower != null) {
-      follower.start();
-    }
-  }
-
-  /** Returns whether all threads run. A store or a broker that is away does not count. */
-  @Override
-  public boolean healthy() {
-    return follower == null || follower.alive();
+  public Background background() {
+    return follower;
   }
 
   /**
@@ -183,9 +176,7 @@ public final class IndexFeature implements Feature {
 
   @Override
   public void close() {
-    if (follower != null) {
-      follower.close();
-    }
+    Feature.super.close();
     index.close();
   }
 }

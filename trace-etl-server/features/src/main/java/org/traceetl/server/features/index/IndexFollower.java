@@ -13,6 +13,7 @@ import org.traceetl.common.Clocks;
 import org.traceetl.common.LogThrottle;
 import org.traceetl.common.SteppedTask;
 import org.traceetl.common.SteppedThread;
+import org.traceetl.server.component.Background;
 import org.traceetl.server.journal.BrokerThreads;
 import org.traceetl.server.journal.JournalTail;
 import org.traceetl.server.journal.QueueImage;
@@ -33,7 +34,7 @@ import org.traceetl.server.window.SealedWindow;
  * <p>Concurrency: a thread for each broker reads the journals of its queues and stores offsets; one
  * thread writes. A broker that does not answer delays only its own queues.
  */
-public final class IndexFollower implements WindowFollower, AutoCloseable {
+public final class IndexFollower implements WindowFollower, Background {
   /** Opens the journals of queues with the offsets of one consumer group. */
   public interface Tails {
     JournalTail open(QueueId queue) throws IOException, InterruptedException;
@@ -63,7 +64,7 @@ public final class IndexFollower implements WindowFollower, AutoCloseable {
             throttle);
   }
 
-  /** Starts the threads. Call once. */
+  @Override
   public void start() {
     writing.start();
     readers.start();
@@ -104,7 +105,7 @@ public final class IndexFollower implements WindowFollower, AutoCloseable {
     return settled.await(atMost.toNanos(), TimeUnit.NANOSECONDS);
   }
 
-  /** Ends the threads; documents that are not in the index stay in the journal. Idempotent. */
+  /** Documents that are not in the index stay in the journal. */
   @Override
   public void close() {
     // First, so that the readers store at their end what it settles last.
@@ -126,7 +127,7 @@ public final class IndexFollower implements WindowFollower, AutoCloseable {
         writer.lastErrorMillis());
   }
 
-  /** Returns whether no error has ended a thread. */
+  @Override
   public boolean alive() {
     return writing.alive() && readers.alive();
   }

@@ -2,10 +2,10 @@ package org.traceetl.server.features.learn;
 
 import java.util.List;
 import org.traceetl.proto.LearntNames;
+import org.traceetl.server.component.Background;
 import org.traceetl.server.component.MetricRegistry;
 import org.traceetl.server.consume.CardinalityReports;
 import org.traceetl.server.http.Feature;
-import org.traceetl.server.rocketmq.Endpoint;
 
 /**
  * Learnt span names, and the applications near a limit of series.
@@ -44,21 +44,7 @@ public record LearnFeature(NameDecider names, CardinalityReports reports) implem
   }
 
   @Override
-  public void start(Endpoint here) {
-    if (names != null) {
-      names.start();
-    }
-  }
-
-  @Override
-  public boolean healthy() {
-    return names == null || names.alive();
-  }
-
-  @Override
-  public void close() {
-    if (names != null) {
-      names.close();
-    }
+  public Background background() {
+    return names;
   }
 }

@@ -2,47 +2,37 @@ package org.traceetl.server.features.learn;
 
 import java.io.IOException;
 import java.time.Duration;
-import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.common.Clocks;
-import org.traceetl.common.LogThrottle;
-import org.traceetl.common.SteppedThread;
 import org.traceetl.common.WildcardPattern;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.proto.NameRule;
 import org.traceetl.proto.NameRules;
-import org.traceetl.proto.RoutingRecord;
 import org.traceetl.server.config.LearnConfig;
 import org.traceetl.server.config.SeriesConfig;
+import org.traceetl.server.decisions.Decider;
 import org.traceetl.server.decisions.DecisionLog;
-import org.traceetl.server.decisions.PublishedRecord;
-import org.traceetl.server.journal.FleetWindows;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.log.Printable;
 import org.traceetl.server.series.NamePatterns;
-import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 
 /**
  * Follows the learnt names. On the deciding server it also learns new ones and publishes them to
- * agents and servers. The owner of the lowest queue of the span topic decides. If two servers
- * briefly decide, {@link RoutingRecord#holdsOver} selects the same record everywhere.
+ * agents and servers.
  *
  * <p>Concurrency: one thread reads and decides, and owns all state, except the name variety, which
  * the journal's follower updates, and the published values.
  */
-public final class NameDecider implements FleetWindows.Listener, AutoCloseable {
+public final class NameDecider extends Decider<LearntNames> {
   private static final Logger LOG = LoggerFactory.getLogger(NameDecider.class);
 
   /**
@@ -57,21 +47,15 @@ public final class NameDecider implements FleetWindows.Listener, AutoCloseable {
   private final LearnConfig config;
   private final List<Kept> keep;
   private final boolean decides;
-  private final DecisionLog decisions;
-  private final InstantSource clock;
-  private final LongSupplier nanoTime;
-  private final LogThrottle throttle;
   private final NameVariety variety;
-  private final SteppedThread thread;
+  private final Consumer<LearntNames> listener;
   private volatile LearntNames current = LearntNames.NONE;
 
   // Confined to the thread.
 
-  private final PublishedRecord<LearntNames> published;
   private final Duration interval;
   private boolean looked;
   private boolean toldFull;
-  private long dueNanos;
 
   /**
    * Creates a decider that is not started.
@@ -90,6 +74,14 @@ public final class NameDecider implements FleetWindows.Listener, AutoCloseable {
       DecisionLog decisions,
       Clocks clocks,
       Consumer<LearntNames> listener) {
+    super(
+        "trace-names",
+        topic,
+        LearntNames.FORMAT,
+        epoch -> new LearntNames(epoch, epoch, Map.of()),
+        Duration.ZERO,
+        decisions,
+        clocks);
     config = series.templates().learn();
     keep =
         config.keep().stream()
@@ -97,11 +89,8 @@ public final class NameDecider implements FleetWindows.Listener, AutoCloseable {
                 new Kept(new WildcardPattern(kept.application()), new WildcardPattern(kept.rule())))
             .toList();
     this.decides = decides;
-    this.decisions = decisions;
-    clock = clocks.wall();
-    nanoTime = clocks.nanoClock();
     this.interval = interval;
-    throttle = new LogThrottle(clock);
+    this.listener = listener;
     variety =
         new NameVariety(
             config.moreThan(),
@@ -109,42 +98,6 @@ public final class NameDecider implements FleetWindows.Listener, AutoCloseable {
             new NamePatterns(series.templates().patterns())::mayMake,
             found -> isKept(found.application(), found.rule(0)),
             clock);
-    published =
-        new PublishedRecord<>(
-            topic,
-            LearntNames.FORMAT,
-            epoch -> new LearntNames(epoch, epoch, Map.of()),
-            decisions,
-            clock,
-            nanoTime,
-            throttle,
-            now -> {
-              variety.learnt(now);
-              listener.accept(now);
-              LOG.info(
-                  "Published learnt names; epoch={}, rules={}, applications={}",
-                  now.epoch(),
-                  now.rules(),
-                  now.applications().size());
-            });
-    thread = SteppedThread.daemon("trace-names", this::step, throttle);
-    dueNanos = nanoTime.getAsLong();
-  }
-
-  /** Starts the thread. Call once. */
-  public void start() {
-    thread.start();
-  }
-
-  /** Ends the thread. Idempotent. */
-  @Override
-  public void close() {
-    thread.close();
-  }
-
-  /** Returns whether no error has ended the thread. */
-  public boolean alive() {
-    return thread.alive();
   }
 
   /** Adds the names of a window of any queue. Thread-safe. */
@@ -168,23 +121,26 @@ public final class NameDecider implements FleetWindows.Listener, AutoCloseable {
     return current;
   }
 
-  /** Returns the number of records that could not be read. */
-  public long refused() {
-    return published.refused();
-  }
-
   /** Returns how often an application's names were dropped because there were too many. */
   public long forgotten() {
     return variety.forgotten();
   }
 
-  long step() throws InterruptedException {
-    long restNanos = dueNanos - nanoTime.getAsLong();
-    if (restNanos > 0) {
-      return restNanos;
-    }
+  @Override
+  protected void adopted(LearntNames now) {
+    variety.learnt(now);
+    listener.accept(now);
+    LOG.info(
+        "Published learnt names; epoch={}, rules={}, applications={}",
+        now.epoch(),
+        now.rules(),
+        now.applications().size());
+  }
+
+  @Override
+  protected long look() throws InterruptedException {
     try {
-      look();
+      update();
       looked = true;
     } catch (IOException e) {
       if (throttle.permits()) {
@@ -192,18 +148,16 @@ public final class NameDecider implements FleetWindows.Listener, AutoCloseable {
       }
     }
     current = published.current();
-    long pauseNanos = looked ? interval.toNanos() : Math.min(interval.toNanos(), FIRST_NANOS);
-    dueNanos = nanoTime.getAsLong() + pauseNanos;
-    return pauseNanos;
+    return looked ? interval.toNanos() : Math.min(interval.toNanos(), FIRST_NANOS);
   }
 
-  private void look() throws IOException, InterruptedException {
+  private void update() throws IOException, InterruptedException {
     if (!published.find()) {
       return;
     }
     boolean readAll = published.read();
     // An unread record may be in force; deciding without it would remove its rules.
-    if (!decides || !readAll || !isDecider()) {
+    if (!decides || !readAll || !decides(decisions.queues())) {
       return;
     }
     Map<String, NameRules> wanted = wanted();
@@ -212,11 +166,6 @@ public final class NameDecider implements FleetWindows.Listener, AutoCloseable {
     } else {
       decide(wanted);
     }
-  }
-
-  private boolean isDecider() throws IOException, InterruptedException {
-    Set<QueueId> queues = new TreeSet<>(decisions.queues());
-    return !queues.isEmpty() && decisions.owned().contains(queues.iterator().next());
   }
 
   /** Returns the rules in force with the new ones, without those that must not be joined. */

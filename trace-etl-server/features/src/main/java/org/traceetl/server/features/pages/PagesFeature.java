@@ -6,12 +6,12 @@ import java.util.Map;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 import org.traceetl.common.Clocks;
+import org.traceetl.server.component.Background;
 import org.traceetl.server.component.MetricRegistry;
 import org.traceetl.server.expose.Naming;
 import org.traceetl.server.expose.PageMetrics;
 import org.traceetl.server.http.Feature;
 import org.traceetl.server.journal.WindowFollower;
-import org.traceetl.server.rocketmq.Endpoint;
 import org.traceetl.server.telemetry.ServerTelemetry;
 
 /**
@@ -66,17 +66,7 @@ public record PagesFeature(SpanPages pages, ServerTelemetry telemetry, LongSuppl
   }
 
   @Override
-  public void start(Endpoint here) {
-    pages.start();
-  }
-
-  @Override
-  public boolean healthy() {
-    return pages.running();
-  }
-
-  @Override
-  public void close() {
-    pages.close();
+  public Background background() {
+    return pages;
   }
 }

@@ -16,6 +16,7 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
+import org.traceetl.server.component.Background;
 import org.traceetl.server.expose.Encoding;
 import org.traceetl.server.expose.Family;
 import org.traceetl.server.expose.FoldThread;
@@ -47,7 +48,7 @@ import org.traceetl.server.window.SealedWindow;
  * lease that is extended late brings its queue back, and the fold thread wakes up when a queue's
  * period starts.
  */
-public final class SpanPages implements WindowFollower, AutoCloseable {
+public final class SpanPages implements WindowFollower, Background {
   private static final long WANTED_NANOS = TimeUnit.MINUTES.toNanos(5);
 
   /**
@@ -107,6 +108,7 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
     thread = new FoldThread<>(new OnFoldThread(), nanoClock);
   }
 
+  @Override
   public void start() {
     thread.start();
   }
@@ -230,14 +232,12 @@ public final class SpanPages implements WindowFollower, AutoCloseable {
     return Maps.transformValues(pages, Page::bytes);
   }
 
-  /** Returns false once the fold thread has ended, by {@link #close} or by an error. */
-  public boolean running() {
+  @Override
+  public boolean alive() {
     return !thread.ended();
   }
 
-  /**
-   * Ends the fold thread after the messages that wait. The last pages stay readable. Idempotent.
-   */
+  /** Applies the messages that wait. The last pages stay readable. */
   @Override
   public void close() {
     thread.close();

@@ -165,7 +165,7 @@ class SpanPagesTest {
     pages.start();
     pages.close();
 
-    assertThat(pages.running()).isFalse();
+    assertThat(pages.alive()).isFalse();
     assertThatThrownBy(() -> pages.window(window(Windows.QUEUE, 1, "a")))
         .isInstanceOf(IllegalStateException.class);
     assertThatThrownBy(() -> pages.page(Encoding.TEXT, PageFixture.LONG))
@@ -203,7 +203,7 @@ class SpanPagesTest {
 
       assertThatThrownBy(() -> failing.await(PageFixture.LONG)).hasCause(fault);
       assertThatThrownBy(() -> failing.page(Encoding.TEXT, PageFixture.LONG)).hasCause(fault);
-      assertThat(failing.running()).isFalse();
+      assertThat(failing.alive()).isFalse();
     }
   }
 

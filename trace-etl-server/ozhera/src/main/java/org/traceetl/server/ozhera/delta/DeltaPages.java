@@ -13,6 +13,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.common.Clocks;
 import org.traceetl.common.LogThrottle;
+import org.traceetl.server.component.Background;
 import org.traceetl.server.expose.FoldThread;
 import org.traceetl.server.expose.Lease;
 import org.traceetl.server.journal.QueueImage;
@@ -56,7 +57,7 @@ import org.traceetl.server.window.SealedWindow;
  * positions when it takes the queue over, before their first scrape: each scraper receives all
  * counts from then on. {@link #look} serves all other readers and changes nothing.
  */
-public final class DeltaPages implements WindowFollower, AutoCloseable {
+public final class DeltaPages implements WindowFollower, Background {
   private static final Logger log = LoggerFactory.getLogger(DeltaPages.class);
 
   /**
@@ -104,6 +105,7 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
     thread = new FoldThread<>(fold, clocks.nanoClock());
   }
 
+  @Override
   public void start() {
     thread.start();
     writer.start();
@@ -117,8 +119,8 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
     return thread.doWork();
   }
 
-  /** Returns false once one of its threads has ended, by {@link #close} or by an error. */
-  public boolean running() {
+  @Override
+  public boolean alive() {
     return !thread.ended() && writer.alive() && finder.alive();
   }
 
@@ -302,7 +304,7 @@ public final class DeltaPages implements WindowFollower, AutoCloseable {
     return retries.failures();
   }
 
-  /** Ends the threads after the messages that wait. Idempotent. */
+  /** Applies the messages that wait. */
   @Override
   public void close() {
     thread.close();

@@ -3,12 +3,12 @@ package org.traceetl.server.ozhera.delta.http;
 import jakarta.servlet.http.HttpServlet;
 import java.util.List;
 import java.util.Map;
+import org.traceetl.server.component.Background;
 import org.traceetl.server.component.MetricRegistry;
 import org.traceetl.server.expose.PageMetrics;
 import org.traceetl.server.http.Feature;
 import org.traceetl.server.journal.WindowFollower;
 import org.traceetl.server.ozhera.delta.DeltaPages;
-import org.traceetl.server.rocketmq.Endpoint;
 import org.traceetl.server.telemetry.ServerTelemetry;
 
 /**
@@ -79,17 +79,7 @@ public record DeltaFeature(DeltaPages pages, ServerTelemetry telemetry) implemen
   }
 
   @Override
-  public void start(Endpoint here) {
-    pages.start();
-  }
-
-  @Override
-  public boolean healthy() {
-    return pages.running();
-  }
-
-  @Override
-  public void close() {
-    pages.close();
+  public Background background() {
+    return pages;
   }
 }
