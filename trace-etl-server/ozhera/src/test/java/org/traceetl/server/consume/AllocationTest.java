@@ -37,18 +37,16 @@ class AllocationTest {
 
   @ParameterizedTest
   @EnumSource
-  void aSpanAllocatesNothing(HistogramConfig.Kind kind) {
+  void spanAllocatesNothing(HistogramConfig.Kind kind) {
     Workload workload = new Workload(20, 50, 200);
-    Aggregation aggregation =
-        Aggregation.builder(() -> 1)
-            .series(workload.series())
-            .histogram(new HistogramConfig(null, kind, null))
-            .documents(new DocumentsConfig(null, null, null, null, null, 0))
-            .unit(MetricsConfig.Unit.MILLISECONDS)
-            .build();
     QueueAggregator aggregator =
-        aggregation.newAggregator(
-            new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics());
+        aggregator(
+            Aggregation.builder(() -> 1)
+                .series(workload.series())
+                .histogram(new HistogramConfig(null, kind, null))
+                .documents(new DocumentsConfig(null, null, null, null, null, 0))
+                .unit(MetricsConfig.Unit.MILLISECONDS)
+                .build());
     long allocated = allocated(() -> workload.sendTo(aggregator, 1_000));
 
     assertThat(allocated).isZero();
@@ -56,7 +54,7 @@ class AllocationTest {
   }
 
   @Test
-  void aSpanWhoseNameIsJoinedAllocatesNothing() {
+  void spanWithJoinedNameAllocatesNothing() {
     Aggregation aggregation =
         Aggregation.builder(() -> 1)
             .series(new SeriesConfig(null, null, null, 5, 1, null, null, null, null))
@@ -65,20 +63,8 @@ class AllocationTest {
     aggregation.learnt(
         new LearntNames(
             1, 1, Map.of("shop", new NameRules(List.of(new NameRule("GET /item/", 1, 501, 1))))));
-    QueueAggregator aggregator =
-        aggregation.newAggregator(
-            new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics());
-    Deque<byte[]> messages = new ArrayDeque<>();
-    int sequence = 0;
-    for (int round = 0; round < ROUNDS; round++) {
-      for (String application : List.of("shop", "bank " + round)) {
-        BatchMessage batch = new BatchMessage(application);
-        for (int span = 0; span < 50; span++) {
-          batch.span("GET /item/x" + round + "y" + span + "z/buy", 1_000);
-        }
-        messages.add(batch.message(sequence++));
-      }
-    }
+    QueueAggregator aggregator = aggregator(aggregation);
+    Deque<byte[]> messages = variedNames("/buy");
 
     long allocated =
         allocated(() -> {
@@ -88,22 +74,20 @@ class AllocationTest {
 
     assertThat(allocated).isZero();
     assertThat(aggregator.symbolCount()).isEqualTo(3); // _other, shop, GET /item/{*}/buy
-    assertThat(books(aggregator, Books::recorded)).isEqualTo(sequence / 2 * 50L);
+    assertThat(books(aggregator, Books::recorded)).isEqualTo(ROUNDS * 50L);
   }
 
   @Test
-  void aSpanInProfileOzheraAllocatesNothing() {
-    Aggregation aggregation =
-        Aggregation.builder(() -> 1)
-            .series(OzheraSpansTest.series())
-            .histogram(OzheraSpansTest.histogram())
-            .documents(new DocumentsConfig(null, null, null, 0, 0, 0))
-            .unit(MetricsConfig.Unit.MILLISECONDS)
-            .profile(new OzheraSeries(OzheraRules::defaults))
-            .build();
+  void spanInProfileOzheraAllocatesNothing() {
     QueueAggregator aggregator =
-        aggregation.newAggregator(
-            new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics());
+        aggregator(
+            Aggregation.builder(() -> 1)
+                .series(OzheraSpansTest.series())
+                .histogram(OzheraSpansTest.histogram())
+                .documents(new DocumentsConfig(null, null, null, 0, 0, 0))
+                .unit(MetricsConfig.Unit.MILLISECONDS)
+                .profile(new OzheraSeries(OzheraRules::defaults))
+                .build());
     Deque<byte[]> messages = new ArrayDeque<>();
     for (int sequence = 0; sequence < ROUNDS; sequence++) {
       BatchMessage batch = new BatchMessage("shop").resource("ip", "10.1.2.3");
@@ -131,26 +115,14 @@ class AllocationTest {
   }
 
   @Test
-  void aSpanThatFindsNoRoomAllocatesNothing() {
-    Aggregation aggregation =
-        Aggregation.builder(() -> 1)
-            .series(new SeriesConfig(null, null, null, 5, 1, null, null, null, null))
-            .documents(new DocumentsConfig(null, null, null, null, null, 0))
-            .build();
+  void spanOfAnOverflowSeriesAllocatesNothing() {
     QueueAggregator aggregator =
-        aggregation.newAggregator(
-            new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics());
-    Deque<byte[]> messages = new ArrayDeque<>();
-    int sequence = 0;
-    for (int round = 0; round < ROUNDS; round++) {
-      for (String application : List.of("shop", "bank " + round)) {
-        BatchMessage batch = new BatchMessage(application);
-        for (int span = 0; span < 50; span++) {
-          batch.span("GET /item/x" + round + "y" + span + "z", 1_000);
-        }
-        messages.add(batch.message(sequence++));
-      }
-    }
+        aggregator(
+            Aggregation.builder(() -> 1)
+                .series(new SeriesConfig(null, null, null, 5, 1, null, null, null, null))
+                .documents(new DocumentsConfig(null, null, null, null, null, 0))
+                .build());
+    Deque<byte[]> messages = variedNames("");
 
     long allocated =
         allocated(() -> {
@@ -160,25 +132,23 @@ class AllocationTest {
 
     assertThat(allocated).isZero();
     assertThat(aggregator.symbolCount()).isLessThan(10);
-    assertThat(books(aggregator, Books::overflowed)).isEqualTo(sequence * 50L - 5);
+    assertThat(books(aggregator, Books::overflowed)).isEqualTo(2 * ROUNDS * 50L - 5);
   }
 
   @ParameterizedTest
   @ValueSource(ints = {5, 1_000})
-  void anEventAllocatesNothing(int maxPerApplication) {
-    Aggregation aggregation =
-        Aggregation.builder(() -> 1)
-            .series(
-                new EventsConfig(true, null)
-                    .addTo(
-                        new SeriesConfig(
-                            null, null, null, maxPerApplication, null, null, null, null, null),
-                        StandardProfile.OTEL))
-            .documents(new DocumentsConfig(null, null, null, null, null, 0))
-            .build();
+  void eventAllocatesNothing(int maxPerApplication) {
     QueueAggregator aggregator =
-        aggregation.newAggregator(
-            new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics());
+        aggregator(
+            Aggregation.builder(() -> 1)
+                .series(
+                    new EventsConfig(true, null)
+                        .addTo(
+                            new SeriesConfig(
+                                null, null, null, maxPerApplication, null, null, null, null, null),
+                            StandardProfile.OTEL))
+                .documents(new DocumentsConfig(null, null, null, null, null, 0))
+                .build());
     Deque<byte[]> messages = new ArrayDeque<>();
     for (int sequence = 0; sequence < ROUNDS; sequence++) {
       BatchMessage batch = new BatchMessage("shop");
@@ -201,17 +171,15 @@ class AllocationTest {
 
   @ParameterizedTest
   @EnumSource
-  void aSpanInAGroupAllocatesNothing(HistogramConfig.Kind kind) {
-    Aggregation aggregation =
-        Aggregation.builder(() -> 1)
-            .series(new SeriesConfig(null, null, null, null, null, null, null, null, null))
-            .histogram(new HistogramConfig(null, kind, null))
-            .documents(new DocumentsConfig(null, null, null, null, null, null))
-            .unit(MetricsConfig.Unit.MILLISECONDS)
-            .build();
+  void groupedSpanAllocatesNothing(HistogramConfig.Kind kind) {
     QueueAggregator aggregator =
-        aggregation.newAggregator(
-            new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics());
+        aggregator(
+            Aggregation.builder(() -> 1)
+                .series(new SeriesConfig(null, null, null, null, null, null, null, null, null))
+                .histogram(new HistogramConfig(null, kind, null))
+                .documents(new DocumentsConfig(null, null, null, null, null, null))
+                .unit(MetricsConfig.Unit.MILLISECONDS)
+                .build());
     Deque<byte[]> messages = new ArrayDeque<>();
     for (int sequence = 0; sequence < ROUNDS; sequence++) {
       BatchMessage batch = new BatchMessage("shop");
@@ -231,31 +199,29 @@ class AllocationTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void aSpanOfOzheraAllocatesNothing(boolean isMapped) {
-    Aggregation aggregation =
-        Aggregation.builder(() -> 1)
-            .series(
-                isMapped
-                    ? OzheraSpansTest.series()
-                    : new SeriesConfig(
-                        List.of(new SeriesConfig.Dimension("http.status_code", null, null)),
-                        null,
-                        null,
-                        null,
-                        null,
-                        null,
-                        null,
-                        null,
-                        null))
-            .histogram(OzheraSpansTest.histogram())
-            .documents(new DocumentsConfig(null, null, null, null, null, 0))
-            .unit(MetricsConfig.Unit.MILLISECONDS)
-            .messages(Messages.of("ozhera"))
-            .profile(isMapped ? new OzheraSeries(OzheraRules::defaults) : null)
-            .build();
+  void messageOfOzheraAllocatesNothing(boolean isMapped) {
     QueueAggregator aggregator =
-        aggregation.newAggregator(
-            new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics());
+        aggregator(
+            Aggregation.builder(() -> 1)
+                .series(
+                    isMapped
+                        ? OzheraSpansTest.series()
+                        : new SeriesConfig(
+                            List.of(new SeriesConfig.Dimension("http.status_code", null, null)),
+                            null,
+                            null,
+                            null,
+                            null,
+                            null,
+                            null,
+                            null,
+                            null))
+                .histogram(OzheraSpansTest.histogram())
+                .documents(new DocumentsConfig(null, null, null, null, null, 0))
+                .unit(MetricsConfig.Unit.MILLISECONDS)
+                .messages(Messages.of("ozhera"))
+                .profile(isMapped ? new OzheraSeries(OzheraRules::defaults) : null)
+                .build());
     byte[][] messages = new byte[50][];
     for (int i = 0; i < messages.length; i++) {
       messages[i] = OzheraMessage.of("shop " + i % 5, "GET " + i % 7, i * 10_000_000L);
@@ -273,14 +239,12 @@ class AllocationTest {
   }
 
   @Test
-  void aBatchOfOneOfManyAgentsAndItsRepeatAllocateNothing() {
-    Aggregation aggregation =
-        Aggregation.builder(() -> 1)
-            .documents(new DocumentsConfig(null, null, null, null, null, 0))
-            .build();
+  void batchOfManyAgentsAndItsRepeatAllocateNothing() {
     QueueAggregator aggregator =
-        aggregation.newAggregator(
-            new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics());
+        aggregator(
+            Aggregation.builder(() -> 1)
+                .documents(new DocumentsConfig(null, null, null, null, null, 0))
+                .build());
     int agents = 20;
     long[] now = {1_000};
     Deque<byte[]> messages = new ArrayDeque<>();
@@ -301,6 +265,26 @@ class AllocationTest {
     assertThat(allocated).isZero();
     assertThat(books(aggregator, Books::recorded)).isEqualTo((long) ROUNDS * agents);
     assertThat(aggregator.agentCount()).isEqualTo(agents);
+  }
+
+  private static QueueAggregator aggregator(Aggregation aggregation) {
+    return aggregation.newAggregator(
+        new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics());
+  }
+
+  /** Two messages a round: spans whose names vary, of one application and of many. */
+  private static Deque<byte[]> variedNames(String end) {
+    Deque<byte[]> messages = new ArrayDeque<>();
+    for (int round = 0; round < ROUNDS; round++) {
+      for (String application : List.of("shop", "bank " + round)) {
+        BatchMessage batch = new BatchMessage(application);
+        for (int span = 0; span < 50; span++) {
+          batch.span("GET /item/x" + round + "y" + span + "z" + end, 1_000);
+        }
+        messages.add(batch.message(messages.size()));
+      }
+    }
+    return messages;
   }
 
   private static long books(QueueAggregator aggregator, ToLongFunction<Books> column) {

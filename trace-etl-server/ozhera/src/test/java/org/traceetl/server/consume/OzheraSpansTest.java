@@ -12,8 +12,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.traceetl.proto.thrift.ozhera.TKind;
 import org.traceetl.proto.thrift.ozhera.TStatus;
 import org.traceetl.server.config.DocumentsConfig;
@@ -39,7 +42,7 @@ import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
 import org.traceetl.server.window.TraceDocument;
 
-/** What spans count as in profile ozhera, kind by kind. */
+/** The series and documents of spans in profile ozhera. */
 class OzheraSpansTest {
   private static final int INTERNAL = 1;
   private static final int SERVER = 2;
@@ -91,13 +94,16 @@ class OzheraSpansTest {
 
   private static SealedWindow window(OzheraRules rules, byte[]... messages) {
     Aggregation aggregation = aggregation(rules);
-    QueueAggregator aggregator =
-        aggregation.newAggregator(
-            new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics());
+    QueueAggregator aggregator = aggregator(aggregation);
     for (byte[] message : messages) {
       aggregator.accept(message, 1_000);
     }
     return aggregator.swap(messages.length, 1_000).seal();
+  }
+
+  private static QueueAggregator aggregator(Aggregation aggregation) {
+    return aggregation.newAggregator(
+        new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics());
   }
 
   /** {@code TYPE OUTCOME name|serverIp|serverEnv|serverEnvId|target|detail|errorCode spans}. */
@@ -159,7 +165,7 @@ class OzheraSpansTest {
   }
 
   @Test
-  void whatCrowdsAnApplicationIsNamedAsSeriesHaveIt() {
+  void cardinalityReportNamesTheLabelsOfTheSeries() {
     List<Cardinality> crowded = new ArrayList<>();
     Aggregation aggregation = aggregation(OzheraRules.defaults(), 2);
     QueueAggregator aggregator =
@@ -191,15 +197,15 @@ class OzheraSpansTest {
   }
 
   /** The same from a batch and from OzHera's message. */
-  private static String only(String name, int kind, String... attributes) {
-    String series = only(batch -> span(batch, name, kind, attributes));
+  private static String only(String name, TKind kind, String... attributes) {
+    String series = only(batch -> span(batch, name, kind.getValue(), attributes));
     byte[] message =
         OzheraMessage.of(
             "my-shop",
             "10.1.2.3",
             new String[] {"service.env", "prod", "service.env.id", "7"},
             name,
-            TKind.findByValue(kind),
+            kind,
             TStatus.UNSET,
             20 * MILLI,
             attributes);
@@ -208,80 +214,39 @@ class OzheraSpansTest {
     return series;
   }
 
-  @Test
-  void eachKindOfTheTableHasItsSeries() {
-    assertThat(only("GET /a", SERVER, "http.method", "GET"))
-        .isEqualTo("HTTP_SERVER FAST GET /a|10.1.2.3|prod|7||| 1");
-    assertThat(only("GET", CLIENT, "http.method", "GET", "http.status_code", "200"))
-        .isEqualTo("HTTP_CLIENT FAST GET|10.1.2.3|prod|7||| 1");
-    assertThat(
-            only(
-                "x", CLIENT, "rpc.system", "dubbo", "rpc.service", "com.Shop", "rpc.method", "buy"))
-        .isEqualTo("DUBBO_CONSUMER FAST buy|10.1.2.3|prod|7|com.Shop|| 1");
-    assertThat(
-            only(
-                "x", SERVER, "rpc.system", "dubbo", "rpc.service", "com.Shop", "rpc.method", "buy"))
-        .isEqualTo("DUBBO_PROVIDER FAST buy|10.1.2.3|prod|7|com.Shop|| 1");
-    assertThat(only("Shop/buy", CLIENT, "rpc.system", "grpc", "rpc.service", "Shop"))
-        .isEqualTo("GRPC_CLIENT FAST Shop/buy|10.1.2.3|prod|7|Shop|| 1");
-    assertThat(only("Shop/buy", SERVER, "rpc.system", "grpc", "rpc.service", "Shop"))
-        .isEqualTo("GRPC_SERVER FAST Shop/buy|10.1.2.3|prod|7|Shop|| 1");
-    assertThat(
-            only(
-                "GET",
-                CLIENT,
-                "db.system",
-                "redis",
-                "db.statement",
-                "HMGET key ?",
-                "net.peer.name",
-                "cache",
-                "net.peer.port",
-                "6379"))
-        .isEqualTo("REDIS FAST HMGET|10.1.2.3|prod|7|cache|6379| 1");
-    assertThat(
-            only(
-                "SELECT shop",
-                CLIENT,
-                "db.system",
-                "mysql",
-                "db.connection_string",
-                "mysql://db:3306",
-                "db.name",
-                "shop",
-                "db.operation",
-                "SELECT",
-                "db.statement",
-                "select * from a where b = ?"))
-        .isEqualTo(
-            "MYSQL FAST SELECT|10.1.2.3|prod|7|mysql://db:3306/shop|select * from a where b = ?|"
-                + " 1");
-    assertThat(
-            only(
-                "find",
-                INTERNAL,
-                "db.system",
-                "mongodb",
-                "db.connection_string",
-                "mongodb://m:27017",
-                "db.name",
-                "shop",
-                "db.operation",
-                "find",
-                "db.statement",
-                "{\"find\": \"a\"}"))
-        .isEqualTo("MONGODB FAST find|10.1.2.3|prod|7|mongodb://m:27017|{\"find\": \"a\"}| 1");
-    assertThat(only("x send", 4, "messaging.system", "rocketmq", "messaging.destination", "orders"))
-        .isEqualTo("ROCKETMQ_PRODUCER FAST orders|10.1.2.3|prod|7||| 1");
-    assertThat(
-            only("x process", 5, "messaging.system", "rocketmq", "messaging.destination", "orders"))
-        .isEqualTo("ROCKETMQ_CONSUMER FAST orders|10.1.2.3|prod|7||| 1");
-    assertThat(only("Shop.total", INTERNAL, "hera.annotations", "true"))
-        .isEqualTo("CUSTOM_METHOD FAST Shop.total|10.1.2.3|prod|7||| 1");
+  /** Splits {@code key=value; key=value}. */
+  private static String[] split(String attributes) {
+    return Stream.of(attributes.split("; "))
+        .flatMap(one -> Stream.of(one.split("=", 2)))
+        .toArray(String[]::new);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiterString = "->",
+      quoteCharacter = '`',
+      textBlock =
+          """
+          GET /a -> SERVER -> http.method=GET -> HTTP_SERVER FAST GET /a|10.1.2.3|prod|7||| 1
+          GET -> CLIENT -> http.method=GET; http.status_code=200 -> HTTP_CLIENT FAST GET|10.1.2.3|prod|7||| 1
+          x -> CLIENT -> rpc.system=dubbo; rpc.service=com.Shop; rpc.method=buy -> DUBBO_CONSUMER FAST buy|10.1.2.3|prod|7|com.Shop|| 1
+          x -> SERVER -> rpc.system=dubbo; rpc.service=com.Shop; rpc.method=buy -> DUBBO_PROVIDER FAST buy|10.1.2.3|prod|7|com.Shop|| 1
+          Shop/buy -> CLIENT -> rpc.system=grpc; rpc.service=Shop -> GRPC_CLIENT FAST Shop/buy|10.1.2.3|prod|7|Shop|| 1
+          Shop/buy -> SERVER -> rpc.system=grpc; rpc.service=Shop -> GRPC_SERVER FAST Shop/buy|10.1.2.3|prod|7|Shop|| 1
+          GET -> CLIENT -> db.system=redis; db.statement=HMGET key ?; net.peer.name=cache; net.peer.port=6379 -> REDIS FAST HMGET|10.1.2.3|prod|7|cache|6379| 1
+          SELECT shop -> CLIENT -> db.system=mysql; db.connection_string=mysql://db:3306; db.name=shop; db.operation=SELECT; db.statement=select * from a where b = ? -> MYSQL FAST SELECT|10.1.2.3|prod|7|mysql://db:3306/shop|select * from a where b = ?| 1
+          find -> INTERNAL -> db.system=mongodb; db.connection_string=mongodb://m:27017; db.name=shop; db.operation=find; db.statement={"find": "a"} -> MONGODB FAST find|10.1.2.3|prod|7|mongodb://m:27017|{"find": "a"}| 1
+          x send -> PRODUCER -> messaging.system=rocketmq; messaging.destination=orders -> ROCKETMQ_PRODUCER FAST orders|10.1.2.3|prod|7||| 1
+          x process -> CONSUMER -> messaging.system=rocketmq; messaging.destination=orders -> ROCKETMQ_CONSUMER FAST orders|10.1.2.3|prod|7||| 1
+          Shop.total -> INTERNAL -> hera.annotations=true -> CUSTOM_METHOD FAST Shop.total|10.1.2.3|prod|7||| 1
+          """)
+  void spanOfEachKindHasTheSeriesOfOzhera(
+      String name, TKind kind, String attributes, String series) {
+    assertThat(only(name, kind, split(attributes))).isEqualTo(series);
   }
 
   @Test
-  void aSpanOfNoKindIsFilteredAndReceived() {
+  void spanOfNoTypeIsReceivedAndFiltered() {
     SealedWindow window =
         window(
             message(batch -> {
@@ -302,71 +267,53 @@ class OzheraSpansTest {
     assertThat(books.filtered()).isEqualTo(6);
   }
 
-  @Test
-  void theLastAttributeDecides() {
-    assertThat(only("n", CLIENT, "rpc.system", "dubbo", "db.system", "redis"))
-        .startsWith("REDIS FAST n|");
-    assertThat(only("n", CLIENT, "db.system", "redis", "http.method", "GET"))
-        .startsWith("HTTP_CLIENT FAST n|");
-    assertThat(only("n", CLIENT, "http.method", "GET", "hera.annotations", "TRUE"))
-        .startsWith("CUSTOM_METHOD FAST n|");
-    assertThat(
-            only(
-                "n",
-                CLIENT,
-                "db.system",
-                "redis",
-                "net.peer.name",
-                "host",
-                "net.peer.ip",
-                "10.0.0.1"))
-        .isEqualTo("REDIS FAST n|10.1.2.3|prod|7|10.0.0.1|| 1");
-    assertThat(only("n", SERVER, "http.method", "GET", "span.kind", "client"))
-        .startsWith("HTTP_CLIENT");
-    assertThat(only("n", SERVER, "http.method", "GET", "span.kind", "internal")).isEqualTo("none");
-    assertThat(only("n", SERVER, "http.method", "GET", "rpc.method", "m"))
-        .startsWith("HTTP_SERVER FAST m|");
+  @ParameterizedTest
+  @CsvSource(
+      delimiterString = "->",
+      textBlock =
+          """
+          CLIENT -> rpc.system=dubbo; db.system=redis -> REDIS FAST n|
+          CLIENT -> db.system=redis; http.method=GET -> HTTP_CLIENT FAST n|
+          CLIENT -> http.method=GET; hera.annotations=TRUE -> CUSTOM_METHOD FAST n|
+          CLIENT -> db.system=redis; net.peer.name=host; net.peer.ip=10.0.0.1 -> REDIS FAST n|10.1.2.3|prod|7|10.0.0.1|| 1
+          SERVER -> http.method=GET; span.kind=client -> HTTP_CLIENT
+          SERVER -> http.method=GET; span.kind=internal -> none
+          SERVER -> http.method=GET; rpc.method=m -> HTTP_SERVER FAST m|
+          """)
+  void lastAttributeDecidesOnTheSeries(TKind kind, String attributes, String begin) {
+    assertThat(only("n", kind, split(attributes))).startsWith(begin);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiterString = "->",
+      textBlock =
+          """
+          GET /a -> SERVER -> http.request.method=GET -> HTTP_SERVER FAST GET /a|
+          SELECT shop -> CLIENT -> db.system.name=mysql; db.namespace=shop; db.operation.name=SELECT; db.query.text=select 1 -> MYSQL FAST SELECT|10.1.2.3|prod|7|/shop|select 1| 1
+          GET -> CLIENT -> db.system.name=redis; server.address=cache; server.port=6379 -> REDIS FAST GET|10.1.2.3|prod|7|cache|6379| 1
+          send -> PRODUCER -> messaging.system=rocketmq; messaging.destination.name=orders -> ROCKETMQ_PRODUCER FAST orders|
+          a -> CLIENT -> rpc.system=apache_dubbo -> DUBBO_CONSUMER
+          """)
+  void currentAttributeNamesHaveTheSameSeries(
+      String name, TKind kind, String attributes, String begin) {
+    assertThat(only(name, kind, split(attributes))).startsWith(begin);
   }
 
   @Test
-  void todaysNamesCountAsWell() {
-    assertThat(only("GET /a", SERVER, "http.request.method", "GET"))
-        .startsWith("HTTP_SERVER FAST GET /a|");
-    assertThat(
-            only(
-                "SELECT shop",
-                CLIENT,
-                "db.system.name",
-                "mysql",
-                "db.namespace",
-                "shop",
-                "db.operation.name",
-                "SELECT",
-                "db.query.text",
-                "select 1"))
-        .isEqualTo("MYSQL FAST SELECT|10.1.2.3|prod|7|/shop|select 1| 1");
-    assertThat(
-            only(
-                "GET",
-                CLIENT,
-                "db.system.name",
-                "redis",
-                "server.address",
-                "cache",
-                "server.port",
-                "6379"))
-        .isEqualTo("REDIS FAST GET|10.1.2.3|prod|7|cache|6379| 1");
-    assertThat(
-            only("send", 4, "messaging.system", "rocketmq", "messaging.destination.name", "orders"))
-        .startsWith("ROCKETMQ_PRODUCER FAST orders|");
-    assertThat(only("a", CLIENT, "rpc.system", "apache_dubbo")).startsWith("DUBBO_CONSUMER");
-  }
-
-  @Test
-  void aFailedSpanSaysSoByItsAttributeOrItsStatus() {
-    assertThat(only("a", SERVER, "http.method", "GET", "error", "true"))
+  void attributeOrStatusMakesASpanFailed() {
+    assertThat(only("a", TKind.SERVER, "http.method", "GET", "error", "true"))
         .isEqualTo("HTTP_SERVER FAILED a|10.1.2.3|prod|7|||500 1");
-    assertThat(only("a", SERVER, "http.method", "GET", "error", "True", "http.status_code", "404"))
+    assertThat(
+            only(
+                "a",
+                TKind.SERVER,
+                "http.method",
+                "GET",
+                "error",
+                "True",
+                "http.status_code",
+                "404"))
         .isEqualTo("HTTP_SERVER FAILED a|10.1.2.3|prod|7|||404 1");
     assertThat(
             only(batch ->
@@ -382,7 +329,7 @@ class OzheraSpansTest {
   }
 
   @Test
-  void slowIsStrictlyAboveTheThresholdInWholeMicroseconds() {
+  void spanIsSlowAboveTheThresholdInMicroseconds() {
     String[] http = {"http.method", "GET"};
     assertThat(outcome(1_000 * MILLI, http)).isEqualTo("FAST");
     assertThat(outcome(1_000 * MILLI + 999, http)).isEqualTo("FAST");
@@ -404,7 +351,7 @@ class OzheraSpansTest {
   }
 
   @Test
-  void eachTypeHasBucketsOfItsOwnAndDurationsAreWholeMicroseconds() {
+  void eachTypeHasItsBucketsAndWholeMicroseconds() {
     SealedWindow window =
         window(
             message(batch -> {
@@ -438,7 +385,7 @@ class OzheraSpansTest {
   }
 
   @Test
-  void aGroupIsSlowSpanBySpan() {
+  void eachSpanOfAGroupIsSlowByItself() {
     SealedWindow window =
         window(
             message(batch -> {
@@ -463,7 +410,7 @@ class OzheraSpansTest {
   }
 
   @Test
-  void whatIsMissingHasTheValuesOfOzhera() {
+  void missingAttributesHaveTheDefaultsOfOzhera() {
     byte[] message =
         new BatchMessage("bare")
             .resource("host.ip", "[\"10.9.9.9\",\"fe80::1\"]")
@@ -473,11 +420,11 @@ class OzheraSpansTest {
 
     assertThat(series(window(message)))
         .containsExactly("HTTP_SERVER FAST a|10.9.9.9|default_env|||| 1");
-    assertThat(only("n", CLIENT, "db.system", "mysql"))
+    assertThat(only("n", TKind.CLIENT, "db.system", "mysql"))
         .isEqualTo("MYSQL FAST |10.1.2.3|prod|7|/|| 1");
-    assertThat(only("n", 4, "messaging.system", "rocketmq"))
+    assertThat(only("n", TKind.PRODUCER, "messaging.system", "rocketmq"))
         .isEqualTo("ROCKETMQ_PRODUCER FAST |10.1.2.3|prod|7||| 1");
-    assertThat(only("n", CLIENT, "rpc.system", "dubbo"))
+    assertThat(only("n", TKind.CLIENT, "rpc.system", "dubbo"))
         .isEqualTo("DUBBO_CONSUMER FAST n|10.1.2.3|prod|7||| 1");
     assertThat(
             series(
@@ -486,63 +433,51 @@ class OzheraSpansTest {
         .isEmpty();
   }
 
-  @Test
-  void documentsSayWhatOzherasDo() {
-    assertThat(document(SERVER, "http.method", "GET", "http.status_code", "503"))
-        .isEqualTo(
-            Map.of(
-                "type",
-                "http",
-                "url",
-                "n",
-                "errorCode",
-                "503",
-                "host",
-                "10.1.2.3",
-                "serverEnv",
-                "prod"));
-    assertThat(document(CLIENT, "rpc.system", "dubbo", "rpc.service", "S", "rpc.method", "m"))
-        .containsEntry("type", "dubbo_consumer")
-        .containsEntry("url", "S/m")
-        .containsEntry("errorCode", "500")
-        .doesNotContainKey("dataSource");
-    assertThat(
-            document(
-                CLIENT,
-                "db.system",
-                "redis",
-                "db.statement",
-                "AUTH s3cret",
-                "net.peer.name",
-                "cache",
-                "net.peer.port",
-                "6379"))
-        .containsEntry("url", "AUTH")
-        .containsEntry("dataSource", "cache:6379");
-    String command = "c".repeat(150);
-    assertThat(document(CLIENT, "db.system", "redis", "db.statement", command + "? key"))
-        .containsEntry("url", command);
-    String statement = "select '" + "x".repeat(300);
-    assertThat(
-            document(
-                CLIENT,
-                "db.system",
-                "mysql",
-                "db.connection_string",
-                "mysql://root:s3cret@db:3306",
-                "db.name",
-                "shop",
-                "db.statement",
-                statement))
-        .containsEntry("url", statement.substring(0, 199))
-        .containsEntry("dataSource", "mysql://root:***@db:3306/shop");
-    assertThat(document(4, "messaging.system", "rocketmq", "messaging.destination", "orders"))
-        .containsEntry("type", "rocketmq_producer")
-        .containsEntry("url", "n");
+  @ParameterizedTest
+  @CsvSource(
+      delimiterString = "->",
+      textBlock =
+          """
+          CLIENT -> rpc.system=dubbo; rpc.service=S; rpc.method=m -> type=dubbo_consumer; url=S/m; errorCode=500; dataSource=null
+          CLIENT -> db.system=redis; db.statement=AUTH s3cret; net.peer.name=cache; net.peer.port=6379 -> url=AUTH; dataSource=cache:6379
+          PRODUCER -> messaging.system=rocketmq; messaging.destination=orders -> type=rocketmq_producer; url=n
+          """)
+  void documentHasTheFieldsOfOzhera(TKind kind, String attributes, String fields) {
+    Map<String, String> document = document(kind, split(attributes));
+    String[] expected = split(fields);
+    for (int i = 0; i < expected.length; i += 2) {
+      assertThat(String.valueOf(document.get(expected[i]))).isEqualTo(expected[i + 1]);
+    }
   }
 
   @Test
-  void spansWithoutIdsAreNotOneDocument() {
+  void documentHasNoFieldBesidesThoseOfOzhera() {
+    assertThat(document(TKind.SERVER, "http.method", "GET", "http.status_code", "503"))
+        .isEqualTo(
+            Map.ofEntries(
+                Map.entry("type", "http"),
+                Map.entry("url", "n"),
+                Map.entry("errorCode", "503"),
+                Map.entry("host", "10.1.2.3"),
+                Map.entry("serverEnv", "prod")));
+  }
+
+  @Test
+  void documentHasShortenedCommandsAndStatementsWithoutPasswords() {
+    String command = "c".repeat(150);
+    assertThat(document(TKind.CLIENT, "db.system", "redis", "db.statement", command + "? key"))
+        .containsEntry("url", command);
+    String statement = "select '" + "x".repeat(300);
+    String attributes =
+        "db.system=mysql; db.connection_string=mysql://root:s3cret@db:3306; db.name=shop;"
+            + " db.statement=";
+    assertThat(document(TKind.CLIENT, split(attributes + statement)))
+        .containsEntry("url", statement.substring(0, 199))
+        .containsEntry("dataSource", "mysql://root:***@db:3306/shop");
+  }
+
+  @Test
+  void spansWithoutIdsHaveSeparateDocuments() {
     String traceId = "0af7651916cd43dd8448eb211c80319c";
     SealedWindow window =
         window(
@@ -562,11 +497,11 @@ class OzheraSpansTest {
     assertThat(books.heldBack()).isEqualTo(2);
   }
 
-  private static Map<String, String> document(int kind, String... attributes) {
+  private static Map<String, String> document(TKind kind, String... attributes) {
     SealedWindow window =
         window(
             message(batch -> {
-              span(batch, "n", kind, attributes).attribute("error", "true");
+              span(batch, "n", kind.getValue(), attributes).attribute("error", "true");
             }));
     assertThat(window.documents()).hasSize(1);
     TraceDocument document = window.documents().getFirst();
@@ -575,7 +510,7 @@ class OzheraSpansTest {
   }
 
   @Test
-  void rulesExcludeByWhatTextsContain() throws IOException {
+  void rulesExcludeSpansByPartsOfTheirTexts() throws IOException {
     OzheraRules rules =
         rules(
             """
@@ -627,7 +562,7 @@ class OzheraSpansTest {
   }
 
   @Test
-  void thresholdsGoByTypeAndApplication() throws IOException {
+  void slowThresholdDependsOnTypeAndApplication() throws IOException {
     OzheraRules rules =
         rules(
             """
@@ -675,7 +610,7 @@ class OzheraSpansTest {
   }
 
   @Test
-  void degradationTakesLabelsOfTheApplicationsItConcerns() throws IOException {
+  void degradationRemovesLabelsOfItsApplications() throws IOException {
     OzheraRules rules =
         rules("degrade: {server-ip: true, dubbo-method: true, sql: true, applications: [my-shop]}");
     Consumer<BatchMessage> spans =
@@ -696,11 +631,9 @@ class OzheraSpansTest {
   }
 
   @Test
-  void overflowIsOfTypeAndOutcomeAndGoesOnWithTheNextOwner() throws MalformedRecordException {
+  void nextOwnerContinuesOverflowSeriesOfTypeAndOutcome() throws MalformedRecordException {
     Aggregation aggregation = aggregation(OzheraRules.defaults(), 1);
-    QueueAggregator first =
-        aggregation.newAggregator(
-            new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics());
+    QueueAggregator first = aggregator(aggregation);
     Consumer<BatchMessage> spans =
         batch -> {
           for (String name : List.of("a", "b", "c")) {
@@ -740,7 +673,7 @@ class OzheraSpansTest {
   }
 
   @Test
-  void forgedOverflowSeriesAreRefused() {
+  void forgedOverflowSeriesAreNotRestored() {
     assertThat(restored(aggregation(OzheraRules.defaults()), "1", "0", "1", "1", "1", "0"))
         .isEqualTo(2);
     assertThat(restored(aggregation(OzheraRules.defaults()), null, null)).isZero();
@@ -760,9 +693,7 @@ class OzheraSpansTest {
       values[SeriesDefinition.STATUS_CODE] = kindsAndStatuses[i + 1];
       definitions.add(new SeriesDefinition(i / 2, 1_000, true, Arrays.asList(values)));
     }
-    QueueAggregator writer =
-        aggregation.newAggregator(
-            new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics());
+    QueueAggregator writer = aggregator(aggregation);
     writer.accept(new BatchMessage("other").message(0), 1_000);
     SealedWindow empty = writer.swap(1, 1_000).seal();
     QueueImage image = aggregation.newImage();
