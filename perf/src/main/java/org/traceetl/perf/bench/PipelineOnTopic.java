@@ -21,8 +21,8 @@ import org.traceetl.server.features.pages.SpanNaming;
 import org.traceetl.server.features.pages.SpanPages;
 import org.traceetl.server.journal.JournalCounters;
 import org.traceetl.server.journal.JournalTiming;
-import org.traceetl.server.journal.LogJournals;
-import org.traceetl.server.journal.RocketMqLogs;
+import org.traceetl.server.journal.chain.LogJournals;
+import org.traceetl.server.journal.log.RocketMqLogs;
 
 /**
  * The server's pipeline (pull, decode, record, seal, append, fold, render) in this JVM, on topics

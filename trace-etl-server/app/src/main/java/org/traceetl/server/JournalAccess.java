@@ -7,12 +7,12 @@ import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.config.JournalConfig;
 import org.traceetl.server.consume.Aggregation;
 import org.traceetl.server.decode.Messages;
-import org.traceetl.server.journal.AuthenticatedLogs;
 import org.traceetl.server.journal.JournalCounters;
-import org.traceetl.server.journal.JournalKeys;
 import org.traceetl.server.journal.JournalTiming;
-import org.traceetl.server.journal.LogJournals;
-import org.traceetl.server.journal.RocketMqLogs;
+import org.traceetl.server.journal.chain.LogJournals;
+import org.traceetl.server.journal.log.AuthenticatedLogs;
+import org.traceetl.server.journal.log.JournalKeys;
+import org.traceetl.server.journal.log.RocketMqLogs;
 import org.traceetl.server.profile.ProfileParts;
 
 /**

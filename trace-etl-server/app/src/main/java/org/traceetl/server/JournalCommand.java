@@ -6,8 +6,8 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.traceetl.common.Clocks;
 import org.traceetl.server.binding.ServerConfig;
-import org.traceetl.server.journal.LogInspection;
-import org.traceetl.server.journal.RocketMqLogs;
+import org.traceetl.server.journal.chain.LogInspection;
+import org.traceetl.server.journal.log.RocketMqLogs;
 import org.traceetl.server.window.QueueId;
 
 /** Shows an operator the journal of a queue. It claims no queue and joins no consumer group. */

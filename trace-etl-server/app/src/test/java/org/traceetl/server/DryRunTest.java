@@ -19,7 +19,7 @@ import org.traceetl.proto.SpanBatchWriter;
 import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.journal.JournalLog;
-import org.traceetl.server.journal.RocketMqLogs;
+import org.traceetl.server.journal.log.RocketMqLogs;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.testkit.TestRocketMq;
 

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.common.Clocks;
 import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.journal.JournalCounters;
-import org.traceetl.server.journal.RocketMqLogs;
+import org.traceetl.server.journal.log.RocketMqLogs;
 import org.traceetl.server.web.WebServer;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.testkit.TestRocketMq;

@@ -83,6 +83,26 @@ class PackagesTest {
           .whereLayer("config")
           .mayNotAccessAnyLayer();
 
+  /** Chains are written in formats to logs; the contracts in the root package know neither. */
+  @ArchTest
+  static final ArchRule journalIsLayered =
+      layeredArchitecture()
+          .consideringOnlyDependenciesInLayers()
+          .layer("chain")
+          .definedBy("org.traceetl.server.journal.chain")
+          .layer("format")
+          .definedBy("org.traceetl.server.journal.format")
+          .layer("log")
+          .definedBy("org.traceetl.server.journal.log")
+          .layer("contracts")
+          .definedBy("org.traceetl.server.journal")
+          .whereLayer("format")
+          .mayOnlyAccessLayers("log", "contracts")
+          .whereLayer("log")
+          .mayOnlyAccessLayers("contracts")
+          .whereLayer("contracts")
+          .mayNotAccessAnyLayer();
+
   @ArchTest
   static final ArchRule sinksDoNotReachBack =
       noClasses()

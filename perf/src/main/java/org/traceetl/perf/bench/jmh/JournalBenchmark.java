@@ -12,11 +12,11 @@ import org.traceetl.perf.bench.load.FullWindows;
 import org.traceetl.server.consume.Aggregation;
 import org.traceetl.server.consume.PipelineMetrics;
 import org.traceetl.server.consume.QueueAggregator;
-import org.traceetl.server.journal.MalformedRecordException;
 import org.traceetl.server.journal.QueueImage;
-import org.traceetl.server.journal.RecordWriter;
-import org.traceetl.server.journal.SnapshotFormat;
-import org.traceetl.server.journal.WindowFormat;
+import org.traceetl.server.journal.format.MalformedRecordException;
+import org.traceetl.server.journal.format.RecordWriter;
+import org.traceetl.server.journal.format.SnapshotFormat;
+import org.traceetl.server.journal.format.WindowFormat;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 

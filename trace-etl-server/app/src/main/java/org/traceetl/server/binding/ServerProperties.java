@@ -18,7 +18,7 @@ import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.WebConfig;
 import org.traceetl.server.config.WindowConfig;
-import org.traceetl.server.journal.JournalKeys;
+import org.traceetl.server.journal.log.JournalKeys;
 
 /**
  * The keys below {@code trace-etl} as they are written; null where one is missing.

@@ -32,7 +32,7 @@ import org.traceetl.common.Secret;
 import org.traceetl.server.TraceEtlServer;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.journal.JournalLog;
-import org.traceetl.server.journal.RocketMqLogs;
+import org.traceetl.server.journal.log.RocketMqLogs;
 import org.traceetl.server.rocketmq.Endpoint;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.testkit.TestRocketMq;

@@ -8,7 +8,7 @@ import org.traceetl.server.config.CoreConfig;
 import org.traceetl.server.consume.CardinalityReports;
 import org.traceetl.server.decisions.DecisionLog;
 import org.traceetl.server.journal.FleetWindows;
-import org.traceetl.server.journal.JournalComponent;
+import org.traceetl.server.journal.chain.JournalComponent;
 import org.traceetl.server.profile.ProfileParts;
 import org.traceetl.server.queues.KnownQueues;
 import org.traceetl.server.telemetry.ServerTelemetry;

@@ -6,7 +6,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.traceetl.server.config.SigningConfig;
 import org.traceetl.server.journal.JournalLog;
-import org.traceetl.server.journal.RocketMqLogs;
+import org.traceetl.server.journal.log.RocketMqLogs;
 import org.traceetl.server.window.QueueId;
 
 /**

@@ -21,27 +21,27 @@ public final class JournalCounters {
   private final LongAdder appendedMessages = new LongAdder();
   private final LongAdder appendedBytes = new LongAdder();
 
-  void rejected(RecordRejection reason) {
+  public void rejected(RecordRejection reason) {
     rejections.get(reason).increment();
   }
 
-  void taken() {
+  public void taken() {
     takes.increment();
   }
 
-  void fenced() {
+  public void fenced() {
     fences.increment();
   }
 
-  void snapshotWritten() {
+  public void snapshotWritten() {
     snapshots.increment();
   }
 
-  void historyLost() {
+  public void historyLost() {
     lostHistories.increment();
   }
 
-  void appended(int bytes) {
+  public void appended(int bytes) {
     appendedMessages.increment();
     appendedBytes.add(bytes);
   }
@@ -52,7 +52,7 @@ public final class JournalCounters {
         .collect(Collectors.toMap(e -> e.getKey().label(), e -> e.getValue().sum()));
   }
 
-  long rejections(RecordRejection reason) {
+  public long rejections(RecordRejection reason) {
     return rejections.get(reason).sum();
   }
 

@@ -15,15 +15,15 @@ import org.traceetl.common.Clocks;
  */
 public record JournalTiming(
     Clocks clocks, RandomGenerator random, Duration lease, Duration snapshotInterval) {
-  long nowNanos() {
+  public long nowNanos() {
     return clocks.nanos();
   }
 
-  long nowMillis() {
+  public long nowMillis() {
     return clocks.millis();
   }
 
-  void pause(long nanos) throws InterruptedException {
+  public void pause(long nanos) throws InterruptedException {
     clocks.pause().nanos(nanos);
   }
 
@@ -31,7 +31,7 @@ public record JournalTiming(
    * Returns how long a new owner shows nothing after its claim: the previous owner's lease, plus a
    * quarter for different clock rates and late confirmations of the claim.
    */
-  long waitNanos() {
+  public long waitNanos() {
     return lease.toNanos() + lease.toNanos() / 4;
   }
 }

@@ -139,7 +139,7 @@ public final class QueueImage {
    *
    * @return its row
    */
-  int create(SeriesDefinition definition) {
+  public int create(SeriesDefinition definition) {
     int series = definition.series();
     if (series >= rowOf.length) {
       rowOf = Arrays.copyOf(rowOf, Math.max(series + 1, rowOf.length * 2));
@@ -156,7 +156,7 @@ public final class QueueImage {
   }
 
   /** Sets a row, except its counts, from a snapshot. */
-  void restore(int row, long ofMillis, int ofNanos, long lastMillis, long carry) {
+  public void restore(int row, long ofMillis, int ofNanos, long lastMillis, long carry) {
     sumMillis[row] = ofMillis;
     sumNanos[row] = ofNanos;
     touchedMillis[row] = lastMillis;
@@ -164,7 +164,7 @@ public final class QueueImage {
   }
 
   /** Sets the position from a snapshot. */
-  void to(long offset) {
+  public void to(long offset) {
     to = offset;
   }
 
@@ -209,7 +209,7 @@ public final class QueueImage {
   }
 
   /** Returns the row of a series, or -1 if there is none. */
-  int row(int series) {
+  public int row(int series) {
     return series < slots ? rowOf[series] - 1 : -1;
   }
 
@@ -243,17 +243,17 @@ public final class QueueImage {
   }
 
   /** Returns spans by row, then bucket, not cumulative. For snapshots; void after a new series. */
-  long[] counts() {
+  public long[] counts() {
     return counts;
   }
 
   /** Returns native histograms by row. For snapshots. */
-  NativeTotals natives() {
+  public NativeTotals natives() {
     return natives;
   }
 
   /** Returns whether any series has native buckets. */
-  boolean hasNative() {
+  public boolean hasNative() {
     for (int row = 0; row < rows; row++) {
       if (natives.size(row) > 0) {
         return true;

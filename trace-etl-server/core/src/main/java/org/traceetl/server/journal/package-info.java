@@ -1,2 +1,2 @@
-/** The journal: sealed windows in order, and their readers. */
+/** The journal: sealed windows in order. Contracts of its parts, for its writers and readers. */
 package org.traceetl.server.journal;

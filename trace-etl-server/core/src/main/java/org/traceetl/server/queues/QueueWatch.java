@@ -15,7 +15,7 @@ import org.traceetl.common.LogThrottle;
 import org.traceetl.common.SteppedThread;
 import org.traceetl.server.component.Component;
 import org.traceetl.server.journal.JournalLog;
-import org.traceetl.server.journal.RocketMqLogs;
+import org.traceetl.server.journal.log.RocketMqLogs;
 import org.traceetl.server.rocketmq.Endpoint;
 import org.traceetl.server.window.QueueId;
 

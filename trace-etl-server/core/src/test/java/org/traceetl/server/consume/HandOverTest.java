@@ -16,11 +16,11 @@ import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.StandardProfile;
 import org.traceetl.server.dedup.BatchHistory;
-import org.traceetl.server.journal.MalformedRecordException;
 import org.traceetl.server.journal.QueueImage;
-import org.traceetl.server.journal.RecordWriter;
-import org.traceetl.server.journal.SnapshotFormat;
-import org.traceetl.server.journal.WindowFormat;
+import org.traceetl.server.journal.format.MalformedRecordException;
+import org.traceetl.server.journal.format.RecordWriter;
+import org.traceetl.server.journal.format.SnapshotFormat;
+import org.traceetl.server.journal.format.WindowFormat;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 

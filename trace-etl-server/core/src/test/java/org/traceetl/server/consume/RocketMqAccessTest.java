@@ -24,7 +24,7 @@ import org.traceetl.common.Clocks;
 import org.traceetl.common.Secret;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.journal.JournalLog;
-import org.traceetl.server.journal.RocketMqLogs;
+import org.traceetl.server.journal.log.RocketMqLogs;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.testkit.TestRocketMq;
 

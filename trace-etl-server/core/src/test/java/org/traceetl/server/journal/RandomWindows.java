@@ -16,9 +16,9 @@ import org.traceetl.server.window.SeriesDefinition;
 import org.traceetl.server.window.TraceDocument;
 
 /** Generates chains of windows of one queue, with everything a window can hold. */
-final class RandomWindows {
-  static final QueueId QUEUE = new QueueId("broker-a", 3);
-  static final long SCHEMA = 0x5EED;
+public final class RandomWindows {
+  public static final QueueId QUEUE = new QueueId("broker-a", 3);
+  public static final long SCHEMA = 0x5EED;
 
   private static final int MAX_SERIES = 200;
 
@@ -29,18 +29,18 @@ final class RandomWindows {
   private long to;
   private long millis = 1_700_000_000_000L;
 
-  RandomWindows(long seed) {
+  public RandomWindows(long seed) {
     random = new Random(seed);
     stride = random.nextInt(1, 40);
     to = random.nextLong(1L << random.nextInt(1, 62));
     hasNative = random.nextBoolean();
   }
 
-  int stride() {
+  public int stride() {
     return stride;
   }
 
-  SealedWindow next() {
+  public SealedWindow next() {
     final long from = to;
     to = random.nextInt(20) == 0 ? random.nextLong(1_000) : to + random.nextInt(1_000);
     long openedMillis = millis;

@@ -9,23 +9,23 @@ import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
 
 /** Creates windows of a few series with one bucket each; the first window creates the series. */
-final class Windows {
-  static final long SCHEMA = 1;
-  static final int SERIES = 3;
+public final class Windows {
+  public static final long SCHEMA = 1;
+  public static final int SERIES = 3;
   static final long AGENT_BYTES = 1 << 20;
 
   private Windows() {}
 
-  static QueueImage newImage() {
+  public static QueueImage newImage() {
     return new QueueImage(SCHEMA, 1, AGENT_BYTES);
   }
 
   /** Returns a window with these numbers of spans of each series. */
-  static SealedWindow window(QueueId queue, long from, long to, long... spans) {
+  public static SealedWindow window(QueueId queue, long from, long to, long... spans) {
     return window(queue, from, to, AcceptedBatches.NONE, from <= 0, spans);
   }
 
-  static SealedWindow window(
+  public static SealedWindow window(
       QueueId queue, long from, long to, AcceptedBatches batches, boolean first, long... spans) {
     int rows = spans.length;
     int[] series = new int[rows];
@@ -63,7 +63,7 @@ final class Windows {
   }
 
   /** Returns the spans of each series in an image. */
-  static long[] totals(QueueImage image) {
+  public static long[] totals(QueueImage image) {
     long[] totals = new long[SERIES];
     for (int series = 0; series < image.slots(); series++) {
       totals[series] = image.count(series, 0);

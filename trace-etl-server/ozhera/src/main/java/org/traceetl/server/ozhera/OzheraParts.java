@@ -7,7 +7,7 @@ import org.traceetl.server.component.Component;
 import org.traceetl.server.config.CoreConfig;
 import org.traceetl.server.decode.MappedProfile;
 import org.traceetl.server.expose.Naming;
-import org.traceetl.server.journal.JournalComponent;
+import org.traceetl.server.journal.chain.JournalComponent;
 import org.traceetl.server.ozhera.delta.DeltaOptions;
 import org.traceetl.server.ozhera.delta.DeltaPages;
 import org.traceetl.server.ozhera.delta.http.DeltaFeature;

@@ -12,11 +12,11 @@ import org.traceetl.server.component.Background;
 import org.traceetl.server.component.MetricRegistry;
 import org.traceetl.server.http.Feature;
 import org.traceetl.server.journal.FleetWindows;
-import org.traceetl.server.journal.JournalComponent;
-import org.traceetl.server.journal.JournalTail;
-import org.traceetl.server.journal.LogJournals;
 import org.traceetl.server.journal.QueueImage;
-import org.traceetl.server.journal.RocketMqLogs;
+import org.traceetl.server.journal.chain.JournalComponent;
+import org.traceetl.server.journal.chain.JournalTail;
+import org.traceetl.server.journal.chain.LogJournals;
+import org.traceetl.server.journal.log.RocketMqLogs;
 import org.traceetl.server.queues.KnownQueues;
 import org.traceetl.server.window.QueueId;
 

@@ -9,9 +9,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.traceetl.common.SteppedTask;
-import org.traceetl.server.journal.JournalTail;
-import org.traceetl.server.journal.PacedTail;
 import org.traceetl.server.journal.QueueImage;
+import org.traceetl.server.journal.chain.JournalTail;
+import org.traceetl.server.journal.chain.PacedTail;
 
 /**
  * Reads the journals of one broker's queues for the history, and passes the windows to the adding

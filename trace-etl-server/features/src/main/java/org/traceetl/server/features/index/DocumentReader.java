@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongSupplier;
 import org.traceetl.common.LogThrottle;
 import org.traceetl.common.SteppedTask;
-import org.traceetl.server.journal.PacedTail;
+import org.traceetl.server.journal.chain.PacedTail;
 import org.traceetl.server.window.QueueId;
 
 /**

@@ -4,8 +4,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.traceetl.server.journal.JournalLog;
-import org.traceetl.server.journal.JournalTail;
-import org.traceetl.server.journal.PacedTail;
+import org.traceetl.server.journal.chain.JournalTail;
+import org.traceetl.server.journal.chain.PacedTail;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 

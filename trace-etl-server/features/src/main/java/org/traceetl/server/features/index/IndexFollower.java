@@ -15,9 +15,9 @@ import org.traceetl.common.SteppedTask;
 import org.traceetl.common.SteppedThread;
 import org.traceetl.server.component.Background;
 import org.traceetl.server.journal.BrokerThreads;
-import org.traceetl.server.journal.JournalTail;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.journal.WindowFollower;
+import org.traceetl.server.journal.chain.JournalTail;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 

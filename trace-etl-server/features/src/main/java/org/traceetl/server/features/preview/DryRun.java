@@ -10,7 +10,7 @@ import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.decode.MappedProfile;
 import org.traceetl.server.decode.Messages;
 import org.traceetl.server.journal.JournalLog;
-import org.traceetl.server.journal.RocketMqLogs;
+import org.traceetl.server.journal.log.RocketMqLogs;
 import org.traceetl.server.window.QueueId;
 
 /**

@@ -17,9 +17,9 @@ import org.junit.jupiter.api.Test;
 import org.traceetl.common.Clocks;
 import org.traceetl.server.features.index.WriteResult.Refusal;
 import org.traceetl.server.journal.JournalLog;
-import org.traceetl.server.journal.LogJournals;
 import org.traceetl.server.journal.MemoryLogs;
 import org.traceetl.server.journal.SilentLogs;
+import org.traceetl.server.journal.chain.LogJournals;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.TraceDocument;
 

@@ -4,10 +4,10 @@ import java.io.IOException;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
-import org.traceetl.server.journal.JournalTail;
-import org.traceetl.server.journal.LogJournals;
 import org.traceetl.server.journal.QueueImage;
-import org.traceetl.server.journal.RocketMqLogs;
+import org.traceetl.server.journal.chain.JournalTail;
+import org.traceetl.server.journal.chain.LogJournals;
+import org.traceetl.server.journal.log.RocketMqLogs;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 

@@ -1,0 +1,218 @@
+package org.traceetl.server.journal.chain;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.traceetl.server.journal.JournalCounters;
+import org.traceetl.server.journal.JournalLog;
+import org.traceetl.server.journal.QueueImage;
+import org.traceetl.server.journal.format.ChunkFormat;
+import org.traceetl.server.journal.format.LogRecord;
+import org.traceetl.server.journal.format.MalformedRecordException;
+import org.traceetl.server.journal.format.RecordPayloads;
+import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SealedWindow;
+
+/**
+ * Follows a queue's log for a sink: returns each window that counts, once and in order. The sink
+ * marks its progress; a later tail begins at the mark, without gaps. For one thread at a time.
+ */
+public final class JournalTail {
+  private static final Logger log = LoggerFactory.getLogger(JournalTail.class);
+
+  /**
+   * A window that counts.
+   *
+   * @param offset its position in the log
+   */
+  public record Kept(long offset, SealedWindow window) {}
+
+  private final QueueId queue;
+  private final JournalLog messages;
+  private final ChunkFormat format;
+  private final RecordPayloads payloads;
+  private final JournalCounters counters;
+
+  /** Null if the tail sets no mark. */
+  private final String group;
+
+  private final long sinceMillis;
+  private final Consumer<QueueImage> snapshots;
+
+  /** Null before the first call. */
+  private JournalReader reader;
+
+  /** Windows found by the current call. */
+  private List<Kept> kept = new ArrayList<>();
+
+  private long restart = JournalLog.NONE;
+  private boolean missedTold;
+
+  /**
+   * Creates a tail that begins at a mark.
+   *
+   * @param group the sink's own group
+   */
+  JournalTail(
+      QueueId queue,
+      JournalLog messages,
+      ChunkFormat format,
+      RecordPayloads payloads,
+      JournalCounters counters,
+      String group) {
+    this(queue, messages, format, payloads, counters, group, 0, image -> {});
+  }
+
+  /**
+   * Creates a tail that begins at a time and sets no mark.
+   *
+   * @param sinceMillis milliseconds since 1970
+   * @param snapshots receives the queue's state when the tail learns it
+   */
+  JournalTail(
+      QueueId queue,
+      JournalLog messages,
+      ChunkFormat format,
+      RecordPayloads payloads,
+      JournalCounters counters,
+      long sinceMillis,
+      Consumer<QueueImage> snapshots) {
+    this(queue, messages, format, payloads, counters, null, sinceMillis, snapshots);
+  }
+
+  private JournalTail(
+      QueueId queue,
+      JournalLog messages,
+      ChunkFormat format,
+      RecordPayloads payloads,
+      JournalCounters counters,
+      String group,
+      long sinceMillis,
+      Consumer<QueueImage> snapshots) {
+    this.queue = queue;
+    this.messages = messages;
+    this.format = format;
+    this.payloads = payloads;
+    this.counters = counters;
+    this.group = group;
+    this.sinceMillis = sinceMillis;
+    this.snapshots = snapshots;
+  }
+
+  /**
+   * Returns the next windows after the mark.
+   *
+   * @return a limited number; empty if no window was in what was read, see {@link #lag}
+   */
+  public List<Kept> poll() throws IOException, InterruptedException {
+    if (reader == null) {
+      reader = begin();
+    }
+    reader.advance(Long.MAX_VALUE, this::follow);
+    if (reader.missed() && !missedTold) {
+      missedTold = true;
+      missed(reader.next());
+    }
+    // Windows are large: a waiting tail holds none.
+    List<Kept> polled = kept;
+    kept = new ArrayList<>();
+    return polled;
+  }
+
+  private JournalReader begin() throws IOException, InterruptedException {
+    long begin = messages.begin();
+    if (group == null) {
+      return readerAt(Math.max(begin, messages.offsetAt(sinceMillis)));
+    }
+    long mark = messages.mark(group);
+    long end = messages.end();
+    if (mark >= end) {
+      log.warn(
+          "The journal of queue {} ends at offset {}, but group {} has read to offset {}: the broker"
+              + " lost its newest messages or was superseded. The group reads again from offset {}.",
+          queue,
+          end,
+          group,
+          mark,
+          begin);
+      return readerAt(begin);
+    }
+    if (mark >= begin) {
+      restart = mark;
+      return JournalReader.behind(mark, messages, format, counters);
+    }
+    if (mark != JournalLog.NONE) {
+      missed(begin);
+    }
+    return readerAt(begin);
+  }
+
+  private JournalReader readerAt(long offset) {
+    return new JournalReader(
+        messages,
+        format,
+        counters,
+        offset,
+        offset == 0 ? JournalChain.FRESH : JournalChain.UNKNOWN);
+  }
+
+  private void missed(long offset) {
+    counters.historyLost();
+    log.error(
+        "The journal of queue {} no longer has records before offset {} that group {} has not read."
+            + " The group misses their windows. The broker must keep messages longer than the group may"
+            + " be away.",
+        queue,
+        offset,
+        group);
+  }
+
+  private void follow(LogRecord record, JournalChain before) throws MalformedRecordException {
+    switch (record.header().kind()) {
+      case WINDOW -> {
+        kept.add(new Kept(record.first(), payloads.window(queue, record)));
+        restart = record.first();
+      }
+      case SNAPSHOT -> {
+        if (group == null && !before.sure()) {
+          // The image contains them.
+          kept.clear();
+          snapshots.accept(payloads.image(record));
+        }
+        restart = record.first();
+      }
+      case CLAIM, RELEASE, STEP -> {
+        // Irrelevant to sinks.
+      }
+    }
+  }
+
+  /**
+   * Returns the offset to mark after all windows polled so far were processed, or {@link
+   * JournalLog#NONE} if there is none yet. It also advances in a queue without windows.
+   */
+  public long restart() {
+    return restart;
+  }
+
+  /**
+   * Marks the sink's progress. Call it regularly: after a restart, messages from the mark on are
+   * read again.
+   *
+   * @param offset of the last processed window, or {@link #restart}
+   */
+  public void mark(long offset) throws IOException, InterruptedException {
+    messages.mark(group, offset);
+  }
+
+  /** Returns the number of unread messages in the log. */
+  public long lag() throws IOException, InterruptedException {
+    if (reader == null) {
+      reader = begin();
+    }
+    return Math.max(0, messages.end() - reader.next());
+  }
+}

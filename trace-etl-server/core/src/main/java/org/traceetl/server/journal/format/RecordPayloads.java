@@ -1,0 +1,50 @@
+package org.traceetl.server.journal.format;
+
+import java.util.function.Supplier;
+import org.traceetl.server.journal.QueueImage;
+import org.traceetl.server.window.LastMessages;
+import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SealedWindow;
+
+/**
+ * Encodes and decodes the payloads of records.
+ *
+ * @param newImage creates an image without windows
+ */
+public record RecordPayloads(Supplier<QueueImage> newImage) {
+  public byte[] bytes(SealedWindow window) {
+    RecordWriter out = new RecordWriter();
+    WindowFormat.encode(window, out);
+    return out.toByteArray();
+  }
+
+  public byte[] bytes(LastMessages read) {
+    if (read.isEmpty()) {
+      return LogRecord.NO_PAYLOAD;
+    }
+    RecordWriter out = new RecordWriter();
+    LastMessagesFormat.encode(read, out);
+    return out.toByteArray();
+  }
+
+  public byte[] bytes(QueueImage image) {
+    RecordWriter out = new RecordWriter();
+    SnapshotFormat.encode(image, out);
+    return out.toByteArray();
+  }
+
+  public SealedWindow window(QueueId queue, LogRecord record) throws MalformedRecordException {
+    SealedWindow window = WindowFormat.decode(record.payload(), 0, record.payload().length, queue);
+    if (window.from() != record.header().from() || window.to() != record.header().to()) {
+      throw new MalformedRecordException(
+          "window " + window.from() + " to " + window.to() + " in a record of " + record.header());
+    }
+    return window;
+  }
+
+  public QueueImage image(LogRecord record) throws MalformedRecordException {
+    QueueImage image = newImage.get();
+    SnapshotFormat.decode(record.payload(), 0, record.payload().length, image);
+    return image;
+  }
+}

@@ -1,0 +1,195 @@
+package org.traceetl.server.journal.format;
+
+import org.traceetl.server.dedup.BatchHistory;
+import org.traceetl.server.journal.QueueImage;
+import org.traceetl.server.window.AcceptedBatches;
+import org.traceetl.server.window.ReceivedSpans;
+
+/**
+ * The format of a queue's state, in the types of {@link RecordWriter}:
+ *
+ * <pre>
+ *   octet     version
+ *   signed    to
+ *   unsigned  agents n, n times, most recent first:
+ *     fixed     ID, two of them
+ *     signed    last activity of the first one, milliseconds
+ *     unsigned  that of the one before - its own, for other agents
+ *     {@link BatchesFormat}: remembered batches
+ *   fixed     schema
+ *   unsigned  stride
+ *   signed    base, milliseconds
+ *   unsigned  series n, n times in the order of their numbers:
+ *     {@link DefinitionFormat}, beginning at base
+ *     sparse    counts
+ *     from version 2 on: {@link NativeFormat}
+ *     unsigned  sum of durations, milliseconds; nanoseconds below
+ *     signed    base - touched, milliseconds
+ *     unsigned  carry
+ *   from version 3 on: unsigned  applications n, n times, the quietest first:
+ *     text      application
+ *     unsigned  spans received
+ *     signed    base - created, milliseconds; base - touched
+ * </pre>
+ *
+ * <p>The version is that of {@link WindowFormat}, 1 without native histograms. It is 3 if the image
+ * keeps received spans by application.
+ */
+public final class SnapshotFormat {
+  /** The version with received spans by application. */
+  static final int RECEIVED_VERSION = 3;
+
+  private static final int NANOS_PER_MILLI = 1_000_000;
+  private static final int MIN_RECEIVED_BYTES = 4;
+
+  private SnapshotFormat() {}
+
+  /** Writes an image at the writer's position. */
+  public static void encode(QueueImage image, RecordWriter out) {
+    int version = version(image);
+    boolean hasNative = version >= WindowFormat.NATIVE_VERSION;
+    out.octet(version);
+    out.signed(image.to());
+    writeHistory(image.history(), out);
+    out.fixed(image.schema());
+    out.unsigned(image.stride());
+    long baseMillis = 0;
+    int size = 0;
+    for (int series = 0; series < image.slots(); series++) {
+      if (image.definition(series) != null) {
+        baseMillis = Math.max(baseMillis, image.touchedMillis(series));
+        size++;
+      }
+    }
+    out.signed(baseMillis);
+    out.unsigned(size);
+    DefinitionFormat definitions = new DefinitionFormat(baseMillis);
+    for (int series = 0; series < image.slots(); series++) {
+      if (image.definition(series) == null) {
+        continue;
+      }
+      definitions.write(image.definition(series), out);
+      int row = image.row(series);
+      out.sparse(image.counts(), row * image.stride(), image.stride());
+      if (hasNative) {
+        NativeFormat.write(image.natives(), row, out);
+      }
+      out.unsigned(image.sumMillis(series));
+      out.unsigned(image.sumNanos(series));
+      out.signed(baseMillis - image.touchedMillis(series));
+      out.unsigned(image.carry(series));
+    }
+    if (version >= RECEIVED_VERSION) {
+      writeReceived(image.received(), baseMillis, out);
+    }
+  }
+
+  private static int version(QueueImage image) {
+    if (image.received() != null) {
+      return RECEIVED_VERSION;
+    }
+    return image.hasNative() ? WindowFormat.NATIVE_VERSION : WindowFormat.CLASSIC_VERSION;
+  }
+
+  /**
+   * Reads an image.
+   *
+   * @param image an empty one. If its schema differs, it gets only the position and the history.
+   *     Invalid after an exception
+   * @throws UnknownVersionException if the version is later than the known ones
+   * @throws MalformedRecordException if {@code bytes[offset, offset + length)} are not exactly one
+   */
+  public static void decode(byte[] bytes, int offset, int length, QueueImage image)
+      throws MalformedRecordException {
+    RecordReader in = new RecordReader(bytes, offset, length);
+    int version = WindowFormat.version(in, RECEIVED_VERSION);
+    image.to(in.signed());
+    readHistory(in, image.history());
+    long schema = in.fixed();
+    long stride = in.upTo(WindowFormat.MAX_STRIDE, "stride");
+    if (schema != image.schema() || stride != image.stride()) {
+      return;
+    }
+    long baseMillis = in.signed();
+    int size =
+        in.count(
+            DefinitionFormat.MIN_BYTES + RecordWriter.sparseBytes(image.stride()) + 4, "series");
+    DefinitionFormat definitions = new DefinitionFormat(baseMillis);
+    for (int i = 0; i < size; i++) {
+      int row = image.create(definitions.read(in));
+      in.sparse(image.counts(), row * image.stride(), image.stride(), "counts");
+      if (version >= WindowFormat.NATIVE_VERSION) {
+        NativeFormat.read(in, image.natives(), row);
+      }
+      long sumMillis = in.amount("sum of durations");
+      int sumNanos = (int) in.upTo(NANOS_PER_MILLI - 1L, "nanoseconds");
+      image.restore(row, sumMillis, sumNanos, baseMillis - in.signed(), in.amount("carry"));
+    }
+    if (version >= RECEIVED_VERSION) {
+      readReceived(in, baseMillis, image.received());
+    }
+    in.end();
+  }
+
+  private static void writeReceived(ReceivedSpans received, long baseMillis, RecordWriter out) {
+    out.unsigned(received.size());
+    received.forEach(one -> {
+      out.text(one.application());
+      out.unsigned(one.spans());
+      out.signed(baseMillis - one.createdMillis());
+      out.signed(baseMillis - one.touchedMillis());
+    });
+  }
+
+  /**
+   * @param received null to skip them
+   */
+  private static void readReceived(RecordReader in, long baseMillis, ReceivedSpans received)
+      throws MalformedRecordException {
+    int size = in.count(MIN_RECEIVED_BYTES, "applications");
+    for (int i = 0; i < size; i++) {
+      var one =
+          new ReceivedSpans.Received(
+              in.text("application"),
+              in.amount("spans"),
+              baseMillis - in.signed(),
+              baseMillis - in.signed());
+      if (received != null) {
+        received.put(one);
+      }
+    }
+  }
+
+  private static void writeHistory(BatchHistory history, RecordWriter out) {
+    int[] agents = history.lastHeardFirst();
+    out.unsigned(agents.length);
+    long before = 0;
+    for (int i = 0; i < agents.length; i++) {
+      AcceptedBatches batches = history.remembered(agents[i]);
+      out.fixed(batches.agentHigh(0));
+      out.fixed(batches.agentLow(0));
+      long heardMillis = history.heardMillis(agents[i]);
+      if (i == 0) {
+        out.signed(heardMillis);
+      } else {
+        out.unsigned(before - heardMillis);
+      }
+      before = heardMillis;
+      BatchesFormat.write(batches, 0, batches.size(), out);
+    }
+  }
+
+  private static void readHistory(RecordReader in, BatchHistory history)
+      throws MalformedRecordException {
+    int agents = in.count(2 * Long.BYTES + 1 + BatchesFormat.MIN_BYTES, "agents");
+    long before = 0;
+    for (int i = 0; i < agents; i++) {
+      long high = in.fixed();
+      long low = in.fixed();
+      long heardMillis = i == 0 ? in.signed() : before - in.unsigned();
+      before = heardMillis;
+      history.restore(high, low, heardMillis);
+      BatchesFormat.read(in, high, low, history::restore);
+    }
+  }
+}

@@ -1,0 +1,2 @@
+/** Records of the journal, and their encoding as messages. */
+package org.traceetl.server.journal.format;

@@ -1,0 +1,757 @@
+package org.traceetl.server.journal.chain;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.UUID;
+import java.util.stream.LongStream;
+import org.assertj.core.api.AbstractThrowableAssert;
+import org.junit.jupiter.api.Test;
+import org.traceetl.common.Clocks;
+import org.traceetl.server.config.DeduplicationConfig;
+import org.traceetl.server.journal.ForwardingLog;
+import org.traceetl.server.journal.Journal;
+import org.traceetl.server.journal.Journal.Taken;
+import org.traceetl.server.journal.JournalCounters;
+import org.traceetl.server.journal.JournalLog;
+import org.traceetl.server.journal.JournalLogs;
+import org.traceetl.server.journal.JournalTiming;
+import org.traceetl.server.journal.MemoryLogs;
+import org.traceetl.server.journal.QueueImage;
+import org.traceetl.server.journal.QueueJournal;
+import org.traceetl.server.journal.QueueJournal.Outcome;
+import org.traceetl.server.journal.RandomWindows;
+import org.traceetl.server.journal.RecordRejection;
+import org.traceetl.server.journal.Windows;
+import org.traceetl.server.journal.format.ChunkFormat;
+import org.traceetl.server.journal.format.ChunkFormatTest;
+import org.traceetl.server.journal.format.LastMessagesFormat;
+import org.traceetl.server.journal.format.LogRecord;
+import org.traceetl.server.journal.format.MalformedRecordException;
+import org.traceetl.server.journal.format.RecordHeader;
+import org.traceetl.server.journal.format.RecordKind;
+import org.traceetl.server.window.AcceptedBatches;
+import org.traceetl.server.window.LastMessages;
+import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SealedWindow;
+
+class LogJournalsTest {
+  private static final QueueId QUEUE = new QueueId("broker-a", 0);
+  private static final String GROUP = "servers";
+  private static final Duration LEASE = Duration.ofSeconds(30);
+  private static final Duration INTERVAL = Duration.ofMinutes(10);
+  private static final int CHUNK = 100;
+
+  private final MemoryLogs logs = new MemoryLogs();
+  private final MemoryLogs.MemoryLog log = logs.open(QUEUE);
+  private final JournalCounters counters = new JournalCounters();
+  private final Random random = new Random(1);
+  private long nowNanos = 1_000_000_000_000L;
+
+  /** Offset of the wall clock. */
+  private long stepMillis;
+
+  private final JournalTiming timing =
+      new JournalTiming(
+          new Clocks(
+              () -> nowNanos,
+              () -> Instant.ofEpochMilli(1_800_000_000_000L + stepMillis + nowNanos / 1_000_000),
+              this::pause),
+          random,
+          LEASE,
+          INTERVAL);
+  private final LogJournals one = server();
+  private final LogJournals other = server();
+
+  /** Releases its queue as soon as a taker waits. */
+  private QueueJournal leaving;
+
+  private void pause(long nanos) {
+    nowNanos += nanos;
+    if (leaving != null) {
+      try {
+        leaving.release();
+      } catch (IOException | InterruptedException e) {
+        throw new AssertionError(e);
+      }
+    }
+  }
+
+  private LogJournals server() {
+    return new LogJournals(logs, "trace-spans", GROUP, Windows::newImage, timing, counters, CHUNK);
+  }
+
+  private static SealedWindow window(long from, long to) {
+    return Windows.window(QUEUE, from, to, to - from, 1, 0);
+  }
+
+  @Test
+  void anOwnerGoesOnWhereTheLastOneEnded() throws Exception {
+    Taken first = one.take(QUEUE);
+    assertThat(first.image().to()).isEqualTo(JournalLog.NONE);
+    assertThat(first.journal().append(window(0, 10))).isEqualTo(Outcome.KEPT);
+    assertThat(first.journal().append(window(10, 15))).isEqualTo(Outcome.KEPT);
+
+    Taken second = other.take(QUEUE);
+
+    assertThat(second.image().to()).isEqualTo(15);
+    assertThat(Windows.totals(second.image())).containsExactly(15, 2, 0);
+    assertThat(second.journal().append(window(15, 16))).isEqualTo(Outcome.KEPT);
+  }
+
+  @Test
+  void aClaimFencesTheOwnerBefore() throws Exception {
+    QueueJournal fenced = one.take(QUEUE).journal();
+    fenced.append(window(0, 10));
+    QueueJournal owner = other.take(QUEUE).journal();
+
+    assertThat(fenced.append(window(10, 20))).isEqualTo(Outcome.FENCED);
+    assertThat(fenced.renew()).isEqualTo(Outcome.FENCED);
+    assertThat(fenced.snapshot()).isEqualTo(Outcome.FENCED);
+    assertThat(owner.append(window(10, 11))).isEqualTo(Outcome.KEPT);
+    assertThat(Windows.totals(one.take(QUEUE).image())).containsExactly(11, 2, 0);
+    assertThat(counters.rejections(RecordRejection.STALE)).isPositive();
+    assertThat(counters.fences()).isEqualTo(1);
+  }
+
+  @Test
+  void anOwnerShowsNothingWhileTheOneBeforeMay() throws Exception {
+    Taken first = one.take(QUEUE);
+    assertThat(first.showFromNanos()).isEqualTo(nowNanos);
+    nowNanos += 1_000;
+    first.journal().append(window(0, 10));
+    long shownUntilNanos = first.journal().shownUntilNanos();
+    assertThat(shownUntilNanos).isEqualTo(nowNanos + LEASE.toNanos());
+    nowNanos += 1_000;
+
+    Taken second = other.take(QUEUE);
+
+    assertThat(second.showFromNanos()).isGreaterThan(shownUntilNanos);
+  }
+
+  @Test
+  void anOwnerThatHasReleasedIsNotWaitedFor() throws Exception {
+    QueueJournal first = one.take(QUEUE).journal();
+    first.append(window(0, 10));
+    first.release();
+
+    assertThat(other.take(QUEUE).showFromNanos()).isEqualTo(nowNanos);
+    assertThat(first.append(window(10, 20))).isEqualTo(Outcome.FENCED);
+  }
+
+  @Test
+  void anOwnerThatIsAboutToReleaseIsGivenTheTime() throws Exception {
+    leaving = one.take(QUEUE).journal();
+    leaving.append(window(0, 10));
+
+    Taken taken = other.take(QUEUE, Duration.ofSeconds(3), () -> true);
+
+    assertThat(taken.showFromNanos()).isEqualTo(nowNanos);
+    assertThat(taken.image().to()).isEqualTo(10);
+  }
+
+  @Test
+  void anOwnerThatSaysNothingIsNotWaitedForLongerThanPatienceLasts() throws Exception {
+    one.take(QUEUE).journal().append(window(0, 10));
+    long beganNanos = nowNanos;
+
+    assertThat(other.take(QUEUE, Duration.ofSeconds(3), () -> true).image().to()).isEqualTo(10);
+    assertThat(nowNanos - beganNanos).isBetween(3_000_000_000L, 3_500_000_000L);
+  }
+
+  @Test
+  void aQueueThatIsNotWantedAnyMoreIsLeftToItsOwner() throws Exception {
+    QueueJournal owner = one.take(QUEUE).journal();
+    owner.append(window(0, 10));
+    long beganNanos = nowNanos;
+
+    Taken taken =
+        other.take(QUEUE, Duration.ofSeconds(3), () -> nowNanos - beganNanos < 1_000_000_000);
+
+    assertThat(taken).isNull();
+    assertThat(owner.append(window(10, 20))).isEqualTo(Outcome.KEPT);
+  }
+
+  @Test
+  void aReleaseDoesNotCoverTheOwnerBefore() throws Exception {
+    one.take(QUEUE).journal().append(window(0, 10));
+    QueueJournal waiting = other.take(QUEUE).journal();
+    waiting.release();
+
+    long claimedNanos = nowNanos;
+    assertThat(server().take(QUEUE).showFromNanos())
+        .isGreaterThanOrEqualTo(claimedNanos + LEASE.toNanos());
+  }
+
+  @Test
+  void anEarlierClaimOfTheSameProcessIsNotTakenForTheNewOne() throws Exception {
+    JournalLog late = new LateLog(log);
+    try (LogJournals journals =
+        new LogJournals(
+            new JournalLogs() {
+              @Override
+              public JournalLog open(QueueId queue) {
+                return late;
+              }
+
+              @Override
+              public void close() {}
+            },
+            "trace-spans",
+            GROUP,
+            Windows::newImage,
+            timing,
+            counters,
+            CHUNK)) {
+      journals.take(QUEUE).journal().release();
+
+      Taken again = journals.take(QUEUE);
+
+      assertThat(again.journal().append(window(0, 10))).isEqualTo(Outcome.KEPT);
+    }
+  }
+
+  /** Hides its messages until its second append: the first claim, then its release. */
+  private static final class LateLog extends ForwardingLog {
+    private int written;
+
+    LateLog(JournalLog log) {
+      super(log);
+    }
+
+    @Override
+    public long append(byte[] message) throws IOException, InterruptedException {
+      written++;
+      return log.append(message);
+    }
+
+    @Override
+    public List<Entry> read(long from) throws IOException, InterruptedException {
+      return written > 2 ? log.read(from) : List.of();
+    }
+
+    @Override
+    public long end() throws IOException, InterruptedException {
+      return written > 2 ? log.end() : 0;
+    }
+  }
+
+  @Test
+  void aProcessDoesNotWaitForItself() throws Exception {
+    one.take(QUEUE);
+
+    assertThat(one.take(QUEUE).showFromNanos()).isEqualTo(nowNanos);
+  }
+
+  @Test
+  void aRenewalProlongsTheLease() throws Exception {
+    QueueJournal owner = one.take(QUEUE).journal();
+    nowNanos += 5_000;
+
+    assertThat(owner.renew()).isEqualTo(Outcome.KEPT);
+    assertThat(owner.shownUntilNanos()).isEqualTo(nowNanos + LEASE.toNanos());
+  }
+
+  @Test
+  void aRenewalThatIsNotConfirmedDoesNotProlongTheLease() throws Exception {
+    QueueJournal owner = one.take(QUEUE).journal();
+    long shownUntilNanos = owner.shownUntilNanos();
+    nowNanos += 5_000;
+    log.leaveUnconfirmed(true);
+
+    assertThatThrownBy(owner::renew).isInstanceOf(IOException.class);
+    assertThat(owner.shownUntilNanos()).isEqualTo(shownUntilNanos);
+
+    log.leaveUnconfirmed(false);
+    assertThat(owner.renew()).isEqualTo(Outcome.KEPT);
+    assertThat(owner.shownUntilNanos()).isEqualTo(nowNanos + LEASE.toNanos());
+  }
+
+  @Test
+  void aWindowThatCanBeReadButIsNotConfirmedIsNotKept() throws Exception {
+    QueueJournal owner = one.take(QUEUE).journal();
+    log.leaveUnconfirmed(true);
+    SealedWindow window = window(0, 10);
+    for (int attempt = 0; attempt < 3; attempt++) {
+      assertThatThrownBy(() -> owner.append(window)).isInstanceOf(IOException.class);
+    }
+
+    log.leaveUnconfirmed(false);
+    assertThat(owner.append(window)).isEqualTo(Outcome.KEPT);
+    assertThat(owner.append(window(10, 12))).isEqualTo(Outcome.KEPT);
+    assertThat(Windows.totals(other.take(QUEUE).image())).containsExactly(12, 2, 0);
+  }
+
+  @Test
+  void aWindowThatIsLostBeforeItIsConfirmedIsAppendedAgain() throws Exception {
+    QueueJournal owner = one.take(QUEUE).journal();
+    long end = log.end();
+    log.leaveUnconfirmed(true);
+    SealedWindow window = window(0, 10);
+    assertThatThrownBy(() -> owner.append(window)).isInstanceOf(IOException.class);
+    log.deleteFrom(end);
+    log.leaveUnconfirmed(false);
+
+    assertThat(owner.append(window)).isEqualTo(Outcome.KEPT);
+    assertThat(Windows.totals(other.take(QUEUE).image())).containsExactly(10, 1, 0);
+  }
+
+  @Test
+  void aQueueWhoseClaimIsNotConfirmedIsNotTaken() throws Exception {
+    log.leaveUnconfirmed(true);
+    assertThatThrownBy(() -> one.take(QUEUE)).isInstanceOf(IOException.class);
+  }
+
+  /** Earlier versions do not know renewals: they read each one as an outdated claim. */
+  @Test
+  void aRenewalCountsForNothingButItsWriter() throws Exception {
+    QueueJournal owner = one.take(QUEUE).journal();
+    owner.append(window(0, 10));
+    nowNanos += 1_000_000_000;
+    assertThat(owner.renew()).isEqualTo(Outcome.KEPT);
+    owner.append(window(10, 12));
+
+    ChunkFormat format = new ChunkFormat("trace-spans", QUEUE, CHUNK);
+    assertThat(log.read(0))
+        .extracting(entry -> format.read(entry.body()).header())
+        .filteredOn(header -> header.kind() == RecordKind.CLAIM)
+        .extracting(RecordHeader::epoch)
+        .containsExactly(1L, 1L);
+    assertThat(Windows.totals(other.take(QUEUE).image())).containsExactly(12, 2, 0);
+    assertThat(counters.rejections(RecordRejection.STALE)).isZero();
+  }
+
+  private static LastMessages places(long... ends) {
+    LastMessages read = LastMessages.NONE;
+    for (long end : ends) {
+      read = read.with(end, (int) end * -7, LastMessages.MAX_WINDOWS);
+    }
+    return read;
+  }
+
+  @Test
+  void aQueueIsNotTakenByWhatItsJournalLostBeforeTheClaim() throws Exception {
+    one.take(QUEUE).journal().append(window(0, 10));
+    final long confirmed = log.end();
+    log.store(new byte[] {1, 2, 3});
+
+    // The master loses that message and becomes master again; a rival has claimed the queue.
+    assertTakeFails(
+            () -> {
+              log.deleteFrom(confirmed);
+              claim(2, confirmed);
+            })
+        .hasMessageContaining("lost its message " + confirmed);
+    assertThat(other.take(QUEUE).image().to()).isEqualTo(10);
+  }
+
+  @Test
+  void aTakeByAClaimThatTheJournalLostLeavesTheHistoryKnown() throws Exception {
+    one.take(QUEUE).journal().append(window(0, 10));
+    final long confirmed = log.end();
+    claim(2, confirmed);
+
+    // The master loses that claim and becomes master again.
+    assertTakeFails(() -> log.deleteFrom(confirmed));
+    assertThat(other.take(QUEUE).image().to()).isEqualTo(10);
+    assertThat(counters.lostHistories()).isZero();
+  }
+
+  /**
+   * @param meanwhile runs after the take has read the log, before its first append
+   */
+  private AbstractThrowableAssert<?, ? extends Throwable> assertTakeFails(Runnable meanwhile)
+      throws Exception {
+    Journal.TakeOver takeOver = other.takeOver(QUEUE, Duration.ZERO);
+    assertThat(takeOver.step()).isNull();
+    meanwhile.run();
+    return assertThatThrownBy(takeOver::step).isInstanceOf(IOException.class);
+  }
+
+  /** Stores a claim of another process. */
+  private void claim(long epoch, long offset) {
+    RecordHeader rival = new RecordHeader(RecordKind.CLAIM, new UUID(7, 7), epoch, 1, -1, 10, 0);
+    ChunkFormat format = new ChunkFormat("trace-spans", QUEUE, CHUNK);
+    assertThat(log.store(format.write(rival, LogRecord.NO_PAYLOAD).getFirst())).isEqualTo(offset);
+  }
+
+  @Test
+  void aQueueIsTakenWithTheLastMessagesOfItsWindows() throws Exception {
+    QueueJournal owner = one.take(QUEUE).journal();
+    owner.append(window(0, 10), places(10));
+    owner.append(window(10, 12), places(10, 12));
+
+    Taken taken = other.take(QUEUE);
+
+    assertThat(taken.lastMessages()).isEqualTo(places(10, 12));
+    assertThat(Windows.totals(taken.image())).containsExactly(12, 2, 0);
+  }
+
+  @Test
+  void theLastMessagesAreKnownBehindASnapshot() throws Exception {
+    QueueJournal owner = one.take(QUEUE).journal();
+    LastMessages many = places(LongStream.rangeClosed(1, 40).toArray());
+    owner.append(window(0, 40), many);
+    assertThat(owner.snapshot()).isEqualTo(Outcome.KEPT);
+    log.deleteBefore(log.mark(GROUP));
+    QueueJournal next = one.take(QUEUE).journal();
+    assertThat(next.snapshot()).isEqualTo(Outcome.KEPT);
+    log.deleteBefore(log.mark(GROUP));
+
+    Taken taken = other.take(QUEUE);
+
+    assertThat(taken.lastMessages()).isEqualTo(many);
+    assertThat(many.size()).isEqualTo(LastMessages.MAX_WINDOWS);
+  }
+
+  @Test
+  void aPlaceIsUnknownWhoseWindowWasNotKept() throws Exception {
+    QueueJournal owner = one.take(QUEUE).journal();
+    owner.append(window(0, 10), places(10));
+    long end = log.end();
+    log.leaveUnconfirmed(true);
+    assertThatThrownBy(() -> owner.append(window(10, 12), places(10, 12)))
+        .isInstanceOf(IOException.class);
+    log.leaveUnconfirmed(false);
+    assertThat(log.end()).isGreaterThan(end);
+
+    assertThat(other.take(QUEUE).lastMessages()).isEqualTo(places(10));
+  }
+
+  @Test
+  void aTailPassesOverTheLastMessages() throws Exception {
+    JournalTail tail = other.tail(QUEUE, "sink");
+    QueueJournal owner = one.take(QUEUE).journal();
+    owner.append(window(0, 10), places(10));
+    owner.append(window(10, 12), places(10, 12));
+
+    assertThat(tail.poll()).extracting(kept -> kept.window().to()).containsExactly(10L, 12L);
+    assertThat(counters.rejections()).allSatisfy((reason, times) -> assertThat(times).isZero());
+  }
+
+  @Test
+  void lastMessagesOfAnotherFormatSayNothing() throws Exception {
+    assertThat(LastMessagesFormat.decode(new byte[] {1, 9, 9, 9})).isNull();
+    assertThat(LastMessagesFormat.decode(new byte[] {3, 9, 9, 9})).isNull();
+    assertThat(LastMessagesFormat.decode(new byte[0])).isNull();
+    assertThatThrownBy(() -> LastMessagesFormat.decode(new byte[] {2, 9, 9, 9}))
+        .isInstanceOf(MalformedRecordException.class);
+  }
+
+  @Test
+  void rubbishInTheLogChangesNothing() throws Exception {
+    QueueJournal owner = one.take(QUEUE).journal();
+    log.append(new byte[] {1, 2, 3});
+    assertThat(owner.append(window(0, 10))).isEqualTo(Outcome.KEPT);
+    log.append(new byte[0]);
+    assertThat(owner.renew()).isEqualTo(Outcome.KEPT);
+
+    assertThat(Windows.totals(other.take(QUEUE).image())).containsExactly(10, 1, 0);
+    assertThat(counters.rejections(RecordRejection.FOREIGN)).isEqualTo(4);
+  }
+
+  @Test
+  void aServerDoesNotTakeAQueueWhoseJournalALaterVersionHasWritten() throws Exception {
+    one.take(QUEUE).journal().append(window(0, 10));
+    byte[] last = log.read(0).getLast().body();
+    log.append(ChunkFormatTest.ofVersion(3, last));
+
+    for (int attempt = 0; attempt < 2; attempt++) {
+      assertThatThrownBy(() -> other.take(QUEUE))
+          .isInstanceOf(IOException.class)
+          .hasMessageContaining("version 3")
+          .hasMessageContaining("start that version");
+    }
+    assertThat(counters.rejections(RecordRejection.VERSION)).isEqualTo(2);
+  }
+
+  @Test
+  void anOperatorsStepTakesAllReadersPastWhatStopsThem() throws Exception {
+    QueueJournal owner = one.take(QUEUE).journal();
+    owner.append(window(0, 10));
+    JournalTail tail = one.tail(QUEUE, "index");
+    byte[] last = log.read(0).getLast().body();
+    long stopping = log.append(ChunkFormatTest.ofVersion(3, last));
+
+    LogJournals.Stop stop = other.stop(QUEUE);
+    assertThat(stop.offset()).isEqualTo(stopping);
+    other.stepOver(QUEUE, stop, "forged");
+
+    assertThat(other.stop(QUEUE)).isNull();
+    assertThat(owner.append(window(10, 15))).isEqualTo(Outcome.KEPT);
+    assertThat(owner.snapshot()).isEqualTo(Outcome.KEPT);
+    assertThat(Windows.totals(other.take(QUEUE).image())).containsExactly(15, 2, 0);
+    List<Long> ends = new ArrayList<>();
+    while (ends.size() < 2) {
+      tail.poll().forEach(kept -> ends.add(kept.window().to()));
+    }
+    assertThat(ends).containsExactly(10L, 15L);
+  }
+
+  /** If a log has lost its tail, another message may have the offset. */
+  @Test
+  void aStepIsOverOneMessageAndNoOtherOfItsOffset() throws Exception {
+    QueueJournal owner = one.take(QUEUE).journal();
+    owner.append(window(0, 10));
+    byte[] last = log.read(0).getLast().body();
+    long stopping = log.append(ChunkFormatTest.ofVersion(3, last));
+    one.stepOver(QUEUE, one.stop(QUEUE), "forged");
+    byte[] step = log.read(stopping + 1).getFirst().body();
+    log.deleteFrom(stopping);
+    log.append(ChunkFormatTest.ofVersion(4, last));
+    log.append(step);
+
+    assertThat(one.stop(QUEUE).offset()).isEqualTo(stopping);
+  }
+
+  @Test
+  void aStepOverAMessageThatCanBeReadChangesNothing() throws Exception {
+    QueueJournal owner = one.take(QUEUE).journal();
+    long windowAt = log.end();
+    owner.append(window(0, 10));
+    one.stepOver(QUEUE, new LogJournals.Stop(windowAt, ""), "no reason");
+
+    assertThat(owner.append(window(10, 15))).isEqualTo(Outcome.KEPT);
+    assertThat(Windows.totals(other.take(QUEUE).image())).containsExactly(15, 2, 0);
+  }
+
+  @Test
+  void anOwnerGivesUpAQueueWhoseJournalALaterVersionHasWritten() throws Exception {
+    QueueJournal appending = one.take(QUEUE).journal();
+    QueueId otherQueue = new QueueId("broker-a", 1);
+    QueueJournal renewing = one.take(otherQueue).journal();
+    for (QueueId queue : List.of(QUEUE, otherQueue)) {
+      JournalLog written = logs.open(queue);
+      written.append(ChunkFormatTest.ofVersion(2, written.read(0).getLast().body()));
+    }
+
+    assertThat(appending.append(window(0, 10))).isEqualTo(Outcome.FENCED);
+    assertThat(appending.append(window(0, 10))).isEqualTo(Outcome.FENCED);
+    assertThat(renewing.renew()).isEqualTo(Outcome.FENCED);
+    assertThat(counters.fences()).isEqualTo(2);
+    assertThat(counters.rejections(RecordRejection.VERSION)).isEqualTo(2);
+  }
+
+  @Test
+  void noReaderGoesPastAWindowOfALaterVersion() throws Exception {
+    one.take(QUEUE).journal().append(window(0, 10));
+    ChunkFormat format = new ChunkFormat("trace-spans", QUEUE, CHUNK);
+    RecordHeader last = format.read(log.read(0).getLast().body()).header();
+    RecordHeader next =
+        new RecordHeader(
+            RecordKind.WINDOW, last.writer(), last.epoch(), last.number() + 1, 10, 20, 0);
+    byte[] payload = new byte[3 * CHUNK];
+    payload[0] = 99;
+    format.write(next, payload).forEach(log::store);
+    JournalTail tail = one.tail(QUEUE, "index");
+
+    assertThatThrownBy(() -> other.take(QUEUE))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("version 99");
+    assertThat(tail.poll()).extracting(kept -> kept.window().to()).containsExactly(10L);
+    for (int attempt = 0; attempt < 3; attempt++) {
+      assertThatThrownBy(tail::poll)
+          .isInstanceOf(IOException.class)
+          .hasMessageContaining("version 99");
+    }
+    assertThat(tail.lag()).isPositive();
+    assertThat(counters.rejections(RecordRejection.VERSION)).isEqualTo(4);
+  }
+
+  @Test
+  void aSnapshotReplacesWhatWasBefore() throws Exception {
+    QueueJournal owner = one.take(QUEUE).journal();
+    owner.append(window(0, 10));
+    assertThat(owner.snapshotDue()).isFalse();
+    nowNanos += INTERVAL.toNanos();
+    assertThat(owner.snapshotDue()).isTrue();
+
+    assertThat(owner.snapshot()).isEqualTo(Outcome.KEPT);
+
+    assertThat(owner.snapshotDue()).isFalse();
+    owner.append(window(10, 12));
+    log.deleteBefore(log.mark(GROUP));
+    assertThat(Windows.totals(other.take(QUEUE).image())).containsExactly(12, 2, 0);
+    assertThat(counters.lostHistories()).isZero();
+  }
+
+  @Test
+  void aStepOfTheWallClockNeitherStopsNorHurriesSnapshots() throws Exception {
+    QueueJournal owner = one.take(QUEUE).journal();
+    owner.append(window(0, 10));
+    stepMillis = Duration.ofDays(1).toMillis();
+    assertThat(owner.snapshotDue()).isFalse();
+
+    stepMillis = -Duration.ofDays(1).toMillis();
+    nowNanos += INTERVAL.toNanos();
+    assertThat(owner.snapshotDue()).isTrue();
+    assertThat(owner.snapshot()).isEqualTo(Outcome.KEPT);
+
+    stepMillis = -Duration.ofDays(2).toMillis();
+    assertThat(owner.snapshotDue()).isFalse();
+    nowNanos += INTERVAL.toNanos();
+    assertThat(owner.snapshotDue()).isTrue();
+  }
+
+  @Test
+  void aSnapshotIsFoundWithoutItsMark() throws Exception {
+    QueueJournal owner = one.take(QUEUE).journal();
+    owner.append(window(0, 10));
+    owner.snapshot();
+    owner.append(window(10, 12));
+    log.deleteBefore(log.mark(GROUP));
+    log.unmark(GROUP);
+
+    assertThat(Windows.totals(other.take(QUEUE).image())).containsExactly(12, 2, 0);
+    assertThat(counters.lostHistories()).isZero();
+  }
+
+  @Test
+  void aLogThatHasLostItsBeginGoesOnAndSaysSo() throws Exception {
+    QueueJournal owner = one.take(QUEUE).journal();
+    owner.append(window(0, 10));
+    owner.append(window(10, 12));
+    owner.append(window(12, 15));
+    JournalTail tail = one.tail(QUEUE, "sink");
+    tail.poll();
+    log.deleteBefore(log.end());
+
+    Taken taken = other.take(QUEUE);
+
+    assertThat(counters.lostHistories()).isEqualTo(1);
+    assertThat(taken.journal().append(window(20, 30))).isEqualTo(Outcome.KEPT);
+    assertThat(taken.journal().snapshotDue()).isTrue();
+    assertThat(taken.journal().snapshot()).isEqualTo(Outcome.KEPT);
+    assertThat(taken.journal().append(window(30, 31))).isEqualTo(Outcome.KEPT);
+    assertThat(server().take(QUEUE).image().to()).isEqualTo(31);
+    assertThat(owner.append(window(15, 16))).isEqualTo(Outcome.FENCED);
+    assertThat(tail.poll()).extracting(kept -> kept.window().to()).containsExactly(30L, 31L);
+  }
+
+  @Test
+  void aLogThatHasLostItsEndFencesItsOwner() throws Exception {
+    QueueJournal owner = one.take(QUEUE).journal();
+    owner.append(window(0, 10));
+    owner.append(window(10, 12));
+    log.deleteFrom(log.end() - 2);
+
+    assertThat(owner.renew()).isEqualTo(Outcome.FENCED);
+  }
+
+  @Test
+  void aWindowThatDoesNotAdjoinIsTheCallersMistake() throws Exception {
+    QueueJournal owner = one.take(QUEUE).journal();
+    owner.append(window(0, 10));
+
+    assertThatThrownBy(() -> owner.append(window(11, 12)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("must be from 10");
+  }
+
+  @Test
+  void aTailTellsEachWindowOnceAndGoesOnBehindItsMark() throws Exception {
+    QueueJournal owner = one.take(QUEUE).journal();
+    owner.append(window(0, 10));
+    owner.append(window(10, 12));
+    JournalTail tail = other.tail(QUEUE, "sink");
+
+    List<JournalTail.Kept> kept = poll(tail);
+    assertThat(kept).extracting(k -> k.window().from()).containsExactly(0L, 10L);
+    tail.mark(kept.getFirst().offset());
+    owner.append(window(12, 13));
+
+    assertThat(poll(tail)).extracting(k -> k.window().from()).containsExactly(12L);
+    assertThat(tail.lag()).isZero();
+    assertThat(poll(one.tail(QUEUE, "sink")))
+        .extracting(k -> k.window().from())
+        .containsExactly(10L, 12L);
+    assertThat(poll(one.tail(QUEUE, "another"))).hasSize(3);
+  }
+
+  @Test
+  void aTailWhoseLogEndsBeforeItsMarkReadsAgainAndReportsNoLoss() throws Exception {
+    QueueJournal owner = one.take(QUEUE).journal();
+    owner.append(window(0, 10));
+    long end = log.end();
+    owner.append(window(10, 12));
+    JournalTail tail = one.tail(QUEUE, "sink");
+    tail.mark(poll(tail).getLast().offset());
+    log.deleteFrom(end);
+
+    assertThat(poll(other.tail(QUEUE, "sink")))
+        .extracting(k -> k.window().from())
+        .containsExactly(0L);
+    assertThat(counters.lostHistories()).isZero();
+  }
+
+  private static List<JournalTail.Kept> poll(JournalTail tail)
+      throws IOException, InterruptedException {
+    List<JournalTail.Kept> all = new java.util.ArrayList<>();
+    do {
+      all.addAll(tail.poll());
+    } while (tail.lag() > 0);
+    return all;
+  }
+
+  @Test
+  void aWindowFromTheLogIsTheOneAppended() throws Exception {
+    RandomWindows random = new RandomWindows(5);
+    LogJournals journals =
+        new LogJournals(
+            logs,
+            "trace-spans",
+            GROUP,
+            () -> new QueueImage(RandomWindows.SCHEMA, random.stride(), 1 << 20),
+            timing,
+            counters);
+    QueueId queue = RandomWindows.QUEUE;
+    QueueJournal owner = journals.take(queue).journal();
+    for (int i = 0; i < 50; i++) {
+      assertThat(owner.append(random.next())).isEqualTo(Outcome.KEPT);
+      if (i % 10 == 9) {
+        assertThat(owner.snapshot()).isEqualTo(Outcome.KEPT);
+      }
+    }
+    assertThat(poll(journals.tail(queue, "sink"))).hasSize(50);
+  }
+
+  /** Windows and snapshots of a large fleet take several messages, each below a broker's 4 MiB. */
+  @Test
+  void anOwnerTakesOverTheBatchesOfAHundredThousandAgents() throws Exception {
+    int agents = 100_000;
+    LogJournals large =
+        new LogJournals(
+            logs,
+            "trace-spans",
+            GROUP,
+            () -> new QueueImage(Windows.SCHEMA, 1, DeduplicationConfig.defaults().maxBytes()),
+            timing,
+            counters,
+            ChunkFormat.MAX_PAYLOAD_BYTES);
+    QueueJournal owner = large.take(QUEUE).journal();
+    for (int window = 0; window < 2; window++) {
+      AcceptedBatches.Builder batches = new AcceptedBatches.Builder(agents);
+      for (int agent = 0; agent < agents; agent++) {
+        batches.add(agent * 0x9E37_79B9_7F4A_7C15L, agent, 1, window, window);
+      }
+      assertThat(
+              owner.append(
+                  Windows.window(QUEUE, window, window + 1, batches.take(), window == 0, 1, 0, 0)))
+          .isEqualTo(Outcome.KEPT);
+    }
+    assertThat(owner.snapshot()).isEqualTo(Outcome.KEPT);
+    owner.release();
+
+    Taken taken = large.take(QUEUE);
+    assertThat(taken.image().history().agents()).isEqualTo(agents);
+    assertThat(taken.image().history().takeEvicted()).isZero();
+    assertThat(log.read(0)).allMatch(entry -> entry.body().length <= 4 << 20);
+    assertThat(log.read(0)).filteredOn(entry -> entry.body().length > 1 << 20).hasSize(4);
+  }
+}

@@ -1,0 +1,197 @@
+package org.traceetl.server.journal.format;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.traceetl.server.journal.QueueImage;
+import org.traceetl.server.window.AcceptedBatches;
+import org.traceetl.server.window.Books;
+import org.traceetl.server.window.NativeCounts;
+import org.traceetl.server.window.NativeTotals;
+import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SealedWindow;
+import org.traceetl.server.window.SeriesDefinition;
+import org.traceetl.server.window.TraceDocument;
+
+/**
+ * Tests the bytes of records. A log keeps records of older servers until the broker deletes them. A
+ * changed format needs a new version, which readers must know before writers use it.
+ */
+class GoldenRecordTest {
+  private static final QueueId QUEUE = new QueueId("broker-a", 3);
+
+  private static SealedWindow window() {
+    return window(NativeCounts.NONE);
+  }
+
+  /** Series 2 has spans in buckets 0, 200 and 201, series 0 none. */
+  private static SealedWindow nativeWindow() {
+    NativeCounts.Builder natives = new NativeCounts.Builder(2);
+    natives.add(0, 1);
+    natives.add(200, 299);
+    natives.add(201, 1);
+    natives.endRow();
+    natives.endRow();
+    return window(natives.build());
+  }
+
+  private static SealedWindow window(NativeCounts natives) {
+    AcceptedBatches.Builder batches = new AcceptedBatches.Builder(1);
+    batches.add(1, 2, 7, 100, 103);
+    batches.add(1, 2, 7, 105, 105);
+    batches.add(1, 2, 8, 0, 1);
+    batches.add(-1, -1, -9, 0, 0);
+    return new SealedWindow(
+        QUEUE,
+        1_000,
+        1_300,
+        1_700_000_000_000L,
+        1_700_000_015_000L,
+        List.of(
+            new SeriesDefinition(
+                0, 1_700_000_000_010L, false, Arrays.asList("shop", "GET /", "2", "0", null, "é")),
+            new SeriesDefinition(
+                2, 1_700_000_000_000L, true, Arrays.asList("shop", null, null, null, null, null))),
+        new int[] {3, 1},
+        2,
+        10,
+        new int[] {2, 0},
+        new long[] {0, 0, 300, 0, 0, 0, 0, 0, 0, 1, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+        new long[] {1_000_000, 77},
+        new int[] {-1, 0},
+        new int[] {0, 9},
+        List.of(
+            new TraceDocument(
+                "0af7651916cd43dd8448eb211c80319c",
+                "b7ad6b7169203331",
+                "shop",
+                "GET /",
+                2,
+                2,
+                "boom",
+                1_700_000_001_000_000_000L,
+                2_000_000_000,
+                TraceDocument.Reason.SLOW,
+                Map.of("http.route", "/"))),
+        List.of(new Books("shop", 310, 306, 1, 0, 1, Map.of("truncated", 2L), 4)),
+        0x0123_4567_89AB_CDEFL,
+        new long[] {1L << 39, 0},
+        batches.take(),
+        natives);
+  }
+
+  @Test
+  void aWindowIsTheseBytes() throws Exception {
+    RecordWriter writer = new RecordWriter();
+    WindowFormat.encode(window(), writer);
+    assertGolden(writer.toByteArray(), "window_1.hex");
+
+    writer.clear();
+    WindowFormat.encode(nativeWindow(), writer);
+    assertGolden(writer.toByteArray(), "window_2.hex");
+  }
+
+  @Test
+  void theseBytesAreAWindowWithNativeHistograms() throws Exception {
+    byte[] golden = golden("window_2.hex");
+    SealedWindow read = WindowFormat.decode(golden, 0, golden.length, QUEUE);
+
+    assertThat(read.series()).containsExactly(0, 2);
+    assertThat(read.natives().ends()).containsExactly(0, 3);
+    assertThat(read.natives().buckets()).containsExactly(0, 200, 201);
+    assertThat(read.natives().counts()).containsExactly(1, 299, 1);
+  }
+
+  @Test
+  void theseBytesAreAWindow() throws Exception {
+    byte[] golden = golden("window_1.hex");
+    SealedWindow read = WindowFormat.decode(golden, 0, golden.length, QUEUE);
+
+    assertThat(read.series()).containsExactly(0, 2);
+    assertThat(read.durationNanos()).containsExactly(77, 1_000_000);
+    assertThat(read.carries()).containsExactly(0, 1L << 39);
+    assertThat(read)
+        .usingRecursiveComparison()
+        .ignoringFields(
+            "series", "counts", "durationNanos", "exemplars", "exemplarBuckets", "carries")
+        .isEqualTo(window());
+  }
+
+  @Test
+  void aSnapshotIsTheseBytes() throws Exception {
+    QueueImage image = new QueueImage(0x0123_4567_89AB_CDEFL, 10, 1 << 20);
+    image.apply(window());
+    RecordWriter writer = new RecordWriter();
+    SnapshotFormat.encode(image, writer);
+
+    assertGolden(writer.toByteArray(), "snapshot_1.hex");
+
+    image = new QueueImage(0x0123_4567_89AB_CDEFL, 10, 1 << 20);
+    image.apply(nativeWindow());
+    writer.clear();
+    SnapshotFormat.encode(image, writer);
+    assertGolden(writer.toByteArray(), "snapshot_2.hex");
+  }
+
+  @Test
+  void theseBytesAreASnapshotWithNativeHistograms() throws Exception {
+    byte[] golden = golden("snapshot_2.hex");
+    QueueImage read = new QueueImage(0x0123_4567_89AB_CDEFL, 10, 1 << 20);
+    SnapshotFormat.decode(golden, 0, golden.length, read);
+
+    NativeTotals natives = new NativeTotals();
+    read.copyNative(2, natives, 0);
+    assertThat(natives.size(0)).isEqualTo(3);
+    assertThat(natives.bucket(0, 1)).isEqualTo(200);
+    assertThat(natives.count(0, 1)).isEqualTo(299);
+    read.copyNative(0, natives, 0);
+    assertThat(natives.size(0)).isZero();
+  }
+
+  @Test
+  void theseBytesAreASnapshot() throws Exception {
+    byte[] golden = golden("snapshot_1.hex");
+    QueueImage read = new QueueImage(0x0123_4567_89AB_CDEFL, 10, 1 << 20);
+    SnapshotFormat.decode(golden, 0, golden.length, read);
+
+    assertThat(read.to()).isEqualTo(1_300);
+    assertThat(read.definition(0)).isEqualTo(window().created().getFirst());
+    assertThat(read.definition(1)).isNull();
+    assertThat(read.definition(2)).isEqualTo(window().created().getLast());
+    assertThat(read.count(0, 0)).isEqualTo(5);
+    assertThat(read.count(2, 2)).isEqualTo(300);
+    assertThat(read.count(2, 9)).isEqualTo(1);
+    assertThat(read.sumMillis(2)).isEqualTo(1);
+    assertThat(read.sumNanos(0)).isEqualTo(77);
+    assertThat(read.touchedMillis(2)).isEqualTo(1_700_000_000_000L);
+    assertThat(read.carry(2)).isEqualTo(1L << 39);
+    assertThat(read.history().agents()).isEqualTo(2);
+    assertThat(read.history().isFirst(1, 2, 7, 104, 0)).isTrue();
+    assertThat(read.history().isFirst(1, 2, 7, 105, 0)).isFalse();
+    assertThat(read.history().isFirst(-1, -1, -9, 0, 0)).isFalse();
+  }
+
+  private static void assertGolden(byte[] record, String name) throws IOException {
+    assertThat(HexFormat.of().formatHex(record)).isEqualTo(HexFormat.of().formatHex(golden(name)));
+  }
+
+  /** Reads a file of hex digits; # starts a comment. */
+  static byte[] golden(String name) throws IOException {
+    try (InputStream in = GoldenRecordTest.class.getResourceAsStream(name)) {
+      String hex =
+          new String(in.readAllBytes(), UTF_8)
+              .lines()
+              .map(line -> line.replaceAll("#.*|\\s", ""))
+              .collect(Collectors.joining());
+      return HexFormat.of().parseHex(hex);
+    }
+  }
+}
