@@ -3,20 +3,14 @@ package org.traceetl.perf.bench;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
-import java.util.concurrent.Callable;
-import java.util.function.BooleanSupplier;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -30,9 +24,9 @@ import org.traceetl.perf.bench.load.OwnCertificate;
 import org.traceetl.perf.bench.process.Usage;
 import org.traceetl.perf.bench.report.Results;
 import org.traceetl.testkit.EmbeddedRocketMq;
+import org.traceetl.testkit.PageSample;
 import org.traceetl.testkit.Ports;
 import org.traceetl.testkit.Program;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -45,12 +39,17 @@ import picocli.CommandLine.Option;
 @Command(
     name = "agent",
     description = "Measures the log-agent: OTLP in to published batches, and idle.")
-public final class AgentBench implements Callable<Integer> {
+final class AgentBench extends Measurement {
   private static final String TOPIC = "trace-spans";
   private static final int QUEUES = 8;
   private static final int UNANSWERED = 64;
   private static final int CONNECTIONS = 4;
+  private static final int REQUESTS = 512;
   private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+  /** Rest before the idle agent is measured: within 30 s the agent gives memory back. */
+  private static final Duration SETTLE = Duration.ofSeconds(35);
+
   private static final List<String> PARTS =
       List.of("network", "pipeline", "publish", "flush", "gc", "jit", "rest");
 
@@ -58,7 +57,8 @@ public final class AgentBench implements Callable<Integer> {
   private static final Pattern ALLOCATED =
       Pattern.compile("(?m)^\"([^\"]*)\".* allocated=(\\d+)([BKMG]) ");
 
-  @Mixin private Results results;
+  @Mixin private Shipped shipped;
+  @Mixin private RunFolder folder;
 
   @Option(
       names = "--seconds",
@@ -66,8 +66,10 @@ public final class AgentBench implements Callable<Integer> {
   private int seconds = 8;
 
   @Option(
-      names = "--warm-up-seconds",
-      description = "The same of the round before those that count (default: ${DEFAULT-VALUE}).")
+      names = "--warm-up",
+      paramLabel = "SECONDS",
+      description =
+          "Sending time of the round before those that count (default: ${DEFAULT-VALUE}).")
   private int warmUpSeconds = 20;
 
   @Option(
@@ -78,96 +80,36 @@ public final class AgentBench implements Callable<Integer> {
   @Option(
       names = "--protocols",
       split = ",",
-      description =
-          "grpc, http, grpc-tls, http-tls, each round of one after the others"
-              + " (default: ${DEFAULT-VALUE}).")
+      description = "grpc, http, grpc-tls, http-tls, in turn (default: ${DEFAULT-VALUE}).")
   private List<String> protocols = List.of("grpc", "http");
 
   @Option(
-      names = "--requests",
-      description =
-          "Different requests, sent in turn with new trace IDs (default: ${DEFAULT-VALUE}).")
-  private int requests = 512;
-
-  @Option(
       names = "--idle-seconds",
-      description =
-          "How long the idle agent is watched; 0 leaves it out (default: ${DEFAULT-VALUE}).")
+      description = "How long the idle agent is measured; 0: not (default: ${DEFAULT-VALUE}).")
   private int idleSeconds = 20;
-
-  @Option(
-      names = "--settle-seconds",
-      description =
-          "Rest before it is watched; within 30 s the agent gives memory back"
-              + " (default: ${DEFAULT-VALUE}).")
-  private int settleSeconds = 35;
-
-  @Option(
-      names = "--agent-jar",
-      description = "The agent as it is built (default: the one in log-agent/target).")
-  private Path agentJar;
-
-  @Option(
-      names = "--jvm-options",
-      paramLabel = "FILE",
-      description = "Options of its JVM (default: ${DEFAULT-VALUE}).")
-  private Path jvmOptions = Path.of("deploy", "jvm", "log-agent.options");
-
-  @Option(
-      names = "--jvm-option",
-      paramLabel = "OPTION",
-      description = "A further option of its JVM; may be given several times.")
-  private List<String> moreJvmOptions = List.of();
-
-  @Option(names = "--keep", description = "Keep the agent's log and files, and say where.")
-  private boolean keep;
-
-  @Option(names = "--help", usageHelp = true, description = "Prints this help.")
-  private boolean help;
 
   private final HttpClient http = HttpClient.newHttpClient();
 
-  /** The agent without TLS, and the agent with TLS if the option is set. */
+  /** The agent without TLS, and the agent with TLS if a protocol needs it. */
   private Subject plain;
 
   private Subject secured;
   private OwnCertificate certificate;
 
-  private record Subject(
-      Program program, Usage usage, int grpcPort, int httpPort, int telemetryPort) {
-    URI uri(String path) {
-      return URI.create("http://127.0.0.1:" + telemetryPort + path);
-    }
-  }
-
-  public static void main(String... arguments) {
-    System.exit(new CommandLine(new AgentBench()).execute(arguments));
-  }
+  private record Subject(Program program, Usage usage, int grpcPort, int httpPort, URI metrics) {}
 
   @Override
-  public Integer call() throws Exception {
-    Path directory = Files.createTempDirectory("trace-etl-agent-bench");
-    ExportLoad load = new ExportLoad(ExportLoad.realisticRequests(requests), UNANSWERED);
+  protected void measure() throws Exception {
     results.columns(
-        "protocol",
-        "round",
-        "spans",
-        "bytes_per_span",
-        "spans_per_second",
-        "cpu_ns_per_span",
-        "network_ns",
-        "pipeline_ns",
-        "publish_ns",
-        "flush_ns",
-        "gc_ns",
-        "jit_ns",
-        "rest_ns",
-        "allocated_bytes_per_span",
-        "allocated_network",
-        "allocated_pipeline",
-        "allocated_publish",
-        "refused_requests",
-        "resident_mb");
+        "protocol round spans bytes_per_span spans_per_second cpu_ns_per_span network_ns"
+            + " pipeline_ns publish_ns flush_ns gc_ns jit_ns rest_ns allocated_bytes_per_span"
+            + " allocated_network allocated_pipeline allocated_publish refused_requests"
+            + " resident_mb");
+    folder.run("agent-bench", this::measure);
+  }
+
+  private void measure(Path directory) throws Exception {
+    ExportLoad load = new ExportLoad(ExportLoad.realisticRequests(REQUESTS), UNANSWERED);
     try (EmbeddedRocketMq rocketMq = EmbeddedRocketMq.start(directory.resolve("rocketmq"))) {
       rocketMq.createTopic(TOPIC, QUEUES);
       Map<String, Object> summary = new LinkedHashMap<>();
@@ -193,16 +135,7 @@ public final class AgentBench implements Callable<Integer> {
             byProtocol.get(protocol).add(round(protocol, number, load));
           }
         }
-        for (String protocol : protocols) {
-          List<Round> all = byProtocol.get(protocol);
-          if (!all.isEmpty()) {
-            all.sort(Comparator.comparingDouble(Round::cpuNanos));
-            summarise(protocol, all.get((all.size() - 1) / 2), summary);
-            summary.put("best_" + protocol + "_cpu_ns_per_span", all.getFirst().cpuNanos());
-            summary.put(
-                "best_" + protocol + "_spans_per_second_per_core", 1e9 / all.getFirst().cpuNanos());
-          }
-        }
+        byProtocol.forEach((protocol, all) -> summarise(protocol, all, summary));
         idle("after_load", summary);
         holdToTopic(rocketMq.namesrvAddress());
       } finally {
@@ -211,13 +144,7 @@ public final class AgentBench implements Callable<Integer> {
       results.summary("agent", summary);
     } finally {
       http.shutdownNow();
-      if (keep) {
-        System.out.println("kept: " + directory);
-      } else {
-        RunFolder.delete(directory);
-      }
     }
-    return 0;
   }
 
   private static boolean isTls(String protocol) {
@@ -234,56 +161,28 @@ public final class AgentBench implements Callable<Integer> {
    * @param tls the TLS settings of its OTLP ports
    */
   private Subject start(Path directory, String nameServer, String tls) throws Exception {
-    Files.createDirectories(directory);
     Ports ports = new Ports();
     int grpcPort = ports.next();
     int httpPort = ports.next();
     int telemetryPort = ports.next();
-    Path config = directory.resolve("log-agent.yaml");
-    Files.writeString(
-        config,
-        """
-        state-directory: %s
-        ring: {enabled: false}
-        otlp: {host: 127.0.0.1, grpc-port: %d, http-port: %d%s}
-        rocketmq: {name-server: "%s", topic: %s}
-        telemetry: {host: 127.0.0.1, port: %d}
-        """
-            .formatted(
-                directory.resolve("state"),
-                grpcPort,
-                httpPort,
-                tls,
-                nameServer,
-                TOPIC,
-                telemetryPort));
-    List<String> command = new ArrayList<>();
-    command.add(javaHome("java"));
-    command.add("@" + jvmOptions.toAbsolutePath());
-    command.addAll(moreJvmOptions);
-    command.addAll(List.of("-jar", agentJar().toString(), "--config=" + config));
     Program agent =
-        new Program(
-            "log-agent",
-            command,
-            Map.of(),
-            directory.resolve("log-agent.log"),
-            URI.create("http://127.0.0.1:" + telemetryPort + "/health"));
+        shipped.agent(
+            directory,
+            telemetryPort,
+            """
+            ring: {enabled: false}
+            otlp: {host: 127.0.0.1, grpc-port: %d, http-port: %d%s}
+            rocketmq: {name-server: "%s", topic: %s}
+            """
+                .formatted(grpcPort, httpPort, tls, nameServer, TOPIC));
     agent.start();
-    await(
-        "the agent does not work; see " + agent.log() + " (--keep)",
-        () -> {
-          try {
-            return agent.isReady(http);
-          } catch (InterruptedException e) {
-            throw new IllegalStateException(e);
-          }
-        });
-    return new Subject(agent, new Usage(agent.pid()), grpcPort, httpPort, telemetryPort);
-  }
-
-  private static String javaHome(String program) {
-    return Path.of(System.getProperty("java.home"), "bin", program).toString();
+    agent.awaitReady(http, PATIENCE);
+    return new Subject(
+        agent,
+        new Usage(agent.pid()),
+        grpcPort,
+        httpPort,
+        URI.create("http://127.0.0.1:" + telemetryPort + "/metrics"));
   }
 
   private OtlpSender sender(String protocol, Subject subject) throws Exception {
@@ -296,45 +195,27 @@ public final class AgentBench implements Callable<Integer> {
     };
   }
 
-  private Path agentJar() throws IOException {
-    if (agentJar != null) {
-      return agentJar.toAbsolutePath();
-    }
-    Path target = Path.of("log-agent", "target").toAbsolutePath();
-    try (Stream<Path> files = Files.list(target)) {
-      return files
-          .filter(
-              file -> file.getFileName().toString().matches("log-agent-[^-]+(-SNAPSHOT)?\\.jar"))
-          .findFirst()
-          .orElseThrow(() -> new IOException("no log-agent-*.jar in " + target));
-    }
-  }
-
-  private static void await(String otherwise, BooleanSupplier condition)
-      throws InterruptedException {
-    long startNanos = System.nanoTime();
-    while (!condition.getAsBoolean()) {
-      if (System.nanoTime() - startNanos > PATIENCE.toNanos()) {
-        throw new IllegalStateException(otherwise);
-      }
-      Thread.sleep(200);
-    }
-  }
-
   private record Round(
       double cpuNanos,
       double spansPerSecond,
       Map<String, Double> cpuNanosByPart,
       double allocatedBytes) {}
 
-  /** Adds the round with the median CPU to the summary. */
-  private static void summarise(String protocol, Round median, Map<String, Object> summary) {
+  /** Adds the round with the median CPU, and the best one. */
+  private static void summarise(String protocol, List<Round> all, Map<String, Object> summary) {
+    if (all.isEmpty()) {
+      return;
+    }
+    Round median = Results.median(all, Round::cpuNanos);
     summary.put(protocol + "_cpu_ns_per_span", median.cpuNanos);
     PARTS.forEach(part ->
         summary.put(protocol + "_" + part + "_ns", median.cpuNanosByPart.getOrDefault(part, 0.0)));
     summary.put(protocol + "_spans_per_second_per_core", 1e9 / median.cpuNanos);
     summary.put(protocol + "_spans_per_second_here", median.spansPerSecond);
     summary.put(protocol + "_allocated_bytes_per_span", median.allocatedBytes);
+    double best = all.getFirst().cpuNanos;
+    summary.put("best_" + protocol + "_cpu_ns_per_span", best);
+    summary.put("best_" + protocol + "_spans_per_second_per_core", 1e9 / best);
   }
 
   private Round round(String protocol, int number, ExportLoad load) throws Exception {
@@ -348,12 +229,7 @@ public final class AgentBench implements Callable<Integer> {
     ExportLoad.Sent sent;
     try (OtlpSender sender = sender(protocol, subject)) {
       sent = load.send(sender, Duration.ofSeconds(number == 0 ? warmUpSeconds : seconds).toNanos());
-      await(
-          "spans were accepted and not published: "
-              + sent.spans()
-              + " were sent, before that "
-              + publishedBefore,
-          () -> metric(subject, "spans_published_total") - publishedBefore >= sent.spans());
+      awaitPublished(subject, publishedBefore + sent.spans());
     }
     double spans = sent.spans();
     double spansPerSecond = spans / ((System.nanoTime() - startNanos) / 1e9);
@@ -362,7 +238,7 @@ public final class AgentBench implements Callable<Integer> {
     Map<String, Double> allocated = perSpan(allocatedBefore, allocatedByPart(subject), spans);
     if (metric(subject, "spans_published_total") - publishedBefore != spans) {
       throw new IllegalStateException(
-          "more was published than sent: a repeat was counted, or a refused request was taken");
+          "more spans were published than sent: a repeat or a refused request was counted");
     }
     if (sent.refused() > 0) {
       System.out.println("# " + sent.refused() + " requests were refused: " + sent.refusal());
@@ -372,7 +248,7 @@ public final class AgentBench implements Callable<Integer> {
         new ArrayList<>(
             List.of(
                 protocol,
-                number == 0 ? "warm-up" : Integer.toString(number),
+                Results.round(number),
                 sent.spans(),
                 sent.bytes() / spans,
                 spansPerSecond,
@@ -384,6 +260,19 @@ public final class AgentBench implements Callable<Integer> {
     row.add(usage.residentBytes() / 1e6);
     results.row(row.toArray());
     return new Round(cpu, spansPerSecond, parts, allocatedBytes);
+  }
+
+  private void awaitPublished(Subject subject, double spans)
+      throws IOException, InterruptedException {
+    long startNanos = System.nanoTime();
+    while (metric(subject, "spans_published_total") < spans) {
+      if (System.nanoTime() - startNanos > PATIENCE.toNanos()) {
+        throw new IOException(
+            "of %.0f accepted spans only %.0f were published; see %s"
+                .formatted(spans, metric(subject, "spans_published_total"), subject.program.log()));
+      }
+      Thread.sleep(200);
+    }
   }
 
   private static Map<String, Double> perSpan(
@@ -421,7 +310,10 @@ public final class AgentBench implements Callable<Integer> {
       throws IOException, InterruptedException {
     Process jcmd =
         new ProcessBuilder(
-                javaHome("jcmd"), Long.toString(subject.program.pid()), "Thread.print", "-e")
+                Path.of(System.getProperty("java.home"), "bin", "jcmd").toString(),
+                Long.toString(subject.program.pid()),
+                "Thread.print",
+                "-e")
             .redirectErrorStream(true)
             .start();
     String threads = new String(jcmd.getInputStream().readAllBytes());
@@ -436,23 +328,8 @@ public final class AgentBench implements Callable<Integer> {
     return allocated;
   }
 
-  private double metric(Subject subject, String name) {
-    try {
-      String page =
-          http.send(
-                  HttpRequest.newBuilder(subject.uri("/metrics")).build(),
-                  HttpResponse.BodyHandlers.ofString())
-              .body();
-      String sample = "trace_etl_agent_" + name + " ";
-      return page.lines()
-          .filter(line -> line.startsWith(sample))
-          .mapToDouble(line -> Double.parseDouble(line.substring(sample.length())))
-          .findFirst()
-          .orElseThrow();
-    } catch (IOException | InterruptedException e) {
-      throw new IllegalStateException(
-          "the agent's metrics cannot be read; see " + subject.program.log(), e);
-    }
+  private double metric(Subject subject, String name) throws IOException, InterruptedException {
+    return PageSample.sum(PageSample.of(http, subject.metrics), "trace_etl_agent_" + name);
   }
 
   private void idle(String when, Map<String, Object> summary) throws InterruptedException {
@@ -460,7 +337,7 @@ public final class AgentBench implements Callable<Integer> {
       return;
     }
     Usage usage = plain.usage;
-    Thread.sleep(Duration.ofSeconds(settleSeconds));
+    Thread.sleep(SETTLE);
     long cpuBefore = usage.cpuNanos();
     long startNanos = System.nanoTime();
     Thread.sleep(Duration.ofSeconds(idleSeconds));
@@ -481,8 +358,10 @@ public final class AgentBench implements Callable<Integer> {
       for (MessageQueue queue : producer.fetchPublishMessageQueues(TOPIC)) {
         messages += producer.maxOffset(queue);
       }
-      double published =
-          subjects().mapToDouble(subject -> metric(subject, "batches_published_total")).sum();
+      double published = 0;
+      for (Subject subject : subjects().toList()) {
+        published += metric(subject, "batches_published_total");
+      }
       if (messages != published) {
         throw new IllegalStateException(
             "the topic has %d messages, and %.0f batches were published"

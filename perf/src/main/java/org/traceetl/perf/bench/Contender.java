@@ -7,7 +7,7 @@ import java.util.List;
 import org.traceetl.testkit.Program;
 
 /** A system that receives OTLP over gRPC and shows span metrics, in its own processes. */
-interface Contender extends AutoCloseable {
+public interface Contender extends AutoCloseable {
   /** Starts all programs; they are ready when this method returns. */
   void start(HttpClient http) throws IOException, InterruptedException;
 

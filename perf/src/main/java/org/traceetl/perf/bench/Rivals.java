@@ -5,11 +5,10 @@ import java.net.http.HttpClient;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -21,7 +20,6 @@ import org.traceetl.perf.bench.load.RenumberedExport;
 import org.traceetl.perf.bench.load.SpanStream;
 import org.traceetl.perf.bench.report.Results;
 import org.traceetl.testkit.Ports;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -35,11 +33,11 @@ import picocli.CommandLine.Option;
 @Command(
     name = "rivals",
     description = {
-      "Measures this and the OpenTelemetry Collector on the same spans, in turns: CPU per span,"
+      "Measures trace-etl and the OpenTelemetry Collector on the same spans, in turns: CPU per span,"
           + " memory, and scrapes of a million samples.",
       ""
     })
-public final class Rivals implements Callable<Integer> {
+final class Rivals extends Measurement {
   private static final Duration WINDOW = Duration.ofSeconds(15);
   private static final Duration LEAST = Duration.ofSeconds(8);
   private static final Duration SCRAPE_INTERVAL = Duration.ofSeconds(5);
@@ -51,7 +49,6 @@ public final class Rivals implements Callable<Integer> {
   private static final int DEFAULT_GOGC = 100;
   private static final int QUICK_SERIES = 3_000;
 
-  @Mixin private Results results;
   @Mixin private Installed installed;
   @Mixin private RunFolder folder;
 
@@ -71,7 +68,7 @@ public final class Rivals implements Callable<Integer> {
       names = "--warm-up",
       paramLabel = "SECONDS",
       description =
-          "Most load on the whole path before the first round (default: ${DEFAULT-VALUE}).")
+          "Maximum load on the whole path before the first round (default: ${DEFAULT-VALUE}).")
   private int warmUpSeconds = 90;
 
   @Option(names = "--rounds", description = "Rounds of each (default: ${DEFAULT-VALUE}).")
@@ -80,52 +77,32 @@ public final class Rivals implements Callable<Integer> {
   @Option(
       names = "--series",
       description =
-          "Further series for the scrapes, of 20 samples each; 0: no scrapes"
+          "Additional series for the scrapes, of 20 samples each; 0: no scrapes"
               + " (default: ${DEFAULT-VALUE}).")
   private int scrapedSeries = 41_000;
 
-  @Option(names = "--quick", description = "One round of each, and little warm-up: a smoke test.")
+  @Option(
+      names = "--quick",
+      description = "Runs a smoke test: one round of each, and a short warm-up.")
   private boolean quick;
-
-  @Option(names = "--help", usageHelp = true, description = "Prints this help.")
-  private boolean help;
 
   private final HttpClient http = HttpClient.newHttpClient();
   private final Ports ports = new Ports();
   private final Map<String, Object> summary = new LinkedHashMap<>();
   private ExportLoad load;
 
-  public static void main(String... arguments) {
-    System.exit(new CommandLine(new Rivals()).execute(arguments));
-  }
-
   @Override
-  public Integer call() throws Exception {
+  protected void measure() throws Exception {
     if (quick) {
       warmUpSeconds = 10;
       rounds = 1;
       scrapedSeries = Math.min(scrapedSeries, QUICK_SERIES);
     }
     results.columns(
-        "phase",
-        "contender",
-        "round",
-        "spans",
-        "seconds",
-        "spans_per_second",
-        "cpu_ns_per_span",
-        "agent_cpu_ns_per_span",
-        "broker_cpu_ns_per_span",
-        "server_cpu_ns_per_span",
-        "compiler_cpu_ns_per_span",
-        "sender_cpu_ns_per_span",
-        "others_cores",
-        "memory_mb",
-        "page_samples",
-        "page_wire_bytes",
-        "page_seconds",
-        "page_cpu_seconds",
-        "requests_refused");
+        "phase contender round spans seconds spans_per_second cpu_ns_per_span"
+            + " agent_cpu_ns_per_span broker_cpu_ns_per_span server_cpu_ns_per_span"
+            + " compiler_cpu_ns_per_span sender_cpu_ns_per_span others_cores memory_mb"
+            + " page_samples page_wire_bytes page_seconds page_cpu_seconds requests_refused");
     try {
       load = new ExportLoad(ExportLoad.realisticRequests(512), Driver.UNANSWERED);
       folder.run("rivals", this::run);
@@ -133,7 +110,6 @@ public final class Rivals implements Callable<Integer> {
       http.shutdownNow();
     }
     results.summary("rivals", summary);
-    return 0;
   }
 
   /** The costs of one round of each contender. */
@@ -143,8 +119,8 @@ public final class Rivals implements Callable<Integer> {
     }
   }
 
-  private boolean run(Path data) throws Exception {
-    try (TraceEtl ours = new TraceEtl(data, ports, installed, SpanStream.DIMENSIONS, WINDOW);
+  private void run(Path data) throws Exception {
+    try (TraceEtl ours = new TraceEtl(data, ports, installed, SpanStream.DIMENSIONS, WINDOW, null);
         Collector strongest =
             new Collector(data, ports, collector, collectorConfig, STRONGEST_GOGC);
         Collector plain = new Collector(data, ports, collector, collectorConfig, DEFAULT_GOGC)) {
@@ -164,8 +140,7 @@ public final class Rivals implements Callable<Integer> {
             strongest.program().pause();
             pairs.add(new Pair(mine.cost(), theirs.cost()));
           }
-          pairs.sort(Comparator.comparingDouble(Pair::ratio));
-          Pair median = pairs.get((pairs.size() - 1) / 2);
+          Pair median = Results.median(pairs, Pair::ratio);
           summary.put("cpu_ratio_median", median.ratio());
           summary.put("cpu_ratio_least", pairs.getFirst().ratio());
           summary.put("cpu_ratio_most", pairs.getLast().ratio());
@@ -188,7 +163,6 @@ public final class Rivals implements Callable<Integer> {
         }
       }
     }
-    return true;
   }
 
   private void againstDefault(Collector plain, Driver idle) throws Exception {
@@ -216,7 +190,13 @@ public final class Rivals implements Callable<Integer> {
     Driver.Round round = driver.round(LEAST, WINDOW);
     double idleNanos = idle == null ? 0 : Driver.sum(idle.since(idleBefore));
     double cores = idleNanos / (System.nanoTime() - startNanos);
-    row("spans", contender, number, driver, round.cost(), cores, round.page(), round.pageNanos());
+    Map<String, Object> values = values("spans", contender, number, driver, round.cost());
+    values.put("others_cores", cores);
+    values.put("page_samples", round.page().samples());
+    values.put("page_wire_bytes", round.page().bytes());
+    values.put("page_seconds", round.page().nanos() / 1e9);
+    values.put("page_cpu_seconds", round.pageNanos() / 1e9);
+    results.row(values);
     return round;
   }
 
@@ -242,25 +222,23 @@ public final class Rivals implements Callable<Integer> {
       summary.put(name + "_seconds", taken.nanos() / 1e9);
       summary.put(name + "_cpu_seconds", cpuSeconds);
       results.row(
-          gzip ? "page-gzip" : "page-plain",
-          contender,
-          1,
-          "",
-          "",
-          "",
-          "",
-          "",
-          "",
-          "",
-          "",
-          "",
-          "",
-          memory(driver),
-          page.samples(),
-          taken.bytes(),
-          taken.nanos() / 1e9,
-          cpuSeconds,
-          "");
+          Map.of(
+              "phase",
+              gzip ? "page-gzip" : "page-plain",
+              "contender",
+              contender,
+              "round",
+              1,
+              "memory_mb",
+              memory(driver),
+              "page_samples",
+              page.samples(),
+              "page_wire_bytes",
+              taken.bytes(),
+              "page_seconds",
+              taken.nanos() / 1e9,
+              "page_cpu_seconds",
+              cpuSeconds));
     }
     Duration length = quick ? Duration.ofSeconds(5) : WINDOW.multipliedBy(2);
     Driver.Cost before = unscraped(contender, 1, driver, length);
@@ -309,38 +287,28 @@ public final class Rivals implements Callable<Integer> {
   }
 
   private void row(String phase, String contender, int round, Driver driver, Driver.Cost cost) {
-    row(phase, contender, round, driver, cost, "", null, 0);
+    results.row(values(phase, contender, round, driver, cost));
   }
 
-  private void row(
-      String phase,
-      String contender,
-      int round,
-      Driver driver,
-      Driver.Cost cost,
-      Object idleCores,
-      Scrape page,
-      long pageNanos) {
-    boolean ours = contender.equals(OURS);
-    results.row(
-        phase,
-        contender,
-        round,
-        cost.sent().spans(),
-        cost.seconds(),
-        cost.spansPerSecond(),
-        cost.cpuPerSpan(),
-        ours ? cost.cpuPerSpan("agent") : "",
-        ours ? cost.cpuPerSpan("broker") : "",
-        ours ? cost.cpuPerSpan("server") : "",
-        ours ? cost.compilerPerSpan() : "",
-        cost.senderPerSpan(),
-        idleCores,
-        memory(driver),
-        page == null ? "" : page.samples(),
-        page == null ? "" : page.bytes(),
-        page == null ? "" : page.nanos() / 1e9,
-        page == null ? "" : pageNanos / 1e9,
-        cost.sent().refused());
+  private static Map<String, Object> values(
+      String phase, String contender, int round, Driver driver, Driver.Cost cost) {
+    Map<String, Object> values = new HashMap<>();
+    values.put("phase", phase);
+    values.put("contender", contender);
+    values.put("round", round);
+    values.put("spans", cost.sent().spans());
+    values.put("seconds", cost.seconds());
+    values.put("spans_per_second", cost.spansPerSecond());
+    values.put("cpu_ns_per_span", cost.cpuPerSpan());
+    if (contender.equals(OURS)) {
+      for (String program : List.of("agent", "broker", "server")) {
+        values.put(program + "_cpu_ns_per_span", cost.cpuPerSpan(program));
+      }
+      values.put("compiler_cpu_ns_per_span", cost.compilerPerSpan());
+    }
+    values.put("sender_cpu_ns_per_span", cost.senderPerSpan());
+    values.put("memory_mb", memory(driver));
+    values.put("requests_refused", cost.sent().refused());
+    return values;
   }
 }

@@ -1,56 +1,45 @@
 package org.traceetl.perf.bench;
 
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Comparator;
-import java.util.stream.Stream;
+import org.apache.commons.io.file.PathUtils;
 import picocli.CommandLine.Option;
 
 /**
- * The folder for a run's data and logs. A new folder is deleted after a successful run; a folder
- * that the user names is kept.
+ * The folder for a run's data and logs; a group of arguments. A new folder is deleted after a
+ * successful run; a folder that the user names is kept.
  */
-final class RunFolder {
+public class RunFolder {
+  /** A measurement in a folder. */
   @FunctionalInterface
-  interface Run {
-    /** Returns whether the run succeeded. */
-    boolean in(Path folder) throws Exception;
+  public interface Run {
+    void in(Path folder) throws Exception;
   }
 
   @Option(
       names = "--directory",
-      description = "Where the programs keep their data, and their logs (default: a new one).")
+      description = "Directory for the programs' data and logs; is kept (default: a new one).")
   private Path directory;
 
   /**
    * Runs in the folder.
    *
    * @param name of a new folder
-   * @return whether the run succeeded
    */
-  boolean run(String name, Run run) throws Exception {
+  public final void run(String name, Run run) throws Exception {
     Path folder =
         directory == null
             ? Files.createTempDirectory("trace-etl-" + name)
-            : directory.toAbsolutePath();
-    boolean well = false;
+            : Files.createDirectories(directory.toAbsolutePath());
+    boolean succeeded = false;
     try {
-      well = run.in(folder);
-      return well;
+      run.in(folder);
+      succeeded = true;
     } finally {
-      if (well && directory == null) {
-        delete(folder);
+      if (succeeded && directory == null) {
+        PathUtils.deleteDirectory(folder);
       } else {
         System.err.println("The programs' logs are in " + folder);
-      }
-    }
-  }
-
-  static void delete(Path folder) throws IOException {
-    try (Stream<Path> paths = Files.walk(folder)) {
-      for (Path path : paths.sorted(Comparator.reverseOrder()).toList()) {
-        Files.deleteIfExists(path);
       }
     }
   }

@@ -3,8 +3,6 @@ package org.traceetl.perf.bench;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -12,6 +10,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 import org.traceetl.perf.bench.process.Usage;
 import org.traceetl.server.config.SeriesConfig;
+import org.traceetl.testkit.PageSample;
 import org.traceetl.testkit.Ports;
 import org.traceetl.testkit.Program;
 import org.traceetl.testkit.RocketMqPrograms;
@@ -20,10 +19,10 @@ import org.traceetl.testkit.RocketMqPrograms;
  * The whole path in separate processes: log-agent, RocketMQ's name server and broker,
  * trace-etl-server without an index.
  */
-final class TraceEtl implements Contender {
+public final class TraceEtl implements Contender {
   private static final Duration START_LIMIT = Duration.ofMinutes(2);
   private static final Duration DRAIN_LIMIT = Duration.ofMinutes(1);
-  private static final String PUBLISHED = "trace_etl_agent_spans_published_total ";
+  private static final String PUBLISHED = "trace_etl_agent_spans_published_total";
 
   /** A server that uses a smaller share of a core is idle: it polls and finds no messages. */
   private static final double IDLE_SHARE = 0.2;
@@ -35,21 +34,26 @@ final class TraceEtl implements Contender {
   private final RocketMqPrograms rocketMq;
   private final Program agent;
   private final Program server;
-  private final int otlpPort;
+  private final int grpcPort;
+  private final int httpPort;
   private final int telemetryPort;
   private final int serverPort;
   private HttpClient http;
 
   /**
+   * Chooses ports and writes configurations.
+   *
    * @param installed the programs and their settings
    * @param dimensions of the series, in addition to application, name, kind and status
+   * @param rings the directory of rings; null: the agent receives OTLP over gRPC alone
    */
-  TraceEtl(
+  public TraceEtl(
       Path directory,
       Ports ports,
       Installed installed,
       List<SeriesConfig.Dimension> dimensions,
-      Duration window)
+      Duration window,
+      Path rings)
       throws IOException {
     this.installed = installed;
     this.window = window;
@@ -57,68 +61,41 @@ final class TraceEtl implements Contender {
     rocketMq =
         new RocketMqPrograms(
             directory, ports, installed.jvmOptions("broker"), installed.brokerSettings());
-    otlpPort = ports.next();
+    grpcPort = ports.next();
+    httpPort = rings == null ? 0 : ports.next();
     telemetryPort = ports.next();
     serverPort = ports.next();
-    agent = agent(directory);
-    server = server(directory, dimensions);
-  }
-
-  private Program agent(Path directory) throws IOException {
-    Path home = Files.createDirectories(directory.resolve("agent"));
-    Path config = home.resolve("log-agent.yaml");
-    Files.writeString(
-        config,
-        """
-        state-directory: %s
-        ring: {enabled: false}
-        otlp: {host: 127.0.0.1, grpc-port: %d, http-port: 0}
-        rocketmq: {name-server: "%s"}
-        telemetry: {host: 127.0.0.1, port: %d}
-        %s\
-        """
-            .formatted(
-                home.resolve("state"),
-                otlpPort,
-                rocketMq.address(),
-                telemetryPort,
-                installed.agentSettings()));
-    return installed.program(
-        "agent", "agent", home, installed.agentJar(), config, telemetry("/health"));
-  }
-
-  private Program server(Path directory, List<SeriesConfig.Dimension> dimensions)
-      throws IOException {
-    Path home = Files.createDirectories(directory.resolve("server"));
-    Path config = home.resolve("trace-etl-server.yaml");
-    Files.writeString(
-        config,
-        """
-        server: {port: %d, address: 127.0.0.1}
-        trace-etl:
-          rocketmq: {name-server: "%s"}
-          window: {length: %dms}
-          series:
-            dimensions: [%s]
-        """
-            .formatted(
-                serverPort,
-                rocketMq.address(),
-                window.toMillis(),
-                dimensions.stream()
-                    .map(dimension -> "{attribute: " + dimension.attribute() + "}")
-                    .collect(Collectors.joining(", "))));
-    return installed.program(
-        "server",
-        "server",
-        home,
-        installed.serverJar(),
-        config,
-        URI.create("http://127.0.0.1:" + serverPort + "/ready"));
-  }
-
-  private URI telemetry(String path) {
-    return URI.create("http://127.0.0.1:" + telemetryPort + path);
+    agent =
+        installed.agent(
+            directory.resolve("agent"),
+            telemetryPort,
+            """
+            ring: {%s}
+            otlp: {host: 127.0.0.1, grpc-port: %d, http-port: %d}
+            rocketmq: {name-server: "%s"}
+            """
+                .formatted(
+                    rings == null ? "enabled: false" : "directory: " + rings,
+                    grpcPort,
+                    httpPort,
+                    rocketMq.address()));
+    server =
+        installed.server(
+            directory.resolve("server"),
+            serverPort,
+            """
+            trace-etl:
+              rocketmq: {name-server: "%s"}
+              window: {length: %dms}
+              series:
+                dimensions: [%s]
+            """
+                .formatted(
+                    rocketMq.address(),
+                    window.toMillis(),
+                    dimensions.stream()
+                        .map(dimension -> "{attribute: " + dimension.attribute() + "}")
+                        .collect(Collectors.joining(", "))));
   }
 
   @Override
@@ -134,7 +111,23 @@ final class TraceEtl implements Contender {
 
   @Override
   public int otlpPort() {
-    return otlpPort;
+    return grpcPort;
+  }
+
+  public int httpPort() {
+    return httpPort;
+  }
+
+  public Program agent() {
+    return agent;
+  }
+
+  public Program server() {
+    return server;
+  }
+
+  public RocketMqPrograms rocketMq() {
+    return rocketMq;
   }
 
   @Override
@@ -166,12 +159,8 @@ final class TraceEtl implements Contender {
   }
 
   private long published() throws IOException, InterruptedException {
-    HttpRequest request = HttpRequest.newBuilder(telemetry("/metrics")).build();
-    return http.send(request, HttpResponse.BodyHandlers.ofLines())
-        .body()
-        .filter(line -> line.startsWith(PUBLISHED))
-        .mapToLong(line -> (long) Double.parseDouble(line.substring(PUBLISHED.length())))
-        .sum();
+    URI metrics = URI.create("http://127.0.0.1:" + telemetryPort + "/metrics");
+    return (long) PageSample.sum(PageSample.of(http, metrics), PUBLISHED);
   }
 
   @Override

@@ -4,12 +4,11 @@ import java.net.http.HttpClient;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -17,9 +16,9 @@ import java.util.concurrent.Future;
 import java.util.stream.Collectors;
 import org.traceetl.perf.bench.load.ExportLoad;
 import org.traceetl.perf.bench.load.SpanStream;
+import org.traceetl.perf.bench.report.Durations;
 import org.traceetl.perf.bench.report.Results;
 import org.traceetl.testkit.Ports;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -37,18 +36,17 @@ import picocli.CommandLine.Option;
           + " seeing it on the page.",
       ""
     })
-public final class WholePath implements Callable<Integer> {
+final class WholePath extends Measurement {
   private static final Duration LEAST = Duration.ofSeconds(8);
   private static final Duration SECOND = Duration.ofSeconds(1);
 
-  @Mixin private Results results;
   @Mixin private Installed installed;
   @Mixin private RunFolder folder;
 
   @Option(
       names = "--warm-up",
       paramLabel = "SECONDS",
-      description = "Most load before the first round (default: ${DEFAULT-VALUE}).")
+      description = "Maximum load before the first round (default: ${DEFAULT-VALUE}).")
   private int warmUpSeconds = 90;
 
   @Option(names = "--rounds", description = "Rounds at full speed (default: ${DEFAULT-VALUE}).")
@@ -65,56 +63,31 @@ public final class WholePath implements Callable<Integer> {
       description = "Spans per second of the steady load; 0: none (default: ${DEFAULT-VALUE}).")
   private int rate = 50_000;
 
-  @Option(names = "--threads", description = "Say which threads used the CPU.")
+  @Option(names = "--threads", description = "Prints which threads used the CPU.")
   private boolean threads;
-
-  @Option(names = "--help", usageHelp = true, description = "Prints this help.")
-  private boolean help;
 
   private final HttpClient http = HttpClient.newHttpClient();
 
-  public static void main(String... arguments) {
-    System.exit(new CommandLine(new WholePath()).execute(arguments));
-  }
-
   @Override
-  public Integer call() throws Exception {
+  protected void measure() throws Exception {
     results.columns(
-        "phase",
-        "round",
-        "spans",
-        "seconds",
-        "spans_per_second",
-        "agent_cpu_ns_per_span",
-        "broker_cpu_ns_per_span",
-        "server_cpu_ns_per_span",
-        "path_cpu_ns_per_span",
-        "compiler_cpu_ns_per_span",
-        "sender_cpu_ns_per_span",
-        "agent_mb",
-        "broker_mb",
-        "server_mb",
-        "page_samples",
-        "page_wire_bytes",
-        "page_cpu_ms",
-        "requests_refused",
-        "seen_p50_ms",
-        "seen_p99_ms",
-        "seen_max_ms");
+        "phase round spans seconds spans_per_second agent_cpu_ns_per_span"
+            + " broker_cpu_ns_per_span server_cpu_ns_per_span path_cpu_ns_per_span"
+            + " compiler_cpu_ns_per_span sender_cpu_ns_per_span agent_mb broker_mb server_mb"
+            + " page_samples page_wire_bytes page_cpu_ms requests_refused seen_p50_ms"
+            + " seen_p99_ms seen_max_ms");
     Map<String, Object> summary = new LinkedHashMap<>();
     folder.run("path", data -> run(data, summary));
     results.summary("path", summary);
-    return 0;
   }
 
-  private boolean run(Path data, Map<String, Object> summary) throws Exception {
+  private void run(Path data, Map<String, Object> summary) throws Exception {
     try {
       atFullSpeed(data.resolve("full-speed"), summary);
       if (rate > 0) {
         atSteadyRate(data, Duration.ofSeconds(windowSeconds), summary);
         atSteadyRate(data, SECOND, summary);
       }
-      return true;
     } finally {
       http.shutdownNow();
     }
@@ -124,24 +97,31 @@ public final class WholePath implements Callable<Integer> {
     Duration window = Duration.ofSeconds(windowSeconds);
     ExportLoad load = new ExportLoad(ExportLoad.realisticRequests(512), Driver.UNANSWERED);
     try (TraceEtl path =
-        new TraceEtl(data, new Ports(), installed, SpanStream.DIMENSIONS, window)) {
+        new TraceEtl(data, new Ports(), installed, SpanStream.DIMENSIONS, window, null)) {
       path.start(http);
       try (Driver driver = new Driver(path, load, http)) {
         // The first request makes the server keep the page up to date.
         driver.page();
         if (warmUpSeconds > 0) {
-          row("warm-up", 0, driver, driver.warmUp(Duration.ofSeconds(warmUpSeconds)), null);
+          row("warm-up", 0, driver, driver.warmUp(Duration.ofSeconds(warmUpSeconds)), Map.of());
         }
         List<Driver.Round> all = new ArrayList<>();
         for (int round = 1; round <= rounds; round++) {
           Map<String, Map<String, Long>> before = threads(driver);
           Driver.Round result = driver.round(LEAST, window);
-          row("full-speed", round, driver, result.cost(), result);
+          row(
+              "full-speed",
+              round,
+              driver,
+              result.cost(),
+              Map.of(
+                  "page_samples", result.page().samples(),
+                  "page_wire_bytes", result.page().bytes(),
+                  "page_cpu_ms", result.pageNanos() / 1e6));
           printThreads(before, threads(driver), result.cost().sent().spans());
           all.add(result);
         }
-        all.sort(Comparator.comparingDouble(round -> round.cost().cpuPerSpan()));
-        Driver.Cost median = all.get(all.size() / 2).cost();
+        Driver.Cost median = Results.median(all, round -> round.cost().cpuPerSpan()).cost();
         summary.put("spans_per_second", median.spansPerSecond());
         summary.put("path_cpu_ns_per_span", median.cpuPerSpan());
         summary.put("agent_cpu_ns_per_span", median.cpuPerSpan("agent"));
@@ -162,54 +142,43 @@ public final class WholePath implements Callable<Integer> {
     ExportLoad load = new ExportLoad(ExportLoad.realisticRequests(128), Driver.UNANSWERED);
     Duration length = window.multipliedBy(2).compareTo(LEAST) > 0 ? window.multipliedBy(2) : LEAST;
     try (TraceEtl path =
-            new TraceEtl(data.resolve(phase), new Ports(), installed, List.of(), window);
+            new TraceEtl(data.resolve(phase), new Ports(), installed, List.of(), window, null);
         ExecutorService sending = Executors.newSingleThreadExecutor()) {
       path.start(http);
       try (Driver driver = new Driver(path, load, http)) {
         driver.load(LEAST);
         Future<Driver.Cost> cost = sending.submit(() -> driver.load(length.plusSeconds(1), rate));
-        long[] seenNanos =
-            new Visibility(http, path.page(), driver.sender(), window).measure(length);
-        row(phase, 1, driver, cost.get(), null, seenNanos);
-        String pair = "window_" + window.toSeconds() + "s_seen_";
-        summary.put(pair + "p50_ms", percentile(seenNanos, 0.5));
-        summary.put(pair + "p99_ms", percentile(seenNanos, 0.99));
-        summary.put(pair + "max_ms", percentile(seenNanos, 1));
+        Durations seen = new Visibility(http, path.page(), driver.sender(), window).measure(length);
+        Map<String, Object> millis = new LinkedHashMap<>();
+        millis.put("seen_p50_ms", seen.percentile(50) / 1e6);
+        millis.put("seen_p99_ms", seen.percentile(99) / 1e6);
+        millis.put("seen_max_ms", seen.percentile(100) / 1e6);
+        row(phase, 1, driver, cost.get(), millis);
+        millis.forEach(
+            (name, value) -> summary.put("window_" + window.toSeconds() + "s_" + name, value));
       } catch (ExecutionException e) {
         throw new IllegalStateException("the steady load ended early; see " + data, e.getCause());
       }
     }
   }
 
-  private static double percentile(long[] rising, double share) {
-    return rising[(int) Math.ceil(share * rising.length) - 1] / 1e6;
-  }
-
   private void row(
-      String phase, int round, Driver driver, Driver.Cost cost, Driver.Round page, long... seen) {
-    Map<String, Double> memory = driver.memoryMegabytes();
-    results.row(
-        phase,
-        round,
-        cost.sent().spans(),
-        cost.seconds(),
-        cost.spansPerSecond(),
-        cost.cpuPerSpan("agent"),
-        cost.cpuPerSpan("broker"),
-        cost.cpuPerSpan("server"),
-        cost.cpuPerSpan(),
-        cost.compilerPerSpan(),
-        cost.senderPerSpan(),
-        memory.get("agent"),
-        memory.get("broker"),
-        memory.get("server"),
-        page == null ? "" : page.page().samples(),
-        page == null ? "" : page.page().bytes(),
-        page == null ? "" : page.pageNanos() / 1e6,
-        cost.sent().refused(),
-        seen.length == 0 ? "" : percentile(seen, 0.5),
-        seen.length == 0 ? "" : percentile(seen, 0.99),
-        seen.length == 0 ? "" : percentile(seen, 1));
+      String phase, int round, Driver driver, Driver.Cost cost, Map<String, Object> more) {
+    Map<String, Object> values = new HashMap<>(more);
+    values.put("phase", phase);
+    values.put("round", round);
+    values.put("spans", cost.sent().spans());
+    values.put("seconds", cost.seconds());
+    values.put("spans_per_second", cost.spansPerSecond());
+    for (String program : List.of("agent", "broker", "server")) {
+      values.put(program + "_cpu_ns_per_span", cost.cpuPerSpan(program));
+      values.put(program + "_mb", driver.memoryMegabytes().get(program));
+    }
+    values.put("path_cpu_ns_per_span", cost.cpuPerSpan());
+    values.put("compiler_cpu_ns_per_span", cost.compilerPerSpan());
+    values.put("sender_cpu_ns_per_span", cost.senderPerSpan());
+    values.put("requests_refused", cost.sent().refused());
+    results.row(values);
   }
 
   private Map<String, Map<String, Long>> threads(Driver driver) {

@@ -60,7 +60,7 @@ public final class Main {
       all.resultFormat(ResultFormatType.CSV).result(file.toString());
     }
     Map<String, Object> scores = new LinkedHashMap<>();
-    results.columns("benchmark", "params", "score", "error", "unit", "bytes_per_op");
+    results.columns("benchmark params score error unit bytes_per_op");
     for (RunResult run : new Runner(all.build()).run()) {
       BenchmarkParams benchmark = run.getParams();
       String name = shortName(benchmark.getBenchmark());

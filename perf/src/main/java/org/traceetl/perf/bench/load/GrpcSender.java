@@ -24,7 +24,8 @@ import javax.net.ssl.SSLException;
 
 /** Sends OTLP over gRPC on several connections in turn, as encoded bytes. */
 public final class GrpcSender implements OtlpSender {
-  private static final MethodDescriptor<byte[], byte[]> EXPORT =
+  /** The export of encoded requests. */
+  public static final MethodDescriptor<byte[], byte[]> EXPORT =
       MethodDescriptor.newBuilder(Bytes.INSTANCE, Bytes.INSTANCE)
           .setType(MethodType.UNARY)
           .setFullMethodName("opentelemetry.proto.collector.trace.v1.TraceService/Export")

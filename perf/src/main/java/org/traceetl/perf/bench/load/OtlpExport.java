@@ -51,10 +51,23 @@ public final class OtlpExport {
       resource.addAttributes(
           attribute(reader.resourceAttributeKey(i), reader.resourceAttributeValue(i)));
     }
+    return request(resource, scope);
+  }
+
+  /** Returns the request of one resource's spans. */
+  public static byte[] request(Resource.Builder resource, ScopeSpans.Builder spans) {
     return ExportTraceServiceRequest.newBuilder()
-        .addResourceSpans(ResourceSpans.newBuilder().setResource(resource).addScopeSpans(scope))
+        .addResourceSpans(ResourceSpans.newBuilder().setResource(resource).addScopeSpans(spans))
         .build()
         .toByteArray();
+  }
+
+  /** Returns an attribute with a text. */
+  public static KeyValue attribute(String key, String value) {
+    return KeyValue.newBuilder()
+        .setKey(key)
+        .setValue(AnyValue.newBuilder().setStringValue(value))
+        .build();
   }
 
   private Span span() {
@@ -93,7 +106,7 @@ public final class OtlpExport {
         reader.buffer(), reader.dictionaryOffset(entry), reader.dictionaryLength(entry), UTF_8);
   }
 
-  private static ByteString id(long... parts) {
+  public static ByteString id(long... parts) {
     ByteBuffer bytes = ByteBuffer.allocate(parts.length * ID_BYTES);
     for (long part : parts) {
       bytes.putLong(part);

@@ -3,12 +3,7 @@ package org.traceetl.perf.bench.load;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
-import org.apache.thrift.TException;
-import org.apache.thrift.TSerializer;
-import org.apache.thrift.protocol.TCompactProtocol;
 import org.traceetl.proto.TraceId;
-import org.traceetl.proto.thrift.ozhera.TAttributeKey;
-import org.traceetl.proto.thrift.ozhera.TAttributeType;
 import org.traceetl.proto.thrift.ozhera.TAttributes;
 import org.traceetl.proto.thrift.ozhera.TExtra;
 import org.traceetl.proto.thrift.ozhera.TKind;
@@ -16,7 +11,7 @@ import org.traceetl.proto.thrift.ozhera.TResource;
 import org.traceetl.proto.thrift.ozhera.TSpanContext;
 import org.traceetl.proto.thrift.ozhera.TSpanData;
 import org.traceetl.proto.thrift.ozhera.TStatus;
-import org.traceetl.proto.thrift.ozhera.TValue;
+import org.traceetl.testkit.OzheraMessages;
 
 /**
  * Generates single spans as OzHera's agents write them: all kinds with OzHera metrics, with about
@@ -28,7 +23,6 @@ public final class OzheraStream {
 
   private final SplittableRandom random;
   private final double[] shares;
-  private final TSerializer serializer;
 
   /**
    * A message.
@@ -43,11 +37,6 @@ public final class OzheraStream {
   public OzheraStream(long seed, int applications) {
     random = new SplittableRandom(seed);
     shares = SpanStream.zipf(applications);
-    try {
-      serializer = new TSerializer(new TCompactProtocol.Factory());
-    } catch (TException e) {
-      throw new IllegalStateException(e);
-    }
   }
 
   public List<Span> spans(int count) {
@@ -106,11 +95,7 @@ public final class OzheraStream {
                     .setIp(ip)
                     .setHostname("shop-service-" + application + "-6f7d8c9b5-x2x4z")
                     .setServiceName("shop-service-" + application));
-    try {
-      return new Span(application, serializer.serialize(span));
-    } catch (TException e) {
-      throw new IllegalStateException(e);
-    }
+    return new Span(application, OzheraMessages.of(span));
   }
 
   private static String name(Attributes tags, int method) {
@@ -187,26 +172,12 @@ public final class OzheraStream {
     return client ? "client" : "server";
   }
 
-  /** Parallel lists of keys and values. */
+  /** Attributes in their order. */
   private static final class Attributes {
-    private final TAttributes thrift =
-        new TAttributes().setKeys(new ArrayList<>()).setValues(new ArrayList<>());
+    private final TAttributes thrift = OzheraMessages.attributes();
 
-    Attributes add(String key, String value) {
-      return add(key, TAttributeType.STRING, new TValue().setStringValue(value));
-    }
-
-    Attributes add(String key, long value) {
-      return add(key, TAttributeType.LONG, new TValue().setLongValue(value));
-    }
-
-    Attributes add(String key, boolean value) {
-      return add(key, TAttributeType.BOOLEAN, new TValue().setBoolValue(value));
-    }
-
-    private Attributes add(String key, TAttributeType type, TValue value) {
-      thrift.addToKeys(new TAttributeKey().setType(type).setValue(key));
-      thrift.addToValues(value);
+    Attributes add(String key, Object value) {
+      OzheraMessages.put(thrift, key, value);
       return this;
     }
 

@@ -2,17 +2,13 @@ package org.traceetl.perf.bench.overhead;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Collections;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Random;
-import java.util.concurrent.Callable;
+import org.traceetl.perf.bench.Measurement;
 import org.traceetl.perf.bench.report.Bars;
 import org.traceetl.perf.bench.report.Results;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -27,11 +23,10 @@ import picocli.CommandLine.Option;
           + " agent's sources: OTLP/HTTP, OTLP/gRPC and the ring, Java and Python.",
       ""
     })
-public final class BatchOverhead implements Callable<Integer> {
+public final class BatchOverhead extends Measurement {
   private static final double MICROS = 1e3;
   private static final String JAVA_APP = "org.traceetl.perf.bench.overhead.app.BatchApp";
 
-  @Mixin private Results results;
   @Mixin private Setup setup;
 
   @Option(names = "--rounds", description = "Rounds that count (default: ${DEFAULT-VALUE}).")
@@ -54,22 +49,18 @@ public final class BatchOverhead implements Callable<Integer> {
       description = "The same of a Python program (default: ${DEFAULT-VALUE}).")
   private int pythonBatches = 20;
 
+  private final Medians medians = new Medians();
+
   /** A way of delivery, from one language. */
   private record Variant(String name, MeasuredProgram worker, int batches) {}
 
-  public static void main(String... arguments) {
-    System.exit(new CommandLine(new BatchOverhead()).execute(arguments));
-  }
-
   @Override
-  public Integer call() throws Exception {
-    setup.run("batch", this::measure);
-    return 0;
+  protected void measure() throws Exception {
+    setup.runWithReceiver("batch", this::measure);
   }
 
   private void measure(Path folder, Receiver receiver) throws Exception {
-    results.columns(
-        "variant", "round", "batches", "wall_us", "exporter_cpu_us", "receiver_cpu_us", "cpu_us");
+    results.columns("variant round batches wall_us exporter_cpu_us receiver_cpu_us cpu_us");
     List<Variant> variants = new ArrayList<>();
     try {
       for (Way way : List.of(Way.OTLP_HTTP, Way.OTLP_GRPC, Way.RING)) {
@@ -80,16 +71,12 @@ public final class BatchOverhead implements Callable<Integer> {
       for (Variant variant : variants) {
         variant.worker.answer();
       }
-      Map<String, Median> medians = new HashMap<>();
-      Random random = new Random(setup.seed());
       for (int round = 1 - warmUpRounds; round <= rounds; round++) {
-        List<Variant> shuffled = new ArrayList<>(variants);
-        Collections.shuffle(shuffled, random);
-        for (Variant variant : shuffled) {
-          round(variant, round, receiver, medians);
+        for (Variant variant : setup.shuffled(variants)) {
+          round(variant, round, receiver);
         }
       }
-      summarise(variants, medians);
+      summarise(variants);
     } finally {
       variants.forEach(variant -> variant.worker.close());
     }
@@ -117,8 +104,7 @@ public final class BatchOverhead implements Callable<Integer> {
         folder.resolve(name + ".log"));
   }
 
-  private void round(Variant variant, int round, Receiver receiver, Map<String, Median> medians)
-      throws Exception {
+  private void round(Variant variant, int round, Receiver receiver) throws Exception {
     long receiverNanos = receiver.cpuNanos();
     Map<String, String> answer = variant.worker.ask("batches " + variant.batches);
     receiver.await(Long.parseLong(answer.get("spans")), variant.name);
@@ -132,48 +118,41 @@ public final class BatchOverhead implements Callable<Integer> {
     }
     results.row(
         variant.name,
-        round > 0 ? Integer.toString(round) : "warm-up",
+        Results.round(round),
         variant.batches,
         wall / each,
         cpu / each,
         receiverCpu / each,
         (cpu + receiverCpu) / each);
     if (round > 0) {
-      medians.computeIfAbsent("wall", unused -> new Median()).add(variant.name, wall / each);
-      medians.computeIfAbsent("exporter", unused -> new Median()).add(variant.name, cpu / each);
-      medians
-          .computeIfAbsent("receiver", unused -> new Median())
-          .add(variant.name, receiverCpu / each);
-      medians
-          .computeIfAbsent("cpu", unused -> new Median())
-          .add(variant.name, (cpu + receiverCpu) / each);
+      medians.add("wall", variant.name, wall / each);
+      medians.add("exporter", variant.name, cpu / each);
+      medians.add("receiver", variant.name, receiverCpu / each);
+      medians.add("cpu", variant.name, (cpu + receiverCpu) / each);
     }
   }
 
-  private void summarise(List<Variant> variants, Map<String, Median> medians) throws Exception {
+  private void summarise(List<Variant> variants) throws Exception {
     Map<String, Object> summary = new LinkedHashMap<>();
     for (Variant variant : variants) {
       for (String figure : List.of("wall", "exporter", "receiver", "cpu")) {
         summary.put(
             variant.name.replace('-', '_') + "_" + figure + "_us",
-            medians.get(figure).of(variant.name));
+            medians.of(figure, variant.name));
       }
     }
-    Median cpu = medians.get("cpu");
-    Median exporter = medians.get("exporter");
     for (String language : List.of("java", "python")) {
-      summary.put(
-          language + "_cpu_http_to_ring",
-          cpu.of(language + "-otlp-http") / cpu.of(language + "-ring"));
-      summary.put(
-          language + "_exporter_cpu_http_to_ring",
-          exporter.of(language + "-otlp-http") / exporter.of(language + "-ring"));
+      for (String figure : List.of("cpu", "exporter")) {
+        summary.put(
+            language + (figure.equals("cpu") ? "_cpu" : "_exporter_cpu") + "_http_to_ring",
+            medians.of(figure, language + "-otlp-http") / medians.of(figure, language + "-ring"));
+      }
       Bars bars =
           new Bars("512 spans of 8 attributes, " + language, "CPU of exporter and receiver, µs");
       variants.stream()
           .map(Variant::name)
           .filter(name -> name.startsWith(language))
-          .forEach(name -> bars.bar(name, cpu.of(name)));
+          .forEach(name -> bars.bar(name, medians.of("cpu", name)));
       bars.write(results.file("batch-" + language + ".svg"));
     }
     results.summary("batch", summary);

@@ -3,21 +3,18 @@ package org.traceetl.perf.bench.overhead;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Random;
-import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import org.traceetl.perf.bench.Measurement;
 import org.traceetl.perf.bench.overhead.Services.Service;
 import org.traceetl.perf.bench.report.Bars;
 import org.traceetl.perf.bench.report.Results;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -31,10 +28,9 @@ import picocli.CommandLine.Option;
           + " while broker and server are away.",
       ""
     })
-public final class Outage implements Callable<Integer> {
+public final class Outage extends Measurement {
   private static final double MICROS = 1e3;
 
-  @Mixin private Results results;
   @Mixin private Setup setup;
   @Mixin private Services services;
 
@@ -59,10 +55,7 @@ public final class Outage implements Callable<Integer> {
       description = "${COMPLETION-CANDIDATES} (default: all).")
   private List<Kind> kinds = List.of(Kind.values());
 
-  private final Map<Kind, Median> p99 = new LinkedHashMap<>();
-  private final Map<Kind, Median> max = new LinkedHashMap<>();
-  private final Map<Kind, Median> cpu = new LinkedHashMap<>();
-  private final Map<Kind, Median> lost = new LinkedHashMap<>();
+  private final Medians medians = new Medians();
 
   /** Spans of each service that the page has counted. */
   private final Map<String, Long> counted = new HashMap<>();
@@ -79,47 +72,23 @@ public final class Outage implements Callable<Integer> {
     }
   }
 
-  public static void main(String... arguments) {
-    System.exit(new CommandLine(new Outage()).execute(arguments));
-  }
-
   @Override
-  public Integer call() throws Exception {
+  protected void measure() throws Exception {
     setup.runWithRings("outage", this::measure);
-    return 0;
   }
 
   private void measure(Path folder, Path rings) throws Exception {
-    results.columns(
-        "service",
-        "round",
-        "outage",
-        "requests",
-        "p50_ms",
-        "p99_ms",
-        "max_ms",
-        "cpu_us",
-        "spans",
-        "spans_lost");
-    for (Kind kind : kinds) {
-      p99.put(kind, new Median());
-      max.put(kind, new Median());
-      cpu.put(kind, new Median());
-      lost.put(kind, new Median());
-    }
+    results.columns("service round outage requests p50_ms p99_ms max_ms cpu_us spans spans_lost");
     List<Service> all = new ArrayList<>();
     try (Host host = new Host(folder, rings)) {
       host.start();
       for (String name : names) {
         all.add(services.start(name, host::environment, Map.of(), setup.python(), folder));
       }
-      Random random = new Random(setup.seed());
       // The first round is the warm-up, without an outage.
       for (int round = 0; round <= rounds; round++) {
         for (Kind kind : round == 0 ? List.of(Kind.NONE) : kinds) {
-          List<Service> shuffled = new ArrayList<>(all);
-          Collections.shuffle(shuffled, random);
-          for (Service service : shuffled) {
+          for (Service service : setup.shuffled(all)) {
             serve(service, round, kind, host, folder);
           }
         }
@@ -134,7 +103,6 @@ public final class Outage implements Callable<Integer> {
       throws Exception {
     // The page cannot be used: a server that was killed does not show these spans at first.
     long countedBefore = counted.getOrDefault(service.name(), 0L);
-    long servedBefore = service.served();
     begin(kind, host);
     long cpuNanos = service.worker().cpuNanos();
     HttpLoad load;
@@ -150,25 +118,19 @@ public final class Outage implements Callable<Integer> {
     }
     cpuNanos = service.worker().cpuNanos() - cpuNanos;
     end(kind, host);
-    long requests = service.served() - servedBefore;
-    if (load.failed() > 0 || load.requests() != requests) {
-      throw new IOException(
-          "%s served %d requests of %d that were sent, of which %d failed"
-              .formatted(service.name(), requests, load.requests(), load.failed()));
-    }
+    long requests = load.requests();
     long spans = service.traced() ? Services.SPANS * requests : 0;
     long countedAfter = host.awaitCalls(service.name(), countedBefore, countedBefore + spans);
     counted.put(service.name(), countedAfter);
     long arrived = countedAfter - countedBefore;
     if (arrived > spans) {
       throw new IOException(
-          "of %s %d spans were counted, and there were %d"
-              .formatted(service.name(), arrived, spans));
+          "%s sent %d spans, and the page counted %d".formatted(service.name(), spans, arrived));
     }
     double cpuMicros = cpuNanos / MICROS / requests;
     results.row(
         service.name(),
-        round > 0 ? Integer.toString(round) : "warm-up",
+        Results.round(round),
         kind.label(),
         requests,
         load.p50Millis(),
@@ -178,10 +140,10 @@ public final class Outage implements Callable<Integer> {
         spans,
         spans - arrived);
     if (round > 0) {
-      p99.get(kind).add(service.name(), load.p99Millis());
-      max.get(kind).add(service.name(), load.maxMillis());
-      cpu.get(kind).add(service.name(), cpuMicros);
-      lost.get(kind).add(service.name(), spans - arrived);
+      medians.add(kind + "_p99_ms", service.name(), load.p99Millis());
+      medians.add(kind + "_max_ms", service.name(), load.maxMillis());
+      medians.add(kind + "_cpu_us", service.name(), cpuMicros);
+      medians.add(kind + "_lost", service.name(), spans - arrived);
     }
   }
 
@@ -189,7 +151,7 @@ public final class Outage implements Callable<Integer> {
     if (kind == Kind.AGENT_AWAY) {
       host.killAgent();
     } else if (kind == Kind.BROKER_AWAY) {
-      host.killWhatIsBehind();
+      host.killServerAndBroker();
     }
   }
 
@@ -197,7 +159,7 @@ public final class Outage implements Callable<Integer> {
     if (kind == Kind.AGENT_AWAY) {
       host.startAgent();
     } else if (kind == Kind.BROKER_AWAY) {
-      host.startWhatIsBehind();
+      host.startServerAndBroker();
     }
   }
 
@@ -206,12 +168,12 @@ public final class Outage implements Callable<Integer> {
     for (Kind kind : kinds) {
       Bars bars = new Bars("CPU of a request, " + kind.label().replace('_', ' '), "µs");
       for (String name : names) {
-        String key = name.replace('-', '_') + "_" + kind.label();
-        summary.put(key + "_p99_ms", p99.get(kind).of(name));
-        summary.put(key + "_max_ms", max.get(kind).of(name));
-        summary.put(key + "_cpu_us", cpu.get(kind).of(name));
-        summary.put(key + "_lost", lost.get(kind).of(name));
-        bars.bar(name, cpu.get(kind).of(name));
+        for (String figure : List.of("p99_ms", "max_ms", "cpu_us", "lost")) {
+          summary.put(
+              name.replace('-', '_') + "_" + kind.label() + "_" + figure,
+              medians.of(kind + "_" + figure, name));
+        }
+        bars.bar(name, medians.of(kind + "_cpu_us", name));
       }
       bars.write(results.file("outage-" + kind.label().replace('_', '-') + ".svg"));
     }

@@ -143,15 +143,28 @@ final class Services {
     return command;
   }
 
-  /** Sends requests at the configured rate for a duration. */
+  /**
+   * Sends requests at the configured rate for a duration.
+   *
+   * @throws IOException if the service did not serve each of them
+   */
   HttpLoad load(Service service, int seconds, Path folder) throws IOException {
-    return HttpLoad.run(
-        k6.toAbsolutePath(),
-        service.port,
-        requestsPerSecond,
-        seconds,
-        loadCore,
-        folder.resolve("k6.log"));
+    long before = service.served();
+    HttpLoad load =
+        HttpLoad.run(
+            k6.toAbsolutePath(),
+            service.port,
+            requestsPerSecond,
+            seconds,
+            loadCore,
+            folder.resolve("k6.log"));
+    long served = service.served() - before;
+    if (load.failed() > 0 || load.requests() != served) {
+      throw new IOException(
+          "%s served %d of %d requests, and %d failed"
+              .formatted(service.name(), served, load.requests(), load.failed()));
+    }
+    return load;
   }
 
   /** The environment variables that a way to trace needs. */

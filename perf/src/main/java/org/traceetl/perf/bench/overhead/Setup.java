@@ -1,14 +1,17 @@
 package org.traceetl.perf.bench.overhead;
 
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Comparator;
-import java.util.stream.Stream;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import org.apache.commons.io.file.PathUtils;
+import org.traceetl.perf.bench.RunFolder;
 import picocli.CommandLine.Option;
 
 /** The external programs of the measurements; a group of arguments. */
-final class Setup {
+final class Setup extends RunFolder {
   private static final Path TMPFS = Path.of("/dev/shm");
 
   @Option(
@@ -17,8 +20,12 @@ final class Setup {
       description = "A Python with perf/overhead/requirements.txt (default: ${DEFAULT-VALUE}).")
   private Path python = Path.of(".cache", "overhead", "venv", "bin", "python");
 
-  @Option(names = "--seed", description = "Of the order of rounds (default: ${DEFAULT-VALUE}).")
+  @Option(
+      names = "--seed",
+      description = "Seed of the order of rounds (default: ${DEFAULT-VALUE}).")
   private long seed = 7;
+
+  private Random random;
 
   @Option(
       names = "--receiver-core",
@@ -26,14 +33,8 @@ final class Setup {
           "The core that the receiver is pinned to; -1: none (default: ${DEFAULT-VALUE}).")
   private int receiverCore = 1;
 
-  @Option(names = "--keep", description = "Keep the logs of the programs, and say where.")
-  private boolean keep;
-
-  @Option(names = "--help", usageHelp = true, description = "Prints this help.")
-  private boolean help;
-
   @FunctionalInterface
-  interface Measurement {
+  interface WithReceiver {
     void with(Path folder, Receiver receiver) throws Exception;
   }
 
@@ -41,8 +42,14 @@ final class Setup {
     return python.toAbsolutePath();
   }
 
-  long seed() {
-    return seed;
+  /** Returns the items in the random order of the next round. */
+  <T> List<T> shuffled(List<T> items) {
+    if (random == null) {
+      random = new Random(seed);
+    }
+    List<T> shuffled = new ArrayList<>(items);
+    Collections.shuffle(shuffled, random);
+    return shuffled;
   }
 
   /** A measurement with directories for logs and rings. */
@@ -52,7 +59,7 @@ final class Setup {
   }
 
   /** Runs a measurement with a receiver and a log folder, which a successful run deletes. */
-  void run(String name, Measurement measurement) throws Exception {
+  void runWithReceiver(String name, WithReceiver measurement) throws Exception {
     runWithRings(
         name,
         (folder, rings) -> {
@@ -65,27 +72,15 @@ final class Setup {
 
   /** Runs a measurement with a log folder and a directory of rings without a reader. */
   void runWithRings(String name, InDirectories measurement) throws Exception {
-    Path folder = Files.createTempDirectory("trace-etl-overhead-" + name);
-    Path parent = Files.createTempDirectory(TMPFS, "trace-etl-overhead");
-    boolean well = false;
-    try {
-      measurement.in(folder, parent.resolve("rings"));
-      well = true;
-    } finally {
-      delete(parent);
-      if (well && !keep) {
-        delete(folder);
-      } else {
-        System.err.println("The programs' logs are in " + folder);
-      }
-    }
-  }
-
-  private static void delete(Path folder) throws IOException {
-    try (Stream<Path> paths = Files.walk(folder)) {
-      for (Path path : paths.sorted(Comparator.reverseOrder()).toList()) {
-        Files.deleteIfExists(path);
-      }
-    }
+    run(
+        "overhead-" + name,
+        folder -> {
+          Path parent = Files.createTempDirectory(TMPFS, "trace-etl-overhead");
+          try {
+            measurement.in(folder, parent.resolve("rings"));
+          } finally {
+            PathUtils.deleteDirectory(parent);
+          }
+        });
   }
 }

@@ -3,16 +3,13 @@ package org.traceetl.perf.bench.overhead;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
-import java.util.concurrent.Callable;
+import org.traceetl.perf.bench.Measurement;
 import org.traceetl.perf.bench.overhead.Services.Service;
 import org.traceetl.perf.bench.report.Bars;
 import org.traceetl.perf.bench.report.Results;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -28,11 +25,10 @@ import picocli.CommandLine.Option;
           + " request at a constant rate from k6, service and load on a core each.",
       ""
     })
-public final class Shortener implements Callable<Integer> {
+public final class Shortener extends Measurement {
   private static final double MICROS = 1e3;
   private static final String UNTRACED = "-untraced";
 
-  @Mixin private Results results;
   @Mixin private Setup setup;
   @Mixin private Services services;
 
@@ -62,33 +58,16 @@ public final class Shortener implements Callable<Integer> {
       description = "Which of them (default: ${DEFAULT-VALUE}).")
   private List<String> names = Services.NAMES;
 
-  private final Median callWall = new Median();
-  private final Median callCpu = new Median();
-  private final Median requestCpu = new Median();
-
-  public static void main(String... arguments) {
-    System.exit(new CommandLine(new Shortener()).execute(arguments));
-  }
+  private final Medians medians = new Medians();
 
   @Override
-  public Integer call() throws Exception {
-    setup.run("shortener", this::measure);
-    return 0;
+  protected void measure() throws Exception {
+    setup.runWithReceiver("shortener", this::measure);
   }
 
   private void measure(Path folder, Receiver receiver) throws Exception {
     results.columns(
-        "service",
-        "round",
-        "what",
-        "requests",
-        "spans",
-        "wall_us",
-        "cpu_us",
-        "p50_ms",
-        "p99_ms",
-        "max_ms",
-        "not_sent");
+        "service round what requests spans wall_us cpu_us p50_ms p99_ms max_ms not_sent");
     List<Service> all = new ArrayList<>();
     try {
       for (String name : names) {
@@ -96,10 +75,8 @@ public final class Shortener implements Callable<Integer> {
             services.start(
                 name, receiver::environment, Services.LONG_QUEUE, setup.python(), folder));
       }
-      Random random = new Random(setup.seed());
       for (int round = 1 - warmUpRounds; round <= rounds; round++) {
-        List<Service> shuffled = new ArrayList<>(all);
-        Collections.shuffle(shuffled, random);
+        List<Service> shuffled = setup.shuffled(all);
         for (Service service : shuffled) {
           if (service.calls()) {
             calls(service, round, receiver);
@@ -121,29 +98,24 @@ public final class Shortener implements Callable<Integer> {
     receiver.await(spans, service.name());
     double wall = Double.parseDouble(answer.get("wall")) / calls / MICROS;
     double cpu = Double.parseDouble(answer.get("cpu")) / calls / MICROS;
-    results.row(service.name(), number(round), "call", calls, spans, wall, cpu, "", "", "", "");
+    results.row(
+        service.name(), Results.round(round), "call", calls, spans, wall, cpu, "", "", "", "");
     if (round > 0) {
-      callWall.add(service.name(), wall);
-      callCpu.add(service.name(), cpu);
+      medians.add("call wall", service.name(), wall);
+      medians.add("call", service.name(), cpu);
     }
   }
 
   private void load(Service service, int round, Receiver receiver, Path folder) throws IOException {
-    long before = service.served();
     long cpuNanos = service.worker().cpuNanos();
     HttpLoad load = services.load(service, seconds, folder);
-    long requests = service.served() - before;
-    if (load.failed() > 0 || load.requests() != requests) {
-      throw new IOException(
-          "%s served %d requests of %d that were sent, of which %d failed"
-              .formatted(service.name(), requests, load.requests(), load.failed()));
-    }
+    long requests = load.requests();
     long spans = service.traced() ? Services.SPANS * requests : 0;
     receiver.await(spans, service.name());
     double cpu = (service.worker().cpuNanos() - cpuNanos) / MICROS / requests;
     results.row(
         service.name(),
-        number(round),
+        Results.round(round),
         "request",
         requests,
         spans,
@@ -154,12 +126,8 @@ public final class Shortener implements Callable<Integer> {
         load.maxMillis(),
         load.notSent());
     if (round > 0) {
-      requestCpu.add(service.name(), cpu);
+      medians.add("request", service.name(), cpu);
     }
-  }
-
-  private static String number(int round) {
-    return round > 0 ? Integer.toString(round) : "warm-up";
   }
 
   private void summarise() throws IOException {
@@ -170,26 +138,27 @@ public final class Shortener implements Callable<Integer> {
       String base = name.startsWith("python") ? "python" + UNTRACED : "java" + UNTRACED;
       String key = name.replace('-', '_');
       if (name.equals(base)) {
-        summary.put(key + "_call_cpu_us", callCpu.of(name));
-        summary.put(key + "_request_cpu_us", requestCpu.of(name));
+        summary.put(key + "_call_cpu_us", medians.of("call", name));
+        summary.put(key + "_request_cpu_us", medians.of("request", name));
         continue;
       }
       // For the second untraced service, this is the noise.
-      double request = requestCpu.difference(name, base);
+      double request = medians.difference("request", name, base);
       summary.put(key + "_adds_to_request_cpu_us", request);
       requestBars.bar(name, request);
-      double call = callCpu.difference(name, base);
+      double call = medians.difference("call", name, base);
       if (!Double.isNaN(call)) {
-        summary.put(key + "_adds_to_call_wall_us", callWall.difference(name, base));
+        summary.put(key + "_adds_to_call_wall_us", medians.difference("call wall", name, base));
         summary.put(key + "_adds_to_call_cpu_us", call);
         callBars.bar(name, call);
       }
     }
     for (String language : List.of("java", "python")) {
-      double otlp = callCpu.difference(language + "-otlp", language + UNTRACED);
+      double otlp = medians.difference("call", language + "-otlp", language + UNTRACED);
       String ring = language.equals("java") ? "java-ring" : "python-own-ring";
       summary.put(
-          language + "_call_otlp_to_ring", otlp / callCpu.difference(ring, language + UNTRACED));
+          language + "_call_otlp_to_ring",
+          otlp / medians.difference("call", ring, language + UNTRACED));
     }
     callBars.write(results.file("shortener-calls.svg"));
     requestBars.write(results.file("shortener-requests.svg"));

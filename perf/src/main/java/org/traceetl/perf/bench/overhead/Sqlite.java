@@ -3,16 +3,13 @@ package org.traceetl.perf.bench.overhead;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
-import java.util.concurrent.Callable;
 import java.util.stream.Stream;
+import org.traceetl.perf.bench.Measurement;
 import org.traceetl.perf.bench.report.Bars;
 import org.traceetl.perf.bench.report.Results;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -26,7 +23,7 @@ import picocli.CommandLine.Option;
           + " ring, own provider and ring, each sampled, and events in place of spans.",
       ""
     })
-public final class Sqlite implements Callable<Integer> {
+public final class Sqlite extends Measurement {
   private static final double MILLIS = 1e6;
   private static final String BASE = "untraced";
   private static final String CONTROL = "untraced-again";
@@ -40,7 +37,6 @@ public final class Sqlite implements Callable<Integer> {
           .flatMap(names -> names)
           .toList();
 
-  @Mixin private Results results;
   @Mixin private Setup setup;
 
   @Option(names = "--rounds", description = "Rounds that count (default: ${DEFAULT-VALUE}).")
@@ -57,17 +53,11 @@ public final class Sqlite implements Callable<Integer> {
       description = "Which of them (default: ${DEFAULT-VALUE}).")
   private List<String> variants = VARIANTS;
 
-  private final Median wall = new Median();
-  private final Median cpu = new Median();
-
-  public static void main(String... arguments) {
-    System.exit(new CommandLine(new Sqlite()).execute(arguments));
-  }
+  private final Medians medians = new Medians();
 
   @Override
-  public Integer call() throws Exception {
-    setup.run("sqlite", this::measure);
-    return 0;
+  protected void measure() throws Exception {
+    setup.runWithReceiver("sqlite", this::measure);
   }
 
   private static Stream<String> sampled(String kind) {
@@ -75,7 +65,7 @@ public final class Sqlite implements Callable<Integer> {
   }
 
   private void measure(Path folder, Receiver receiver) throws Exception {
-    results.columns("variant", "round", "spans", "wall_ms", "cpu_ms");
+    results.columns("variant round spans wall_ms cpu_ms");
     List<MeasuredProgram> scripts = new ArrayList<>();
     try {
       for (String name : variants) {
@@ -84,12 +74,9 @@ public final class Sqlite implements Callable<Integer> {
       for (MeasuredProgram script : scripts) {
         script.answer();
       }
-      Random random = new Random(setup.seed());
       // The first round is the warm-up.
       for (int round = 0; round <= rounds; round++) {
-        List<MeasuredProgram> shuffled = new ArrayList<>(scripts);
-        Collections.shuffle(shuffled, random);
-        for (MeasuredProgram script : shuffled) {
+        for (MeasuredProgram script : setup.shuffled(scripts)) {
           round(script, round, receiver);
         }
       }
@@ -124,15 +111,10 @@ public final class Sqlite implements Callable<Integer> {
     receiver.await(spans, script.name());
     double wallMillis = Double.parseDouble(answer.get("wall")) / MILLIS;
     double cpuMillis = Double.parseDouble(answer.get("cpu")) / MILLIS;
-    results.row(
-        script.name(),
-        round > 0 ? Integer.toString(round) : "warm-up",
-        spans,
-        wallMillis,
-        cpuMillis);
+    results.row(script.name(), Results.round(round), spans, wallMillis, cpuMillis);
     if (round > 0) {
-      wall.add(script.name(), wallMillis);
-      cpu.add(script.name(), cpuMillis);
+      medians.add("wall", script.name(), wallMillis);
+      medians.add("cpu", script.name(), cpuMillis);
     }
   }
 
@@ -140,21 +122,24 @@ public final class Sqlite implements Callable<Integer> {
     Map<String, Object> summary = new LinkedHashMap<>();
     Bars bars = new Bars("1,000 rounds of 23 spans around sqlite", "CPU, ms");
     for (String name : variants) {
-      summary.put(key(name) + "_cpu_ms", cpu.of(name));
+      summary.put(key(name) + "_cpu_ms", medians.of("cpu", name));
       if (!name.equals(CONTROL)) {
-        bars.bar(name, cpu.of(name));
+        bars.bar(name, medians.of("cpu", name));
       }
     }
     Stream.of(BASE, "sdk-otlp-1", "sdk-ring-1", "own-ring-1", "sdk-otlp-0", "events")
-        .forEach(name -> summary.put(key(name) + "_wall_ms", wall.of(name)));
+        .forEach(name -> summary.put(key(name) + "_wall_ms", medians.of("wall", name)));
     // The difference between two runs of one script; smaller differences are noise.
-    summary.put("noise_cpu_ms", cpu.difference(CONTROL, BASE));
-    double tracing = cpu.difference("own-ring-1", BASE);
-    summary.put("added_otlp_to_own_ring", cpu.difference("sdk-otlp-1", BASE) / tracing);
-    summary.put("added_sdk_at_0_to_own_ring", cpu.difference("sdk-otlp-0", BASE) / tracing);
-    summary.put("otlp_to_own_ring", cpu.of("sdk-otlp-1") / cpu.of("own-ring-1"));
-    summary.put("own_ring_to_sdk_at_0", cpu.of("own-ring-1") / cpu.of("sdk-otlp-0"));
-    summary.put("events_to_untraced", cpu.of("events") / cpu.of(BASE));
+    summary.put("noise_cpu_ms", medians.difference("cpu", CONTROL, BASE));
+    double tracing = medians.difference("cpu", "own-ring-1", BASE);
+    summary.put("added_otlp_to_own_ring", medians.difference("cpu", "sdk-otlp-1", BASE) / tracing);
+    summary.put(
+        "added_sdk_at_0_to_own_ring", medians.difference("cpu", "sdk-otlp-0", BASE) / tracing);
+    summary.put(
+        "otlp_to_own_ring", medians.of("cpu", "sdk-otlp-1") / medians.of("cpu", "own-ring-1"));
+    summary.put(
+        "own_ring_to_sdk_at_0", medians.of("cpu", "own-ring-1") / medians.of("cpu", "sdk-otlp-0"));
+    summary.put("events_to_untraced", medians.of("cpu", "events") / medians.of("cpu", BASE));
     bars.write(results.file("sqlite.svg"));
     results.summary("sqlite", summary);
   }

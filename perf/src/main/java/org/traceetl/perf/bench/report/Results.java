@@ -7,9 +7,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
 import picocli.CommandLine.Option;
 
@@ -30,9 +32,13 @@ public final class Results {
   private final List<List<String>> rows = new ArrayList<>();
   private List<String> columns = List.of();
 
-  /** Sets the columns of the rows that follow; units belong in the names. */
-  public void columns(String... names) {
-    columns = List.of(names);
+  /**
+   * Sets the columns of the rows that follow; units belong in the names.
+   *
+   * @param names separated by blanks
+   */
+  public void columns(String names) {
+    columns = List.of(names.split(" "));
     out.println("# " + Machine.describe());
   }
 
@@ -51,9 +57,12 @@ public final class Results {
     out.println(String.join(" ", pairs));
   }
 
-  /** Returns the rows so far, as printed. */
-  public List<List<String>> rows() {
-    return List.copyOf(rows);
+  /** Adds a row, and prints it; columns without a value are empty. */
+  public void row(Map<String, ?> values) {
+    row(
+        columns.stream()
+            .map(column -> values.containsKey(column) ? values.get(column) : "")
+            .toArray());
   }
 
   /** Returns a file in the table's directory, for pictures. */
@@ -82,6 +91,17 @@ public final class Results {
         pairs.entrySet().stream()
             .map(pair -> pair.getKey() + "=" + shown(pair.getValue()))
             .collect(Collectors.joining(" ")));
+  }
+
+  /** Returns the name of a round; rounds up to 0 warm up. */
+  public static String round(int number) {
+    return number > 0 ? Integer.toString(number) : "warm-up";
+  }
+
+  /** Sorts rounds by a figure, and returns the one with the lower median. */
+  public static <T> T median(List<T> rounds, ToDoubleFunction<T> figure) {
+    rounds.sort(Comparator.comparingDouble(figure));
+    return rounds.get((rounds.size() - 1) / 2);
   }
 
   private static String csv(List<String> cells) {
