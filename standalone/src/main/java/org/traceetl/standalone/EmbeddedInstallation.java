@@ -61,34 +61,7 @@ final class EmbeddedInstallation implements AutoCloseable {
       Path ringDirectory,
       List<String> traceLogs,
       List<String> events,
-      Map<String, Object> serverProperties) {
-    /** Puts the rings into the same directory. */
-    Settings(
-        String namesrv,
-        String topic,
-        String journalTopic,
-        Path directory,
-        int otlpGrpcPort,
-        int otlpHttpPort,
-        int httpPort,
-        Duration window,
-        List<String> traceLogs,
-        Map<String, Object> serverProperties) {
-      this(
-          namesrv,
-          topic,
-          journalTopic,
-          directory,
-          otlpGrpcPort,
-          otlpHttpPort,
-          httpPort,
-          window,
-          directory.resolve("rings").toAbsolutePath(),
-          traceLogs,
-          List.of(),
-          serverProperties);
-    }
-  }
+      Map<String, Object> serverProperties) {}
 
   /**
    * Starts the server, then the agent.

@@ -110,17 +110,15 @@ final class DashboardQueriesTest {
     Elasticsearch server = Elasticsearch.shared();
     elasticsearch = new ElasticsearchQueries(server.url(), DATA_STREAM);
     topic = SharedBroker.newTopic(QUEUES);
-    SharedBroker.get().createTopic("routing-of-" + topic, 1);
     Map<String, Object> properties = new HashMap<>(Names.OTEL.properties);
-    properties.put("trace-etl.rocketmq.consumer-group", topic);
-    properties.put("trace-etl.hotspots.topic", "routing-of-" + topic);
+    properties.put("trace-etl.hotspots.topic", SharedBroker.newRoutingTopic(topic));
     properties.put("trace-etl.histogram.kind", "both");
     properties.put("trace-etl.events.enabled", true);
     properties.put("trace-etl.series.max-per-application", 20);
     properties.put("trace-etl.index.type", "elasticsearch");
     properties.put("trace-etl.index.elasticsearch.urls", server.url().toString());
     properties.put("trace-etl.index.elasticsearch.data-stream", DATA_STREAM);
-    EmbeddedInstallation.Settings settings = settings(properties);
+    EmbeddedInstallation.Settings settings = SharedBroker.settings(topic, directory, properties);
     installation = EmbeddedInstallation.start(settings);
     installation.awaitReady(Duration.ofSeconds(60));
     Map<Names, Integer> ports = new EnumMap<>(Map.of(Names.OTEL, installation.httpPort()));
@@ -160,21 +158,6 @@ final class DashboardQueriesTest {
     if (installation != null) {
       installation.close();
     }
-  }
-
-  private EmbeddedInstallation.Settings settings(Map<String, Object> properties)
-      throws IOException {
-    return new EmbeddedInstallation.Settings(
-        SharedBroker.get().namesrvAddress(),
-        topic,
-        SharedBroker.journalOf(topic),
-        directory,
-        0,
-        0,
-        0,
-        Duration.ofSeconds(1),
-        List.of(),
-        properties);
   }
 
   /** Returns the settings of another server that reads the same spans. */

@@ -7,7 +7,6 @@ import io.opentelemetry.api.trace.StatusCode;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -26,19 +25,10 @@ final class ElasticsearchEndToEndTest {
     Elasticsearch elasticsearch = Elasticsearch.shared();
     String topic = SharedBroker.newTopic(2);
     EmbeddedInstallation.Settings settings =
-        new EmbeddedInstallation.Settings(
-            SharedBroker.get().namesrvAddress(),
+        SharedBroker.settings(
             topic,
-            SharedBroker.journalOf(topic),
             directory,
-            0,
-            0,
-            0,
-            Duration.ofSeconds(1),
-            List.of(),
             Map.of(
-                "trace-etl.rocketmq.consumer-group",
-                topic,
                 "trace-etl.index.type",
                 "elasticsearch",
                 "trace-etl.index.elasticsearch.urls",

@@ -38,6 +38,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.testkit.EmbeddedRocketMq;
+import org.traceetl.testkit.PageSample;
 import org.traceetl.testkit.Programs;
 import org.traceetl.testkit.Prometheus;
 import tools.jackson.databind.JsonNode;
@@ -63,18 +64,11 @@ final class EndToEndTest {
     topic = SharedBroker.newTopic(QUEUES);
     installation =
         EmbeddedInstallation.start(
-            new EmbeddedInstallation.Settings(
-                SharedBroker.get().namesrvAddress(),
+            SharedBroker.settings(
                 topic,
-                SharedBroker.journalOf(topic),
                 directory,
-                0,
-                0,
-                0,
-                Duration.ofSeconds(1),
                 List.of(directory.resolve("log").resolve("*/trace/trace.log").toString()),
-                Map.of(
-                    "trace-etl.rocketmq.consumer-group", topic, "trace-etl.events.enabled", true)));
+                Map.of("trace-etl.events.enabled", true)));
     installation.awaitReady(Duration.ofSeconds(60));
     int port = installation.httpPort();
     prometheus = Prometheus.start(directory.resolve("fast"), port, Duration.ofSeconds(1));
@@ -446,6 +440,11 @@ final class EndToEndTest {
       ids.add(trace.path("traceId").asString());
     }
     return ids;
+  }
+
+  /** Returns the samples on the metrics page of a server or an agent. */
+  static List<PageSample> samples(int port) throws IOException, InterruptedException {
+    return PageSample.of(HTTP, URI.create("http://127.0.0.1:" + port + "/metrics"));
   }
 
   private static String spans(String what, String application) {

@@ -1,14 +1,10 @@
 package org.traceetl.standalone;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.api.trace.SpanKind;
 import io.opentelemetry.api.trace.StatusCode;
-import java.io.IOException;
-import java.io.InputStream;
-import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -23,6 +19,7 @@ import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.agent.config.WatchedFile;
+import org.traceetl.testkit.PageSample;
 
 /** Tests that spans which the agent filters leave the metrics unchanged. */
 final class FiltersTest {
@@ -81,10 +78,9 @@ final class FiltersTest {
         EndToEndTest.traces(installation.httpPort(), "application=checkout&limit=1000"));
   }
 
-  private EmbeddedInstallation start(Path filters) throws IOException {
+  private EmbeddedInstallation start(Path filters) throws Exception {
     String topic = SharedBroker.newTopic(QUEUES);
     Map<String, Object> properties = new HashMap<>();
-    properties.put("trace-etl.rocketmq.consumer-group", topic);
     properties.put("trace-etl.documents.slower-than", "50ms");
     properties.put("trace-etl.documents.per-series", 100_000);
     return EmbeddedInstallation.start(
@@ -94,7 +90,7 @@ final class FiltersTest {
 
   /** Sends an equal mixture each time; returns the agent's metrics after publishing. */
   private Map<String, Double> send(EmbeddedInstallation installation, OtlpSpans spans)
-      throws IOException {
+      throws Exception {
     for (int i = 0; i < COMMANDS; i++) {
       // Uses all buckets below the bound; some durations are on a bucket's bound.
       long durationNanos = i % 10 == 0 ? i % 50 * MILLIS : i * 12_345L % (50 * MILLIS);
@@ -135,12 +131,14 @@ final class FiltersTest {
   }
 
   private static String labels(String name, SpanKind kind, StatusCode status) {
-    return "service_name=\"checkout\",span_name=\"%s\",span_kind=\"SPAN_KIND_%s\",status_code=\"STATUS_CODE_%s\""
-        .formatted(name, kind, status);
+    return "service_name=\"checkout\",span_kind=\"SPAN_KIND_%s\",span_name=\"%s\",status_code=\"STATUS_CODE_%s\""
+        .formatted(kind, name, status);
   }
 
-  private void assertTruth(EmbeddedInstallation installation) throws IOException {
-    Map<String, Double> page = page(installation.httpPort());
+  private void assertTruth(EmbeddedInstallation installation) throws Exception {
+    Map<String, Double> page = new TreeMap<>();
+    EndToEndTest.samples(installation.httpPort())
+        .forEach(sample -> page.put(sample.series(), sample.value()));
     Map<String, Double> expected = new TreeMap<>();
     truth.forEach((labels, durations) -> {
       String histogram = "traces_span_metrics_duration_milliseconds";
@@ -151,7 +149,7 @@ final class FiltersTest {
           durations.stream().mapToLong(nanos -> nanos).sum() / 1e6);
       for (double bound : Expected.BOUNDS_MILLIS) {
         expected.put(
-            histogram + "_bucket{" + labels + ",le=\"" + bound + "\"}",
+            histogram + "_bucket{le=\"" + bound + "\"," + labels + "}",
             (double) durations.stream().filter(nanos -> nanos <= bound * MILLIS).count());
       }
     });
@@ -160,34 +158,16 @@ final class FiltersTest {
   }
 
   /** Returns the agent's counters in this test, over all labels, by short names. */
-  private static Map<String, Double> agent(EmbeddedInstallation installation) throws IOException {
+  private static Map<String, Double> agent(EmbeddedInstallation installation) throws Exception {
     Map<String, Double> values = new TreeMap<>();
-    page(installation.agentTelemetryPort())
-        .forEach((sample, value) -> {
-          String name = sample.replaceFirst("\\{.*", "").replace("trace_etl_agent_", "");
-          if (name.matches("(spans_.*|bytes_published|span_changes)_total")) {
-            values.merge(name, value, Double::sum);
-          } else if (sample.contains("what=\"filters_file\",outcome=\"applied\"")
-              && name.equals("reloads_total")) {
-            values.put("reloads_total{what=filters_file,applied}", value);
-          }
-        });
-    return values;
-  }
-
-  private static Map<String, Double> page(int port) throws IOException {
-    Map<String, Double> values = new TreeMap<>();
-    try (InputStream in =
-        URI.create("http://127.0.0.1:" + port + "/metrics").toURL().openStream()) {
-      new String(in.readAllBytes(), UTF_8)
-          .lines()
-          .filter(line -> !line.startsWith("#"))
-          .forEach(line -> {
-            int value = line.lastIndexOf(' ');
-            values.put(
-                line.substring(0, value).replaceFirst(",}$", "}"),
-                Double.parseDouble(line.substring(value + 1)));
-          });
+    for (PageSample sample : EndToEndTest.samples(installation.agentTelemetryPort())) {
+      String name = sample.name().replace("trace_etl_agent_", "");
+      if (name.matches("(spans_.*|bytes_published|span_changes)_total")) {
+        values.merge(name, sample.value(), Double::sum);
+      } else if (name.equals("reloads_total")
+          && sample.labels().equals(Map.of("what", "filters_file", "outcome", "applied"))) {
+        values.put("reloads_total{what=filters_file,applied}", sample.value());
+      }
     }
     return values;
   }

@@ -191,7 +191,6 @@ final class FleetApiTest {
   private EmbeddedInstallation.Settings settings() throws IOException {
     String topic = SharedBroker.newTopic(QUEUES);
     Map<String, Object> properties = new HashMap<>();
-    properties.put("trace-etl.rocketmq.consumer-group", topic);
     // Two clients own two queues: a later client, whose name sorts after theirs, gets none.
     properties.put("trace-etl.rocketmq.workers", QUEUES);
     properties.put("trace-etl.index.type", "none");
@@ -199,8 +198,7 @@ final class FleetApiTest {
   }
 
   private static Map<String, Object> second(EmbeddedInstallation.Settings settings) {
-    Map<String, Object> properties = new HashMap<>(EmbeddedInstallation.serverProperties(settings));
-    properties.put("server.port", 0);
+    Map<String, Object> properties = SharedBroker.furtherServer(settings);
     properties.put("trace-etl.rocketmq.workers", 1);
     return properties;
   }

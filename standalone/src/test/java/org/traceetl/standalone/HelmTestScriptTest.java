@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -21,18 +20,7 @@ final class HelmTestScriptTest {
   void aSpanIsSentAndFoundCounted() throws Exception {
     String topic = SharedBroker.newTopic(2);
     try (EmbeddedInstallation installation =
-        EmbeddedInstallation.start(
-            new EmbeddedInstallation.Settings(
-                SharedBroker.get().namesrvAddress(),
-                topic,
-                SharedBroker.journalOf(topic),
-                directory,
-                0,
-                0,
-                0,
-                Duration.ofSeconds(1),
-                List.of(),
-                Map.of("trace-etl.rocketmq.consumer-group", topic)))) {
+        EmbeddedInstallation.start(SharedBroker.settings(topic, directory, Map.of()))) {
       installation.awaitReady(Duration.ofSeconds(60));
       ProcessBuilder script =
           new ProcessBuilder("bash", "-c", Files.readString(SCRIPT)).redirectErrorStream(true);

@@ -1,13 +1,10 @@
 package org.traceetl.standalone;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.opentelemetry.api.trace.SpanKind;
 import io.opentelemetry.api.trace.StatusCode;
 import java.io.IOException;
-import java.io.InputStream;
-import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
@@ -17,10 +14,10 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.server.TraceEtlServer;
+import org.traceetl.testkit.PageSample;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -31,7 +28,7 @@ import tools.jackson.databind.json.JsonMapper;
 final class HotspotTest {
   private static final int QUEUES = 6;
   private static final int OPERATIONS = 60;
-  private static final String CALLS = "traces_span_metrics_calls_total{";
+  private static final String CALLS = "traces_span_metrics_calls_total";
 
   @TempDir private Path directory;
 
@@ -41,7 +38,7 @@ final class HotspotTest {
     AtomicLong sent = new AtomicLong();
     AtomicBoolean enough = new AtomicBoolean();
     try (EmbeddedInstallation first = EmbeddedInstallation.start(settings);
-        TraceEtlServer second = TraceEtlServer.start(second(settings))) {
+        TraceEtlServer second = TraceEtlServer.start(SharedBroker.furtherServer(settings))) {
       first.awaitReady(Duration.ofSeconds(60));
       Thread load = Thread.ofPlatform().start(() -> load(first.otlpGrpcPort(), sent, enough));
       try {
@@ -66,35 +63,28 @@ final class HotspotTest {
       states.add(decided.get("state").asString());
       states.add(hotspots(second.port()).get("state").asString());
       assertThat(states).containsExactlyInAnyOrder("decider", "follower");
-      assertThat(page(first.agentTelemetryPort(), "/metrics"))
-          .contains("trace_etl_agent_hotspot_applications 1.0\n");
+      List<PageSample> agent = EndToEndTest.samples(first.agentTelemetryPort());
+      assertThat(PageSample.sum(agent, "trace_etl_agent_hotspot_applications")).isEqualTo(1);
       // The documentation shows these lines.
       System.out.println("Hotspots: " + decided);
-      lines(page(first.httpPort(), "/metrics"), line -> line.startsWith("trace_etl_hotspot_"))
-          .forEach(System.out::println);
+      EndToEndTest.samples(first.httpPort()).stream()
+          .filter(sample -> sample.name().startsWith("trace_etl_hotspot_"))
+          .forEach(sample -> System.out.println(sample.series() + " " + sample.value()));
     }
   }
 
   private EmbeddedInstallation.Settings settings() throws IOException {
     String topic = SharedBroker.newTopic(QUEUES);
-    SharedBroker.get().createTopic("routing-of-" + topic, 1);
     Map<String, Object> properties = new HashMap<>();
-    properties.put("trace-etl.rocketmq.consumer-group", topic);
     properties.put("trace-etl.rocketmq.workers", 1);
     properties.put("trace-etl.index.type", "none");
-    properties.put("trace-etl.hotspots.topic", "routing-of-" + topic);
+    properties.put("trace-etl.hotspots.topic", SharedBroker.newRoutingTopic(topic));
     properties.put("trace-etl.hotspots.interval", "1s");
     properties.put("trace-etl.metrics.queue-label", "always");
     properties.put("trace-etl.hotspots.grow-after", 2);
     properties.put("trace-etl.hotspots.min-queue-rate", 0);
     properties.put("trace-etl.hotspots.pinned", "small-*");
     return SharedBroker.settings(topic, directory, properties);
-  }
-
-  private static Map<String, Object> second(EmbeddedInstallation.Settings settings) {
-    Map<String, Object> properties = new HashMap<>(EmbeddedInstallation.serverProperties(settings));
-    properties.put("server.port", 0);
-    return properties;
   }
 
   /** Sends nine tenths of all spans from one application; the others are on every queue. */
@@ -116,7 +106,7 @@ final class HotspotTest {
     return operations;
   }
 
-  private static JsonNode hotspot(int port) throws IOException {
+  private static JsonNode hotspot(int port) throws Exception {
     for (JsonNode application : hotspots(port).get("applications")) {
       if (application.get("application").asString().equals("hot")) {
         return application;
@@ -125,23 +115,11 @@ final class HotspotTest {
     return new JsonMapper().createObjectNode();
   }
 
-  private static JsonNode hotspots(int port) throws IOException {
-    return new JsonMapper().readTree(page(port, "/api/hotspots"));
+  private static JsonNode hotspots(int port) throws Exception {
+    return EndToEndTest.json(port, "/api/hotspots");
   }
 
-  private static long calls(int port) throws IOException {
-    return lines(page(port, "/metrics"), line -> line.startsWith(CALLS)).stream()
-        .mapToLong(line -> (long) Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
-        .sum();
-  }
-
-  private static List<String> lines(String page, Predicate<String> wanted) {
-    return page.lines().filter(wanted).toList();
-  }
-
-  private static String page(int port, String path) throws IOException {
-    try (InputStream in = URI.create("http://127.0.0.1:" + port + path).toURL().openStream()) {
-      return new String(in.readAllBytes(), UTF_8);
-    }
+  private static long calls(int port) throws Exception {
+    return (long) PageSample.sum(EndToEndTest.samples(port), CALLS);
   }
 }

@@ -1,26 +1,23 @@
 package org.traceetl.standalone;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.opentelemetry.api.trace.SpanKind;
 import io.opentelemetry.api.trace.StatusCode;
 import java.io.IOException;
-import java.io.InputStream;
-import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.server.TraceEtlServer;
+import org.traceetl.testkit.PageSample;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Tests that names which only learning can join become one series, on one queue, without a lost
@@ -29,7 +26,7 @@ import tools.jackson.databind.json.JsonMapper;
 final class LearntNamesEndToEndTest {
   private static final int QUEUES = 6;
   private static final int USERS = 500;
-  private static final String CALLS = "traces_span_metrics_calls_total{";
+  private static final String CALLS = "traces_span_metrics_calls_total";
 
   @TempDir private Path directory;
 
@@ -39,7 +36,7 @@ final class LearntNamesEndToEndTest {
     AtomicLong sent = new AtomicLong();
     AtomicBoolean enough = new AtomicBoolean();
     try (EmbeddedInstallation first = EmbeddedInstallation.start(settings);
-        TraceEtlServer second = TraceEtlServer.start(second(settings))) {
+        TraceEtlServer second = TraceEtlServer.start(SharedBroker.furtherServer(settings))) {
       first.awaitReady(Duration.ofSeconds(60));
       Thread load = Thread.ofPlatform().start(() -> load(first.otlpGrpcPort(), sent, enough));
       try {
@@ -47,8 +44,8 @@ final class LearntNamesEndToEndTest {
             .untilAsserted(() -> {
               assertThat(rules(first.httpPort())).isEqualTo(List.of("shop /users/{*} 1"));
               assertThat(rules(second.port())).isEqualTo(rules(first.httpPort()));
-              assertThat(page(first.agentTelemetryPort(), "/metrics"))
-                  .contains("trace_etl_agent_learnt_name_rules 1.0\n");
+              List<PageSample> agent = EndToEndTest.samples(first.agentTelemetryPort());
+              assertThat(PageSample.sum(agent, "trace_etl_agent_learnt_name_rules")).isEqualTo(1);
             });
       } finally {
         enough.set(true);
@@ -56,49 +53,39 @@ final class LearntNamesEndToEndTest {
       }
       EndToEndTest.eventually("every span once")
           .untilAsserted(() -> assertThat(sum(calls(first, second))).isEqualTo(sent.get()));
-      Map<String, Long> before = calls(first, second);
+      Map<String, Double> before = calls(first, second);
 
       try (OtlpSpans shop = OtlpSpans.overGrpc("shop", first.otlpGrpcPort())) {
         sent.addAndGet(sendAll(shop));
       }
       EndToEndTest.eventually("every further span once")
           .untilAsserted(() -> assertThat(sum(calls(first, second))).isEqualTo(sent.get()));
-      Map<String, Long> risen = calls(first, second);
-      before.forEach((series, calls) -> risen.merge(series, -calls, Long::sum));
+      Map<String, Double> risen = calls(first, second);
+      before.forEach((series, calls) -> risen.merge(series, -calls, Double::sum));
       risen.values().removeIf(calls -> calls == 0);
       assertThat(risen.keySet())
           .hasSize(2)
           .anyMatch(series -> series.contains("span_name=\"/users/{*}/cart\""))
           .anyMatch(series -> series.contains("span_name=\"/health\""));
-      assertThat(risen.values()).containsExactlyInAnyOrder((long) USERS, 1L);
+      assertThat(risen.values()).containsExactlyInAnyOrder((double) USERS, 1.0);
       // The documentation shows this line.
       System.out.println(
           "Learnt names: "
-              + new JsonMapper()
-                  .readTree(page(second.port(), "/api/cardinality"))
-                  .get("learntNames"));
+              + EndToEndTest.json(second.port(), "/api/cardinality").get("learntNames"));
     }
   }
 
   private EmbeddedInstallation.Settings settings() throws IOException {
     String topic = SharedBroker.newTopic(QUEUES);
-    SharedBroker.get().createTopic("routing-of-" + topic, 1);
     Map<String, Object> properties = new HashMap<>();
-    properties.put("trace-etl.rocketmq.consumer-group", topic);
     properties.put("trace-etl.rocketmq.workers", 1);
     properties.put("trace-etl.index.type", "none");
-    properties.put("trace-etl.hotspots.topic", "routing-of-" + topic);
+    properties.put("trace-etl.hotspots.topic", SharedBroker.newRoutingTopic(topic));
     properties.put("trace-etl.hotspots.interval", "1s");
     properties.put("trace-etl.hotspots.enabled", false);
     properties.put("trace-etl.metrics.queue-label", "always");
     properties.put("trace-etl.series.templates.learn.more-than", 100);
     return SharedBroker.settings(topic, directory, properties);
-  }
-
-  private static Map<String, Object> second(EmbeddedInstallation.Settings settings) {
-    Map<String, Object> properties = new HashMap<>(EmbeddedInstallation.serverProperties(settings));
-    properties.put("server.port", 0);
-    return properties;
   }
 
   private static void load(int port, AtomicLong sent, AtomicBoolean enough) {
@@ -126,8 +113,8 @@ final class LearntNamesEndToEndTest {
         + syllables.get(number / 64 % 8);
   }
 
-  private static List<String> rules(int port) throws IOException {
-    JsonNode learnt = new JsonMapper().readTree(page(port, "/api/cardinality")).get("learntNames");
+  private static List<String> rules(int port) throws Exception {
+    JsonNode learnt = EndToEndTest.json(port, "/api/cardinality").get("learntNames");
     return learnt
         .get("rules")
         .valueStream()
@@ -141,31 +128,14 @@ final class LearntNamesEndToEndTest {
   }
 
   /** Returns the calls of all series of both servers, which have different queues. */
-  private static Map<String, Long> calls(EmbeddedInstallation first, TraceEtlServer second)
-      throws IOException {
-    Map<String, Long> calls = new TreeMap<>();
-    for (int port : new int[] {first.httpPort(), second.port()}) {
-      page(port, "/metrics")
-          .lines()
-          .filter(line -> line.startsWith(CALLS))
-          .forEach(line -> {
-            int value = line.lastIndexOf(' ');
-            calls.merge(
-                line.substring(0, value),
-                (long) Double.parseDouble(line.substring(value + 1)),
-                Long::sum);
-          });
-    }
-    return calls;
+  private static Map<String, Double> calls(EmbeddedInstallation first, TraceEtlServer second)
+      throws Exception {
+    List<PageSample> samples = new ArrayList<>(EndToEndTest.samples(first.httpPort()));
+    samples.addAll(EndToEndTest.samples(second.port()));
+    return PageSample.sums(samples, CALLS);
   }
 
-  private static long sum(Map<String, Long> calls) {
-    return calls.values().stream().mapToLong(Long::longValue).sum();
-  }
-
-  private static String page(int port, String path) throws IOException {
-    try (InputStream in = URI.create("http://127.0.0.1:" + port + path).toURL().openStream()) {
-      return new String(in.readAllBytes(), UTF_8);
-    }
+  private static double sum(Map<String, Double> calls) {
+    return calls.values().stream().mapToDouble(one -> one).sum();
   }
 }

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.StandardSocketOptions;
 import java.net.URI;
@@ -27,8 +26,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.proto.thrift.ozhera.TSpanData;
-import org.traceetl.server.TraceEtlServer;
 import org.traceetl.testkit.Elasticsearch;
+import org.traceetl.testkit.PageSample;
 import org.traceetl.testkit.Programs;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -217,7 +216,12 @@ final class OzheraFaultsTest {
             directory, OzheraServer.properties(topic, Map.of("trace-etl.window.length", "10m")))) {
       sendHttp(7);
       sent += 7;
-      EndToEndTest.eventually("spans in the live window").until(() -> victim.hasRead(7));
+      EndToEndTest.eventually("spans in the live window")
+          .until(() ->
+              PageSample.sum(
+                      PageSample.of(OzheraServer.HTTP, victim.uri("/jvm")),
+                      "trace_etl_batches_accepted_total")
+                  >= 7);
       victim.kill();
     }
     try (OzheraServer next = OzheraServer.start(topic, Map.of())) {
@@ -286,17 +290,7 @@ final class OzheraFaultsTest {
         """
             .formatted(prefix));
     OzheraServer.Scraper scraper =
-        server(
-                Map.of(
-                    "trace-etl.index.type",
-                    "elasticsearch",
-                    "trace-etl.index.elasticsearch.urls",
-                    elasticsearch.toString(),
-                    "trace-etl.index.elasticsearch.layout",
-                    "ozhera",
-                    "trace-etl.index.elasticsearch.index-prefix",
-                    prefix))
-            .scraper("prometheus");
+        server(OzheraServer.indexed(elasticsearch, prefix)).scraper("prometheus");
     spans.send(OzheraSender.with(OzheraSender.http("shop", "/orders", FAST), "error", true));
     scraper.await(TOTAL, 1);
     // The document has been refused at the latest when the index exists.
@@ -375,19 +369,11 @@ final class OzheraFaultsTest {
     Path log = Files.createDirectories(directory.resolve("log/shop/trace")).resolve("trace.log");
     String agents = SharedBroker.newTopic(QUEUES);
     EmbeddedInstallation.Settings settings =
-        new EmbeddedInstallation.Settings(
-            SharedBroker.get().namesrvAddress(),
+        SharedBroker.settings(
             agents,
-            SharedBroker.journalOf(agents),
             directory,
-            0,
-            0,
-            0,
-            Duration.ofMillis(200),
             List.of(directory.resolve("log").resolve("*/trace/trace.log").toString()),
             Map.of(
-                "trace-etl.rocketmq.consumer-group",
-                agents,
                 "trace-etl.metrics.profile",
                 "ozhera",
                 "trace-etl.ozhera.scrapers",
@@ -454,17 +440,7 @@ final class OzheraFaultsTest {
     URI elasticsearch = Elasticsearch.shared().url();
     String prefix = "secret-errors-";
     OzheraServer.Scraper scraper =
-        server(
-                Map.of(
-                    "trace-etl.index.type",
-                    "elasticsearch",
-                    "trace-etl.index.elasticsearch.urls",
-                    elasticsearch.toString(),
-                    "trace-etl.index.elasticsearch.layout",
-                    "ozhera",
-                    "trace-etl.index.elasticsearch.index-prefix",
-                    prefix))
-            .scraper("prometheus");
+        server(OzheraServer.indexed(elasticsearch, prefix)).scraper("prometheus");
     String secret = "hunter2";
     List<String> connections =
         List.of(
@@ -571,7 +547,7 @@ final class OzheraFaultsTest {
     try (ServerProcess victim =
         ServerProcess.start(directory, OzheraServer.properties(topic, cumulative))) {
       sendHttp(sent);
-      awaitCumulative(victim.uri, sent);
+      awaitCumulative(victim.uri("/"), sent);
       sendHttp(7);
       sent += 7;
       victim.kill();
@@ -595,84 +571,9 @@ final class OzheraFaultsTest {
     for (String metric : List.of(TOTAL, "staging_hera_aopMethodTimeCount_count", STATISTICS)) {
       EndToEndTest.eventually(metric)
           .untilAsserted(() -> {
-            HttpResponse<String> page = OzheraServer.get(server.resolve("/metrics"), Map.of());
-            assertThat(page.statusCode()).isEqualTo(200);
-            assertThat(
-                    page.body()
-                        .lines()
-                        .filter(line -> line.startsWith(metric + "{"))
-                        .mapToDouble(
-                            line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
-                        .sum())
-                .isEqualTo(sum);
+            List<PageSample> page = PageSample.of(OzheraServer.HTTP, server.resolve("/metrics"));
+            assertThat(PageSample.sum(page, metric)).isEqualTo(sum);
           });
-    }
-  }
-
-  /** A server in its own process, which can be killed. */
-  private static final class ServerProcess implements AutoCloseable {
-    private final Process process;
-    private final URI uri;
-
-    private ServerProcess(Process process, URI uri) {
-      this.process = process;
-      this.uri = uri;
-    }
-
-    static ServerProcess start(Path directory, Map<String, Object> properties) throws Exception {
-      int port;
-      try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-        port = free.getLocalPort();
-      }
-      List<String> command =
-          new ArrayList<>(
-              List.of(
-                  Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                  "-Xmx256m",
-                  "-XX:+UseSerialGC",
-                  "--enable-native-access=ALL-UNNAMED",
-                  "--sun-misc-unsafe-memory-access=allow",
-                  "-Duser.home=" + directory,
-                  "-Drocketmq.log.root=" + directory.resolve("rocketmq-log"),
-                  "-cp",
-                  System.getProperty(
-                      "surefire.test.class.path", System.getProperty("java.class.path")),
-                  TraceEtlServer.class.getName()));
-      Map<String, Object> all = new HashMap<>(properties);
-      all.put("server.port", port);
-      all.forEach((key, value) -> command.add("--" + key + "=" + value));
-      ServerProcess server =
-          new ServerProcess(
-              new ProcessBuilder(command)
-                  .redirectErrorStream(true)
-                  .redirectOutput(directory.resolve("server.log").toFile())
-                  .start(),
-              URI.create("http://127.0.0.1:" + port));
-      EndToEndTest.eventually("the server, which writes to " + directory)
-          .ignoreExceptions()
-          .until(
-              () -> OzheraServer.get(server.uri.resolve("/ready"), Map.of()).statusCode() == 200);
-      return server;
-    }
-
-    /** Returns whether it has read this many messages from the broker. */
-    boolean hasRead(int messages) throws Exception {
-      return OzheraServer.get(uri.resolve("/jvm"), Map.of())
-              .body()
-              .lines()
-              .filter(line -> line.startsWith("trace_etl_batches_accepted_total"))
-              .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
-              .sum()
-          >= messages;
-    }
-
-    void kill() throws InterruptedException {
-      process.destroyForcibly().waitFor();
-    }
-
-    @Override
-    public void close() throws InterruptedException {
-      kill();
     }
   }
 }

@@ -44,18 +44,7 @@ final class OzheraGoldenTest {
   void start() throws Exception {
     elasticsearch = Elasticsearch.shared();
     String topic = SharedBroker.newTopic(2);
-    server =
-        OzheraServer.start(
-            topic,
-            Map.of(
-                "trace-etl.index.type",
-                "elasticsearch",
-                "trace-etl.index.elasticsearch.urls",
-                elasticsearch.url().toString(),
-                "trace-etl.index.elasticsearch.layout",
-                "ozhera",
-                "trace-etl.index.elasticsearch.index-prefix",
-                INDEX));
+    server = OzheraServer.start(topic, OzheraServer.indexed(elasticsearch.url(), INDEX));
     spans = OzheraSender.to(topic);
   }
 

@@ -7,15 +7,11 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.apache.rocketmq.client.producer.DefaultMQProducer;
 import org.apache.rocketmq.common.message.Message;
 import org.apache.rocketmq.common.message.MessageQueue;
-import org.apache.thrift.TSerializer;
-import org.apache.thrift.protocol.TCompactProtocol;
-import org.traceetl.proto.thrift.ozhera.TAttributeKey;
-import org.traceetl.proto.thrift.ozhera.TAttributeType;
 import org.traceetl.proto.thrift.ozhera.TAttributes;
 import org.traceetl.proto.thrift.ozhera.TExtra;
 import org.traceetl.proto.thrift.ozhera.TResource;
 import org.traceetl.proto.thrift.ozhera.TSpanData;
-import org.traceetl.proto.thrift.ozhera.TValue;
+import org.traceetl.testkit.OzheraMessages;
 
 /** Publishes spans as OzHera's agents do, one per message. Confined to one thread. */
 final class OzheraSender implements AutoCloseable {
@@ -28,11 +24,9 @@ final class OzheraSender implements AutoCloseable {
   private final String topic;
   private final DefaultMQProducer producer = new DefaultMQProducer();
   private final List<MessageQueue> queues;
-  private final TSerializer serializer;
 
   private OzheraSender(String topic) throws Exception {
     this.topic = topic;
-    serializer = new TSerializer(new TCompactProtocol.Factory());
     producer.setProducerGroup("hera-" + topic);
     producer.setInstanceName("hera-" + topic);
     producer.setNamesrvAddr(SharedBroker.get().namesrvAddress());
@@ -47,9 +41,8 @@ final class OzheraSender implements AutoCloseable {
   /** Returns a span with this duration and its own trace. */
   static TSpanData span(String application, String name, Duration duration) {
     long number = NUMBERS.incrementAndGet();
-    TAttributes resource = new TAttributes();
-    put(resource, "service.env", "staging");
-    put(resource, "service.env.id", "77");
+    TAttributes resource =
+        OzheraMessages.attributes("service.env", "staging", "service.env.id", "77");
     return new TSpanData()
         .setTraceId(String.format("%016x%016x", 0xabcL, number))
         .setSpanId(String.format("%016x", number))
@@ -69,38 +62,16 @@ final class OzheraSender implements AutoCloseable {
   /** Adds attributes as alternating keys and values; a value may be null. */
   static TSpanData with(TSpanData span, Object... keysAndValues) {
     for (int i = 0; i < keysAndValues.length; i += 2) {
-      put(span.getAttributes(), (String) keysAndValues[i], keysAndValues[i + 1]);
+      OzheraMessages.put(span.getAttributes(), (String) keysAndValues[i], keysAndValues[i + 1]);
     }
     return span;
-  }
-
-  private static void put(TAttributes attributes, String key, Object value) {
-    TValue one = new TValue();
-    TAttributeType type = TAttributeType.STRING;
-    switch (value) {
-      case null -> {
-        // A key without a value.
-      }
-      case String text -> one.setStringValue(text);
-      case Boolean bool -> {
-        one.setBoolValue(bool);
-        type = TAttributeType.BOOLEAN;
-      }
-      case Long number -> {
-        one.setLongValue(number);
-        type = TAttributeType.LONG;
-      }
-      default -> throw new IllegalArgumentException(key + " = " + value);
-    }
-    attributes.addToKeys(new TAttributeKey().setType(type).setValue(key));
-    attributes.addToValues(one);
   }
 
   /** Sends spans and waits until the broker has stored them; an application uses one queue. */
   void send(TSpanData... spans) throws Exception {
     for (TSpanData span : spans) {
       String key = "p0" + span.getExtra().getServiceName();
-      send(Math.floorMod(key.hashCode(), queues.size()), serializer.serialize(span));
+      send(Math.floorMod(key.hashCode(), queues.size()), OzheraMessages.of(span));
     }
   }
 

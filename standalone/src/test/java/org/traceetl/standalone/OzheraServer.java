@@ -12,10 +12,8 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Predicate;
-import java.util.regex.MatchResult;
-import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import org.traceetl.server.TraceEtlServer;
+import org.traceetl.testkit.PageSample;
 
 /**
  * A server that replaces OzHera's on a topic, in this JVM, with the broker that all tests share.
@@ -27,7 +25,6 @@ final class OzheraServer implements AutoCloseable {
   static final String SCRAPERS = "prometheus,prometheus-a,prometheus-b,witness,unlucky,late";
 
   private static final int BUSY = 429;
-  private static final Pattern LABEL = Pattern.compile("[a-zA-Z]+=\"(?:[^\"\\\\]|\\\\.)*\"");
 
   private final TraceEtlServer server;
 
@@ -74,6 +71,19 @@ final class OzheraServer implements AutoCloseable {
     properties.put("trace-etl.journal.lease", "5s");
     properties.putAll(more);
     return properties;
+  }
+
+  /** Returns the properties of an index in OzHera's layout. */
+  static Map<String, Object> indexed(URI elasticsearch, String prefix) {
+    return Map.of(
+        "trace-etl.index.type",
+        "elasticsearch",
+        "trace-etl.index.elasticsearch.urls",
+        elasticsearch.toString(),
+        "trace-etl.index.elasticsearch.layout",
+        "ozhera",
+        "trace-etl.index.elasticsearch.index-prefix",
+        prefix);
   }
 
   URI uri(String path) {
@@ -130,32 +140,9 @@ final class OzheraServer implements AutoCloseable {
         response = get(uri, Map.of());
       }
       assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
-      add(response.body());
+      PageSample.of(response.body())
+          .forEach(sample -> sums.merge(sample.series(), sample.value(), Double::sum));
       return response.body();
-    }
-
-    private void add(String page) {
-      page.lines()
-          .filter(line -> !line.startsWith("#") && !line.isBlank())
-          .forEach(line -> {
-            int blank = line.lastIndexOf(' ');
-            sums.merge(
-                sample(line.substring(0, blank)),
-                Double.parseDouble(line.substring(blank + 1)),
-                Double::sum);
-          });
-    }
-
-    /** Returns the sample with its labels in alphabetical order. */
-    private static String sample(String text) {
-      int brace = text.indexOf('{');
-      return text.substring(0, brace)
-          + LABEL
-              .matcher(text.substring(brace))
-              .results()
-              .map(MatchResult::group)
-              .sorted()
-              .collect(Collectors.joining(",", "{", "}"));
     }
 
     /** Returns the sum of every sample, by name and labels in alphabetical order. */

@@ -40,18 +40,7 @@ final class RingEndToEndTest {
   @BeforeAll
   void start() throws Exception {
     String topic = SharedBroker.newTopic(QUEUES);
-    EmbeddedInstallation.Settings settings =
-        new EmbeddedInstallation.Settings(
-            SharedBroker.get().namesrvAddress(),
-            topic,
-            SharedBroker.journalOf(topic),
-            directory,
-            0,
-            0,
-            0,
-            Duration.ofSeconds(1),
-            List.of(),
-            Map.of("trace-etl.rocketmq.consumer-group", topic));
+    EmbeddedInstallation.Settings settings = SharedBroker.settings(topic, directory, Map.of());
     rings = settings.ringDirectory();
     installation = EmbeddedInstallation.start(settings);
     installation.awaitReady(Duration.ofSeconds(60));

@@ -67,7 +67,7 @@ final class ServerHandOverTest {
   private static void fromOneToTwoAndBack(
       EmbeddedInstallation.Settings settings, Observer observer) {
     eventually(observer, "the first counts", () -> assertThat(observer.sum()).isPositive());
-    try (TraceEtlServer second = TraceEtlServer.start(second(settings))) {
+    try (TraceEtlServer second = TraceEtlServer.start(SharedBroker.furtherServer(settings))) {
       observer.add(second.port());
       eventually(
           observer,
@@ -79,29 +79,8 @@ final class ServerHandOverTest {
 
   private EmbeddedInstallation.Settings settings() throws IOException {
     String topic = SharedBroker.newTopic(QUEUES);
-    return new EmbeddedInstallation.Settings(
-        SharedBroker.get().namesrvAddress(),
-        topic,
-        SharedBroker.journalOf(topic),
-        directory,
-        0,
-        0,
-        0,
-        Duration.ofMillis(500),
-        List.of(),
-        Map.of(
-            "trace-etl.rocketmq.consumer-group",
-            topic,
-            "trace-etl.rocketmq.workers",
-            1,
-            "trace-etl.index.type",
-            "none"));
-  }
-
-  private static Map<String, Object> second(EmbeddedInstallation.Settings settings) {
-    Map<String, Object> properties = new HashMap<>(EmbeddedInstallation.serverProperties(settings));
-    properties.put("server.port", 0);
-    return properties;
+    return SharedBroker.settings(
+        topic, directory, Map.of("trace-etl.rocketmq.workers", 1, "trace-etl.index.type", "none"));
   }
 
   private static void load(int port, AtomicInteger sent, AtomicBoolean enough) {

@@ -18,7 +18,6 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.traceetl.server.TraceEtlServer;
 import org.traceetl.testkit.Prometheus;
 import tools.jackson.databind.JsonNode;
 
@@ -40,8 +39,12 @@ final class ServiceDiscoveryTest {
     try (EmbeddedInstallation first = EmbeddedInstallation.start(settings)) {
       String known = "127.0.0.1:" + first.httpPort();
       try (Prometheus prometheus = prometheus(known);
-          ServerProcess killed = new ServerProcess(settings, directory.resolve("killed.log"));
-          ServerProcess stays = new ServerProcess(settings, directory.resolve("stays.log"))) {
+          ServerProcess killed =
+              ServerProcess.start(
+                  directory.resolve("killed"), EmbeddedInstallation.serverProperties(settings));
+          ServerProcess stays =
+              ServerProcess.start(
+                  directory.resolve("stays"), EmbeddedInstallation.serverProperties(settings))) {
         EndToEndTest.eventually("three servers")
             // Two JVMs start, possibly on a busy machine.
             .atMost(Duration.ofMinutes(4))
@@ -59,7 +62,7 @@ final class ServiceDiscoveryTest {
                 assertThat(prometheus.value("count(trace_etl_page_series > 0)")).isEqualTo(3);
               });
 
-          killed.process.destroyForcibly().waitFor();
+          killed.kill();
 
           EndToEndTest.eventually("the dead one leaves the list")
               .untilAsserted(() -> {
@@ -163,7 +166,6 @@ final class ServiceDiscoveryTest {
   private EmbeddedInstallation.Settings settings() throws IOException {
     String topic = SharedBroker.newTopic(QUEUES);
     Map<String, Object> properties = new HashMap<>();
-    properties.put("trace-etl.rocketmq.consumer-group", topic);
     properties.put("trace-etl.rocketmq.workers", 1);
     properties.put("trace-etl.index.type", "none");
     properties.put("trace-etl.history.enabled", false);
@@ -171,38 +173,5 @@ final class ServiceDiscoveryTest {
     properties.put("trace-etl.journal.lease", "3s");
     properties.put("trace-etl.discovery.forget-after", "3s");
     return SharedBroker.settings(topic, directory, properties);
-  }
-
-  /** A server that can be killed. */
-  private static final class ServerProcess implements AutoCloseable {
-    private final Process process;
-
-    ServerProcess(EmbeddedInstallation.Settings settings, Path output) throws IOException {
-      List<String> command =
-          new ArrayList<>(
-              List.of(
-                  Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                  "-Xmx256m",
-                  "-XX:+UseSerialGC",
-                  "--enable-native-access=ALL-UNNAMED",
-                  "--sun-misc-unsafe-memory-access=allow",
-                  "-Drocketmq.log.root=" + output.resolveSibling("rocketmq-log"),
-                  "-cp",
-                  System.getProperty(
-                      "surefire.test.class.path", System.getProperty("java.class.path")),
-                  TraceEtlServer.class.getName()));
-      EmbeddedInstallation.serverProperties(settings)
-          .forEach((key, value) -> command.add("--" + key + "=" + value));
-      process =
-          new ProcessBuilder(command)
-              .redirectErrorStream(true)
-              .redirectOutput(output.toFile())
-              .start();
-    }
-
-    @Override
-    public void close() {
-      process.destroyForcibly();
-    }
   }
 }

@@ -3,6 +3,7 @@ package org.traceetl.standalone;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -39,13 +40,30 @@ final class SharedBroker {
     return "journal-of-" + topic;
   }
 
+  /** Returns the topic of hotspot decisions for a topic of spans, after creating it. */
+  static String newRoutingTopic(String topic) throws IOException {
+    String routing = "routing-of-" + topic;
+    get().createTopic(routing, 1);
+    return routing;
+  }
+
   /**
-   * Returns settings of an installation on the topic, with free ports and windows of half a second.
+   * Returns settings of an installation on the topic, with its own consumer group, free ports and
+   * windows of half a second.
    *
    * @param properties of its server
    */
   static EmbeddedInstallation.Settings settings(
       String topic, Path directory, Map<String, Object> properties) throws IOException {
+    return settings(topic, directory, List.of(), properties);
+  }
+
+  /** Returns such settings with globs of trace logs that the agent reads. */
+  static EmbeddedInstallation.Settings settings(
+      String topic, Path directory, List<String> traceLogs, Map<String, Object> properties)
+      throws IOException {
+    Map<String, Object> all = new HashMap<>(properties);
+    all.putIfAbsent("trace-etl.rocketmq.consumer-group", topic);
     return new EmbeddedInstallation.Settings(
         get().namesrvAddress(),
         topic,
@@ -55,7 +73,16 @@ final class SharedBroker {
         0,
         0,
         Duration.ofMillis(500),
+        directory.resolve("rings").toAbsolutePath(),
+        traceLogs,
         List.of(),
-        properties);
+        all);
+  }
+
+  /** Returns the properties of a further server on a free port. */
+  static Map<String, Object> furtherServer(EmbeddedInstallation.Settings settings) {
+    Map<String, Object> properties = new HashMap<>(EmbeddedInstallation.serverProperties(settings));
+    properties.put("server.port", 0);
+    return properties;
   }
 }

@@ -14,18 +14,13 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
+import org.traceetl.testkit.PageSample;
 import org.traceetl.testkit.Program;
 
 /** Polls servers and agents from its own thread: a paused program answers late. */
 final class Observer {
   private static final Duration PATIENCE = Duration.ofSeconds(2);
   private static final long PAUSE_MILLIS = 500;
-  private static final Pattern SAMPLE =
-      Pattern.compile("^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\\{(.*)})? ([^ ]+)$", Pattern.MULTILINE);
-  private static final Pattern QUEUE = Pattern.compile("queue=\"([^\"]*)\"");
-  private static final Pattern SPANS_QUEUE = Pattern.compile("trace_etl_queue=\"([^\"]*)\"");
 
   private final ChaosInstallation installation;
   private final HttpClient http;
@@ -86,28 +81,20 @@ final class Observer {
       Set<String> shownHere = new HashSet<>();
       String page = page(server);
       complete &= !page.isEmpty();
-      Matcher samples = SAMPLE.matcher(page);
-      while (samples.find()) {
-        switch (samples.group(1)) {
+      for (PageSample sample : PageSample.of(page)) {
+        switch (sample.name()) {
           case "trace_etl_queue_lag_messages" -> {
-            Matcher queue = QUEUE.matcher(samples.group(2));
-            if (queue.find()) {
-              mine.add(queue.group(1));
-            }
-            lag += Math.max(0, Double.parseDouble(samples.group(3)));
+            mine.add(sample.labels().get("queue"));
+            lag += Math.max(0, sample.value());
           }
           case "trace_etl_hotspot_epoch" -> {
-            double epoch = Double.parseDouble(samples.group(3));
-            if (epoch > 0) {
-              epochs.add(epoch);
+            if (sample.value() > 0) {
+              epochs.add(sample.value());
             }
           }
           case "traces_span_metrics_calls_total" -> {
-            calls += Double.parseDouble(samples.group(3));
-            Matcher queue = SPANS_QUEUE.matcher(samples.group(2));
-            if (queue.find()) {
-              shownHere.add(queue.group(1));
-            }
+            calls += sample.value();
+            shownHere.add(sample.labels().get("trace_etl_queue"));
           }
           default -> {}
         }
@@ -122,15 +109,9 @@ final class Observer {
       well.add(agent.isReady(http));
       String page = page(agent);
       complete &= !page.isEmpty();
-      Matcher samples = SAMPLE.matcher(page);
-      while (samples.find()) {
-        switch (samples.group(1)) {
-          case "trace_etl_agent_spool_batches" -> spooled += Double.parseDouble(samples.group(3));
-          case "trace_etl_agent_unread_file_bytes" ->
-              unread += Double.parseDouble(samples.group(3));
-          default -> {}
-        }
-      }
+      List<PageSample> samples = PageSample.of(page);
+      spooled += PageSample.sum(samples, "trace_etl_agent_spool_batches");
+      unread += PageSample.sum(samples, "trace_etl_agent_unread_file_bytes");
     }
     return new Observation(askedNanos, complete, queues, lag, calls, well, spooled, unread);
   }

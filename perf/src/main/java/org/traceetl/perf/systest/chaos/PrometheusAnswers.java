@@ -51,15 +51,7 @@ final class PrometheusAnswers {
   private Map<SeriesKey, Double> query(String expression) throws IOException, InterruptedException {
     Map<SeriesKey, Double> values = new TreeMap<>();
     for (Prometheus.Sample sample : prometheus.query(expression)) {
-      Map<String, String> labels = sample.labels();
-      values.put(
-          new SeriesKey(
-              labels.getOrDefault("service_name", ""),
-              labels.getOrDefault("span_name", ""),
-              labels.getOrDefault("span_kind", ""),
-              labels.getOrDefault("status_code", ""),
-              labels.getOrDefault(SentSpan.INTERVAL, "")),
-          sample.value());
+      values.put(SeriesKey.of(sample.labels()), sample.value());
     }
     return values;
   }

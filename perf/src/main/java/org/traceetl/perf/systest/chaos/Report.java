@@ -4,8 +4,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.TimeUnit;
 import java.util.function.ToLongFunction;
+import org.traceetl.perf.bench.report.Durations;
 
+/** The table of a run in Markdown. */
 final class Report {
   private Report() {}
 
@@ -23,7 +26,7 @@ final class Report {
     List<String> lines = new ArrayList<>();
     lines.add("`" + command + "`");
     lines.add("");
-    lines.add("| fault | times | lasted (median, longest) | recovered (median, longest) |");
+    lines.add("| fault | times | duration (median, longest) | recovery (median, longest) |");
     lines.add("|---|--:|--:|--:|");
     for (FaultKind kind : FaultKind.values()) {
       List<Outcome> all =
@@ -43,25 +46,27 @@ final class Report {
     }
     lines.add("");
     lines.add(
-        "Recovered: from the fault's end (of a server that others stand in for, from its begin)"
-            + " until each queue is owned by one server, the lag is gone and pages grow. Others"
-            + " may have come between.");
+        "Recovery lasts from the end of the fault (from its start if other servers take over) until"
+            + " each queue has one owner, the lag is gone and pages grow. Other faults may overlap"
+            + " it.");
     lines.add("");
     lines.add("| measure | value |");
     lines.add("|---|--:|");
     lines.add(row("run", run.toSeconds() + " s"));
     lines.add(row("spans sent", Long.toString(spans)));
-    lines.add(row("slow or failed among them", Integer.toString(documents)));
-    lines.add(row("requests that had to be repeated", Long.toString(repeatedRequests)));
+    lines.add(row("slow or failed spans", Integer.toString(documents)));
+    lines.add(row("repeated requests", Long.toString(repeatedRequests)));
     lines.add(
-        row("a new server has queues after", seconds(director.scaledUpMillis(), Long::longValue)));
+        row(
+            "time until an added server has queues",
+            seconds(director.scaledUpMillis(), Long::longValue)));
     lines.add(row("changes of the agents' routing file", Long.toString(moves.reroutes())));
     lines.add(row("decisions on hotspots", Long.toString(moves.decisions())));
     lines.add(row("series counted on more than one queue", Long.toString(moves.series())));
-    lines.add(row("counters that went down", Long.toString(verdict.resets())));
+    lines.add(row("counters that decreased", Long.toString(verdict.resets())));
     lines.add(
         row(
-            "programs that ended unasked, faults without an effect",
+            "programs that ended unexpectedly, faults without effect",
             Integer.toString(director.surprises().size())));
     lines.add(row("recoveries not seen within 120 s", Integer.toString(director.late().size())));
     lines.add("");
@@ -81,11 +86,9 @@ final class Report {
     if (from.isEmpty()) {
       return "–";
     }
-    long[] sorted = from.stream().mapToLong(millis).sorted().toArray();
+    Durations all = new Durations();
+    from.forEach(one -> all.add(TimeUnit.MILLISECONDS.toNanos(millis.applyAsLong(one))));
     return String.format(
-        Locale.ROOT,
-        "%.1f s, %.1f s",
-        (sorted[(sorted.length - 1) / 2] + sorted[sorted.length / 2]) / 2e3,
-        sorted[sorted.length - 1] / 1e3);
+        Locale.ROOT, "%.1f s, %.1f s", all.percentile(50) / 1e9, all.percentile(100) / 1e9);
   }
 }

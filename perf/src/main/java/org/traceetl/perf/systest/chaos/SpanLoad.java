@@ -4,14 +4,10 @@ import io.grpc.CallOptions;
 import io.grpc.Grpc;
 import io.grpc.InsecureChannelCredentials;
 import io.grpc.ManagedChannel;
-import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ClientCalls;
-import java.io.ByteArrayInputStream;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -26,6 +22,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
+import org.traceetl.perf.bench.load.GrpcSender;
 
 /**
  * Sends spans until they are accepted: a sender repeats a request with the same bytes, to the same
@@ -41,15 +38,6 @@ final class SpanLoad {
   static final List<String> SERVICES =
       List.of("cart", "catalogue", "checkout", "frontend", "mail", "payment", "search", "stock");
 
-  /** An OTLP export of encoded bytes. */
-  private static final MethodDescriptor<byte[], byte[]> EXPORT =
-      MethodDescriptor.<byte[], byte[]>newBuilder()
-          .setType(MethodDescriptor.MethodType.UNARY)
-          .setFullMethodName("opentelemetry.proto.collector.trace.v1.TraceService/Export")
-          .setRequestMarshaller(new Bytes())
-          .setResponseMarshaller(new Bytes())
-          .build();
-
   /**
    * The destinations of spans.
    *
@@ -64,22 +52,6 @@ final class SpanLoad {
   /** One attempt to send a request. */
   private interface Attempt {
     boolean isTaken();
-  }
-
-  private static final class Bytes implements MethodDescriptor.Marshaller<byte[]> {
-    @Override
-    public InputStream stream(byte[] bytes) {
-      return new ByteArrayInputStream(bytes);
-    }
-
-    @Override
-    public byte[] parse(InputStream stream) {
-      try {
-        return stream.readAllBytes();
-      } catch (IOException e) {
-        throw new UncheckedIOException(e);
-      }
-    }
   }
 
   private final Truth truth;
@@ -175,7 +147,7 @@ final class SpanLoad {
       byte[] response =
           ClientCalls.blockingUnaryCall(
               channel,
-              EXPORT,
+              GrpcSender.EXPORT,
               CallOptions.DEFAULT.withDeadlineAfter(
                   REQUEST_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS),
               request);

@@ -75,125 +75,84 @@ final class Oracle {
   }
 
   private static final Kind HTTP_SERVER =
-      new Kind(
+      kind(
           "http",
           CALLS,
-          "aopTotalMethodCount",
-          "aopSuccessMethodCount",
-          "httpSlowQuery",
-          "httpError",
-          "aopMethodTimeCount",
-          true);
+          true,
+          "aopTotalMethodCount aopSuccessMethodCount httpSlowQuery httpError aopMethodTimeCount");
   private static final Kind HTTP_CLIENT =
-      new Kind(
+      kind(
           "http_client",
           CALLS,
-          "aopClientTotalMethodCount",
-          "aopClientSuccessMethodCount",
-          "httpClientSlowQuery",
-          "httpClientError",
-          "aopClientMethodTimeCount",
-          true);
+          true,
+          "aopClientTotalMethodCount aopClientSuccessMethodCount httpClientSlowQuery httpClientError aopClientMethodTimeCount");
   private static final Kind DUBBO_CONSUMER =
-      new Kind(
+      kind(
           "dubbo_consumer",
           CALLS,
-          "dubboBisTotalCount",
-          "dubboBisSuccessCount",
-          "dubboConsumerSlowQuery",
-          "dubboConsumerError",
-          "dubboConsumerTimeCost",
-          true);
+          true,
+          "dubboBisTotalCount dubboBisSuccessCount dubboConsumerSlowQuery dubboConsumerError dubboConsumerTimeCost");
   private static final Kind DUBBO_PROVIDER =
-      new Kind(
+      kind(
           "dubbo_provider",
           CALLS,
-          "dubboMethodCalledCount",
-          "dubboMethodCalledSuccessCount",
-          "dubboProviderSlowQuery",
-          "dubboProviderError",
-          "dubboProviderCount",
-          true);
+          true,
+          "dubboMethodCalledCount dubboMethodCalledSuccessCount dubboProviderSlowQuery dubboProviderError dubboProviderCount");
   private static final Kind GRPC_CLIENT =
-      new Kind(
+      kind(
           "grpc_client",
           CALLS,
-          "grpcClient",
-          "grpcClientSuccess",
-          "grpcClientSlowQuery",
-          "grpcClientError",
-          "grpcClientTimeCost",
-          false);
+          false,
+          "grpcClient grpcClientSuccess grpcClientSlowQuery grpcClientError grpcClientTimeCost");
   private static final Kind GRPC_SERVER =
-      new Kind(
+      kind(
           "grpc_server",
           CALLS,
-          "grpcServer",
-          "grpcServerSuccess",
-          "grpcServerSlowQuery",
-          "grpcServerError",
-          "grpcServerTimeCost",
-          false);
+          false,
+          "grpcServer grpcServerSuccess grpcServerSlowQuery grpcServerError grpcServerTimeCost");
   private static final Kind REDIS_COMMAND =
-      new Kind(
+      kind(
           "redis",
           REDIS,
-          "RedisTotalCount",
-          "RedisSuccessCount",
-          null,
-          "redisError",
-          "RedisMethodTimeCost",
-          false);
+          false,
+          "RedisTotalCount RedisSuccessCount none redisError RedisMethodTimeCost");
   private static final Kind MYSQL =
-      new Kind(
-          "mysql",
-          SQL,
-          "sqlTotalCount",
-          "sqlSuccessCount",
-          "dbSlowQuery",
-          "dbError",
-          "sqlTotalTimer",
-          false);
+      kind("mysql", SQL, false, "sqlTotalCount sqlSuccessCount dbSlowQuery dbError sqlTotalTimer");
   private static final Kind MONGODB =
-      new Kind(
+      kind(
           "mongodb",
           SQL,
-          "mongoTotalCount",
-          "mongoSuccessCount",
-          "mongodbSlowQuery",
-          "mongodbError",
-          "mongoTotalTimer",
-          false);
+          false,
+          "mongoTotalCount mongoSuccessCount mongodbSlowQuery mongodbError mongoTotalTimer");
   private static final Kind ROCKETMQ_PRODUCER =
-      new Kind(
+      kind(
           "rocketmq_producer",
           CALLS,
-          "rocketmqProducerTotalCount",
-          "rocketmqProducerSuccessCount",
-          "rocketmqProducerSlowQuery",
-          "rocketmqProducerError",
-          "rocketmqProducerTimeCost",
-          false);
+          false,
+          "rocketmqProducerTotalCount rocketmqProducerSuccessCount rocketmqProducerSlowQuery rocketmqProducerError rocketmqProducerTimeCost");
   private static final Kind ROCKETMQ_CONSUMER =
-      new Kind(
+      kind(
           "rocketmq_consumer",
           CALLS,
-          "rocketmqConsumerTotalCount",
-          "rocketmqConsumerSuccessCount",
-          "rocketmqConsumerSlowQuery",
-          "rocketmqConsumerError",
-          "rocketmqConsumerTimeCost",
-          false);
+          false,
+          "rocketmqConsumerTotalCount rocketmqConsumerSuccessCount rocketmqConsumerSlowQuery rocketmqConsumerError rocketmqConsumerTimeCost");
   private static final Kind CUSTOM =
-      new Kind(
+      kind(
           "customize_method",
           CALLS,
-          "CustomizeMethodTotalCount",
-          "CustomizeMethodSuccessCount",
-          "CustomizeMethodSlowQuery",
-          "CustomizeMethodError",
-          "CustomizeMethodTimeCost",
-          false);
+          false,
+          "CustomizeMethodTotalCount CustomizeMethodSuccessCount CustomizeMethodSlowQuery CustomizeMethodError CustomizeMethodTimeCost");
+
+  /**
+   * @param metrics total, success, slow or none, error, histogram
+   */
+  private static Kind kind(
+      String documentType, double[] bounds, boolean withoutMethod, String metrics) {
+    String[] names = metrics.split(" ");
+    String slow = names[2].equals("none") ? null : names[2];
+    return new Kind(
+        documentType, bounds, names[0], names[1], slow, names[3], names[4], withoutMethod);
+  }
 
   synchronized void add(TSpanData span) {
     spans++;

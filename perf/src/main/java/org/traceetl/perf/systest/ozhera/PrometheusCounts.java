@@ -107,14 +107,6 @@ final class PrometheusCounts {
     return newest;
   }
 
-  long failedScrapes() throws IOException, InterruptedException {
-    double failed = 0;
-    for (double one : instant("count_over_time(up[1h]) - sum_over_time(up[1h])").values()) {
-      failed += one;
-    }
-    return Math.round(failed);
-  }
-
   private static Map<String, String> withoutName(Map<String, String> labels) {
     labels.remove("__name__");
     return labels;

@@ -1,6 +1,8 @@
 package org.traceetl.perf.systest.ozhera;
 
-import java.util.Arrays;
+import static org.apache.commons.math3.stat.descriptive.rank.Percentile.EstimationType.R_1;
+
+import org.apache.commons.math3.stat.descriptive.rank.Percentile;
 
 /** Computes quantiles from a histogram's buckets, as Prometheus does, and the exact ones. */
 final class Quantile {
@@ -32,9 +34,7 @@ final class Quantile {
    * bound count as one.
    */
   static boolean isInBucketOf(double q, double[] bounds, double[] values, double answer) {
-    double[] sorted = values.clone();
-    Arrays.sort(sorted);
-    double quantile = sorted[Math.max(0, (int) Math.ceil(q * sorted.length) - 1)];
+    double quantile = new Percentile(100 * q).withEstimationType(R_1).evaluate(values);
     for (int bucket = 0; bucket < bounds.length; bucket++) {
       if (quantile <= bounds[bucket]) {
         return answer >= (bucket == 0 ? 0 : bounds[bucket - 1]) && answer <= bounds[bucket];

@@ -1,15 +1,17 @@
 package org.traceetl.perf.systest.ozhera;
 
-import static org.traceetl.perf.systest.ozhera.SpanWriter.put;
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.traceetl.testkit.OzheraMessages.attributes;
+import static org.traceetl.testkit.OzheraMessages.put;
 
+import java.io.ByteArrayOutputStream;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
 import java.util.stream.IntStream;
-import org.apache.thrift.TException;
-import org.traceetl.proto.thrift.ozhera.TAttributeType;
 import org.traceetl.proto.thrift.ozhera.TAttributes;
 import org.traceetl.proto.thrift.ozhera.TEvent;
 import org.traceetl.proto.thrift.ozhera.TExtra;
@@ -19,14 +21,14 @@ import org.traceetl.proto.thrift.ozhera.TResource;
 import org.traceetl.proto.thrift.ozhera.TSpanContext;
 import org.traceetl.proto.thrift.ozhera.TSpanData;
 import org.traceetl.proto.thrift.ozhera.TStatus;
-import org.traceetl.proto.thrift.ozhera.TValue;
+import org.traceetl.testkit.OzheraMessages;
 
 /**
  * Generates the spans of a fleet with OzHera's agents: fast, slow and failed spans of each type
  * with metrics, and excluded, untyped and unusual spans. Except for times, a seed determines them.
  * Each span is a trace of its own. Confined to one thread.
  */
-public final class SpanGenerator {
+final class SpanGenerator {
   /** The exclusions, overrides and degraded applications of this traffic. */
   static final Rules RULES =
       new Rules(
@@ -52,6 +54,12 @@ public final class SpanGenerator {
           "degraded-shop",
           "load-test-17",
           "a");
+
+  /** A field number that the current version does not use. */
+  private static final int UNKNOWN_FIELD = 99;
+
+  private static final int TYPE_BINARY = 8;
+  private static final byte[] UNKNOWN_VALUE = "from a later version".getBytes(UTF_8);
 
   private static final int HOSTS = 3;
   private static final int MOST_OPERATIONS = 5;
@@ -79,22 +87,21 @@ public final class SpanGenerator {
   };
 
   private final RandomGenerator random;
-  private final SpanWriter writer;
   private final List<Maker> types =
       List.of(
           this::httpServer,
           this::httpServer,
           this::httpClient,
-          this::dubboConsumer,
-          this::dubboProvider,
-          this::grpcClient,
-          this::grpcServer,
+          (span, attributes) -> rpc(span, attributes, "dubbo", TKind.CLIENT),
+          (span, attributes) -> rpc(span, attributes, "dubbo", TKind.SERVER),
+          (span, attributes) -> rpc(span, attributes, "grpc", TKind.CLIENT),
+          (span, attributes) -> rpc(span, attributes, "grpc", TKind.SERVER),
           this::redis,
           this::redis,
           this::mysql,
           this::mongodb,
-          this::producer,
-          this::consumer,
+          (span, attributes) -> messages(span, attributes, TKind.PRODUCER, " send"),
+          (span, attributes) -> messages(span, attributes, TKind.CONSUMER, " process"),
           this::annotated,
           this::withoutType,
           this::odd);
@@ -105,17 +112,16 @@ public final class SpanGenerator {
     void fill(TSpanData span, TAttributes attributes);
   }
 
-  public record Generated(String application, TSpanData span, byte[] message) {}
+  record Generated(String application, TSpanData span, byte[] message) {}
 
-  public SpanGenerator(long seed) throws TException {
+  SpanGenerator(long seed) {
     random = RandomGeneratorFactory.of("L64X128MixRandom").create(seed);
-    writer = new SpanWriter();
   }
 
   /**
    * @param nowNanos the end of the span, nanoseconds since 1970
    */
-  public Generated next(long nowNanos) throws TException {
+  Generated next(long nowNanos) {
     number++;
     String application = APPLICATIONS.get(random.nextInt(APPLICATIONS.size()));
     int host = random.nextInt(HOSTS);
@@ -150,9 +156,8 @@ public final class SpanGenerator {
       span.setAttributes(attributes);
       span.setTotalAttributeCount(attributes.getKeysSize());
     }
-    boolean fromLater = isOneIn(40);
-    return new Generated(
-        application, span, fromLater ? writer.writeWithUnknownField(span) : writer.write(span));
+    byte[] message = OzheraMessages.of(span);
+    return new Generated(application, span, isOneIn(40) ? withUnknownField(message) : message);
   }
 
   private boolean isOneIn(int times) {
@@ -168,9 +173,8 @@ public final class SpanGenerator {
   }
 
   private static TAttributes resource(String application, int host) {
-    TAttributes resource = new TAttributes();
-    put(resource, "service.name", application);
-    put(resource, "telemetry.sdk.language", "java");
+    TAttributes resource =
+        attributes("service.name", application, "telemetry.sdk.language", "java");
     // The last host has neither attribute.
     if (host < HOSTS - 1) {
       put(resource, "service.env", host == 0 ? "staging" : "preview");
@@ -181,14 +185,13 @@ public final class SpanGenerator {
 
   private void fail(TSpanData span, TAttributes attributes) {
     span.setStatus(TStatus.ERROR);
-    if (isOneIn(2)) {
-      put(attributes, "error", true);
-    } else {
-      put(attributes, "error", "true");
-    }
-    TAttributes exception = new TAttributes();
-    put(exception, "exception.type", "java.lang.IllegalStateException");
-    put(exception, "exception.message", "out of stock");
+    put(attributes, "error", isOneIn(2) ? true : "true");
+    TAttributes exception =
+        attributes(
+            "exception.type",
+            "java.lang.IllegalStateException",
+            "exception.message",
+            "out of stock");
     span.addToEvents(
         new TEvent()
             .setName("exception")
@@ -201,27 +204,31 @@ public final class SpanGenerator {
   }
 
   private void httpServer(TSpanData span, TAttributes attributes) {
-    span.setKind(TKind.SERVER);
-    span.setName(
+    String name =
         isOneIn(30)
             ? "/favicon.ico"
-            : isOneIn(30) ? "/health/live" : "/orders/" + "abcde".charAt(operation()));
-    http(attributes, "server");
+            : isOneIn(30) ? "/health/live" : "/orders/" + "abcde".charAt(operation());
+    begin(span, attributes, TKind.SERVER, name);
+    http(attributes);
     put(attributes, "http.user_agent", isOneIn(40) ? "SecurityScan/1.0" : "okhttp/4.9");
   }
 
   private void httpClient(TSpanData span, TAttributes attributes) {
-    span.setKind(TKind.CLIENT);
-    span.setName("HTTP GET " + operation());
-    http(attributes, "client");
+    begin(span, attributes, TKind.CLIENT, "HTTP GET " + operation());
+    http(attributes);
     put(
         attributes,
         "http.url",
         isOneIn(30) ? "http://talos.local/metrics" : "http://stock.local:8080/items?page=1");
   }
 
-  private void http(TAttributes attributes, String kind) {
-    put(attributes, "span.kind", kind);
+  private static void begin(TSpanData span, TAttributes attributes, TKind kind, String name) {
+    span.setKind(kind);
+    span.setName(name);
+    put(attributes, "span.kind", kind.name().toLowerCase(Locale.ROOT));
+  }
+
+  private void http(TAttributes attributes) {
     put(attributes, "http.method", "GET");
     switch (random.nextInt(4)) {
       case 0 -> put(attributes, "http.status_code", "404");
@@ -232,37 +239,16 @@ public final class SpanGenerator {
     }
   }
 
-  private void dubboConsumer(TSpanData span, TAttributes attributes) {
-    span.setKind(TKind.CLIENT);
-    rpc(span, attributes, "dubbo", "client");
-  }
-
-  private void dubboProvider(TSpanData span, TAttributes attributes) {
-    span.setKind(TKind.SERVER);
-    rpc(span, attributes, "dubbo", "server");
-  }
-
-  private void grpcClient(TSpanData span, TAttributes attributes) {
-    span.setKind(TKind.CLIENT);
-    rpc(span, attributes, "grpc", "client");
-  }
-
-  private void grpcServer(TSpanData span, TAttributes attributes) {
-    span.setKind(TKind.SERVER);
-    rpc(span, attributes, "grpc", "server");
-  }
-
-  private void rpc(TSpanData span, TAttributes attributes, String system, String kind) {
+  private void rpc(TSpanData span, TAttributes attributes, String system, TKind kind) {
     String service = "org.shop.api.Stock" + random.nextInt(2);
     String method = "reserve" + operation();
-    span.setName(service + "/" + method);
-    put(attributes, "span.kind", kind);
+    begin(span, attributes, kind, service + "/" + method);
     put(attributes, "rpc.system", system);
     // Without these attributes, OzHera uses the span's name and loses the span.
     if (!isOneIn(20)) {
       put(attributes, "rpc.service", service);
     } else if (isOneIn(2)) {
-      put(attributes, "rpc.service", (String) null);
+      put(attributes, "rpc.service", null);
     }
     if (!isOneIn(20)) {
       put(attributes, "rpc.method", method);
@@ -270,10 +256,8 @@ public final class SpanGenerator {
   }
 
   private void redis(TSpanData span, TAttributes attributes) {
-    span.setKind(TKind.CLIENT);
     String command = List.of("GET", "SET", "MGET", "HGETALL", "EXPIRE").get(operation());
-    span.setName(command);
-    put(attributes, "span.kind", "client");
+    begin(span, attributes, TKind.CLIENT, command);
     put(attributes, "db.system", "redis");
     switch (random.nextInt(8)) {
       case 0 -> put(attributes, "db.statement", command);
@@ -290,9 +274,7 @@ public final class SpanGenerator {
   }
 
   private void mysql(TSpanData span, TAttributes attributes) {
-    span.setKind(TKind.CLIENT);
-    span.setName("SELECT shop.orders");
-    put(attributes, "span.kind", "client");
+    begin(span, attributes, TKind.CLIENT, "SELECT shop.orders");
     put(attributes, "db.system", "mysql");
     put(attributes, "db.connection_string", connection("mysql", 3_306));
     put(attributes, "db.name", "shop");
@@ -321,29 +303,16 @@ public final class SpanGenerator {
   }
 
   private void mongodb(TSpanData span, TAttributes attributes) {
-    span.setKind(TKind.CLIENT);
-    span.setName("find shop.carts");
-    put(attributes, "span.kind", "client");
+    begin(span, attributes, TKind.CLIENT, "find shop.carts");
     put(attributes, "db.system", "mongodb");
     put(attributes, "db.connection_string", connection("mongodb", 27_017));
     put(attributes, "db.operation", "find");
     put(attributes, "db.statement", "{\"find\": \"carts\", \"limit\": " + operation() + "}");
   }
 
-  private void producer(TSpanData span, TAttributes attributes) {
-    span.setKind(TKind.PRODUCER);
-    messages(span, attributes, "producer");
-  }
-
-  private void consumer(TSpanData span, TAttributes attributes) {
-    span.setKind(TKind.CONSUMER);
-    messages(span, attributes, "consumer");
-  }
-
-  private void messages(TSpanData span, TAttributes attributes, String kind) {
+  private void messages(TSpanData span, TAttributes attributes, TKind kind, String verb) {
     String topic = "orders-" + random.nextInt(3);
-    span.setName(topic + (kind.equals("producer") ? " send" : " process"));
-    put(attributes, "span.kind", kind);
+    begin(span, attributes, kind, topic + verb);
     put(attributes, "messaging.system", isOneIn(20) ? "kafka" : "rocketmq");
     if (!isOneIn(20)) {
       put(attributes, "messaging.destination", topic);
@@ -351,18 +320,12 @@ public final class SpanGenerator {
   }
 
   private void annotated(TSpanData span, TAttributes attributes) {
-    span.setName("Prices.recalculate" + operation());
-    put(attributes, "span.kind", "internal");
-    if (isOneIn(2)) {
-      put(attributes, "hera.annotations", true);
-    } else {
-      put(attributes, "hera.annotations", "true");
-    }
+    begin(span, attributes, TKind.INTERNAL, "Prices.recalculate" + operation());
+    put(attributes, "hera.annotations", isOneIn(2) ? true : "true");
   }
 
   private void withoutType(TSpanData span, TAttributes attributes) {
-    span.setName("CartService.merge");
-    put(attributes, "span.kind", "internal");
+    begin(span, attributes, TKind.INTERNAL, "CartService.merge");
     put(attributes, "code.lines", 17L);
     put(attributes, "ratio", 0.25);
   }
@@ -376,12 +339,8 @@ public final class SpanGenerator {
       }
       case 1 -> {
         httpServer(span, attributes);
-        put(attributes, "nothing", (String) null);
-        put(
-            attributes,
-            "texts",
-            TAttributeType.STRING_ARRAY,
-            new TValue().setStringArrayValue(List.of("one", "two")));
+        put(attributes, "nothing", null);
+        put(attributes, "texts", List.of("one", "two"));
       }
       case 2 -> {
         // The last attribute defines the type.
@@ -390,7 +349,7 @@ public final class SpanGenerator {
         put(attributes, "rpc.service", "org.shop.api.Rest");
       }
       case 3 -> {
-        dubboProvider(span, attributes);
+        rpc(span, attributes, "dubbo", TKind.SERVER);
         span.getExtra().unsetIp();
       }
       case 4 -> {
@@ -403,5 +362,21 @@ public final class SpanGenerator {
       }
       default -> span.setName("");
     }
+  }
+
+  /** Returns the message with a field at its end that current readers do not know. */
+  private static byte[] withUnknownField(byte[] known) {
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    // Omits the byte that ends the struct.
+    bytes.write(known, 0, known.length - 1);
+    // The field may be far from the last one, so its header has the long form: type, number.
+    bytes.write(TYPE_BINARY);
+    int zigzag = UNKNOWN_FIELD * 2;
+    bytes.write(zigzag & 0x7f | 0x80);
+    bytes.write(zigzag >>> 7);
+    bytes.write(UNKNOWN_VALUE.length);
+    bytes.write(UNKNOWN_VALUE, 0, UNKNOWN_VALUE.length);
+    bytes.write(0);
+    return bytes.toByteArray();
   }
 }

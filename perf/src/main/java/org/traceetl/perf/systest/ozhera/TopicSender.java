@@ -20,7 +20,7 @@ import org.apache.rocketmq.common.message.MessageQueue;
  * one of several numbers. An unconfirmed message may be stored or not; it is not repeated, and the
  * run is invalid. Confined to one thread.
  */
-public final class TopicSender implements AutoCloseable {
+final class TopicSender implements AutoCloseable {
   private static final int MAX_UNCONFIRMED = 256;
   private static final int TIMEOUT_MILLIS = 30_000;
 
@@ -48,7 +48,7 @@ public final class TopicSender implements AutoCloseable {
   /**
    * @param partitions the maximum number of queues of an application
    */
-  public TopicSender(String nameServer, String topic, int partitions) throws MQClientException {
+  TopicSender(String nameServer, String topic, int partitions) throws MQClientException {
     this.topic = topic;
     this.partitions = partitions;
     producer = new DefaultMQProducer("hera_producer");
@@ -67,7 +67,7 @@ public final class TopicSender implements AutoCloseable {
    *
    * @throws IllegalStateException if the broker has failed to confirm a message
    */
-  public void send(String application, byte[] message) throws Exception {
+  void send(String application, byte[] message) throws Exception {
     unconfirmed.acquire();
     check();
     String key = "p" + sent++ % partitions + application;
@@ -76,7 +76,7 @@ public final class TopicSender implements AutoCloseable {
   }
 
   /** Waits until the broker has confirmed all messages. */
-  public void flush() throws InterruptedException {
+  void flush() throws InterruptedException {
     if (!unconfirmed.tryAcquire(MAX_UNCONFIRMED, TIMEOUT_MILLIS, TimeUnit.MILLISECONDS)) {
       throw new IllegalStateException("the broker does not confirm messages");
     }

@@ -2,7 +2,7 @@ package org.traceetl.perf.systest.chaos;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
-import static org.traceetl.perf.systest.chaos.ContainersImagesTest.tell;
+import static org.traceetl.perf.systest.chaos.ContainersFixture.tell;
 
 import java.io.IOException;
 import java.net.http.HttpClient;
@@ -10,13 +10,13 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
-/** What was sent to an installation in containers, held against its pages and its index. */
+/** Compares the spans sent to an installation in containers with its pages and its index. */
 final class ContainerBooks {
   private static final int SPANS_PER_SECOND = 400;
   private static final Duration ANSWER_LIMIT = Duration.ofMinutes(2);
   private static final Duration EXACT_LIMIT = Duration.ofMinutes(4);
 
-  /** What would come late and double has come when all was exact for so long. */
+  /** The time for which counts must stay exact: late repeats have arrived by then. */
   private static final Duration STAYS = ChaosInstallation.WINDOW.multipliedBy(4);
 
   private final Containers containers;
@@ -25,7 +25,7 @@ final class ContainerBooks {
   private long seed = 1;
   private long repeated;
 
-  /** What is done to the installation while it is under load. */
+  /** An event while the installation is under load. */
   interface Event {
     void happen() throws IOException, InterruptedException;
   }
@@ -35,7 +35,7 @@ final class ContainerBooks {
     this.http = http;
   }
 
-  /** Sends spans while something happens, and ends when each sender has its last answer. */
+  /** Sends spans during an event, and returns when each sender has its last answer. */
   void sendDuring(Event event) throws IOException, InterruptedException {
     SpanLoad load =
         new SpanLoad(
@@ -54,10 +54,7 @@ final class ContainerBooks {
     repeated += load.repeated();
   }
 
-  /**
-   * Sends spans while something happens, holds all that was ever sent to what is there, and says
-   * so.
-   */
+  /** Sends spans during an event, asserts exact counts of all spans so far, and prints a line. */
   void exactAfter(String what, Event event) throws IOException, InterruptedException {
     long begunNanos = System.nanoTime();
     sendDuring(event);
@@ -67,15 +64,15 @@ final class ContainerBooks {
         what, line(), Duration.ofNanos(System.nanoTime() - begunNanos).toSeconds());
   }
 
-  /** Waits until so many more spans were taken over. */
+  /** Waits until this number of further spans was accepted. */
   void awaitSpans(int spans) {
     long enough = truth.spans() + spans;
-    await(spans + " more spans are taken over")
+    await(spans + " more spans are accepted")
         .atMost(ANSWER_LIMIT)
         .until(() -> truth.spans() >= enough);
   }
 
-  /** Waits until all that was ever sent is counted and indexed exactly, and stays so. */
+  /** Waits until all spans so far are counted and indexed exactly, and stay so. */
   void assertExact() {
     await("all is counted exactly")
         .atMost(EXACT_LIMIT)
@@ -97,7 +94,7 @@ final class ContainerBooks {
             ChaosInstallation.documentCopies(containers.elasticsearchUri(), http)));
   }
 
-  /** What the line of a report says. */
+  /** Returns the line of a report. */
   String line() {
     return String.format(
         "spans=%d documents=%d repeated_requests=%d lost=0 doubled=0",

@@ -14,8 +14,8 @@ import java.time.Instant;
 import org.testcontainers.containers.GenericContainer;
 
 /**
- * A program of this project in a container, which can be ended and started again on its ports and
- * its data. For one thread.
+ * A program of this project in a container, which can be stopped and restarted on its ports and
+ * data. For one thread.
  */
 final class ContainerProgram {
   private static final Duration READY_LIMIT = Duration.ofMinutes(4);
@@ -29,8 +29,8 @@ final class ContainerProgram {
   private final HttpClient http;
 
   /**
-   * @param uri where its metrics are, from this machine
-   * @param readyPath answers 200 when it works
+   * @param uri the address of its metrics
+   * @param readyPath answers 200 when it is ready
    */
   ContainerProgram(
       String name, GenericContainer<?> container, URI uri, String readyPath, HttpClient http) {
@@ -65,9 +65,9 @@ final class ContainerProgram {
     return container.getDockerClient();
   }
 
-  /** Waits until it works, and returns how long after its start that was. */
+  /** Waits until it is ready, and returns the time since its start. */
   Duration awaitReady() {
-    await(name + " works")
+    await(name + " is ready")
         .atMost(READY_LIMIT)
         .pollDelay(Duration.ZERO)
         .pollInterval(LOOK)
@@ -75,13 +75,13 @@ final class ContainerProgram {
     return Duration.between(Instant.parse(state().getStartedAt()), Instant.now());
   }
 
-  /** Its metrics; empty if it does not answer. */
+  /** Returns its metrics page; empty if it does not answer. */
   String page() throws InterruptedException {
     String page = get("/metrics");
     return page == null ? "" : page;
   }
 
-  /** The body of an answer 200, or null. */
+  /** Returns the body of an answer 200, else null. */
   private String get(String path) throws InterruptedException {
     try {
       HttpResponse<String> response =
@@ -94,22 +94,22 @@ final class ContainerProgram {
     }
   }
 
-  /** What a command within it prints. */
+  /** Runs a command in the container, and returns its output. */
   String run(String... command) throws IOException, InterruptedException {
     return container.execInContainer(command).getStdout();
   }
 
-  /** Ends it as {@code docker kill} does. */
+  /** Kills it as {@code docker kill} does. */
   void kill() {
     docker().killContainerCmd(container.getContainerId()).exec();
     await(name + " has ended").atMost(PATIENCE.multipliedBy(5)).until(() -> !isRunning());
   }
 
   /**
-   * Ends it by SIGTERM.
+   * Stops it by SIGTERM.
    *
-   * @param grace after it, it would be killed
-   * @return what it ended with
+   * @param grace the time after which Docker kills it
+   * @return its exit code
    */
   long stop(Duration grace) {
     docker()

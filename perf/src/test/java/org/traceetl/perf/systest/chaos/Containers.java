@@ -29,23 +29,23 @@ import org.traceetl.testkit.Ports;
 import org.traceetl.testkit.Topics;
 
 /**
- * One installation in containers: RocketMQ and Elasticsearch, and agents and servers of the
- * project's images, which run as the Helm chart runs them. Servers are in two networks, the
- * brokers' and Elasticsearch's, so that they can be cut off from the one. For one thread.
+ * An installation in containers: RocketMQ, Elasticsearch, and agents and servers of the project's
+ * images, which run as the Helm chart runs them. Servers are in two networks, the brokers' and
+ * Elasticsearch's, so that they can be cut off from the brokers alone. For one thread.
  *
- * <p>The images are those of system property {@code traceetl.image-tag}. RocketMQ's and
- * Elasticsearch's are built from what Maven unpacked, on the image with a JDK of {@code
+ * <p>System property {@code traceetl.image-tag} names the images. RocketMQ's and Elasticsearch's
+ * images are built from the files that Maven unpacked, on the JDK image of {@code
  * traceetl.jdk-image}.
  */
 final class Containers implements AutoCloseable {
-  /** More than what a stop may take by default. */
+  /** Longer than the default limit of a stop. */
   static final Duration GRACE = Duration.ofSeconds(45);
 
   private static final String CLUSTER = "perf";
   private static final String NAME_SERVER = "name-server:9876";
   private static final URI ELASTICSEARCH = URI.create("http://elasticsearch:9200");
 
-  /** Of the images that are run where nothing else is said. */
+  /** The default tag of the images. */
   static final String TAG = System.getProperty("traceetl.image-tag", "latest");
 
   private static final String JDK_IMAGE =
@@ -104,7 +104,7 @@ final class Containers implements AutoCloseable {
             CLUSTER,
             Integer.toString(ChaosInstallation.QUEUES));
     if (topics.getExitCode() != 0) {
-      throw new IOException("topics cannot be made: " + topics.getStdout() + topics.getStderr());
+      throw new IOException("topics cannot be created: " + topics.getStdout() + topics.getStderr());
     }
   }
 
@@ -187,7 +187,7 @@ final class Containers implements AutoCloseable {
   }
 
   /**
-   * Starts one more agent, which has begun and need not work yet. The first one follows the log.
+   * Starts an agent without waiting until it is ready. The first agent follows the trace log.
    *
    * @param tag of its image
    */
@@ -199,8 +199,7 @@ final class Containers implements AutoCloseable {
   }
 
   /**
-   * Ends an agent by SIGTERM and starts another in its place: with its ports and what it has on
-   * disk, as in a DaemonSet.
+   * Stops an agent by SIGTERM and starts another with its ports and data, as a DaemonSet does.
    *
    * @param index in {@link #agents}
    */
@@ -243,13 +242,13 @@ final class Containers implements AutoCloseable {
         "agent-" + number, container, local(telemetryPort), "/health", http);
   }
 
-  /** Its content is the image's at first, with its owner. */
+  /** Returns the name of the volume, which Docker creates with content and owner of the image. */
   private String stateVolume(int agent) {
     return brokers.getId().substring(0, 12) + "-agent-" + agent;
   }
 
   /**
-   * Starts one more server, which has begun and need not work yet.
+   * Starts a server without waiting until it is ready.
    *
    * @param tag of its image
    */
@@ -268,7 +267,7 @@ final class Containers implements AutoCloseable {
     return servers.getLast();
   }
 
-  /** Ends a server by SIGTERM, and for good. */
+  /** Stops a server by SIGTERM, and removes it. */
   void removeServer(ContainerProgram server) {
     server.stop(GRACE);
     server.container().stop();
@@ -283,7 +282,7 @@ final class Containers implements AutoCloseable {
     return Files.createDirectories(directory.resolve(name));
   }
 
-  /** Where the image looks for its configuration. */
+  /** Mounts a configuration where the image reads it. */
   private static Mount mount(Path configuration) {
     return mount(configuration, "/etc/trace-etl");
   }
@@ -297,7 +296,7 @@ final class Containers implements AutoCloseable {
   }
 
   /**
-   * User, entry point and arguments are those of the image.
+   * Returns a container with the image's user, entry point and arguments.
    *
    * @param image its name and tag
    */
@@ -306,7 +305,7 @@ final class Containers implements AutoCloseable {
         .withTmpFs(Map.of("/tmp", "rw,noexec,nosuid,nodev,size=128m"))
         .withCreateContainerCmdModifier(create -> {
           HostConfig host = create.getHostConfig();
-          // Not by Testcontainers, which would want an image from a registry to see if it can.
+          // Testcontainers' own method checks the mounts with an image from a registry.
           host.withMounts(List.of(mounts))
               .withReadonlyRootfs(true)
               .withCapDrop(Capability.ALL)
@@ -317,7 +316,7 @@ final class Containers implements AutoCloseable {
         });
   }
 
-  /** To be started without waiting, and closed with the others. */
+  /** Registers a container to be closed, which starts without waiting. */
   private GenericContainer<?> started(GenericContainer<?> container, Network network) {
     all.add(container);
     return container
@@ -338,7 +337,7 @@ final class Containers implements AutoCloseable {
         .exec();
   }
 
-  /** Takes the network to the broker and the name server away from a server. */
+  /** Disconnects a server from the network of broker and name server. */
   void cut(ContainerProgram server) {
     server
         .container()
@@ -349,7 +348,7 @@ final class Containers implements AutoCloseable {
         .exec();
   }
 
-  /** Gives it back. */
+  /** Reconnects it. */
   void mend(ContainerProgram server) {
     connect(server.container(), brokers);
   }
@@ -362,7 +361,7 @@ final class Containers implements AutoCloseable {
     return servers;
   }
 
-  /** Pages of the servers that answer. */
+  /** Returns the pages of the servers that run. */
   List<String> serverPages() throws InterruptedException {
     List<String> pages = new ArrayList<>();
     for (ContainerProgram server : servers) {
@@ -373,7 +372,7 @@ final class Containers implements AutoCloseable {
     return pages;
   }
 
-  /** Where agents take OTLP over HTTP. */
+  /** Returns the agents' ports for OTLP over HTTP. */
   List<Integer> otlpPorts() {
     return otlpPorts;
   }
@@ -382,7 +381,7 @@ final class Containers implements AutoCloseable {
     return elasticsearch;
   }
 
-  /** What the first agent follows. */
+  /** Returns the trace log that the first agent follows. */
   Path traceLog() {
     return directory.resolve("logs").resolve("trace.log");
   }

@@ -3,38 +3,25 @@ package org.traceetl.perf.systest.chaos;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.net.http.HttpClient;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The images of this project, run as the Helm chart runs them. By {@code bin/images check}. */
+/**
+ * Tests the images of this project, which run as the Helm chart runs them. {@code bin/images check}
+ * runs it.
+ */
 @Tag("images")
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-final class ContainersImagesTest {
+final class ContainersImagesTest extends ContainersFixture {
   private static final int SPANS = 6_000;
 
-  private final HttpClient http =
-      HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(2)).build();
-  private Containers containers;
-  private ContainerBooks books;
-
-  @BeforeAll
-  void start() throws IOException, InterruptedException {
-    containers = new Containers(newDirectory(), http);
-    books = new ContainerBooks(containers, http);
-    containers.start();
+  @Override
+  protected void addPrograms() throws IOException {
     tell(
         "server ready %d ms after its start",
         containers.addServer(Containers.TAG).awaitReady().toMillis());
@@ -43,31 +30,12 @@ final class ContainersImagesTest {
         containers.addAgent(Containers.TAG).awaitReady().toMillis());
   }
 
-  /** Below the build's, which Docker can mount; other users read it. */
-  static Path newDirectory() throws IOException {
-    Path parent = Files.createDirectories(Path.of("target", "containers").toAbsolutePath());
-    Path directory = Files.createTempDirectory(parent, "run-");
-    assertThat(directory.toFile().setExecutable(true, false)).isTrue();
-    assertThat(directory.toFile().setReadable(true, false)).isTrue();
-    return directory;
-  }
-
-  /** For {@code bin/images} and {@code bin/load}, which show these lines alone. */
-  static void tell(String format, Object... arguments) {
-    System.out.println("containers: " + String.format(format, arguments));
-  }
-
-  @AfterAll
-  void close() {
-    containers.close();
-  }
-
   private Stream<ContainerProgram> programs() {
     return Stream.concat(containers.agents().stream(), containers.servers().stream());
   }
 
   @Test
-  void programsHaveNoRightsAndNowhereToWrite() throws IOException, InterruptedException {
+  void programsHaveNoRightsAndCannotWriteToTheirImage() throws IOException, InterruptedException {
     for (ContainerProgram program : programs().toList()) {
       String status = program.run("cat", "/proc/1/status");
 
@@ -85,7 +53,7 @@ final class ContainersImagesTest {
   }
 
   @Test
-  void spansAreCountedExactlyWhenProgramsAreStopped() throws IOException, InterruptedException {
+  void spansCountExactlyAlthoughProgramsAreStopped() throws IOException, InterruptedException {
     ContainerProgram agent = containers.agents().getFirst();
     ContainerProgram server = containers.servers().getFirst();
     books.sendDuring(() -> {
@@ -108,19 +76,19 @@ final class ContainersImagesTest {
     tell("%s", books.line());
   }
 
-  /** Also where /tmp must not execute. */
+  /** The library is loaded although /tmp is mounted without the right to execute. */
   @Test
-  void agentHasTheTransportOfLinux() throws IOException, InterruptedException {
+  void agentLoadsTheNativeTransportOfLinux() throws IOException, InterruptedException {
     assertThat(containers.agents().getFirst().run("cat", "/proc/1/maps"))
         .contains("/opt/trace-etl/native/");
   }
 
   /**
-   * Each library in the image is in the bill of materials, and the other way round. Spring Boot's
-   * starters are lists of libraries and no library: what packs the program leaves them out.
+   * Tests that the image and the bill of materials have the same libraries. Spring Boot's starters
+   * are lists of libraries, which the packaged program does not contain.
    */
   @Test
-  void billOfMaterialsIsWhatIsThere() throws IOException, InterruptedException {
+  void billOfMaterialsListsTheLibrariesOfTheImage() throws IOException, InterruptedException {
     for (ContainerProgram program : programs().toList()) {
       JsonNode bill = new JsonMapper().readTree(program.run("cat", "/opt/trace-etl/sbom.cdx.json"));
       Set<String> said = new TreeSet<>();

@@ -3,52 +3,28 @@ package org.traceetl.perf.systest.chaos;
 import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
-import java.net.http.HttpClient;
 import java.time.Duration;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
 
 /**
- * An installation in containers under load, to which nodes come and from which nodes and networks
- * go. Each test leaves it working, and holds the counts of all tests before it as well. By {@code
- * bin/load}.
+ * Adds and kills nodes, and cuts networks, of an installation in containers under load. Each test
+ * leaves it working, and also compares the counts of all tests before it. {@code bin/load} runs it.
  */
 @Tag("load")
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-final class ContainersUnderLoadTest {
+final class ContainersUnderLoadTest extends ContainersFixture {
   private static final int SPANS = 4_000;
   private static final String OWNED = "trace_etl_queue_lag_messages{";
 
-  /** Clients are gone for the broker by then, and the queues are with others. */
+  /** The time until the broker has dropped a client, and others own its queues. */
   private static final Duration CUT_LIMIT = ChaosInstallation.SESSION.multipliedBy(3);
 
-  private final HttpClient http =
-      HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(2)).build();
-  private Containers containers;
-  private ContainerBooks books;
-
-  @BeforeAll
-  void start() throws IOException, InterruptedException {
-    containers = new Containers(ContainersImagesTest.newDirectory(), http);
-    books = new ContainerBooks(containers, http);
-    containers.start();
-    containers.addServer(Containers.TAG);
-    containers.addServer(Containers.TAG);
-    containers.addAgent(Containers.TAG);
-    containers.addAgent(Containers.TAG);
-    containers.servers().forEach(ContainerProgram::awaitReady);
-    containers.agents().forEach(ContainerProgram::awaitReady);
+  @Override
+  protected void addPrograms() throws IOException {
+    addTwoOfEach(Containers.TAG);
   }
 
-  @AfterAll
-  void close() {
-    containers.close();
-  }
-
-  /** How many queues a server says that it has. */
+  /** Returns the number of queues that a server reports. */
   private static long queuesOf(ContainerProgram server) throws InterruptedException {
     return server.page().lines().filter(line -> line.startsWith(OWNED)).count();
   }
@@ -63,7 +39,7 @@ final class ContainersUnderLoadTest {
   }
 
   @Test
-  void serverThatIsAddedTakesQueuesOver() throws IOException, InterruptedException {
+  void addedServerTakesOverQueues() throws IOException, InterruptedException {
     books.exactAfter(
         "a server is added",
         () -> {

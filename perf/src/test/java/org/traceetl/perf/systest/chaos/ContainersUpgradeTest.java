@@ -1,54 +1,29 @@
 package org.traceetl.perf.systest.chaos;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.traceetl.perf.systest.chaos.ContainersImagesTest.tell;
 
 import java.io.IOException;
-import java.net.http.HttpClient;
-import java.time.Duration;
 import java.util.List;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
 
 /**
- * An installation in containers that is brought from one build to another and back under load, one
- * program after another: servers with one more meanwhile, as the chart's Deployment does, agents in
- * their places. By {@code bin/load --from}.
+ * Upgrades an installation in containers from one build to another and back under load, one program
+ * after another. Servers are added before old ones stop, as in the chart's Deployment; agents are
+ * replaced in their places. {@code bin/load --from} runs it.
  */
 @Tag("upgrade")
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-final class ContainersUpgradeTest {
+final class ContainersUpgradeTest extends ContainersFixture {
   private static final int SPANS = 2_000;
   private static final String FROM = System.getProperty("traceetl.image-tag-before", "");
 
-  private final HttpClient http =
-      HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(2)).build();
-  private Containers containers;
-  private ContainerBooks books;
-
-  @BeforeAll
-  void start() throws IOException, InterruptedException {
-    containers = new Containers(ContainersImagesTest.newDirectory(), http);
-    books = new ContainerBooks(containers, http);
-    containers.start();
-    containers.addServer(FROM);
-    containers.addServer(FROM);
-    containers.addAgent(FROM);
-    containers.addAgent(FROM);
-    containers.servers().forEach(ContainerProgram::awaitReady);
-    containers.agents().forEach(ContainerProgram::awaitReady);
-  }
-
-  @AfterAll
-  void close() {
-    containers.close();
+  @Override
+  protected void addPrograms() throws IOException {
+    addTwoOfEach(FROM);
   }
 
   @Test
-  void otherBuildTakesOverAndGivesBackExactly() throws IOException, InterruptedException {
+  void upgradeAndDowngradeCountExactly() throws IOException, InterruptedException {
     String before = images();
     books.exactAfter(
         "servers, then agents from " + FROM + " to " + Containers.TAG,
@@ -57,7 +32,7 @@ final class ContainersUpgradeTest {
           rollServers(Containers.TAG);
           rollAgents(Containers.TAG);
         });
-    // Of the same image it would be no upgrade.
+    // Fails if both tags name the same image.
     assertThat(images()).isNotEqualTo(before);
     books.exactAfter(
         "agents, then servers back to " + FROM,

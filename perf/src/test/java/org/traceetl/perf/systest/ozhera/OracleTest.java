@@ -1,7 +1,7 @@
 package org.traceetl.perf.systest.ozhera;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.traceetl.perf.systest.ozhera.SpanWriter.put;
+import static org.traceetl.testkit.OzheraMessages.attributes;
 
 import java.util.HashMap;
 import java.util.HashSet;
@@ -11,7 +11,6 @@ import java.util.TreeMap;
 import org.apache.thrift.TDeserializer;
 import org.apache.thrift.protocol.TCompactProtocol;
 import org.junit.jupiter.api.Test;
-import org.traceetl.proto.thrift.ozhera.TAttributes;
 import org.traceetl.proto.thrift.ozhera.TExtra;
 import org.traceetl.proto.thrift.ozhera.TResource;
 import org.traceetl.proto.thrift.ozhera.TSpanData;
@@ -22,9 +21,8 @@ final class OracleTest {
 
   private final Oracle oracle = new Oracle("staging", "hera", SpanGenerator.RULES);
 
-  private static TSpanData span(String application, String name, long nanos, TAttributes of) {
-    TAttributes resource = new TAttributes();
-    put(resource, "service.env", "staging");
+  private static TSpanData span(
+      String application, String name, long nanos, Object... keysAndValues) {
     return new TSpanData()
         .setTraceId("0123456789abcdef0123456789abcdef")
         .setSpanId("0123456789abcdef")
@@ -32,8 +30,8 @@ final class OracleTest {
         .setStartEpochNanos(START_NANOS)
         .setEndEpochNanos(START_NANOS + nanos)
         .setExtra(new TExtra().setServiceName(application).setIp("10.1.2.3"))
-        .setResouce(new TResource().setAttributes(resource))
-        .setAttributes(of);
+        .setResouce(new TResource().setAttributes(attributes("service.env", "staging")))
+        .setAttributes(attributes(keysAndValues));
   }
 
   private Map<String, Double> samples() {
@@ -44,11 +42,17 @@ final class OracleTest {
 
   @Test
   void aFailedHttpSpanHasItsCodeAndADocument() {
-    TAttributes attributes = new TAttributes();
-    put(attributes, "span.kind", "server");
-    put(attributes, "http.method", "GET");
-    put(attributes, "error", true);
-    oracle.add(span("order-service", "/orders", 60_000_999, attributes));
+    oracle.add(
+        span(
+            "order-service",
+            "/orders",
+            60_000_999,
+            "span.kind",
+            "server",
+            "http.method",
+            "GET",
+            "error",
+            true));
 
     String common = "application=order_service, ";
     String labels = "methodName=/orders, serverEnv=staging, serverIp=10.1.2.3}";
@@ -87,11 +91,9 @@ final class OracleTest {
 
   @Test
   void aThresholdMustBeExceededByAWholeMicrosecond() {
-    TAttributes attributes = new TAttributes();
-    put(attributes, "span.kind", "client");
-    put(attributes, "rpc.system", "dubbo");
-    put(attributes, "rpc.service", "Stock");
-    put(attributes, "rpc.method", "reserve");
+    Object[] attributes = {
+      "span.kind", "client", "rpc.system", "dubbo", "rpc.service", "Stock", "rpc.method", "reserve"
+    };
     oracle.add(span("shop", "Stock/reserve", 1_000_000_999, attributes));
     assertThat(oracle.documents()).isEmpty();
 
@@ -116,12 +118,18 @@ final class OracleTest {
 
   @Test
   void anExcludedSpanIsInTheStatisticsAlone() {
-    TAttributes attributes = new TAttributes();
-    put(attributes, "span.kind", "server");
-    put(attributes, "http.method", "GET");
-    put(attributes, "thread.name", "nacos-client");
-    oracle.add(span("shop", "/orders", 1_000, attributes));
-    oracle.add(span("load-test-3", "/orders", 1_000, new TAttributes()));
+    oracle.add(
+        span(
+            "shop",
+            "/orders",
+            1_000,
+            "span.kind",
+            "server",
+            "http.method",
+            "GET",
+            "thread.name",
+            "nacos-client"));
+    oracle.add(span("load-test-3", "/orders", 1_000));
     assertThat(samples())
         .isEqualTo(
             Map.of(
@@ -131,12 +139,19 @@ final class OracleTest {
 
   @Test
   void aPasswordIsInNoLabelOrDocument() {
-    TAttributes attributes = new TAttributes();
-    put(attributes, "db.system", "mysql");
-    put(attributes, "db.connection_string", "mysql://shop:" + DatabaseSecret.PASSWORD + "@db:3306");
-    put(attributes, "db.name", "orders");
-    put(attributes, "error", "true");
-    oracle.add(span("shop", "SELECT", 1_000, attributes));
+    oracle.add(
+        span(
+            "shop",
+            "SELECT",
+            1_000,
+            "db.system",
+            "mysql",
+            "db.connection_string",
+            "mysql://shop:" + DatabaseSecret.PASSWORD + "@db:3306",
+            "db.name",
+            "orders",
+            "error",
+            "true"));
     assertThat(samples().toString() + oracle.documents())
         .contains("mysql://shop:***@db:3306/orders")
         .doesNotContain(DatabaseSecret.PASSWORD);

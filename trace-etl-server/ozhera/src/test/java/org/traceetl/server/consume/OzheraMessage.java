@@ -1,19 +1,13 @@
 package org.traceetl.server.consume;
 
-import java.util.ArrayList;
-import java.util.List;
-import org.apache.thrift.TException;
-import org.apache.thrift.TSerializer;
-import org.apache.thrift.protocol.TCompactProtocol;
-import org.traceetl.proto.thrift.ozhera.TAttributeKey;
-import org.traceetl.proto.thrift.ozhera.TAttributeType;
+import java.util.Arrays;
 import org.traceetl.proto.thrift.ozhera.TAttributes;
 import org.traceetl.proto.thrift.ozhera.TExtra;
 import org.traceetl.proto.thrift.ozhera.TKind;
 import org.traceetl.proto.thrift.ozhera.TResource;
 import org.traceetl.proto.thrift.ozhera.TSpanData;
 import org.traceetl.proto.thrift.ozhera.TStatus;
-import org.traceetl.proto.thrift.ozhera.TValue;
+import org.traceetl.testkit.OzheraMessages;
 
 /** A span for a test, as OzHera's agent would write it. */
 final class OzheraMessage {
@@ -60,7 +54,7 @@ final class OzheraMessage {
       TStatus status,
       long durationNanos,
       String... attributes) {
-    return bytes(
+    return OzheraMessages.of(
         new TSpanData()
             .setTraceId("0af7651916cd43dd8448eb211c80319c")
             .setSpanId("b7ad6b7169203331")
@@ -76,7 +70,7 @@ final class OzheraMessage {
 
   /** A failed span of these IDs. */
   static byte[] failed(String traceId, String spanId, long startNanos) {
-    return bytes(
+    return OzheraMessages.of(
         new TSpanData()
             .setTraceId(traceId)
             .setSpanId(spanId)
@@ -89,31 +83,16 @@ final class OzheraMessage {
             .setExtra(new TExtra().setServiceName("shop")));
   }
 
-  private static byte[] bytes(TSpanData span) {
-    try {
-      return new TSerializer(new TCompactProtocol.Factory()).serialize(span);
-    } catch (TException e) {
-      throw new IllegalStateException(e);
-    }
-  }
-
   private static TAttributes attributes(String... keysAndValues) {
-    List<TAttributeKey> keys = new ArrayList<>();
-    List<TValue> values = new ArrayList<>();
-    for (int i = 0; i < keysAndValues.length; i += 2) {
-      String value = keysAndValues[i + 1];
-      TAttributeType type =
-          value.matches("\\d{1,9}")
-              ? TAttributeType.LONG
-              : value.matches("true|false") ? TAttributeType.BOOLEAN : TAttributeType.STRING;
-      keys.add(new TAttributeKey().setType(type).setValue(keysAndValues[i]));
-      values.add(
-          switch (type) {
-            case LONG -> new TValue().setLongValue(Long.parseLong(value));
-            case BOOLEAN -> new TValue().setBoolValue(Boolean.parseBoolean(value));
-            default -> new TValue().setStringValue(value);
-          });
+    Object[] typed = Arrays.copyOf(keysAndValues, keysAndValues.length, Object[].class);
+    for (int i = 1; i < typed.length; i += 2) {
+      String value = keysAndValues[i];
+      if (value.matches("\\d{1,9}")) {
+        typed[i] = Long.parseLong(value);
+      } else if (value.matches("true|false")) {
+        typed[i] = Boolean.parseBoolean(value);
+      }
     }
-    return new TAttributes().setKeys(keys).setValues(values);
+    return OzheraMessages.attributes(typed);
   }
 }

@@ -2,7 +2,6 @@ package org.traceetl.server.decode;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -10,9 +9,6 @@ import java.util.function.IntUnaryOperator;
 import java.util.stream.IntStream;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
-import org.apache.thrift.TException;
-import org.apache.thrift.TSerializer;
-import org.apache.thrift.protocol.TCompactProtocol;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -29,6 +25,7 @@ import org.traceetl.proto.thrift.ozhera.TStatus;
 import org.traceetl.proto.thrift.ozhera.TValue;
 import org.traceetl.server.config.SeriesConfig.Dimension;
 import org.traceetl.server.config.SeriesConfig.From;
+import org.traceetl.testkit.OzheraMessages;
 
 /** A span of OzHera as a batch of one. */
 final class OzheraSpanTest {
@@ -41,14 +38,6 @@ final class OzheraSpanTest {
 
   private final BatchDecoder decoder = new BatchDecoder(DIMENSIONS, null, Messages.of("ozhera"));
 
-  private static byte[] message(TSpanData span) {
-    try {
-      return new TSerializer(new TCompactProtocol.Factory()).serialize(span);
-    } catch (TException e) {
-      throw new IllegalStateException(e);
-    }
-  }
-
   private static TSpanData span() {
     return new TSpanData()
         .setTraceId("0af7651916cd43dd8448eb211c80319c")
@@ -58,38 +47,13 @@ final class OzheraSpanTest {
         .setStatus(TStatus.ERROR)
         .setStartEpochNanos(1_000)
         .setEndEpochNanos(3_500)
-        .setAttributes(attributes(Map.of("http.status_code", value(500), "peer", value("b"))))
-        .setResouce(new TResource().setAttributes(attributes(Map.of("zone", value("z1")))))
+        .setAttributes(OzheraMessages.attributes("http.status_code", 500, "peer", "b"))
+        .setResouce(new TResource().setAttributes(OzheraMessages.attributes("zone", "z1")))
         .setExtra(new TExtra().setIp("10.0.0.1").setHostname("h1").setServiceName("shop-web"));
   }
 
-  private static TValue value(String text) {
-    return new TValue().setStringValue(text);
-  }
-
-  private static TValue value(long number) {
-    return new TValue().setLongValue(number);
-  }
-
-  private static TAttributes attributes(Map<String, TValue> values) {
-    TAttributes attributes =
-        new TAttributes().setKeys(new ArrayList<>()).setValues(new ArrayList<>());
-    new TreeMap<>(values)
-        .forEach((key, value) -> {
-          TAttributeType type =
-              value.isSetLongValue()
-                  ? TAttributeType.LONG
-                  : value.isSetBoolValue()
-                      ? TAttributeType.BOOLEAN
-                      : value.isSetDoubleValue() ? TAttributeType.DOUBLE : TAttributeType.STRING;
-          attributes.addToKeys(new TAttributeKey().setType(type).setValue(key));
-          attributes.addToValues(value);
-        });
-    return attributes;
-  }
-
   private Rejection decode(TSpanData span) {
-    byte[] message = message(span);
+    byte[] message = OzheraMessages.of(span);
     return decoder.decode(message, 0, message.length);
   }
 
@@ -148,7 +112,7 @@ final class OzheraSpanTest {
   @Test
   void theAddressBesideTheResourceGoesFirst() {
     TSpanData span = span();
-    span.getResouce().setAttributes(attributes(Map.of("ip", value("::1"))));
+    span.getResouce().setAttributes(OzheraMessages.attributes("ip", "::1"));
     decode(span);
     assertThat(text(decoder.columns().dimension(0, 1))).isEqualTo("10.0.0.1");
     assertThat(decoder.resourceAttributeCount()).isEqualTo(2);
@@ -162,10 +126,10 @@ final class OzheraSpanTest {
   @Test
   void theResourcesHostNameGoesFirstUnlessItIsEmpty() {
     TSpanData span = span();
-    span.getResouce().setAttributes(attributes(Map.of("hostname", value(""))));
+    span.getResouce().setAttributes(OzheraMessages.attributes("hostname", ""));
     decode(span);
     assertThat(resource()).containsEntry("hostname", "h1");
-    span.getResouce().setAttributes(attributes(Map.of("hostname", value("h2"))));
+    span.getResouce().setAttributes(OzheraMessages.attributes("hostname", "h2"));
     decode(span);
     assertThat(resource()).containsEntry("hostname", "h2");
   }
@@ -173,7 +137,7 @@ final class OzheraSpanTest {
   @Test
   void theSpanGoesBeforeItsResource() {
     TSpanData span = span();
-    span.setAttributes(attributes(Map.of("zone", value("z2"))));
+    span.setAttributes(OzheraMessages.attributes("zone", "z2"));
     decode(span);
     assertThat(text(decoder.columns().dimension(0, 2))).isEqualTo("z2");
   }
@@ -182,7 +146,7 @@ final class OzheraSpanTest {
   void theApplicationMayBeTheResources() {
     TSpanData span = span();
     span.getExtra().setServiceName("");
-    span.getResouce().setAttributes(attributes(Map.of("service.name", value("bank"))));
+    span.getResouce().setAttributes(OzheraMessages.attributes("service.name", "bank"));
     assertThat(decode(span)).isEqualTo(Rejection.NONE);
     assertThat(text(decoder.application())).isEqualTo("bank");
   }
@@ -203,11 +167,10 @@ final class OzheraSpanTest {
     decode(
         span()
             .setAttributes(
-                attributes(
-                    Map.of(
-                        "long", value(number),
-                        "double", new TValue().setDoubleValue(real),
-                        "boolean", new TValue().setBoolValue(flag)))));
+                OzheraMessages.attributes(
+                    "long", number,
+                    "double", real,
+                    "boolean", flag)));
     assertThat(attributes())
         .isEqualTo(
             Map.of(
@@ -235,17 +198,16 @@ final class OzheraSpanTest {
     span.getExtra().unsetServiceName();
     span.getResouce()
         .setAttributes(
-            attributes(
-                Map.of(
-                    "service.name",
-                    value("bank"),
-                    "ip",
-                    value("::1"),
-                    "zone",
-                    value("z1"),
-                    "telemetry.sdk.language",
-                    value("java"))));
-    byte[] message = message(span);
+            OzheraMessages.attributes(
+                "service.name",
+                "bank",
+                "ip",
+                "::1",
+                "zone",
+                "z1",
+                "telemetry.sdk.language",
+                "java"));
+    byte[] message = OzheraMessages.of(span);
     assertThat(mapped.decode(message, 0, message.length)).isEqualTo(Rejection.NONE);
     assertThat(mapped.text(mapped.application(), 100)).isEqualTo("bank");
     SpanColumns columns = mapped.columns();
@@ -260,7 +222,7 @@ final class OzheraSpanTest {
 
   @Test
   void attributesWithoutValueAreLeftOut() {
-    TAttributes attributes = attributes(Map.of("a", value("1"), "b", new TValue()));
+    TAttributes attributes = OzheraMessages.attributes("a", "1", "b", null);
     attributes.addToKeys(new TAttributeKey().setType(TAttributeType.LONG_ARRAY).setValue("c"));
     attributes.addToValues(new TValue().setLongArrayValue(List.of(1L, 2L)));
     decode(span().setAttributes(attributes));
@@ -278,7 +240,7 @@ final class OzheraSpanTest {
     byte[] batch = new byte[200];
     int batchLength = writer.finish(1, 2, 3, 4);
     System.arraycopy(writer.buffer(), 0, batch, 7, batchLength);
-    byte[] span = message(span());
+    byte[] span = OzheraMessages.of(span());
     // More than once, and in turns: nothing of one format may show in the other.
     for (int i = 0; i < 3; i++) {
       assertThat(either.decode(batch, 7, batchLength) == Rejection.NONE)

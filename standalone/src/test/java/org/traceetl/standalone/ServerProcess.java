@@ -1,0 +1,82 @@
+package org.traceetl.standalone;
+
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.traceetl.server.TraceEtlServer;
+import org.traceetl.testkit.Ports;
+import org.traceetl.testkit.Program;
+
+/** A server in its own process, which can be killed. */
+final class ServerProcess implements AutoCloseable {
+  private static final Duration START_LIMIT = Duration.ofMinutes(4);
+
+  private final Program program;
+  private final int port;
+
+  private ServerProcess(Program program, int port) {
+    this.program = program;
+    this.port = port;
+  }
+
+  /**
+   * Starts a server on a free port, and waits until it is ready.
+   *
+   * @param directory for its log
+   */
+  static ServerProcess start(Path directory, Map<String, Object> properties)
+      throws IOException, InterruptedException {
+    int port = new Ports().next();
+    Files.createDirectories(directory);
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(
+        List.of(
+            "-Xmx256m",
+            "-XX:+UseSerialGC",
+            "--enable-native-access=ALL-UNNAMED",
+            "--sun-misc-unsafe-memory-access=allow",
+            "-Duser.home=" + directory,
+            "-Drocketmq.log.root=" + directory.resolve("rocketmq-log"),
+            "-cp",
+            System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
+            TraceEtlServer.class.getName()));
+    Map<String, Object> all = new HashMap<>(properties);
+    all.put("server.port", port);
+    all.forEach((key, value) -> command.add("--" + key + "=" + value));
+    ServerProcess server =
+        new ServerProcess(
+            new Program(
+                "server",
+                command,
+                Map.of(),
+                directory.resolve("server.log"),
+                URI.create("http://127.0.0.1:" + port + "/ready")),
+            port);
+    server.program.start();
+    try (HttpClient http = HttpClient.newHttpClient()) {
+      server.program.awaitReady(http, START_LIMIT);
+    }
+    return server;
+  }
+
+  URI uri(String path) {
+    return URI.create("http://127.0.0.1:" + port + path);
+  }
+
+  void kill() {
+    program.kill();
+  }
+
+  @Override
+  public void close() {
+    kill();
+  }
+}
