@@ -21,9 +21,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
-import org.apache.rocketmq.client.producer.DefaultMQProducer;
-import org.apache.rocketmq.common.message.Message;
-import org.apache.rocketmq.common.message.MessageQueue;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -33,7 +30,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.traceetl.server.TraceEtlServer;
 import org.traceetl.testkit.Elasticsearch;
-import org.traceetl.testkit.EmbeddedRocketMq;
 import org.traceetl.testkit.Prometheus;
 
 /**
@@ -143,7 +139,7 @@ final class DashboardQueriesTest {
                   RULES.resolve("trace-etl-alerts.rules.yaml")),
               kind.nativeBuckets));
     }
-    sendWhatIsNoSpan();
+    sendMalformedSpan();
     load = Thread.ofPlatform().name("load").start(this::load);
   }
 
@@ -175,7 +171,7 @@ final class DashboardQueriesTest {
   }
 
   /** Sends a span with an ID of three bytes, which the agent refuses. */
-  private void sendWhatIsNoSpan() throws IOException, InterruptedException {
+  private void sendMalformedSpan() throws IOException, InterruptedException {
     byte[] request = {0x0a, 9, 0x12, 7, 0x12, 5, 0x0a, 3, 1, 2, 3};
     HttpResponse<Void> response;
     try (HttpClient http = HttpClient.newHttpClient()) {
@@ -291,7 +287,7 @@ final class DashboardQueriesTest {
   }
 
   @Test
-  void everyRuleIsEvaluatedAndFindsWhatItReads() throws Exception {
+  void everyRuleIsEvaluatedAndFindsItsSeries() throws Exception {
     for (Kind kind : Kind.values()) {
       EndToEndTest.eventually("rules without errors, " + kind)
           .untilAsserted(() ->
@@ -326,24 +322,13 @@ final class DashboardQueriesTest {
   }
 
   @Test
-  void whatCannotBeReadIsAlerted() throws Exception {
+  void unreadableMessagesRaiseAlerts() throws Exception {
     // Start from 0: a counter that is first scraped at 1 has not increased.
     for (Kind kind : Kind.values()) {
       EndToEndTest.eventually("a scrape, " + kind)
           .until(() -> prometheus.get(kind).hasData("trace_etl_batches_rejected_total == 0", true));
     }
-    DefaultMQProducer producer = new DefaultMQProducer("junk-" + topic);
-    producer.setNamesrvAddr(SharedBroker.get().namesrvAddress());
-    producer.setInstanceName("junk-" + topic);
-    producer.start();
-    try {
-      producer.send(
-          new Message(topic, "no batch".getBytes(UTF_8)),
-          new MessageQueue(topic, EmbeddedRocketMq.BROKER, 0),
-          20_000);
-    } finally {
-      producer.shutdown();
-    }
+    SharedBroker.send(topic, 0, "no batch".getBytes(UTF_8));
 
     awaitAlert(Kind.OTEL, "TraceEtlAgentSpansRejected");
     for (Kind kind : Kind.values()) {

@@ -24,7 +24,7 @@ final class DashboardTest {
 
   @ParameterizedTest
   @MethodSource("dashboards")
-  void nothingTiesItToOneGrafana(Dashboard dashboard) {
+  void dashboardCanBeImportedIntoAnyGrafana(Dashboard dashboard) {
     JsonNode json = dashboard.json();
 
     assertThat(json.path("schemaVersion").asInt()).isEqualTo(SCHEMA_VERSION);
@@ -40,7 +40,7 @@ final class DashboardTest {
 
   @ParameterizedTest
   @MethodSource("dashboards")
-  void everyPanelSaysWhatItShows(Dashboard dashboard) {
+  void everyPanelHasTitleDescriptionAndUnit(Dashboard dashboard) {
     assertThat(dashboard.panels())
         .isNotEmpty()
         .allSatisfy(panel -> {
@@ -62,7 +62,7 @@ final class DashboardTest {
 
   @ParameterizedTest
   @MethodSource("dashboards")
-  void panelsHaveNumbersAndPlacesOfTheirOwn(Dashboard dashboard) {
+  void panelsHaveUniqueIdsAndPlaces(Dashboard dashboard) {
     Set<Integer> numbers = new HashSet<>();
     Set<String> cells = new HashSet<>();
     for (Dashboard.Panel panel : dashboard.panels()) {

@@ -28,16 +28,12 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.zip.GZIPInputStream;
-import org.apache.rocketmq.client.producer.DefaultMQProducer;
-import org.apache.rocketmq.common.message.Message;
-import org.apache.rocketmq.common.message.MessageQueue;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
-import org.traceetl.testkit.EmbeddedRocketMq;
 import org.traceetl.testkit.PageSample;
 import org.traceetl.testkit.Programs;
 import org.traceetl.testkit.Prometheus;
@@ -89,7 +85,7 @@ final class EndToEndTest {
   }
 
   @Test
-  void whatSdksSendIsWhatPrometheusAnswers() throws Exception {
+  void prometheusReturnsTheSpansThatSdksSend() throws Exception {
     Set<String> services =
         new TreeSet<>(Set.of("java-grpc", "java-http", "python-grpc", "python-http"));
     try (ExecutorService senders = Executors.newVirtualThreadPerTaskExecutor()) {
@@ -236,7 +232,7 @@ final class EndToEndTest {
   }
 
   @Test
-  void linesOfARotatedTraceLogCountOnceEach() throws Exception {
+  void eachLineOfARotatedTraceLogCountsOnce() throws Exception {
     String application = "log-writer";
     Path log = Files.createDirectories(directory.resolve("log/log-writer/trace"));
     Path current = log.resolve("trace.log");
@@ -283,7 +279,7 @@ final class EndToEndTest {
   }
 
   @Test
-  void aMalformedMessageLosesOnlyItself() throws Exception {
+  void malformedMessageLosesNoOtherSpan() throws Exception {
     String service = "between-junk";
     int junkBefore = (int) orZero(prometheus.value("sum(trace_etl_batches_rejected_total)"));
     List<byte[]> junk =
@@ -292,25 +288,16 @@ final class EndToEndTest {
             new byte[] {1},
             new byte[64 * 1024],
             "\u0018\u0007 {\"spans\": []}".getBytes(UTF_8));
-    DefaultMQProducer producer = new DefaultMQProducer("junk-" + topic);
-    producer.setNamesrvAddr(SharedBroker.get().namesrvAddress());
-    producer.setInstanceName("junk-" + topic);
-    producer.start();
     try (OtlpSpans spans = OtlpSpans.overGrpc(service, installation.otlpGrpcPort())) {
       for (byte[] body : junk) {
         spans.send("good", SpanKind.SERVER, StatusCode.OK, 5_000_000);
         spans.flush();
         for (int queue = 0; queue < QUEUES; queue++) {
-          producer.send(
-              new Message(topic, body),
-              new MessageQueue(topic, EmbeddedRocketMq.BROKER, queue),
-              20_000);
+          SharedBroker.send(topic, queue, body);
         }
         spans.send("good", SpanKind.SERVER, StatusCode.OK, 5_000_000);
         spans.flush();
       }
-    } finally {
-      producer.shutdown();
     }
 
     eventually("the refused messages")
@@ -347,7 +334,7 @@ final class EndToEndTest {
   }
 
   @Test
-  void thePageIsWhatItsHeadersSay() throws Exception {
+  void pageHasTheFormatOfItsHeaders() throws Exception {
     try (OtlpSpans spans = OtlpSpans.overGrpc("on-the-page", installation.otlpGrpcPort())) {
       spans.send("page", SpanKind.SERVER, StatusCode.OK, 5_000_000);
       spans.flush();
@@ -375,7 +362,7 @@ final class EndToEndTest {
   }
 
   @Test
-  void promtoolFindsNothingButTheUnitOfTheProfile() throws Exception {
+  void promtoolReportsOnlyTheUnitOfTheProfile() throws Exception {
     Programs.Result result =
         Programs.run(
             List.of(Programs.require("promtool"), "check", "metrics"),
@@ -393,7 +380,7 @@ final class EndToEndTest {
   }
 
   @Test
-  void hotspotsAreLeftWhereNothingWouldTellMovedSeriesApart() throws Exception {
+  void hotspotsAreDisabledWithoutTheQueueLabel() throws Exception {
     // By default, as here, only conflicting series have the label of the queue.
     assertThat(json(installation.httpPort(), "/api/hotspots").get("state").asString())
         .isEqualTo("disabled");

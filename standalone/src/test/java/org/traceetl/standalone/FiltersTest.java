@@ -43,7 +43,7 @@ final class FiltersTest {
   @TempDir private Path directory;
 
   @Test
-  void redisCommandsThatAreNotSentCountAsIfTheyHadBeen() throws Exception {
+  void filteredCommandsCountLikeSentOnes() throws Exception {
     Path file = Files.writeString(directory.resolve("filters.yaml"), "# nothing yet\n");
     try (EmbeddedInstallation installation = start(file);
         OtlpSpans spans = OtlpSpans.overGrpc("checkout", installation.otlpGrpcPort())) {

@@ -34,7 +34,7 @@ final class FleetApiTest {
   @TempDir private Path directory;
 
   @Test
-  void everyServerTellsTheSameOfTheFleetExactly() throws Exception {
+  void everyServerReportsExactNumbersOfTheFleet() throws Exception {
     EmbeddedInstallation.Settings settings = settings();
     try (EmbeddedInstallation first = EmbeddedInstallation.start(settings)) {
       first.awaitReady(Duration.ofSeconds(60));

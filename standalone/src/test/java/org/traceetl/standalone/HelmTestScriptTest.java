@@ -17,7 +17,7 @@ final class HelmTestScriptTest {
   @TempDir private Path directory;
 
   @Test
-  void aSpanIsSentAndFoundCounted() throws Exception {
+  void scriptSendsASpanAndFindsItCounted() throws Exception {
     String topic = SharedBroker.newTopic(2);
     try (EmbeddedInstallation installation =
         EmbeddedInstallation.start(SharedBroker.settings(topic, directory, Map.of()))) {

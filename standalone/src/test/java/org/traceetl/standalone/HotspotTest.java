@@ -33,7 +33,7 @@ final class HotspotTest {
   @TempDir private Path directory;
 
   @Test
-  void aHotspotMovesToMoreQueuesAndEverySpanCountsOnce() throws Exception {
+  void hotspotMovesToMoreQueuesAndEverySpanCountsOnce() throws Exception {
     EmbeddedInstallation.Settings settings = settings();
     AtomicLong sent = new AtomicLong();
     AtomicBoolean enough = new AtomicBoolean();

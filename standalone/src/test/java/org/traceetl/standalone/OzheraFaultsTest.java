@@ -80,7 +80,7 @@ final class OzheraFaultsTest {
    * two Prometheus had a part; at a longer interval half was lost.
    */
   @Test
-  void aScrapeTakesNothingFromAnotherOne() throws Exception {
+  void scrapeTakesNoDataFromAnotherScraper() throws Exception {
     OzheraServer server = server(Map.of());
     OzheraServer.Scraper often = server.scraper("prometheus-a");
     OzheraServer.Scraper seldom = server.scraper("prometheus-b");
@@ -102,7 +102,7 @@ final class OzheraFaultsTest {
 
   /** Fault 1: the content of an answer that did not arrive was lost. */
   @Test
-  void anAnswerThatDoesNotArriveIsPartOfTheNextOne() throws Exception {
+  void lostAnswerIsPartOfTheNextOne() throws Exception {
     OzheraServer server = server(Map.of());
     OzheraServer.Scraper witness = server.scraper("witness");
     OzheraServer.Scraper scraper = server.scraper("unlucky");
@@ -139,7 +139,7 @@ final class OzheraFaultsTest {
    * all waiting data was discarded.
    */
   @Test
-  void whatNobodyScrapesIsBoundedAndComesInFull() throws Exception {
+  void unscrapedDataIsBoundedAndDeliveredInFull() throws Exception {
     int most = 40;
     OzheraServer server =
         server(
@@ -166,7 +166,7 @@ final class OzheraFaultsTest {
    * Elasticsearch blocked all consumers.
    */
   @Test
-  void swapsLoseNothingAndAFullQueueStallsNobody() throws Exception {
+  void swapsLoseNoSpansAndAFullIndexQueueBlocksNoConsumer() throws Exception {
     OzheraServer server =
         server(
             Map.of(
@@ -202,7 +202,7 @@ final class OzheraFaultsTest {
    * and messages that a restart read again counted twice.
    */
   @Test
-  void aCrashLosesNothingAndCountsNothingTwice() throws Exception {
+  void crashLosesAndRepeatsNoSpan() throws Exception {
     OzheraServer.Scraper scraper;
     int sent = 10;
     try (OzheraServer first = OzheraServer.start(topic, Map.of())) {
@@ -242,7 +242,7 @@ final class OzheraFaultsTest {
 
   /** Fault 5: a span without the value of a label was dropped without a report. */
   @Test
-  void aSpanWithoutALabelCounts() throws Exception {
+  void spanWithoutALabelCounts() throws Exception {
     OzheraServer.Scraper scraper = server(Map.of()).scraper("prometheus");
     TSpanData dubbo =
         OzheraSender.with(
@@ -279,7 +279,7 @@ final class OzheraFaultsTest {
    * and above 30,000 waiting documents all were discarded.
    */
   @Test
-  void aRefusedDocumentIsTriedAgain() throws Exception {
+  void refusedDocumentIsRetried() throws Exception {
     URI elasticsearch = Elasticsearch.shared().url();
     String prefix = "refusing-errors-";
     put(
@@ -325,7 +325,7 @@ final class OzheraFaultsTest {
    * a token was required but never checked.
    */
   @Test
-  void anAnswerIsWhatItSaysAndAnErrorIsNone() throws Exception {
+  void answersHaveTheirContentTypeAndErrorsTheirStatus() throws Exception {
     OzheraServer server = server(Map.of());
     server.scraper("prometheus");
     for (String accept :
@@ -365,7 +365,7 @@ final class OzheraFaultsTest {
    * place and forgot a failed batch. It sent a span only when the next line arrived.
    */
   @Test
-  void theAgentLosesNoLineAndWaitsForNone() throws Exception {
+  void agentLosesNoLineAndSendsTheLastOne() throws Exception {
     Path log = Files.createDirectories(directory.resolve("log/shop/trace")).resolve("trace.log");
     String agents = SharedBroker.newTopic(QUEUES);
     EmbeddedInstallation.Settings settings =
@@ -412,7 +412,7 @@ final class OzheraFaultsTest {
 
   /** Fault 9: methods, addresses and SQL created series without a limit. */
   @Test
-  void seriesAboveTheLimitAreOneAndSumsStayRight() throws Exception {
+  void seriesAboveTheLimitBecomeOneWithExactSums() throws Exception {
     int most = 30;
     OzheraServer.Scraper scraper =
         server(Map.of("trace-etl.series.max-per-application", most)).scraper("prometheus");
@@ -436,7 +436,7 @@ final class OzheraFaultsTest {
 
   /** Fault 10: database passwords were stored in Elasticsearch in clear text. */
   @Test
-  void aPasswordIsNowhere() throws Exception {
+  void passwordIsOnNoPageAndInNoDocument() throws Exception {
     URI elasticsearch = Elasticsearch.shared().url();
     String prefix = "secret-errors-";
     OzheraServer.Scraper scraper =
@@ -497,7 +497,7 @@ final class OzheraFaultsTest {
    * rule applied to one named {@code a}.
    */
   @Test
-  void aRuleForAnotherApplicationIsNotForOneOfAShorterName() throws Exception {
+  void ruleDoesNotApplyToAPrefixOfItsApplication() throws Exception {
     Path rules =
         Files.writeString(
             directory.resolve("rules.yaml"),
@@ -540,7 +540,7 @@ final class OzheraFaultsTest {
 
   /** Deltas, which are not acknowledged, cannot fix faults 1 and 4 exactly; totals can. */
   @Test
-  void cumulativePagesGoOnWhereAKilledServerWas() throws Exception {
+  void cumulativePagesContinueAfterAKill() throws Exception {
     Map<String, Object> cumulative =
         Map.of("trace-etl.ozhera.temporality", "cumulative", "trace-etl.ozhera.scrapers", "");
     int sent = 10;

@@ -64,7 +64,7 @@ final class RingEndToEndTest {
   }
 
   @Test
-  void whatAnApplicationInJavaWritesIsWhatPrometheusAnswers() throws Exception {
+  void prometheusReturnsTheSpansOfAJavaApplication() throws Exception {
     Path input = Files.createFile(directory.resolve("nothing"));
 
     runToItsEnd(java("ring-java", "expected"), input);
@@ -75,7 +75,7 @@ final class RingEndToEndTest {
   /** Tests OpenTelemetry's SDK, and the provider that writes spans itself. */
   @ParameterizedTest
   @ValueSource(strings = {"sdk", "own"})
-  void whatAnApplicationInPythonWritesIsWhatPrometheusAnswers(String provider) throws Exception {
+  void prometheusReturnsTheSpansOfAPythonApplication(String provider) throws Exception {
     String service = "ring-python-" + provider;
     Path input = Files.write(directory.resolve(service + ".json"), OtlpSpans.expectedAsJson());
 
@@ -85,7 +85,7 @@ final class RingEndToEndTest {
   }
 
   @Test
-  void spansThatEndedBeforeAnApplicationInJavaWasKilledCount() throws Exception {
+  void spansOfAKilledJavaApplicationCount() throws Exception {
     Path ended = countsOf("ring-java-killed", RingProgram.THREADS);
     killed(java("ring-java-killed", "endless", ended.toString()), ended);
 
@@ -94,7 +94,7 @@ final class RingEndToEndTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"sdk", "own"})
-  void spansThatEndedBeforeAnApplicationInPythonWasKilledCount(String provider) throws Exception {
+  void spansOfAKilledPythonApplicationCount(String provider) throws Exception {
     String service = "ring-python-killed-" + provider;
     Path ended = countsOf(service, 1);
     killed(python(service, provider, "endless", ended.toString()), ended);

@@ -38,7 +38,7 @@ final class RulesTest {
   }
 
   @Test
-  void promtoolFindsWhatTheTestsSay() throws Exception {
+  void promtoolTestsOfTheRulesPass() throws Exception {
     List<String> command = new ArrayList<>(List.of(Programs.require("promtool"), "test", "rules"));
     command.addAll(files(DIRECTORY.resolve("tests"), ".test.yaml"));
     command.addAll(files(OZHERA.resolve("tests"), ".test.yaml"));

@@ -34,7 +34,7 @@ final class ServiceDiscoveryTest {
   @TempDir private Path directory;
 
   @Test
-  void aPrometheusFindsServersAsTheyComeAndGoAndCountsExactly() throws Exception {
+  void prometheusFindsServersAndCountsExactly() throws Exception {
     EmbeddedInstallation.Settings settings = settings();
     try (EmbeddedInstallation first = EmbeddedInstallation.start(settings)) {
       String known = "127.0.0.1:" + first.httpPort();

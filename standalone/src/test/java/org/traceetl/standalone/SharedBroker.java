@@ -7,12 +7,16 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import org.apache.rocketmq.client.producer.DefaultMQProducer;
 import org.apache.rocketmq.common.MQVersion;
+import org.apache.rocketmq.common.message.Message;
+import org.apache.rocketmq.common.message.MessageQueue;
 import org.traceetl.testkit.EmbeddedRocketMq;
 
 /** One broker for all tests of this JVM; each test has its own topic. */
 final class SharedBroker {
   private static EmbeddedRocketMq broker;
+  private static DefaultMQProducer producer;
 
   private SharedBroker() {}
 
@@ -34,6 +38,18 @@ final class SharedBroker {
     get().createTopic(topic, queues);
     get().createTopic(journalOf(topic), queues);
     return topic;
+  }
+
+  /** Sends a message, and waits until the broker has stored it. */
+  static synchronized void send(String topic, int queue, byte[] body) throws Exception {
+    if (producer == null) {
+      producer = new DefaultMQProducer("shared-broker");
+      producer.setNamesrvAddr(get().namesrvAddress());
+      producer.setInstanceName("shared-broker");
+      producer.start();
+    }
+    producer.send(
+        new Message(topic, body), new MessageQueue(topic, EmbeddedRocketMq.BROKER, queue), 20_000);
   }
 
   static String journalOf(String topic) {

@@ -31,7 +31,7 @@ final class StandaloneProcessTest {
   @TempDir private Path directory;
 
   @Test
-  void whatWasSentBeforeSigtermCountsOnceAndIsKept() throws Exception {
+  void spansSentBeforeSigtermCountOnceAndStay() throws Exception {
     Set<String> sent = new HashSet<>();
     try (Demo demo =
         Demo.start(directory, "--no-load", "--data-dir", directory.resolve("data").toString())) {
@@ -69,7 +69,7 @@ final class StandaloneProcessTest {
   }
 
   @Test
-  void whatWasCountedBeforeAKillCountsOnceAfterIt() throws Exception {
+  void countsBeforeAKillContinueAfterIt() throws Exception {
     String data = directory.resolve("data").toString();
     String created;
     try (Demo demo = Demo.start(directory, "--no-load", "--data-dir", data)) {
@@ -100,7 +100,7 @@ final class StandaloneProcessTest {
   }
 
   @Test
-  void theSimulatedServicesShow() throws Exception {
+  void simulatedServicesAppearInMetricsAndIndex() throws Exception {
     try (Demo demo = Demo.start(directory, "--rate", "300")) {
       for (String service : List.of("frontend", "catalogue", "cart", "checkout", "payment")) {
         EndToEndTest.eventually(service)
@@ -115,7 +115,7 @@ final class StandaloneProcessTest {
   }
 
   @Test
-  void eventsCountWhenTheyAreNamed() throws Exception {
+  void namedEventsAreCounted() throws Exception {
     try (Demo demo = Demo.start(directory, "--no-load", "--event=exception", "--event=retry")) {
       try (OtlpSpans spans = OtlpSpans.overGrpc("shop", demo.grpcPort)) {
         spans.sendFailed("POST /orders", List.of(new IllegalStateException()), "retry", "other");
@@ -134,7 +134,7 @@ final class StandaloneProcessTest {
   }
 
   @Test
-  void aPortInUseIsNamedWithItsFlag() throws Exception {
+  void portInUseIsReportedWithItsFlag() throws Exception {
     try (ServerSocket taken = new ServerSocket()) {
       taken.bind(new InetSocketAddress(0));
       String port = Integer.toString(taken.getLocalPort());
@@ -148,7 +148,7 @@ final class StandaloneProcessTest {
   }
 
   @Test
-  void aWrongWindowIsRefused() throws Exception {
+  void malformedWindowIsRefused() throws Exception {
     Programs.Result result = Programs.run(Demo.command("--window=soon"), new byte[0]);
     assertThat(result.exitCode()).isEqualTo(2);
     assertThat(result.output()).contains("--window").contains("soon");

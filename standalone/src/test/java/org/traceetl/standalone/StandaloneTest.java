@@ -19,7 +19,7 @@ final class StandaloneTest {
     "--otlp-grpc-port, 65536",
     "--otlp-http-port, 100000"
   })
-  void aNumberThatIsNoPortIsRefused(String flag, String number) {
+  void numberOutsideThePortRangeIsRefused(String flag, String number) {
     assertThat(run(flag + "=" + number)).isEqualTo(2);
     assertThat(err.toString()).startsWith(flag + " = " + number + ": not a port from 0 to 65535\n");
   }

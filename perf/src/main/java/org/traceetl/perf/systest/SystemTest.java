@@ -22,7 +22,7 @@ import picocli.CommandLine.Spec;
  * The frame of a system test. It parses the command line, starts an installation in a directory and
  * runs a scenario. It always ends all programs, and deletes the files of a successful run.
  */
-public abstract class SystemTest implements Callable<Integer> {
+public abstract class SystemTest<I extends Installation> implements Callable<Integer> {
   private static final Duration CLOSE_LIMIT = Duration.ofSeconds(20);
 
   @Spec private CommandSpec spec;
@@ -61,12 +61,12 @@ public abstract class SystemTest implements Callable<Integer> {
    * @param home for data and logs
    * @return whether the run succeeded
    */
-  protected abstract boolean run(Installation installation, Path home, long seed) throws Exception;
+  protected abstract boolean run(I installation, Path home, long seed) throws Exception;
 
   protected abstract void validate();
 
   /** Chooses ports and writes configurations. */
-  protected abstract Installation install(Path home, Installation.Parts parts)
+  protected abstract I install(Path home, Installation.Parts parts)
       throws IOException, InterruptedException;
 
   @Override
@@ -81,7 +81,7 @@ public abstract class SystemTest implements Callable<Integer> {
     home.toFile().setExecutable(true, false);
     home.toFile().setReadable(true, false);
     out.printf("seed %d, all logs in %s%n", seedInUse, home);
-    Installation installation =
+    I installation =
         install(
             home,
             new Installation.Parts(

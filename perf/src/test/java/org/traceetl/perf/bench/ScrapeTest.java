@@ -65,7 +65,7 @@ final class ScrapeTest {
   }
 
   @Test
-  void callsAreAddedUpAndThoseOfTheProbeApart() throws Exception {
+  void callsAreSummedAndThoseOfTheProbeSeparately() throws Exception {
     try (HttpClient http = HttpClient.newHttpClient()) {
       Scrape page = Scrape.of(http, uri("/metrics"));
       assertThat(page.calls()).isEqualTo(1_200_003);
@@ -77,7 +77,7 @@ final class ScrapeTest {
   }
 
   @Test
-  void aPageThatIsOnlyTakenIsCountedInBytes() throws Exception {
+  void pageReadWithoutParsingIsCountedInBytes() throws Exception {
     try (HttpClient http = HttpClient.newHttpClient()) {
       Scrape page = Scrape.taken(http, uri("/metrics"), false);
       assertThat(page.bytes()).isEqualTo((1 << 18) - 97 + PAGE.length());
@@ -86,7 +86,7 @@ final class ScrapeTest {
   }
 
   @Test
-  void noPageIsAFailure() {
+  void missingPageIsAFailure() {
     try (HttpClient http = HttpClient.newHttpClient()) {
       assertThatThrownBy(() -> Scrape.of(http, uri("/nothing")))
           .isInstanceOf(IOException.class)

@@ -32,6 +32,14 @@ public final class Results {
   private final List<List<String>> rows = new ArrayList<>();
   private List<String> columns = List.of();
 
+  /** Creates results in the folder of the option. */
+  public Results() {}
+
+  /** Creates results in a folder, without an option. */
+  public Results(Path directory) {
+    this.directory = directory;
+  }
+
   /**
    * Sets the columns of the rows that follow; units belong in the names.
    *

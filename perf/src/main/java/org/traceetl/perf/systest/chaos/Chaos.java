@@ -33,7 +33,7 @@ import picocli.CommandLine.Option;
       "same queue, no program ended unexpectedly and each fault had its effect; 1 otherwise, or",
       "if the installation did not work; 2 for wrong usage."
     })
-public final class Chaos extends SystemTest {
+public final class Chaos extends SystemTest<ChaosInstallation> {
   private static final Duration ANSWER_LIMIT = Duration.ofMinutes(5);
   private static final Duration DRAIN_LIMIT = Duration.ofMinutes(5);
 
@@ -114,7 +114,7 @@ public final class Chaos extends SystemTest {
   }
 
   @Override
-  protected Installation install(Path home, Installation.Parts parts)
+  protected ChaosInstallation install(Path home, Installation.Parts parts)
       throws IOException, InterruptedException {
     return new ChaosInstallation(
         home, parts, brokerSettings.toAbsolutePath(), safety(), stepsClocks());
@@ -138,9 +138,8 @@ public final class Chaos extends SystemTest {
   }
 
   @Override
-  protected boolean run(Installation installed, Path home, long seedInUse)
+  protected boolean run(ChaosInstallation installation, Path home, long seedInUse)
       throws IOException, InterruptedException {
-    ChaosInstallation installation = (ChaosInstallation) installed;
     long startNanos = System.nanoTime();
     installation.start(http);
     out.printf("all programs are ready after %d s%n", since(startNanos).toSeconds());

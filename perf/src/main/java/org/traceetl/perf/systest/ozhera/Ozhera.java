@@ -8,11 +8,13 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import org.traceetl.perf.bench.report.Results;
 import org.traceetl.perf.systest.IndexedDocuments;
 import org.traceetl.perf.systest.Installation;
 import org.traceetl.perf.systest.SystemTest;
@@ -38,7 +40,7 @@ import picocli.CommandLine.Option;
       "Exit codes: 0 if nothing differs; 1 otherwise, or if the installation did not work; 2 for"
           + " wrong usage."
     })
-public final class Ozhera extends SystemTest {
+public final class Ozhera extends SystemTest<OzheraInstallation> {
   private static final int PARTITIONS = 2;
   private static final String STATISTICS =
       OzheraInstallation.ENV + "_trace_statistics_span_count_total";
@@ -116,15 +118,15 @@ public final class Ozhera extends SystemTest {
   }
 
   @Override
-  protected Installation install(Path home, Installation.Parts parts)
+  protected OzheraInstallation install(Path home, Installation.Parts parts)
       throws IOException, InterruptedException {
     return new OzheraInstallation(
         home, parts, !noDocuments, windowLength, temporality == Temporality.CUMULATIVE);
   }
 
   @Override
-  protected boolean run(Installation installed, Path home, long seedInUse) throws Exception {
-    OzheraInstallation installation = (OzheraInstallation) installed;
+  protected boolean run(OzheraInstallation installation, Path home, long seedInUse)
+      throws Exception {
     long startNanos = System.nanoTime();
     long firstSecond = Instant.now().getEpochSecond();
     installation.start(http);
@@ -146,20 +148,21 @@ public final class Ozhera extends SystemTest {
       pages = reader.pages();
       kill.tell(out, installation);
     }
-    tell(comparison);
+    Results results = new Results(home);
+    print(comparison, results);
     List<String> differences = new ArrayList<>(comparison.differences());
     differences.addAll(documents.differences());
     Files.write(home.resolve("differences.txt"), differences);
     differences.stream().limit(MOST_TOLD).forEach(line -> out.println("  " + line));
     boolean equal = comparison.isEqual() && documents.isEqual() && oracle.spans() > 0;
-    out.printf(
-        "temporality=%s seed=%d seconds=%d window=%s pages_of_others=%d killed=%d%n",
-        temporality.name().toLowerCase(Locale.ROOT),
-        seedInUse,
-        since(startNanos).toSeconds(),
-        window,
-        pages,
-        noKill ? 0 : 1);
+    Map<String, Object> pairs = new LinkedHashMap<>();
+    pairs.put("temporality", temporality.name().toLowerCase(Locale.ROOT));
+    pairs.put("seed", seedInUse);
+    pairs.put("seconds", since(startNanos).toSeconds());
+    pairs.put("window", window);
+    pairs.put("pages_of_others", pages);
+    pairs.put("killed", noKill ? 0 : 1);
+    results.summary("queries", pairs);
     if (!equal) {
       out.printf("FAILED: logs are in %s, all differences in its differences.txt%n", home);
     }
@@ -416,24 +419,18 @@ public final class Ozhera extends SystemTest {
     return verdict;
   }
 
-  private void tell(Comparison comparison) {
-    out.printf(
-        "%n%-110s %7s %16s %16s %16s  %s%n",
-        "metric or question", "values", "truth", "Prometheus 15 s", "Prometheus 30 s", "equal");
+  private static void print(Comparison comparison, Results results) {
+    StringBuilder columns = new StringBuilder("query values truth");
+    OzheraInstallation.SCRAPE_SECONDS.forEach(
+        seconds -> columns.append(" prometheus_").append(seconds).append("s"));
+    results.columns(columns + " differing");
     for (Comparison.Row row : comparison.rows()) {
-      if (row.what().endsWith("_bucket")) {
-        continue;
+      if (!row.what().endsWith("_bucket")) {
+        List<Object> values = new ArrayList<>(List.of(row.what(), row.answers(), row.truth()));
+        values.addAll(row.found());
+        values.add(row.differing());
+        results.row(values.toArray());
       }
-      out.printf(
-          Locale.ROOT,
-          "%-110s %7d %16.3f %16.3f %16.3f  %s%n",
-          row.what(),
-          row.answers(),
-          row.truth(),
-          row.found().getFirst(),
-          row.found().getLast(),
-          row.differing() == 0 ? "yes" : "NO: " + row.differing());
     }
-    out.println();
   }
 }

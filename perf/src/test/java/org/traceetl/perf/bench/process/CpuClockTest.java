@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 
 final class CpuClockTest {
   @Test
-  void thisProcessIsTheOneWithoutANumber() {
+  void pidZeroIsThisProcess() {
     CpuClock byNumber = new CpuClock(ProcessHandle.current().pid());
     CpuClock own = new CpuClock(0);
 
@@ -20,7 +20,7 @@ final class CpuClockTest {
   }
 
   @Test
-  void aProcessThatIsNotThereHasNone() throws Exception {
+  void endedProcessHasNoClock() throws Exception {
     Process ended = new ProcessBuilder("true").start();
     ended.waitFor();
 

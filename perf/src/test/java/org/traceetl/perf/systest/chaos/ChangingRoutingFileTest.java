@@ -13,7 +13,7 @@ final class ChangingRoutingFileTest {
   @TempDir private Path directory;
 
   @Test
-  void whatIsChangedIsAsBeforeInTheEnd() throws Exception {
+  void restoreUndoesAChange() throws Exception {
     ChangingRoutingFile file = new ChangingRoutingFile(directory.resolve("routing.yaml"));
     String before = Files.readString(file.path());
     file.change(7);

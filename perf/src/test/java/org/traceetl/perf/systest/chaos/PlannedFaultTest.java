@@ -11,14 +11,14 @@ final class PlannedFaultTest {
   private static final Set<FaultKind> ALL = EnumSet.allOf(FaultKind.class);
 
   @Test
-  void aSeedIsAPlan() {
+  void equalSeedsGiveEqualPlans() {
     assertThat(PlannedFault.plan(40, 7, ALL))
         .isEqualTo(PlannedFault.plan(40, 7, ALL))
         .isNotEqualTo(PlannedFault.plan(40, 8, ALL));
   }
 
   @Test
-  void aShortRunHasEachEssentialKind() {
+  void shortRunHasEachEssentialKind() {
     List<PlannedFault> plan = PlannedFault.plan(FaultKind.ESSENTIAL, 7, ALL);
     assertThat(plan)
         .extracting(PlannedFault::kind)
@@ -28,7 +28,7 @@ final class PlannedFaultTest {
   }
 
   @Test
-  void aLongRunHasAllKindsAboutEquallyOften() {
+  void longRunHasAllKindsEquallyOften() {
     List<PlannedFault> plan = PlannedFault.plan(10 * ALL.size(), 7, ALL);
     for (FaultKind kind : ALL) {
       assertThat(plan).filteredOn(fault -> fault.kind() == kind).hasSize(10);
@@ -56,7 +56,7 @@ final class PlannedFaultTest {
   }
 
   @Test
-  void whatCannotBeDoneIsNotPlanned() {
+  void impossibleFaultsAreNotPlanned() {
     Set<FaultKind> possible = EnumSet.complementOf(EnumSet.of(FaultKind.FILL_SPOOL_DISK));
     assertThat(PlannedFault.plan(50, 7, possible))
         .hasSize(50)
@@ -65,7 +65,7 @@ final class PlannedFaultTest {
   }
 
   @Test
-  void aFaultLastsAsLongAsItsKindMay() {
+  void faultLastsWithinTheLimitsOfItsKind() {
     assertThat(PlannedFault.plan(200, 7, ALL))
         .allSatisfy(fault ->
             assertThat(fault.holdMillis())

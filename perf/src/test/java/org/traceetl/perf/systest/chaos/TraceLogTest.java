@@ -11,7 +11,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 final class TraceLogTest {
   @Test
-  void aTruncatedLogIsWrittenFromItsStart(@TempDir Path directory) throws Exception {
+  void truncatedLogIsWrittenFromItsStart(@TempDir Path directory) throws Exception {
     Path path = directory.resolve("trace.log");
     Traffic traffic = new Traffic(new SplittableRandom(1), List.of("legacy"));
     try (TraceLog log = new TraceLog(path, false)) {
@@ -28,7 +28,7 @@ final class TraceLogTest {
   }
 
   @Test
-  void aHeldLogIsNotWritten(@TempDir Path directory) throws Exception {
+  void heldLogIsNotWritten(@TempDir Path directory) throws Exception {
     Path path = directory.resolve("trace.log");
     Traffic traffic = new Traffic(new SplittableRandom(1), List.of("legacy"));
     try (TraceLog log = new TraceLog(path, false)) {

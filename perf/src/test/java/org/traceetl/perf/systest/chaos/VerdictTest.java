@@ -41,7 +41,7 @@ final class VerdictTest {
   }
 
   @Test
-  void whatWasSentIsExact() {
+  void equalCountsAreExact() {
     assertThat(truth.documents()).hasSize(2);
     assertThat(verdict()).isEqualTo(new Verdict(0, 0, 0, 0, 0, List.of()));
     assertThat(verdict().isExact()).isTrue();
@@ -50,7 +50,7 @@ final class VerdictTest {
   }
 
   @Test
-  void aSeriesTooManyDoesNotMakeUpForOneTooFew() {
+  void surplusDoesNotHideALoss() {
     calls.merge(ORDINARY.series(), 3.0, Double::sum);
     counts.merge(ORDINARY.series(), 3.0, Double::sum);
     calls.remove(SLOW.series());
@@ -65,13 +65,13 @@ final class VerdictTest {
   }
 
   @Test
-  void aSeriesThatNobodySentIsDoubled() {
+  void unexpectedSeriesCountsAsDoubled() {
     calls.put(new SeriesKey("shop", "other", "SPAN_KIND_SERVER", "STATUS_CODE_OK", "a"), 4.0);
     assertThat(verdict().doubled()).isEqualTo(4);
   }
 
   @Test
-  void theDurationsAreHeldToTheSpansToo() {
+  void durationCountsAndSumsAreCompared() {
     counts.merge(ORDINARY.series(), 2.0, Double::sum);
     sums.merge(SLOW.series(), -0.001, Double::sum);
     assertThat(verdict().doubled()).isEqualTo(2);
@@ -79,7 +79,7 @@ final class VerdictTest {
   }
 
   @Test
-  void documentsAreThereOnceAndNoOthersAre() {
+  void missingAndRepeatedDocumentsAreCounted() {
     documents.remove(FAILED.documentId());
     documents.merge(SLOW.documentId(), 2, Integer::sum);
     documents.put(ORDINARY.documentId(), 1);
@@ -88,7 +88,7 @@ final class VerdictTest {
   }
 
   @Test
-  void aCounterThatWentDownIsNotExact() {
+  void decreasedCounterIsNotExact() {
     resets.put(SLOW.series(), 1.0);
     assertThat(verdict().resets()).isEqualTo(1);
     assertThat(verdict().isExact()).isFalse();

@@ -25,12 +25,12 @@ final class DocumentVerdictTest {
   }
 
   @Test
-  void whatIsThereIsEqual() {
+  void expectedDocumentsAreEqual() {
     assertThat(DocumentVerdict.of(expected, found).isEqual()).isTrue();
   }
 
   @Test
-  void eachKindOfDifferenceIsTold() {
+  void eachKindOfDifferenceIsReported() {
     found.remove("01");
     found.put("02", List.of(indexed(document("02", "/items/" + DatabaseSecret.PASSWORD))));
     found.put("03", List.of(indexed(document("03", "/more"))));
@@ -43,7 +43,7 @@ final class DocumentVerdictTest {
   }
 
   @Test
-  void aDocumentThatIsThereTwiceIsWrong() {
+  void repeatedDocumentIsWrong() {
     DocumentVerdict.Found one = indexed(expected.get("01"));
     found.put("01", List.of(one, one));
     assertThat(DocumentVerdict.of(expected, found).wrong()).isEqualTo(1);

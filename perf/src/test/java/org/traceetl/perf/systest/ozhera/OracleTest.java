@@ -41,7 +41,7 @@ final class OracleTest {
   }
 
   @Test
-  void aFailedHttpSpanHasItsCodeAndADocument() {
+  void failedHttpSpanHasItsCodeAndADocument() {
     oracle.add(
         span(
             "order-service",
@@ -90,7 +90,7 @@ final class OracleTest {
   }
 
   @Test
-  void aThresholdMustBeExceededByAWholeMicrosecond() {
+  void thresholdMustBeExceededByAWholeMicrosecond() {
     Object[] attributes = {
       "span.kind", "client", "rpc.system", "dubbo", "rpc.service", "Stock", "rpc.method", "reserve"
     };
@@ -117,7 +117,7 @@ final class OracleTest {
   }
 
   @Test
-  void anExcludedSpanIsInTheStatisticsAlone() {
+  void excludedSpanIsInTheStatisticsOnly() {
     oracle.add(
         span(
             "shop",
@@ -138,7 +138,7 @@ final class OracleTest {
   }
 
   @Test
-  void aPasswordIsInNoLabelOrDocument() {
+  void passwordIsInNoLabelOrDocument() {
     oracle.add(
         span(
             "shop",
@@ -159,7 +159,7 @@ final class OracleTest {
 
   /** Each type, fast, slow and failed; and what the messages say is what was counted. */
   @Test
-  void theTrafficHasAllThereIs() throws Exception {
+  void trafficHasEachTypeFastSlowAndFailed() throws Exception {
     SpanGenerator generator = new SpanGenerator(7);
     Set<String> documents = new HashSet<>();
     TDeserializer reader = new TDeserializer(new TCompactProtocol.Factory());
