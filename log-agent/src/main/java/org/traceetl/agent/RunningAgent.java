@@ -167,7 +167,7 @@ public final class RunningAgent implements AutoCloseable {
                 pipeline,
                 spool.answered(),
                 clocks));
-    OtlpMetrics.register(receiver, metrics);
+    metrics.add(receiver.metrics());
     receiver.start();
     log.info(
         "Receiving OTLP on {}: gRPC port {}, HTTP port {}{}",

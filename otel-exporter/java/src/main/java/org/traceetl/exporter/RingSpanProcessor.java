@@ -135,7 +135,7 @@ public final class RingSpanProcessor implements SpanProcessor {
       List<CompletableResultCode> ends = new ArrayList<>();
       Outlet last = outlet;
       if (last.ring != null) {
-        sayWhatWasLost(last.ring);
+        logLosses(last.ring);
         close(last.ring);
       }
       if (last.other != null) {
@@ -170,7 +170,7 @@ public final class RingSpanProcessor implements SpanProcessor {
       }
     } catch (Throwable e) {
       // An exception would end the periodic check.
-      logger.log(Level.WARNING, "Could not look for a ring in " + directory, e);
+      logger.log(Level.WARNING, "Cannot look for a ring in " + directory, e);
     }
   }
 
@@ -184,7 +184,7 @@ public final class RingSpanProcessor implements SpanProcessor {
       openOrFallBack();
       return;
     }
-    sayWhatWasLost(writer);
+    logLosses(writer);
     if (!writer.isThere()) {
       logger.log(Level.WARNING, "The ring {0} was removed or cut.", writer.file());
       lastTrouble = null;
@@ -202,7 +202,7 @@ public final class RingSpanProcessor implements SpanProcessor {
       RingWriter writer = RingWriter.create(directory, size, resource.getAttributes());
       outlet = new Outlet(writer, null);
       lastTrouble = null;
-      logger.log(Level.INFO, "Spans go to the log-agent, through {0}.", writer.file());
+      logger.log(Level.INFO, "Spans go to the ring {0}.", writer.file());
       if (other != null) {
         retired = other;
         other.forceFlush();
@@ -213,8 +213,8 @@ public final class RingSpanProcessor implements SpanProcessor {
     } catch (IOException | RuntimeException e) {
       trouble =
           Files.isDirectory(directory)
-              ? "no ring can be made in " + directory + ": " + e
-              : directory + " is no directory";
+              ? "Cannot create a ring in " + directory + ": " + e
+              : directory + " is not a directory";
     }
     if (other == null) {
       other = otherwise.get();
@@ -224,12 +224,10 @@ public final class RingSpanProcessor implements SpanProcessor {
       lastTrouble = trouble;
       logger.log(
           Level.WARNING,
-          "Spans go {0}, as {1}. Is there a log-agent on this host, with its source ''ring'', and"
-              + " is its directory mounted here? It is looked again every {2} s.",
+          "{0}; spans {1}. Check that a log-agent runs on this host with source ''ring'' and that"
+              + " its directory is mounted here. Retrying every {2} s.",
           new Object[] {
-            other == null ? "to no log-agent, and nothing takes its place" : "by OTLP",
-            trouble,
-            LOOK_INTERVAL.toSeconds()
+            trouble, other == null ? "are dropped" : "go to OTLP", LOOK_INTERVAL.toSeconds()
           });
     }
   }
@@ -239,7 +237,7 @@ public final class RingSpanProcessor implements SpanProcessor {
     failures.incrementAndGet();
   }
 
-  private void sayWhatWasLost(RingWriter writer) {
+  private void logLosses(RingWriter writer) {
     long failed = failures.get();
     if (failed != failuresSaid) {
       logger.log(Level.WARNING, (failed - failuresSaid) + " spans could not be written", failure);
@@ -256,15 +254,15 @@ public final class RingSpanProcessor implements SpanProcessor {
     if (full != fullSaid) {
       logger.log(
           Level.WARNING,
-          "{0} spans were dropped because {1} was full: the log-agent does not read it, or not fast"
-              + " enough. See its log, or set {2} above {3}.",
+          "{0} spans were dropped because {1} was full: the log-agent does not read it or is too"
+              + " slow. Check the agent''s log, or set {2} above {3}.",
           new Object[] {full - fullSaid, writer.file(), Keys.RING_BYTES, size.ringBytes()});
       fullSaid = full;
     }
     if (tooLarge != tooLargeSaid) {
       logger.log(
           Level.WARNING,
-          "{0} spans were dropped because they were larger than a record of {1} may be. Set"
+          "{0} spans were dropped because they exceed the largest record of {1}. Set"
               + " otel.span.attribute.value.length.limit.",
           new Object[] {tooLarge - tooLargeSaid, writer.file()});
       tooLargeSaid = tooLarge;
@@ -275,7 +273,7 @@ public final class RingSpanProcessor implements SpanProcessor {
     try {
       writer.close();
     } catch (IOException e) {
-      logger.log(Level.WARNING, "Could not close " + writer.file(), e);
+      logger.log(Level.WARNING, "Cannot close " + writer.file(), e);
     }
   }
 

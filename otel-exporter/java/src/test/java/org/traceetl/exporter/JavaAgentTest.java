@@ -29,7 +29,7 @@ class JavaAgentTest {
     Path rings = Files.createDirectory(directory.resolve("rings"));
     String log = run(rings, "http://127.0.0.1:9");
 
-    assertThat(log).contains("Spans go to the log-agent, through " + rings);
+    assertThat(log).contains("Spans go to the ring " + rings);
     try (RingReader reader = new RingReader(RingSpanProcessorTest.ring(rings))) {
       List<RingSpan> spans = reader.drain();
       assertThat(spans.stream().filter(span -> span.kind == 2)).hasSize(REQUESTS);
@@ -49,7 +49,7 @@ class JavaAgentTest {
     try (OtlpReceiver otlp = new OtlpReceiver()) {
       String log = run(directory.resolve("none"), otlp.endpoint());
 
-      assertThat(log).contains("Spans go by OTLP, as " + directory + "/none does not exist");
+      assertThat(log).contains(directory + "/none does not exist; spans go to OTLP");
       assertThat(otlp.names()).hasSize(2 * REQUESTS);
     }
   }

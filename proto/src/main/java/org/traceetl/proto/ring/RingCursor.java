@@ -48,7 +48,10 @@ public final class RingCursor {
   /** Reads the head from the file. */
   public long head() throws MalformedRingException {
     long head = (long) LONGS.getAcquire(file, (long) RingLayout.HEAD_OFFSET);
-    check(head >= 0 && head % RingLayout.ALIGNMENT == 0, POSITION, "its head is no position");
+    check(
+        head >= 0 && head % RingLayout.ALIGNMENT == 0,
+        POSITION,
+        "its head is not a valid position");
     return head;
   }
 
@@ -64,7 +67,7 @@ public final class RingCursor {
     check(
         tail >= position && tail - head <= ringBytes && tail % RingLayout.ALIGNMENT == 0,
         POSITION,
-        "its tail is no position");
+        "its tail is not a valid position");
     return tail;
   }
 
@@ -138,11 +141,11 @@ public final class RingCursor {
     check(
         length >= RingLayout.RECORD_HEADER_BYTES && length <= maxRecordBytes,
         RECORD,
-        "a record has a wrong length");
+        "a record has an invalid length");
     check(
         (at & ringBytes - 1) + taken <= ringBytes && taken <= tail - at,
         RECORD,
-        "a record goes too far");
+        "a record extends past the ring or its tail");
     return taken;
   }
 

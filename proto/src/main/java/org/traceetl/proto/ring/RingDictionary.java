@@ -67,7 +67,7 @@ public final class RingDictionary {
       return;
     }
     if (end < readUntil || end > ring.dictionaryBytes()) {
-      throw new MalformedRingException(DICTIONARY, "the dictionary's end is none");
+      throw new MalformedRingException(DICTIONARY, "the dictionary's end is not valid");
     }
     if (end > mostBytes) {
       throw new MalformedRingException(DICTIONARY, "the dictionary is too large");
@@ -80,14 +80,14 @@ public final class RingDictionary {
       boolean more = true;
       for (int shift = 0; more; shift += 7) {
         if (at == entries.length || shift > 14) {
-          throw new MalformedRingException(DICTIONARY, "an entry's length is none");
+          throw new MalformedRingException(DICTIONARY, "an entry's length is incomplete");
         }
         byte b = entries[at++];
         length |= (b & 0x7f) << shift;
         more = b < 0;
       }
       if (length < 1 || length > RingLayout.MAX_ENTRY_BYTES || length > entries.length - at) {
-        throw new MalformedRingException(DICTIONARY, "an entry's length is wrong");
+        throw new MalformedRingException(DICTIONARY, "an entry's length is not valid");
       }
       add(entries, at, length, mostBytes);
       at += length;

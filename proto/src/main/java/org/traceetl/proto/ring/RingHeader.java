@@ -34,7 +34,9 @@ public record RingHeader(
   public static RingHeader read(ByteBuffer bytes) throws MalformedRingException {
     ByteBuffer in = bytes.duplicate().order(ByteOrder.LITTLE_ENDIAN);
     check(in.limit() >= RingLayout.RESOURCE_OFFSET, "it is shorter than a header");
-    check(in.getLong(RingLayout.MAGIC_OFFSET) == RingLayout.MAGIC, "it does not begin as a ring");
+    check(
+        in.getLong(RingLayout.MAGIC_OFFSET) == RingLayout.MAGIC,
+        "it does not begin with a ring's magic number");
     int version = in.getInt(RingLayout.VERSION_OFFSET);
     check(version == RingLayout.VERSION, "its version is " + version);
     int headerBytes = in.getInt(RingLayout.HEADER_BYTES_OFFSET);

@@ -69,7 +69,8 @@ public final class RingGolden {
                   new RingSpan.Event("retry", -1, Map.of()))),
           RingSpan.numbered(2));
 
-  private static Map<String, Object> ordered(Object... keysAndValues) {
+  /** Returns a map in the order of its arguments: keys, each followed by its value. */
+  public static Map<String, Object> ordered(Object... keysAndValues) {
     Map<String, Object> map = new LinkedHashMap<>();
     for (int i = 0; i < keysAndValues.length; i += 2) {
       map.put((String) keysAndValues[i], keysAndValues[i + 1]);

@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.traceetl.agent.config.OtlpLimits;
-import org.traceetl.agent.source.otlp.OtlpCounters.ConnectionRefusal;
+import org.traceetl.agent.source.otlp.OtlpMetrics.ConnectionRefusal;
 
 /**
  * The senders by address, with the connections and bytes in flight of each. A sender at its limit
@@ -20,7 +20,7 @@ import org.traceetl.agent.source.otlp.OtlpCounters.ConnectionRefusal;
  * the limits of connections and of the pipeline.
  */
 final class Clients {
-  static final String FULL = "this sender is at its bound of bytes in flight";
+  static final String FULL = "this sender has reached its limit of bytes in flight";
 
   /** Allowance for a request's head and a few bytes of framing. */
   private static final int FRAMING_BYTES = 8 * 1_024;
@@ -35,7 +35,7 @@ final class Clients {
 
   private final OtlpLimits limits;
   private final long maxClientBytes;
-  private final OtlpCounters counters;
+  private final OtlpMetrics metrics;
   private final AtomicInteger connections = new AtomicInteger();
   private final ConcurrentHashMap<InetAddress, Client> byAddress = new ConcurrentHashMap<>();
 
@@ -43,9 +43,9 @@ final class Clients {
    * @param maxBytes bytes in flight of all senders
    * @param maxRequestBytes each sender may always have one request of this size in flight
    */
-  Clients(OtlpLimits limits, long maxBytes, int maxRequestBytes, OtlpCounters counters) {
+  Clients(OtlpLimits limits, long maxBytes, int maxRequestBytes, OtlpMetrics metrics) {
     this.limits = limits;
-    this.counters = counters;
+    this.metrics = metrics;
     long share =
         limits.maxClientBytesInFlight() == 0 ? maxBytes / 2 : limits.maxClientBytesInFlight();
     // The charge for the largest request exceeds its bytes if its pieces end with short ones.
@@ -57,7 +57,7 @@ final class Clients {
   boolean connect(Channel connection) {
     if (connections.incrementAndGet() > limits.maxConnections()) {
       connections.decrementAndGet();
-      counters.connectionRefused(ConnectionRefusal.ALL);
+      metrics.connectionRefused(ConnectionRefusal.ALL);
       return false;
     }
     AtomicBoolean full = new AtomicBoolean();
@@ -76,7 +76,7 @@ final class Clients {
             });
     if (full.get()) {
       connections.decrementAndGet();
-      counters.connectionRefused(ConnectionRefusal.CLIENT);
+      metrics.connectionRefused(ConnectionRefusal.CLIENT);
       return false;
     }
     connection.attr(CLIENT).set(client);

@@ -32,11 +32,11 @@ final class ConnectionGate extends ChannelInboundHandlerAdapter {
   ConnectionGate(
       Clients clients,
       ChannelOption<Boolean> quickAck,
-      OtlpCounters counters,
+      OtlpMetrics metrics,
       LongSupplier nanoClock) {
     this.clients = clients;
     this.quickAck = new QuickAck(quickAck);
-    this.handshakes = new HandshakeWatch(counters, nanoClock);
+    this.handshakes = new HandshakeWatch(metrics, nanoClock);
   }
 
   /** Returns a factory of listening sockets that have this gate. */

@@ -50,7 +50,7 @@ final class GrpcEndpoint {
   private final int maxRequestBytes;
   private final Intake intake;
   private final SpanDecoder decoder;
-  private final OtlpCounters counters;
+  private final OtlpMetrics metrics;
   private final PayloadArrays arrays;
   private final Server server;
   private final Supplier<Future<?>> lookForLateCalls;
@@ -63,7 +63,7 @@ final class GrpcEndpoint {
     this.intake = parts.intake();
     this.decoder = parts.protobuf();
     this.arrays = parts.arrays();
-    this.counters = parts.counters();
+    this.metrics = parts.metrics();
     int requestTimeoutMillis = parts.config().limits().requestTimeoutMillis();
     EventLoopGroup eventLoops = parts.eventLoops();
     MethodDescriptor<Request, byte[]> export =
@@ -77,7 +77,7 @@ final class GrpcEndpoint {
             GrpcReadBudget::admit,
             requestTimeoutMillis,
             parts.nanoClock(),
-            counters);
+            metrics);
     lookForLateCalls =
         () ->
             eventLoops
@@ -97,7 +97,7 @@ final class GrpcEndpoint {
             .directExecutor()
             .maxInboundMessageSize(maxRequestBytes)
             .maxConcurrentCallsPerConnection(MAX_CALLS_PER_CONNECTION)
-            .addStreamTracerFactory(new GrpcReadBudget(parts.budget(), parts.clients(), counters))
+            .addStreamTracerFactory(new GrpcReadBudget(parts.budget(), parts.clients(), metrics))
             .maxConnectionIdle(10, TimeUnit.MINUTES)
             .handshakeTimeout(10, TimeUnit.SECONDS)
             .permitKeepAliveTime(5, TimeUnit.SECONDS)
@@ -142,7 +142,7 @@ final class GrpcEndpoint {
     // With a handler, gRPC drops an answer to a disconnected sender instead of throwing.
     call.setOnCancelHandler(() -> {});
     if (request == TOO_LARGE) {
-      counters.requestRefused(OtlpCounters.Refusal.TOO_LARGE);
+      metrics.requestRefused(OtlpMetrics.Refusal.TOO_LARGE);
       call.onError(
           OtlpResponses.error(
               Status.RESOURCE_EXHAUSTED.withDescription(
@@ -151,10 +151,10 @@ final class GrpcEndpoint {
       return;
     }
     if (request == NOT_GZIP) {
-      counters.requestRefused(OtlpCounters.Refusal.MALFORMED);
+      metrics.requestRefused(OtlpMetrics.Refusal.MALFORMED);
       call.onError(
           OtlpResponses.error(
-              Status.INVALID_ARGUMENT.withDescription("the message is not well-formed gzip"), 0));
+              Status.INVALID_ARGUMENT.withDescription("the message is not valid gzip"), 0));
       return;
     }
     if (request == NO_ROOM) {

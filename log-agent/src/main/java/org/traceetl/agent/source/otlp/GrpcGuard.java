@@ -32,7 +32,7 @@ final class GrpcGuard implements ServerInterceptor {
   private final BooleanSupplier room;
   private final long timeoutNanos;
   private final LongSupplier nanoClock;
-  private final OtlpCounters counters;
+  private final OtlpMetrics metrics;
   // At most connections times calls per connection.
   private final Set<Reading<?>> beingRead = ConcurrentHashMap.newKeySet();
 
@@ -45,19 +45,19 @@ final class GrpcGuard implements ServerInterceptor {
       BooleanSupplier room,
       int timeoutMillis,
       LongSupplier nanoClock,
-      OtlpCounters counters) {
+      OtlpMetrics metrics) {
     this.tokens = tokens;
     this.room = room;
     this.timeoutNanos = TimeUnit.MILLISECONDS.toNanos(timeoutMillis);
     this.nanoClock = nanoClock;
-    this.counters = counters;
+    this.metrics = metrics;
   }
 
   @Override
   public <Q, A> ServerCall.Listener<Q> interceptCall(
       ServerCall<Q, A> call, Metadata headers, ServerCallHandler<Q, A> next) {
     if (!tokens.admit(headers.get(AUTHORIZATION))) {
-      counters.requestRefused(OtlpCounters.Refusal.UNAUTHENTICATED);
+      metrics.requestRefused(OtlpMetrics.Refusal.UNAUTHENTICATED);
       call.close(Status.UNAUTHENTICATED.withDescription(BearerTokens.REFUSED), new Metadata());
       return new ServerCall.Listener<>() {};
     }
@@ -129,9 +129,11 @@ final class GrpcGuard implements ServerInterceptor {
       if (decided.compareAndSet(false, true)) {
         call.close(
             Status.UNAVAILABLE.withDescription(
-                "not sent whole within " + TimeUnit.NANOSECONDS.toMillis(timeoutNanos) + " ms"),
+                "the request was not complete within "
+                    + TimeUnit.NANOSECONDS.toMillis(timeoutNanos)
+                    + " ms"),
             new Metadata());
-        counters.requestRefused(OtlpCounters.Refusal.TIMEOUT);
+        metrics.requestRefused(OtlpMetrics.Refusal.TIMEOUT);
       }
     }
   }

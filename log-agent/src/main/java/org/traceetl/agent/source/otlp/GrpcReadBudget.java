@@ -20,12 +20,12 @@ final class GrpcReadBudget extends ServerStreamTracer.Factory {
 
   private final ReadBudget budget;
   private final Clients clients;
-  private final OtlpCounters counters;
+  private final OtlpMetrics metrics;
 
-  GrpcReadBudget(ReadBudget budget, Clients clients, OtlpCounters counters) {
+  GrpcReadBudget(ReadBudget budget, Clients clients, OtlpMetrics metrics) {
     this.budget = budget;
     this.clients = clients;
-    this.counters = counters;
+    this.metrics = metrics;
   }
 
   /**
@@ -110,18 +110,18 @@ final class GrpcReadBudget extends ServerStreamTracer.Factory {
         return;
       }
       if (!budget.take(more)) {
-        throw refused(OtlpCounters.Refusal.NO_ROOM, ReadBudget.EXHAUSTED);
+        throw refused(OtlpMetrics.Refusal.NO_ROOM, ReadBudget.EXHAUSTED);
       }
       if (client != null && !client.take(more)) {
         budget.giveBack(more);
-        throw refused(OtlpCounters.Refusal.CLIENT_FULL, Clients.FULL);
+        throw refused(OtlpMetrics.Refusal.CLIENT_FULL, Clients.FULL);
       }
       taken.addAndGet(more);
     }
 
     /** Returns an error that ends the call; senders retry it without a given delay. */
-    private StatusRuntimeException refused(OtlpCounters.Refusal reason, String text) {
-      counters.requestRefused(reason);
+    private StatusRuntimeException refused(OtlpMetrics.Refusal reason, String text) {
+      metrics.requestRefused(reason);
       return Status.UNAVAILABLE.withDescription(text).asRuntimeException();
     }
 

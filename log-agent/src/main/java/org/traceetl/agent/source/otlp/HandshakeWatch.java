@@ -17,11 +17,11 @@ final class HandshakeWatch extends ChannelInboundHandlerAdapter {
   private static final Logger log = LoggerFactory.getLogger(HandshakeWatch.class);
   private static final int MOST_CHARACTERS = 200;
 
-  private final OtlpCounters counters;
+  private final OtlpMetrics metrics;
   private final LogThrottle throttle;
 
-  HandshakeWatch(OtlpCounters counters, LongSupplier nanoClock) {
-    this.counters = counters;
+  HandshakeWatch(OtlpMetrics metrics, LongSupplier nanoClock) {
+    this.metrics = metrics;
     throttle = new LogThrottle(nanoClock);
   }
 
@@ -41,7 +41,7 @@ final class HandshakeWatch extends ChannelInboundHandlerAdapter {
   }
 
   private void failed(ChannelHandlerContext context, Throwable cause) {
-    counters.handshakeFailed();
+    metrics.handshakesFailed.increment();
     if (throttle.permits()) {
       log.warn(
           "TLS handshake with {} failed: {}", context.channel().remoteAddress(), reason(cause));
@@ -51,10 +51,10 @@ final class HandshakeWatch extends ChannelInboundHandlerAdapter {
   /** Omits text that quotes bytes other than TLS, which may contain a token. */
   private static String reason(Throwable cause) {
     if (cause instanceof NotSslRecordException) {
-      return "it does not speak TLS";
+      return "the sender does not use TLS";
     }
     if (cause instanceof ClosedChannelException) {
-      return "it closed the connection";
+      return "the sender closed the connection";
     }
     String message = String.valueOf(cause.getMessage()).lines().findFirst().orElse("");
     return cause.getClass().getSimpleName()

@@ -35,7 +35,7 @@ final class HttpEndpoint {
 
   private final ReceiverParts parts;
   private final int maxRequestBytes;
-  private final OtlpCounters counters;
+  private final OtlpMetrics metrics;
   private final Optional<? extends SslContext> tls;
   private final ConnectionGate gate;
   private final ServerBootstrap bootstrap;
@@ -44,7 +44,7 @@ final class HttpEndpoint {
   HttpEndpoint(ReceiverParts parts, Optional<? extends SslContext> tls) {
     this.parts = parts;
     this.maxRequestBytes = parts.config().maxRequestBytes();
-    this.counters = parts.counters();
+    this.metrics = parts.metrics();
     this.tls = tls;
     this.gate = parts.gate();
     bootstrap =
@@ -133,18 +133,18 @@ final class HttpEndpoint {
       if (part instanceof HttpRequest head
           && head.decoderResult().isSuccess()
           && !parts.tokens().admit(head.headers().get(HttpHeaderNames.AUTHORIZATION))) {
-        refuse(context, OtlpCounters.Refusal.UNAUTHENTICATED, HttpSetup.unauthorized());
+        refuse(context, OtlpMetrics.Refusal.UNAUTHENTICATED, HttpSetup.unauthorized());
         return;
       }
       if (part instanceof HttpContent body) {
         int bytes = ReadBudget.charge(body.content().readableBytes());
         if (!parts.budget().take(bytes)) {
-          refuse(context, OtlpCounters.Refusal.NO_ROOM, comeBack(ReadBudget.EXHAUSTED));
+          refuse(context, OtlpMetrics.Refusal.NO_ROOM, comeBack(ReadBudget.EXHAUSTED));
           return;
         }
         if (!Clients.of(context.channel()).take(bytes)) {
           parts.budget().giveBack(bytes);
-          refuse(context, OtlpCounters.Refusal.CLIENT_FULL, comeBack(Clients.FULL));
+          refuse(context, OtlpMetrics.Refusal.CLIENT_FULL, comeBack(Clients.FULL));
           return;
         }
         taken += bytes;
@@ -183,7 +183,7 @@ final class HttpEndpoint {
         startDeadline();
         return;
       }
-      counters.requestRefused(OtlpCounters.Refusal.TIMEOUT);
+      metrics.requestRefused(OtlpMetrics.Refusal.TIMEOUT);
       ctx().close();
     }
 
@@ -204,7 +204,7 @@ final class HttpEndpoint {
     protected void handleOversizedMessage(ChannelHandlerContext context, HttpMessage oversized) {
       refuse(
           context,
-          OtlpCounters.Refusal.TOO_LARGE,
+          OtlpMetrics.Refusal.TOO_LARGE,
           HttpSetup.text(
               HttpResponseStatus.REQUEST_ENTITY_TOO_LARGE,
               "a request may have " + maxRequestBytes + " bytes"));
@@ -218,8 +218,8 @@ final class HttpEndpoint {
 
     /** Answers the request without offering it to the pipeline. */
     private void refuse(
-        ChannelHandlerContext context, OtlpCounters.Refusal reason, FullHttpResponse response) {
-      counters.requestRefused(reason);
+        ChannelHandlerContext context, OtlpMetrics.Refusal reason, FullHttpResponse response) {
+      metrics.requestRefused(reason);
       HttpSetup.write(context, response, false);
       // Reads and discards the rest for a while: an immediate close could lose the answer.
       context.pipeline().remove(FirstBytes.class);

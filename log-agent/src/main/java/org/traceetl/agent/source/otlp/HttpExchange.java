@@ -44,7 +44,7 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
   private final ReceiverParts parts;
   private final int maxRequestBytes;
   private final PayloadArrays arrays;
-  private final OtlpCounters counters;
+  private final OtlpMetrics metrics;
   // Event loop only. Holds the few requests that arrived in the same read as the request in
   // progress; nothing more is read until that one is answered.
   private final Deque<FullHttpRequest> waiting = new ArrayDeque<>();
@@ -56,7 +56,7 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
     this.parts = parts;
     this.maxRequestBytes = parts.config().maxRequestBytes();
     this.arrays = parts.arrays();
-    this.counters = parts.counters();
+    this.metrics = parts.metrics();
   }
 
   @Override
@@ -81,7 +81,7 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
     } else {
       // One read can contain thousands of requests, whose heads are not charged.
       tooMany = true;
-      counters.requestRefused(OtlpCounters.Refusal.NO_ROOM);
+      metrics.requestRefused(OtlpMetrics.Refusal.NO_ROOM);
       context.close();
     }
   }
@@ -97,18 +97,21 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
     boolean keepAlive = HttpUtil.isKeepAlive(request);
     if (request.decoderResult().isFailure()) {
       refuse(
-          context, HttpResponseStatus.BAD_REQUEST, "not HTTP/1.1", OtlpCounters.Refusal.MALFORMED);
+          context,
+          HttpResponseStatus.BAD_REQUEST,
+          "the request must be HTTP/1.1",
+          OtlpMetrics.Refusal.MALFORMED);
       return;
     }
     if (!HttpSetup.path(request.uri()).equals(PATH)) {
-      refuse(context, HttpResponseStatus.NOT_FOUND, "traces are taken at " + PATH, keepAlive);
+      refuse(context, HttpResponseStatus.NOT_FOUND, "send traces to " + PATH, keepAlive);
       return;
     }
     if (!request.method().equals(HttpMethod.POST)) {
       FullHttpResponse response =
-          HttpSetup.text(HttpResponseStatus.METHOD_NOT_ALLOWED, "traces are sent by POST");
+          HttpSetup.text(HttpResponseStatus.METHOD_NOT_ALLOWED, "send traces by POST");
       response.headers().set(HttpHeaderNames.ALLOW, HttpMethod.POST.name());
-      counters.requestRefused(OtlpCounters.Refusal.UNSUPPORTED);
+      metrics.requestRefused(OtlpMetrics.Refusal.UNSUPPORTED);
       answer(context, response, keepAlive);
       return;
     }
@@ -132,20 +135,20 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
       try {
         payload = gunzip(request.content());
       } catch (IOException e) {
-        counters.requestRefused(OtlpCounters.Refusal.MALFORMED);
+        metrics.requestRefused(OtlpMetrics.Refusal.MALFORMED);
         answer(
             context,
             status(
                 HttpResponseStatus.BAD_REQUEST,
                 format,
-                Status.INVALID_ARGUMENT.withDescription("the body is not well-formed gzip"),
+                Status.INVALID_ARGUMENT.withDescription("the body is not valid gzip"),
                 0),
             keepAlive);
         return;
       }
       length = payload.length;
       if (length > maxRequestBytes) {
-        counters.requestRefused(OtlpCounters.Refusal.TOO_LARGE);
+        metrics.requestRefused(OtlpMetrics.Refusal.TOO_LARGE);
         answer(
             context,
             HttpSetup.text(
@@ -165,7 +168,7 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
     Clients.Client client = Clients.of(context.channel());
     if (!client.take(length)) {
       arrays.give(payload);
-      counters.requestRefused(OtlpCounters.Refusal.CLIENT_FULL);
+      metrics.requestRefused(OtlpMetrics.Refusal.CLIENT_FULL);
       answer(context, refusal(Refused.CLIENT_FULL, format), keepAlive);
       return;
     }
@@ -201,7 +204,7 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
 
   private void refuse(
       ChannelHandlerContext context, HttpResponseStatus status, String text, boolean keepAlive) {
-    counters.requestRefused(OtlpCounters.Refusal.UNSUPPORTED);
+    metrics.requestRefused(OtlpMetrics.Refusal.UNSUPPORTED);
     answer(context, HttpSetup.text(status, text), keepAlive);
   }
 
@@ -209,8 +212,8 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
       ChannelHandlerContext context,
       HttpResponseStatus status,
       String text,
-      OtlpCounters.Refusal reason) {
-    counters.requestRefused(reason);
+      OtlpMetrics.Refusal reason) {
+    metrics.requestRefused(reason);
     answer(context, HttpSetup.text(status, text), false);
   }
 

@@ -156,19 +156,19 @@ public final class OtlpJsonDecoder implements SpanDecoder {
     protobuf.clear();
     try (JsonParser json = JSON.createParser(ObjectReadContext.empty(), payload, 0, length)) {
       if (json.nextToken() != JsonToken.START_OBJECT) {
-        throw new MalformedPayloadException("not an OTLP trace request: no JSON object");
+        throw new MalformedPayloadException("not an OTLP trace request: it is not a JSON object");
       }
       message(json, Message.REQUEST);
       if (json.nextToken() != null) {
-        throw new MalformedPayloadException("JSON goes on after the OTLP trace request");
+        throw new MalformedPayloadException("the OTLP trace request is followed by more text");
       }
     } catch (JacksonException e) {
       // The exception's message quotes the payload, so only the location is reported.
       TokenStreamLocation place = e.getLocation();
       throw new MalformedPayloadException(
           place == null
-              ? "JSON beyond the parser's bounds, such as " + MAX_NESTING + " levels of nesting"
-              : "not well-formed JSON near byte " + place.getByteOffset());
+              ? "JSON exceeds the parser's limits, such as " + MAX_NESTING + " levels of nesting"
+              : "invalid JSON near byte " + place.getByteOffset());
     }
     try {
       protobufDecoder.decode(protobuf.bytes(), protobuf.length(), sink);

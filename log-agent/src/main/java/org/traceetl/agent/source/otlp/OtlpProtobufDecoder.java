@@ -98,7 +98,7 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
   private int sliceOffset;
   private int sliceLength;
 
-  /** Creates a decoder with counters of its own. */
+  /** Creates a decoder with metrics of its own. */
   public OtlpProtobufDecoder() {
     this(new LongAdder());
   }

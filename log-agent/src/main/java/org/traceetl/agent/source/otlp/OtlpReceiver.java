@@ -24,7 +24,7 @@ import org.traceetl.common.Clocks;
 public final class OtlpReceiver implements AutoCloseable {
   private static final int IO_THREADS = 2;
 
-  private final OtlpCounters counters = new OtlpCounters();
+  private final OtlpMetrics metrics = new OtlpMetrics();
   private final Clients clients;
   private final PortAccess access;
   private final ReadBudget budget;
@@ -73,11 +73,10 @@ public final class OtlpReceiver implements AutoCloseable {
               httpTls.use(RotatingTls.builder(material).build());
               grpcTls.use(nextGrpc);
             });
-    clients = new Clients(config.limits(), maxBytesBeingRead, config.maxRequestBytes(), counters);
+    clients = new Clients(config.limits(), maxBytesBeingRead, config.maxRequestBytes(), metrics);
     budget = new ReadBudget(maxBytesBeingRead);
     Intake intake =
-        new RepeatJoin(
-            pipeline, answered, counters.requestsJoinedAdder(), counters.requestsRepeatedAdder());
+        new RepeatJoin(pipeline, answered, metrics.requestsJoined, metrics.requestsRepeated);
     eventLoops = transport.eventLoops("otlp-io", IO_THREADS);
     ReceiverParts parts =
         new ReceiverParts(
@@ -88,13 +87,25 @@ public final class OtlpReceiver implements AutoCloseable {
             access.tokens(),
             budget,
             intake,
-            perThread(() -> new OtlpProtobufDecoder(counters.attributesLeftOutAdder())),
-            perThread(() -> new OtlpJsonDecoder(counters.attributesLeftOutAdder())),
+            perThread(() -> new OtlpProtobufDecoder(metrics.attributesLeftOut)),
+            perThread(() -> new OtlpJsonDecoder(metrics.attributesLeftOut)),
             new PayloadArrays(),
-            counters,
+            metrics,
             clocks.nanoClock());
     grpc = new GrpcEndpoint(parts, access.hasTls() ? Optional.of(grpcTls) : Optional.empty());
     http = new HttpEndpoint(parts, access.hasTls() ? Optional.of(httpTls) : Optional.empty());
+    metrics.gauge(
+        "otlp_certificate_end_timestamp_seconds",
+        "Expiry of the OTLP ports' certificate as Unix time; 0 without TLS.",
+        access::certificateEndSeconds);
+    metrics.gauge(
+        "otlp_reading_bytes",
+        "Bytes of incomplete requests; each piece counts as at least 1 KiB.",
+        budget::taken);
+    metrics.gauge(
+        "otlp_clients",
+        "Sender addresses with a connection or with bytes in flight.",
+        clients::size);
   }
 
   /**
@@ -146,18 +157,17 @@ public final class OtlpReceiver implements AutoCloseable {
   }
 
   /** Returns the number of senders that have a connection or bytes in flight. */
-  public int clients() {
+  int clients() {
     return clients.size();
   }
 
   /** Returns the bytes of incomplete requests; each piece counts for at least 1 KiB. */
-  public long bytesBeingRead() {
+  long bytesBeingRead() {
     return budget.taken();
   }
 
-  /** Returns the counters of what was left out or refused. */
-  public OtlpCounters counters() {
-    return counters;
+  public OtlpMetrics metrics() {
+    return metrics;
   }
 
   /** Returns a decoder that gives each pipeline thread an instance of its own. */

@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * pipeline can refuse them. Safe for any thread.
  */
 final class ReadBudget {
-  static final String EXHAUSTED = "the agent is at its bound of bytes being read";
+  static final String EXHAUSTED = "the agent has reached its limit of bytes being read";
 
   /**
    * Least charge for a piece of a request, bytes. A body sent byte by byte costs an object of some

@@ -25,9 +25,9 @@ record ReceiverParts(
     SpanDecoder protobuf,
     SpanDecoder json,
     PayloadArrays arrays,
-    OtlpCounters counters,
+    OtlpMetrics metrics,
     LongSupplier nanoClock) {
   ConnectionGate gate() {
-    return new ConnectionGate(clients, transport.quickAck(), counters, nanoClock);
+    return new ConnectionGate(clients, transport.quickAck(), metrics, nanoClock);
   }
 }

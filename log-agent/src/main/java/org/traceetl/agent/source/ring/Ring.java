@@ -164,7 +164,7 @@ final class Ring implements AutoCloseable {
       if (before.position() > head) {
         if (before.position() > tail || before.position() % RingLayout.ALIGNMENT != 0) {
           throw new MalformedRingException(
-              MalformedRingException.Part.POSITION, "its tail is before what was read of it");
+              MalformedRingException.Part.POSITION, "its tail is before the position already read");
         }
         cursor.consume(head, before.position());
         head = before.position();
@@ -193,7 +193,7 @@ final class Ring implements AutoCloseable {
   void checkLength() throws IOException, MalformedRingException {
     if (isCut()) {
       throw new MalformedRingException(
-          MalformedRingException.Part.TRUNCATED, "it was cut to " + channel.size() + " B");
+          MalformedRingException.Part.TRUNCATED, "its file was cut to " + channel.size() + " B");
     }
   }
 

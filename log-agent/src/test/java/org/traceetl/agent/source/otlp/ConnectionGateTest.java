@@ -29,11 +29,11 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.traceetl.agent.config.OtlpLimits;
 import org.traceetl.agent.http.NettyTransport;
 import org.traceetl.agent.source.otlp.Clients.Client;
-import org.traceetl.agent.source.otlp.OtlpCounters.ConnectionRefusal;
+import org.traceetl.agent.source.otlp.OtlpMetrics.ConnectionRefusal;
 
 @Timeout(60)
 class ConnectionGateTest {
-  private final OtlpCounters counters = new OtlpCounters();
+  private final OtlpMetrics metrics = new OtlpMetrics();
 
   @ParameterizedTest
   @EnumSource(NettyTransport.class)
@@ -64,7 +64,7 @@ class ConnectionGateTest {
         try (Socket second = listening.connect()) {
           assertThat(readOrReset(second)).isEqualTo(-1);
         }
-        assertThat(counters.connectionsRefused(ConnectionRefusal.ALL)).isEqualTo(1);
+        assertThat(metrics.connectionsRefused(ConnectionRefusal.ALL)).isEqualTo(1);
       }
       await().until(() -> gate.connections().isEmpty());
       try (Socket third = listening.connect()) {
@@ -76,7 +76,7 @@ class ConnectionGateTest {
 
   @Test
   void connectionsThatComeAtOnceDoNotRefuseEachOther() throws Exception {
-    Clients clients = new Clients(new OtlpLimits(10, 1, 0, 30_000), 1 << 20, 1 << 10, counters);
+    Clients clients = new Clients(new OtlpLimits(10, 1, 0, 30_000), 1 << 20, 1 << 10, metrics);
     CyclicBarrier atOnce = new CyclicBarrier(2);
     Callable<List<Boolean>> connecting =
         () -> {
@@ -105,7 +105,7 @@ class ConnectionGateTest {
   void theLargestRequestIsWithinTheShareInWhateverReadsItComes() {
     int largest = 1 << 24;
     Clients clients =
-        new Clients(new OtlpLimits(10, 10, largest, 30_000), 2L * largest, largest, counters);
+        new Clients(new OtlpLimits(10, 10, largest, 30_000), 2L * largest, largest, metrics);
     Client client = clients.of(new InetSocketAddress("127.0.0.1", 1));
     int left = largest;
     while (left > 0) {
@@ -121,9 +121,9 @@ class ConnectionGateTest {
   private ConnectionGate gate(NettyTransport transport, int maxConnections) {
     OtlpLimits limits = new OtlpLimits(maxConnections, maxConnections, 0, 30_000);
     return new ConnectionGate(
-        new Clients(limits, 1 << 20, 1 << 10, counters),
+        new Clients(limits, 1 << 20, 1 << 10, metrics),
         transport.quickAck(),
-        counters,
+        metrics,
         System::nanoTime);
   }
 

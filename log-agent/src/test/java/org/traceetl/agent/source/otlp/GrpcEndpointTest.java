@@ -10,17 +10,13 @@ import io.grpc.CallOptions;
 import io.grpc.ClientCall;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
-import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.stub.ClientCalls;
 import io.opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest;
 import io.opentelemetry.proto.collector.trace.v1.ExportTraceServiceResponse;
-import java.io.ByteArrayInputStream;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -36,23 +32,12 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.traceetl.agent.config.OtlpConfig;
-import org.traceetl.agent.config.OtlpLimits;
-import org.traceetl.agent.flow.AnsweredRequests;
 import org.traceetl.agent.flow.Intake.Admission;
-import org.traceetl.agent.source.otlp.OtlpCounters.Refusal;
-import org.traceetl.common.Clocks;
+import org.traceetl.agent.source.otlp.OtlpMetrics.Refusal;
 
 /** Tests the answers to gRPC senders. */
 @Timeout(60)
 class GrpcEndpointTest {
-  private static final int MAX_REQUEST_BYTES = 100_000;
-  private static final int MAX_BYTES_BEING_READ = 150_000;
-  private static final MethodDescriptor<byte[], byte[]> EXPORT =
-      MethodDescriptor.newBuilder(new Bytes(), new Bytes())
-          .setType(MethodDescriptor.MethodType.UNARY)
-          .setFullMethodName(GrpcEndpoint.SERVICE + "/Export")
-          .build();
   private static final Metadata.Key<byte[]> DETAILS =
       Metadata.Key.of("grpc-status-details-bin", Metadata.BINARY_BYTE_MARSHALLER);
 
@@ -62,16 +47,7 @@ class GrpcEndpointTest {
 
   @BeforeEach
   void start() throws IOException {
-    receiver =
-        new OtlpReceiver(
-            // One sender can use all of the shared room.
-            new OtlpConfig(true, "127.0.0.1", 0, 0, MAX_REQUEST_BYTES)
-                .withLimits(new OtlpLimits(1_024, 1_024, Integer.MAX_VALUE, 30_000)),
-            MAX_BYTES_BEING_READ,
-            intake,
-            new AnsweredRequests(0),
-            Clocks.SYSTEM);
-    receiver.start();
+    receiver = Receivers.startForOneSender(intake);
     channel =
         NettyChannelBuilder.forAddress("127.0.0.1", receiver.grpcPort()).usePlaintext().build();
   }
@@ -107,7 +83,7 @@ class GrpcEndpointTest {
     "BROKER_AWAY,RESOURCE_EXHAUSTED,5",
     "STOPPING,UNAVAILABLE,5"
   })
-  void refusalsSayWhenToComeBack(Admission admission, Status.Code code, int seconds) {
+  void refusalsSayWhenToRetry(Admission admission, Status.Code code, int seconds) {
     intake.refuse(admission);
 
     StatusRuntimeException error = failure(new byte[0]);
@@ -159,14 +135,14 @@ class GrpcEndpointTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"identity", "gzip"})
-  void requestsAboveTheLimitAreNotToBeRepeated(String compression) {
+  void requestsAboveTheLimitMustNotBeRetried(String compression) {
     byte[] zeros = new byte[50 * 1024 * 1024];
 
     StatusRuntimeException error =
         Assertions.catchThrowableOfType(
             StatusRuntimeException.class, () -> export(zeros, compression));
 
-    assertThat(error.getStatus().getCode()).isIn(Status.Code.RESOURCE_EXHAUSTED);
+    assertThat(error.getStatus().getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
     assertThat(error.getTrailers().get(DETAILS)).isNull();
     assertThat(intake.offers()).isEmpty();
   }
@@ -186,7 +162,7 @@ class GrpcEndpointTest {
   }
 
   @Test
-  void whenTooManyBytesAreBeingReadSendersAreToldToComeBack() {
+  void aFullReadBudgetAsksSendersToRetryLater() {
     byte[] large =
         ExportTraceServiceRequest.newBuilder()
             .setUnknownFields(
@@ -199,13 +175,13 @@ class GrpcEndpointTest {
                     .build())
             .build()
             .toByteArray();
-    ClientCall<byte[], byte[]> unended = channel.newCall(EXPORT, CallOptions.DEFAULT);
+    ClientCall<byte[], byte[]> unended = channel.newCall(Receivers.EXPORT, CallOptions.DEFAULT);
     unended.start(new ClientCall.Listener<>() {}, new Metadata());
     unended.sendMessage(large);
 
     await().until(() -> code(large, "identity") == Status.Code.UNAVAILABLE);
     assertThat(code(large, "gzip")).isEqualTo(Status.Code.UNAVAILABLE);
-    assertThat(receiver.counters().requestsRefused(Refusal.NO_ROOM)).isGreaterThan(1);
+    assertThat(receiver.metrics().requestsRefused(Refusal.NO_ROOM)).isGreaterThan(1);
 
     unended.cancel("as the test wants it", null);
     await().until(() -> code(large, "identity") == Status.Code.OK);
@@ -233,28 +209,11 @@ class GrpcEndpointTest {
   }
 
   private byte[] call(String method, byte[] request, String compression) {
-    CallOptions options =
-        compression.equals("gzip")
-            ? CallOptions.DEFAULT.withCompression("gzip")
-            : CallOptions.DEFAULT;
     return ClientCalls.blockingUnaryCall(
-        channel, EXPORT.toBuilder().setFullMethodName(method).build(), options, request);
-  }
-
-  private static final class Bytes implements MethodDescriptor.Marshaller<byte[]> {
-    @Override
-    public InputStream stream(byte[] value) {
-      return new ByteArrayInputStream(value);
-    }
-
-    @Override
-    public byte[] parse(InputStream stream) {
-      try {
-        return stream.readAllBytes();
-      } catch (IOException e) {
-        throw new UncheckedIOException(e);
-      }
-    }
+        channel,
+        Receivers.EXPORT.toBuilder().setFullMethodName(method).build(),
+        Receivers.compressed(compression),
+        request);
   }
 
   private static final class RecordingHandler extends Handler {

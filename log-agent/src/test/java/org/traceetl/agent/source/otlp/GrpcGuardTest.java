@@ -19,13 +19,13 @@ import org.traceetl.agent.access.TokenSource;
 
 final class GrpcGuardTest {
   private final AtomicLong nanos = new AtomicLong();
-  private final OtlpCounters counters = new OtlpCounters();
+  private final OtlpMetrics metrics = new OtlpMetrics();
   private final List<ExportTraceServiceRequest> handled = new ArrayList<>();
 
   @Test
   void aCallThatIsClosedAlreadyDoesNotKeepOthersFromBeingEnded() throws Exception {
     GrpcGuard guard =
-        new GrpcGuard(new BearerTokens(TokenSource.none()), () -> true, 1, nanos::get, counters);
+        new GrpcGuard(new BearerTokens(TokenSource.none()), () -> true, 1, nanos::get, metrics);
     List<Call> calls = List.of(new Call(), new Call(), new Call());
     calls.forEach(call -> intercept(guard, call));
     // The handler does this at the second message of a call that may have only one.
@@ -37,13 +37,13 @@ final class GrpcGuardTest {
     assertThat(calls)
         .extracting(call -> call.closed.getCode())
         .containsExactly(Status.Code.UNAVAILABLE, Status.Code.INTERNAL, Status.Code.UNAVAILABLE);
-    assertThat(counters.requestsRefused(OtlpCounters.Refusal.TIMEOUT)).isEqualTo(2);
+    assertThat(metrics.requestsRefused(OtlpMetrics.Refusal.TIMEOUT)).isEqualTo(2);
   }
 
   @Test
   void whatComesAfterTheEndOfACallIsNotHandled() throws Exception {
     GrpcGuard guard =
-        new GrpcGuard(new BearerTokens(TokenSource.none()), () -> true, 1, nanos::get, counters);
+        new GrpcGuard(new BearerTokens(TokenSource.none()), () -> true, 1, nanos::get, metrics);
     ServerCall.Listener<ExportTraceServiceRequest> listener = intercept(guard, new Call());
     nanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(2));
     guard.endLate();

@@ -3,6 +3,7 @@ package org.traceetl.agent.source.otlp;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
+import static org.traceetl.agent.source.otlp.Receivers.isClosed;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -16,11 +17,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.traceetl.agent.config.OtlpConfig;
 import org.traceetl.agent.config.OtlpLimits;
-import org.traceetl.agent.flow.AnsweredRequests;
 import org.traceetl.agent.flow.Intake;
 import org.traceetl.agent.http.FewHeaders;
-import org.traceetl.agent.source.otlp.OtlpCounters.Refusal;
-import org.traceetl.common.Clocks;
+import org.traceetl.agent.source.otlp.OtlpMetrics.Refusal;
 
 /** Tests senders that try to make the agent hold more than they send. */
 @Timeout(120)
@@ -56,18 +55,18 @@ final class HostileSendersTest {
     String most = HEAD + "a:b\r\n".repeat(FewHeaders.MOST - 3);
     assertThat(answerTo(most + "\r\n2\r\n{}\r\n0\r\n\r\n")).startsWith("HTTP/1.1 200");
     assertThat(answerTo(most + "a:b\r\n\r\n2\r\n{}\r\n0\r\n\r\n")).startsWith("HTTP/1.1 400");
-    assertThat(receiver.counters().requestsRefused(Refusal.MALFORMED)).isOne();
+    assertThat(receiver.metrics().requestsRefused(Refusal.MALFORMED)).isOne();
   }
 
   @Test
-  void aBodyInTheSmallestPiecesCountsForWhatItMakes() throws IOException {
+  void aBodyInTheSmallestPiecesCountsForItsHeap() throws IOException {
     start();
     int pieces = (int) (BUDGET_BYTES / 2 / 1_024);
     // Trailing spaces are well-formed JSON.
     String answer = answerTo(HEAD + "\r\n" + "1\r\n \r\n".repeat(pieces + 20));
 
     assertThat(answer).startsWith("HTTP/1.1 429");
-    assertThat(receiver.counters().requestsRefused(Refusal.CLIENT_FULL)).isOne();
+    assertThat(receiver.metrics().requestsRefused(Refusal.CLIENT_FULL)).isOne();
     await().until(() -> receiver.bytesBeingRead() == 0);
   }
 
@@ -78,17 +77,17 @@ final class HostileSendersTest {
   }
 
   @Test
-  void requestsThatAreNotWaitedForAreFew() throws IOException {
+  void tooManyPipelinedRequestsEndTheConnection() throws IOException {
     start((source, payload, length, decoder, completion) -> Intake.Admission.ACCEPTED);
     Socket impatient = connect(receiver.httpPort());
     write(impatient, (HEAD + "\r\n2\r\n{}\r\n0\r\n\r\n").repeat(100));
 
     assertThat(isClosed(impatient)).isTrue();
-    assertThat(receiver.counters().requestsRefused(Refusal.NO_ROOM)).isOne();
+    assertThat(receiver.metrics().requestsRefused(Refusal.NO_ROOM)).isOne();
   }
 
   @Test
-  void aCallInTheSmallestFramesCountsForWhatItMakes() throws IOException {
+  void aCallInTheSmallestFramesCountsForItsHeap() throws IOException {
     start();
     ByteArrayOutputStream call = new ByteArrayOutputStream();
     openCall(call, 1);
@@ -101,7 +100,7 @@ final class HostileSendersTest {
     sender.getOutputStream().write(preface());
     sender.getOutputStream().write(call.toByteArray());
 
-    await().until(() -> receiver.counters().requestsRefused(Refusal.CLIENT_FULL) == 1);
+    await().until(() -> receiver.metrics().requestsRefused(Refusal.CLIENT_FULL) == 1);
     await().until(() -> receiver.bytesBeingRead() == 0);
   }
 
@@ -121,7 +120,7 @@ final class HostileSendersTest {
     }
 
     int refused = calls - most;
-    await().until(() -> receiver.counters().requestsRefused(Refusal.CLIENT_FULL) == refused);
+    await().until(() -> receiver.metrics().requestsRefused(Refusal.CLIENT_FULL) == refused);
     assertThat(receiver.bytesBeingRead()).isEqualTo(most * 4_096L);
     for (Socket socket : opened) {
       socket.close();
@@ -133,7 +132,7 @@ final class HostileSendersTest {
    * Opens the most connections, each with the largest head and a body that arrives byte by byte.
    */
   @Test
-  void theyTakeNoMoreOfTheHeapThanIsReckonedWith() throws IOException {
+  void requestsTakeAtMostTheAccountedHeap() throws IOException {
     start();
     String head = HEAD + "a:b\r\n".repeat(FewHeaders.MOST - 3) + "\r\n";
     long before = usedAfterCollection();
@@ -152,7 +151,7 @@ final class HostileSendersTest {
    * begins: what remains is within the accounted bytes of calls and connections.
    */
   @Test
-  void callsWithTheLargestHeadsTakeNoMoreOfTheHeapThanIsReckonedWith() throws IOException {
+  void callsWithTheLargestHeadsTakeAtMostTheAccountedHeap() throws IOException {
     start();
     openCalls(16, 220);
     await().until(() -> receiver.bytesBeingRead() == 16 * CALL_BYTES);
@@ -185,8 +184,8 @@ final class HostileSendersTest {
   private long refusedBytes() {
     return 10
         * 1_024
-        * (receiver.counters().requestsRefused(Refusal.NO_ROOM)
-            + receiver.counters().requestsRefused(Refusal.CLIENT_FULL));
+        * (receiver.metrics().requestsRefused(Refusal.NO_ROOM)
+            + receiver.metrics().requestsRefused(Refusal.CLIENT_FULL));
   }
 
   private static long usedAfterCollection() {
@@ -206,9 +205,7 @@ final class HostileSendersTest {
     OtlpConfig config =
         new OtlpConfig(true, "127.0.0.1", 0, 0, MAX_REQUEST_BYTES)
             .withLimits(new OtlpLimits(CONNECTIONS, CONNECTIONS, 0, 60_000));
-    receiver =
-        new OtlpReceiver(config, BUDGET_BYTES, intake, new AnsweredRequests(0), Clocks.SYSTEM);
-    receiver.start();
+    receiver = Receivers.start(config, BUDGET_BYTES, intake);
   }
 
   private Socket connect(int port) throws IOException {
@@ -222,14 +219,6 @@ final class HostileSendersTest {
     write(socket, request);
     byte[] answer = new byte[1_000];
     return new String(answer, 0, socket.getInputStream().read(answer), US_ASCII);
-  }
-
-  private static boolean isClosed(Socket socket) {
-    try {
-      return socket.getInputStream().read() < 0;
-    } catch (IOException reset) {
-      return true;
-    }
   }
 
   private static void write(Socket socket, String text) throws IOException {

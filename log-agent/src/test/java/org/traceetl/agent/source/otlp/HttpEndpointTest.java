@@ -25,20 +25,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.traceetl.agent.config.OtlpConfig;
-import org.traceetl.agent.config.OtlpLimits;
-import org.traceetl.agent.flow.AnsweredRequests;
 import org.traceetl.agent.flow.Intake.Admission;
-import org.traceetl.agent.source.otlp.OtlpCounters.Refusal;
-import org.traceetl.common.Clocks;
+import org.traceetl.agent.source.otlp.OtlpMetrics.Refusal;
 
 /** Tests the answers to HTTP senders. */
 @Timeout(60)
 class HttpEndpointTest {
   private static final String PROTOBUF = "application/x-protobuf";
   private static final String JSON = "application/json";
-  private static final int MAX_REQUEST_BYTES = 100_000;
-  private static final int MAX_BYTES_BEING_READ = 150_000;
+  private static final int MAX_REQUEST_BYTES = Receivers.MAX_REQUEST_BYTES;
 
   private final DecodingIntake intake = new DecodingIntake();
   private final HttpClient client = HttpClient.newHttpClient();
@@ -46,16 +41,7 @@ class HttpEndpointTest {
 
   @BeforeEach
   void start() throws IOException {
-    receiver =
-        new OtlpReceiver(
-            // One sender can use all of the shared room.
-            new OtlpConfig(true, "127.0.0.1", 0, 0, MAX_REQUEST_BYTES)
-                .withLimits(new OtlpLimits(1_024, 1_024, Integer.MAX_VALUE, 30_000)),
-            MAX_BYTES_BEING_READ,
-            intake,
-            new AnsweredRequests(0),
-            Clocks.SYSTEM);
-    receiver.start();
+    receiver = Receivers.startForOneSender(intake);
   }
 
   @AfterEach
@@ -119,7 +105,7 @@ class HttpEndpointTest {
     "BROKER_AWAY,429,5,RESOURCE_EXHAUSTED",
     "STOPPING,503,5,UNAVAILABLE"
   })
-  void refusalsSayWhenToComeBack(
+  void refusalsSayWhenToRetry(
       Admission admission, int code, String seconds, io.grpc.Status.Code status) throws Exception {
     intake.refuse(admission, admission);
 
@@ -155,37 +141,32 @@ class HttpEndpointTest {
     "POST,/v1/traces,application/json,zstd,415",
     "POST,/v1/traces?x=y,application/json,identity,200",
   })
-  void whatIsNotServedIsSaidSo(
+  void unsupportedRequestsAreAnsweredWithTheReason(
       String method, String path, String contentType, String encoding, int code) throws Exception {
     HttpResponse<byte[]> response =
-        client.send(
+        send(
             request(path)
                 .method(method, BodyPublishers.ofString("{}"))
                 .header("Content-Type", contentType)
-                .header("Content-Encoding", encoding)
-                .build(),
-            BodyHandlers.ofByteArray());
+                .header("Content-Encoding", encoding));
 
     assertThat(response.statusCode()).isEqualTo(code);
     if (code != 200) {
       assertThat(contentType(response)).startsWith("text/plain");
       assertThat(text(response)).isNotBlank();
-      assertThat(receiver.counters().requestsRefused(Refusal.UNSUPPORTED)).isEqualTo(1);
+      assertThat(receiver.metrics().requestsRefused(Refusal.UNSUPPORTED)).isEqualTo(1);
     }
   }
 
   @Test
-  void requestWithoutAContentTypeIsNotServed() throws Exception {
-    HttpResponse<byte[]> response =
-        client.send(
-            request("/v1/traces").POST(BodyPublishers.ofString("{}")).build(),
-            BodyHandlers.ofByteArray());
+  void aRequestWithoutAContentTypeIsUnsupported() throws Exception {
+    HttpResponse<byte[]> response = send(request("/v1/traces").POST(BodyPublishers.ofString("{}")));
 
     assertThat(response.statusCode()).isEqualTo(415);
   }
 
   @Test
-  void gzipIsTaken() throws Exception {
+  void gzipBodiesAreAccepted() throws Exception {
     assertThat(postGzip(gzip(Samples.realistic(5).toByteArray())).statusCode()).isEqualTo(200);
     assertThat(intake.spans()).hasSize(5);
   }
@@ -198,7 +179,7 @@ class HttpEndpointTest {
     assertThat(postGzip(bomb).statusCode()).isEqualTo(413);
 
     assertThat(intake.offers()).isEmpty();
-    assertThat(receiver.counters().requestsRefused(Refusal.TOO_LARGE)).isEqualTo(1);
+    assertThat(receiver.metrics().requestsRefused(Refusal.TOO_LARGE)).isEqualTo(1);
   }
 
   @Test
@@ -207,11 +188,11 @@ class HttpEndpointTest {
 
     assertThat(postGzip(java.util.Arrays.copyOf(whole, 20)).statusCode()).isEqualTo(400);
     assertThat(postGzip(new byte[] {1, 2, 3}).statusCode()).isEqualTo(400);
-    assertThat(receiver.counters().requestsRefused(Refusal.MALFORMED)).isEqualTo(2);
+    assertThat(receiver.metrics().requestsRefused(Refusal.MALFORMED)).isEqualTo(2);
   }
 
   @Test
-  void bodyAtTheLimitIsTakenAndAboveItRefused() throws Exception {
+  void aBodyAtTheLimitIsAcceptedAndAboveItRefused() throws Exception {
     assertThat(post(JSON, padded(MAX_REQUEST_BYTES)).statusCode()).isEqualTo(200);
     HttpResponse<byte[]> response = post(JSON, padded(MAX_REQUEST_BYTES + 1));
     assertThat(response.statusCode()).isEqualTo(413);
@@ -222,12 +203,10 @@ class HttpEndpointTest {
   void chunkedBodyAboveTheLimitIsRefused() throws Exception {
     byte[] body = padded(3 * MAX_REQUEST_BYTES);
     HttpResponse<byte[]> response =
-        client.send(
+        send(
             request("/v1/traces")
                 .header("Content-Type", JSON)
-                .POST(BodyPublishers.ofInputStream(() -> new java.io.ByteArrayInputStream(body)))
-                .build(),
-            BodyHandlers.ofByteArray());
+                .POST(BodyPublishers.ofInputStream(() -> new java.io.ByteArrayInputStream(body))));
 
     assertThat(response.statusCode()).isEqualTo(413);
     assertThat(intake.offers()).isEmpty();
@@ -245,13 +224,13 @@ class HttpEndpointTest {
   }
 
   @Test
-  void whatIsNotHttpIsRefused() throws Exception {
+  void bytesThatAreNotHttpAreRefused() throws Exception {
     assertThat(statusLines("\u0016\u0003\u0001 hello\r\n\r\n"))
         .containsExactly("HTTP/1.1 400 Bad Request");
   }
 
   @Test
-  void afterStopAcceptingOpenConnectionsMeetThePipelinesAnswer() throws Exception {
+  void openConnectionsGetThePipelinesAnswerAfterStopAccepting() throws Exception {
     try (Socket socket = new Socket("127.0.0.1", receiver.httpPort())) {
       socket
           .getOutputStream()
@@ -270,7 +249,7 @@ class HttpEndpointTest {
   }
 
   @Test
-  void whenTooManyBytesAreBeingReadSendersAreToldToComeBack() throws Exception {
+  void aFullReadBudgetAsksSendersToRetryLater() throws Exception {
     try (Socket half = new Socket("127.0.0.1", receiver.httpPort())) {
       String whole = raw("POST", " ".repeat(90_000), "close");
       half.getOutputStream()
@@ -280,7 +259,7 @@ class HttpEndpointTest {
       HttpResponse<byte[]> refused = post(JSON, padded(80_000));
       assertThat(refused.statusCode()).isEqualTo(429);
       assertThat(refused.headers().firstValue("retry-after")).contains("1");
-      assertThat(receiver.counters().requestsRefused(Refusal.NO_ROOM)).isGreaterThan(1);
+      assertThat(receiver.metrics().requestsRefused(Refusal.NO_ROOM)).isGreaterThan(1);
       assertThat(post(JSON, padded(40_000)).statusCode()).isEqualTo(200);
     }
     await().until(() -> post(JSON, padded(80_000)).statusCode() == 200);
@@ -318,22 +297,22 @@ class HttpEndpointTest {
   }
 
   private HttpResponse<byte[]> post(String contentType, byte[] body) throws Exception {
-    return client.send(
+    return send(
         request("/v1/traces")
             .header("Content-Type", contentType)
-            .POST(BodyPublishers.ofByteArray(body))
-            .build(),
-        BodyHandlers.ofByteArray());
+            .POST(BodyPublishers.ofByteArray(body)));
   }
 
   private HttpResponse<byte[]> postGzip(byte[] body) throws Exception {
-    return client.send(
+    return send(
         request("/v1/traces")
             .header("Content-Type", PROTOBUF)
             .header("Content-Encoding", "gzip")
-            .POST(BodyPublishers.ofByteArray(body))
-            .build(),
-        BodyHandlers.ofByteArray());
+            .POST(BodyPublishers.ofByteArray(body)));
+  }
+
+  private HttpResponse<byte[]> send(HttpRequest.Builder request) throws Exception {
+    return client.send(request.build(), BodyHandlers.ofByteArray());
   }
 
   private HttpRequest.Builder request(String path) {

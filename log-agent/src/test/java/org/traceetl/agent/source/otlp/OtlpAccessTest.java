@@ -4,10 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import io.opentelemetry.common.ComponentLoader;
 import io.opentelemetry.exporter.otlp.http.trace.OtlpHttpSpanExporter;
 import io.opentelemetry.exporter.otlp.trace.OtlpGrpcSpanExporter;
-import io.opentelemetry.exporter.sender.jdk.internal.JdkHttpSenderProvider;
 import io.opentelemetry.sdk.trace.export.SpanExporter;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -45,9 +43,7 @@ import org.traceetl.agent.access.TlsFileException;
 import org.traceetl.agent.access.TlsFiles;
 import org.traceetl.agent.access.TokenSource;
 import org.traceetl.agent.config.OtlpConfig;
-import org.traceetl.agent.flow.AnsweredRequests;
-import org.traceetl.agent.source.otlp.OtlpCounters.Refusal;
-import org.traceetl.common.Clocks;
+import org.traceetl.agent.source.otlp.OtlpMetrics.Refusal;
 
 /** Tests TLS and tokens with the exporters of the OpenTelemetry SDK. */
 @Timeout(120)
@@ -118,7 +114,7 @@ class OtlpAccessTest {
     assertThat(export(client, Sender.trusting(OTHER_CA))).isFalse();
 
     assertThat(intake.offers()).isEmpty();
-    await().until(() -> receiver.counters().handshakesFailed() > 0);
+    await().until(() -> receiver.metrics().handshakesFailed.sum() > 0);
   }
 
   @ParameterizedTest
@@ -129,7 +125,7 @@ class OtlpAccessTest {
     assertThat(export(client, new Sender("http", null, null, null))).isFalse();
 
     assertThat(intake.offers()).isEmpty();
-    await().until(() -> receiver.counters().handshakesFailed() > 0);
+    await().until(() -> receiver.metrics().handshakesFailed.sum() > 0);
   }
 
   @ParameterizedTest
@@ -144,7 +140,7 @@ class OtlpAccessTest {
 
   @ParameterizedTest
   @EnumSource(Client.class)
-  void sendersWithoutAGoodCertificateAreNot(Client client) throws IOException {
+  void sendersWithoutAValidCertificateAreRefused(Client client) throws IOException {
     start(PLAIN.withTls(files(true)));
     Instant now = Instant.now();
     Issued ended =
@@ -155,12 +151,12 @@ class OtlpAccessTest {
     assertThat(export(client, Sender.trusting(CA).with(ended))).isFalse();
 
     assertThat(intake.offers()).isEmpty();
-    await().until(() -> receiver.counters().handshakesFailed() >= 3);
+    await().until(() -> receiver.metrics().handshakesFailed.sum() >= 3);
   }
 
   @ParameterizedTest
   @EnumSource(Client.class)
-  void sendersShowTheToken(Client client) throws IOException {
+  void sendersNeedTheToken(Client client) throws IOException {
     TokenSource hunter2 = new TokenSource("hunter2", Optional.empty());
     start(PLAIN.withTls(files(false)).withTokens(hunter2));
     Sender sender = Sender.trusting(CA);
@@ -168,14 +164,14 @@ class OtlpAccessTest {
     assertThat(export(client, sender)).isFalse();
     assertThat(export(client, sender.with("hunter"))).isFalse();
     assertThat(intake.offers()).isEmpty();
-    assertThat(receiver.counters().requestsRefused(Refusal.UNAUTHENTICATED)).isEqualTo(2);
+    assertThat(receiver.metrics().requestsRefused(Refusal.UNAUTHENTICATED)).isEqualTo(2);
 
     assertThat(export(client, sender.with("hunter2"))).isTrue();
     assertThat(intake.spans()).hasSize(3);
   }
 
   @Test
-  void tokensOfTheFileReplaceThoseOfBefore() throws IOException {
+  void reloadedTokensReplaceTheOldOnes() throws IOException {
     Path file = Files.writeString(directory.resolve("token"), "old");
     start(PLAIN.withTokens(new TokenSource("", Optional.of(file))));
     Sender sender = new Sender("http", null, null, "new");
@@ -191,7 +187,7 @@ class OtlpAccessTest {
 
   /** The body of a request without a token is not read. */
   @Test
-  void theAnswerComesBeforeTheBody() throws IOException {
+  void aRequestWithoutATokenIsAnsweredBeforeItsBody() throws IOException {
     start(PLAIN.withTokens(new TokenSource("hunter2", Optional.empty())));
     try (Socket socket = new Socket("127.0.0.1", receiver.httpPort())) {
       String head =
@@ -208,7 +204,7 @@ class OtlpAccessTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"TLSv1.3", "TLSv1.2"})
-  void bothVersionsAreSpoken(String version) throws Exception {
+  void bothTlsVersionsAreServed(String version) throws Exception {
     start(PLAIN.withTls(files(false)));
     for (int port : List.of(receiver.grpcPort(), receiver.httpPort())) {
       try (SSLSocket socket = connect(port)) {
@@ -277,7 +273,7 @@ class OtlpAccessTest {
   }
 
   @Test
-  void aWrongCertificateIsRefusedAndTheOldOneStays() throws Exception {
+  void anInvalidCertificateIsRefusedAndTheOldOneStays() throws Exception {
     start(PLAIN.withTls(files(false)));
     X509Certificate old = shown(receiver.grpcPort());
     Instant now = Instant.now();
@@ -297,8 +293,7 @@ class OtlpAccessTest {
   }
 
   private void start(OtlpConfig config) throws IOException {
-    receiver = new OtlpReceiver(config, 64 << 20, intake, new AnsweredRequests(0), Clocks.SYSTEM);
-    receiver.start();
+    receiver = Receivers.start(config, 64 << 20, intake);
   }
 
   private TlsFiles files(boolean mutual) {
@@ -384,15 +379,6 @@ class OtlpAccessTest {
     if (sender.token != null) {
       builder.addHeader("Authorization", "Bearer " + sender.token);
     }
-    if (client == Client.HTTP_JDK) {
-      builder.setComponentLoader(
-          new ComponentLoader() {
-            @Override
-            public <T> Iterable<T> load(Class<T> spi) {
-              return List.of(spi.cast(new JdkHttpSenderProvider()));
-            }
-          });
-    }
-    return builder.build();
+    return Receivers.build(builder, client == Client.HTTP_JDK);
   }
 }

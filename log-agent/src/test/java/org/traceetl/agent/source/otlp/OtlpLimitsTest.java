@@ -3,18 +3,15 @@ package org.traceetl.agent.source.otlp;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
+import static org.traceetl.agent.source.otlp.Receivers.isClosed;
 
 import io.grpc.CallOptions;
 import io.grpc.ClientCall;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
-import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
-import java.io.ByteArrayInputStream;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
@@ -28,18 +25,16 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.traceetl.agent.config.OtlpConfig;
 import org.traceetl.agent.config.OtlpLimits;
-import org.traceetl.agent.flow.AnsweredRequests;
 import org.traceetl.agent.flow.Completion;
 import org.traceetl.agent.flow.Intake;
 import org.traceetl.agent.flow.SpanDecoder;
-import org.traceetl.agent.source.otlp.OtlpCounters.ConnectionRefusal;
-import org.traceetl.agent.source.otlp.OtlpCounters.Refusal;
-import org.traceetl.common.Clocks;
+import org.traceetl.agent.source.otlp.OtlpMetrics.ConnectionRefusal;
+import org.traceetl.agent.source.otlp.OtlpMetrics.Refusal;
 
 /** Tests the limits of one sender. */
 @Timeout(60)
 class OtlpLimitsTest {
-  private static final int MAX_REQUEST_BYTES = 100_000;
+  private static final int MAX_REQUEST_BYTES = Receivers.MAX_REQUEST_BYTES;
   private static final String ONE = "127.0.0.1";
   private static final String OTHER = "127.0.0.2";
 
@@ -66,7 +61,7 @@ class OtlpLimitsTest {
     second.post(80_001);
     assertThat(second.answer()).startsWith("HTTP/1.1 429").containsIgnoringCase("retry-after: 1");
     assertThat(grpc(ONE, 80_002).join().getDescription()).contains(Clients.FULL);
-    assertThat(receiver.counters().requestsRefused(Refusal.CLIENT_FULL)).isEqualTo(2);
+    assertThat(receiver.metrics().requestsRefused(Refusal.CLIENT_FULL)).isEqualTo(2);
 
     Http other = http(OTHER);
     other.post(80_003);
@@ -110,7 +105,7 @@ class OtlpLimitsTest {
       intake.refuseNext();
       assertThat(grpc(ONE, 80_000).join().getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
     }
-    assertThat(receiver.counters().requestsRefused(Refusal.CLIENT_FULL)).isZero();
+    assertThat(receiver.metrics().requestsRefused(Refusal.CLIENT_FULL)).isZero();
   }
 
   @Test
@@ -130,7 +125,7 @@ class OtlpLimitsTest {
     acceptedGrpc(ONE);
     assertThat(isClosed(connect(ONE, receiver.httpPort()))).isTrue();
     assertThat(isClosed(connect(ONE, receiver.grpcPort()))).isTrue();
-    assertThat(receiver.counters().connectionsRefused(ConnectionRefusal.CLIENT)).isEqualTo(2);
+    assertThat(receiver.metrics().connectionsRefused(ConnectionRefusal.CLIENT)).isEqualTo(2);
     assertThat(receiver.clients()).isOne();
 
     Http other = http(OTHER);
@@ -152,7 +147,7 @@ class OtlpLimitsTest {
     acceptedHttp(ONE);
     acceptedGrpc(OTHER);
     assertThat(isClosed(connect("127.0.0.3", receiver.httpPort()))).isTrue();
-    assertThat(receiver.counters().connectionsRefused(ConnectionRefusal.ALL)).isOne();
+    assertThat(receiver.metrics().connectionsRefused(ConnectionRefusal.ALL)).isOne();
   }
 
   @Test
@@ -180,7 +175,7 @@ class OtlpLimitsTest {
 
     assertThat(isClosed(slow)).isTrue();
 
-    assertThat(receiver.counters().requestsRefused(Refusal.TIMEOUT)).isOne();
+    assertThat(receiver.metrics().requestsRefused(Refusal.TIMEOUT)).isOne();
   }
 
   @Test
@@ -208,15 +203,16 @@ class OtlpLimitsTest {
     call.sendMessage(new byte[10_000]);
 
     assertThat(ended.join().getCode()).isEqualTo(Status.Code.UNAVAILABLE);
-    assertThat(ended.join().getDescription()).isEqualTo("not sent whole within 200 ms");
-    assertThat(receiver.counters().requestsRefused(Refusal.TIMEOUT)).isOne();
+    assertThat(ended.join().getDescription())
+        .isEqualTo("the request was not complete within 200 ms");
+    assertThat(receiver.metrics().requestsRefused(Refusal.TIMEOUT)).isOne();
     assertThat(intake.held()).isZero();
 
     // The time that an answer takes does not count here either.
     CompletableFuture<Status> slow = grpc(ONE, 100);
     await().until(() -> intake.held() == 1);
     call(ONE, new CompletableFuture<>()).sendMessage(new byte[1]);
-    await().until(() -> receiver.counters().requestsRefused(Refusal.TIMEOUT) == 2);
+    await().until(() -> receiver.metrics().requestsRefused(Refusal.TIMEOUT) == 2);
     intake.release();
     assertThat(slow.join().isOk()).isTrue();
   }
@@ -227,10 +223,7 @@ class OtlpLimitsTest {
 
   private void start(OtlpLimits limits, int maxRequestBytes) throws IOException {
     OtlpConfig config = new OtlpConfig(true, "0.0.0.0", 0, 0, maxRequestBytes).withLimits(limits);
-    receiver =
-        new OtlpReceiver(
-            config, 10L * maxRequestBytes, intake, new AnsweredRequests(0), Clocks.SYSTEM);
-    receiver.start();
+    receiver = Receivers.start(config, 10L * maxRequestBytes, intake);
   }
 
   private Socket connect(String from, int port) throws IOException {
@@ -265,14 +258,6 @@ class OtlpLimitsTest {
       one.close();
     }
     opened.clear();
-  }
-
-  private static boolean isClosed(Socket socket) {
-    try {
-      return socket.getInputStream().read() < 0;
-    } catch (IOException reset) {
-      return true;
-    }
   }
 
   private Http http(String from) throws IOException {
@@ -327,13 +312,7 @@ class OtlpLimitsTest {
                 })
             .build();
     opened.add(channel::shutdownNow);
-    ClientCall<byte[], byte[]> call =
-        channel.newCall(
-            MethodDescriptor.newBuilder(Bytes.INSTANCE, Bytes.INSTANCE)
-                .setType(MethodDescriptor.MethodType.UNARY)
-                .setFullMethodName(GrpcEndpoint.SERVICE + "/Export")
-                .build(),
-            CallOptions.DEFAULT);
+    ClientCall<byte[], byte[]> call = channel.newCall(Receivers.EXPORT, CallOptions.DEFAULT);
     call.start(
         new ClientCall.Listener<>() {
           @Override
@@ -344,24 +323,6 @@ class OtlpLimitsTest {
         new Metadata());
     call.request(1);
     return call;
-  }
-
-  private enum Bytes implements MethodDescriptor.Marshaller<byte[]> {
-    INSTANCE;
-
-    @Override
-    public InputStream stream(byte[] value) {
-      return new ByteArrayInputStream(value);
-    }
-
-    @Override
-    public byte[] parse(InputStream stream) {
-      try {
-        return stream.readAllBytes();
-      } catch (IOException e) {
-        throw new UncheckedIOException(e);
-      }
-    }
   }
 
   /** Accepts payloads and answers them when the test requests it. */

@@ -24,6 +24,7 @@ import java.lang.management.ManagementFactory;
 import java.lang.ref.Reference;
 import java.lang.ref.WeakReference;
 import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -35,6 +36,7 @@ import org.traceetl.agent.flow.SpanEvents;
 import org.traceetl.agent.flow.SpanSink;
 import org.traceetl.agent.flow.SpanView;
 import org.traceetl.agent.flow.WantedEvents;
+import org.traceetl.agent.source.payload.CountingSink;
 import org.traceetl.agent.source.payload.RecordingSink;
 import org.traceetl.agent.source.payload.RecordingSink.Recorded;
 
@@ -160,15 +162,7 @@ class OtlpProtobufDecoderTest {
   void damageInsideASpanCostsThatSpanAlone() throws Exception {
     // Field 5, the name, claims 100 bytes, but the span ends after it.
     byte[] broken = {5 << 3 | 2, 100};
-    byte[] spans =
-        new ProtobufBuffer(64)
-            .bytes(2, span(1).build().toByteArray())
-            .bytes(2, broken)
-            .bytes(2, span(2).build().toByteArray())
-            .toByteArray();
-    byte[] resourceSpans = new ProtobufBuffer(64).bytes(2, spans).toByteArray();
-
-    decoder.decode(new ProtobufBuffer(64).bytes(1, resourceSpans).toByteArray(), sink);
+    decodeSpans(span(1).build().toByteArray(), broken, span(2).build().toByteArray());
 
     assertThat(sink.rejected).containsExactly("malformed_span");
     assertThat(sink.spans).extracting(Recorded::spanId).containsExactly(1L, 2L);
@@ -221,30 +215,20 @@ class OtlpProtobufDecoderTest {
     assertThat(sink.spans).hasSize(1);
   }
 
-  @Test
-  void groupsAreMalformed() {
-    assertMalformed(new byte[] {1 << 3 | 3, 1 << 3 | 4});
-  }
-
-  @Test
-  void fieldNumberZeroIsMalformed() {
-    assertMalformed(new byte[] {0, 0});
-  }
-
-  @Test
-  void varintsOfMoreThanTenBytesAreMalformed() {
-    byte[] payload = new byte[13];
-    Arrays.fill(payload, (byte) 0x80);
-    payload[0] = 1 << 3;
-    payload[12] = 0;
-    assertMalformed(payload);
-  }
-
-  @Test
-  void lengthsBeyondTheEnclosingMessageAreMalformed() {
+  @ParameterizedTest(name = "{0}")
+  @CsvSource({
+    "groups, 0b0c",
+    "a field with the number 0, 0000",
+    "a varint of more than ten bytes, 08808080808080808080808000",
     // The inner length fits the payload but exceeds the ResourceSpans around it.
-    assertMalformed(new byte[] {1 << 3 | 2, 2, 2 << 3 | 2, 3, 0, 0, 0});
-    assertMalformed(new byte[] {1 << 3 | 2, -1, -1, -1, -1, -1, -1, -1, -1, -1, 1});
+    "a length beyond the enclosing message, 0a021203000000",
+    "a negative length, 0affffffffffffffffff01"
+  })
+  void brokenFramingIsMalformed(String what, String payload) {
+    assertThat(what).isNotEmpty();
+    assertThatThrownBy(() -> decoder.decode(HexFormat.of().parseHex(payload), sink))
+        .isInstanceOf(MalformedPayloadException.class);
+    assertThat(sink.isEmpty()).isTrue();
   }
 
   @Test
@@ -368,10 +352,7 @@ class OtlpProtobufDecoderTest {
             .fixed64(7, START)
             .bytes(9, attribute)
             .toByteArray();
-    byte[] spans = new ProtobufBuffer(64).bytes(2, span).toByteArray();
-    byte[] resourceSpans = new ProtobufBuffer(64).bytes(2, spans).toByteArray();
-
-    decoder.decode(new ProtobufBuffer(64).bytes(1, resourceSpans).toByteArray(), sink);
+    decodeSpans(span);
 
     assertThat(sink.spans.getFirst().name()).isEqualTo("a\uFFFDb");
     assertThat(sink.spans.getFirst().attributes()).containsEntry("a\uFFFDb", "a\uFFFDb");
@@ -473,14 +454,7 @@ class OtlpProtobufDecoderTest {
             .toByteString()
             .concat(ByteString.copyFrom(new byte[] {11 << 3 | 2, 2, 2 << 3 | 2, 100}))
             .toByteArray();
-    byte[] spans =
-        new ProtobufBuffer(64)
-            .bytes(2, broken)
-            .bytes(2, span(2).build().toByteArray())
-            .toByteArray();
-    byte[] resourceSpans = new ProtobufBuffer(64).bytes(2, spans).toByteArray();
-
-    decoder.decode(new ProtobufBuffer(64).bytes(1, resourceSpans).toByteArray(), sink);
+    decodeSpans(broken, span(2).build().toByteArray());
 
     assertThat(sink.rejected).containsExactly("malformed_span");
     assertThat(sink.spans).extracting(Recorded::spanId).containsExactly(2L);
@@ -508,18 +482,14 @@ class OtlpProtobufDecoderTest {
   void payloadsAreLetGoWhetherTheyCouldBeReadOrNot() {
     byte[] whole = Samples.realistic(3).toByteArray();
     OtlpProtobufDecoder decoder = new OtlpProtobufDecoder();
-    WeakReference<byte[]> read = decoded(decoder, whole, whole.length);
-    await()
-        .until(() -> {
-          System.gc();
-          return read.get() == null;
-        });
-    WeakReference<byte[]> damaged = decoded(decoder, whole, whole.length - 1);
-    await()
-        .until(() -> {
-          System.gc();
-          return damaged.get() == null;
-        });
+    for (int length : List.of(whole.length, whole.length - 1)) {
+      WeakReference<byte[]> payload = decoded(decoder, whole, length);
+      await()
+          .until(() -> {
+            System.gc();
+            return payload.get() == null;
+          });
+    }
     Reference.reachabilityFence(decoder);
   }
 
@@ -564,37 +534,17 @@ class OtlpProtobufDecoderTest {
     return value;
   }
 
+  /** Decodes a request of these spans, which may be malformed. */
+  private void decodeSpans(byte[]... encoded) throws MalformedPayloadException {
+    ProtobufBuffer spans = new ProtobufBuffer(64);
+    for (byte[] span : encoded) {
+      spans.bytes(2, span);
+    }
+    byte[] resourceSpans = new ProtobufBuffer(64).bytes(2, spans.toByteArray()).toByteArray();
+    decoder.decode(new ProtobufBuffer(64).bytes(1, resourceSpans).toByteArray(), sink);
+  }
+
   private void decode(ExportTraceServiceRequest request) throws MalformedPayloadException {
     decoder.decode(request.toByteArray(), sink);
-  }
-
-  private void assertMalformed(byte[] payload) {
-    assertThatThrownBy(() -> decoder.decode(payload, sink))
-        .isInstanceOf(MalformedPayloadException.class);
-    assertThat(sink.isEmpty()).isTrue();
-  }
-
-  private static final class CountingSink implements SpanSink {
-    private final WantedEvents wantedEvents =
-        WantedEvents.of(List.of("exception"), List.of("exception.type"));
-    private long spans;
-    private long events;
-
-    @Override
-    public WantedEvents wantedEvents() {
-      return wantedEvents;
-    }
-
-    @Override
-    public void resource(Attributes attributes) {}
-
-    @Override
-    public void span(SpanView span) {
-      spans++;
-      events += span.events.size();
-    }
-
-    @Override
-    public void rejected(String reason) {}
   }
 }

@@ -6,10 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.api.trace.SpanKind;
 import io.opentelemetry.api.trace.StatusCode;
-import io.opentelemetry.common.ComponentLoader;
 import io.opentelemetry.exporter.otlp.http.trace.OtlpHttpSpanExporter;
 import io.opentelemetry.exporter.otlp.trace.OtlpGrpcSpanExporter;
-import io.opentelemetry.exporter.sender.jdk.internal.JdkHttpSenderProvider;
 import io.opentelemetry.sdk.common.CompletableResultCode;
 import io.opentelemetry.sdk.common.export.RetryPolicy;
 import io.opentelemetry.sdk.resources.Resource;
@@ -55,8 +53,7 @@ class OtlpReceiverTest {
 
   @BeforeEach
   void start() throws IOException {
-    receiver = new OtlpReceiver(CONFIG, 64 << 20, intake, new AnsweredRequests(0), Clocks.SYSTEM);
-    receiver.start();
+    receiver = Receivers.start(CONFIG, 64 << 20, intake);
   }
 
   @AfterEach
@@ -110,7 +107,7 @@ class OtlpReceiverTest {
 
   @ParameterizedTest
   @EnumSource(Client.class)
-  void sendersRepeatWhatDidNotFit(Client client) {
+  void sendersRetryARefusedRequest(Client client) {
     intake.refuse(Admission.FULL, Admission.BROKER_AWAY);
 
     assertThat(export(client, "gzip", spans(3)).isSuccess()).isTrue();
@@ -121,7 +118,7 @@ class OtlpReceiverTest {
 
   @ParameterizedTest
   @EnumSource(Client.class)
-  void sendersRepeatWhatWasNotConfirmed(Client client) {
+  void sendersRetryAnUnconfirmedRequest(Client client) {
     intake.refuse(Admission.STOPPING);
 
     assertThat(export(client, "none", spans(3)).isSuccess()).isTrue();
@@ -155,7 +152,7 @@ class OtlpReceiverTest {
   }
 
   @Test
-  void portsAlreadyTakenAreNamed() throws Exception {
+  void anErrorNamesAPortInUse() throws Exception {
     try (ServerSocket taken = new ServerSocket(0)) {
       OtlpConfig config =
           new OtlpConfig(true, "0.0.0.0", 0, taken.getLocalPort(), CONFIG.maxRequestBytes());
@@ -205,22 +202,13 @@ class OtlpReceiverTest {
           .setTimeout(Duration.ofSeconds(30))
           .build();
     }
-    var builder =
+    return Receivers.build(
         OtlpHttpSpanExporter.builder()
             .setEndpoint("http://127.0.0.1:" + receiver.httpPort() + "/v1/traces")
             .setCompression(compression)
             .setRetryPolicy(retry)
-            .setTimeout(Duration.ofSeconds(30));
-    if (client == Client.HTTP_JDK) {
-      builder.setComponentLoader(
-          new ComponentLoader() {
-            @Override
-            public <T> Iterable<T> load(Class<T> spi) {
-              return List.of(spi.cast(new JdkHttpSenderProvider()));
-            }
-          });
-    }
-    return builder.build();
+            .setTimeout(Duration.ofSeconds(30)),
+        client == Client.HTTP_JDK);
   }
 
   static List<SpanData> spans(int count) {

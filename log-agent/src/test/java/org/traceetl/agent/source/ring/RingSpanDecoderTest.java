@@ -21,14 +21,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.traceetl.agent.flow.Attributes;
 import org.traceetl.agent.flow.KeySet;
 import org.traceetl.agent.flow.MalformedPayloadException;
-import org.traceetl.agent.flow.SpanSink;
-import org.traceetl.agent.flow.SpanView;
 import org.traceetl.agent.flow.WantedEvents;
+import org.traceetl.agent.source.payload.CountingSink;
+import org.traceetl.agent.source.payload.RecordingSink;
+import org.traceetl.agent.source.payload.RecordingSink.Recorded;
 import org.traceetl.proto.ring.RingCursor;
 import org.traceetl.proto.ring.RingDictionary;
+import org.traceetl.proto.ring.RingGolden;
 import org.traceetl.proto.ring.RingHeader;
 import org.traceetl.proto.ring.RingLayout;
 import org.traceetl.proto.ring.RingSpan;
@@ -38,7 +39,7 @@ final class RingSpanDecoderTest {
   private static final RingSpan FULL =
       span(
           "SELECT carts",
-          attributes(
+          RingGolden.ordered(
               "text",
               "caf\u00e9",
               "rows",
@@ -73,10 +74,10 @@ final class RingSpanDecoderTest {
   }
 
   @Test
-  void valuesBecomeTextAsThoseOfOtlp() throws Exception {
+  void valuesBecomeTextAsInOtlp() throws Exception {
     write(List.of(FULL));
 
-    assertThat(decode(null).attributes)
+    assertThat(attributes(decode(null)))
         .containsExactly(
             Map.of(
                 "text", "caf\u00e9",
@@ -90,29 +91,42 @@ final class RingSpanDecoderTest {
   }
 
   @Test
-  void numbersArriveAsTheyAre() throws Exception {
+  void numbersArriveUnchanged() throws Exception {
     write(List.of(FULL));
 
-    SpanView span = decode(null).last;
-    assertThat(span.traceIdHigh).isEqualTo(FULL.traceIdHigh());
-    assertThat(span.traceIdLow).isEqualTo(FULL.traceIdLow());
-    assertThat(span.spanId).isEqualTo(FULL.spanId());
-    assertThat(span.parentSpanId).isEqualTo(FULL.parentSpanId());
-    assertThat(span.startUnixNanos).isEqualTo(FULL.startUnixNanos());
-    assertThat(span.durationNanos).isEqualTo(FULL.durationNanos());
-    assertThat(span.kind).isEqualTo(FULL.kind());
-    assertThat(span.status).isEqualTo(FULL.status());
-    assertThat(span.samplingThreshold).isEqualTo(FULL.samplingThreshold());
-    assertThat(span.randomness).isEqualTo(FULL.randomness());
+    RecordingSink sink = decode(null);
+    assertThat(sink.spans)
+        .singleElement()
+        .extracting(
+            Recorded::traceIdHigh,
+            Recorded::traceIdLow,
+            Recorded::spanId,
+            Recorded::parentSpanId,
+            Recorded::startUnixNanos,
+            Recorded::durationNanos,
+            Recorded::kind,
+            Recorded::status,
+            Recorded::samplingThreshold)
+        .containsExactly(
+            FULL.traceIdHigh(),
+            FULL.traceIdLow(),
+            FULL.spanId(),
+            FULL.parentSpanId(),
+            FULL.startUnixNanos(),
+            FULL.durationNanos(),
+            FULL.kind(),
+            FULL.status(),
+            FULL.samplingThreshold());
+    assertThat(sink.randomness).containsExactly(FULL.randomness());
   }
 
   @Test
-  void attributesThatNobodyWantsAreCountedAndLeftOut() throws Exception {
+  void unwantedAttributesAreLeftOutAndCounted() throws Exception {
     write(List.of(FULL));
 
-    Recorder recorder = decode(new KeySet(List.of("rows".getBytes(UTF_8))));
+    RecordingSink recorder = decode(new KeySet(List.of("rows".getBytes(UTF_8))));
 
-    assertThat(recorder.attributes).containsExactly(Map.of("rows", "-3"));
+    assertThat(attributes(recorder)).containsExactly(Map.of("rows", "-3"));
     assertThat(recorder.notWanted).isEqualTo(7);
     assertThat(leftOut.sum()).isZero();
   }
@@ -120,7 +134,7 @@ final class RingSpanDecoderTest {
   /** Decoded attributes are reused for the next span of the same name where possible. */
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3, 4})
-  void attributesThatComeAgainAreThoseOfEachSpan(long seed) throws Exception {
+  void repeatedNamesKeepTheAttributesOfEachSpan(long seed) throws Exception {
     Random random = new Random(seed);
     List<RingSpan> spans = new ArrayList<>();
     List<Map<String, String>> all = new ArrayList<>();
@@ -144,9 +158,10 @@ final class RingSpanDecoderTest {
     }
     write(spans);
 
-    assertThat(decode(null).attributes).isEqualTo(all);
+    assertThat(attributes(decode(null))).isEqualTo(all);
 
-    Recorder some = decode(new KeySet(List.of("key1".getBytes(UTF_8), "key4".getBytes(UTF_8))));
+    RecordingSink some =
+        decode(new KeySet(List.of("key1".getBytes(UTF_8), "key4".getBytes(UTF_8))));
     assertThat(some.notWanted)
         .isEqualTo(
             all.stream()
@@ -154,35 +169,35 @@ final class RingSpanDecoderTest {
                 .filter(key -> !key.equals("key1") && !key.equals("key4"))
                 .count());
     all.forEach(map -> map.keySet().retainAll(List.of("key1", "key4")));
-    assertThat(some.attributes).isEqualTo(all);
+    assertThat(attributes(some)).isEqualTo(all);
   }
 
   @Test
-  void attributesAboveTheMostAreLeftOut() throws Exception {
+  void attributesAboveTheLimitAreLeftOut() throws Exception {
     Map<String, Object> many = new LinkedHashMap<>();
     for (int i = 0; i < RingSpanDecoder.MAX_ATTRIBUTES + 5; i++) {
       many.put("key-" + i, (long) i);
     }
     write(List.of(span("many", many)));
 
-    assertThat(decode(null).attributes.getFirst()).hasSize(RingSpanDecoder.MAX_ATTRIBUTES);
+    assertThat(attributes(decode(null)).getFirst()).hasSize(RingSpanDecoder.MAX_ATTRIBUTES);
     assertThat(leftOut.sum()).isEqualTo(5);
   }
 
   @Test
-  void eventsThatAreWantedArriveWithTheAttributesThatAre() throws Exception {
+  void wantedEventsArriveWithWantedAttributes() throws Exception {
     write(List.of(FULL, RingSpan.numbered(1), FULL));
-    Recorder recorder = new Recorder(null);
-    recorder.events = WantedEvents.of(List.of("exception"), List.of("exception.type"));
+    RecordingSink recorder = new RecordingSink();
+    recorder.wantedEvents = WantedEvents.of(List.of("exception"), List.of("exception.type"));
 
     decoder.decode(payload, length, resource, strings(), recorder);
 
-    assertThat(recorder.seenEvents)
-        .containsExactly("exception exception.type=x", "exception exception.type=x");
+    var event = Map.entry("exception", Map.of("exception.type", "x"));
+    assertThat(recorder.events).containsExactly(List.of(event), List.of(), List.of(event));
   }
 
   @Test
-  void aFaultInsideASpanCostsThatSpanAlone() throws Exception {
+  void anInvalidSpanIsRejectedAlone() throws Exception {
     write(
         List.of(
             RingSpan.numbered(1),
@@ -191,35 +206,35 @@ final class RingSpanDecoderTest {
             with(RingSpan.numbered(4), 4, 1, -1),
             RingSpan.numbered(5)));
 
-    Recorder recorder = decode(null);
-    assertThat(recorder.spans).isEqualTo(2);
+    RecordingSink recorder = decode(null);
+    assertThat(recorder.spans).hasSize(2);
     assertThat(recorder.rejected)
         .containsExactly("invalid_span_id", "invalid_start_time", "invalid_duration");
   }
 
   @Test
-  void aSpanThatBreaksOffIsMalformed() throws Exception {
+  void aTruncatedSpanIsMalformed() throws Exception {
     write(List.of(plain(1)));
     for (int cut = 9; cut < length - 8; cut++) {
       byte[] bytes = payload.clone();
       bytes[0] = (byte) cut;
       bytes[1] = (byte) (cut >> 8);
-      Recorder recorder = new Recorder(null);
+      RecordingSink recorder = new RecordingSink();
       decoder.decode(bytes, (int) RingLayout.takenBytes(cut), resource, strings(), recorder);
-      assertThat(recorder.spans).isZero();
+      assertThat(recorder.spans).isEmpty();
       assertThat(recorder.rejected).containsExactly("malformed_span");
     }
   }
 
   @Test
-  void whatIsNoRecordsIsMalformedAsAWhole() throws Exception {
+  void aPayloadWithoutRecordsIsMalformed() throws Exception {
     write(List.of(RingSpan.numbered(1), RingSpan.numbered(2)));
     payload[length - 1 & -8] = 3;
-    Recorder recorder = new Recorder(null);
+    RecordingSink recorder = new RecordingSink();
 
     assertThatThrownBy(() -> decoder.decode(payload, length - 8, resource, strings(), recorder))
         .isInstanceOf(MalformedPayloadException.class);
-    assertThat(recorder.spans).isZero();
+    assertThat(recorder.spans).isEmpty();
   }
 
   /**
@@ -227,7 +242,7 @@ final class RingSpanDecoderTest {
    * length.
    */
   @Test
-  void textThatIsNamedAgainAndAgainIsBounded() throws Exception {
+  void repeatedTextIsBounded() throws Exception {
     Map<String, Object> attributes = new LinkedHashMap<>();
     for (int i = 0; i < 16; i++) {
       attributes.put("key-" + i, "x".repeat(60_000));
@@ -238,16 +253,17 @@ final class RingSpanDecoderTest {
     RingSpan large = span("large", attributes);
     write(IntStream.range(0, 1_000).mapToObj(i -> large).toList());
 
-    Recorder recorder = new Recorder(null);
-    recorder.keeping = false;
+    CountingSink recorder = new CountingSink();
     decoder.decode(payload, length, resource, strings(), recorder);
 
-    assertThat(recorder.spans).isBetween(1, 100);
-    assertThat(recorder.rejected).hasSize(1_000 - recorder.spans).containsOnly("too_much_text");
+    assertThat(recorder.spans).isBetween(1L, 100L);
+    assertThat(recorder.rejected)
+        .hasSize(1_000 - (int) recorder.spans)
+        .containsOnly("too_much_text");
   }
 
   @Test
-  void stringsThatWereRepairedInTheDictionaryAreNotLookedAtAgain() throws Exception {
+  void repairedStringsOfTheDictionaryAreNotRepairedAgain() throws Exception {
     byte[] broken = new byte[3 + 65_000];
     Arrays.fill(broken, (byte) 0xff);
     broken[0] = (byte) (65_000 & 0x7f | 0x80);
@@ -268,20 +284,19 @@ final class RingSpanDecoderTest {
     int attributes = (record.length - 65) / 3;
     record[8 + RingLayout.ATTRIBUTES_OFFSET] = (byte) attributes;
     record[9 + RingLayout.ATTRIBUTES_OFFSET] = (byte) (attributes >> 8);
-    Recorder recorder = new Recorder(null);
+    RecordingSink recorder = new RecordingSink();
 
     decoder.decode(record, record.length, resource, strings(), recorder);
 
     assertThat(strings().length(0)).isEqualTo(3 * 65_000);
-    assertThat(recorder.attributes).containsExactly(Map.of());
+    assertThat(attributes(recorder)).containsExactly(Map.of());
     assertThat(leftOut.sum()).isEqualTo(attributes);
   }
 
   @Test
-  void spansAreDecodedWithoutGarbage() throws Exception {
+  void decodingAllocatesNothing() throws Exception {
     write(IntStream.range(0, 2_000).mapToObj(i -> i % 2 == 0 ? FULL : plain(i)).toList());
-    Recorder counter = new Recorder(null);
-    counter.keeping = false;
+    CountingSink counter = new CountingSink();
     RingDictionary.Strings strings = strings();
     ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     long least = Long.MAX_VALUE;
@@ -339,14 +354,6 @@ final class RingSpanDecoderTest {
         List.of(new RingSpan.Event("exception", 5, Map.of("exception.type", "x"))));
   }
 
-  private static Map<String, Object> attributes(Object... keysAndValues) {
-    Map<String, Object> map = new LinkedHashMap<>();
-    for (int i = 0; i < keysAndValues.length; i += 2) {
-      map.put((String) keysAndValues[i], keysAndValues[i + 1]);
-    }
-    return map;
-  }
-
   /** Puts the spans' records into the payload. */
   private void write(List<RingSpan> spans) throws Exception {
     try (RingWriter writer = RingWriter.create(directory, "1-0123456789abcdef.ring", shape)) {
@@ -366,76 +373,14 @@ final class RingSpanDecoderTest {
     return dictionary.strings();
   }
 
-  private Recorder decode(KeySet wanted) throws MalformedPayloadException {
-    Recorder recorder = new Recorder(wanted);
-    decoder.decode(payload, length, resource, strings(), recorder);
-    return recorder;
+  private static List<Map<String, String>> attributes(RecordingSink sink) {
+    return sink.spans.stream().map(Recorded::attributes).toList();
   }
 
-  private static final class Recorder implements SpanSink {
-    private final KeySet wanted;
-    private final List<Map<String, String>> attributes = new ArrayList<>();
-    private final List<String> rejected = new ArrayList<>();
-    private final List<String> seenEvents = new ArrayList<>();
-    private WantedEvents events = WantedEvents.NONE;
-    private boolean keeping = true;
-    private int spans;
-    private int notWanted;
-    private SpanView last;
-
-    private Recorder(KeySet wanted) {
-      this.wanted = wanted;
-    }
-
-    @Override
-    public KeySet wantedKeys() {
-      return wanted;
-    }
-
-    @Override
-    public WantedEvents wantedEvents() {
-      return events;
-    }
-
-    @Override
-    public void resource(Attributes attributes) {}
-
-    @Override
-    public void span(SpanView span) {
-      spans++;
-      notWanted += span.attributesNotWanted;
-      last = span;
-      for (int i = 0; i < span.events.size(); i++) {
-        Attributes all = span.events.attributes();
-        int first = span.events.firstAttribute(i);
-        assertThat(span.events.firstAttribute(i + 1)).isEqualTo(first + 1);
-        seenEvents.add(
-            new String(
-                    span.events.name(i),
-                    span.events.nameOffset(i),
-                    span.events.nameLength(i),
-                    UTF_8)
-                + " "
-                + new String(all.key(first), all.keyOffset(first), all.keyLength(first), UTF_8)
-                + "="
-                + new String(
-                    all.value(first), all.valueOffset(first), all.valueLength(first), UTF_8));
-      }
-      if (keeping) {
-        Map<String, String> copy = new TreeMap<>();
-        Attributes all = span.attributes;
-        for (int i = 0; i < all.size(); i++) {
-          copy.put(
-              new String(all.key(i), all.keyOffset(i), all.keyLength(i), UTF_8),
-              new String(all.value(i), all.valueOffset(i), all.valueLength(i), UTF_8));
-        }
-        attributes.add(copy);
-      }
-    }
-
-    @Override
-    public void rejected(String reason) {
-      rejected.add(reason);
-    }
+  private RecordingSink decode(KeySet wanted) throws MalformedPayloadException {
+    RecordingSink recorder = new RecordingSink();
+    recorder.wanted = wanted;
+    decoder.decode(payload, length, resource, strings(), recorder);
+    return recorder;
   }
 }

@@ -26,6 +26,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -39,9 +40,19 @@ class RingWriterTest {
       Attributes.builder().put("service.name", "shop").put("process.pid", 7L).build();
 
   @TempDir Path directory;
+  private RingWriter writer;
+  private RingReader reader;
+
+  @AfterEach
+  void close() throws IOException {
+    if (writer != null) {
+      writer.close();
+      reader.close();
+    }
+  }
 
   @Test
-  void aSpanComesBackAsItWas() throws Exception {
+  void aWrittenSpanIsReadUnchanged() throws Exception {
     SpanData span =
         span("GET /cart")
             .setAttributes(
@@ -58,282 +69,255 @@ class RingWriterTest {
                     EventData.create(1_500, "retry", Attributes.builder().put("n", 1).build()),
                     EventData.create(900, "early", Attributes.empty())))
             .build();
-    try (RingWriter writer = writer(SMALL_RING, SMALL_DICTIONARY);
-        RingReader reader = new RingReader(writer.file())) {
-      assertThat(writer.write(span)).isTrue();
+    open();
+    assertThat(writer.write(span)).isTrue();
 
-      assertThat(reader.poll().toString())
-          .isEqualTo(
-              "[00112233445566778899aabbccddeeff/0123456789abcdef<fedcba9876543210"
-                  + " kind 2 status 2 'no stock' [1000 +2000] th 56294995342131200 rv -1"
-                  + " GET /cart [Attribute[key=cached, value=true],"
-                  + " Attribute[key=http.request.method, value=GET],"
-                  + " Attribute[key=http.response.status_code, value=200],"
-                  + " Attribute[key=ratio, value=0.25], Attribute[key=sizes, value=JSON [1,2]]]"
-                  + " [Event[name=retry, afterStartNanos=500,"
-                  + " attributes=[Attribute[key=n, value=1]]],"
-                  + " Event[name=early, afterStartNanos=-100, attributes=[]]]]");
-      assertThat(reader.poll()).isEmpty();
-    }
+    assertThat(reader.poll().toString())
+        .isEqualTo(
+            "[00112233445566778899aabbccddeeff/0123456789abcdef<fedcba9876543210"
+                + " kind 2 status 2 'no stock' [1000 +2000] th 56294995342131200 rv -1"
+                + " GET /cart [Attribute[key=cached, value=true],"
+                + " Attribute[key=http.request.method, value=GET],"
+                + " Attribute[key=http.response.status_code, value=200],"
+                + " Attribute[key=ratio, value=0.25], Attribute[key=sizes, value=JSON [1,2]]]"
+                + " [Event[name=retry, afterStartNanos=500,"
+                + " attributes=[Attribute[key=n, value=1]]],"
+                + " Event[name=early, afterStartNanos=-100, attributes=[]]]]");
+    assertThat(reader.poll()).isEmpty();
   }
 
   @Test
-  void theHeaderSaysWhoseRingItIs() throws Exception {
-    try (RingWriter writer = writer(SMALL_RING, SMALL_DICTIONARY);
-        RingReader reader = new RingReader(writer.file())) {
-      assertThat(reader.resource().toString())
-          .isEqualTo(
-              "[Attribute[key=process.pid, value=7], Attribute[key=service.name, value=shop]]");
-      long pid = ProcessHandle.current().pid();
-      assertThat(writer.file().getFileName().toString()).matches(pid + "-[0-9a-f]{16}\\.ring");
-      assertThat(reader.file().getLong(32)).isEqualTo(pid);
-      assertThat(reader.file().getLong(40))
-          .isEqualTo(ProcessHandle.current().info().startInstant().orElseThrow().toEpochMilli());
-      StringBuilder boot = new StringBuilder();
-      for (int i = 48; i < 64; i++) {
-        boot.append(String.format("%02x", reader.file().get(i)));
-      }
-      assertThat(boot.toString())
-          .isEqualTo(
-              Files.readString(Path.of("/proc/sys/kernel/random/boot_id")).trim().replace("-", ""));
+  void theHeaderNamesTheProcessAndItsResource() throws Exception {
+    open();
+    assertThat(reader.resource().toString())
+        .isEqualTo(
+            "[Attribute[key=process.pid, value=7], Attribute[key=service.name, value=shop]]");
+    long pid = ProcessHandle.current().pid();
+    assertThat(writer.file().getFileName().toString()).matches(pid + "-[0-9a-f]{16}\\.ring");
+    assertThat(reader.file().getLong(32)).isEqualTo(pid);
+    assertThat(reader.file().getLong(40))
+        .isEqualTo(ProcessHandle.current().info().startInstant().orElseThrow().toEpochMilli());
+    StringBuilder boot = new StringBuilder();
+    for (int i = 48; i < 64; i++) {
+      boot.append(String.format("%02x", reader.file().get(i)));
     }
+    assertThat(boot.toString())
+        .isEqualTo(
+            Files.readString(Path.of("/proc/sys/kernel/random/boot_id")).trim().replace("-", ""));
   }
 
   @Test
-  void theFileIsTheAgentsToReadAndAllOfItIsThere() throws Exception {
-    try (RingWriter writer = writer(SMALL_RING, SMALL_DICTIONARY)) {
-      assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(writer.file())))
-          .isEqualTo("rw-rw----");
-      assertThat(Files.size(writer.file())).isEqualTo(4096 + SMALL_DICTIONARY + SMALL_RING);
-      long blocksOf512 = Long.parseLong(run("stat", "-c", "%b", writer.file().toString()).trim());
-      assertThat(blocksOf512 * 512).isGreaterThanOrEqualTo(Files.size(writer.file()));
-      assertThat(writer.isThere()).isTrue();
-      try (var files = Files.list(directory)) {
-        assertThat(files).containsExactly(writer.file());
-      }
-      Files.delete(writer.file());
-      assertThat(writer.isThere()).isFalse();
+  void theAgentMayReadTheFileWhichHasNoHoles() throws Exception {
+    open();
+    assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(writer.file())))
+        .isEqualTo("rw-rw----");
+    assertThat(Files.size(writer.file())).isEqualTo(4096 + SMALL_DICTIONARY + SMALL_RING);
+    long blocksOf512 = Long.parseLong(run("stat", "-c", "%b", writer.file().toString()).trim());
+    assertThat(blocksOf512 * 512).isGreaterThanOrEqualTo(Files.size(writer.file()));
+    assertThat(writer.isThere()).isTrue();
+    try (var files = Files.list(directory)) {
+      assertThat(files).containsExactly(writer.file());
     }
+    Files.delete(writer.file());
+    assertThat(writer.isThere()).isFalse();
   }
 
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3, 4, 5, 6})
-  void spansOfAllKindsComeBack(long seed) throws Exception {
+  void randomSpansAreReadUnchanged(long seed) throws Exception {
     RandomSpans spans = new RandomSpans(seed);
-    try (RingWriter writer = writer(SMALL_RING, SMALL_DICTIONARY * (int) seed);
-        RingReader reader = new RingReader(writer.file())) {
-      for (int round = 0; round < 300; round++) {
-        List<String> written = new ArrayList<>();
-        for (int i = 0; i <= round % 7; i++) {
-          SpanData span = spans.next();
-          if (writer.write(span)) {
-            written.add(RandomSpans.expected(span));
-          }
+    open(SMALL_RING, SMALL_DICTIONARY * (int) seed, RESOURCE);
+    for (int round = 0; round < 300; round++) {
+      List<String> written = new ArrayList<>();
+      for (int i = 0; i <= round % 7; i++) {
+        SpanData span = spans.next();
+        if (writer.write(span)) {
+          written.add(RandomSpans.expected(span));
         }
-        assertThat(reader.poll().stream().map(RingSpan::toString)).isEqualTo(written);
       }
-      assertThat(reader.paddings()).isPositive();
-      assertThat(reader.dictionary()).isNotEmpty().doesNotHaveDuplicates();
+      assertThat(reader.poll().stream().map(RingSpan::toString)).isEqualTo(written);
     }
+    assertThat(reader.paddings()).isPositive();
+    assertThat(reader.dictionary()).isNotEmpty().doesNotHaveDuplicates();
   }
 
   /** The next ones have the same objects for keys and values, which are not looked up again. */
   @Test
-  void aSpanThatFoundNoRoomSpoilsNoLaterOne() throws Exception {
+  void aDroppedSpanDoesNotDamageLaterOnes() throws Exception {
     int record = SMALL_RING / 4;
-    try (RingWriter writer = writer(SMALL_RING, 256 << 10);
-        RingReader reader = new RingReader(writer.file())) {
-      for (int more = 0; more < 100; more++) {
-        Attributes same =
-            Attributes.builder().put("a" + more, "often").put("b" + more, "more often").build();
-        Attributes large = same.toBuilder().put("0", "x".repeat(record - 160 + more)).build();
-        for (Attributes attributes : List.of(large, same, large, same)) {
-          SpanData span = span("GET /cart").setAttributes(attributes).build();
-          if (writer.write(span)) {
-            assertThat(reader.poll().get(0).toString()).isEqualTo(RandomSpans.expected(span));
-          }
+    open(SMALL_RING, 256 << 10, RESOURCE);
+    for (int more = 0; more < 100; more++) {
+      Attributes same =
+          Attributes.builder().put("a" + more, "often").put("b" + more, "more often").build();
+      Attributes large = same.toBuilder().put("0", "x".repeat(record - 160 + more)).build();
+      for (Attributes attributes : List.of(large, same, large, same)) {
+        SpanData span = span("GET /cart").setAttributes(attributes).build();
+        if (writer.write(span)) {
+          assertThat(reader.poll().get(0).toString()).isEqualTo(RandomSpans.expected(span));
         }
       }
-      assertThat(writer.droppedAsTooLarge()).isPositive();
     }
+    assertThat(writer.droppedAsTooLarge()).isPositive();
   }
 
   @Test
-  void theResourceGoesAsFarAsThereIsRoom() throws Exception {
+  void aLargeResourceIsCutToTheHeader() throws Exception {
     AttributesBuilder resource = Attributes.builder().put("service.name", "shop");
     for (int i = 0; i < 20; i++) {
       resource.put("a" + i, "x".repeat(10_000));
     }
-    RingSize size = RingSize.of(SMALL_RING, SMALL_DICTIONARY);
-    try (RingWriter writer = RingWriter.create(directory, size, resource.build());
-        RingReader reader = new RingReader(writer.file())) {
-      assertThat(reader.resource().size()).isEqualTo(12 + 1);
-      assertThat(reader.resource()).contains(new RingSpan.Attribute("service.name", "shop"));
-      assertThat(writer.write(span("a").build())).isTrue();
-      assertThat(reader.poll()).hasSize(1);
-    }
+    open(SMALL_RING, SMALL_DICTIONARY, resource.build());
+    assertThat(reader.resource().size()).isEqualTo(12 + 1);
+    assertThat(reader.resource()).contains(new RingSpan.Attribute("service.name", "shop"));
+    assertThat(writer.write(span("a").build())).isTrue();
+    assertThat(reader.poll()).hasSize(1);
   }
 
   @Test
-  void whatFindsNoRoomIsDroppedAndCounted() throws Exception {
-    try (RingWriter writer = writer(SMALL_RING, SMALL_DICTIONARY);
-        RingReader reader = new RingReader(writer.file())) {
-      int written = 0;
-      while (writer.write(span("a").build())) {
-        written++;
-      }
-      assertThat(writer.write(span("a").build())).isFalse();
-      assertThat(writer.droppedAsFull()).isEqualTo(2);
-      assertThat(reader.file().getLong(264)).isEqualTo(2);
-
-      assertThat(reader.poll()).hasSize(written);
-      assertThat(writer.write(span("a").build())).isTrue();
-      assertThat(reader.poll()).hasSize(1);
+  void spansAboveTheFreeRoomAreDroppedAndCounted() throws Exception {
+    open();
+    int written = 0;
+    while (writer.write(span("a").build())) {
+      written++;
     }
+    assertThat(writer.write(span("a").build())).isFalse();
+    assertThat(writer.droppedAsFull()).isEqualTo(2);
+    assertThat(reader.file().getLong(264)).isEqualTo(2);
+
+    assertThat(reader.poll()).hasSize(written);
+    assertThat(writer.write(span("a").build())).isTrue();
+    assertThat(reader.poll()).hasSize(1);
   }
 
   @ParameterizedTest
   @CsvSource({"65536, 16384", "1048576, 65536"})
-  void whatIsLargerThanARecordIsDroppedAndCounted(int ringBytes, int recordBytes) throws Exception {
-    try (RingWriter writer = writer(ringBytes, SMALL_DICTIONARY);
-        RingReader reader = new RingReader(writer.file())) {
-      writer.write(withText(1000));
-      RingSpan one = reader.poll().get(0);
-      long before = reader.file().getLong(128);
-      writer.write(withText(1000));
-      int besidesText = (int) (reader.file().getLong(128) - before) - 1000;
-      assertThat(reader.poll().toString()).isEqualTo(List.of(one).toString());
-      // The length of the longer text takes a byte more.
-      int longest = recordBytes - besidesText - 8;
+  void spansAboveTheLargestRecordAreDroppedAndCounted(int ringBytes, int recordBytes)
+      throws Exception {
+    open(ringBytes, SMALL_DICTIONARY, RESOURCE);
+    writer.write(withText(1000));
+    RingSpan one = reader.poll().get(0);
+    long before = reader.file().getLong(128);
+    writer.write(withText(1000));
+    int besidesText = (int) (reader.file().getLong(128) - before) - 1000;
+    assertThat(reader.poll().toString()).isEqualTo(List.of(one).toString());
+    // The length of the longer text takes a byte more.
+    int longest = recordBytes - besidesText - 8;
 
-      assertThat(writer.write(withText(longest))).isTrue();
-      assertThat(reader.poll()).hasSize(1);
-      assertThat(writer.write(withText(longest + 24))).isFalse();
-      assertThat(writer.write(withText(1_000_000))).isFalse();
-      assertThat(writer.droppedAsTooLarge()).isEqualTo(2);
-      assertThat(reader.file().getLong(272)).isEqualTo(2);
-      assertThat(reader.file().getLong(264)).isZero();
-    }
+    assertThat(writer.write(withText(longest))).isTrue();
+    assertThat(reader.poll()).hasSize(1);
+    assertThat(writer.write(withText(longest + 24))).isFalse();
+    assertThat(writer.write(withText(1_000_000))).isFalse();
+    assertThat(writer.droppedAsTooLarge()).isEqualTo(2);
+    assertThat(reader.file().getLong(272)).isEqualTo(2);
+    assertThat(reader.file().getLong(264)).isZero();
   }
 
   @Test
   void aFullDictionaryLeavesStringsInSpans() throws Exception {
-    try (RingWriter writer = writer(SMALL_RING, SMALL_DICTIONARY);
-        RingReader reader = new RingReader(writer.file())) {
-      for (int i = 0; i < 2000; i++) {
-        String name = "name " + i;
-        assertThat(
-                writer.write(
-                    span(name)
-                        .setAttributes(Attributes.builder().put("key " + i, "v").build())
-                        .build()))
-            .isTrue();
-        RingSpan read = reader.poll().get(0);
-        assertThat(read.name).isEqualTo(name);
-        assertThat(read.attribute("key " + i)).isEqualTo("v");
-      }
-      assertThat(reader.file().getLong(256)).isBetween(4096L - 16, 4096L);
-      assertThat(reader.dictionary()).contains("name 0", "key 0").doesNotContain("v", "name 1999");
+    open();
+    for (int i = 0; i < 2000; i++) {
+      String name = "name " + i;
+      assertThat(
+              writer.write(
+                  span(name)
+                      .setAttributes(Attributes.builder().put("key " + i, "v").build())
+                      .build()))
+          .isTrue();
+      RingSpan read = reader.poll().get(0);
+      assertThat(read.name).isEqualTo(name);
+      assertThat(read.attribute("key " + i)).isEqualTo("v");
     }
+    assertThat(reader.file().getLong(256)).isBetween(4096L - 16, 4096L);
+    assertThat(reader.dictionary()).contains("name 0", "key 0").doesNotContain("v", "name 1999");
   }
 
   @Test
-  void aValueIsInTheDictionaryOnceItWasSeenOften() throws Exception {
-    try (RingWriter writer = writer(SMALL_RING, SMALL_DICTIONARY);
-        RingReader reader = new RingReader(writer.file())) {
-      for (int i = 0; i < 50; i++) {
-        writer.write(
-            span("a")
-                .setAttributes(
-                    Attributes.builder()
-                        .put("often", new String("value"))
-                        .put("never again", "value " + i)
-                        .build())
-                .build());
-        assertThat(reader.poll().get(0).attribute("often")).isEqualTo("value");
-      }
-      assertThat(reader.dictionary())
-          .containsExactlyInAnyOrder("a", "never again", "often", "value");
+  void aFrequentValueEntersTheDictionary() throws Exception {
+    open();
+    for (int i = 0; i < 50; i++) {
+      writer.write(
+          span("a")
+              .setAttributes(
+                  Attributes.builder()
+                      .put("often", new String("value"))
+                      .put("never again", "value " + i)
+                      .build())
+              .build());
+      assertThat(reader.poll().get(0).attribute("often")).isEqualTo("value");
     }
+    assertThat(reader.dictionary()).containsExactlyInAnyOrder("a", "never again", "often", "value");
   }
 
   @Test
-  void aValueIsInTheDictionaryOnceItWasSeenOftenThoughManyOfItsKeyCameOnce() throws Exception {
-    try (RingWriter writer = writer(SMALL_RING, SMALL_DICTIONARY);
-        RingReader reader = new RingReader(writer.file())) {
-      for (int i = 0; i < 10_000; i++) {
-        String value = i < 1_000 ? "value " + i : "value " + "ab".charAt(i % 2);
-        writer.write(
-            span("a").setAttributes(Attributes.builder().put("key", value).build()).build());
-        assertThat(reader.poll().get(0).attribute("key")).isEqualTo(value);
-      }
-      assertThat(reader.dictionary()).containsExactlyInAnyOrder("a", "key", "value a", "value b");
+  void frequentValuesEnterTheDictionaryDespiteManyUniqueOnes() throws Exception {
+    open();
+    for (int i = 0; i < 10_000; i++) {
+      String value = i < 1_000 ? "value " + i : "value " + "ab".charAt(i % 2);
+      writer.write(span("a").setAttributes(Attributes.builder().put("key", value).build()).build());
+      assertThat(reader.poll().get(0).attribute("key")).isEqualTo(value);
     }
+    assertThat(reader.dictionary()).containsExactlyInAnyOrder("a", "key", "value a", "value b");
   }
 
   @Test
-  void manyThreadsAndASlowReaderLoseNothingThatWasNotCounted() throws Exception {
+  void manyThreadsLoseOnlyCountedSpans() throws Exception {
     int threads = 6;
     int each = 30_000;
-    try (RingWriter writer = writer(SMALL_RING, SMALL_DICTIONARY);
-        RingReader reader = new RingReader(writer.file())) {
-      AtomicInteger running = new AtomicInteger(threads);
-      AtomicInteger written = new AtomicInteger();
-      List<Throwable> failures = Collections.synchronizedList(new ArrayList<>());
-      for (int t = 0; t < threads; t++) {
-        int thread = t;
-        Thread worker =
-            new Thread(() -> {
-              for (int i = 0; i < each; i++) {
-                if (writer.write(numbered(thread, i))) {
-                  written.incrementAndGet();
-                }
+    open();
+    AtomicInteger running = new AtomicInteger(threads);
+    AtomicInteger written = new AtomicInteger();
+    List<Throwable> failures = Collections.synchronizedList(new ArrayList<>());
+    for (int t = 0; t < threads; t++) {
+      int thread = t;
+      Thread worker =
+          new Thread(() -> {
+            for (int i = 0; i < each; i++) {
+              if (writer.write(numbered(thread, i))) {
+                written.incrementAndGet();
               }
-              running.decrementAndGet();
-            });
-        worker.setUncaughtExceptionHandler((ignored, e) -> {
-          failures.add(e);
-          running.decrementAndGet();
-        });
-        worker.start();
-      }
-      Map<Object, Long> last = new HashMap<>();
-      int read = 0;
-      boolean ended;
-      do {
-        ended = running.get() == 0;
-        for (RingSpan span : reader.poll()) {
-          long number = (long) span.attribute("number");
-          assertThat(span.name).isEqualTo("name " + number % 50);
-          assertThat(span.startNanos).isEqualTo(number);
-          Long before = last.put(span.attribute("thread"), number);
-          assertThat(before == null || before < number).isTrue();
-          read++;
-        }
-      } while (!ended);
-
-      assertThat(failures).isEmpty();
-      assertThat(read).isEqualTo(written.get()).isPositive();
-      assertThat(read + writer.droppedAsFull()).isEqualTo(threads * each);
-      assertThat(reader.dictionary()).doesNotHaveDuplicates();
+            }
+            running.decrementAndGet();
+          });
+      worker.setUncaughtExceptionHandler((ignored, e) -> {
+        failures.add(e);
+        running.decrementAndGet();
+      });
+      worker.start();
     }
+    Map<Object, Long> last = new HashMap<>();
+    int read = 0;
+    boolean ended;
+    do {
+      ended = running.get() == 0;
+      for (RingSpan span : reader.poll()) {
+        long number = (long) span.attribute("number");
+        assertThat(span.name).isEqualTo("name " + number % 50);
+        assertThat(span.startNanos).isEqualTo(number);
+        Long before = last.put(span.attribute("thread"), number);
+        assertThat(before == null || before < number).isTrue();
+        read++;
+      }
+    } while (!ended);
+
+    assertThat(failures).isEmpty();
+    assertThat(read).isEqualTo(written.get()).isPositive();
+    assertThat(read + writer.droppedAsFull()).isEqualTo(threads * each);
+    assertThat(reader.dictionary()).doesNotHaveDuplicates();
   }
 
   @Test
   void afterCloseNothingIsWritten() throws Exception {
-    RingWriter writer = writer(SMALL_RING, SMALL_DICTIONARY);
-    try (RingReader reader = new RingReader(writer.file())) {
-      writer.write(span("before").build());
-      writer.close();
-      writer.close();
-      assertThat(writer.write(span("after").build())).isFalse();
-      assertThat(writer.droppedAsFull()).isZero();
-      assertThat(reader.poll()).hasSize(1);
-    }
+    open();
+    writer.write(span("before").build());
+    writer.close();
+    writer.close();
+    assertThat(writer.write(span("after").build())).isFalse();
+    assertThat(writer.droppedAsFull()).isZero();
+    assertThat(reader.poll()).hasSize(1);
   }
 
   @Test
-  void aDirectoryThatCannotBeHadLeavesNothingBehind() throws Exception {
+  void aFailedCreationLeavesNoFile() throws Exception {
     RingSize size = RingSize.of(SMALL_RING, SMALL_DICTIONARY);
     assertThatThrownBy(() -> RingWriter.create(directory.resolve("none"), size, RESOURCE))
         .isInstanceOf(NoSuchFileException.class);
@@ -354,7 +338,7 @@ class RingWriterTest {
     "65536, 5000, 'dictionary-bytes = 5000: must be a multiple of 4096 from 4096 to 16777216'",
     "65536, 16781312, 'dictionary-bytes = 16781312: must be a multiple of 4096 from 4096 to 16777216'",
   })
-  void sizesThatCannotBeAreNamed(long ringBytes, long dictionaryBytes, String message) {
+  void anInvalidSizeIsNamedInTheError(long ringBytes, long dictionaryBytes, String message) {
     assertThatThrownBy(() -> RingSize.of(ringBytes, dictionaryBytes))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage(message);
@@ -374,35 +358,33 @@ class RingWriterTest {
     "rv:fff, 0, -1",
     "xth:4;th:8;th:4, 36028797018963968, -1",
   })
-  void theTracestateSaysHowASpanWasSampled(String member, long threshold, long randomness) {
+  void samplingIsReadFromTheTracestate(String member, long threshold, long randomness) {
     assertThat(Sampling.threshold(member)).isEqualTo(threshold);
     assertThat(Sampling.randomness(member)).isEqualTo(randomness);
   }
 
   @Test
-  void aValueWithAVeryHighNumberIsWrittenAgainAsItIs() throws Exception {
+  void aValueWithAHighDictionaryNumberIsReadUnchanged() throws Exception {
     SpanData span =
         span("name").setAttributes(Attributes.builder().put("key", "again").build()).build();
-    try (RingWriter writer = writer(SMALL_RING, 16 << 20);
-        RingReader reader = new RingReader(writer.file())) {
-      // Their names are in the dictionary also where the ring is full.
-      for (int name = 0; name < 1 << 20; name++) {
-        writer.write(span(Integer.toString(name, Character.MAX_RADIX)).build());
-      }
-      reader.poll();
-
-      for (int i = 0; i < 16; i++) {
-        assertThat(writer.write(span)).isTrue();
-      }
-      assertThat(reader.poll())
-          .hasSize(16)
-          .allSatisfy(read ->
-              assertThat(read.attributes).containsExactly(new RingSpan.Attribute("key", "again")));
+    open(SMALL_RING, 16 << 20, RESOURCE);
+    // Their names are in the dictionary also where the ring is full.
+    for (int name = 0; name < 1 << 20; name++) {
+      writer.write(span(Integer.toString(name, Character.MAX_RADIX)).build());
     }
+    reader.poll();
+
+    for (int i = 0; i < 16; i++) {
+      assertThat(writer.write(span)).isTrue();
+    }
+    assertThat(reader.poll())
+        .hasSize(16)
+        .allSatisfy(read ->
+            assertThat(read.attributes).containsExactly(new RingSpan.Attribute("key", "again")));
   }
 
   @Test
-  void textIsEncodedAsTheLibraryDoes() {
+  void textIsEncodedAsByTheJdk() {
     for (String text :
         List.of(
             "",
@@ -423,8 +405,13 @@ class RingWriterTest {
     }
   }
 
-  private RingWriter writer(int ringBytes, int dictionaryBytes) throws IOException {
-    return RingWriter.create(directory, RingSize.of(ringBytes, dictionaryBytes), RESOURCE);
+  private void open() throws IOException {
+    open(SMALL_RING, SMALL_DICTIONARY, RESOURCE);
+  }
+
+  private void open(int ringBytes, int dictionaryBytes, Attributes resource) throws IOException {
+    writer = RingWriter.create(directory, RingSize.of(ringBytes, dictionaryBytes), resource);
+    reader = new RingReader(writer.file());
   }
 
   private static SpanData withText(int chars) {
