@@ -129,13 +129,13 @@ final class ConfigurationTablesTest {
     defaults.put("trace-etl.rocketmq.workers", "processors");
     defaults.put("trace-etl.rocketmq.access-key", "");
     Map<String, String> rows = new LinkedHashMap<>();
+    addServer("trace-etl", serverProperties(), defaults, rows);
     for (FeatureType feature : Features.ALL) {
       if (feature.section() != null) {
         addServer(
             "trace-etl." + feature.section().prefix(), feature.section().keys(), defaults, rows);
       }
     }
-    addServer("trace-etl", serverProperties(), defaults, rows);
     for (Profile profile : Profile.all()) {
       if (profile.settings() != null) {
         addServer("trace-etl." + profile.id(), profile.settings(), defaults, rows);

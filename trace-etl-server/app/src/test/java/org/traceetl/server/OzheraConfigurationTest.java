@@ -14,6 +14,7 @@ import org.traceetl.common.Clocks;
 import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.features.hotspot.HotspotFeature;
+import org.traceetl.server.features.learn.LearnConfig;
 import org.traceetl.server.features.pages.PagesFeature;
 import org.traceetl.server.ozhera.OzheraConfig;
 import org.traceetl.server.ozhera.OzheraProfile;
@@ -99,7 +100,7 @@ class OzheraConfigurationTest {
   void someDefaultsAreOthersAndWhatIsToldHolds() {
     ServerConfig config = WebServer.check(List.of(PROFILE, SCRAPERS));
     assertThat(config.series().templates().enabled()).isFalse();
-    assertThat(config.series().templates().learn().enabled()).isFalse();
+    assertThat(config.feature(LearnConfig.class).enabled()).isFalse();
     assertThat(config.documents().exemplarsPerQueue()).isZero();
 
     ServerConfig told =

@@ -14,6 +14,7 @@ import org.traceetl.server.config.SeriesConfig.Dimension;
 import org.traceetl.server.config.SeriesConfig.Filter;
 import org.traceetl.server.config.SeriesConfig.From;
 import org.traceetl.server.features.hotspot.HotspotsConfig;
+import org.traceetl.server.features.learn.LearnConfig;
 import org.traceetl.server.ozhera.OzheraProfile;
 
 class ConfigTest {

@@ -15,9 +15,8 @@ import org.traceetl.common.ConfigException;
  * @param enabled whether identifiers in span names are replaced
  * @param patterns own templates, at most 100; the first match applies, before the built-in rules
  *     and without them
- * @param learn names that are learnt
  */
-public record TemplatesConfig(Boolean enabled, List<Rule> patterns, LearnConfig learn) {
+public record TemplatesConfig(Boolean enabled, List<Rule> patterns) {
   private static final String PREFIX = "trace-etl.series.templates.";
   private static final int MAX_PATTERNS = 100;
   private static final int MAX_LENGTH = 1_000;
@@ -25,7 +24,6 @@ public record TemplatesConfig(Boolean enabled, List<Rule> patterns, LearnConfig 
   public TemplatesConfig {
     enabled = orElse(enabled, true);
     patterns = List.copyOf(orElse(patterns, List.of()));
-    learn = orElse(learn, LearnConfig.defaults());
     check(
         patterns.size() <= MAX_PATTERNS,
         PREFIX + "patterns",
@@ -34,7 +32,7 @@ public record TemplatesConfig(Boolean enabled, List<Rule> patterns, LearnConfig 
   }
 
   public static TemplatesConfig defaults() {
-    return new TemplatesConfig(null, null, null);
+    return new TemplatesConfig(null, null);
   }
 
   /**

@@ -262,8 +262,7 @@ class QueueAggregatorTest {
             false,
             List.of(
                 new Rule("sh*", "GET /([a-z]+)/(\\w+)(/x)?", "get $1 $3"),
-                new Rule("bank", "GET .*", "bank $")),
-            null);
+                new Rule("bank", "GET .*", "bank $")));
     for (int round = 0; round < 2; round++) {
       accept(
           new BatchMessage("shop").span("GET /users/jane", MILLI).span("GET /users/42/y", MILLI));
@@ -629,7 +628,7 @@ class QueueAggregatorTest {
 
   @Test
   void applicationsWithoutRoomHaveTheirOwnTemplates() {
-    templates = new TemplatesConfig(false, List.of(new Rule("bank", "job .*", "job {name}")), null);
+    templates = new TemplatesConfig(false, List.of(new Rule("bank", "job .*", "job {name}")));
     filters.add(new Filter(null, "job {name}", null));
     maxApplications = 1;
     accept(new BatchMessage("shop").span("job a", MILLI));

@@ -71,7 +71,7 @@ class OzheraSpansTest {
                 null,
                 null,
                 null,
-                new TemplatesConfig(false, null, null)))
+                new TemplatesConfig(false, null)))
         .histogram(histogram())
         .documents(new DocumentsConfig(null, null, null, null, null, 0))
         .unit(MetricsConfig.Unit.MILLISECONDS)

@@ -16,7 +16,6 @@ import org.traceetl.common.WildcardPattern;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.proto.NameRule;
 import org.traceetl.proto.NameRules;
-import org.traceetl.server.config.LearnConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.decisions.Decider;
 import org.traceetl.server.decisions.DecisionLog;
@@ -62,13 +61,14 @@ public final class NameDecider extends Decider<LearntNames> {
    *
    * @param topic topic of the record
    * @param interval interval of reads
-   * @param series configuration of learnt names and of span names
+   * @param series configuration of span names
    * @param decides whether this server may decide; otherwise it only follows
    * @param listener receives the names in force after each change, on the decider's thread
    */
   public NameDecider(
       String topic,
       Duration interval,
+      LearnConfig config,
       SeriesConfig series,
       boolean decides,
       DecisionLog decisions,
@@ -82,7 +82,7 @@ public final class NameDecider extends Decider<LearntNames> {
         Duration.ZERO,
         decisions,
         clocks);
-    config = series.templates().learn();
+    this.config = config;
     keep =
         config.keep().stream()
             .map(kept ->
@@ -213,7 +213,7 @@ public final class NameDecider extends Decider<LearntNames> {
       LOG.warn(
           "No more names of application {} are learnt: it has {} rules; the limits are {}"
               + " rules for all applications (trace-etl.series.templates.learn.max-rules) and {}"
-              + " for one. Unused rules expire after trace-etl.series.templates.learn.keep",
+              + " for one. Rules that trace-etl.series.templates.learn.keep matches are withdrawn",
           Printable.of(application, MOST_TEXT),
           its,
           config.maxRules(),

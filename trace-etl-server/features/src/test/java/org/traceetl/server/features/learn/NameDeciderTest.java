@@ -16,12 +16,11 @@ import org.traceetl.proto.HotspotDecisions;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.proto.NameRule;
 import org.traceetl.proto.NameRules;
-import org.traceetl.server.config.LearnConfig;
-import org.traceetl.server.config.LearnConfig.Keep;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.TemplatesConfig;
 import org.traceetl.server.decisions.DecisionLog;
 import org.traceetl.server.features.hotspot.HotspotsConfig;
+import org.traceetl.server.features.learn.LearnConfig.Keep;
 import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.journal.MemoryLogs;
 import org.traceetl.server.journal.MemoryLogs.MemoryLog;
@@ -51,7 +50,8 @@ final class NameDeciderTest {
           new NameDecider(
               HotspotsConfig.defaults().topic(),
               HotspotsConfig.defaults().interval(),
-              series(learn),
+              learn,
+              series(),
               decides,
               this,
               new Clocks(
@@ -281,12 +281,12 @@ final class NameDeciderTest {
     assertThat(one.rules()).containsExactly("shop /tenants/{*}");
   }
 
-  private static SeriesConfig series(LearnConfig learn) {
+  private static SeriesConfig series() {
     List<TemplatesConfig.Rule> patterns =
         List.of(
             new TemplatesConfig.Rule("patterned", "/tenants/([^/]+)/.*/cart", "/tenants/$1/cart"));
     return new SeriesConfig(
-        null, null, null, null, null, null, null, null, new TemplatesConfig(null, patterns, learn));
+        null, null, null, null, null, null, null, null, new TemplatesConfig(null, patterns));
   }
 
   private static LearntNames learnt(long epoch, String application, String prefix) {

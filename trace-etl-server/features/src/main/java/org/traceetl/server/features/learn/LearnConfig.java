@@ -1,4 +1,4 @@
-package org.traceetl.server.config;
+package org.traceetl.server.features.learn;
 
 import static org.traceetl.common.ConfigException.checkRange;
 import static org.traceetl.common.ConfigException.orElse;
@@ -31,7 +31,7 @@ public record LearnConfig(Boolean enabled, Integer moreThan, Integer maxRules, L
     checkRange(PREFIX + "max-rules", maxRules, 1, MOST_RULES);
   }
 
-  public static LearnConfig defaults() {
+  static LearnConfig defaults() {
     return new LearnConfig(null, null, null, null);
   }
 
