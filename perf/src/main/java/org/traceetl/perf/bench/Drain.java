@@ -17,7 +17,7 @@ import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.consume.Aggregation;
-import org.traceetl.server.consume.PipelineMetrics;
+import org.traceetl.server.consume.SpanPipelineMetrics;
 import org.traceetl.server.expose.Encoding;
 import org.traceetl.server.features.pages.SpanNaming;
 import org.traceetl.server.features.pages.SpanPages;
@@ -80,8 +80,8 @@ final class Drain extends TopicDrain {
     Durations pauses = new Durations();
     swaps.add(pauses);
     List<String> refused = new ArrayList<>();
-    PipelineMetrics listener =
-        new PipelineMetrics() {
+    SpanPipelineMetrics listener =
+        new SpanPipelineMetrics() {
           @Override
           public void accepted(int bytes) {
             left.countDown();

@@ -18,7 +18,7 @@ import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.consume.Aggregation;
-import org.traceetl.server.consume.PipelineMetrics;
+import org.traceetl.server.consume.SpanPipelineMetrics;
 import org.traceetl.server.decode.Messages;
 import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.journal.QueueImage;
@@ -190,7 +190,7 @@ final class OzheraDrain extends TopicDrain {
   }
 
   /** Counts down accepted spans, and counts refused ones. */
-  private static final class Taken extends PipelineMetrics {
+  private static final class Taken extends SpanPipelineMetrics {
     private final CountDownLatch left;
     private final AtomicLong accepted = new AtomicLong();
     private final AtomicLong refused = new AtomicLong();

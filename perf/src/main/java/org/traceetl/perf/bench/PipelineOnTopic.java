@@ -9,13 +9,13 @@ import org.traceetl.server.config.JournalConfig;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.consume.Aggregation;
-import org.traceetl.server.consume.PipelineMetrics;
 import org.traceetl.server.consume.SpanPipeline;
+import org.traceetl.server.consume.SpanPipelineMetrics;
 import org.traceetl.server.journal.JournalCounters;
 import org.traceetl.server.journal.JournalTiming;
+import org.traceetl.server.journal.WindowFollower;
 import org.traceetl.server.journal.chain.LogJournals;
 import org.traceetl.server.journal.log.RocketMqLogs;
-import org.traceetl.server.journal.WindowFollower;
 
 /**
  * The server's pipeline in this JVM, on topics of a RocketMQ: the server without its web port and
@@ -33,7 +33,7 @@ final class PipelineOnTopic implements AutoCloseable {
       WindowConfig windows,
       Aggregation aggregation,
       List<WindowFollower> followers,
-      PipelineMetrics listener)
+      SpanPipelineMetrics listener)
       throws IOException {
     JournalConfig journal = JournalConfig.defaults();
     RocketMqLogs logs =

@@ -20,8 +20,8 @@ import org.traceetl.server.component.Components;
 import org.traceetl.server.config.ConfigSection;
 import org.traceetl.server.config.MetricsConfig.QueueLabel;
 import org.traceetl.server.consume.CardinalityReports;
-import org.traceetl.server.consume.PipelineMetrics;
 import org.traceetl.server.consume.SpanPipeline;
+import org.traceetl.server.consume.SpanPipelineMetrics;
 import org.traceetl.server.decisions.DecisionLog;
 import org.traceetl.server.decisions.RoutingTopic;
 import org.traceetl.server.http.Feature;
@@ -44,7 +44,7 @@ final class ServerAssembly implements ServerContext {
   private final ServerConfig config;
   private final Clocks clocks;
   private final ServerTelemetry telemetry;
-  private final PipelineMetrics metrics;
+  private final SpanPipelineMetrics metrics;
   private final JournalAccess access;
   private final JournalComponent journal;
   private final QueueWatch queues;
@@ -62,7 +62,7 @@ final class ServerAssembly implements ServerContext {
     this.config = config;
     this.clocks = clocks;
     telemetry = new ServerTelemetry(Version.text(), config.window().idle());
-    metrics = new PipelineMetrics(telemetry);
+    metrics = new SpanPipelineMetrics(telemetry);
     access = JournalAccess.of(config, clocks);
     journal = new JournalComponent(access.logs(), access.journals(), access.counters());
     queues = new QueueWatch(access.logs(), config.rocketmq().topic(), clocks.wall());

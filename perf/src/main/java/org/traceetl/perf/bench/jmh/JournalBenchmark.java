@@ -10,8 +10,8 @@ import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Setup;
 import org.traceetl.perf.bench.load.FullWindows;
 import org.traceetl.server.consume.Aggregation;
-import org.traceetl.server.consume.PipelineMetrics;
 import org.traceetl.server.consume.QueueAggregator;
+import org.traceetl.server.consume.SpanPipelineMetrics;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.journal.format.MalformedRecordException;
 import org.traceetl.server.journal.format.RecordWriter;
@@ -110,6 +110,7 @@ public class JournalBenchmark extends StepBenchmark {
 
   @Benchmark
   public QueueAggregator newOwner() {
-    return aggregation.newAggregator(QUEUE, aggregation.newDecoder(), new PipelineMetrics(), image);
+    return aggregation.newAggregator(
+        QUEUE, aggregation.newDecoder(), new SpanPipelineMetrics(), image);
   }
 }

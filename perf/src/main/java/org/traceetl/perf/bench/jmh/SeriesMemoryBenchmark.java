@@ -25,8 +25,8 @@ import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.consume.Aggregation;
-import org.traceetl.server.consume.PipelineMetrics;
 import org.traceetl.server.consume.QueueAggregator;
+import org.traceetl.server.consume.SpanPipelineMetrics;
 import org.traceetl.server.expose.Encoding;
 import org.traceetl.server.features.pages.SpanNaming;
 import org.traceetl.server.features.pages.SpanPages;
@@ -116,7 +116,8 @@ public class SeriesMemoryBenchmark extends StepBenchmark {
   }
 
   private QueueAggregator newAggregator(QueueImage image) {
-    return aggregation.newAggregator(QUEUE, aggregation.newDecoder(), new PipelineMetrics(), image);
+    return aggregation.newAggregator(
+        QUEUE, aggregation.newDecoder(), new SpanPipelineMetrics(), image);
   }
 
   private void record(QueueAggregator aggregator, int window) {

@@ -19,8 +19,8 @@ import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.consume.Aggregation;
 import org.traceetl.server.consume.FilledWindow;
-import org.traceetl.server.consume.PipelineMetrics;
 import org.traceetl.server.consume.QueueAggregator;
+import org.traceetl.server.consume.SpanPipelineMetrics;
 import org.traceetl.server.window.QueueId;
 
 /**
@@ -56,7 +56,7 @@ public class SwapBenchmark extends StepBenchmark {
             .build();
     aggregator =
         aggregation.newAggregator(
-            new QueueId("broker", 0), aggregation.newDecoder(), new PipelineMetrics());
+            new QueueId("broker", 0), aggregation.newDecoder(), new SpanPipelineMetrics());
     aggregator.beginAt(0);
   }
 

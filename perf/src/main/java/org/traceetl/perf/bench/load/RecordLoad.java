@@ -10,8 +10,8 @@ import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.consume.Aggregation;
 import org.traceetl.server.consume.FilledWindow;
-import org.traceetl.server.consume.PipelineMetrics;
 import org.traceetl.server.consume.QueueAggregator;
+import org.traceetl.server.consume.SpanPipelineMetrics;
 import org.traceetl.server.decode.BatchDecoder;
 import org.traceetl.server.window.Books;
 import org.traceetl.server.window.QueueId;
@@ -70,7 +70,8 @@ public final class RecordLoad {
     BatchDecoder decoder = aggregation.newDecoder();
     for (int queue = 0; queue < queues; queue++) {
       QueueAggregator aggregator =
-          aggregation.newAggregator(new QueueId("broker", queue), decoder, new PipelineMetrics());
+          aggregation.newAggregator(
+              new QueueId("broker", queue), decoder, new SpanPipelineMetrics());
       aggregator.beginAt(0);
       this.queues.add(aggregator);
     }

@@ -15,7 +15,7 @@ import org.traceetl.proto.LearntNames;
 import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.component.Components;
 import org.traceetl.server.config.Profile;
-import org.traceetl.server.consume.PipelineMetrics;
+import org.traceetl.server.consume.SpanPipelineMetrics;
 import org.traceetl.server.features.discovery.DiscoveryConfig;
 import org.traceetl.server.features.discovery.DiscoveryFeature;
 import org.traceetl.server.features.history.History;
@@ -54,7 +54,7 @@ final class HandMadeService implements Feature {
 
   final ServerTelemetry telemetry = new ServerTelemetry("test", Duration.ofMinutes(15));
 
-  final PipelineMetrics metrics = new PipelineMetrics(telemetry);
+  final SpanPipelineMetrics metrics = new SpanPipelineMetrics(telemetry);
 
   /** Null in profile ozhera. */
   final SpanPages pages;

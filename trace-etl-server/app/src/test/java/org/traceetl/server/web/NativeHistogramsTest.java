@@ -32,8 +32,8 @@ import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.StandardProfile;
 import org.traceetl.server.consume.Aggregation;
 import org.traceetl.server.consume.FilledWindow;
-import org.traceetl.server.consume.PipelineMetrics;
 import org.traceetl.server.consume.QueueAggregator;
+import org.traceetl.server.consume.SpanPipelineMetrics;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
@@ -89,7 +89,7 @@ class NativeHistogramsTest {
             .build();
     QueueImage image = aggregation.newImage();
     QueueAggregator aggregator =
-        aggregation.newAggregator(QUEUE, aggregation.newDecoder(), new PipelineMetrics());
+        aggregation.newAggregator(QUEUE, aggregation.newDecoder(), new SpanPipelineMetrics());
     aggregator.beginAt(0);
     HandMadeService.Factory factory = new HandMadeService.Factory();
     Process prometheus = null;
@@ -113,7 +113,8 @@ class NativeHistogramsTest {
       factory.made.pages.restored(QUEUE, image, nowNanos);
       factory.made.pages.shownUntil(QUEUE, nowNanos + PATIENCE.toNanos());
       aggregator =
-          aggregation.newAggregator(QUEUE, aggregation.newDecoder(), new PipelineMetrics(), image);
+          aggregation.newAggregator(
+              QUEUE, aggregation.newDecoder(), new SpanPipelineMetrics(), image);
       factory.made.pages.window(window(aggregator));
       assertAnswers(api, family, schema, unitNanos);
       assertThat(value(api, "resets(histogram_count(" + family + ")[10m:1s])")).isZero();

@@ -214,7 +214,7 @@ public final class Aggregation {
 
   /** Returns a new aggregator of one queue, used by the thread that uses the decoder. */
   public QueueAggregator newAggregator(
-      QueueId queue, BatchDecoder decoder, PipelineMetrics listener) {
+      QueueId queue, BatchDecoder decoder, SpanPipelineMetrics listener) {
     return newAggregator(queue, decoder, listener, newImage());
   }
 
@@ -225,7 +225,7 @@ public final class Aggregation {
    *     thread may modify the rest from now on
    */
   public QueueAggregator newAggregator(
-      QueueId queue, BatchDecoder decoder, PipelineMetrics listener, QueueImage image) {
+      QueueId queue, BatchDecoder decoder, SpanPipelineMetrics listener, QueueImage image) {
     return new QueueAggregator(queue, this, decoder, listener, image);
   }
 

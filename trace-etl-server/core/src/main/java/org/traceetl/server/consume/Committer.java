@@ -29,14 +29,14 @@ final class Committer implements SteppedTask {
   /** Members of {@link #visits}; bounds it. */
   private final Set<Visit> waiting = ConcurrentHashMap.newKeySet();
 
-  private final Map<String, BackOff> backOffs = new HashMap<>();
-  private final PipelineMetrics metrics;
+  private final Map<String, RetrySchedule> retries = new HashMap<>();
+  private final SpanPipelineMetrics metrics;
   private final Clocks clocks;
   private final LogThrottle throttle;
   private final SteppedThread thread;
   private volatile boolean finishing;
 
-  Committer(PipelineMetrics metrics, Clocks clocks) {
+  Committer(SpanPipelineMetrics metrics, Clocks clocks) {
     this.metrics = metrics;
     this.clocks = clocks;
     throttle = new LogThrottle(clocks.wall());
@@ -85,28 +85,28 @@ final class Committer implements SteppedTask {
     }
     waiting.remove(visit); // before its offset is read: a later offset adds a visit
     String broker = visit.queue.messageQueue().getBrokerName();
-    BackOff backOff = backOffs.computeIfAbsent(broker, name -> new BackOff());
-    if (finishing || backOff.permits(clocks.nanos())) {
-      make(visit, backOff);
+    RetrySchedule retry = retries.computeIfAbsent(broker, name -> new RetrySchedule());
+    if (finishing || retry.permits(clocks.nanos())) {
+      make(visit, retry);
     }
     return 0;
   }
 
-  private void make(Visit visit, BackOff backOff) throws InterruptedException {
+  private void make(Visit visit, RetrySchedule retry) throws InterruptedException {
     OwnedQueue queue = visit.queue;
     try {
       commit(queue, visit.offsets);
       if (!queue.isReleased()) {
         queue.endsAt(visit.offsets.max(queue.messageQueue()));
       }
-      backOff.succeeded();
+      retry.succeeded();
     } catch (InterruptedException e) {
       throw e;
     } catch (Exception e) {
       if (thread.isClosed()) {
         return;
       }
-      backOff.failed(clocks.nanos());
+      retry.failed(clocks.nanos());
       metrics.commitFailed(queue.id());
       if (throttle.permits()) {
         log.warn(

@@ -14,9 +14,9 @@ final class IsolatedFollowers implements WindowFollower {
   private static final Logger log = LoggerFactory.getLogger(IsolatedFollowers.class);
 
   private final List<WindowFollower> followers;
-  private final PipelineMetrics metrics;
+  private final SpanPipelineMetrics metrics;
 
-  IsolatedFollowers(List<WindowFollower> followers, PipelineMetrics metrics) {
+  IsolatedFollowers(List<WindowFollower> followers, SpanPipelineMetrics metrics) {
     this.followers = List.copyOf(followers);
     this.metrics = metrics;
   }

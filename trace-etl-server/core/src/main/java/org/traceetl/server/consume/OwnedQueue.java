@@ -58,7 +58,7 @@ final class OwnedQueue {
   private final QueueId id;
   private final MessageQueue messageQueue;
   private final QueueAggregator aggregator;
-  private final PipelineMetrics listener;
+  private final SpanPipelineMetrics listener;
 
   private final Set<Long> refused;
 
@@ -115,7 +115,7 @@ final class OwnedQueue {
       QueueId id,
       MessageQueue messageQueue,
       QueueAggregator aggregator,
-      PipelineMetrics listener,
+      SpanPipelineMetrics listener,
       long next,
       LastMessages lastMessages,
       LongPredicate resumed,

@@ -69,7 +69,7 @@ public final class QueueAggregator {
   private static final String RAW_NAME = "span.name";
 
   private final QueueId queue;
-  private final PipelineMetrics listener;
+  private final SpanPipelineMetrics listener;
   private final BatchDecoder decoder;
   private final Texts texts;
 
@@ -142,7 +142,7 @@ public final class QueueAggregator {
       QueueId queue,
       Aggregation aggregation,
       BatchDecoder decoder,
-      PipelineMetrics listener,
+      SpanPipelineMetrics listener,
       QueueImage image) {
     this.queue = queue;
     this.listener = listener;

@@ -26,7 +26,8 @@ final class QueueClaim {
   private final QueueOwnerships.Shared shared;
   private final FairPermits permits;
   private final Runnable wake;
-  private final BackOff backOff = new BackOff(Duration.ofMillis(200), Duration.ofSeconds(5));
+  private final RetrySchedule retry =
+      new RetrySchedule(Duration.ofMillis(200), Duration.ofSeconds(5));
   private final long assignedNanos;
 
   /** The current attempt, which holds a permit; null for none. */
@@ -49,7 +50,7 @@ final class QueueClaim {
 
   /** Returns nanoseconds until the next step is due; 0 or less if it is due. */
   long dueInNanos() {
-    return takeOver == null ? backOff.leftNanos(shared.clocks().nanos()) : takeOver.dueInNanos();
+    return takeOver == null ? retry.leftNanos(shared.clocks().nanos()) : takeOver.dueInNanos();
   }
 
   /**
@@ -90,7 +91,7 @@ final class QueueClaim {
       }
       return taken;
     } catch (IOException | RuntimeException e) {
-      backOff.failed(shared.clocks().nanos());
+      retry.failed(shared.clocks().nanos());
       shared.metrics().takeFailed(queue);
       String problem = "cannot be taken over: " + e.getMessage();
       unread = new UnreadReason(problem, e instanceof NoAnswerException);

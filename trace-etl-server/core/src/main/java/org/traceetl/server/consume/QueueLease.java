@@ -21,7 +21,8 @@ final class QueueLease {
   private final QueueId queue;
   private final QueueJournal journal;
   private final QueueOwnerships.Shared shared;
-  private final BackOff backOff = new BackOff(Duration.ofMillis(100), Duration.ofSeconds(5));
+  private final RetrySchedule retry =
+      new RetrySchedule(Duration.ofMillis(100), Duration.ofSeconds(5));
 
   QueueLease(QueueId queue, QueueJournal journal, QueueOwnerships.Shared shared) {
     this.queue = queue;
@@ -33,7 +34,7 @@ final class QueueLease {
     long nowNanos = shared.clocks().nanos();
     long leftNanos = journal.shownUntilNanos() - nowNanos;
     return leftNanos <= shared.lease().toNanos() / RENEWAL_OF * RENEWAL_AT
-        && backOff.permits(nowNanos);
+        && retry.permits(nowNanos);
   }
 
   /** Renews the lease; a failure is repeated later. */
@@ -45,7 +46,7 @@ final class QueueLease {
       }
       return outcome;
     } catch (IOException | RuntimeException e) {
-      backOff.failed(shared.clocks().nanos());
+      retry.failed(shared.clocks().nanos());
       shared.metrics().renewFailed(queue);
       if (shared.throttle().permits()) {
         log.error("Could not renew the lease of queue {}; the server retries", queue, e);
@@ -56,7 +57,7 @@ final class QueueLease {
 
   /** Extends the time in which followers may show the queue; call it after a confirmation. */
   void extended() {
-    backOff.succeeded();
+    retry.succeeded();
     shared.followers().shownUntil(queue, journal.shownUntilNanos());
   }
 }

@@ -36,7 +36,7 @@ final class QueueOwnerships {
       Duration lease,
       WindowFollower followers,
       Aggregation aggregation,
-      PipelineMetrics metrics,
+      SpanPipelineMetrics metrics,
       Clocks clocks,
       Semaphore snapshots,
       LogThrottle throttle,
@@ -47,7 +47,7 @@ final class QueueOwnerships {
         Duration lease,
         WindowFollower followers,
         Aggregation aggregation,
-        PipelineMetrics metrics,
+        SpanPipelineMetrics metrics,
         Clocks clocks) {
       this(
           journal,
@@ -73,7 +73,7 @@ final class QueueOwnerships {
       Duration lease,
       List<WindowFollower> followers,
       Aggregation aggregation,
-      PipelineMetrics metrics,
+      SpanPipelineMetrics metrics,
       Clocks clocks) {
     this(
         new Shared(

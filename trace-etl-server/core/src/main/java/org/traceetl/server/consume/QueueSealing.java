@@ -35,7 +35,8 @@ final class QueueSealing {
   private final QueueId queue;
   private final QueueOwnerships.Shared shared;
   private final Queue<Task> tasks = new ArrayBlockingQueue<>(MAX_WINDOWS);
-  private final BackOff backOff = new BackOff(Duration.ofMillis(100), Duration.ofSeconds(5));
+  private final RetrySchedule retry =
+      new RetrySchedule(Duration.ofMillis(100), Duration.ofSeconds(5));
   private long nextSnapshotNanos;
 
   /** Null before the queue is owned. */
@@ -71,7 +72,7 @@ final class QueueSealing {
 
   /** Returns nanoseconds until the next attempt to append is due; 0 or less if it is due. */
   long dueInNanos() {
-    return backOff.leftNanos(shared.clocks().nanos());
+    return retry.leftNanos(shared.clocks().nanos());
   }
 
   /**
@@ -102,7 +103,7 @@ final class QueueSealing {
           e);
       return Outcome.FENCED;
     } catch (IOException e) {
-      backOff.failed(shared.clocks().nanos());
+      retry.failed(shared.clocks().nanos());
       shared.metrics().appendFailed(queue);
       if (shared.throttle().permits()) {
         log.error(
@@ -119,7 +120,7 @@ final class QueueSealing {
   }
 
   private void kept(Task task) {
-    backOff.succeeded();
+    retry.succeeded();
     shared.metrics().appended(queue, shared.clocks().nanos() - sealedNanos);
     shared.followers().window(unsettled);
     lease.extended();

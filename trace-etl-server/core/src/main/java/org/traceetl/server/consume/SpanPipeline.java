@@ -59,7 +59,7 @@ public final class SpanPipeline implements Component {
       Journal journal,
       List<WindowFollower> followers,
       Clocks clocks,
-      PipelineMetrics metrics) {
+      SpanPipelineMetrics metrics) {
     this.aggregation = aggregation;
     this.clocks = clocks;
     ownerships = new QueueOwnerships(journal, lease, followers, aggregation, metrics, clocks);

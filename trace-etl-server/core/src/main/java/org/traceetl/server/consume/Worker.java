@@ -67,7 +67,7 @@ final class Worker implements SteppedTask {
       long windowMillis,
       QueueOwnerships ownerships,
       Committer committer,
-      PipelineMetrics metrics,
+      SpanPipelineMetrics metrics,
       Clocks clocks) {}
 
   private final int number;
@@ -76,7 +76,7 @@ final class Worker implements SteppedTask {
   private final long windowMillis;
   private final QueueOwnerships ownerships;
   private final Committer committer;
-  private final PipelineMetrics metrics;
+  private final SpanPipelineMetrics metrics;
   private final Clocks clocks;
   private final LogThrottle throttle;
   private final SteppedThread thread;
@@ -89,7 +89,7 @@ final class Worker implements SteppedTask {
   private final Map<MessageQueue, AssignedQueue> assigned = new ConcurrentHashMap<>();
 
   /** Pauses by broker: a broker that does not answer seldom delays the worker. */
-  private final Map<String, BackOff> backOffs = new HashMap<>();
+  private final Map<String, RetrySchedule> retries = new HashMap<>();
 
   private final Set<OwnedQueue> astray = new HashSet<>();
   private final BatchDecoder decoder;
@@ -417,17 +417,18 @@ final class Worker implements SteppedTask {
    * @return whether the broker answered
    */
   private boolean ask(MessageQueue queue, Question question) {
-    BackOff backOff = backOffs.computeIfAbsent(queue.getBrokerName(), name -> new BackOff());
-    if (!backOff.permits(clocks.nanos())) {
+    RetrySchedule retry =
+        retries.computeIfAbsent(queue.getBrokerName(), name -> new RetrySchedule());
+    if (!retry.permits(clocks.nanos())) {
       return false;
     }
     try {
       question.ask();
-      backOff.succeeded();
+      retry.succeeded();
       return true;
     } catch (MQClientException e) {
       // The broker or the network failed: not counted as a failure of the program.
-      backOff.failed(clocks.nanos());
+      retry.failed(clocks.nanos());
       if (throttle.permits()) {
         log.warn(
             "The broker of queue {} did not answer worker {}: {}; the worker retries",
@@ -437,7 +438,7 @@ final class Worker implements SteppedTask {
       }
       return false;
     } catch (RuntimeException e) {
-      backOff.failed(clocks.nanos());
+      retry.failed(clocks.nanos());
       metrics.failed();
       if (throttle.permits()) {
         log.error("Worker {} failed to read queue {}; it retries", number, queue, e);

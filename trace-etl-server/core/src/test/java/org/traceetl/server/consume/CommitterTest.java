@@ -64,14 +64,14 @@ class CommitterTest {
       new OwnedQueue(
           ID,
           new MessageQueue("t", "b", 0),
-          aggregation.newAggregator(ID, aggregation.newDecoder(), new PipelineMetrics()),
-          new PipelineMetrics(),
+          aggregation.newAggregator(ID, aggregation.newDecoder(), new SpanPipelineMetrics()),
+          new SpanPipelineMetrics(),
           0,
           LastMessages.NONE,
           offset -> false,
           Set.of());
   private final Broker broker = new Broker();
-  private final Committer committer = new Committer(new PipelineMetrics(), Clocks.SYSTEM);
+  private final Committer committer = new Committer(new SpanPipelineMetrics(), Clocks.SYSTEM);
 
   private void keep(long offset) {
     queue.kept(offset);

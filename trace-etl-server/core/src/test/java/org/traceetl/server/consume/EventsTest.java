@@ -63,7 +63,7 @@ class EventsTest {
     return aggregation.newAggregator(
         QUEUE,
         aggregation.newDecoder(),
-        new PipelineMetrics() {
+        new SpanPipelineMetrics() {
           @Override
           public void events(int recorded, int overflowed, int filtered) {
             told.set(0, told.get(0) + recorded);

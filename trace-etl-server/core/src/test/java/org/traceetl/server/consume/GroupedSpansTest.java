@@ -58,7 +58,7 @@ class GroupedSpansTest {
             .unit(MetricsConfig.Unit.SECONDS)
             .build();
     return aggregation.newAggregator(
-        new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics());
+        new QueueId("b", 0), aggregation.newDecoder(), new SpanPipelineMetrics());
   }
 
   private static SealedWindow seal(QueueAggregator aggregator, long nowMillis) {

@@ -58,7 +58,8 @@ class HandOverTest {
 
   private static QueueAggregator owner(Aggregation aggregation, QueueImage image) {
     QueueAggregator owner =
-        aggregation.newAggregator(QUEUE, aggregation.newDecoder(), new PipelineMetrics(), image);
+        aggregation.newAggregator(
+            QUEUE, aggregation.newDecoder(), new SpanPipelineMetrics(), image);
     owner.beginAt(0);
     return owner;
   }
@@ -174,7 +175,8 @@ class HandOverTest {
     QueueImage image = imageOf(new BatchMessage("shop").span("a", 1));
     Aggregation aggregation = newAggregation();
     QueueAggregator owner =
-        aggregation.newAggregator(QUEUE, aggregation.newDecoder(), new PipelineMetrics(), image);
+        aggregation.newAggregator(
+            QUEUE, aggregation.newDecoder(), new SpanPipelineMetrics(), image);
     owner.beginAt(100);
     offset = 100;
 
@@ -275,8 +277,8 @@ class HandOverTest {
   @Test
   void agentsThatHadToMakeRoomAreReportedWithTheWindow() {
     List<Long> evicted = new ArrayList<>();
-    PipelineMetrics listener =
-        new PipelineMetrics() {
+    SpanPipelineMetrics listener =
+        new SpanPipelineMetrics() {
           @Override
           public void agentsEvicted(QueueId queue, long agents) {
             assertThat(queue).isEqualTo(QUEUE);

@@ -34,8 +34,8 @@ class HeavyHittersTest {
   private long maxSymbolBytes = 1_000_000;
   private int displaced;
   private final List<Cardinality> crowded = new ArrayList<>();
-  private final PipelineMetrics listener =
-      new PipelineMetrics() {
+  private final SpanPipelineMetrics listener =
+      new SpanPipelineMetrics() {
         @Override
         public void crowded(QueueId queue, Cardinality cardinality) {
           crowded.add(cardinality);

@@ -24,8 +24,8 @@ class OwnedQueueTest {
 
   private final List<Long> skipped = new ArrayList<>();
   private final List<Long> replaced = new ArrayList<>();
-  private final PipelineMetrics listener =
-      new PipelineMetrics() {
+  private final SpanPipelineMetrics listener =
+      new SpanPipelineMetrics() {
         @Override
         public void skipped(QueueId queue, long messages) {
           skipped.add(messages);

@@ -83,7 +83,7 @@ class QueueAggregatorTest {
             .documents(documents)
             .build();
     return queue ->
-        aggregation.newAggregator(queue, aggregation.newDecoder(), new PipelineMetrics());
+        aggregation.newAggregator(queue, aggregation.newDecoder(), new SpanPipelineMetrics());
   }
 
   private void accept(BatchMessage batch) {
@@ -456,7 +456,7 @@ class QueueAggregatorTest {
         aggregation.newAggregator(
             new QueueId("b", 0),
             aggregation.newDecoder(),
-            new PipelineMetrics() {
+            new SpanPipelineMetrics() {
               @Override
               public void failed() {
                 refused.incrementAndGet();
@@ -494,7 +494,7 @@ class QueueAggregatorTest {
         aggregation.newAggregator(
             new QueueId("b", 0),
             aggregation.newDecoder(),
-            new PipelineMetrics() {
+            new SpanPipelineMetrics() {
               @Override
               public void failed() {
                 refused.incrementAndGet();

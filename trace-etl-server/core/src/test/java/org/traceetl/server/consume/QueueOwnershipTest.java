@@ -41,7 +41,7 @@ class QueueOwnershipTest {
           });
   private final QueueOwnerships.Shared shared =
       new QueueOwnerships.Shared(
-          journal, LEASE, new Follower(), aggregation, new PipelineMetrics(), clocks);
+          journal, LEASE, new Follower(), aggregation, new SpanPipelineMetrics(), clocks);
   private final QueueOwnerships ownerships = new QueueOwnerships(shared, thread -> {});
   private final QueueOwnership ownership = ownerships.take(QUEUE, decoder);
   private QueueAggregator aggregator;
@@ -164,7 +164,7 @@ class QueueOwnershipTest {
         QUEUE,
         new MessageQueue("t", "b", 0),
         recovered.aggregator(),
-        new PipelineMetrics(),
+        new SpanPipelineMetrics(),
         0,
         LastMessages.NONE,
         offset -> false,

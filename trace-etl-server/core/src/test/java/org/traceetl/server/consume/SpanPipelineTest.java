@@ -109,7 +109,7 @@ class SpanPipelineTest {
     return start(
         workers,
         window,
-        new PipelineMetrics() {
+        new SpanPipelineMetrics() {
           @Override
           public void replaced(QueueId queue, long messages) {
             replaced.add(messages);
@@ -117,7 +117,7 @@ class SpanPipelineTest {
         });
   }
 
-  private SpanPipeline start(int workers, Duration window, PipelineMetrics listener) {
+  private SpanPipeline start(int workers, Duration window, SpanPipelineMetrics listener) {
     WindowConfig windowConfig = new WindowConfig(window, window.multipliedBy(100));
     SpanPipeline pipeline =
         new SpanPipeline(
@@ -275,7 +275,7 @@ class SpanPipelineTest {
     start(
         1,
         Duration.ofMillis(100),
-        new PipelineMetrics() {
+        new SpanPipelineMetrics() {
           @Override
           public void rejected(int bytes, Rejection reason) {
             refused.add(reason);

@@ -40,7 +40,7 @@ public class SwapStress {
 
   private final QueueAggregator aggregator =
       AGGREGATION.newAggregator(
-          new QueueId("broker", 0), AGGREGATION.newDecoder(), new PipelineMetrics());
+          new QueueId("broker", 0), AGGREGATION.newDecoder(), new SpanPipelineMetrics());
   private final BlockingQueue<FilledWindow> filled = new ArrayBlockingQueue<>(MESSAGES.length);
 
   // Owned by the sealer, then by the arbiter.

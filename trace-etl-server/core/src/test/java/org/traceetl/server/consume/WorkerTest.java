@@ -138,13 +138,13 @@ class WorkerTest {
     journals.obstacle = sealed -> gate.await();
     ownerships =
         new QueueOwnerships(
-            journals, LEASE, List.of(), aggregation, new PipelineMetrics(), Clocks.SYSTEM);
-    committer = new Committer(new PipelineMetrics(), Clocks.SYSTEM);
+            journals, LEASE, List.of(), aggregation, new SpanPipelineMetrics(), Clocks.SYSTEM);
+    committer = new Committer(new SpanPipelineMetrics(), Clocks.SYSTEM);
     Clocks clocks = new Clocks(System::nanoTime, clock);
     RocketMqConfig config =
         new RocketMqConfig(rocketMq.namesrvAddress(), topic, "group-" + topic, null, null, 1);
-    PipelineMetrics metrics =
-        new PipelineMetrics() {
+    SpanPipelineMetrics metrics =
+        new SpanPipelineMetrics() {
           @Override
           public void failed() {
             failures.incrementAndGet();

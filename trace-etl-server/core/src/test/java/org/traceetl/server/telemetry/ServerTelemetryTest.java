@@ -12,7 +12,7 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.traceetl.proto.Rejection;
 import org.traceetl.server.consume.CardinalityReports;
-import org.traceetl.server.consume.PipelineMetrics;
+import org.traceetl.server.consume.SpanPipelineMetrics;
 import org.traceetl.server.expose.Format;
 import org.traceetl.server.series.Cardinality;
 import org.traceetl.server.window.AcceptedBatches;
@@ -26,7 +26,7 @@ class ServerTelemetryTest {
   private static final QueueId QUEUE = new QueueId("broker-a", 0);
 
   private final ServerTelemetry telemetry = new ServerTelemetry("1.2.3", Duration.ofMinutes(15));
-  private final PipelineMetrics metrics = new PipelineMetrics(telemetry);
+  private final SpanPipelineMetrics metrics = new SpanPipelineMetrics(telemetry);
 
   @Test
   void booksOfWindowsAddUp() {

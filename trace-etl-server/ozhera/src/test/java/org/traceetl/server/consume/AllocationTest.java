@@ -269,7 +269,7 @@ class AllocationTest {
 
   private static QueueAggregator aggregator(Aggregation aggregation) {
     return aggregation.newAggregator(
-        new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics());
+        new QueueId("b", 0), aggregation.newDecoder(), new SpanPipelineMetrics());
   }
 
   /** Two messages a round: spans whose names vary, of one application and of many. */

@@ -37,7 +37,7 @@ class AnyMessagesTest {
             .messages(Messages.of("any"))
             .build();
     return aggregation.newAggregator(
-        new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics());
+        new QueueId("b", 0), aggregation.newDecoder(), new SpanPipelineMetrics());
   }
 
   private void accept(BatchMessage batch) {

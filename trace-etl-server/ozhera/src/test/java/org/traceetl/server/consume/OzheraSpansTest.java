@@ -103,7 +103,7 @@ class OzheraSpansTest {
 
   private static QueueAggregator aggregator(Aggregation aggregation) {
     return aggregation.newAggregator(
-        new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics());
+        new QueueId("b", 0), aggregation.newDecoder(), new SpanPipelineMetrics());
   }
 
   /** {@code TYPE OUTCOME name|serverIp|serverEnv|serverEnvId|target|detail|errorCode spans}. */
@@ -172,7 +172,7 @@ class OzheraSpansTest {
         aggregation.newAggregator(
             new QueueId("b", 0),
             aggregation.newDecoder(),
-            new PipelineMetrics() {
+            new SpanPipelineMetrics() {
               @Override
               public void crowded(QueueId queue, Cardinality cardinality) {
                 crowded.add(cardinality);
@@ -661,7 +661,7 @@ class OzheraSpansTest {
     image.apply(WindowFormat.decode(record.buffer(), 0, record.size(), window.queue()));
     QueueAggregator next =
         aggregation.newAggregator(
-            new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics(), image);
+            new QueueId("b", 0), aggregation.newDecoder(), new SpanPipelineMetrics(), image);
     BatchMessage again = batch();
     spans.accept(again);
     next.accept(again.message(1), 2_000);
@@ -720,7 +720,8 @@ class OzheraSpansTest {
             empty.batches(),
             empty.natives()));
     return aggregation
-        .newAggregator(new QueueId("b", 0), aggregation.newDecoder(), new PipelineMetrics(), image)
+        .newAggregator(
+            new QueueId("b", 0), aggregation.newDecoder(), new SpanPipelineMetrics(), image)
         .seriesCount();
   }
 }

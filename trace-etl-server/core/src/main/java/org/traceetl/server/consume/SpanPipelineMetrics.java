@@ -17,7 +17,7 @@ import org.traceetl.server.window.QueueId;
  * fast and thread-safe. A subclass can override a method to observe an event instead of counting
  * it.
  */
-public class PipelineMetrics {
+public class SpanPipelineMetrics {
   private final CardinalityReports cardinality = new CardinalityReports();
   private final Counter receivedBytes;
   private final Counter accepted;
@@ -47,12 +47,12 @@ public class PipelineMetrics {
   private final Counter failures;
 
   /** Creates metrics that are not exposed. */
-  public PipelineMetrics() {
+  public SpanPipelineMetrics() {
     this(new MetricRegistry());
   }
 
   /** Creates and registers all metrics. */
-  public PipelineMetrics(MetricRegistry metrics) {
+  public SpanPipelineMetrics(MetricRegistry metrics) {
     CollectorRegistry registry = metrics.collectors();
     receivedBytes =
         counter(

@@ -3,19 +3,19 @@ package org.traceetl.server.consume;
 import java.time.Duration;
 
 /** Schedules retries, with a pause that doubles with each failure. For one thread. */
-final class BackOff {
+final class RetrySchedule {
   private final long firstNanos;
   private final long lastNanos;
   private long pauseNanos;
   private long sinceNanos;
   private boolean pausing;
 
-  /** Creates a back-off with pauses for a broker that does not answer. */
-  BackOff() {
+  /** Creates a schedule with pauses for a broker that does not answer. */
+  RetrySchedule() {
     this(Duration.ofSeconds(1), Duration.ofSeconds(30));
   }
 
-  BackOff(Duration first, Duration last) {
+  RetrySchedule(Duration first, Duration last) {
     firstNanos = first.toNanos();
     lastNanos = last.toNanos();
     pauseNanos = firstNanos;
