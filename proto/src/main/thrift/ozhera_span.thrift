@@ -1,7 +1,7 @@
 /*
- * The message on Apache OzHera's topic between its agents and its metric service: one span.
- * Encoded with Thrift's compact protocol, no envelope around it. Names and numbers are OzHera's, its
- * spelling as well; nothing is required.
+ * One span: the message on the topic between Apache OzHera's agents and its metric service.
+ * It is encoded with Thrift's compact protocol, without an envelope. Names, spelling and field
+ * numbers are OzHera's. No field is required.
  */
 namespace java org.traceetl.proto.thrift.ozhera
 
@@ -46,7 +46,7 @@ struct TExtra {
   /** Address of the host. */
   1: optional string ip
   2: optional string hostname
-  /** The application. */
+  /** Name of the application. */
   3: optional string serviceName
 }
 
@@ -55,7 +55,7 @@ struct TAttributeKey {
   2: optional string value
 }
 
-/** One of the fields is set, as the key's type says. */
+/** The field of the key's type is set; the others are absent. */
 struct TValue {
   1: optional string stringValue
   2: optional bool boolValue
@@ -67,7 +67,7 @@ struct TValue {
   8: optional list<double> doubleArrayValue
 }
 
-/** Two lists of one length: a key and its value stand at the same place. */
+/** Two lists of equal length: a key and its value have the same index. */
 struct TAttributes {
   1: optional list<TAttributeKey> keys
   2: optional list<TValue> values

@@ -1,6 +1,6 @@
 /*
- * What a later version's writer may send to a reader of today: the fields of span_batch.thrift,
- * optional here so that a test can leave any of them out, and unknown fields of every type.
+ * What the writer of a later version may send to today's reader: the fields of span_batch.thrift
+ * and unknown fields of every type. All are optional, so that a test can omit any of them.
  */
 namespace java org.traceetl.proto.extended
 

@@ -73,8 +73,8 @@ final class FilesReadAnewTest {
     Instant past = Instant.now().minus(Duration.ofHours(1));
     CA.issue("EC", past.minus(Duration.ofHours(1)), past).writeTo(directory);
     hangUp();
-    awaitLog("Refused the change of otlp_tls", "tls.crt: ended at");
-    awaitLog("Refused the change of telemetry_tls", "tls.crt: ended at");
+    awaitLog("Refused the change of otlp_tls", "tls.crt: expired at");
+    awaitLog("Refused the change of telemetry_tls", "tls.crt: expired at");
 
     assertThat(agent.isAlive()).isTrue();
     agent.destroy();

@@ -10,7 +10,7 @@ import java.util.List;
 public final class BearerTokens {
   /** The answer to a request without a valid token. */
   public static final String REFUSED =
-      "a bearer token that is known here is needed (Authorization: Bearer ...)";
+      "a valid bearer token is required (Authorization: Bearer ...)";
 
   private static final String SCHEME = "Bearer ";
 

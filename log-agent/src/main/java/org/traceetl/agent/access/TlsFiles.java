@@ -49,7 +49,7 @@ public record TlsFiles(Path certificate, Path privateKey, Optional<Path> clientC
       byte[] bytes = in.readNBytes(MAX_FILE_BYTES + 1);
       if (bytes.length > MAX_FILE_BYTES) {
         throw new TlsFileException(
-            file, "longer than " + MAX_FILE_BYTES + " bytes: leave out what is no PEM");
+            file, "longer than " + MAX_FILE_BYTES + " bytes: remove everything that is not PEM");
       }
       return bytes;
     } catch (TlsFileException e) {

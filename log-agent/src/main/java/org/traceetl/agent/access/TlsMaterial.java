@@ -33,26 +33,24 @@ public record TlsMaterial(
   public static TlsMaterial of(TlsFiles.Contents contents, Instant now) throws TlsFileException {
     TlsFiles files = contents.files;
     List<X509Certificate> chain = certificates(files.certificate(), contents.certificate);
-    PrivateKey key = PrivateKeys.parse(files.privateKey(), contents.privateKey);
     X509Certificate own = chain.getFirst();
+    PrivateKey key = PrivateKeys.parse(files, contents.privateKey, own.getPublicKey());
     if (now.isAfter(own.getNotAfter().toInstant())) {
       throw new TlsFileException(
           files.certificate(),
-          "ended at " + own.getNotAfter().toInstant() + ": put a renewed certificate there");
+          "expired at "
+              + own.getNotAfter().toInstant()
+              + ": replace it with a renewed certificate");
     }
     if (now.isBefore(own.getNotBefore().toInstant())) {
       throw new TlsFileException(
           files.certificate(),
           "is not valid before "
               + own.getNotBefore().toInstant()
-              + ": check the clock of this host, or put a certificate there that is valid now");
+              + ": check this host's clock, or use a certificate that is valid now");
     }
     if (!belongTogether(own, key)) {
-      throw new TlsFileException(
-          files.privateKey(),
-          "does not belong to the first certificate in "
-              + files.certificate()
-              + ": put both of one pair there, the port's own certificate first");
+      throw mismatch(files);
     }
     return new TlsMaterial(
         chain,
@@ -60,6 +58,14 @@ public record TlsMaterial(
         files.clientCa().isEmpty()
             ? List.of()
             : certificates(files.clientCa().get(), contents.clientCa));
+  }
+
+  static TlsFileException mismatch(TlsFiles files) {
+    return new TlsFileException(
+        files.privateKey(),
+        "does not match the first certificate in "
+            + files.certificate()
+            + ": use a matching pair, with the port's own certificate first");
   }
 
   /** Returns when the certificate expires. */
@@ -75,11 +81,11 @@ public record TlsMaterial(
           .forEach(certificate -> certificates.add((X509Certificate) certificate));
     } catch (CertificateException e) {
       throw new TlsFileException(
-          file, "holds a certificate that cannot be read (" + e.getMessage() + "): put PEM there");
+          file, "contains an invalid certificate (" + e.getMessage() + "): use a PEM file");
     }
     if (certificates.isEmpty()) {
       throw new TlsFileException(
-          file, "holds no certificate: put PEM there (-----BEGIN CERTIFICATE-----)");
+          file, "contains no certificate: use a PEM file (-----BEGIN CERTIFICATE-----)");
     }
     return certificates;
   }

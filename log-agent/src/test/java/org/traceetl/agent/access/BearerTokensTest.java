@@ -17,7 +17,7 @@ final class BearerTokensTest {
   @TempDir private Path directory;
 
   @Test
-  void withoutATokenEverybodyIsAdmitted() throws IOException {
+  void everyoneIsAdmittedWithoutTokens() throws IOException {
     BearerTokens tokens = new BearerTokens(TokenSource.none());
 
     assertThat(tokens.areNeeded()).isFalse();
@@ -27,7 +27,7 @@ final class BearerTokensTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"Bearer hunter2", "bearer hunter2", "BEARER   hunter2 "})
-  void whoShowsItIsAdmitted(String authorization) throws IOException {
+  void validTokenIsAdmitted(String authorization) throws IOException {
     assertThat(hunter2().admit(authorization)).isTrue();
   }
 
@@ -45,12 +45,12 @@ final class BearerTokensTest {
         "Basic hunter2",
         "Bearer \u00e9"
       })
-  void othersAreNot(String authorization) throws IOException {
+  void otherAuthorizationIsRefused(String authorization) throws IOException {
     assertThat(hunter2().admit(authorization)).isFalse();
   }
 
   @Test
-  void severalAreAdmittedWhileOneReplacesAnother() throws IOException {
+  void oldAndNewTokenAreAdmittedTogether() throws IOException {
     Path file = Files.writeString(directory.resolve("token"), "old\n");
     BearerTokens tokens = new BearerTokens(new TokenSource("", Optional.of(file)));
     assertThat(tokens.reload()).isFalse();
@@ -69,7 +69,7 @@ final class BearerTokensTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"", " \n ", "two words", "t\u00f6ken", "a\nb c"})
-  void whatIsNoTokenIsRefusedAndNotShown(String content) throws IOException {
+  void invalidTokenIsRefusedAndNotShown(String content) throws IOException {
     Path file = Files.writeString(directory.resolve("token"), "hunter2");
     BearerTokens tokens = new BearerTokens(new TokenSource("", Optional.of(file)));
     Files.writeString(file, content);
@@ -82,7 +82,7 @@ final class BearerTokensTest {
   }
 
   @Test
-  void aFileWithoutAnEndIsNotReadToIt() throws IOException {
+  void endlessFileIsRefused() throws IOException {
     Path file = Files.writeString(directory.resolve("token"), "x".repeat(70_000));
 
     assertThatThrownBy(() -> new BearerTokens(new TokenSource("", Optional.of(file))))

@@ -29,7 +29,7 @@ final class TlsMaterialTest {
 
   @ParameterizedTest
   @CsvSource({"EC,true", "EC,false", "RSA,true", "RSA,false"})
-  void keysAreReadAsProgramsWriteThem(String algorithm, boolean pkcs8) throws IOException {
+  void keysOfAllFormatsAreRead(String algorithm, boolean pkcs8) throws IOException {
     Issued issued =
         CA.issue(algorithm, NOW.minus(Duration.ofHours(1)), NOW.plus(Duration.ofHours(1)));
     issued.writeTo(directory);
@@ -45,7 +45,7 @@ final class TlsMaterialTest {
   }
 
   @Test
-  void aKeyAfterTheParametersOfItsCurveIsRead() throws IOException {
+  void keyAfterCurveParametersIsRead() throws IOException {
     Issued issued = CA.issue();
     issued.writeTo(directory);
     String parameters =
@@ -57,15 +57,15 @@ final class TlsMaterialTest {
   }
 
   @Test
-  void aCertificateThatHasEndedIsRefused() throws IOException {
+  void expiredCertificateIsRefused() throws IOException {
     CA.issue("EC", NOW.minus(Duration.ofHours(2)), NOW.minus(Duration.ofHours(1)))
         .writeTo(directory);
 
-    assertThat(problem(certificate())).startsWith("ended at ").contains("renewed");
+    assertThat(problem(certificate())).startsWith("expired at ").contains("renewed");
   }
 
   @Test
-  void aCertificateThatIsNotValidYetIsRefused() throws IOException {
+  void certificateOfTheFutureIsRefused() throws IOException {
     CA.issue("EC", NOW.plus(Duration.ofHours(1)), NOW.plus(Duration.ofHours(2))).writeTo(directory);
 
     assertThat(problem(certificate())).startsWith("is not valid before ").contains("clock");
@@ -73,12 +73,12 @@ final class TlsMaterialTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"EC", "RSA"})
-  void aKeyOfAnotherCertificateIsRefused(String algorithm) throws IOException {
+  void keyOfAnotherCertificateIsRefused(String algorithm) throws IOException {
     CA.issue().writeTo(directory);
     Files.write(key(), CA.issue(algorithm, NOW, NOW.plus(Duration.ofHours(1))).traditionalKeyPem());
 
     assertThat(problem(key()))
-        .startsWith("does not belong to the first certificate in " + certificate());
+        .startsWith("does not match the first certificate in " + certificate());
   }
 
   @ParameterizedTest
@@ -86,29 +86,33 @@ final class TlsMaterialTest {
       delimiter = '|',
       textBlock =
           """
-          nothing of the kind                                                    | holds no private key
-          -----BEGIN PRIVATE KEY-----QUJD-----END PRIVATE KEY-----               | holds a private key that cannot be read
-          -----BEGIN RSA PRIVATE KEY-----QUJD-----END RSA PRIVATE KEY-----       | holds a private key that cannot be read
-          -----BEGIN EC PRIVATE KEY-----MIP/-----END EC PRIVATE KEY-----         | holds a private key that cannot be read
-          -----BEGIN EC PRIVATE KEY-----MAcCAQEEhP//-----END EC PRIVATE KEY----- | holds a private key that cannot be read
-          -----BEGIN ENCRYPTED PRIVATE KEY-----QUJD-----END ENCRYPTED PRIVATE KEY----- | holds a key of the kind ENCRYPTED
+          nothing of the kind                                                    | contains no private key
+          -----BEGIN PRIVATE KEY-----QUJD-----END PRIVATE KEY-----               | contains an invalid private key
+          -----BEGIN RSA PRIVATE KEY-----QUJD-----END RSA PRIVATE KEY-----       | contains an invalid private key
+          -----BEGIN EC PRIVATE KEY-----MIP/-----END EC PRIVATE KEY-----         | contains an invalid private key
+          -----BEGIN EC PRIVATE KEY-----MAcCAQEEhP//-----END EC PRIVATE KEY----- | contains an invalid private key
+          -----BEGIN ENCRYPTED PRIVATE KEY-----QUJD-----END ENCRYPTED PRIVATE KEY----- | contains a key of type ENCRYPTED
           """)
-  void whatIsNoKeyIsRefused(String content, String problem) throws IOException {
-    CA.issue().writeTo(directory);
+  void invalidKeyIsRefused(String content, String problem) throws IOException {
+    CA.issue(
+            content.contains("RSA") ? "RSA" : "EC",
+            NOW.minus(Duration.ofHours(1)),
+            NOW.plus(Duration.ofHours(1)))
+        .writeTo(directory);
     Files.writeString(key(), content);
 
     assertThat(problem(key())).startsWith(problem).doesNotContain("QUJD");
   }
 
   @Test
-  void whatIsNoCertificateIsRefused() throws IOException {
+  void invalidCertificateIsRefused() throws IOException {
     CA.issue().writeTo(directory);
     Files.writeString(certificate(), "");
-    assertThat(problem(certificate())).startsWith("holds no certificate");
+    assertThat(problem(certificate())).startsWith("contains no certificate");
 
     Files.writeString(
         certificate(), "-----BEGIN CERTIFICATE-----\nQUJD\n-----END CERTIFICATE-----\n");
-    assertThat(problem(certificate())).startsWith("holds a certificate that cannot be read");
+    assertThat(problem(certificate())).startsWith("contains an invalid certificate");
 
     Files.delete(certificate());
     assertThat(problem(certificate())).startsWith("cannot be read");
@@ -118,7 +122,7 @@ final class TlsMaterialTest {
   }
 
   @Test
-  void contentsAreToldApart() throws IOException {
+  void changedFilesHaveAnotherFingerprint() throws IOException {
     CA.issue().writeTo(directory);
     TlsFiles files = new TlsFiles(certificate(), key(), Optional.empty());
     var before = files.read().fingerprint();

@@ -131,7 +131,7 @@ final class TelemetryTlsTest {
       CA.issue("EC", past.minus(Duration.ofHours(1)), past).writeTo(directory);
       assertThatThrownBy(server.access()::reloadTls)
           .isInstanceOf(IOException.class)
-          .hasMessageContaining("tls.crt: ended at");
+          .hasMessageContaining("tls.crt: expired at");
       assertThat(shown(server, scraper)).isEqualTo(renewed.certificate());
     }
   }
@@ -161,7 +161,7 @@ final class TelemetryTlsTest {
 
     assertThatThrownBy(() -> start(ANY_PORT.withTls(files(false))))
         .isInstanceOf(IOException.class)
-        .hasMessageContaining("tls.key: does not belong to the first certificate");
+        .hasMessageContaining("tls.key: does not match the first certificate");
   }
 
   /** The agent's end does not wait for a client that stops reading. */

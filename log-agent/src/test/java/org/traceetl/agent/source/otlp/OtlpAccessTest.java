@@ -281,7 +281,7 @@ class OtlpAccessTest {
 
     assertThatThrownBy(receiver.access()::reloadTls)
         .isInstanceOf(TlsFileException.class)
-        .hasMessageContaining("tls.crt: ended at");
+        .hasMessageContaining("tls.crt: expired at");
     assertThat(shown(receiver.grpcPort())).isEqualTo(old);
     assertThat(shown(receiver.httpPort())).isEqualTo(old);
 
