@@ -1,5 +1,8 @@
 package org.traceetl.common;
 
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 
@@ -33,6 +36,21 @@ public final class ConfigException extends IllegalArgumentException {
   /** Throws unless the value is in {@code [min, max]}. */
   public static void checkRange(String name, long value, long min, long max) {
     check(value >= min && value <= max, name, value, "must be " + min + " to " + max);
+  }
+
+  /** Throws unless the value is in {@code [min, max]}; {@code rule} says so. */
+  public static void checkRange(
+      String name, Duration value, Duration min, Duration max, String rule) {
+    check(value.compareTo(min) >= 0 && value.compareTo(max) <= 0, name, value, rule);
+  }
+
+  /**
+   * Throws unless the file is null or readable.
+   *
+   * @param what what it must be, such as {@code a readable file of keys}
+   */
+  public static void checkReadable(String name, Path file, String what) {
+    check(file == null || Files.isReadable(file), name, file, "must be " + what);
   }
 
   public static <T> T orElse(T value, T otherwise) {

@@ -13,6 +13,9 @@ import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.Combinators;
 import net.jqwik.api.arbitraries.ListArbitrary;
+import org.apache.thrift.TDeserializer;
+import org.apache.thrift.TException;
+import org.apache.thrift.protocol.TCompactProtocol;
 import org.traceetl.proto.extended.Leaf;
 import org.traceetl.proto.extended.Unknown;
 import org.traceetl.proto.thrift.Span;
@@ -272,49 +275,11 @@ final class Batches {
   /** The batch as a later version's writer could send it, without unknown fields so far. */
   static org.traceetl.proto.extended.SpanBatch extended(SpanBatch batch) {
     var extended = new org.traceetl.proto.extended.SpanBatch();
-    extended.setVersion(batch.getVersion());
-    extended.setAgent(batch.getAgent());
-    extended.setEpoch(batch.getEpoch());
-    extended.setSequence(batch.getSequence());
-    extended.setSpan_count(batch.getSpan_count());
-    extended.setDictionary(batch.getDictionary());
-    extended.setApplication(batch.getApplication());
-    extended.setResource(batch.getResource());
-    extended.setBase_unix_nanos(batch.getBase_unix_nanos());
-    extended.setSpans(new ArrayList<>());
-    for (Span span : batch.getSpans()) {
-      var extendedSpan = new org.traceetl.proto.extended.Span();
-      extendedSpan.setIds(span.getIds());
-      extendedSpan.setName(span.getName());
-      extendedSpan.setKind(span.getKind());
-      extendedSpan.setStatus(span.getStatus());
-      extendedSpan.setStart_delta_nanos(span.getStart_delta_nanos());
-      extendedSpan.setDuration_nanos(span.getDuration_nanos());
-      extendedSpan.setAttributes(span.getAttributes());
-      if (span.isSetSampling_threshold()) {
-        extendedSpan.setSampling_threshold(span.getSampling_threshold());
-      }
-      if (span.isSetStatus_message()) {
-        extendedSpan.setStatus_message(span.getStatus_message());
-      }
-      extendedSpan.setEvents(span.getEvents());
-      extended.addToSpans(extendedSpan);
-    }
-    if (batch.isSetGroups()) {
-      extended.setGroups(new ArrayList<>());
-      for (SpanGroup group : batch.getGroups()) {
-        var extendedGroup = new org.traceetl.proto.extended.SpanGroup();
-        extendedGroup.setName(group.getName());
-        extendedGroup.setKind(group.getKind());
-        extendedGroup.setStatus(group.getStatus());
-        extendedGroup.setAttributes(group.getAttributes());
-        if (group.isSetSampling_threshold()) {
-          extendedGroup.setSampling_threshold(group.getSampling_threshold());
-        }
-        extendedGroup.setDurations_nanos(group.getDurations_nanos());
-        extendedGroup.setEvents(group.getEvents());
-        extended.addToGroups(extendedGroup);
-      }
+    try {
+      new TDeserializer(new TCompactProtocol.Factory())
+          .deserialize(extended, Messages.generated(batch));
+    } catch (TException e) {
+      throw new AssertionError(e);
     }
     return extended;
   }

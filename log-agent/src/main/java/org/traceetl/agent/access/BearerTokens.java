@@ -27,11 +27,6 @@ public final class BearerTokens {
     this.inForce = read();
   }
 
-  /** Returns false if every client is admitted. */
-  public boolean areNeeded() {
-    return !inForce.isEmpty();
-  }
-
   /**
    * Returns whether the value of an {@code Authorization} header, or null, has a valid token. The
    * time it takes reveals nothing about the tokens.

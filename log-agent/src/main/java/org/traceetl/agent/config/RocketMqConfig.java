@@ -68,21 +68,6 @@ public record RocketMqConfig(
         "127.0.0.1:9876", "trace-spans", "log-agent", "", "", 3_000, 100, 5_000, 10_000);
   }
 
-  /** The same, at other name servers. */
-  public RocketMqConfig withNameServer(String other) {
-    return new RocketMqConfig(
-        other,
-        topic,
-        producerGroup,
-        accessKey,
-        secretKey,
-        sendTimeoutMillis,
-        retryFirstMillis,
-        retryMaxMillis,
-        routeRefreshMillis,
-        tls);
-  }
-
   @Override
   public String toString() {
     return "RocketMqConfig[nameServer=" + nameServer + ", topic=" + topic + "]";

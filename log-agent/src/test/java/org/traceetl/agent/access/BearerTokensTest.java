@@ -20,7 +20,6 @@ final class BearerTokensTest {
   void everyoneIsAdmittedWithoutTokens() throws IOException {
     BearerTokens tokens = new BearerTokens(TokenSource.none());
 
-    assertThat(tokens.areNeeded()).isFalse();
     assertThat(tokens.admit(null)).isTrue();
     assertThat(tokens.reload()).isFalse();
   }

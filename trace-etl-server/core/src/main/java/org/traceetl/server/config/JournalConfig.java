@@ -1,9 +1,10 @@
 package org.traceetl.server.config;
 
 import static org.traceetl.common.ConfigException.check;
+import static org.traceetl.common.ConfigException.checkRange;
+import static org.traceetl.common.ConfigException.checkReadable;
 import static org.traceetl.common.ConfigException.orElse;
 
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 
@@ -48,22 +49,14 @@ public record JournalConfig(
         PREFIX + "accept-unsigned",
         acceptUnsigned,
         "requires keys-file: without keys no message is authenticated");
-    check(
-        keysFile == null || Files.isReadable(keysFile),
-        PREFIX + "keys-file",
-        keysFile,
-        "must be a readable file of keys");
+    checkReadable(PREFIX + "keys-file", keysFile, "a readable file of keys");
     check(!topic.isBlank(), PREFIX + "topic", topic, "must be the name of a topic");
-    check(
-        lease.compareTo(MIN_LEASE) >= 0 && lease.compareTo(MAX_LEASE) <= 0,
-        PREFIX + "lease",
-        lease,
-        "must be 1 s to 10 min");
-    check(
-        snapshotInterval.compareTo(MIN_LEASE) >= 0
-            && snapshotInterval.compareTo(MAX_SNAPSHOT_INTERVAL) <= 0,
+    checkRange(PREFIX + "lease", lease, MIN_LEASE, MAX_LEASE, "must be 1 s to 10 min");
+    checkRange(
         PREFIX + "snapshot-interval",
         snapshotInterval,
+        MIN_LEASE,
+        MAX_SNAPSHOT_INTERVAL,
         "must be 1 s to 24 h, and well below the broker's retention of messages");
   }
 

@@ -3,9 +3,9 @@ package org.traceetl.server.config;
 import static org.traceetl.common.ConfigException.canonical;
 import static org.traceetl.common.ConfigException.check;
 import static org.traceetl.common.ConfigException.checkRange;
+import static org.traceetl.common.ConfigException.checkReadable;
 import static org.traceetl.common.ConfigException.orElse;
 
-import java.nio.file.Files;
 import java.nio.file.Path;
 import org.traceetl.common.Secret;
 
@@ -80,10 +80,6 @@ public record RocketMqConfig(
         "must be configured together with a secret-key");
     checkRange(PREFIX + "workers", workers, 1, MAX_WORKERS);
     check(tls || tlsCaFile == null, PREFIX + "tls-ca-file", tlsCaFile, "requires tls: true");
-    check(
-        tlsCaFile == null || Files.isReadable(tlsCaFile),
-        PREFIX + "tls-ca-file",
-        tlsCaFile,
-        "must be a readable file of certificates");
+    checkReadable(PREFIX + "tls-ca-file", tlsCaFile, "a readable file of certificates");
   }
 }

@@ -1,8 +1,8 @@
 package org.traceetl.server.config;
 
 import static org.traceetl.common.ConfigException.check;
+import static org.traceetl.common.ConfigException.checkReadable;
 
-import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
@@ -27,16 +27,8 @@ public record SigningConfig(Path privateKeyFile, Path publicKeysFile) {
         PUBLIC_KEYS_FILE,
         publicKeysFile,
         "requires private-key-file: without it this server would refuse its own records");
-    check(
-        privateKeyFile == null || Files.isReadable(privateKeyFile),
-        PRIVATE_KEY_FILE,
-        privateKeyFile,
-        "must be a readable file");
-    check(
-        publicKeysFile == null || Files.isReadable(publicKeysFile),
-        PUBLIC_KEYS_FILE,
-        publicKeysFile,
-        "must be a readable file");
+    checkReadable(PRIVATE_KEY_FILE, privateKeyFile, "a readable file");
+    checkReadable(PUBLIC_KEYS_FILE, publicKeysFile, "a readable file");
   }
 
   /** Records are neither signed nor verified. */

@@ -1,6 +1,7 @@
 package org.traceetl.server.config;
 
 import static org.traceetl.common.ConfigException.check;
+import static org.traceetl.common.ConfigException.checkRange;
 import static org.traceetl.common.ConfigException.orElse;
 
 import java.net.URI;
@@ -72,11 +73,11 @@ public record WebConfig(Secret token, SignIn signIn, Path usersFile, Oidc oidc, 
 
     public Oidc {
       sessionLifetime = orElse(sessionLifetime, Duration.ofHours(12));
-      check(
-          sessionLifetime.compareTo(Duration.ofSeconds(1)) >= 0
-              && sessionLifetime.compareTo(MAX_SESSION_LIFETIME) <= 0,
+      checkRange(
           PREFIX + "oidc.session-lifetime",
           sessionLifetime,
+          Duration.ofSeconds(1),
+          MAX_SESSION_LIFETIME,
           "must be from 1 s to 30 days");
       scopes = List.copyOf(orElse(scopes, List.of("openid", "profile", "email")));
       groupsClaim = orElse(groupsClaim, "groups");

@@ -1,6 +1,6 @@
 package org.traceetl.server.config;
 
-import static org.traceetl.common.ConfigException.check;
+import static org.traceetl.common.ConfigException.checkRange;
 import static org.traceetl.common.ConfigException.orElse;
 
 import java.time.Duration;
@@ -22,15 +22,12 @@ public record WindowConfig(Duration length, Duration idle) {
   public WindowConfig {
     length = orElse(length, Duration.ofSeconds(15));
     idle = orElse(idle, Duration.ofMinutes(15));
-    check(
-        length.compareTo(MIN_LENGTH) >= 0 && length.compareTo(MAX_LENGTH) <= 0,
-        PREFIX + "length",
-        length,
-        "must be 100 ms to 1 h");
-    check(
-        idle.compareTo(length) >= 0 && idle.compareTo(MAX_IDLE) <= 0,
+    checkRange(PREFIX + "length", length, MIN_LENGTH, MAX_LENGTH, "must be 100 ms to 1 h");
+    checkRange(
         PREFIX + "idle",
         idle,
+        length,
+        MAX_IDLE,
         "must be at least the window length and at most 365 days");
   }
 }

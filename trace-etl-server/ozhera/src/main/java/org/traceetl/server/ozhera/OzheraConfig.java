@@ -1,6 +1,7 @@
 package org.traceetl.server.ozhera;
 
 import static org.traceetl.common.ConfigException.check;
+import static org.traceetl.common.ConfigException.checkRange;
 import static org.traceetl.common.ConfigException.orElse;
 
 import java.nio.file.Path;
@@ -75,11 +76,11 @@ public record OzheraConfig(
           scraper,
           "must be configured once");
     }
-    check(
-        forgetScraperAfter.compareTo(MIN_FORGET) >= 0
-            && forgetScraperAfter.compareTo(MAX_FORGET) <= 0,
+    checkRange(
         PREFIX + "forget-scraper-after",
         forgetScraperAfter,
+        MIN_FORGET,
+        MAX_FORGET,
         "must be 1 minute to 7 days");
   }
 

@@ -74,11 +74,7 @@ public record HotspotsConfig(
         PREFIX + "topic",
         topic,
         "must be 1 to 127 letters, digits, and %, |, _ or -");
-    check(
-        interval.compareTo(MIN_INTERVAL) >= 0 && interval.compareTo(MAX_INTERVAL) <= 0,
-        PREFIX + "interval",
-        interval,
-        "must be 100 ms to 2 h");
+    checkRange(PREFIX + "interval", interval, MIN_INTERVAL, MAX_INTERVAL, "must be 100 ms to 2 h");
     between("min-queues", minQueues, 1, MOST_QUEUES);
     between("max-queues", maxQueues, minQueues, MOST_QUEUES);
     between("grow-after", growAfter, 1, MOST_LOOKS);
