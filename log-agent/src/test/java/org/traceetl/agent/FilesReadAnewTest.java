@@ -124,7 +124,7 @@ final class FilesReadAnewTest {
     awaitLog(
         "Refused the change of routing_file; the previous version stays in force: routing.file = "
             + routing
-            + ": line 2: exclude = load-test: not a list of names of applications");
+            + ": line 2: exclude = load-test: must be a list of names of applications");
   }
 
   @Test
