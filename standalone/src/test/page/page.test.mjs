@@ -448,6 +448,7 @@ test("a trace is linked, copied, opened and exported", async (t) => {
   const trace = traces.find((one) => one.traceId === id);
   assert.equal(url.searchParams.get("of"), HOSTILE.quotes);
   assert.equal(url.searchParams.get("span"), trace.spanId);
+  assert.equal(await row.locator(".trace-id code").textContent(), id);
   assert.equal(Number(url.searchParams.get("from")), Math.floor(Date.parse(trace.start)));
   await row.getByRole("button", { name: "Copy trace ID" }).click();
   await row.getByText("Copied").waitFor();
@@ -695,6 +696,22 @@ test("a failed request is reported, and a retry succeeds", async (t) => {
   assert.equal(await page.getByRole("alert").count(), 0);
 });
 
+test("a refused request offers no retry", async (t) => {
+  const page = await open(t, "", {
+    failures: true,
+    before: (p) =>
+      p.route("**/api/applications*", (route) =>
+        route.fulfill({
+          status: 404,
+          contentType: "application/problem+json",
+          body: JSON.stringify({ title: "x", status: 404, detail: "keeps no history" }),
+        }),
+      ),
+  });
+  await page.getByRole("alert").getByText("keeps no history").waitFor();
+  assert.equal(await page.getByRole("button", { name: "Try again" }).count(), 0);
+});
+
 test("data stay, with their age, when a refresh fails", async (t) => {
   const page = await openShown(t, "", { failures: true });
   await rows(page).first().waitFor();
@@ -721,6 +738,13 @@ test("a note reports counts that are still too low", async (t) => {
   await page.locator(".notice.warn", { hasText: "counts are too low" }).waitFor();
 });
 
+test("disabled hotspots are one sentence", async (t) => {
+  const page = await openShown(t, "#/pipeline", {
+    before: changed("hotspots", () => ({ state: "disabled", applications: [], behind: [] })),
+  });
+  await page.getByText(/^Hotspots are disabled: each application stays on the queues that its name gives\.$/).waitFor();
+});
+
 test("a server that is not ready lists what is missing", async (t) => {
   const page = await openShown(t, "#/pipeline", {
     before: changed("status", (status) => ({ ...status, ready: false, missing: { queue: "is being <recovered>" } })),
@@ -731,7 +755,8 @@ test("a server that is not ready lists what is missing", async (t) => {
 
 test("an address that is none leads on", async (t) => {
   const page = await open(t, "#/nowhere", { failures: true });
-  await page.getByText("This page does not exist.").waitFor();
+  await page.getByText("No such view.").waitFor();
+  await page.locator("#health", { hasText: "Ready" }).waitFor();
   await page.locator("#view").getByRole("link", { name: "Overview" }).click();
   await rows(page).first().waitFor();
   await page.goto(`${demo.web}/#/application?name=nobody`);

@@ -303,7 +303,7 @@ export function view(frame) {
   const allTraces = el("a", {}, "All traces");
   const tracesPane = new Pane({
     className: "bounded",
-    title: "Failed, slow and exemplary traces of the last hour",
+    title: "Failed, slow and exemplar spans of the last hour",
     tools: [allTraces],
     content: [tracesOfAll.element, tracesOfOne.element],
     load: async (signal) => {

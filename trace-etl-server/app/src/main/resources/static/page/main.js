@@ -62,12 +62,12 @@ async function show() {
       el(
         "div",
         { class: "note" },
-        el("p", {}, el("strong", {}, "This page does not exist. ")),
+        el("p", {}, el("strong", {}, "No such view. ")),
         el("p", {}, el("a", { href: "#/" }, "Overview")),
       ),
     );
-    byId("view").setAttribute("aria-busy", "false");
     document.title = "Not found · trace-etl";
+    refresh();
     return;
   }
   if (view === currentName && current !== null) {
@@ -137,11 +137,8 @@ function arrive() {
 async function refresh() {
   clearTimeout(timer);
   const view = current;
-  if (view === null) {
-    return;
-  }
   frame.statusRead = readStatus();
-  await Promise.all([frame.statusRead, view.refresh()]);
+  await Promise.all([frame.statusRead, view?.refresh()]);
   if (view !== current) {
     return;
   }

@@ -102,6 +102,8 @@ export class Pane {
 
   #failed(e) {
     const old = this.#key !== null && !this.content.hidden;
+    // The same request gets the same refusal.
+    const hopeless = e.kind === "absent" || e.kind === "refused";
     const again = el(
       "button",
       {
@@ -122,7 +124,7 @@ export class Pane {
             `The data shown is from ${format.timeWithSeconds(this.#shownMillis)}, ${format.age(Date.now() - this.#shownMillis)} ago.`,
           )
         : null,
-      el("p", {}, again),
+      hopeless ? null : el("p", {}, again),
     );
   }
 

@@ -352,13 +352,15 @@ export function view(frame) {
         return data;
       }
       const parts = [STATES.get(data.state) ?? visible(data.state)];
-      if (data.maxToMean !== null) {
+      // A server without decisions answers with the state alone.
+      const measured = !["disabled", "no-topic"].includes(data.state);
+      if (measured && data.maxToMean !== null) {
         parts.push(`The heaviest of ${format.plural(data.queues, "queue")} has ${format.short(data.maxToMean)} times the mean.`);
       }
-      if (data.decided) {
+      if (measured && data.decided) {
         parts.push(`Decision ${data.epoch} of ${format.dateAndTime(Date.parse(data.decided))}.`);
       }
-      if (data.applications.length === 0) {
+      if (measured && data.applications.length === 0) {
         parts.push("No application needs more than one queue.");
       }
       hotspotState.textContent = parts.join(" ");

@@ -19,7 +19,6 @@ const RANGES = new Map([
   ["all", ["Any time", null]],
   ["between", ["Between …", null]],
 ]);
-const SHORT_ID = 16;
 
 /** Where a trace can be seen; null where nobody said, or what was said is no address of the web. */
 export function traceAddress(template, trace) {
@@ -65,7 +64,7 @@ async function copy(text) {
 
 function traceId(frame, trace) {
   const url = traceAddress(frame.status?.traceUrl, trace);
-  const text = el("code", { title: visible(trace.traceId) }, visible(trace.traceId).slice(0, SHORT_ID));
+  const text = el("code", { title: visible(trace.traceId) }, visible(trace.traceId));
   const button = el(
     "button",
     {
@@ -272,7 +271,7 @@ export function view(frame) {
   const to = bound("Before", "to");
 
   const table = new Table({
-    caption: "Slow and failed traces, newest first",
+    caption: "Failed, slow and exemplar spans, newest first",
     className: "traces",
     keyOf: traceKey,
     columns: traceColumns(frame, { application: true, operation: true }),
@@ -369,7 +368,7 @@ export function view(frame) {
   const element = el(
     "div",
     { class: "view" },
-    el("div", { class: "title" }, el("h1", {}, "Slow and failed traces"), summary),
+    el("div", { class: "title" }, el("h1", {}, "Failed, slow and exemplar spans"), summary),
     el(
       "div",
       { class: "toolbar fields", role: "search", "aria-label": "Traces" },

@@ -39,7 +39,7 @@ class TraceEtlServerTest {
       value = {
         "trace-etl.window.length=0s | trace-etl.window.length = PT0S: must be 100 ms to 1 h",
         "trace-etl.window.length=soon | trace-etl.window.length = soon: must be a duration, such as 500ms, 15s or 10m",
-        "trace-etl.windw.length=15s | trace-etl.windw.length: is not a key of this server; \"trace-etl.windw.length\" from property source \"commandLineArgs\"",
+        "trace-etl.windw.length=15s | trace-etl.windw.length: is not a key of this server; on the command line",
         "trace-etl.series.max=many | trace-etl.series.max = many: must be a number",
         "trace-etl.metrics.profile=zipkin | trace-etl.metrics.profile = zipkin: must be one of otel, tempo, ozhera",
         "trace-etl.metrics.namespace=9 | trace-etl.metrics.namespace = 9: must be a prefix of a Prometheus metric name: letters, digits, _ and :",
@@ -47,7 +47,7 @@ class TraceEtlServerTest {
         "trace-etl.drain-within=0s | trace-etl.drain-within = PT0S: must be above 0 and at most 10 minutes",
         "trace-etl.web.token= | trace-etl.web.token = : must not be empty; omit the key to allow requests without a token",
         "trace-etl.index.batch-documents=0 | trace-etl.index.batch-documents = 0: must be between 1 and 10000",
-        "trace-etl.index.elasticsearch.pasword=hush | trace-etl.index.elasticsearch.pasword: is not a key of this server; \"trace-etl.index.elasticsearch.pasword\" from property source \"commandLineArgs\"",
+        "trace-etl.index.elasticsearch.pasword=hush | trace-etl.index.elasticsearch.pasword: is not a key of this server; on the command line",
         "trace-etl.rocketmq.tls-ca-file=/none | trace-etl.rocketmq.tls-ca-file = /none: requires tls: true",
         "trace-etl.rocketmq.access-key-file=/none | trace-etl.rocketmq.access-key-file = /none: must be a readable file that contains it: java.nio.file.NoSuchFileException: /none",
         "trace-etl.discovery.address=http://etl-1 | trace-etl.discovery.address = http://etl-1: must be host:port, or host, as scrapers reach this server; IPv6 as [::1]:8080",

@@ -14,7 +14,9 @@ import org.springframework.boot.env.PropertySourceLoader;
 import org.springframework.boot.env.YamlPropertySourceLoader;
 import org.springframework.boot.origin.Origin;
 import org.springframework.boot.origin.PropertySourceOrigin;
+import org.springframework.boot.origin.SystemEnvironmentOrigin;
 import org.springframework.boot.origin.TextResourceOrigin;
+import org.springframework.core.env.CommandLinePropertySource;
 import org.springframework.core.env.EnumerablePropertySource;
 import org.springframework.core.env.PropertySource;
 import org.springframework.core.io.FileSystemResource;
@@ -61,7 +63,17 @@ public final class ConfigFile {
 
   /** Returns file and line, or a description of the origin if it is not a line of a file. */
   static String where(Origin origin) {
-    return line(origin).orElseGet(() -> String.valueOf(inner(origin)));
+    return line(origin).orElseGet(() -> source(inner(origin)));
+  }
+
+  private static String source(Origin origin) {
+    if (origin instanceof SystemEnvironmentOrigin environment) {
+      return "in environment variable " + environment.getProperty();
+    }
+    boolean argument =
+        origin instanceof PropertySourceOrigin source
+            && source.getPropertySource() instanceof CommandLinePropertySource;
+    return argument ? "on the command line" : String.valueOf(origin);
   }
 
   /** Returns file and line, if the origin is a line of a file. */

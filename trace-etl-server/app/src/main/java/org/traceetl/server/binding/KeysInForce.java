@@ -58,7 +58,11 @@ public final class KeysInForce {
       List.of("defaultProperties", Configuration.PROFILE_SOURCE, "from-configuration");
 
   private static final List<String> OF_THE_MACHINE =
-      List.of("systemProperties", "servletConfigInitParams", "servletContextInitParams");
+      List.of(
+          "systemProperties",
+          "servletConfigInitParams",
+          "servletContextInitParams",
+          "applicationInfo");
 
   private final ServerConfig config;
   private final List<ConfigurationPropertySource> sources = new ArrayList<>();

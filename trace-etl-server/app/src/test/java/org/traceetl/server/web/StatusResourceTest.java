@@ -108,7 +108,8 @@ class StatusResourceTest {
       assertThat(keys.get("trace-etl.series.max-per-application").get("value").asString())
           .isEqualTo("7");
       assertThat(keys.get("trace-etl.series.max-per-application").get("from").asString())
-          .contains("commandLine");
+          .isEqualTo("on the command line");
+      assertThat(keys).doesNotContainKey("spring.application.pid");
       JsonNode defaulted = keys.get("trace-etl.drain-within");
       assertThat(defaulted.get("value").asString()).isEqualTo("20s");
       assertThat(defaulted.get("given").asBoolean()).isFalse();

@@ -406,10 +406,13 @@ public final class History {
   /** Returns the queues that have a journal, in order. */
   public synchronized List<QueueHour.View> queues() {
     long now = minuteNow();
+    long observed = observedMillis(now - QueueHour.RATE_MINUTES, now - 1);
+    // Spans that were all rejected are no calls: nothing was observed.
+    long rated = observed == 0 ? QueueHour.RATE_MINUTES * MINUTE_MILLIS : observed;
     List<QueueHour.View> views = new ArrayList<>(queues.size());
     queues.forEach((id, queue) -> {
       if (!gone.contains(id)) {
-        views.add(queue.view(id, now, columnsOfQueue));
+        views.add(queue.view(id, now, rated, columnsOfQueue));
       }
     });
     return views;

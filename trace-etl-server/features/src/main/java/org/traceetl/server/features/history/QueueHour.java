@@ -16,13 +16,13 @@ public final class QueueHour {
   /** Minutes of the rates. */
   static final int RATE_MINUTES = 5;
 
-  private static final long RATE_SECONDS = RATE_MINUTES * 60L;
+  private static final double MILLIS_PER_SECOND = 1e3;
 
   /**
    * A queue.
    *
-   * @param spansPerSecond spans per second received in the last {@value #RATE_MINUTES} completed
-   *     minutes
+   * @param spansPerSecond spans per second received in the observed part of the last {@value
+   *     #RATE_MINUTES} completed minutes
    * @param applications number of applications with spans
    * @param sealedMillis seal time of its newest window, milliseconds since 1970; 0 for none
    * @param offset offset after its newest window; -1 for none
@@ -103,13 +103,18 @@ public final class QueueHour {
     applications.values().removeIf(seen -> seen.newest < now - RATE_MINUTES);
   }
 
-  View view(QueueId queue, long now, MinuteColumns columns) {
+  /**
+   * @param observedMillis observed part of the last {@value #RATE_MINUTES} completed minutes, in
+   *     milliseconds; above 0
+   */
+  View view(QueueId queue, long now, long observedMillis, MinuteColumns columns) {
     long[] sum = new long[1];
     columns.sum(received, now - RATE_MINUTES, now - 1, sum);
     int live = 0;
     for (Seen seen : applications.values()) {
       live += seen.in(now - RATE_MINUTES, now - 1) ? 1 : 0;
     }
-    return new View(queue, (double) sum[0] / RATE_SECONDS, live, sealedMillis, offset);
+    double spansPerSecond = sum[0] / (observedMillis / MILLIS_PER_SECOND);
+    return new View(queue, spansPerSecond, live, sealedMillis, offset);
   }
 }

@@ -387,4 +387,18 @@ final class HistoryTest {
     assertThat(view.applications()).isEqualTo(2);
     assertThat(view.sealedMillis()).isEqualTo(nowMillis - MINUTE);
   }
+
+  @Test
+  void queueRatesAreOverTheTimeSinceTheFirstCalls() {
+    QueueId queue = new QueueId("a", 1);
+    add(nowMillis + 30_000, "shop", sums(false, 90, 0, 0));
+    add(nowMillis + 45_000, "shop", sums(false, 90, 0, 0));
+    Histories.add(history, queue, nowMillis, List.of(books("shop", 90)), AcceptedBatches.NONE);
+    nowMillis += MINUTE;
+    assertThat(history.queues().getFirst().spansPerSecond()).isEqualTo(3);
+
+    Histories.add(history, queue, nowMillis, List.of(books("shop", 180)), AcceptedBatches.NONE);
+    nowMillis += MINUTE;
+    assertThat(history.queues().getFirst().spansPerSecond()).isEqualTo(3);
+  }
 }
