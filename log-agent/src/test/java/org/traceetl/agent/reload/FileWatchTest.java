@@ -32,7 +32,7 @@ final class FileWatchTest {
   }
 
   @Test
-  void aChangeCountsOnceItIsSeenTwice() throws IOException {
+  void aChangeIsAppliedAfterTwoEqualReads() throws IOException {
     FileWatch<RoutingRules> watch = watch();
     queues("4");
     assertThat(watch.reload()).isFalse();
@@ -47,7 +47,7 @@ final class FileWatchTest {
   }
 
   @Test
-  void aChangeCountsAtOnceWhereSomebodyAskedForTheLook() throws IOException {
+  void aRequestedReadAppliesAChangeAtOnce() throws IOException {
     FileWatch<RoutingRules> watch = watch();
     queues("4");
 
@@ -56,7 +56,7 @@ final class FileWatchTest {
   }
 
   @Test
-  void aWrongFileIsRefusedUntilItIsRight() throws IOException {
+  void anInvalidFileIsRefusedUntilItIsCorrected() throws IOException {
     FileWatch<RoutingRules> watch = watch();
     queues("none");
     assertThat(watch.reload()).isFalse();
@@ -74,7 +74,7 @@ final class FileWatchTest {
   }
 
   @Test
-  void aContentThatCannotBeTakenIsRefusedUntilThereIsAnother() throws IOException {
+  void contentThatFailsToApplyIsRefusedUntilItChanges() throws IOException {
     FileWatch<RoutingRules> watch =
         watch(rules -> {
           if (rules.standard().queues() == 4) {
@@ -96,7 +96,7 @@ final class FileWatchTest {
   }
 
   @Test
-  void aFileThatGoesAndComesBackChangesNothing() throws IOException {
+  void aFileThatDisappearsAndReturnsChangesNothing() throws IOException {
     FileWatch<RoutingRules> watch = watch();
     Files.delete(file);
     assertRefused(watch, "rules.file = " + file + ": cannot be read: ");
@@ -110,7 +110,7 @@ final class FileWatchTest {
   }
 
   @Test
-  void aWrongFileThatGoesAndComesBackIsStillWrong() throws IOException {
+  void anInvalidFileThatReturnsIsStillRefused() throws IOException {
     FileWatch<RoutingRules> watch = watch();
     queues("none");
     assertThatThrownBy(() -> watch.reload(true)).hasMessageContaining("none");
@@ -122,7 +122,7 @@ final class FileWatchTest {
   }
 
   @Test
-  void whatTheFirstContentSaysComesBackAfterAWrongOne() throws IOException {
+  void theFirstContentIsAppliedAgainAfterAnInvalidOne() throws IOException {
     FileWatch<RoutingRules> watch = watch();
     queues("none");
     assertThatThrownBy(() -> watch.reload(true)).hasMessageContaining("none");
@@ -133,7 +133,7 @@ final class FileWatchTest {
   }
 
   @Test
-  void aMountedConfigMapIsFollowed() throws IOException {
+  void aSwappedConfigMapIsApplied() throws IOException {
     // The file is a link to ..data/rules.yaml, and ..data is swapped, as by the kubelet.
     Path one = Files.createDirectory(directory.resolve("..1"));
     Path two = Files.createDirectory(directory.resolve("..2"));
@@ -157,7 +157,7 @@ final class FileWatchTest {
   }
 
   @Test
-  void aRequestIsFollowedLongBeforeTheNextLook() throws IOException {
+  void aRequestIsHandledBeforeTheInterval() throws IOException {
     try (Reloader reloader = new Reloader(metrics, System::nanoTime)) {
       reloader.add("rules", 600_000, watch());
       reloader.start();
@@ -169,7 +169,7 @@ final class FileWatchTest {
   }
 
   @Test
-  void aWrongFileIsCountedOnce() throws IOException {
+  void anInvalidFileIsCountedOnce() throws IOException {
     Reloader reloader = new Reloader(metrics, System::nanoTime);
     reloader.add("rules", 600_000, watch());
     queues("none");
@@ -181,7 +181,7 @@ final class FileWatchTest {
   }
 
   @Test
-  void aWrongFileAtTheStartIsToldInFull() throws IOException {
+  void anInvalidFileAtTheStartIsReportedWithAllProblems() throws IOException {
     Files.writeString(file, "spread: wide\nx: 1\n");
 
     assertThatThrownBy(this::watch)

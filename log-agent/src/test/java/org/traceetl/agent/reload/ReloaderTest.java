@@ -14,7 +14,7 @@ final class ReloaderTest {
   private final Reloader reloader = new Reloader(metrics, System::nanoTime);
 
   @Test
-  void changesAreCountedAndOneSourceDoesNotStopAnother() {
+  void aFailedSourceDoesNotStopOthersAndIsCounted() {
     reloader.add(
         "wrong",
         () -> {
@@ -37,7 +37,7 @@ final class ReloaderTest {
   }
 
   @Test
-  void whatIsWrongIsCountedOnceAndTriedAgain() {
+  void aProblemIsCountedOnceAndRetried() {
     AtomicInteger looks = new AtomicInteger();
     reloader.add(
         "file",
@@ -61,7 +61,7 @@ final class ReloaderTest {
   }
 
   @Test
-  void itLooksWhenItIsAskedTo() {
+  void aRequestReadsAllSources() {
     reloader.add("file", () -> true);
     reloader.start();
 
@@ -73,7 +73,7 @@ final class ReloaderTest {
   }
 
   @Test
-  void sourcesMayComeLater() {
+  void sourcesMayBeAddedAfterTheStart() {
     reloader.start();
     reloader.add("late", () -> true);
     reloader.request();
@@ -82,7 +82,7 @@ final class ReloaderTest {
   }
 
   @Test
-  void withoutSourcesThereIsNothingToEnd() {
+  void aReloaderWithoutSourcesStartsNoThread() {
     reloader.start();
     reloader.request();
     reloader.close();

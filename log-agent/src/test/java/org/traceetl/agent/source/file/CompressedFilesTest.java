@@ -46,7 +46,7 @@ final class CompressedFilesTest {
 
     assertThat(intake.ids()).isEqualTo(ids(1, 5));
     agent.restart();
-    append(lines(6, 6));
+    agent.write(lines(6, 6));
     assertThat(intake.ids()).isEqualTo(ids(1, 6));
     // The position of a file that was read completely is not kept.
     assertThat(intake.positions()).hasSize(1);
@@ -137,10 +137,10 @@ final class CompressedFilesTest {
     agent.compressTo("trace.log.1.gz");
     intake.hold();
     agent.start();
-    append(lines(3, 3));
+    agent.write(lines(3, 3));
     assertThat(agent.metrics.open).isEqualTo(1);
     Files.move(agent.log, directory.resolve("away"));
-    append(lines(4, 4));
+    agent.write(lines(4, 4));
     assertThat(agent.metrics.open).isEqualTo(2);
     assertThat(intake.decodedIds()).isEqualTo(ids(1, 2));
 
@@ -196,7 +196,7 @@ final class CompressedFilesTest {
     assertThat(intake.ids()).isEqualTo(ids(1, 10_000));
     assertThat(intake.positions()).isEmpty();
     agent.restart();
-    append(lines(10_001, 10_001));
+    agent.write(lines(10_001, 10_001));
     assertThat(intake.ids()).isEqualTo(ids(1, 10_001));
   }
 
@@ -208,10 +208,10 @@ final class CompressedFilesTest {
     intake.failNextDeletion();
     agent.start();
     assertThat(intake.deletions()).isEqualTo(1);
-    append(lines(3, 3));
+    agent.write(lines(3, 3));
     assertThat(intake.ids()).isEqualTo(ids(1, 3));
     agent.restart();
-    append(lines(4, 4));
+    agent.write(lines(4, 4));
 
     assertThat(intake.ids()).isEqualTo(ids(1, 4));
   }
@@ -225,7 +225,7 @@ final class CompressedFilesTest {
     agent.start();
     assertThat(intake.ids()).isEqualTo(ids(1, 3));
     agent.restart();
-    append(lines(4, 4));
+    agent.write(lines(4, 4));
 
     assertThat(intake.ids()).isEqualTo(ids(1, 4));
     assertThat(intake.positions()).hasSize(1);
@@ -251,7 +251,7 @@ final class CompressedFilesTest {
     agent.compressTo("trace.log.gz");
     agent.append(lines(2, 2));
     agent.start(agent.log.getParent() + "/trace.log*");
-    append(lines(3, 3));
+    agent.write(lines(3, 3));
 
     assertThat(intake.ids()).isEqualTo(ids(2, 3));
     assertThat(intake.rejections()).isEmpty();
@@ -273,11 +273,5 @@ final class CompressedFilesTest {
   private void compressCopy() throws IOException {
     Path copy = Files.copy(agent.log, directory.resolve("rotated"));
     agent.compress(copy, agent.log.resolveSibling("trace.log.1.gz"));
-  }
-
-  /** Appends to the log and has it read. */
-  private void append(String text) throws IOException {
-    agent.append(text);
-    agent.run();
   }
 }

@@ -103,6 +103,12 @@ final class FileAgent implements AutoCloseable {
     Files.writeString(log, text, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
   }
 
+  /** Appends to the log and has it read. */
+  void write(String text) throws IOException {
+    append(text);
+    run();
+  }
+
   static String lines(int first, int last) {
     return IntStream.rangeClosed(first, last)
         .mapToObj(number -> TraceLines.span("checkout", "GET /" + number % 5, number - 1))

@@ -43,14 +43,14 @@ final class FileSourceTest {
   @Test
   void aLineIsReadAsSoonAsItsEndIsWritten() throws IOException {
     agent.start();
-    append(lines(1, 1));
+    agent.write(lines(1, 1));
     assertThat(intake.ids()).isEqualTo(ids(1, 1));
 
     String second = lines(2, 2);
-    append(second.substring(0, 40));
-    append(second.substring(40, second.length() - 1));
+    agent.write(second.substring(0, 40));
+    agent.write(second.substring(40, second.length() - 1));
     assertThat(intake.ids()).isEqualTo(ids(1, 1));
-    append("\n" + lines(3, 3));
+    agent.write("\n" + lines(3, 3));
 
     assertThat(intake.ids()).isEqualTo(ids(1, 3));
   }
@@ -58,7 +58,7 @@ final class FileSourceTest {
   @Test
   void filesThatAppearLaterAreFound() throws IOException {
     agent.start();
-    append(lines(1, 1));
+    agent.write(lines(1, 1));
     Files.writeString(agent.newLog("cart"), lines(2, 2));
     agent.run();
 
@@ -68,12 +68,12 @@ final class FileSourceTest {
   @Test
   void aRotatedFileIsReadToItsEndAndTheNewOneFromItsStart() throws IOException {
     agent.start();
-    append(lines(1, 1));
+    agent.write(lines(1, 1));
     agent.append(lines(2, 2));
     Path rotated = agent.log.resolveSibling("trace.log-2026-11-21-10-00");
     Files.move(agent.log, rotated);
     Files.writeString(rotated, lines(3, 3), StandardOpenOption.APPEND);
-    append(lines(4, 4));
+    agent.write(lines(4, 4));
 
     assertThat(intake.ids()).containsExactlyInAnyOrderElementsOf(ids(1, 4));
   }
@@ -108,7 +108,7 @@ final class FileSourceTest {
   @Test
   void aTruncatedFileIsReadFromItsStart() throws IOException {
     agent.start();
-    append(lines(1, 2));
+    agent.write(lines(1, 2));
     Files.writeString(agent.log, lines(3, 3), StandardOpenOption.TRUNCATE_EXISTING);
     agent.run();
 
@@ -118,7 +118,7 @@ final class FileSourceTest {
   @Test
   void aTruncatedFileThatGrewPastItsPositionIsReadFromItsStart() throws IOException {
     agent.start();
-    append(lines(1, 1));
+    agent.write(lines(1, 1));
     overwrite(lines(2, 3));
     agent.run();
 
@@ -130,7 +130,7 @@ final class FileSourceTest {
   void linesInProgressDuringATruncationDoNotMoveThePosition() throws IOException {
     intake.hold();
     agent.start();
-    append(lines(1, 1));
+    agent.write(lines(1, 1));
     assertThat(intake.decodedIds()).isEqualTo(ids(1, 1));
     overwrite(lines(2, 3));
     agent.run();
@@ -144,7 +144,7 @@ final class FileSourceTest {
   void aRestartContinuesAfterTheStoredLines() throws IOException {
     agent.readAndStop(1, 2);
     agent.start();
-    append(lines(3, 3));
+    agent.write(lines(3, 3));
 
     assertThat(intake.ids()).isEqualTo(ids(1, 3));
   }
@@ -154,7 +154,7 @@ final class FileSourceTest {
     agent.log = agent.newLog("check\nout\t% ü");
     agent.readAndStop(1, 1);
     agent.start();
-    append(lines(2, 2));
+    agent.write(lines(2, 2));
 
     assertThat(intake.ids()).isEqualTo(ids(1, 2));
   }
@@ -162,7 +162,7 @@ final class FileSourceTest {
   @Test
   void filesInAnUnreadableDirectoryStayOpen() throws IOException {
     agent.start();
-    append(lines(1, 1));
+    agent.write(lines(1, 1));
     Path away = directory.resolve("away");
     Files.move(agent.log.getParent(), away);
     // The link is a loop, which is unreadable for root too; permissions do not stop root.
@@ -172,7 +172,7 @@ final class FileSourceTest {
 
     Files.delete(agent.log.getParent());
     Files.move(away, agent.log.getParent());
-    append(lines(2, 2));
+    agent.write(lines(2, 2));
 
     assertThat(intake.ids()).isEqualTo(ids(1, 2));
   }
@@ -180,13 +180,13 @@ final class FileSourceTest {
   @Test
   void aFileThatReturnsContinuesAtItsPosition() throws IOException {
     agent.start();
-    append(lines(1, 1));
+    agent.write(lines(1, 1));
     Path away = directory.resolve("away");
     Files.move(agent.log, away);
     agent.passGrace();
     assertThat(agent.metrics.open).isZero();
     Files.move(away, agent.log);
-    append(lines(2, 2));
+    agent.write(lines(2, 2));
 
     assertThat(intake.ids()).isEqualTo(ids(1, 2));
   }
@@ -211,9 +211,9 @@ final class FileSourceTest {
   @Test
   void linesThatWereNotStoredAreReadAgainAfterARestart() throws IOException {
     agent.start();
-    append(lines(1, 1));
+    agent.write(lines(1, 1));
     intake.hold();
-    append(lines(2, 2));
+    agent.write(lines(2, 2));
     assertThat(intake.decodedIds()).isEqualTo(ids(1, 2));
     agent.restart();
 
@@ -297,7 +297,7 @@ final class FileSourceTest {
   void aFullPipelineLosesNoLine() throws IOException {
     intake.refuse(Intake.Admission.FULL);
     agent.start();
-    append(lines(1, 2));
+    agent.write(lines(1, 2));
     assertThat(intake.offers()).isGreaterThan(2);
     assertThat(intake.ids()).isEmpty();
     intake.refuse(null);
@@ -310,7 +310,7 @@ final class FileSourceTest {
   void linesWhosePayloadFailsAreSentAgain() throws IOException {
     intake.failNext();
     agent.start();
-    append(lines(1, 1));
+    agent.write(lines(1, 1));
 
     assertThat(intake.decodedIds()).containsExactly(1L, 1L);
     assertThat(intake.ids()).isEqualTo(ids(1, 1));
@@ -319,7 +319,7 @@ final class FileSourceTest {
   @Test
   void aBadLineBetweenGoodOnesLosesOnlyItself() throws IOException {
     agent.start();
-    append(lines(1, 1) + "no span\n\n" + lines(2, 2));
+    agent.write(lines(1, 1) + "no span\n\n" + lines(2, 2));
 
     assertThat(intake.ids()).isEqualTo(ids(1, 2));
     assertThat(intake.rejections()).containsExactly("bad_fields");
@@ -328,8 +328,8 @@ final class FileSourceTest {
   @Test
   void aLineThatIsLongerThanAChunkIsSkippedAndCounted() throws IOException {
     agent.start();
-    append(lines(1, 1) + "x".repeat(3 * 1024 * 1024));
-    append("x".repeat(1024 * 1024) + "\n" + lines(2, 2));
+    agent.write(lines(1, 1) + "x".repeat(3 * 1024 * 1024));
+    agent.write("x".repeat(1024 * 1024) + "\n" + lines(2, 2));
 
     assertThat(intake.ids()).isEqualTo(ids(1, 2));
     assertThat(intake.rejections()).containsExactly("line_too_long");
@@ -338,7 +338,7 @@ final class FileSourceTest {
   @Test
   void aLineAboveTheLimitIsRejectedAmongOthers() throws IOException {
     agent.start();
-    append(lines(1, 1) + "x".repeat(1024 * 1024 + 1) + "\n" + lines(2, 2));
+    agent.write(lines(1, 1) + "x".repeat(1024 * 1024 + 1) + "\n" + lines(2, 2));
 
     assertThat(intake.ids()).isEqualTo(ids(1, 2));
   }
@@ -362,14 +362,14 @@ final class FileSourceTest {
     source.follow(List.of(other.toString()));
     agent.run();
     assertThat(intake.ids()).isEqualTo(ids(1, 2));
-    append(lines(3, 3));
+    agent.write(lines(3, 3));
     assertThat(intake.ids()).isEqualTo(ids(1, 3));
     agent.passGrace();
     assertThat(agent.metrics.open).isEqualTo(1);
 
     // The file continues from its position.
     source.follow(List.of(other.toString(), agent.log.toString()));
-    append(lines(4, 4));
+    agent.write(lines(4, 4));
     assertThat(intake.ids()).isEqualTo(ids(1, 4));
   }
 
@@ -377,11 +377,11 @@ final class FileSourceTest {
   void anIncompleteLineOfAFileThatIsNotFollowedIsNoBadLine() throws IOException {
     String line = lines(2, 2);
     FileSource source = agent.start();
-    append(lines(1, 1) + line.substring(0, 40));
+    agent.write(lines(1, 1) + line.substring(0, 40));
     source.follow(List.of());
     agent.passGrace();
     assertThat(agent.metrics.open).isZero();
-    append(line.substring(40));
+    agent.write(line.substring(40));
     source.follow(List.of(agent.log.toString()));
     agent.run();
 
@@ -392,7 +392,7 @@ final class FileSourceTest {
   @Test
   void anIncompleteLineOfAFileThatIsGoneIsCounted() throws IOException {
     agent.start();
-    append(lines(1, 1) + lines(2, 2).substring(0, 40));
+    agent.write(lines(1, 1) + lines(2, 2).substring(0, 40));
     Files.move(agent.log, directory.resolve("away"));
     agent.passGrace();
 
@@ -403,7 +403,7 @@ final class FileSourceTest {
   @Test
   void aFileRewrittenWithTheSameLengthIsReadAgain() throws IOException {
     agent.start();
-    append(lines(1, 1));
+    agent.write(lines(1, 1));
 
     assertThat(lines(2, 2)).hasSameSizeAs(lines(1, 1));
     Files.writeString(agent.log, lines(2, 2));
@@ -427,12 +427,6 @@ final class FileSourceTest {
 
       await().until(() -> intake.ids().equals(ids(1, 1)));
     }
-  }
-
-  /** Appends to the log and has it read. */
-  private void append(String text) throws IOException {
-    agent.append(text);
-    agent.run();
   }
 
   /** Overwrites the old bytes: a truncation and a write between two looks appear like this. */

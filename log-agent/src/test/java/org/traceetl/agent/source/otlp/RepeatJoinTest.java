@@ -34,7 +34,7 @@ final class RepeatJoinTest {
           repeated);
 
   @Test
-  void aRepeatOfWhatIsUnderWaySharesItsOutcome() {
+  void aRepeatOfARequestInProgressSharesItsOutcome() {
     offer("spans", "first");
     offer("others", "other");
     assertThat(offer("spans", "repeat")).isEqualTo(Admission.ACCEPTED);
@@ -47,7 +47,7 @@ final class RepeatJoinTest {
   }
 
   @Test
-  void failuresAreSharedToo() {
+  void repeatsShareFailures() {
     offer("spans", "first");
     offer("spans", "repeat");
     offered.removeFirst().failed("the agent stops");
@@ -64,7 +64,7 @@ final class RepeatJoinTest {
   }
 
   @Test
-  void whatFailedOrWasNotTakenIsOfferedAgain() {
+  void failedAndRefusedRequestsAreOfferedAgain() {
     answer = Admission.FULL;
     assertThat(offer("spans", "refused")).isEqualTo(Admission.FULL);
     answer = Admission.ACCEPTED;
@@ -77,7 +77,7 @@ final class RepeatJoinTest {
   }
 
   @Test
-  void aRepeatOfWhatWasAnsweredOfLateGetsTheSameAnswerWhateverTheState() {
+  void aRepeatOfAnAnsweredRequestGetsTheSameAnswer() {
     offer("spans", "first");
     settle(offered.getFirst(), 2, 1, "bad_id");
     answer = Admission.FULL;
@@ -89,7 +89,7 @@ final class RepeatJoinTest {
   }
 
   @Test
-  void asManyAnswersAreRememberedAsMayBe() {
+  void answersAreRememberedUpToTheLimit() {
     for (String payload : List.of("a", "b", "c")) {
       offer(payload, payload);
       settle(offered.getLast(), 1, 0, "");
@@ -103,7 +103,7 @@ final class RepeatJoinTest {
   }
 
   @Test
-  void answersAreForgottenWhenNobodyRepeatsAnyMore() {
+  void oldAnswersAreForgotten() {
     offer("spans", "first");
     settle(offered.getFirst(), 1, 0, "");
     answered.add(
@@ -121,7 +121,7 @@ final class RepeatJoinTest {
   }
 
   @Test
-  void moreCopiesThanMayWaitAreToldToComeBack() {
+  void copiesAboveTheLimitAreAskedToRetry() {
     for (int i = 0; i < RepeatJoin.MAX_WAITING; i++) {
       assertThat(offer("spans", "copy")).isEqualTo(Admission.ACCEPTED);
     }
@@ -132,7 +132,7 @@ final class RepeatJoinTest {
   }
 
   @Test
-  void aRepeatIsReadNoMoreOnceItIsKnownForOne() {
+  void aRepeatReleasesItsPayloadAtOnce() {
     offer("spans", "first");
     offer("spans", "copy");
     assertThat(released).containsExactly("copy");
@@ -144,7 +144,7 @@ final class RepeatJoinTest {
   }
 
   @Test
-  void onlyThePayloadIsComparedAndNotWhatElseIsInItsArray() {
+  void bytesAfterThePayloadAreNotCompared() {
     join.offer("test", "spans and more".getBytes(UTF_8), 5, null, completion("first"));
     join.offer("test", "spans, other".getBytes(UTF_8), 5, null, completion("copy"));
     join.offer("test", "spans, other".getBytes(UTF_8), 6, null, completion("another"));

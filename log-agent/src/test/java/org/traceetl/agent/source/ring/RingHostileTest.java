@@ -87,32 +87,32 @@ final class RingHostileTest {
     "384, 8, -8, POSITION",
     "384, 8, 4, POSITION"
   })
-  void aHeaderThatCannotBeGivesTheRingUp(int offset, int bytes, long value, GivenUp reason)
+  void aRingWithAnInvalidHeaderIsGivenUp(int offset, int bytes, long value, GivenUp reason)
       throws Exception {
     RingWriter bad = hidden();
     write(bad, offset, bytes, value);
     show(bad);
 
     await().until(() -> agent.metrics().givenUp(reason) == 1);
-    assertOthersDoNotNotice();
+    assertOtherRingsAreRead();
     bad.close();
     await().until(() -> !Files.exists(directory.resolve(NAME)));
   }
 
   @ParameterizedTest
   @CsvSource({"7", "65545", "32776", "2147483647"})
-  void aRecordThatCannotBeGivesTheRingUp(int length) throws Exception {
+  void aRingWithAnInvalidRecordIsGivenUp(int length) throws Exception {
     RingWriter bad = hidden();
     assertThat(bad.write(RingSpan.numbered(1_000))).isTrue();
     write(bad, 8_192, 4, length);
     show(bad);
 
     await().until(() -> agent.metrics().givenUp(GivenUp.RECORD) == 1);
-    assertOthersDoNotNotice();
+    assertOtherRingsAreRead();
   }
 
   @Test
-  void aRingThatIsChangedWhileItIsReadIsGivenUp() throws Exception {
+  void aRingWithAChangedPositionIsGivenUp() throws Exception {
     RingWriter bad = agent.writer(NAME, RingWriter.Shape.smallest("bad"));
     assertThat(bad.write(RingSpan.numbered(1_000_000))).isTrue();
     await().until(() -> intake.ids().contains(1_000_000L));
@@ -120,11 +120,11 @@ final class RingHostileTest {
     write(bad, 128, 8, 0);
 
     await().until(() -> agent.metrics().givenUp(GivenUp.POSITION) == 1);
-    assertOthersDoNotNotice();
+    assertOtherRingsAreRead();
   }
 
   @Test
-  void aStringThatIsNotThereCostsItsSpan() throws Exception {
+  void aMissingStringRejectsItsSpan() throws Exception {
     RingWriter bad = agent.writer(NAME, RingWriter.Shape.smallest("bad"));
     byte[] body = bad.body(RingSpan.numbered(1_000));
     body[RingLayout.SPAN_FIXED_BYTES] = 120;
@@ -132,7 +132,7 @@ final class RingHostileTest {
     bad.begin(claim, 8 + body.length);
     bad.commit(claim, RingLayout.TYPE_SPAN, body);
 
-    assertOthersDoNotNotice();
+    assertOtherRingsAreRead();
     await().until(() -> intake.rejections().equals(List.of("malformed_span")));
   }
 
@@ -148,7 +148,7 @@ final class RingHostileTest {
     Files.createDirectory(directory.resolve("5-0000000000000003.ring"));
 
     await().until(() -> agent.metrics().givenUp(GivenUp.UNREADABLE) == 3);
-    assertOthersDoNotNotice();
+    assertOtherRingsAreRead();
     assertThat(victim).exists();
     assertThat(intake.ids()).doesNotContain(1_000L);
   }
@@ -166,13 +166,13 @@ final class RingHostileTest {
 
     await().until(() -> agent.metrics().givenUp(GivenUp.HEADER) == 1);
     await().until(() -> !Files.exists(directory.resolve("7-0000000000000001.ring")));
-    assertOthersDoNotNotice();
+    assertOtherRingsAreRead();
   }
 
   @Test
-  void ringsThatTakeAllRoomForStringsMakeOthersWaitAtMost() throws Exception {
+  void ringsWithTooManyStringsDelayOtherRingsAtMost() throws Exception {
     for (int name = 0; name < 5; name++) {
-      assertOthersDoNotNotice();
+      assertOtherRingsAreRead();
     }
     // All rings share a mebibyte; a user may have half of it, a ring a quarter.
     List<RingWriter> greedy = new ArrayList<>();
@@ -189,7 +189,7 @@ final class RingHostileTest {
       }
     }
     await().until(() -> agent.metrics().waiting > 0);
-    assertOthersDoNotNotice();
+    assertOtherRingsAreRead();
     assertThat(good.write(named(3_000_000, "a new name"))).isTrue();
     for (RingWriter writer : greedy) {
       writer.close();
@@ -205,18 +205,18 @@ final class RingHostileTest {
   }
 
   @Test
-  void otherNamesAreLeftAlone() throws Exception {
+  void filesWithOtherNamesStay() throws Exception {
     for (String name : List.of("x", "1.ring", "1-00.ring", ".1-0000000000000001.tmp", "lock")) {
       Files.writeString(directory.resolve(name), "x");
     }
-    assertOthersDoNotNotice();
+    assertOtherRingsAreRead();
     try (Stream<Path> files = Files.list(directory)) {
       assertThat(files).hasSize(7);
     }
   }
 
   @Test
-  void damageAnywhereHarmsNobodyElse() throws Exception {
+  void randomDamageEndsOnlyTheDamagedRings() throws Exception {
     Random random = new Random(7);
     for (int i = 0; i < 300; i++) {
       String name = String.format("9-%016x.ring", i);
@@ -239,26 +239,26 @@ final class RingHostileTest {
       Files.move(bad.path(), directory.resolve(name));
     }
 
-    assertOthersDoNotNotice();
+    assertOtherRingsAreRead();
     // All writers are dead: their rings are finally removed, read or given up.
     await().until(() -> agent.metrics().reading == 1 && agent.metrics().unread == 0);
-    assertOthersDoNotNotice();
+    assertOtherRingsAreRead();
   }
 
   @Test
-  void rubbishWithoutEndIsPassedOverWithoutHangingTheOthers() throws Exception {
+  void aLongEmptyClaimDoesNotBlockOtherRings() throws Exception {
     RingWriter bad =
         RingWriter.create(temporary, NAME, RingWriter.Shape.smallest("bad").ringBytes(64 << 20));
     write(bad, 128, 8, 64 << 20);
     bad.close();
     Files.move(bad.path(), directory.resolve(NAME));
 
-    assertOthersDoNotNotice();
+    assertOtherRingsAreRead();
     await().until(() -> !Files.exists(directory.resolve(NAME)));
   }
 
   @Test
-  void aProcessThatIsKilledLeavesWhatHadEnded() throws Exception {
+  void aKilledProcessLeavesItsCommittedSpans() throws Exception {
     Process application = RingApplication.start("claim", directory);
     try (BufferedReader output = application.inputReader()) {
       assertThat(output.readLine()).startsWith("claimed");
@@ -273,7 +273,7 @@ final class RingHostileTest {
   }
 
   @Test
-  void aProcessThatIsKilledAtAnyMomentLosesNothing() throws Exception {
+  void aProcessKilledAtAnyMomentLosesNoCommittedSpan() throws Exception {
     for (int kill = 1; kill <= 3; kill++) {
       int before = intake.size();
       Process application = RingApplication.start("write", directory);
@@ -292,13 +292,13 @@ final class RingHostileTest {
   }
 
   @Test
-  void ringsThatAreCutWhileTheyAreReadAreGivenUp() throws Exception {
+  void ringsCutDuringAReadAreGivenUp() throws Exception {
     Process application = RingApplication.start("cut", directory);
     try (BufferedReader output = application.inputReader()) {
       assertThat(output.readLine()).isEqualTo("cut");
-      assertOthersDoNotNotice();
+      assertOtherRingsAreRead();
       await().until(() -> agent.metrics().reading == 1);
-      assertOthersDoNotNotice();
+      assertOtherRingsAreRead();
     } finally {
       application.destroyForcibly().waitFor();
     }
@@ -306,7 +306,7 @@ final class RingHostileTest {
   }
 
   @Test
-  void aRingThatIsCutWhileItsSpansAreUnderWayIsGivenUp() throws Exception {
+  void aRingCutWithSpansInProgressIsGivenUp() throws Exception {
     intake.hold();
     RingWriter bad = agent.writer(NAME, RingWriter.Shape.smallest("bad"));
     RingAgent.write(bad, 1_000, 1_400);
@@ -318,12 +318,12 @@ final class RingHostileTest {
     intake.keepHeld();
 
     await().until(() -> agent.metrics().givenUp(GivenUp.TRUNCATED) == 1);
-    assertOthersDoNotNotice();
+    assertOtherRingsAreRead();
     assertThat(intake.ids()).contains(1_000L);
   }
 
   @Test
-  void aRingThatItsOwnerRenamesCountsOnce() throws Exception {
+  void aRenamedRingIsReadOnce() throws Exception {
     RingWriter writer = agent.writer(NAME, RingWriter.Shape.smallest("renamed"));
     RingAgent.write(writer, 1_000, 1_000);
     await().until(() -> intake.ids().contains(1_000L));
@@ -342,7 +342,7 @@ final class RingHostileTest {
     writer.close();
 
     await().until(() -> !Files.exists(renamed));
-    assertOthersDoNotNotice();
+    assertOtherRingsAreRead();
     assertThat(other.path()).exists();
     assertThat(intake.ids()).containsOnlyOnce(1_000L, 1_001L, 1_002L, 2_000L);
     await().until(() -> intake.positions().size() == 2);
@@ -353,7 +353,7 @@ final class RingHostileTest {
   }
 
   @Test
-  void aDirectoryThatAnyoneCouldTakeFilesFromIsMadeRight() throws Exception {
+  void unsafePermissionsOfTheDirectoryAreCorrected() throws Exception {
     agent.stop();
     Files.setAttribute(directory, "unix:mode", 0777);
 
@@ -366,7 +366,7 @@ final class RingHostileTest {
   }
 
   @Test
-  void whatIsNoDirectoryIsRefused() throws Exception {
+  void aPathThatIsNotADirectoryIsRefused() throws Exception {
     Path file = Files.createFile(temporary.resolve("file"));
     Path link = Files.createSymbolicLink(temporary.resolve("link"), directory);
 
@@ -378,7 +378,7 @@ final class RingHostileTest {
   }
 
   @Test
-  void whatStandsInTheWayOfTheFifoIsReplaced() throws Exception {
+  void anotherFileInPlaceOfTheFifoIsReplaced() throws Exception {
     agent.stop();
     Files.delete(directory.resolve("wake"));
     Files.createSymbolicLink(directory.resolve("wake"), temporary.resolve("nowhere"));
@@ -405,7 +405,7 @@ final class RingHostileTest {
     }
   }
 
-  private void assertOthersDoNotNotice() {
+  private void assertOtherRingsAreRead() {
     long next = 10_000_000L + ++written;
     assertThat(good.write(RingSpan.numbered(next))).isTrue();
     await().until(() -> new HashSet<>(intake.ids()).contains(next));

@@ -43,11 +43,9 @@ final class RingSourceTest {
 
   @Test
   void spansOfARingArriveOnceWithTheirResource() throws Exception {
-    agent.start();
-    RingWriter writer = writer(1);
-    write(writer, 1, 100);
+    RingWriter writer = startAndWrite(100);
 
-    await().until(() -> agent.intake.ids().equals(ids(1, 100)));
+    awaitSpans(100);
     assertThat(agent.intake.resources().getFirst()).isEqualTo(Map.of("service.name", "checkout"));
     assertThat(agent.intake.spans().getFirst())
         .extracting(Recorded::name, Recorded::attributes)
@@ -55,7 +53,7 @@ final class RingSourceTest {
   }
 
   @Test
-  void aRingThatWasThereBeforeTheAgentIsReadFromItsBeginning() throws Exception {
+  void aRingOlderThanTheAgentIsReadFromItsStart() throws Exception {
     agent.start();
     agent.stop();
     RingWriter writer = writer(1);
@@ -63,11 +61,11 @@ final class RingSourceTest {
 
     agent.start();
 
-    await().until(() -> agent.intake.ids().equals(ids(1, 3)));
+    awaitSpans(3);
   }
 
   @Test
-  void aRingGoesRoundManyTimes() throws Exception {
+  void aRingIsReadThroughManyRounds() throws Exception {
     agent.start();
     RingWriter writer = writer(1);
     writeAsThereIsRoom(writer, 1, 20_000);
@@ -83,14 +81,13 @@ final class RingSourceTest {
     for (int number = 1; number <= 3; number++) {
       awaitSleep(writer);
       write(writer, number, number);
-      int last = number;
-      await().until(() -> agent.intake.ids().equals(ids(1, last)));
+      awaitSpans(number);
     }
     assertThat(agent.metrics().wakes.sum()).isPositive();
   }
 
   @Test
-  void aClaimHoldsBackWhatIsBehindItUntilItIsCommitted() throws Exception {
+  void aClaimHoldsBackLaterSpansUntilItIsCommitted() throws Exception {
     agent.start();
     RingWriter writer = writer(1);
     byte[] body = writer.body(RingSpan.numbered(1));
@@ -102,38 +99,34 @@ final class RingSourceTest {
     writer.begin(claim, 8 + body.length);
     writer.commit(claim, RingLayout.TYPE_SPAN, body);
 
-    await().until(() -> agent.intake.ids().equals(ids(1, 3)));
+    awaitSpans(3);
   }
 
   @Test
-  void recordsOfOtherTypesArePassedOver() throws Exception {
-    agent.start();
-    RingWriter writer = writer(1);
-    write(writer, 1, 1);
+  void recordsOfUnknownTypesAreSkipped() throws Exception {
+    RingWriter writer = startAndWrite(1);
     long claim = writer.claim(8 + 21);
     writer.begin(claim, 8 + 21);
     writer.commit(claim, 77, new byte[21]);
     write(writer, 2, 2);
 
-    await().until(() -> agent.intake.ids().equals(ids(1, 2)));
+    awaitSpans(2);
   }
 
   @Test
   void aFullPipelineLeavesSpansInTheRing() throws Exception {
     agent.intake.refuse(Admission.FULL);
-    agent.start();
-    RingWriter writer = writer(1);
-    write(writer, 1, 10);
+    RingWriter writer = startAndWrite(10);
     await().until(() -> agent.intake.offers() > 2);
     assertThat(agent.intake.ids()).isEmpty();
 
     agent.intake.refuse(null);
 
-    await().until(() -> agent.intake.ids().equals(ids(1, 10)));
+    awaitSpans(10);
   }
 
   @Test
-  void aFullRingDropsAndTheDropsAreCounted() throws Exception {
+  void spansDroppedByAFullRingAreCounted() throws Exception {
     agent.intake.refuse(Admission.FULL);
     agent.start();
     RingWriter writer = writer(1);
@@ -143,9 +136,8 @@ final class RingSourceTest {
     }
     writer.claim(1 << 20);
     agent.intake.refuse(null);
-    int all = written;
 
-    await().until(() -> agent.intake.ids().equals(ids(1, all)));
+    awaitSpans(written);
     await()
         .until(() ->
             agent.metrics().droppedRingFull.sum() == 1
@@ -153,36 +145,30 @@ final class RingSourceTest {
   }
 
   @Test
-  void whatTheSpoolCouldNotTakeIsReadAgain() throws Exception {
+  void spansThatTheSpoolRefusedAreReadAgain() throws Exception {
     agent.intake.failNext();
-    agent.start();
-    RingWriter writer = writer(1);
-    write(writer, 1, 10);
+    RingWriter writer = startAndWrite(10);
 
-    await().until(() -> agent.intake.ids().equals(ids(1, 10)));
+    awaitSpans(10);
   }
 
   @Test
-  void anAgentThatDiedBeforeTheSpoolHadTheSpansReadsThemAgain() throws Exception {
+  void spansThatWereNotStoredAreReadAgainAfterADeath() throws Exception {
     agent.intake.hold();
-    agent.start();
-    RingWriter writer = writer(1);
-    write(writer, 1, 10);
+    RingWriter writer = startAndWrite(10);
     await().until(() -> agent.intake.heldPayloads() == 1);
     agent.stop();
     agent.intake.forgetHeld();
 
     agent.start();
 
-    await().until(() -> agent.intake.ids().equals(ids(1, 10)));
+    awaitSpans(10);
   }
 
   @Test
-  void anAgentThatDiedBeforeTheRingWasClearedGoesOnBehindWhatTheSpoolHas() throws Exception {
+  void storedSpansAreNotReadAgainAfterADeath() throws Exception {
     agent.intake.hold();
-    agent.start();
-    RingWriter writer = writer(1);
-    write(writer, 1, 10);
+    RingWriter writer = startAndWrite(10);
     await().until(() -> agent.intake.heldPayloads() == 1);
     agent.stop();
     agent.intake.keepHeld();
@@ -190,18 +176,16 @@ final class RingSourceTest {
 
     agent.start();
 
-    await().until(() -> agent.intake.ids().equals(ids(1, 20)));
+    awaitSpans(20);
     // The writer gets back the room that the first run did not release.
     writeAsThereIsRoom(writer, 21, 5_000);
-    await().until(() -> agent.intake.ids().equals(ids(1, 5_000)));
+    awaitSpans(5_000);
   }
 
   @Test
-  void aStoppingAgentLeavesTheRestForTheNextOne() throws Exception {
-    agent.start();
-    RingWriter writer = writer(1);
-    write(writer, 1, 10);
-    await().until(() -> agent.intake.ids().equals(ids(1, 10)));
+  void aStoppingAgentLeavesLaterSpansForTheNextOne() throws Exception {
+    RingWriter writer = startAndWrite(10);
+    awaitSpans(10);
     agent.stopAccepting();
     write(writer, 11, 20);
     agent.stop();
@@ -209,26 +193,22 @@ final class RingSourceTest {
 
     agent.start();
 
-    await().until(() -> agent.intake.ids().equals(ids(1, 20)));
+    awaitSpans(20);
   }
 
   @Test
-  void aDeadWritersRingIsReadToItsEndAndRemoved() throws Exception {
-    agent.start();
-    RingWriter writer = writer(1);
-    write(writer, 1, 10);
+  void theRingOfADeadWriterIsReadAndRemoved() throws Exception {
+    RingWriter writer = startAndWrite(10);
     writer.close();
 
-    await().until(() -> agent.intake.ids().equals(ids(1, 10)));
+    awaitSpans(10);
     await().until(() -> !Files.exists(writer.path()) && agent.intake.positions().isEmpty());
     await().until(() -> agent.metrics().reading == 0);
   }
 
   @Test
-  void claimsOfADeadWriterArePassedOverAndCounted() throws Exception {
-    agent.start();
-    RingWriter writer = writer(1);
-    write(writer, 1, 1);
+  void claimsOfADeadWriterAreSkippedAndCounted() throws Exception {
+    RingWriter writer = startAndWrite(1);
     long begun = writer.claim(100);
     writer.begin(begun, 100);
     write(writer, 2, 2);
@@ -239,16 +219,14 @@ final class RingSourceTest {
     writer.begin(begun, 100);
     writer.close();
 
-    await().until(() -> agent.intake.ids().equals(ids(1, 3)));
+    awaitSpans(3);
     await().until(() -> !Files.exists(writer.path()));
     assertThat(agent.metrics().claimsAbandoned.sum()).isEqualTo(3);
   }
 
   @Test
-  void placesOfRingsThatAreGoneAreForgotten() throws Exception {
-    agent.start();
-    RingWriter writer = writer(1);
-    write(writer, 1, 1);
+  void positionsOfDeletedRingsAreForgotten() throws Exception {
+    RingWriter writer = startAndWrite(1);
     await().until(() -> agent.intake.positions().size() == 1);
     agent.stop();
     Files.delete(writer.path());
@@ -259,33 +237,44 @@ final class RingSourceTest {
   }
 
   @Test
-  void moreRingsThanAllowedWaitForTheirTurn() throws Exception {
+  void ringsAboveTheLimitWait() throws Exception {
     agent = RingAgent.of(temporary.resolve("rings"), 1);
     agent.start();
     RingWriter first = writer(1);
     write(first, 1, 1);
-    await().until(() -> agent.intake.ids().equals(ids(1, 1)));
+    awaitSpans(1);
     RingWriter second = writer(2);
     write(second, 2, 2);
     await().until(() -> agent.metrics().waiting == 1);
     first.close();
 
-    await().until(() -> agent.intake.ids().equals(ids(1, 2)));
+    awaitSpans(2);
   }
 
   @Test
   void aSecondAgentLeavesTheDirectoryToTheFirst() throws Exception {
-    agent.start();
-    RingWriter writer = writer(1);
-    write(writer, 1, 1);
-    await().until(() -> agent.intake.ids().equals(ids(1, 1)));
+    RingWriter writer = startAndWrite(1);
+    awaitSpans(1);
     MemoryIntake others = new MemoryIntake("ring");
     try (RingSource second = agent.source(others)) {
       second.start();
       write(writer, 2, 2);
-      await().until(() -> agent.intake.ids().equals(ids(1, 2)));
+      awaitSpans(2);
     }
     assertThat(others.offers()).isZero();
+  }
+
+  /** Starts the agent and a writer, which writes spans from 1 to the number. */
+  private RingWriter startAndWrite(int last) throws IOException {
+    agent.start();
+    RingWriter writer = writer(1);
+    write(writer, 1, last);
+    return writer;
+  }
+
+  /** Waits until the spans from 1 to the number have arrived, each once. */
+  private void awaitSpans(int last) {
+    await().until(() -> agent.intake.ids().equals(ids(1, last)));
   }
 
   private RingWriter writer(int number) throws IOException {
