@@ -10,6 +10,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -26,22 +27,10 @@ import org.traceetl.common.Clocks;
 /** Tests that the documentation names exactly what exists. */
 final class DocumentationTest {
   private static final Path DOCS = Path.of("..", "docs");
-  private static final Pattern FILTERS_EXAMPLE =
-      Pattern.compile("```yaml\n(# filters\\.yaml.*?)```", Pattern.DOTALL);
-  private static final Pattern EXAMPLE =
-      Pattern.compile("```yaml\n(# log-agent\\.yaml.*?)```", Pattern.DOTALL);
 
   @Test
   void examplesAreAccepted() throws Exception {
-    List<String> examples =
-        EXAMPLE
-            .matcher(
-                Files.readString(DOCS.resolve("configuration-agent.md"))
-                    + Files.readString(DOCS.resolve("install.md"))
-                    + Files.readString(DOCS.resolve("operate.md")))
-            .results()
-            .map(result -> result.group(1))
-            .toList();
+    List<String> examples = examples("log-agent.yaml");
 
     assertThat(examples).isNotEmpty();
     for (String example : examples) {
@@ -51,20 +40,26 @@ final class DocumentationTest {
 
   @Test
   void examplesOfFiltersAreAccepted() throws Exception {
-    List<String> examples =
-        FILTERS_EXAMPLE
-            .matcher(
-                Files.readString(DOCS.resolve("configuration-agent.md"))
-                    + Files.readString(DOCS.resolve("install.md"))
-                    + Files.readString(DOCS.resolve("operate.md")))
-            .results()
-            .map(result -> result.group(1))
-            .toList();
+    List<String> examples = examples("filters.yaml");
 
     assertThat(examples).hasSize(2);
     for (String example : examples) {
       assertThat(FiltersFile.parse(example.getBytes(UTF_8))).isNotEqualTo(FilterRules.NONE);
     }
+  }
+
+  /** Returns the blocks of YAML in the manuals that begin with the file's name. */
+  private static List<String> examples(String file) throws IOException {
+    Pattern block =
+        Pattern.compile("```yaml\n(# " + Pattern.quote(file) + ".*?)```", Pattern.DOTALL);
+    List<String> found = new ArrayList<>();
+    for (String manual : List.of("configuration-agent.md", "install.md", "operate.md")) {
+      block
+          .matcher(Files.readString(DOCS.resolve(manual)))
+          .results()
+          .forEach(match -> found.add(match.group(1)));
+    }
+    return found;
   }
 
   @Test

@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.SplittableRandom;
+import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
@@ -57,45 +58,32 @@ final class PublisherTest {
   }
 
   @Test
-  void whatWaitsForAQueueThatIsGoneIsDroppedWhenItIsTooOld() throws Exception {
-    transport.mode(Mode.UNREACHABLE);
+  void oldBatchesOfARemovedQueueAreDropped() throws Exception {
     start();
-    commit(B, 0);
-    publisher.topology(new Topology(List.of(A)));
-    await().until(() -> transport.attempts() > 0);
-    pass(MOST_AGE_MILLIS - 10_000);
-    assertThat(spool.batches()).isEqualTo(1);
-    await()
-        .until(() -> {
-          pass(1_000);
-          return spool.batches() == 0;
-        });
+    awaitDropOfOld(B, new Topology(List.of(A)));
 
     assertThat(dropped("queue_gone")).isEqualTo(1);
     assertThat(publisher.drain(Long.MAX_VALUE)).isTrue();
-    await()
-        .until(() -> {
-          pass(1_000);
-          return publisher.available();
-        });
+    passUntil(1_000, publisher::available);
   }
 
   @Test
-  void whatIsTooOldIsDroppedAndCounted() throws Exception {
-    transport.mode(Mode.UNREACHABLE);
+  void oldBatchesAreDroppedAndCounted() throws Exception {
     start();
-    commit(A, 0);
+    awaitDropOfOld(A, new Topology(List.of(A)));
+
+    assertThat(dropped("age")).isEqualTo(1);
+  }
+
+  private void awaitDropOfOld(BrokerQueue queue, Topology topology) throws IOException {
+    transport.mode(Mode.UNREACHABLE);
+    commit(queue, 0);
+    publisher.topology(topology);
     await().until(() -> transport.attempts() > 0);
     // A minute in steps of a second would take as many polls, at least 6 s of real time.
     pass(MOST_AGE_MILLIS - 10_000);
     assertThat(spool.batches()).isEqualTo(1);
-    await()
-        .until(() -> {
-          pass(1_000);
-          return spool.batches() == 0;
-        });
-
-    assertThat(dropped("age")).isEqualTo(1);
+    passUntil(1_000, () -> spool.batches() == 0);
   }
 
   @Test
@@ -103,20 +91,12 @@ final class PublisherTest {
     transport.mode(Mode.STORE_WITHOUT_REPLICA);
     start();
     commit(A, 0);
-    await()
-        .until(() -> {
-          pass(10);
-          return transport.stored().size() > 5;
-        });
+    passUntil(10, () -> transport.stored().size() > 5);
     assertThat(spool.batches()).isEqualTo(1);
     assertThat(publisher.available()).isTrue();
 
     transport.mode(Mode.CONFIRM);
-    await()
-        .until(() -> {
-          pass(10);
-          return spool.batches() == 0;
-        });
+    passUntil(10, () -> spool.batches() == 0);
     assertThat(transport.stored())
         .allMatch(stored -> stored.epoch() == epoch && stored.sequence() == 0);
     assertThat(failures("flush_slave_timeout")).isGreaterThanOrEqualTo(5);
@@ -174,11 +154,7 @@ final class PublisherTest {
   /** Waits until the publisher has checked for old batches and then tried to send. */
   private void passUntilTriedAgain() {
     int attempts = transport.attempts();
-    await()
-        .until(() -> {
-          pass(1_000);
-          return transport.attempts() > attempts + 1 || spool.batches() == 0;
-        });
+    passUntil(1_000, () -> transport.attempts() > attempts + 1 || spool.batches() == 0);
   }
 
   @Test
@@ -247,21 +223,16 @@ final class PublisherTest {
       commit(A, sequence);
       expected.add(sequence);
     }
-    await()
-        .until(() -> {
-          pass(10);
-          return transport.stored().size() == 500 && !publisher.available()
-              || transport.stored().size() == 500 && memory() == 0;
-        });
+    passUntil(
+        10,
+        () ->
+            transport.stored().size() == 500 && !publisher.available()
+                || transport.stored().size() == 500 && memory() == 0);
     assertThat(transport.stored()).extracting(Stored::sequence).containsExactlyElementsOf(expected);
     assertThat(spool.batches()).isEqualTo(500);
 
     transport.away("");
-    await()
-        .until(() -> {
-          pass(10);
-          return spool.batches() == 0;
-        });
+    passUntil(10, () -> spool.batches() == 0);
     assertThat(transport.stored()).hasSize(1_000);
     assertThat(memory()).isZero();
   }
@@ -274,21 +245,13 @@ final class PublisherTest {
     publisher.topology(both);
     commit(B, 0);
     await().until(() -> both.equals(routed.get()));
-    await()
-        .until(() -> {
-          pass(1_000);
-          return new Topology(List.of(A)).equals(routed.get());
-        });
+    passUntil(1_000, () -> new Topology(List.of(A)).equals(routed.get()));
     assertThat(nowNanos.get()).isGreaterThanOrEqualTo(REROUTE_AFTER_NANOS);
     assertThat(sample("brokers_left")).isEqualTo(1);
     assertThat(spool.batches()).isEqualTo(1);
 
     transport.away("");
-    await()
-        .until(() -> {
-          pass(1_000);
-          return both.equals(routed.get());
-        });
+    passUntil(1_000, () -> both.equals(routed.get()));
     assertThat(transport.stored()).extracting(Stored::queue).containsExactly(B);
     assertThat(sample("brokers_left")).isZero();
   }
@@ -304,18 +267,10 @@ final class PublisherTest {
     for (long sequence = 0; sequence < 43; sequence++) {
       TestSpool.commit(spool, agent, spool::nowMillis, B, sequence, new byte[100_000]);
     }
-    await()
-        .until(() -> {
-          pass(1_000);
-          return new Topology(List.of(A)).equals(routed.get());
-        });
+    passUntil(1_000, () -> new Topology(List.of(A)).equals(routed.get()));
 
     transport.mode(Mode.CONFIRM);
-    await()
-        .until(() -> {
-          pass(1_000);
-          return spool.batches() == 0 && both.equals(routed.get());
-        });
+    passUntil(1_000, () -> spool.batches() == 0 && both.equals(routed.get()));
   }
 
   @Test
@@ -331,11 +286,7 @@ final class PublisherTest {
     await().until(() -> transport.stored().size() == 1 && spool.batches() == 2_400);
 
     transport.throwing("");
-    await()
-        .until(() -> {
-          pass(10);
-          return spool.batches() == 0;
-        });
+    passUntil(10, () -> spool.batches() == 0);
     assertThat(transport.stored()).hasSize(2_401);
   }
 
@@ -349,11 +300,7 @@ final class PublisherTest {
     }
     damage(body(epoch, 1));
     transport.mode(Mode.CONFIRM);
-    await()
-        .until(() -> {
-          pass(10);
-          return spool.batches() == 0;
-        });
+    passUntil(10, () -> spool.batches() == 0);
 
     assertThat(transport.stored()).extracting(Stored::sequence).containsExactly(0L, 2L);
     assertThat(dropped("damaged")).isEqualTo(1);
@@ -409,6 +356,15 @@ final class PublisherTest {
 
   private static String body(long epoch, long sequence) {
     return "batch " + sequence + " of run " + epoch;
+  }
+
+  /** Advances the time in steps until the condition is met. */
+  private void passUntil(long stepMillis, Callable<Boolean> condition) {
+    await()
+        .until(() -> {
+          pass(stepMillis);
+          return condition.call();
+        });
   }
 
   /** Advances the time, and wakes the publisher. */

@@ -3,63 +3,48 @@ package org.traceetl.agent.spool;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assumptions.assumeThat;
-import static org.traceetl.agent.telemetry.MetricValues.value;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
-import org.traceetl.agent.config.SpoolConfig;
 import org.traceetl.agent.config.SpoolConfig.Flush;
 import org.traceetl.agent.config.SpoolConfig.WhenFull;
-import org.traceetl.agent.flow.Checkpoint;
-import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.agent.state.StateDirectory;
 
 /** Tests a spool on a small disk of its own. Mounting requires root; other users skip the test. */
-final class DiskFullTest {
-  private static final BrokerQueue QUEUE = new BrokerQueue("broker-a", 0);
+final class DiskFullTest extends SpoolFixture {
   private static final int DISK_BYTES = 8 << 20;
   private static final int BODY_BYTES = 100_000;
 
-  @TempDir private Path directory;
-
-  private final AtomicLong nowNanos = new AtomicLong();
-  private Path disk;
-  private SpoolMetrics metrics;
-  private AgentIdentity agent;
-  private long epoch;
-  private WhenFull whenFull = WhenFull.REFUSE;
-  private Flush flush = Flush.OS;
   private volatile boolean failNextForce;
-  private Spool spool;
+
+  DiskFullTest() {
+    maxBytes = 1L << 30;
+    disk = new ForcedDisk(this::force);
+  }
 
   @BeforeEach
   void mountDisk() throws Exception {
-    disk = Files.createDirectory(directory.resolve("disk"));
+    directory = Files.createDirectory(directory.resolve("disk"));
     String size = "size=" + DISK_BYTES;
-    assumeThat(run("mount", "-t", "tmpfs", "-o", size, "tmpfs", disk.toString())).isZero();
+    assumeThat(run("mount", "-t", "tmpfs", "-o", size, "tmpfs", directory.toString())).isZero();
   }
 
   @AfterEach
   void unmountDisk() throws Exception {
-    if (spool != null) {
-      spool.close();
-    }
-    run("umount", disk.toString());
+    stop();
+    run("umount", directory.toString());
   }
 
   @Test
   void aFullDiskStopsTheSourcesAndLosesNothingAndWhatIsSentMakesRoom() throws Exception {
-    open();
+    openSpool();
     List<SpooledBatch> kept = fill();
     assertThat(kept.size()).isGreaterThan(40);
     assertThat(spool.problem()).contains("cannot write the spool", "No space left");
@@ -70,19 +55,19 @@ final class DiskFullTest {
     }
 
     // After a while the spool accepts one payload as a trial.
-    pass(TimeUnit.SECONDS.toNanos(2));
+    pass(2_000);
     assertThat(spool.hasRoom(1, false)).isFalse();
     assertThat(spool.hasRoom(1, true)).isTrue();
     assertThatThrownBy(() -> commit(1_000)).isInstanceOf(IOException.class);
 
-    kept.subList(0, 20).forEach(batch -> spool.settle(batch, Settlement.PUBLISHED));
-    pass(TimeUnit.SECONDS.toNanos(2));
+    settle(kept.subList(0, 20));
+    pass(2_000);
     spool.tend();
     SpooledBatch after = commit(1_001);
     assertThat(spool.problem()).isEmpty();
 
     spool.close();
-    open();
+    openSpool();
     List<SpooledBatch> expected = new ArrayList<>(kept.subList(20, kept.size()));
     expected.add(after);
     assertThat(spool.takeRecovered())
@@ -94,14 +79,14 @@ final class DiskFullTest {
 
   @Test
   void thatThereIsSpaceAgainIsFoundOutWithoutAPayload() throws Exception {
-    open();
+    openSpool();
     List<SpooledBatch> kept = fill();
-    pass(TimeUnit.SECONDS.toNanos(2));
+    pass(2_000);
     spool.tend();
     assertThat(spool.problem()).contains("No space left");
 
-    kept.subList(0, 40).forEach(batch -> spool.settle(batch, Settlement.PUBLISHED));
-    pass(TimeUnit.SECONDS.toNanos(2));
+    settle(kept.subList(0, 40));
+    pass(2_000);
     spool.tend();
     assertThat(spool.problem()).isEmpty();
     assertThat(sample("spool_writable")).isEqualTo(1);
@@ -114,18 +99,18 @@ final class DiskFullTest {
   void whatCannotBeWrittenAgainAfterAFailedForceStaysAndIsWrittenWhenThereIsSpace()
       throws Exception {
     flush = Flush.COMMIT;
-    open();
+    openSpool();
     List<SpooledBatch> kept = new ArrayList<>();
     for (int sequence = 0; sequence < 48; sequence++) {
       kept.add(commit(sequence));
     }
-    Path room = Files.write(disk.resolve("room"), new byte[BODY_BYTES + 50_000]);
+    Path room = Files.write(directory.resolve("room"), new byte[BODY_BYTES + 50_000]);
     Path filler = fillDisk();
     Files.delete(room);
     failNextForce = true;
     assertThatThrownBy(() -> commit(48)).isInstanceOf(IOException.class);
     assertThat(spool.problem()).contains("cannot write the spool", "No space left");
-    pass(TimeUnit.SECONDS.toNanos(2));
+    pass(2_000);
     spool.tend();
     assertThat(sample("spool_writable")).isZero();
     assertThat(spool.batches()).isEqualTo(48);
@@ -134,12 +119,12 @@ final class DiskFullTest {
     }
 
     Files.delete(filler);
-    pass(TimeUnit.SECONDS.toNanos(2));
+    pass(2_000);
     spool.tend();
     assertThat(spool.problem()).isEmpty();
     kept.add(commit(49));
     spool.close();
-    open();
+    openSpool();
     assertThat(spool.takeRecovered())
         .extracting(SpooledBatch::sequence)
         .containsExactlyElementsOf(kept.stream().map(SpooledBatch::sequence).toList());
@@ -148,69 +133,68 @@ final class DiskFullTest {
   @Test
   void onAFullDiskTheOldestGivesWayWhereThatIsConfigured() throws Exception {
     whenFull = WhenFull.DROP_OLDEST;
-    open();
+    openSpool();
     for (int sequence = 0; sequence < 200; sequence++) {
       commit(sequence);
     }
 
     assertThat(spool.problem()).isEmpty();
     assertThat(sample("spool_spans")).isBetween(40.0, 100.0);
-    assertThat(value(metrics, "spans_dropped_total", "reason", "full") + sample("spool_spans"))
-        .isEqualTo(200);
+    assertThat(dropped("full") + sample("spool_spans")).isEqualTo(200);
   }
 
   @Test
   void anAgentWhoseDiskIsFullStartsWhenItHasSomethingToSendAndElseDoesNot() throws Exception {
-    open();
+    openSpool();
     commit(0);
     spool.close();
     Path filler = fillDisk();
-    open();
+    openSpool();
     assertThat(spool.problem()).contains("No space left");
     List<SpooledBatch> recovered = spool.takeRecovered();
     assertThat(spool.read(recovered.getFirst())).hasSize(BODY_BYTES);
 
     Files.delete(filler);
-    pass(TimeUnit.SECONDS.toNanos(2));
+    pass(2_000);
     commit(1);
     assertThat(spool.problem()).isEmpty();
     spool.settle(recovered.getFirst(), Settlement.PUBLISHED);
     spool.close();
-    open();
+    openSpool();
     assertThat(spool.takeRecovered()).extracting(SpooledBatch::sequence).containsExactly(1L);
     spool.close();
-    try (var files = Files.list(disk)) {
+    try (var files = Files.list(directory)) {
       for (Path file : files.toList()) {
         Files.delete(file);
       }
     }
     fillDisk();
 
-    assertThatThrownBy(this::open)
+    assertThatThrownBy(this::openSpool)
         .isInstanceOf(IOException.class)
-        .hasMessageStartingWith("spool.directory = " + disk)
+        .hasMessageStartingWith("spool.directory = " + directory)
         .hasMessageContaining("free space on its disk");
   }
 
   @Test
   void aStartThatFailsDeletesNothingThatTheNextOneNeeds() throws Exception {
-    open();
+    openSpool();
     commit(0);
     spool.settle(takeOnly(), Settlement.PUBLISHED);
     spool.close();
     // A kill during the creation of a segment leaves an empty file.
-    Files.createFile(disk.resolve("0000000009.seg"));
+    Files.createFile(directory.resolve("0000000009.seg"));
     fillDisk();
-    assertThatThrownBy(this::open).isInstanceOf(IOException.class);
+    assertThatThrownBy(this::openSpool).isInstanceOf(IOException.class);
     emptyFillers();
-    open();
+    openSpool();
 
     assertThat(spool.answered().find(request(0))).isNotNull();
   }
 
   @Test
   void anIdentityOnAFullDiskIsRaisedAgainAndAgain() throws Exception {
-    try (StateDirectory state = StateDirectory.open(disk.resolve("state"))) {
+    try (StateDirectory state = StateDirectory.open(directory.resolve("state"))) {
       AgentIdentity.next(state);
       fillDisk();
       for (int expected = 2; expected < 5; expected++) {
@@ -222,23 +206,23 @@ final class DiskFullTest {
 
   @Test
   void aReadOnlyDiskIsNamedAlongWithWhatToDo() throws Exception {
-    assumeThat(run("mount", "-o", "remount,ro", disk.toString())).isZero();
+    assumeThat(run("mount", "-o", "remount,ro", directory.toString())).isZero();
 
-    assertThatThrownBy(this::open)
+    assertThatThrownBy(this::openSpool)
         .isInstanceOf(IOException.class)
-        .hasMessageStartingWith("spool.directory = " + disk)
+        .hasMessageStartingWith("spool.directory = " + directory)
         .hasMessageContaining("Read-only file system")
         .hasMessageContaining("set spool.directory to another one");
   }
 
   private SpooledBatch takeOnly() throws IOException {
     spool.close();
-    open();
+    openSpool();
     return spool.takeRecovered().getFirst();
   }
 
   private void emptyFillers() throws IOException {
-    try (var files = Files.list(disk)) {
+    try (var files = Files.list(directory)) {
       for (Path file : files.filter(f -> f.toString().contains("filler")).toList()) {
         Files.delete(file);
       }
@@ -246,7 +230,7 @@ final class DiskFullTest {
   }
 
   private Path fillDisk() throws IOException {
-    Path filler = disk.resolve("filler-" + System.nanoTime());
+    Path filler = directory.resolve("filler-" + System.nanoTime());
     int bytes = 64 * 1024;
     try (var out = Files.newOutputStream(filler)) {
       while (bytes > 0) {
@@ -273,26 +257,6 @@ final class DiskFullTest {
     return kept;
   }
 
-  private void open() throws IOException {
-    agent = new AgentIdentity(7, 8, ++epoch);
-    metrics = new SpoolMetrics();
-    spool =
-        Spool.open(
-            new SpoolConfig(disk, 1L << 30, 1 << 18, 24, whenFull, flush),
-            agent,
-            metrics,
-            TestSpool.clocks(nowNanos::get, System::currentTimeMillis),
-            new ForcedDisk(this::force));
-    spool.outlet(
-        new Outlet() {
-          @Override
-          public void append(List<SpooledBatch> batches) {}
-
-          @Override
-          public void forget(List<SpooledBatch> batches) {}
-        });
-  }
-
   private void force(Disk.OpenFile file) throws IOException {
     if (failNextForce) {
       failNextForce = false;
@@ -302,23 +266,11 @@ final class DiskFullTest {
   }
 
   private SpooledBatch commit(int number) throws IOException {
-    Frame frame = new Frame(agent, System::currentTimeMillis);
-    frame.add(QUEUE, number, new byte[BODY_BYTES], 1);
+    frame.clear();
+    frame.add(A, number, new byte[BODY_BYTES], 1);
     frame.add(request(number), 1, 0, "");
     spool.commit(frame);
     return frame.batches().getFirst();
-  }
-
-  private static Checkpoint.Request request(int number) {
-    return new Checkpoint.Request(number, number, number);
-  }
-
-  private void pass(long nanos) {
-    nowNanos.addAndGet(nanos);
-  }
-
-  private double sample(String name) {
-    return value(metrics, name);
   }
 
   private static int run(String... command) throws Exception {

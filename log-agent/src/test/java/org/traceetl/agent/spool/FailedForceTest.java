@@ -4,7 +4,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
-import static org.traceetl.agent.telemetry.MetricValues.value;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -15,49 +14,19 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeSet;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.LongStream;
-import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
-import org.traceetl.agent.config.SpoolConfig;
 import org.traceetl.agent.config.SpoolConfig.Flush;
-import org.traceetl.agent.config.SpoolConfig.WhenFull;
 import org.traceetl.agent.flow.Checkpoint;
-import org.traceetl.agent.route.BrokerQueue;
-import org.traceetl.agent.state.AgentIdentity;
 
 /** Tests that after a failed force, later forces prove nothing. */
-final class FailedForceTest {
-  private static final BrokerQueue QUEUE = new BrokerQueue("broker-a", 0);
+final class FailedForceTest extends SpoolFixture {
   private static final int BODY_BYTES = 10_000;
 
-  @TempDir private Path directory;
+  private FailingDisk failing;
 
-  private final AtomicLong nowNanos = new AtomicLong();
-  private final Outlet outlet =
-      new Outlet() {
-        @Override
-        public void append(List<SpooledBatch> batches) {}
-
-        @Override
-        public void forget(List<SpooledBatch> batches) {}
-      };
-  private SpoolMetrics metrics;
-  private AgentIdentity agent;
-  private FailingDisk disk;
-  private Frame frame;
-  private Spool spool;
-  private long epoch;
-  private Flush flush = Flush.COMMIT;
-
-  @AfterEach
-  void stop() throws IOException {
-    if (spool != null) {
-      spool.close();
-    }
+  FailedForceTest() {
+    flush = Flush.COMMIT;
   }
 
   @Test
@@ -65,14 +34,14 @@ final class FailedForceTest {
     flush = Flush.OS;
     open();
     commit(0, 3);
-    disk.failNext(1);
-    await().until(() -> disk.failures() == 1);
-    int before = disk.successes();
+    failing.failNext(1);
+    await().until(() -> failing.failures() == 1);
+    int before = failing.successes();
     commit(3, 4);
     await()
         .until(() -> {
           tend();
-          return disk.successes() > before;
+          return failing.successes() > before;
         });
     losePower();
     open();
@@ -90,7 +59,7 @@ final class FailedForceTest {
     open();
     commit(0, 2);
     Path first = segments().getLast();
-    disk.failNext(1);
+    failing.failNext(1);
     commit(2, 3);
 
     assertThat(spool.problem()).isEmpty();
@@ -110,7 +79,7 @@ final class FailedForceTest {
   void sendersAreRefusedUntilAllIsForcedInANewSegment() throws IOException {
     open();
     List<SpooledBatch> kept = commit(0, 2);
-    disk.failsIf(() -> true);
+    failing.failsIf(() -> true);
     assertThatThrownBy(() -> commit(2, 3)).hasMessage("Input/output error");
     assertThat(spool.problem()).isEqualTo("the agent cannot write the spool: Input/output error");
     assertThat(spool.hasRoom(1, true)).isFalse();
@@ -125,7 +94,7 @@ final class FailedForceTest {
       assertThat(spool.read(batch)).isEqualTo(body(batch.sequence()));
     }
 
-    disk.failsIf(() -> false);
+    failing.failsIf(() -> false);
     pass(2_000);
     spool.tend();
     assertThat(spool.problem()).isEmpty();
@@ -144,13 +113,13 @@ final class FailedForceTest {
     commit(0, 3);
     Path first = segments().getLast();
     byte[] written = Files.readAllBytes(first);
-    disk.failsIf(() -> true);
+    failing.failsIf(() -> true);
     assertThatThrownBy(() -> commit(3, 4)).isInstanceOf(IOException.class);
-    disk.failsIf(() -> false);
+    failing.failsIf(() -> false);
     commit(4, 5);
     assertThat(first).doesNotExist();
     kill();
-    // Neither the deletion nor the truncation has reached the disk.
+    // Neither the deletion nor the truncation has reached the failing.
     Files.write(first, withFrame(written, 3));
     open();
 
@@ -182,7 +151,7 @@ final class FailedForceTest {
     open();
     List<SpooledBatch> batches = commit(0, 4);
     spool.settle(batches.get(1), Settlement.PUBLISHED);
-    disk.failNext(1);
+    failing.failNext(1);
     commit(4, 5);
     spool.settle(batches.get(2), Settlement.PUBLISHED);
     tend();
@@ -198,7 +167,7 @@ final class FailedForceTest {
     List<SpooledBatch> batches = commit(0, 2);
     batches.get(1).body(null);
     Path segment = segments().getLast();
-    disk.failNext(1);
+    failing.failNext(1);
     byte[] bytes = Files.readAllBytes(segment);
     for (SpooledBatch batch : batches) {
       bytes[(int) batch.offset] ^= 1;
@@ -278,7 +247,7 @@ final class FailedForceTest {
     assertThat(recovered).hasSize(2);
     assertThat(spool.read(recovered.getFirst())).isEqualTo(body(0));
     assertThat(spool.problem()).isEqualTo("the agent cannot write the spool: Input/output error");
-    disk.failsIf(() -> false);
+    failing.failsIf(() -> false);
     pass(2_000);
     spool.tend();
     assertThat(spool.problem()).isEmpty();
@@ -292,9 +261,9 @@ final class FailedForceTest {
     flush = Flush.OS;
     open();
     commit(0, 2);
-    disk.failNext(1);
+    failing.failNext(1);
     spool.close();
-    restore(disk.afterPowerLoss());
+    restore(failing.afterPowerLoss());
     open();
 
     assertRecovered(0, 1);
@@ -312,8 +281,8 @@ final class FailedForceTest {
       int number = 0;
       for (int step = 0; step < 120; step++) {
         switch (random.nextInt(10)) {
-          case 0 -> disk.failNext(1 + random.nextInt(4));
-          case 1 -> disk.failsIf(() -> false);
+          case 0 -> failing.failNext(1 + random.nextInt(4));
+          case 1 -> failing.failsIf(() -> false);
           case 2 -> {
             if (!unsettled.isEmpty()) {
               long sequence = List.copyOf(unsettled.keySet()).get(random.nextInt(unsettled.size()));
@@ -328,7 +297,7 @@ final class FailedForceTest {
           }
           case 4 -> {
             if (random.nextInt(3) == 0) {
-              disk.failsIf(() -> false);
+              failing.failsIf(() -> false);
               if (random.nextBoolean()) {
                 losePower();
               } else {
@@ -377,56 +346,24 @@ final class FailedForceTest {
   }
 
   private void open() throws IOException {
-    disk = FailingDisk.withAllOf(directory);
+    failing = FailingDisk.withAllOf(directory);
+    disk = failing;
     openSpool();
   }
 
   /** Opens the spool on a disk that has none of it yet, and whose first forces fail. */
   private void openUnforced(int failures) throws IOException {
-    disk = FailingDisk.withNothingOf(directory);
-    disk.failNext(failures);
+    failing = FailingDisk.withNothingOf(directory);
+    failing.failNext(failures);
+    disk = failing;
     openSpool();
-  }
-
-  private void openSpool() throws IOException {
-    agent = new AgentIdentity(7, 8, ++epoch);
-    metrics = new SpoolMetrics();
-    frame = new Frame(agent, () -> spool.nowMillis());
-    SpoolConfig config = new SpoolConfig(directory, 8 << 20, 1 << 18, 24, WhenFull.REFUSE, flush);
-    spool =
-        Spool.open(
-            config,
-            agent,
-            metrics,
-            TestSpool.clocks(nowNanos::get, () -> 1_795_255_028_000L),
-            disk);
-    spool.outlet(outlet);
   }
 
   /** Continues with the content of the disk, as after a power loss. */
   private void losePower() throws IOException {
-    Map<Path, byte[]> found = disk.afterPowerLoss();
+    Map<Path, byte[]> found = failing.afterPowerLoss();
     spool.close();
     restore(found);
-  }
-
-  /** Continues with the current files, as after a kill. */
-  private void kill() throws IOException {
-    Map<Path, byte[]> found = new HashMap<>();
-    for (Path path : files()) {
-      found.put(path, Files.readAllBytes(path));
-    }
-    spool.close();
-    restore(found);
-  }
-
-  private void restore(Map<Path, byte[]> contents) throws IOException {
-    for (Path path : files()) {
-      Files.delete(path);
-    }
-    for (Map.Entry<Path, byte[]> content : contents.entrySet()) {
-      Files.write(content.getKey(), content.getValue());
-    }
   }
 
   /** Commits frames of one batch, one request and one place each. */
@@ -442,39 +379,12 @@ final class FailedForceTest {
 
   private void add(int number) {
     frame.clear();
-    frame.add(QUEUE, number, body(number), 1);
+    frame.add(A, number, body(number), 1);
     frame.add(request(number), 1, 0, "");
     frame.add(new Checkpoint.Position("file", Integer.toString(number)), 0, 0, "");
   }
 
   private static byte[] body(long number) {
     return Long.toString(number).repeat(BODY_BYTES).substring(0, BODY_BYTES).getBytes(UTF_8);
-  }
-
-  private static Checkpoint.Request request(int number) {
-    return new Checkpoint.Request(number, -number, 100);
-  }
-
-  private void tend() {
-    pass(200);
-    spool.tend();
-  }
-
-  private void pass(long millis) {
-    nowNanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(millis));
-  }
-
-  private double sample(String name) {
-    return value(metrics, name);
-  }
-
-  private List<Path> segments() throws IOException {
-    return files().stream().filter(path -> path.toString().endsWith(SpoolFiles.SEGMENT)).toList();
-  }
-
-  private List<Path> files() throws IOException {
-    try (Stream<Path> files = Files.list(directory)) {
-      return files.sorted().toList();
-    }
   }
 }

@@ -3,7 +3,6 @@ package org.traceetl.agent.spool;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.traceetl.agent.telemetry.MetricValues.value;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -13,54 +12,23 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.traceetl.agent.config.SpoolConfig;
 import org.traceetl.agent.config.SpoolConfig.Flush;
 import org.traceetl.agent.config.SpoolConfig.WhenFull;
 import org.traceetl.agent.flow.AnsweredRequests;
 import org.traceetl.agent.flow.AnsweredRequests.Answer;
 import org.traceetl.agent.flow.Checkpoint;
-import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.state.AgentIdentity;
 
-final class SpoolTest {
-  private static final BrokerQueue A = new BrokerQueue("broker-a", 0);
-  private static final BrokerQueue B = new BrokerQueue("broker-b", 3);
-  private static final long SMALL_BYTES = 8 << 20;
-
-  @TempDir private Path directory;
-
-  private final AtomicLong nowNanos = new AtomicLong();
-  private final RecordingOutlet outlet = new RecordingOutlet();
-  private SpoolMetrics metrics;
-  private AgentIdentity agent;
-  private Frame frame;
-  private Spool spool;
-  private long epoch;
-  private WhenFull whenFull = WhenFull.REFUSE;
-  private Flush flush = Flush.OS;
-  private long maxBytes = SMALL_BYTES;
-  private int maxBatches = 1 << 18;
-  private long unixMillis = 1_795_255_028_000L;
-
-  @AfterEach
-  void stop() throws IOException {
-    if (spool != null) {
-      spool.close();
-    }
-  }
-
+final class SpoolTest extends SpoolFixture {
   @Test
   void whatIsCommittedIsThereAgainWithAllThatBelongsToIt() throws IOException {
-    open();
+    openSpool();
     frame.add(A, 7, body("first"), 3);
     frame.add(B, 0, body("second"), 4);
     frame.add(request(1), 6, 1, "bad_id");
@@ -68,7 +36,7 @@ final class SpoolTest {
     spool.commit(frame);
     assertThat(outlet.appended).extracting(SpooledBatch::sequence).containsExactly(7L, 0L);
     kill();
-    open();
+    openSpool();
 
     List<SpooledBatch> recovered = spool.takeRecovered();
     assertThat(recovered).extracting(SpooledBatch::queue).containsExactly(A, B);
@@ -87,7 +55,7 @@ final class SpoolTest {
 
   @Test
   void aPlaceMovesAndIsForgotten() throws IOException {
-    open();
+    openSpool();
     for (String content : List.of("1", "2", "3")) {
       frame.add(new Checkpoint.Position("moves", content), 0, 0, "");
     }
@@ -97,14 +65,14 @@ final class SpoolTest {
     frame.add(new Checkpoint.Position("goes", ""), 0, 0, "");
     spool.commit(frame);
     kill();
-    open();
+    openSpool();
 
     assertThat(spool.places()).containsExactly(new Checkpoint.Position("moves", "3"));
   }
 
   @Test
   void whatIsSettledIsNotThereAgainOnceItIsNoted() throws IOException {
-    open();
+    openSpool();
     List<SpooledBatch> batches = commit(0, 4, 100);
     assertThat(spool.settle(batches.get(1), Settlement.PUBLISHED)).isTrue();
     assertThat(spool.settle(batches.get(1), Settlement.PUBLISHED)).isFalse();
@@ -113,14 +81,14 @@ final class SpoolTest {
     tend();
     spool.settle(batches.get(3), Settlement.PUBLISHED);
     kill();
-    open();
+    openSpool();
 
     assertThat(spool.takeRecovered()).extracting(SpooledBatch::sequence).containsExactly(0L, 3L);
   }
 
   @Test
   void segmentsGoWhenAllOfThemIsSettledAndThePlacesAndRequestsStay() throws IOException {
-    open();
+    openSpool();
     frame.add(request(1), 1, 0, "");
     frame.add(new Checkpoint.Position("file", "1"), 0, 0, "");
     spool.commit(frame);
@@ -136,7 +104,7 @@ final class SpoolTest {
     // The segment of the remaining batch, and the newest.
     assertThat(segments()).hasSize(2);
     kill();
-    open();
+    openSpool();
     List<SpooledBatch> recovered = spool.takeRecovered();
     assertThat(recovered).extracting(SpooledBatch::sequence).containsExactly(30L);
     assertThat(spool.read(recovered.getFirst())).hasSize(100_000);
@@ -150,7 +118,7 @@ final class SpoolTest {
 
   @Test
   void aTornTailIsCutOffWhereverItIsTorn() throws IOException {
-    open();
+    openSpool();
     commit(0, 1, 50);
     Path segment = segments().getLast();
     long whole = Files.size(segment);
@@ -162,7 +130,7 @@ final class SpoolTest {
     byte[] bytes = Files.readAllBytes(segment);
     for (int length = (int) whole; length < bytes.length; length++) {
       Files.write(segment, Arrays.copyOf(bytes, length));
-      open();
+      openSpool();
 
       assertThat(spool.takeRecovered()).extracting(SpooledBatch::sequence).containsExactly(0L);
       assertThat(spool.answered().find(request(9))).isNull();
@@ -176,14 +144,14 @@ final class SpoolTest {
 
   @Test
   void aSegmentThatWasOnlyBegunDoesNotStandForThoseBefore() throws IOException {
-    open();
+    openSpool();
     frame.add(request(1), 1, 0, "");
     frame.add(new Checkpoint.Position("file", "1"), 0, 0, "");
     spool.commit(frame);
     kill();
     Path begun = directory.resolve("0000000002.seg");
     Files.write(begun, Arrays.copyOf(Files.readAllBytes(segments().getFirst()), 30));
-    open();
+    openSpool();
 
     assertThat(spool.places()).containsExactly(new Checkpoint.Position("file", "1"));
     assertThat(spool.answered().find(request(1))).isNotNull();
@@ -192,16 +160,16 @@ final class SpoolTest {
 
   @Test
   void theRequestsOfASmallDiskDoNotFillItsSegments() throws IOException {
-    open();
+    openSpool();
     for (int i = 0; i < 100_000; i++) {
       frame.add(request(i), 1, 0, "");
     }
     spool.commit(frame);
     List<SpooledBatch> batches = commit(0, 20, 100_000);
-    batches.forEach(batch -> spool.settle(batch, Settlement.PUBLISHED));
+    settle(batches);
     tend();
     kill();
-    open();
+    openSpool();
 
     assertThat(spool.bytes()).isLessThan(2 << 20);
     assertThat(spool.answered().find(request(99_999))).isNotNull();
@@ -211,7 +179,7 @@ final class SpoolTest {
 
   @Test
   void aBitThatFlippedCostsItsFrameAndIsCounted() throws IOException {
-    open();
+    openSpool();
     List<SpooledBatch> batches = commit(0, 3, 60);
     spool.settle(batches.get(1), Settlement.PUBLISHED);
     spool.settle(batches.get(2), Settlement.PUBLISHED);
@@ -232,7 +200,7 @@ final class SpoolTest {
       byte[] damaged = whole.clone();
       damaged[bit / 8] ^= (byte) (1 << bit % 8);
       Files.write(segment, damaged);
-      open();
+      openSpool();
       List<SpooledBatch> recovered = spool.takeRecovered();
       boolean inHead = bit / 8 < start + 20;
       if (inHead) {
@@ -252,7 +220,7 @@ final class SpoolTest {
 
   @Test
   void settledBatchesOfADamagedFrameAreNotCountedAsLost() throws IOException {
-    open();
+    openSpool();
     frame.add(A, 0, body("confirmed"), 5);
     frame.add(A, 1, body("waits"), 6);
     Path segment = segments().getLast();
@@ -267,7 +235,7 @@ final class SpoolTest {
     byte[] bytes = Files.readAllBytes(segment);
     bytes[start + FrameFile.HEAD_BYTES + 40] ^= 1;
     Files.write(segment, bytes);
-    open();
+    openSpool();
 
     assertThat(dropped("damaged")).isEqualTo(6);
     assertThat(spool.takeRecovered()).extracting(SpooledBatch::sequence).containsExactly(2L);
@@ -275,7 +243,7 @@ final class SpoolTest {
 
   @Test
   void hostileFilesAreNotBelieved() throws IOException {
-    open();
+    openSpool();
     commit(0, 1, 10);
     kill();
     Random random = new Random(7);
@@ -285,7 +253,7 @@ final class SpoolTest {
     Files.write(directory.resolve("0000000001.settled"), noise);
     Files.writeString(directory.resolve("notes.seg"), "none of ours");
     Files.write(directory.resolve("0000000077.settled"), noise);
-    open();
+    openSpool();
 
     assertThat(spool.takeRecovered()).extracting(SpooledBatch::sequence).containsExactly(0L);
     assertThat(sample("spool_damaged_frames_total")).isEqualTo(1);
@@ -308,7 +276,7 @@ final class SpoolTest {
         file.append(content, List.of(), false);
       }
     }
-    open();
+    openSpool();
 
     assertThat(spool.takeRecovered()).isEmpty();
     assertThat(sample("spool_damaged_frames_total")).isPositive();
@@ -316,7 +284,7 @@ final class SpoolTest {
 
   @Test
   void bytesThatChangedOnDiskAreNotSent() throws IOException {
-    open();
+    openSpool();
     SpooledBatch batch = commit(0, 1, 1_000).getFirst();
     Path segment = segments().getLast();
     byte[] bytes = Files.readAllBytes(segment);
@@ -330,7 +298,7 @@ final class SpoolTest {
 
   @Test
   void aFullSpoolRefusesAndKeepsAllItHas() throws IOException {
-    open();
+    openSpool();
     List<SpooledBatch> batches = new ArrayList<>();
     while (spool.hasRoom(300_000, false)) {
       batches.addAll(commit(batches.size(), batches.size() + 1, 300_000));
@@ -342,7 +310,7 @@ final class SpoolTest {
     assertThat(spool.bytes()).isLessThanOrEqualTo(maxBytes);
     assertThat(spool.batches()).isEqualTo(batches.size());
 
-    batches.subList(0, 5).forEach(batch -> spool.settle(batch, Settlement.PUBLISHED));
+    settle(batches.subList(0, 5));
     tend();
     assertThat(spool.problem()).isEmpty();
     assertThat(spool.hasRoom(300_000, false)).isTrue();
@@ -352,7 +320,7 @@ final class SpoolTest {
   @EnumSource(WhenFull.class)
   void theStateOfANewSegmentStaysWithinTheLimit(WhenFull mode) throws IOException {
     whenFull = mode;
-    open();
+    openSpool();
     boolean full = false;
     for (int i = 0; i < 300 && !full; i++) {
       for (int j = 0; j < 100; j++) {
@@ -371,7 +339,7 @@ final class SpoolTest {
     assertThat(full).isEqualTo(mode == WhenFull.REFUSE);
     for (int restarts = 0; restarts < 3; restarts++) {
       kill();
-      open();
+      openSpool();
       assertThat(spool.bytes()).isLessThanOrEqualTo(maxBytes);
     }
   }
@@ -379,7 +347,7 @@ final class SpoolTest {
   @Test
   void aSpoolThatIsFullByItsBatchesRefusesAndSaysSo() throws IOException {
     maxBatches = 64;
-    open();
+    openSpool();
     int committed = 0;
     while (spool.hasRoom(1, false)) {
       commit(committed, committed + 8, 1);
@@ -396,7 +364,7 @@ final class SpoolTest {
 
   @Test
   void whatWaitsForOneBrokerDoesNotKeepTheRoomOfTheOthers() throws IOException {
-    open();
+    openSpool();
     List<Long> waiting = new ArrayList<>();
     for (long sequence = 0; sequence < 300; sequence++) {
       waiting.add(sequence);
@@ -405,7 +373,7 @@ final class SpoolTest {
     assertThat(spool.problem()).isEmpty();
     assertThat(segments()).hasSizeLessThan(20);
     kill();
-    open();
+    openSpool();
 
     List<SpooledBatch> recovered = spool.takeRecovered();
     assertThat(recovered).extracting(SpooledBatch::queue).containsOnly(B);
@@ -430,7 +398,7 @@ final class SpoolTest {
 
   @Test
   void aSpoolThatIsFullForTwoBrokersHasRoomWhenOneIsBack() throws IOException {
-    open();
+    openSpool();
     List<SpooledBatch> batches = new ArrayList<>();
     for (long sequence = 0; spool.hasRoom(400_000, false); sequence++) {
       frame.clear();
@@ -454,7 +422,7 @@ final class SpoolTest {
 
     assertThat(spool.partOf("broker-a")).isBetween(0.35, 0.36);
     kill();
-    open();
+    openSpool();
     assertThat(spool.takeRecovered())
         .filteredOn(batch -> batch.queue().equals(B))
         .hasSize(batches.size() / 2);
@@ -463,7 +431,7 @@ final class SpoolTest {
   @Test
   void aKillBetweenAMergeAndTheDeletionLeavesEachBatchOnce(@TempDir Path before)
       throws IOException {
-    open();
+    openSpool();
     List<SpooledBatch> waiting = new ArrayList<>();
     long sequence = 0;
     while (waiting.isEmpty() || merged().isEmpty()) {
@@ -485,7 +453,7 @@ final class SpoolTest {
       }
     }
     Files.copy(merged, merged.resolveSibling("0000000500.seg.tmp"));
-    open();
+    openSpool();
 
     assertThat(spool.takeRecovered())
         .extracting(SpooledBatch::sequence)
@@ -504,7 +472,7 @@ final class SpoolTest {
   @Test
   void theOldestGivesWayWhereThatIsConfigured() throws IOException {
     whenFull = WhenFull.DROP_OLDEST;
-    open();
+    openSpool();
     List<SpooledBatch> batches = commit(0, 60, 300_000);
 
     assertThat(spool.bytes()).isLessThanOrEqualTo(maxBytes);
@@ -518,7 +486,7 @@ final class SpoolTest {
   @Test
   void nothingGivesWayToWhatCannotFit() throws IOException {
     whenFull = WhenFull.DROP_OLDEST;
-    open();
+    openSpool();
     commit(0, 10, 300_000);
     assertThatThrownBy(() -> commit(10, 11, (int) maxBytes))
         .isInstanceOf(IOException.class)
@@ -533,7 +501,7 @@ final class SpoolTest {
 
   @Test
   void theTimeThatTheAgentWasDownDoesNotMakeRequestsOld() throws IOException {
-    open();
+    openSpool();
     frame.add(request(1), 6, 1, "bad_id");
     spool.commit(frame);
     pass(AnsweredRequests.MOST_AGE_MILLIS / 2);
@@ -542,11 +510,11 @@ final class SpoolTest {
     spool.commit(frame);
     kill();
     pass(10 * AnsweredRequests.MOST_AGE_MILLIS);
-    open();
+    openSpool();
     frame.add(request(3), 4, 0, "");
     spool.commit(frame);
     kill();
-    open();
+    openSpool();
 
     assertThat(spool.answered().find(request(1)).accepted()).isEqualTo(6);
     assertThat(spool.answered().find(request(2)).accepted()).isEqualTo(5);
@@ -559,7 +527,7 @@ final class SpoolTest {
 
   @Test
   void aStepOfTheWallClockMakesNoRequestOldAndNoBatchOlder() throws IOException {
-    open();
+    openSpool();
     frame.add(request(1), 6, 1, "bad_id");
     spool.commit(frame);
     frame.clear();
@@ -577,7 +545,7 @@ final class SpoolTest {
     assertThat(sample("spool_oldest_seconds")).isEqualTo(2);
     kill();
     unixMillis += 100 * AnsweredRequests.MOST_AGE_MILLIS;
-    open();
+    openSpool();
     assertThat(spool.answered().size()).isEqualTo(3);
     pass(3_000);
     assertThat(sample("spool_oldest_seconds")).isEqualTo(3);
@@ -587,7 +555,7 @@ final class SpoolTest {
   void manySmallBatchesGiveWayInPartsToo() throws IOException {
     whenFull = WhenFull.DROP_OLDEST;
     maxBytes = 1L << 30;
-    open();
+    openSpool();
     int frames = 300;
     int framesBatches = 1_000;
     for (int number = 0; number < frames; number++) {
@@ -606,7 +574,7 @@ final class SpoolTest {
 
   @Test
   void twoAgentsDoNotShareASpool() throws IOException {
-    open();
+    openSpool();
 
     assertThatThrownBy(() -> TestSpool.open(directory, agent, new SpoolMetrics()))
         .isInstanceOf(IOException.class)
@@ -619,8 +587,8 @@ final class SpoolTest {
     // Permissions do not stop root, but a file in place of the directory does.
     Path file = Files.writeString(directory.resolve("file"), "");
 
-    assertThatThrownBy(
-            () -> TestSpool.open(file.resolve("spool"), new AgentIdentity(1, 2, 3), metrics()))
+    assertThatThrownBy(() ->
+            TestSpool.open(file.resolve("spool"), new AgentIdentity(1, 2, 3), new SpoolMetrics()))
         .isInstanceOf(IOException.class)
         .hasMessageStartingWith("spool.directory = " + file.resolve("spool"))
         .hasMessageContaining("set spool.directory to another one");
@@ -629,10 +597,10 @@ final class SpoolTest {
   @Test
   void whatIsForcedToTheDiskBeforeTheAnswerIsThereToo() throws IOException {
     flush = Flush.COMMIT;
-    open();
+    openSpool();
     commit(0, 30, 100_000);
     kill();
-    open();
+    openSpool();
 
     assertThat(spool.takeRecovered())
         .extracting(SpooledBatch::sequence)
@@ -641,7 +609,7 @@ final class SpoolTest {
 
   @Test
   void theAgeOfTheOldestIsTold() throws IOException {
-    open();
+    openSpool();
     assertThat(sample("spool_oldest_seconds")).isZero();
     List<SpooledBatch> batches = commit(0, 1, 10);
     pass(5_000);
@@ -650,43 +618,6 @@ final class SpoolTest {
     assertThat(sample("spool_oldest_seconds")).isEqualTo(7);
     spool.settle(batches.getFirst(), Settlement.PUBLISHED);
     assertThat(sample("spool_oldest_seconds")).isEqualTo(2);
-  }
-
-  private void pass(long millis) {
-    unixMillis += millis;
-    nowNanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(millis));
-  }
-
-  private SpoolMetrics metrics() {
-    metrics = new SpoolMetrics();
-    return metrics;
-  }
-
-  private void open() throws IOException {
-    agent = new AgentIdentity(7, 8, ++epoch);
-    frame = new Frame(agent, () -> spool.nowMillis());
-    SpoolConfig config = new SpoolConfig(directory, maxBytes, maxBatches, 24, whenFull, flush);
-    spool = Spool.open(config, agent, metrics(), TestSpool.clocks(nowNanos::get, () -> unixMillis));
-    spool.outlet(outlet);
-  }
-
-  /** Leaves the directory as a kill does, and continues with a copy of it. */
-  private void kill() throws IOException {
-    Path copy = Files.createDirectory(directory.resolveSibling(directory.getFileName() + "-copy"));
-    for (Path file : files("")) {
-      Files.copy(file, copy.resolve(file.getFileName()));
-    }
-    spool.close();
-    for (Path file : files("")) {
-      Files.delete(file);
-    }
-    try (Stream<Path> copies = Files.list(copy)) {
-      for (Path file : copies.toList()) {
-        Files.move(
-            file, directory.resolve(file.getFileName()), StandardCopyOption.REPLACE_EXISTING);
-      }
-    }
-    Files.delete(copy);
   }
 
   private List<SpooledBatch> commit(int from, int to, int bytes) throws IOException {
@@ -701,53 +632,11 @@ final class SpoolTest {
     return batches;
   }
 
-  private void tend() {
-    nowNanos.addAndGet(200_000_000);
-    spool.tend();
-  }
-
-  private List<Path> segments() throws IOException {
-    return files(".seg");
-  }
-
   private void deleteNewest() throws IOException {
     Files.delete(segments().getLast());
   }
 
-  private List<Path> files(String suffix) throws IOException {
-    try (Stream<Path> files = Files.list(directory)) {
-      return files.filter(file -> file.toString().endsWith(suffix)).sorted().toList();
-    }
-  }
-
   private static byte[] body(String text) {
     return text.getBytes(UTF_8);
-  }
-
-  private static Checkpoint.Request request(int number) {
-    return new Checkpoint.Request(number, -number, 100);
-  }
-
-  private double dropped(String reason) {
-    return value(metrics, "spans_dropped_total", "reason", reason);
-  }
-
-  private double sample(String name) {
-    return value(metrics, name);
-  }
-
-  private static final class RecordingOutlet implements Outlet {
-    final List<SpooledBatch> appended = new ArrayList<>();
-    final List<SpooledBatch> forgotten = new ArrayList<>();
-
-    @Override
-    public void append(List<SpooledBatch> batches) {
-      appended.addAll(batches);
-    }
-
-    @Override
-    public void forget(List<SpooledBatch> batches) {
-      forgotten.addAll(batches);
-    }
   }
 }
