@@ -53,7 +53,7 @@ final class ArchitectureTest {
   }
 
   @Test
-  void whatAllStandOnStandsOnNothingOfTheFlow() {
+  void sharedPackagesDependOnNoPartOfTheFlow() {
     noClasses()
         .that()
         .resideInAnyPackage(
@@ -74,7 +74,7 @@ final class ArchitectureTest {
   }
 
   @Test
-  void sourcesKnowThePipelineByItsContractsOnly() {
+  void sourcesDependOnlyOnThePipelinesContracts() {
     noClasses()
         .that()
         .resideInAPackage("org.traceetl.agent.source..")
@@ -86,6 +86,21 @@ final class ArchitectureTest {
             "org.traceetl.agent.spool",
             "org.traceetl.agent.route",
             "org.apache.rocketmq..")
+        .check(CLASSES);
+  }
+
+  /** Each package counts in a metric set of its own. */
+  @Test
+  void onlyTheProgramKnowsTheRegistry() {
+    noClasses()
+        .that()
+        .resideOutsideOfPackages("org.traceetl.agent", "org.traceetl.agent.telemetry")
+        .should()
+        .dependOnClassesThat()
+        .haveSimpleNameStartingWith("AgentMetrics")
+        .orShould()
+        .dependOnClassesThat()
+        .haveSimpleName("CollectorRegistry")
         .check(CLASSES);
   }
 

@@ -63,7 +63,7 @@ final class DocumentationTest {
   }
 
   @Test
-  void everyMetricStandsWithItsTypeAndHelp(@TempDir Path directory) throws Exception {
+  void everyMetricIsDocumentedWithTypeAndHelp(@TempDir Path directory) throws Exception {
     Map<String, String> types = new TreeMap<>();
     Map<String, String> helps = new TreeMap<>();
     families(metricsOf(directory), types, helps);

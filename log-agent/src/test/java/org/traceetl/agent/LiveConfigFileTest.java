@@ -32,7 +32,7 @@ final class LiveConfigFileTest {
   }
 
   @Test
-  void otherKeysTakeARestart() throws Exception {
+  void otherKeysRequireARestart() throws Exception {
     LiveConfigFile file = start("files: {paths: [/a]}");
 
     write("files: {paths: [/a]}\notlp: {grpc-port: 14317}");

@@ -17,7 +17,8 @@ final class LogAgentTest {
   private final StringWriter err = new StringWriter();
 
   @Test
-  void aGoodConfigurationIsPrintedAsItIsInForce(@TempDir Path directory) throws IOException {
+  void validConfigurationIsPrintedWithItsEffectiveValues(@TempDir Path directory)
+      throws IOException {
     Path file = Files.writeString(directory.resolve("agent.yaml"), "otlp: {grpc-port: 14317}");
 
     assertThat(run(Map.of(), "--check-config", "--config", file.toString())).isZero();
@@ -25,7 +26,7 @@ final class LogAgentTest {
   }
 
   @Test
-  void aWrongConfigurationIsToldInFull() {
+  void everyConfigurationErrorIsReported() {
     Map<String, String> environment =
         Map.of("TRACE_ETL_AGENT_OTLP_GRPC_PORT", "x", "TRACE_ETL_AGENT_TELEMETRY_PORT", "-1");
 
@@ -37,30 +38,31 @@ final class LogAgentTest {
   }
 
   @Test
-  void aMissingFileIsTold() {
+  void missingConfigurationFileIsReported() {
     assertThat(run(Map.of(), "--check-config", "--config", "/none.yaml")).isEqualTo(2);
     assertThat(err.toString()).startsWith("--config = /none.yaml: cannot read the file");
   }
 
   @Test
-  void aWrongRoutingFileEndsTheStart(@TempDir Path directory) throws IOException {
+  void invalidRoutingFileEndsTheStart(@TempDir Path directory) throws IOException {
     Path file = Files.writeString(directory.resolve("routing.yaml"), "spread: wide\n");
     Map<String, String> environment = Map.of("TRACE_ETL_AGENT_ROUTING_FILE", file.toString());
 
     assertThat(run(environment, "--check-config")).isEqualTo(2);
     assertThat(run(environment)).isEqualTo(2);
     assertThat(err.toString().lines())
-        .containsOnly("routing.file = " + file + ": line 1: spread = wide: must be series or random");
+        .containsOnly(
+            "routing.file = " + file + ": line 1: spread = wide: must be series or random");
   }
 
   @Test
-  void anUnknownOptionIsTold() {
+  void unknownOptionIsReported() {
     assertThat(run(Map.of(), "--chek-config")).isEqualTo(2);
     assertThat(err.toString()).contains("Unknown option: '--chek-config'");
   }
 
   @Test
-  void helpSaysWhatTheExitCodesMean() {
+  void helpExplainsTheExitCodes() {
     assertThat(run(Map.of(), "--help")).isZero();
     assertThat(out.toString()).contains("--config=FILE", "Exit codes: 1 cannot start");
   }

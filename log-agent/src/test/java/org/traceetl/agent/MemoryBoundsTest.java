@@ -28,7 +28,7 @@ final class MemoryBoundsTest {
   }
 
   @Test
-  void whatIsAllowedMoreIsReckonedWith() throws Exception {
+  void higherLimitsRaiseTheBounds() throws Exception {
     MemoryBounds usual = bounds("");
     assertThat(usual.fit(usual.heapBytes(), usual.directBytes())).isTrue();
     assertThat(usual.fit(usual.heapBytes() - 1, usual.directBytes())).isFalse();
@@ -45,7 +45,7 @@ final class MemoryBoundsTest {
   }
 
   @Test
-  void theSumIsToldInOneLine() throws Exception {
+  void sumIsLoggedInOneLine() throws Exception {
     assertThat(bounds("").describe(512 * MIB, 320 * MIB))
         .matches(
             "Memory: with all stages at their limits, the agent uses \\d+ of 512 MiB of heap and"
@@ -54,7 +54,7 @@ final class MemoryBoundsTest {
 
   /** The manual lists each stage with its default. */
   @Test
-  void theManualHasEachStage() throws Exception {
+  void manualListsEachStage() throws Exception {
     String manual = Files.readString(Path.of("..", "docs", "install.md"));
     for (MemoryBounds.Stage stage : bounds("").stages()) {
       assertThat(manual)

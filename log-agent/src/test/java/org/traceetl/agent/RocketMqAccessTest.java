@@ -69,7 +69,7 @@ final class RocketMqAccessTest {
   }
 
   @Test
-  void withAWrongKeyAllStaysInTheSpoolUntilItIsRight() throws Exception {
+  void spansStayInTheSpoolWhileTheKeyIsWrong() throws Exception {
     Path log = directory.resolve("trace.log");
     Files.writeString(log, line(1) + line(2));
     try (RunningAgent wrong = start(log, "not-hunter2")) {
@@ -87,7 +87,7 @@ final class RocketMqAccessTest {
   }
 
   @Test
-  void whoDoesNotSpeakTlsIsToldNothing() throws Exception {
+  void clientWithoutTlsGetsNoAnswer() throws Exception {
     try (RocketMqTransport plain = transport("plain", Optional.empty())) {
       assertThatThrownBy(plain::queues)
           .isInstanceOf(IOException.class)
@@ -96,7 +96,7 @@ final class RocketMqAccessTest {
   }
 
   @Test
-  void aCertificateOfAnotherRootIsNotTaken() throws Exception {
+  void certificateOfAnotherRootIsRefused() throws Exception {
     RocketMqConfig.Tls other = new RocketMqConfig.Tls(Optional.of(directory.resolve("other.crt")));
     try (RocketMqTransport mistrusting = transport("mistrusting", Optional.of(other))) {
       assertThatThrownBy(mistrusting::queues)

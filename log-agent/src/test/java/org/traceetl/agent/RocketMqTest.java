@@ -68,7 +68,7 @@ final class RocketMqTest {
   }
 
   @Test
-  void aTopicThatIsMissingIsNamedAlongWithTheWayToCreateIt() throws IOException {
+  void missingTopicIsNamedWithTheCommandToCreateIt() throws IOException {
     try (RocketMqTransport transport = RocketMqTransport.start(config("not-there"), "missing")) {
       assertThatThrownBy(transport::queues)
           .isInstanceOf(IOException.class)
@@ -103,7 +103,7 @@ final class RocketMqTest {
   }
 
   @Test
-  void aMessageThatIsTooLongForDecisionsIsNotKept() throws Exception {
+  void tooLongMessagesOfTheDecisionsTopicAreDiscarded() throws Exception {
     try (RocketMqTransport transport = RocketMqTransport.start(config("decided"), "too-long")) {
       broker.createTopic("too-long", 1);
       byte[] tooLong = new byte[HotspotDecisions.FORMAT.maxBytes() + 1];
@@ -119,7 +119,7 @@ final class RocketMqTest {
   }
 
   @Test
-  void batchesArriveAlsoThoseCommittedWhileTheBrokerWasAway() throws Exception {
+  void batchesOfAnOutageArriveAfterIt() throws Exception {
     String topic = "outage";
     broker.createTopic(topic, QUEUES);
     AgentIdentity agent = new AgentIdentity(1, 2, 3);
@@ -147,7 +147,7 @@ final class RocketMqTest {
   }
 
   @Test
-  void aRunningAgentBringsLinesOfAFileToTheBroker() throws Exception {
+  void runningAgentPublishesLinesOfAFile() throws Exception {
     String topic = "agent";
     Path log = directory.resolve("trace.log");
     RunningAgent agent = RunningAgent.start(agentConfig(topic, log), Clocks.SYSTEM);
@@ -178,7 +178,7 @@ final class RocketMqTest {
   }
 
   @Test
-  void anAgentStartedWhileTheBrokerIsAwayTakesSpansAndPublishesThemWhenItIsBack() throws Exception {
+  void spansAcceptedWithoutABrokerArePublishedLater() throws Exception {
     String topic = "restart";
     Path log = directory.resolve("restart.log");
     broker.createTopic(topic, QUEUES);
@@ -204,7 +204,7 @@ final class RocketMqTest {
   }
 
   @Test
-  void aSecondDrainTellsWhatTheFirstDid() throws Exception {
+  void secondDrainReturnsTheFirstResult() throws Exception {
     RunningAgent agent =
         RunningAgent.start(agentConfig("none", directory.resolve("none.log")), Clocks.SYSTEM);
     // The publisher has no time to report that nothing is left.

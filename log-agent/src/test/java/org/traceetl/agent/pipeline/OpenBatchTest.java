@@ -62,7 +62,7 @@ final class OpenBatchTest {
 
   /** The index of strings takes up to seven times their bytes. */
   @Test
-  void theShortestStringsMakeNoBatchThatHoldsMoreThanIsReckonedWith() {
+  void shortestStringsStayWithinTheMemoryBound() {
     PipelineConfig config = PipelineConfig.defaults();
     int strings = 0;
     while (batch.spanBytes() < config.batchBytes()) {
@@ -83,7 +83,7 @@ final class OpenBatchTest {
   }
 
   @Test
-  void arraysThatOneSpanMadeLongAreHeld() {
+  void enlargedArraysAreKept() {
     PipelineConfig config = PipelineConfig.defaults();
     for (int i = 0; i < 10; i++) {
       add(span.attributes, "key " + i, ("" + i).repeat(30_000));
@@ -98,7 +98,7 @@ final class OpenBatchTest {
   }
 
   @Test
-  void unremarkableSpansThatAreAlikeAreOneGroup() {
+  void equalUnremarkableSpansFormOneGroup() {
     add(span.attributes, "db.system.name", "redis");
     span.statusMessage = "not kept".getBytes(UTF_8);
     span.statusMessageLength = span.statusMessage.length;
@@ -151,7 +151,7 @@ final class OpenBatchTest {
   }
 
   @Test
-  void eventsGoWithTheirSpansAndTellGroupsApart() {
+  void eventsDistinguishGroups() {
     event("exception", "exception.type", "IOException");
     event("retry");
     event("exception", "exception.type", "KeyError", "n", "3");
@@ -224,7 +224,7 @@ final class OpenBatchTest {
   }
 
   @Test
-  void noBatchHasMoreSpansThanMayBe() {
+  void noBatchExceedsTheSpanLimit() {
     for (int i = 0; i < Limits.MAX_SPANS; i++) {
       assertThat(batch.isFull(ENTRIES)).isFalse();
       batch.addUnremarkable(span("SET", i));

@@ -74,7 +74,7 @@ final class TranscodingAllocationTest {
   }
 
   @Test
-  void spansGoFromTheRequestToTheSpoolWithoutGarbage() throws Exception {
+  void requestsReachTheSpoolWithoutAllocationPerSpan() throws Exception {
     run();
     published.batches = 0;
     published.bytes = 0;

@@ -59,7 +59,7 @@ final class DecisionsWatchTest {
   }
 
   @Test
-  void aRecordWithoutASignatureOfTheServersIsRefused() throws Exception {
+  void recordWithoutAValidSignatureIsRefused() throws Exception {
     KeyPair servers = KeyPairGenerator.getInstance("Ed25519").generateKeyPair();
     KeyPair stranger = KeyPairGenerator.getInstance("Ed25519").generateKeyPair();
     publicKeys = writtenTo("keys.pem", servers);
@@ -83,7 +83,7 @@ final class DecisionsWatchTest {
   }
 
   @Test
-  void withoutPublicKeysASignedRecordIsFollowedLikeAnyOther() throws Exception {
+  void signedRecordIsAcceptedWithoutPublicKeys() throws Exception {
     DecisionsWatch watch = watch();
     topic.add(signed(decisions(5, 4), KeyPairGenerator.getInstance("Ed25519").generateKeyPair()));
     topic.add(decisions(6, 8).encode());
@@ -104,7 +104,7 @@ final class DecisionsWatchTest {
   }
 
   @Test
-  void theHighestEpochHoldsAndOfEqualOnesTheSameInAnyOrder() throws IOException {
+  void highestEpochWinsInAnyOrder() throws IOException {
     DecisionsWatch watch = watch();
     topic.add(decisions(5, 4).encode());
     topic.add(decisions(7, 8).encode());
@@ -125,7 +125,7 @@ final class DecisionsWatchTest {
   }
 
   @Test
-  void whereAnotherBrokerHoldsTheLowestQueueItsRecordsAreRead() throws IOException {
+  void recordsAreReadAgainFromAnotherBroker() throws IOException {
     DecisionsWatch watch = watch();
     topic.add(decisions(5, 4).encode());
     watch.doWork();
@@ -148,7 +148,7 @@ final class DecisionsWatchTest {
   }
 
   @Test
-  void theDecisionsInForceAreShown() throws IOException {
+  void decisionsInForceAreMeasured() throws IOException {
     DecisionsWatch watch = watch();
     topic.add(decisions(7, 8).encode());
     watch.doWork();
@@ -158,7 +158,7 @@ final class DecisionsWatchTest {
   }
 
   @Test
-  void whatIsNoRecordIsCountedAndTheOthersHold() throws IOException {
+  void invalidRecordsAreCountedAndTheOthersApply() throws IOException {
     DecisionsWatch watch = watch();
     byte[] later = decisions(9, 4).encode();
     later[4] = 2;
@@ -175,7 +175,7 @@ final class DecisionsWatchTest {
   }
 
   @Test
-  void anAgentStartedWhileTheBrokerIsAwayGoesOnByWhatItKnew() throws IOException {
+  void storedDecisionsApplyWhileTheBrokerIsUnreachable() throws IOException {
     topic.add(decisions(7, 8).encode());
     watch().doWork();
     told.clear();
@@ -192,7 +192,7 @@ final class DecisionsWatchTest {
   }
 
   @Test
-  void aDamagedFileIsLeftOut() throws IOException {
+  void damagedFileIsIgnored() throws IOException {
     topic.add(decisions(7, 8).encode());
     watch().doWork();
     byte[] content = state.read("hotspots").orElseThrow();
@@ -206,7 +206,7 @@ final class DecisionsWatchTest {
   }
 
   @Test
-  void learntNamesAreFollowedAndKeptBesideHotspots() throws IOException {
+  void learntNamesAndHotspotsAreFollowedAndStored() throws IOException {
     topic.add(decisions(7, 8).encode());
     topic.add(learnt(6, "/users/").encode());
     topic.add(learnt(5, "/orders/").encode());
@@ -228,7 +228,7 @@ final class DecisionsWatchTest {
   }
 
   @Test
-  void aKindThatIsNotFollowedIsPassedBy() throws IOException {
+  void recordsOfAnUnfollowedKindAreIgnored() throws IOException {
     namesFollowed = false;
     topic.add(learnt(6, "/users/").encode());
     topic.add(decisions(7, 8).encode());
@@ -240,7 +240,7 @@ final class DecisionsWatchTest {
   }
 
   @Test
-  void whatIsNoRecordIsCountedAlsoWhereHotspotsAreNotFollowed() throws IOException {
+  void invalidRecordsAreCountedIfHotspotsAreNotFollowed() throws IOException {
     hotspotsFollowed = false;
     topic.add(new byte[0]);
     topic.add(new byte[100]);

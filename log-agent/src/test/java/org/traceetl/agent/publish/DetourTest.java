@@ -16,20 +16,20 @@ final class DetourTest {
   private final Detour detour = new Detour(10, broker -> parts.getOrDefault(broker, 0.0));
 
   @Test
-  void aBrokerIsLeftWhenItHasBeenAwayForTheConfiguredTime() {
+  void brokerIsAvoidedWhenUnreachableForTheConfiguredTime() {
     assertThat(detour.around(ALL, Map.of("b", 5L), 14)).isEqualTo(ALL);
     assertThat(detour.around(ALL, Map.of("b", 5L), 15)).isEqualTo(topology("a", "c"));
     assertThat(detour.around(ALL, Map.of(), 16)).isEqualTo(ALL);
   }
 
   @Test
-  void noneIsLeftWhileAllAreAway() {
+  void noBrokerIsAvoidedWhileAllAreUnreachable() {
     assertThat(detour.around(ALL, Map.of("a", 0L, "b", 4L, "c", 5L), 12)).isEqualTo(ALL);
     assertThat(detour.around(ALL, Map.of("a", 0L, "b", 4L, "c", 5L), 100)).isEqualTo(ALL);
   }
 
   @Test
-  void aBrokerOverItsPartIsLeftUntilItHasHalfOfIt() {
+  void brokerOverItsShareIsAvoidedUntilHalfIsLeft() {
     parts.put("b", 0.34);
     assertThat(detour.around(ALL, Map.of(), 0)).isEqualTo(topology("a", "c"));
     parts.put("b", 0.17);
@@ -39,14 +39,14 @@ final class DetourTest {
   }
 
   @Test
-  void aBrokerOverItsPartIsLeftAlsoWhileAllAreAway() {
+  void brokerOverItsShareIsAvoidedWhileAllAreUnreachable() {
     parts.put("b", 0.5);
     assertThat(detour.around(ALL, Map.of("a", 0L, "b", 0L, "c", 0L), 100))
         .isEqualTo(topology("a", "c"));
   }
 
   @Test
-  void theOnlyBrokerIsNeverLeft() {
+  void onlyBrokerIsNeverAvoided() {
     parts.put("a", 1.1);
     assertThat(detour.around(topology("a"), Map.of("a", 0L), 100)).isEqualTo(topology("a"));
   }

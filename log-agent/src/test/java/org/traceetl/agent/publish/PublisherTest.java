@@ -87,7 +87,7 @@ final class PublisherTest {
   }
 
   @Test
-  void whatTheBrokerHasWithoutAReplicaStaysAndIsSentAgainUnderItsName() throws Exception {
+  void unreplicatedBatchesAreSentAgainUnderTheirNames() throws Exception {
     transport.mode(Mode.STORE_WITHOUT_REPLICA);
     start();
     commit(A, 0);
@@ -103,7 +103,7 @@ final class PublisherTest {
   }
 
   @Test
-  void aStepOfTheWallClockDropsNothing() throws Exception {
+  void wallClockStepDropsNothing() throws Exception {
     transport.mode(Mode.UNREACHABLE);
     start();
     commit(A, 0);
@@ -119,7 +119,7 @@ final class PublisherTest {
   }
 
   @Test
-  void aStepOfTheWallClockBetweenTwoRunsDropsNothing() throws Exception {
+  void wallClockStepBetweenRunsDropsNothing() throws Exception {
     transport.mode(Mode.UNREACHABLE);
     start();
     commit(A, 0);
@@ -136,7 +136,7 @@ final class PublisherTest {
   }
 
   @Test
-  void theAgeThatABatchHadInTheRunBeforeCounts() throws Exception {
+  void ageInTheEarlierRunCounts() throws Exception {
     transport.mode(Mode.UNREACHABLE);
     start();
     commit(A, 0);
@@ -158,7 +158,7 @@ final class PublisherTest {
   }
 
   @Test
-  void whatTheBrokerRefusesForGoodIsDroppedAndCounted() throws Exception {
+  void permanentlyRefusedBatchesAreDroppedAndCounted() throws Exception {
     transport.refuse(batch -> batch.sequence() == 1);
     start();
     for (int sequence = 0; sequence < 3; sequence++) {
@@ -171,7 +171,7 @@ final class PublisherTest {
   }
 
   @Test
-  void batchesOfEarlierRunsAreSentFirstAndUnderTheirNames() throws Exception {
+  void batchesOfEarlierRunsAreSentFirst() throws Exception {
     transport.mode(Mode.UNREACHABLE);
     for (int run = 0; run < 3; run++) {
       start();
@@ -198,7 +198,7 @@ final class PublisherTest {
   }
 
   @Test
-  void whatWasConfirmedBeforeAStopIsNotSentAgain() throws Exception {
+  void confirmedBatchesAreNotSentAgain() throws Exception {
     start();
     commit(A, 0);
     await().until(() -> spool.batches() == 0);
@@ -213,7 +213,7 @@ final class PublisherTest {
   }
 
   @Test
-  void aBrokerThatIsAwayHoldsUpNoOtherAndHasNoMemory() throws Exception {
+  void unreachableBrokerBlocksNoOtherAndUsesNoMemory() throws Exception {
     mostBodyBytes = 100;
     transport.away("broker-b");
     start();
@@ -238,7 +238,7 @@ final class PublisherTest {
   }
 
   @Test
-  void newSpansLeaveABrokerThatIsAwayAndItsBatchesWaitForIt() throws Exception {
+  void newSpansAvoidAnUnreachableBroker() throws Exception {
     Topology both = new Topology(List.of(A, B));
     transport.away("broker-b");
     start();
@@ -257,7 +257,7 @@ final class PublisherTest {
   }
 
   @Test
-  void newSpansLeaveABrokerThatHasItsPartOfTheSpool() throws Exception {
+  void newSpansAvoidABrokerOverItsShareOfTheSpool() throws Exception {
     Topology both = new Topology(List.of(A, B));
     maxBytes = 8 << 20;
     mostBodyBytes = 0;
@@ -274,7 +274,7 @@ final class PublisherTest {
   }
 
   @Test
-  void aTransportThatThrowsForOneBrokerHoldsUpNoOther() throws Exception {
+  void failingTransportOfOneBrokerBlocksNoOther() throws Exception {
     transport.throwing("broker-b");
     start();
     for (int queue = 0; queue < 8; queue++) {
@@ -291,7 +291,7 @@ final class PublisherTest {
   }
 
   @Test
-  void aBatchWhoseBytesChangedOnDiskIsDroppedAndTheOthersAreSent() throws Exception {
+  void damagedBatchesAreDroppedAndTheOthersSent() throws Exception {
     transport.mode(Mode.UNREACHABLE);
     mostBodyBytes = 0;
     start();

@@ -18,7 +18,7 @@ final class QueueBacklogTest {
   private final QueueBacklog lane = new QueueBacklog();
 
   @Test
-  void noBatchIsSentFartherFromTheOldestUnconfirmedOneThanTheServerCanTell() {
+  void batchesAreSentWithinTheSequenceWindow() {
     add(0, 2 * QueueBacklog.SEQUENCE_WINDOW);
     List<Attempt> sent = sendAll(0);
     assertThat(sent).hasSize(QueueBacklog.SEQUENCE_WINDOW);
@@ -31,7 +31,7 @@ final class QueueBacklogTest {
   }
 
   @Test
-  void afterAFailureOneBatchAtATimeIsTriedWhenThePauseIsOver() {
+  void oneBatchAtATimeIsSentAfterAFailure() {
     add(0, 10);
     sendAll(0).forEach(attempt -> lane.failed(attempt, 5));
     lane.pauseUntil(100);
@@ -47,7 +47,7 @@ final class QueueBacklogTest {
   }
 
   @Test
-  void attemptsThatWereUnderWayTogetherFailOnce() {
+  void concurrentAttemptsFailOnce() {
     add(0, 3);
     List<Attempt> sent = sendAll(0);
 
@@ -59,7 +59,7 @@ final class QueueBacklogTest {
   }
 
   @Test
-  void anAnswerAfterItsAttemptWasTakenForLostStillCounts() {
+  void lateAnswerToALostAttemptCounts() {
     add(0, 1);
     Attempt lost = next(0);
     assertThat(lane.startedBefore(10)).containsExactly(lost);
@@ -83,7 +83,7 @@ final class QueueBacklogTest {
   }
 
   @Test
-  void nothingOfARunIsSentBeforeAllOfTheOneBeforeIsConfirmed() {
+  void runIsSentAfterTheEarlierRunIsConfirmed() {
     add(5, 7);
     for (int sequence = 0; sequence < 2; sequence++) {
       lane.add(TestSpool.batch(SECOND_RUN, QUEUE, sequence, new byte[1]));
@@ -98,7 +98,7 @@ final class QueueBacklogTest {
   }
 
   @Test
-  void whatIsDroppedWhileItWaitsIsNotSent() {
+  void droppedBatchIsNotSent() {
     add(0, 3);
     Attempt first = next(0);
     lane.failed(first, 0);

@@ -83,7 +83,7 @@ final class RocketMqPermissionsTest {
   }
 
   @Test
-  void whoMayNotPublishKeepsTheSpans() throws Exception {
+  void spansStayWithoutThePermissionToPublish() throws Exception {
     user("publishes-nothing", without("Topic:" + SPANS, PUB));
     try (RunningAgent agent = start("publishes-nothing")) {
       await().atMost(LONG).until(() -> value(agent, "send_failures_total{kind=\"denied\",}") > 0);
@@ -97,7 +97,7 @@ final class RocketMqPermissionsTest {
     "Topic:" + DECISIONS + ", GET",
     "Group:log-agent, SUB"
   })
-  void whoMayNotReadDecisionsIsToldWhichTopic(String resource, Action action) throws Exception {
+  void deniedReadOfDecisionsNamesTheTopic(String resource, Action action) throws Exception {
     String user = "without-" + action + "-" + resource.replace(':', '-');
     user(user, without(resource, action));
     RocketMqConfig config =

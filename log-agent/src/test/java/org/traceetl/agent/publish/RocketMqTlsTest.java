@@ -30,12 +30,12 @@ final class RocketMqTlsTest {
   }
 
   @Test
-  void rootsThatCannotBeRead() {
+  void unreadableRootsAreRefused() {
     assertRefused("none.crt", "TLS cannot be set up", "none.crt");
   }
 
   @Test
-  void aCertificateOfItsOwnThatCannotBeRead() throws Exception {
+  void unreadableClientCertificateIsRefused() throws Exception {
     roots();
     TlsSystemConfig.tlsClientCertPath = directory.resolve("none.pem").toString();
     TlsSystemConfig.tlsClientKeyPath = directory.resolve("none.key").toString();
@@ -44,7 +44,7 @@ final class RocketMqTlsTest {
   }
 
   @Test
-  void aFileOfTheClientThatSwitchesTheCheckOff() throws Exception {
+  void clientFileThatDisablesTheCheckIsRefused() throws Exception {
     roots();
     for (String line :
         new String[] {

@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 final class RocketMqTransportTest {
   @Test
-  void failuresAreToldByTheirCauseWrappedOrNot() {
+  void wrappedFailuresAreClassifiedByTheirCause() {
     RemotingTimeoutException timeout = new RemotingTimeoutException("waited 3,000 ms");
     RemotingConnectException connect = new RemotingConnectException("10.0.0.1:10911");
 
@@ -33,14 +33,14 @@ final class RocketMqTransportTest {
   }
 
   @Test
-  void aBrokerThatDeniesSaysWhatToCheck() {
+  void deniedAccessNamesTheKeysToCheck() {
     assertThat(told(new MQBrokerException(ResponseCode.NO_PERMISSION, "check signature failed")))
         .startsWith("denied MQBrokerException: ")
         .contains("check signature failed", "check rocketmq.access-key and rocketmq.secret-key");
   }
 
   @Test
-  void illegalMessagesAreRefusedWhoeverFindsThem() {
+  void illegalMessagesAreRefused() {
     assertThat(told(new MQBrokerException(ResponseCode.MESSAGE_ILLEGAL, "too long")))
         .startsWith("refused ");
     assertThat(told(new MQClientException(ResponseCode.MESSAGE_ILLEGAL, "too long")))
@@ -48,7 +48,7 @@ final class RocketMqTransportTest {
   }
 
   @Test
-  void decisionsStandWhereTheLowestQueueCanBeWrittenAndRead() {
+  void decisionsAreReadFromTheLowestUsableQueue() {
     TopicRouteData route = new TopicRouteData();
     route.setBrokerDatas(
         List.of(new BrokerData("cluster", "a", null), new BrokerData("cluster", "b", null)));

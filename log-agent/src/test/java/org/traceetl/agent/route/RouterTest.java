@@ -28,7 +28,7 @@ final class RouterTest {
   private final Router router = new Router(RoutingRules.defaults());
 
   @Property(tries = 200)
-  void aNewQueueIsTheOnlyOneThatSpansMoveToWhileTheirOldOneStaysACandidate(
+  void spansMoveOnlyToTheAddedQueue(
       @ForAll @NotEmpty String application,
       @ForAll @IntRange(min = 1, max = 40) int queues,
       @ForAll @IntRange(min = 1, max = 5) int candidates) {
@@ -54,7 +54,7 @@ final class RouterTest {
   }
 
   @Property(tries = 200)
-  void theOrderInWhichTheBrokerNamesItsQueuesDoesNotMatter(@ForAll String application) {
+  void orderOfQueuesDoesNotMatter(@ForAll String application) {
     List<BrokerQueue> reversed = new ArrayList<>(topology(9).queues()).reversed();
 
     Route one = route(router, application, topology(9));
@@ -67,7 +67,7 @@ final class RouterTest {
   }
 
   @Test
-  void aSeriesStaysOnOneQueueWhateverItsSpansAre() {
+  void seriesStaysOnOneQueue() {
     Route route = route(router, "checkout", topology(8));
     SpanView span = span("GET /", 2, 0);
     int candidate = route.candidate(span, new SeriesHash());
@@ -102,7 +102,7 @@ final class RouterTest {
   }
 
   @Test
-  void anApplicationWithARuleOfItsOwnFollowsIt() {
+  void ruleOfAnApplicationDeterminesItsQueues() {
     Router ruled = ruled(2, Map.of("hot", new Rule(4, Spread.RANDOM, true)));
     Topology topology = topology(8);
     Route hot = route(ruled, "hot", topology);
@@ -120,7 +120,7 @@ final class RouterTest {
   }
 
   @Test
-  void aTopicWithFewerQueuesThanCandidatesGivesThemAll() {
+  void allQueuesAreCandidatesInASmallTopic() {
     assertThat(route(router, "checkout", topology(1)).size()).isEqualTo(1);
   }
 
@@ -134,7 +134,7 @@ final class RouterTest {
   }
 
   @Test
-  void aDecisionGivesMoreQueuesUnlessTheRulesPinThem() {
+  void decisionsAddQueuesUnlessTheRulesPinThem() {
     RoutingRules rules =
         new RoutingRules(
             new Rule(3, Spread.SERIES, false),
@@ -174,7 +174,7 @@ final class RouterTest {
   }
 
   @Test
-  void spansOfOneSeriesGoToOneQueueWhateverIdentifiersAreInTheirNames() {
+  void identifiersInNamesDoNotChangeTheQueue() {
     Route route = route(ruled(8, Map.of()), "shop", topology(8));
     SeriesHash seriesHash = new SeriesHash();
     int ofTemplate = route.candidate(span("GET /users/{id}", 2, 0), seriesHash);
@@ -186,7 +186,7 @@ final class RouterTest {
   }
 
   @Test
-  void spansOfALearntSeriesGoToOneQueueOnceTheRuleIsKnown() {
+  void learntRuleJoinsASeriesOnOneQueue() {
     NameRules rules = new NameRules(List.of(new NameRule("/users/", 1, 500, 1)));
     Router learnt =
         new Router(
@@ -218,7 +218,7 @@ final class RouterTest {
   }
 
   @Property(tries = 200)
-  void whenAnApplicationGrowsItsOldQueuesStayAndOnlyWhatGoesToNewOnesMoves(
+  void growingApplicationKeepsItsQueues(
       @ForAll @NotEmpty String application, @ForAll @IntRange(min = 1, max = 10) int k) {
     Topology topology = topology(20);
     Route before = route(ruled(k, Map.of()), application, topology);

@@ -43,7 +43,7 @@ final class DiskFullTest extends SpoolFixture {
   }
 
   @Test
-  void aFullDiskStopsTheSourcesAndLosesNothingAndWhatIsSentMakesRoom() throws Exception {
+  void fullDiskRefusesPayloadsUntilSentBatchesMakeRoom() throws Exception {
     openSpool();
     List<SpooledBatch> kept = fill();
     assertThat(kept.size()).isGreaterThan(40);
@@ -78,7 +78,7 @@ final class DiskFullTest extends SpoolFixture {
   }
 
   @Test
-  void thatThereIsSpaceAgainIsFoundOutWithoutAPayload() throws Exception {
+  void freedSpaceIsDetectedWithoutAPayload() throws Exception {
     openSpool();
     List<SpooledBatch> kept = fill();
     pass(2_000);
@@ -96,8 +96,7 @@ final class DiskFullTest extends SpoolFixture {
   }
 
   @Test
-  void whatCannotBeWrittenAgainAfterAFailedForceStaysAndIsWrittenWhenThereIsSpace()
-      throws Exception {
+  void failedRewriteIsRepeatedWhenThereIsSpace() throws Exception {
     flush = Flush.COMMIT;
     openSpool();
     List<SpooledBatch> kept = new ArrayList<>();
@@ -131,7 +130,7 @@ final class DiskFullTest extends SpoolFixture {
   }
 
   @Test
-  void onAFullDiskTheOldestGivesWayWhereThatIsConfigured() throws Exception {
+  void oldestBatchesAreDroppedOnAFullDisk() throws Exception {
     whenFull = WhenFull.DROP_OLDEST;
     openSpool();
     for (int sequence = 0; sequence < 200; sequence++) {
@@ -144,7 +143,7 @@ final class DiskFullTest extends SpoolFixture {
   }
 
   @Test
-  void anAgentWhoseDiskIsFullStartsWhenItHasSomethingToSendAndElseDoesNot() throws Exception {
+  void fullDiskPreventsTheStartUnlessBatchesWait() throws Exception {
     openSpool();
     commit(0);
     spool.close();
@@ -177,7 +176,7 @@ final class DiskFullTest extends SpoolFixture {
   }
 
   @Test
-  void aStartThatFailsDeletesNothingThatTheNextOneNeeds() throws Exception {
+  void failedStartDeletesNothingThatIsNeeded() throws Exception {
     openSpool();
     commit(0);
     spool.settle(takeOnly(), Settlement.PUBLISHED);
@@ -193,7 +192,7 @@ final class DiskFullTest extends SpoolFixture {
   }
 
   @Test
-  void anIdentityOnAFullDiskIsRaisedAgainAndAgain() throws Exception {
+  void epochIsIncrementedOnAFullDisk() throws Exception {
     try (StateDirectory state = StateDirectory.open(directory.resolve("state"))) {
       AgentIdentity.next(state);
       fillDisk();
@@ -205,7 +204,7 @@ final class DiskFullTest extends SpoolFixture {
   }
 
   @Test
-  void aReadOnlyDiskIsNamedAlongWithWhatToDo() throws Exception {
+  void readOnlyDiskIsNamedWithTheRemedy() throws Exception {
     assumeThat(run("mount", "-o", "remount,ro", directory.toString())).isZero();
 
     assertThatThrownBy(this::openSpool)

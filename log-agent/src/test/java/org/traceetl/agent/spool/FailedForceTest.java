@@ -30,7 +30,7 @@ final class FailedForceTest extends SpoolFixture {
   }
 
   @Test
-  void batchesWhoseForceFailedAreWrittenAgainBeforeTheHostFails() throws IOException {
+  void batchesAreRewrittenAfterAFailedForce() throws IOException {
     flush = Flush.OS;
     open();
     commit(0, 3);
@@ -55,7 +55,7 @@ final class FailedForceTest extends SpoolFixture {
   }
 
   @Test
-  void aFrameWhoseForceFailedIsWrittenToANewSegment() throws IOException {
+  void frameIsRewrittenToANewSegmentAfterAFailedForce() throws IOException {
     open();
     commit(0, 2);
     Path first = segments().getLast();
@@ -76,7 +76,7 @@ final class FailedForceTest extends SpoolFixture {
   }
 
   @Test
-  void sendersAreRefusedUntilAllIsForcedInANewSegment() throws IOException {
+  void sendersAreRefusedUntilANewSegmentIsForced() throws IOException {
     open();
     List<SpooledBatch> kept = commit(0, 2);
     failing.failsIf(() -> true);
@@ -108,7 +108,7 @@ final class FailedForceTest extends SpoolFixture {
   }
 
   @Test
-  void ofASegmentAndTheOneThatReplacesItOneCounts() throws IOException {
+  void replacedSegmentIsNotCountedTwice() throws IOException {
     open();
     commit(0, 3);
     Path first = segments().getLast();
@@ -147,7 +147,7 @@ final class FailedForceTest extends SpoolFixture {
   }
 
   @Test
-  void whatWasSettledStaysSettledInTheNewSegment() throws IOException {
+  void settledBatchesStaySettledInANewSegment() throws IOException {
     open();
     List<SpooledBatch> batches = commit(0, 4);
     spool.settle(batches.get(1), Settlement.PUBLISHED);
@@ -162,7 +162,7 @@ final class FailedForceTest extends SpoolFixture {
   }
 
   @Test
-  void aBatchWhosePagesTheSystemDroppedIsWrittenFromMemory() throws IOException {
+  void batchesWithDroppedPagesAreRewrittenFromMemory() throws IOException {
     open();
     List<SpooledBatch> batches = commit(0, 2);
     batches.get(1).body(null);
@@ -182,7 +182,7 @@ final class FailedForceTest extends SpoolFixture {
   }
 
   @Test
-  void whatAKilledRunMayNotHaveForcedIsForcedBeforeAnythingIsAnswered() throws IOException {
+  void recoveredSegmentsAreForcedBeforeAnyAnswer() throws IOException {
     flush = Flush.OS;
     open();
     commit(0, 2);
@@ -197,7 +197,7 @@ final class FailedForceTest extends SpoolFixture {
   }
 
   @Test
-  void aSegmentOfAnEarlierRunWhoseForceFailsIsReplacedInItsPlace() throws IOException {
+  void earlierSegmentIsReplacedInPlaceAfterAFailedForce() throws IOException {
     open();
     commit(0, 2);
     kill();
@@ -217,7 +217,7 @@ final class FailedForceTest extends SpoolFixture {
   }
 
   @Test
-  void theOrderStaysHoweverOftenSegmentsAreReplaced() throws IOException {
+  void repeatedReplacementKeepsTheOrder() throws IOException {
     open();
     for (int run = 0; run < 40; run++) {
       if (run < 3) {
@@ -237,7 +237,7 @@ final class FailedForceTest extends SpoolFixture {
   }
 
   @Test
-  void anAgentStartsToSendWhatItHasWhereNothingCanBeForced() throws IOException {
+  void agentSendsItsBatchesWhileForcesFail() throws IOException {
     open();
     commit(0, 2);
     kill();
@@ -257,7 +257,7 @@ final class FailedForceTest extends SpoolFixture {
   }
 
   @Test
-  void aSpoolThatIsClosedWritesAgainWhatItsLastForceDidNotBringToTheDisk() throws IOException {
+  void closeRewritesBatchesAfterAFailedForce() throws IOException {
     flush = Flush.OS;
     open();
     commit(0, 2);
@@ -270,7 +270,7 @@ final class FailedForceTest extends SpoolFixture {
   }
 
   @Test
-  void whatWasAnsweredIsThereOnceWhateverFails() throws IOException {
+  void answeredFramesAreRecoveredOnceAfterAnyFailure() throws IOException {
     for (long seed = 1; seed <= 40; seed++) {
       Random random = new Random(seed);
       TreeSet<Long> expected = new TreeSet<>();

@@ -41,13 +41,13 @@ final class SpoolKillTest {
   private int merged;
 
   @Test
-  void whatWasAnsweredIsThereAndNothingIsThereByHalves() throws Exception {
+  void answeredFramesSurviveKillsWhole() throws Exception {
     writeAndKillOften(Flush.OS, 8);
     assertThat(merged).isPositive();
   }
 
   @Test
-  void whatWasAnsweredIsThereOnceWhereForcesFail() throws Exception {
+  void answeredFramesSurviveKillsWhileForcesFail() throws Exception {
     writeAndKillOften(Flush.COMMIT, 4);
   }
 

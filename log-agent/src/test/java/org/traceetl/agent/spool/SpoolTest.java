@@ -27,7 +27,7 @@ import org.traceetl.agent.state.AgentIdentity;
 
 final class SpoolTest extends SpoolFixture {
   @Test
-  void whatIsCommittedIsThereAgainWithAllThatBelongsToIt() throws IOException {
+  void committedFramesAreRecoveredWithTheirCheckpoints() throws IOException {
     openSpool();
     frame.add(A, 7, body("first"), 3);
     frame.add(B, 0, body("second"), 4);
@@ -54,7 +54,7 @@ final class SpoolTest extends SpoolFixture {
   }
 
   @Test
-  void aPlaceMovesAndIsForgotten() throws IOException {
+  void positionMovesAndIsRemoved() throws IOException {
     openSpool();
     for (String content : List.of("1", "2", "3")) {
       frame.add(new Checkpoint.Position("moves", content), 0, 0, "");
@@ -71,7 +71,7 @@ final class SpoolTest extends SpoolFixture {
   }
 
   @Test
-  void whatIsSettledIsNotThereAgainOnceItIsNoted() throws IOException {
+  void recordedSettlementsSurviveAKill() throws IOException {
     openSpool();
     List<SpooledBatch> batches = commit(0, 4, 100);
     assertThat(spool.settle(batches.get(1), Settlement.PUBLISHED)).isTrue();
@@ -87,7 +87,7 @@ final class SpoolTest extends SpoolFixture {
   }
 
   @Test
-  void segmentsGoWhenAllOfThemIsSettledAndThePlacesAndRequestsStay() throws IOException {
+  void settledSegmentsAreDeletedAndCheckpointsStay() throws IOException {
     openSpool();
     frame.add(request(1), 1, 0, "");
     frame.add(new Checkpoint.Position("file", "1"), 0, 0, "");
@@ -117,7 +117,7 @@ final class SpoolTest extends SpoolFixture {
   }
 
   @Test
-  void aTornTailIsCutOffWhereverItIsTorn() throws IOException {
+  void tornTailIsCutOff() throws IOException {
     openSpool();
     commit(0, 1, 50);
     Path segment = segments().getLast();
@@ -143,7 +143,7 @@ final class SpoolTest extends SpoolFixture {
   }
 
   @Test
-  void aSegmentThatWasOnlyBegunDoesNotStandForThoseBefore() throws IOException {
+  void unfinishedSegmentReplacesNoEarlierOne() throws IOException {
     openSpool();
     frame.add(request(1), 1, 0, "");
     frame.add(new Checkpoint.Position("file", "1"), 0, 0, "");
@@ -159,7 +159,7 @@ final class SpoolTest extends SpoolFixture {
   }
 
   @Test
-  void theRequestsOfASmallDiskDoNotFillItsSegments() throws IOException {
+  void rememberedRequestsDoNotFillSmallSegments() throws IOException {
     openSpool();
     for (int i = 0; i < 100_000; i++) {
       frame.add(request(i), 1, 0, "");
@@ -178,7 +178,7 @@ final class SpoolTest extends SpoolFixture {
   }
 
   @Test
-  void aBitThatFlippedCostsItsFrameAndIsCounted() throws IOException {
+  void flippedBitLosesItsFrameAndIsCounted() throws IOException {
     openSpool();
     List<SpooledBatch> batches = commit(0, 3, 60);
     spool.settle(batches.get(1), Settlement.PUBLISHED);
@@ -242,7 +242,7 @@ final class SpoolTest extends SpoolFixture {
   }
 
   @Test
-  void hostileFilesAreNotBelieved() throws IOException {
+  void foreignFilesAreIgnored() throws IOException {
     openSpool();
     commit(0, 1, 10);
     kill();
@@ -262,7 +262,7 @@ final class SpoolTest extends SpoolFixture {
   }
 
   @Test
-  void framesWithAValidChecksumAndAnyContentAreRejectedNotThrown() throws IOException {
+  void arbitraryContentOfFramesIsRejected() throws IOException {
     Random random = new Random(8);
     FrameBuffer content = new FrameBuffer();
     Path path = directory.resolve("0000000001.seg");
@@ -283,7 +283,7 @@ final class SpoolTest extends SpoolFixture {
   }
 
   @Test
-  void bytesThatChangedOnDiskAreNotSent() throws IOException {
+  void changedBytesAreDetectedOnRead() throws IOException {
     openSpool();
     SpooledBatch batch = commit(0, 1, 1_000).getFirst();
     Path segment = segments().getLast();
@@ -297,7 +297,7 @@ final class SpoolTest extends SpoolFixture {
   }
 
   @Test
-  void aFullSpoolRefusesAndKeepsAllItHas() throws IOException {
+  void fullSpoolRefusesPayloadsAndKeepsItsBatches() throws IOException {
     openSpool();
     List<SpooledBatch> batches = new ArrayList<>();
     while (spool.hasRoom(300_000, false)) {
@@ -345,7 +345,7 @@ final class SpoolTest extends SpoolFixture {
   }
 
   @Test
-  void aSpoolThatIsFullByItsBatchesRefusesAndSaysSo() throws IOException {
+  void spoolAtItsBatchLimitRefusesPayloads() throws IOException {
     maxBatches = 64;
     openSpool();
     int committed = 0;
@@ -363,7 +363,7 @@ final class SpoolTest extends SpoolFixture {
   }
 
   @Test
-  void whatWaitsForOneBrokerDoesNotKeepTheRoomOfTheOthers() throws IOException {
+  void batchesForOneBrokerDoNotKeepConfirmedBytes() throws IOException {
     openSpool();
     List<Long> waiting = new ArrayList<>();
     for (long sequence = 0; sequence < 300; sequence++) {
@@ -397,7 +397,7 @@ final class SpoolTest extends SpoolFixture {
   }
 
   @Test
-  void aSpoolThatIsFullForTwoBrokersHasRoomWhenOneIsBack() throws IOException {
+  void spoolHasRoomWhenOneOfTwoBrokersIsBack() throws IOException {
     openSpool();
     List<SpooledBatch> batches = new ArrayList<>();
     for (long sequence = 0; spool.hasRoom(400_000, false); sequence++) {
@@ -429,8 +429,7 @@ final class SpoolTest extends SpoolFixture {
   }
 
   @Test
-  void aKillBetweenAMergeAndTheDeletionLeavesEachBatchOnce(@TempDir Path before)
-      throws IOException {
+  void killBetweenMergeAndDeletionDuplicatesNothing(@TempDir Path before) throws IOException {
     openSpool();
     List<SpooledBatch> waiting = new ArrayList<>();
     long sequence = 0;
@@ -470,7 +469,7 @@ final class SpoolTest extends SpoolFixture {
   }
 
   @Test
-  void theOldestGivesWayWhereThatIsConfigured() throws IOException {
+  void oldestBatchesAreDroppedIfConfigured() throws IOException {
     whenFull = WhenFull.DROP_OLDEST;
     openSpool();
     List<SpooledBatch> batches = commit(0, 60, 300_000);
@@ -484,7 +483,7 @@ final class SpoolTest extends SpoolFixture {
   }
 
   @Test
-  void nothingGivesWayToWhatCannotFit() throws IOException {
+  void nothingIsDroppedForATooLargeFrame() throws IOException {
     whenFull = WhenFull.DROP_OLDEST;
     openSpool();
     commit(0, 10, 300_000);
@@ -500,7 +499,7 @@ final class SpoolTest extends SpoolFixture {
   }
 
   @Test
-  void theTimeThatTheAgentWasDownDoesNotMakeRequestsOld() throws IOException {
+  void downtimeDoesNotAgeRequests() throws IOException {
     openSpool();
     frame.add(request(1), 6, 1, "bad_id");
     spool.commit(frame);
@@ -526,7 +525,7 @@ final class SpoolTest extends SpoolFixture {
   }
 
   @Test
-  void aStepOfTheWallClockMakesNoRequestOldAndNoBatchOlder() throws IOException {
+  void wallClockStepAgesNoRequestAndNoBatch() throws IOException {
     openSpool();
     frame.add(request(1), 6, 1, "bad_id");
     spool.commit(frame);
@@ -552,7 +551,7 @@ final class SpoolTest extends SpoolFixture {
   }
 
   @Test
-  void manySmallBatchesGiveWayInPartsToo() throws IOException {
+  void oldestSmallBatchesAreDroppedInParts() throws IOException {
     whenFull = WhenFull.DROP_OLDEST;
     maxBytes = 1L << 30;
     openSpool();
@@ -583,7 +582,7 @@ final class SpoolTest extends SpoolFixture {
   }
 
   @Test
-  void aDirectoryThatCannotBeWrittenIsNamedAlongWithWhatToDo() throws IOException {
+  void unwritableDirectoryIsNamedWithTheRemedy() throws IOException {
     // Permissions do not stop root, but a file in place of the directory does.
     Path file = Files.writeString(directory.resolve("file"), "");
 
@@ -595,7 +594,7 @@ final class SpoolTest extends SpoolFixture {
   }
 
   @Test
-  void whatIsForcedToTheDiskBeforeTheAnswerIsThereToo() throws IOException {
+  void batchesForcedAtCommitAreRecovered() throws IOException {
     flush = Flush.COMMIT;
     openSpool();
     commit(0, 30, 100_000);
@@ -608,7 +607,7 @@ final class SpoolTest extends SpoolFixture {
   }
 
   @Test
-  void theAgeOfTheOldestIsTold() throws IOException {
+  void ageOfTheOldestBatchIsMeasured() throws IOException {
     openSpool();
     assertThat(sample("spool_oldest_seconds")).isZero();
     List<SpooledBatch> batches = commit(0, 1, 10);

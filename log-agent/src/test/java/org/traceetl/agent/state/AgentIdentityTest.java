@@ -35,7 +35,7 @@ final class AgentIdentityTest {
   }
 
   @Test
-  void whatIsNotAnIdentityIsToldAndKept() throws IOException {
+  void invalidIdentityFileIsReportedAndKept() throws IOException {
     Files.createDirectories(directory.resolve("a"));
     Files.writeString(directory.resolve("a/agent-id"), "something else");
 

@@ -28,7 +28,7 @@ final class TelemetryServerTest {
   }
 
   @Test
-  void metricsAreServedInTheFormatAskedFor() throws Exception {
+  void metricsAreServedInTheRequestedFormat() throws Exception {
     try (TelemetryServer server = start()) {
       HttpResponse<String> text = get(server, "/metrics", "text/plain");
       HttpResponse<String> open = get(server, "/metrics", "application/openmetrics-text");
@@ -44,7 +44,7 @@ final class TelemetryServerTest {
   }
 
   @Test
-  void aProblemIsNotWell() throws Exception {
+  void problemMakesTheAgentUnhealthy() throws Exception {
     try (TelemetryServer server = start()) {
       assertThat(get(server, "/health", "*/*").statusCode()).isEqualTo(200);
       problem.set("the broker is away");
@@ -58,7 +58,7 @@ final class TelemetryServerTest {
   }
 
   @Test
-  void aPortThatIsTakenIsNamed() throws Exception {
+  void usedPortIsNamed() throws Exception {
     try (TelemetryServer server = start()) {
       TelemetryConfig same = new TelemetryConfig(true, "127.0.0.1", server.port());
 
@@ -70,7 +70,7 @@ final class TelemetryServerTest {
   }
 
   @Test
-  void metricsAskForTheTokenAndTheHealthDoesNot() throws Exception {
+  void metricsRequireTheTokenAndHealthDoesNot() throws Exception {
     TelemetryConfig config = ANY_PORT.withTokens(new TokenSource("hunter2", Optional.empty()));
     try (TelemetryServer server =
             TelemetryServer.start(config, metrics.registry, problem::get, Clocks.SYSTEM.wall());

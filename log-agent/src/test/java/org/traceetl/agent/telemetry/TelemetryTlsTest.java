@@ -77,7 +77,7 @@ final class TelemetryTlsTest {
   }
 
   @Test
-  void whoSpeaksNoTlsOrAnOldOneIsToldNothing() throws Exception {
+  void clientsWithoutCurrentTlsGetNoAnswer() throws Exception {
     try (TelemetryServer server = start(ANY_PORT.withTls(files(false)));
         HttpClient plain = HttpClient.newHttpClient()) {
       HttpRequest request =
@@ -107,7 +107,7 @@ final class TelemetryTlsTest {
   }
 
   @Test
-  void theTokenIsAskedForAsWell() throws Exception {
+  void tokenIsRequiredWithTls() throws Exception {
     TokenSource hunter2 = new TokenSource("hunter2", Optional.empty());
     try (TelemetryServer server = start(ANY_PORT.withTls(files(false)).withTokens(hunter2))) {
       assertThat(get(server, "/metrics", trusting(CA, null), "TLSv1.3").statusCode())
@@ -116,7 +116,7 @@ final class TelemetryTlsTest {
   }
 
   @Test
-  void aRenewedCertificateIsShownAndAWrongOneIsNot() throws Exception {
+  void renewedCertificateIsUsedAndAnInvalidOneIsNot() throws Exception {
     try (TelemetryServer server = start(ANY_PORT.withTls(files(false)))) {
       SSLContext scraper = trusting(CA, null);
       assertThat(server.access().reloadTls()).isFalse();
@@ -156,7 +156,7 @@ final class TelemetryTlsTest {
   }
 
   @Test
-  void filesThatWouldNotServeAreNamedAtTheStart() throws Exception {
+  void invalidTlsFilesAreNamedAtTheStart() throws Exception {
     Files.write(directory.resolve("tls.key"), CA.issue().keyPem());
 
     assertThatThrownBy(() -> start(ANY_PORT.withTls(files(false))))
@@ -166,7 +166,7 @@ final class TelemetryTlsTest {
 
   /** The agent's end does not wait for a client that stops reading. */
   @Test
-  void whoReadsNoFurtherIsNotWaitedForAtTheEnd() throws Exception {
+  void closeDoesNotWaitForSlowReaders() throws Exception {
     metrics.registry.register(new Gauge.Builder().name("x").help("y".repeat(8 << 20)).create());
     TelemetryServer server =
         TelemetryServer.start(
@@ -188,7 +188,7 @@ final class TelemetryTlsTest {
   }
 
   @Test
-  void aConnectionEndsAtItsDeadline() throws Exception {
+  void connectionEndsAtItsDeadline() throws Exception {
     try (TelemetryServer server =
             TelemetryServer.start(
                 ANY_PORT.withTls(files(false)),
@@ -203,7 +203,7 @@ final class TelemetryTlsTest {
   }
 
   @Test
-  void furtherConnectionsThanItHasRoomForAreClosed() throws Exception {
+  void connectionsAboveTheLimitAreClosed() throws Exception {
     List<Socket> opened = new ArrayList<>();
     try (TelemetryServer server = start(ANY_PORT.withTls(files(false)))) {
       for (int i = 0; i < TelemetryServer.MAX_CONNECTIONS; i++) {

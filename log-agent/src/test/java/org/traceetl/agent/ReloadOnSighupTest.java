@@ -23,7 +23,7 @@ import org.traceetl.agent.access.TestCertificates;
 /** Tests a real process, its files and SIGHUP. */
 @Timeout(120)
 @EnabledOnOs({OS.LINUX, OS.MAC})
-final class FilesReadAnewTest {
+final class ReloadOnSighupTest {
   private static final Duration LONG = Duration.ofSeconds(60);
   private static final TestCertificates CA = new TestCertificates("a root");
   private static final List<String> HANG_UP_RESET = List.of("env", "--default-signal=HUP");
@@ -39,7 +39,7 @@ final class FilesReadAnewTest {
   }
 
   @Test
-  void filesAreReadAnewAndTheAgentGoesOn() throws Exception {
+  void changedFilesAreReloadedOnSighup() throws Exception {
     CA.issue().writeTo(directory);
     Files.writeString(directory.resolve("token"), "old");
     Files.writeString(directory.resolve("routing.yaml"), "queues-per-application: 3\n");
@@ -83,7 +83,7 @@ final class FilesReadAnewTest {
   }
 
   @Test
-  void aCertificateThatWouldNotServeEndsTheStart() throws Exception {
+  void invalidCertificateEndsTheStart() throws Exception {
     CA.issue().writeTo(directory);
     Files.write(directory.resolve("tls.key"), CA.issue().keyPem());
     Files.writeString(directory.resolve("token"), "token");
@@ -99,7 +99,7 @@ final class FilesReadAnewTest {
   }
 
   @Test
-  void theRoutingFileIsReadAnewAndAWrongOneChangesNothing() throws Exception {
+  void invalidRoutingFileChangesNothing() throws Exception {
     Path routing = directory.resolve("routing.yaml");
     Files.writeString(routing, "queues-per-application: 3\n");
     Files.writeString(
@@ -128,7 +128,7 @@ final class FilesReadAnewTest {
   }
 
   @Test
-  void anAgentThatWasStartedUnderNohupSaysThatItIgnoresHangUps() throws Exception {
+  void agentUnderNohupReportsThatItIgnoresSighup() throws Exception {
     Files.writeString(
         directory.resolve("agent.yaml"),
         """
