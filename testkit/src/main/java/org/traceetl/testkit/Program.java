@@ -66,7 +66,7 @@ public final class Program {
     for (String argument : command) {
       if (argument.startsWith("@") && !Files.exists(Path.of(argument.substring(1)))) {
         throw new NoSuchFileException(
-            argument.substring(1), null, "the options of " + name + " are to be read from it");
+            argument.substring(1), null, "needed for the JVM options of " + name);
       }
     }
     List<String> dyingWithUs = new ArrayList<>(List.of("setpriv", "--pdeathsig", "KILL"));
@@ -192,7 +192,7 @@ public final class Program {
     long startNanos = System.nanoTime();
     while (!isReady(http)) {
       if (!isRunning() || System.nanoTime() - startNanos > limit.toNanos()) {
-        throw new IOException(name + " does not work; see " + log);
+        throw new IOException(name + " is not ready; see " + log);
       }
       Thread.sleep(READY_INTERVAL);
     }

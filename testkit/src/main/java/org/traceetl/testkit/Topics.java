@@ -54,12 +54,12 @@ public record Topics(String nameServer, String cluster) {
           }
         }
         if (System.nanoTime() - startNanos > LIMIT.toNanos()) {
-          throw new IOException("topic " + topic + " is not on " + brokers + " brokers");
+          throw new IOException("topic " + topic + " does not exist on " + brokers + " brokers");
         }
         Thread.sleep(500);
       }
     } catch (MQClientException e) {
-      throw new IOException("topic " + topic + " cannot be made", e);
+      throw new IOException("topic " + topic + " cannot be created", e);
     } finally {
       producer.shutdown();
     }

@@ -130,7 +130,7 @@ final class Driver implements AutoCloseable {
           });
       answered.await();
       if (refusal.get() != null) {
-        throw new IOException("a request was not taken: " + refusal.get());
+        throw new IOException("a request was refused: " + refusal.get());
       }
       spans += request.spans();
     }
@@ -146,7 +146,7 @@ final class Driver implements AutoCloseable {
     ExportLoad.Sent sent = load.send(sender, length.toNanos(), spansPerSecond);
     long ownNanos = own.cpuNanos() - ownBefore;
     if (sent.spans() == 0) {
-      throw new IOException("nothing was taken; the last answer: " + sent.refusal());
+      throw new IOException("no span was accepted; the last refusal: " + sent.refusal());
     }
     spans += sent.spans();
     contender.awaitTaken(spans);
@@ -220,7 +220,7 @@ final class Driver implements AutoCloseable {
   private void hold(Scrape page) throws IOException {
     if (page.calls() != spans) {
       throw new IOException(
-          "%d spans were sent and taken, and %s shows %d"
+          "%d spans were accepted, and %s shows %d"
               .formatted(spans, contender.page(), page.calls()));
     }
   }

@@ -77,7 +77,7 @@ final class TopicWriter implements AutoCloseable {
     unconfirmed.acquire(MAX_UNCONFIRMED);
     unconfirmed.release(MAX_UNCONFIRMED);
     if (failed.get() > 0) {
-      throw new IllegalStateException(failed + " messages were not taken by the broker");
+      throw new IllegalStateException(failed + " messages were refused by the broker");
     }
   }
 

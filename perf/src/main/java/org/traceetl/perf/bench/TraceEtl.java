@@ -148,7 +148,7 @@ public final class TraceEtl implements Contender {
     while (!taken) {
       if (System.nanoTime() - startNanos > DRAIN_LIMIT.toNanos()) {
         throw new IOException(
-            "of %d spans that the agent took, %d reached the broker within %s; see %s"
+            "of %d spans that the agent accepted, %d reached the broker within %s; see %s"
                 .formatted(spans, published(), DRAIN_LIMIT, agent.log()));
       }
       long cpuNanos = usage.cpuNanos();

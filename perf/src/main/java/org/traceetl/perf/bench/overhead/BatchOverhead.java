@@ -114,7 +114,7 @@ public final class BatchOverhead extends Measurement {
     double cpu = Double.parseDouble(answer.get("cpu"));
     if (!answer.get("failed").equals("0")) {
       throw new IllegalStateException(
-          variant.name + ": " + answer.get("failed") + " batches were not taken");
+          variant.name + ": " + answer.get("failed") + " batches were not accepted");
     }
     results.row(
         variant.name,

@@ -66,7 +66,7 @@ final class MeasuredProgram implements AutoCloseable {
     for (String pair : line.split(" ")) {
       int sign = pair.indexOf('=');
       if (sign < 0) {
-        throw new IOException(name + " says \"" + line + "\"; see " + log);
+        throw new IOException(name + " printed \"" + line + "\"; see " + log);
       }
       pairs.put(pair.substring(0, sign), pair.substring(sign + 1));
     }

@@ -40,7 +40,8 @@ public final class CpuClock {
       MemorySegment time = arena.allocate(TIMESPEC_BYTES, Long.BYTES);
       int status = (int) CLOCK_GETTIME.invokeExact(clock, time);
       if (status != 0) {
-        throw new IllegalStateException("no CPU time can be had of process " + (~(clock >> 3)));
+        throw new IllegalStateException(
+            "the CPU time is not available of process " + (~(clock >> 3)));
       }
       return time.get(ValueLayout.JAVA_LONG, 0) * NANOS_PER_SECOND
           + time.get(ValueLayout.JAVA_LONG, Long.BYTES);

@@ -254,7 +254,7 @@ final class Director {
         target.kill();
       }
       target.start();
-      say("    %s started again", target.name());
+      say("    %s restarted", target.name());
       // The set of in-sync replicas may still contain the replica that was just stopped.
       long soonestNanos = System.nanoTime() + SETTLED_NANOS;
       limitNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
@@ -300,7 +300,7 @@ final class Director {
       if (read) {
         traceLog.truncate();
       } else {
-        surprise("the agent did not read the trace log, which was not truncated");
+        surprise("the trace log was not truncated, because the agent did not read all of it");
       }
     } finally {
       traceLog.release();
@@ -381,7 +381,7 @@ final class Director {
       case SLOW -> {
         disk(one).restore();
         if (one.fault.kind() == FaultKind.SLOW_SPOOL_DISK) {
-          say("    %d requests were taken over meanwhile", confirmedSince(one));
+          say("    %d requests were accepted meanwhile", confirmedSince(one));
         }
       }
       case POWER -> {
@@ -409,15 +409,15 @@ final class Director {
         "    %s %s after %.1f s",
         names(one.targets),
         switch (action) {
-          case KILL, TERMINATE, ROLL, POWER -> "started again";
-          case FORK -> "run again, the old master with its tail";
-          case CUT -> "reached again";
+          case KILL, TERMINATE, ROLL, POWER -> "restarted";
+          case FORK -> "restarted, the old master with its tail";
+          case CUT -> "reconnected";
           case PAUSE -> "resumed";
           case FILL -> "has room again";
-          case SLOW -> "writes as before";
-          case STEP -> "has the right time";
+          case SLOW -> "writes at full speed again";
+          case STEP -> "has the correct time again";
           case TRUNCATE -> "follows the trace log from its start";
-          case REROUTE -> "route as before";
+          case REROUTE -> "have the initial routing rules again";
         },
         (one.endedNanos - one.beganNanos) / 1e9);
   }
@@ -461,10 +461,10 @@ final class Director {
   /** Returns what does not work yet, or null if all does. */
   private String missing(Active one) throws InterruptedException {
     if (before.askedNanos() <= one.changedNanos()) {
-      return "nobody was asked since";
+      return "no observation since the last act";
     }
     if (!now.eachQueueIsOwnedOnce()) {
-      return "not each queue has one owner";
+      return "some queue does not have exactly one owner";
     }
     if (!now.agentsWork()) {
       return "an agent is not ready";
@@ -473,10 +473,10 @@ final class Director {
       return "servers lag";
     }
     if (now.calls() <= before.calls()) {
-      return "pages do not grow";
+      return "the counts on the pages do not grow";
     }
     if (!isConfirming(one)) {
-      return "an agent has not confirmed a request since";
+      return "an agent has not confirmed a request since the last act";
     }
     if (one.fault.kind().needsReplicas() && !installation.rocketMq().isInSync()) {
       return "not all replicas are in sync";
@@ -539,7 +539,7 @@ final class Director {
                       && !one.fault.kind().sparesPrograms()
                       && one.targets.contains(program));
       if (!meant && !program.isRunning()) {
-        surprise(program.name() + " ended with " + program.exitCode() + " without being asked to");
+        surprise(program.name() + " ended unexpectedly with exit code " + program.exitCode());
         program.start();
       }
     }

@@ -56,7 +56,7 @@ enum FaultKind {
       0,
       0),
   UNCONFIRMED_TAIL(
-      "a master comes back with an unconfirmed tail",
+      "a master returns with an unconfirmed tail",
       Role.REPLICATED,
       Action.FORK,
       ChaosInstallation.REPLICAS,

@@ -78,7 +78,7 @@ record Verdict(
               sum - expectedSum));
     }
     found.resets.forEach((series, times) ->
-        differences.add(String.format(Locale.ROOT, "%s: went down %.0f times", series, times)));
+        differences.add(String.format(Locale.ROOT, "%s: decreased %.0f times", series, times)));
     return new Verdict(
         lost,
         doubled,
@@ -94,7 +94,7 @@ record Verdict(
     missing.removeAll(copies.keySet());
     missing.stream()
         .limit(DOCUMENTS_TOLD)
-        .forEach(id -> differences.add("document " + id + ": is not in the index"));
+        .forEach(id -> differences.add("document " + id + ": missing in the index"));
     return missing.size();
   }
 

@@ -200,7 +200,12 @@ record Comparison(
               answer)) {
             differing++;
             differences.add(
-                expression + " " + labels + ": " + answer + " is not in the true one's bucket");
+                expression
+                    + " "
+                    + labels
+                    + ": "
+                    + answer
+                    + " is not in the bucket of the exact quantile");
           }
         });
       }

@@ -48,7 +48,7 @@ record DocumentVerdict(long missing, long wrong, long secrets, List<String> diff
       List<Found> there = found.getOrDefault(one.getKey(), List.of());
       if (there.isEmpty()) {
         missing++;
-        tell(differences, "no document " + one.getValue().fields());
+        tell(differences, "missing document " + one.getValue().fields());
       } else if (there.size() > 1 || !there.getFirst().document().equals(one.getValue())) {
         wrong++;
         tell(differences, "documents " + there + " instead of " + one.getValue().fields());
@@ -57,11 +57,11 @@ record DocumentVerdict(long missing, long wrong, long secrets, List<String> diff
     for (Map.Entry<String, List<Found>> one : new TreeMap<>(found).entrySet()) {
       if (!expected.containsKey(one.getKey())) {
         wrong++;
-        tell(differences, "a document that should not be: " + one.getValue());
+        tell(differences, "unexpected document " + one.getValue());
       }
       if (one.getValue().toString().contains(DatabaseSecret.PASSWORD)) {
         secrets++;
-        tell(differences, "a document with a password: trace " + one.getKey());
+        tell(differences, "document with a password, trace " + one.getKey());
       }
     }
     return new DocumentVerdict(missing, wrong, secrets, List.copyOf(differences));
