@@ -7,7 +7,6 @@ import io.opentelemetry.api.trace.StatusCode;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -75,12 +74,7 @@ final class HotspotTest {
 
   private EmbeddedInstallation.Settings settings() throws IOException {
     String topic = SharedBroker.newTopic(QUEUES);
-    Map<String, Object> properties = new HashMap<>();
-    properties.put("trace-etl.rocketmq.workers", 1);
-    properties.put("trace-etl.index.type", "none");
-    properties.put("trace-etl.hotspots.topic", SharedBroker.newRoutingTopic(topic));
-    properties.put("trace-etl.hotspots.interval", "1s");
-    properties.put("trace-etl.metrics.queue-label", "always");
+    Map<String, Object> properties = SharedBroker.decidingServer(topic);
     properties.put("trace-etl.hotspots.grow-after", 2);
     properties.put("trace-etl.hotspots.min-queue-rate", 0);
     properties.put("trace-etl.hotspots.pinned", "small-*");

@@ -8,7 +8,6 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -77,13 +76,8 @@ final class LearntNamesEndToEndTest {
 
   private EmbeddedInstallation.Settings settings() throws IOException {
     String topic = SharedBroker.newTopic(QUEUES);
-    Map<String, Object> properties = new HashMap<>();
-    properties.put("trace-etl.rocketmq.workers", 1);
-    properties.put("trace-etl.index.type", "none");
-    properties.put("trace-etl.hotspots.topic", SharedBroker.newRoutingTopic(topic));
-    properties.put("trace-etl.hotspots.interval", "1s");
+    Map<String, Object> properties = SharedBroker.decidingServer(topic);
     properties.put("trace-etl.hotspots.enabled", false);
-    properties.put("trace-etl.metrics.queue-label", "always");
     properties.put("trace-etl.series.templates.learn.more-than", 100);
     return SharedBroker.settings(topic, directory, properties);
   }

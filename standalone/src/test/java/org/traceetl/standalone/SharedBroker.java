@@ -63,6 +63,17 @@ final class SharedBroker {
     return routing;
   }
 
+  /** Returns the properties of a server with one worker that decides on hotspots every second. */
+  static Map<String, Object> decidingServer(String topic) throws IOException {
+    return new HashMap<>(
+        Map.of(
+            "trace-etl.rocketmq.workers", 1,
+            "trace-etl.index.type", "none",
+            "trace-etl.hotspots.topic", newRoutingTopic(topic),
+            "trace-etl.hotspots.interval", "1s",
+            "trace-etl.metrics.queue-label", "always"));
+  }
+
   /**
    * Returns settings of an installation on the topic, with its own consumer group, free ports and
    * windows of half a second.

@@ -1,5 +1,6 @@
 package org.traceetl.perf.bench;
 
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -11,12 +12,12 @@ import org.apache.rocketmq.common.message.Message;
 import org.apache.rocketmq.common.message.MessageQueue;
 
 /**
- * Writes messages to the queues of a topic, as fast as the broker confirms them. Confined to one
- * thread.
+ * Writes messages to the queues of a topic, as fast as the broker confirms them. An unconfirmed
+ * message may be stored or not; it is not repeated. Confined to one thread.
  */
-final class TopicWriter implements AutoCloseable {
+public final class TopicWriter implements AutoCloseable {
   private static final int MAX_UNCONFIRMED = 64;
-  private static final long TIMEOUT_MILLIS = 10_000;
+  private static final long TIMEOUT_MILLIS = 30_000;
 
   private final String topic;
   private final DefaultMQProducer producer;
@@ -40,14 +41,22 @@ final class TopicWriter implements AutoCloseable {
   /**
    * @param name the producer's name, unique in this JVM
    */
-  TopicWriter(String nameServer, String topic, String name) throws MQClientException {
+  public TopicWriter(String nameServer, String topic, String name) throws MQClientException {
     this.topic = topic;
     producer = new DefaultMQProducer(name);
     producer.setNamesrvAddr(nameServer);
     producer.setCompressMsgBodyOverHowmuch(Integer.MAX_VALUE);
     producer.setInstanceName(name);
+    producer.setRetryTimesWhenSendAsyncFailed(0);
     producer.start();
-    queues = producer.fetchPublishMessageQueues(topic);
+    queues =
+        producer.fetchPublishMessageQueues(topic).stream()
+            .sorted(Comparator.comparingInt(MessageQueue::getQueueId))
+            .toList();
+  }
+
+  public int queues() {
+    return queues.size();
   }
 
   /**
@@ -55,7 +64,7 @@ final class TopicWriter implements AutoCloseable {
    *
    * @param queue a number, taken modulo the number of queues
    */
-  void send(int queue, byte[] body) throws Exception {
+  public void send(int queue, byte[] body) throws Exception {
     unconfirmed.acquire();
     producer.send(
         new Message(topic, body), queues.get(queue % queues.size()), confirmed, TIMEOUT_MILLIS);
@@ -73,7 +82,7 @@ final class TopicWriter implements AutoCloseable {
    *
    * @throws IllegalStateException if the broker refused a message
    */
-  void await() throws InterruptedException {
+  public void await() throws InterruptedException {
     unconfirmed.acquire(MAX_UNCONFIRMED);
     unconfirmed.release(MAX_UNCONFIRMED);
     if (failed.get() > 0) {

@@ -34,6 +34,22 @@ final class OracleTest {
         .setAttributes(attributes(keysAndValues));
   }
 
+  private static Map<String, String> document(
+      String type, String url, String service, String timestamp, String millis, String error) {
+    return Map.ofEntries(
+        Map.entry("domain", "hera"),
+        Map.entry("type", type),
+        Map.entry("host", "10.1.2.3"),
+        Map.entry("url", url),
+        Map.entry("serviceName", service),
+        Map.entry("traceId", "0123456789abcdef0123456789abcdef"),
+        Map.entry("timestamp", timestamp),
+        Map.entry("duration", millis),
+        Map.entry("errorType", error),
+        Map.entry("errorCode", "500"),
+        Map.entry("serverEnv", "staging"));
+  }
+
   private Map<String, Double> samples() {
     Map<String, Double> samples = new TreeMap<>();
     oracle.samples().forEach((sample, value) -> samples.put(sample.toString(), value));
@@ -74,19 +90,7 @@ final class OracleTest {
     assertThat(oracle.documents().values())
         .singleElement()
         .extracting(ExpectedDocument::fields)
-        .isEqualTo(
-            Map.ofEntries(
-                Map.entry("domain", "hera"),
-                Map.entry("type", "http"),
-                Map.entry("host", "10.1.2.3"),
-                Map.entry("url", "/orders"),
-                Map.entry("serviceName", "order_service"),
-                Map.entry("traceId", "0123456789abcdef0123456789abcdef"),
-                Map.entry("timestamp", "1700000000183"),
-                Map.entry("duration", "60.0"),
-                Map.entry("errorType", "error"),
-                Map.entry("errorCode", "500"),
-                Map.entry("serverEnv", "staging")));
+        .isEqualTo(document("http", "/orders", "order_service", "1700000000183", "60.0", "error"));
   }
 
   @Test
@@ -102,18 +106,8 @@ final class OracleTest {
         .singleElement()
         .extracting(ExpectedDocument::fields)
         .isEqualTo(
-            Map.ofEntries(
-                Map.entry("domain", "hera"),
-                Map.entry("type", "dubbo_consumer"),
-                Map.entry("host", "10.1.2.3"),
-                Map.entry("url", "Stock/reserve"),
-                Map.entry("serviceName", "shop"),
-                Map.entry("traceId", "0123456789abcdef0123456789abcdef"),
-                Map.entry("timestamp", "1700000001123"),
-                Map.entry("duration", "1000.001"),
-                Map.entry("errorType", "timeout"),
-                Map.entry("errorCode", "500"),
-                Map.entry("serverEnv", "staging")));
+            document(
+                "dubbo_consumer", "Stock/reserve", "shop", "1700000001123", "1000.001", "timeout"));
   }
 
   @Test
