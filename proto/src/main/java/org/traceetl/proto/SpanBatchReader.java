@@ -175,7 +175,7 @@ public final class SpanBatchReader {
    */
   public boolean nextGroup() {
     if (spansLeft > 0) {
-      throw new IllegalStateException(spansLeft + " spans stand before the groups");
+      throw new IllegalStateException(spansLeft + " spans precede the groups");
     }
     attributeCount = 0;
     eventNumbers = 0;

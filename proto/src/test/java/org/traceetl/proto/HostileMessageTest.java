@@ -24,9 +24,9 @@ import org.traceetl.proto.extended.Span;
 import org.traceetl.proto.extended.SpanBatch;
 import org.traceetl.proto.extended.SpanGroup;
 
-/** Whatever the bytes are, they are read or refused: nothing is thrown, nothing large allocated. */
+/** Any bytes are read or refused, without an exception and without a large allocation. */
 final class HostileMessageTest {
-  /** More than any rejection needs, less than any hostile count asks for. */
+  /** More than a rejection allocates, and less than a hostile count would. */
   private static final long SMALL_BYTES = 64 * 1024;
 
   private final SpanBatchReader reader = new SpanBatchReader();
@@ -93,7 +93,7 @@ final class HostileMessageTest {
 
   @ParameterizedTest(name = "{0}")
   @MethodSource("badBatches")
-  void aBadBatchIsRefusedForItsReason(String what, Rejection reason, Consumer<SpanBatch> damage) {
+  void invalidBatchIsRefusedWithReason(String what, Rejection reason, Consumer<SpanBatch> damage) {
     SpanBatch batch = Batches.extended(Batches.fixedWithGroups());
     damage.accept(batch);
     assertThat(outcome(Messages.generated(batch))).as(what).isEqualTo(reason);
@@ -101,9 +101,8 @@ final class HostileMessageTest {
     assertThat(outcome(Messages.generated(Batches.fixed()))).isEqualTo(Rejection.NONE);
   }
 
-  /** Whoever refuses it has to book its spans, and for whom. */
   @Test
-  void aBatchOfAnotherVersionIsRefusedWithWhatItIsAbout() {
+  void refusedVersionStillShowsApplicationAndSpanCount() {
     SpanBatch batch = Batches.extended(Batches.fixedWithGroups());
     byte[] known = Messages.generated(batch);
     byte[] unknown = Messages.generated(batch.setVersion(3));
@@ -212,7 +211,7 @@ final class HostileMessageTest {
 
   @ParameterizedTest(name = "{0}")
   @MethodSource("badBytes")
-  void badBytesAreRefusedForTheirReason(String what, Rejection reason, String hex) {
+  void invalidBytesAreRefusedWithReason(String what, Rejection reason, String hex) {
     byte[] message = HexFormat.of().parseHex(hex.replace(" ", ""));
     outcome(Messages.generated(Batches.fixed()));
     // The first rejection of its kind may load classes; the second may not allocate.
@@ -281,13 +280,13 @@ final class HostileMessageTest {
   }
 
   @Test
-  void aMessageOverTheLimitIsRefused() {
+  void tooLargeMessageIsRefused() {
     byte[] message = new byte[Limits.MAX_MESSAGE_BYTES + 1];
     assertThat(outcome(message)).isEqualTo(Rejection.TOO_LARGE);
   }
 
   @Test
-  void aStringOverTheLimitIsRefused() {
+  void tooLongStringIsRefused() {
     var batch = Batches.fixed();
     batch.getDictionary().set(69, java.nio.ByteBuffer.allocate(Limits.MAX_STRING_BYTES));
     assertThat(outcome(Messages.generated(batch))).isEqualTo(Rejection.NONE);
@@ -296,7 +295,7 @@ final class HostileMessageTest {
   }
 
   @Test
-  void aManifoldOfNestedUnknownFieldsTakesTimeInProportion() {
+  void nestedUnknownFieldsTakeLinearTime() {
     // 16 levels of lists of as many lists as one byte can say: each element still has its byte.
     ByteArrayOutputStream bomb = new ByteArrayOutputStream();
     bomb.write(0xf9);
@@ -307,7 +306,7 @@ final class HostileMessageTest {
   }
 
   @Test
-  void whatWasReadBeforeTheRejectionIsKept() {
+  void valuesReadBeforeTheRejectionStay() {
     SpanBatch batch = Batches.extended(Batches.fixed());
     batch.getSpans().get(1).unsetName();
     byte[] message = Messages.generated(batch);

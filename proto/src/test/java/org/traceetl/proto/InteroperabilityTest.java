@@ -69,7 +69,7 @@ final class InteroperabilityTest {
     assertThat(Messages.read(message, READER)).isEqualTo(Messages.canonical(batch));
   }
 
-  /** Spans come in any order; some of them are told to go into groups. */
+  /** Spans in any order; some of them belong to groups. */
   @Property(tries = 300)
   void noSpanIsLostOrChangedByGrouping(@ForAll long seed) {
     Random random = new Random(seed);

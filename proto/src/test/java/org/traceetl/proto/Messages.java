@@ -287,9 +287,9 @@ final class Messages {
   }
 
   /**
-   * The message with the fields given, in that order; spans and groups, and all that stands inside
-   * a span of OzHera, write theirs in {@code spanOrder}. {@link #UNKNOWN} stands for a field that
-   * no struct has.
+   * Returns the message with the given fields in that order. Spans, groups, and all structs within
+   * a span of OzHera have theirs in {@code spanOrder}. {@link #UNKNOWN} is a field that no struct
+   * has.
    */
   static byte[] permuted(TBase<?, ?> batch, List<Short> order, List<Short> spanOrder) {
     try {

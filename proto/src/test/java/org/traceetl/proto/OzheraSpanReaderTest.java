@@ -248,7 +248,7 @@ final class OzheraSpanReaderTest {
     assertThat(READER.read(message, 0, message.length)).isEqualTo(Rejection.TOO_LARGE);
   }
 
-  /** Topics may have both: what is one must not be taken for the other. */
+  /** A topic may have both kinds, so readers must distinguish them. */
   @Property(tries = 300)
   void noMessageIsBothABatchAndASpan(@ForAll("batches") SpanBatch batch, @ForAll long seed) {
     byte[] message = Messages.generated(batch);

@@ -24,7 +24,7 @@ import org.traceetl.proto.thrift.ozhera.TStatus;
 import org.traceetl.proto.thrift.ozhera.TTraceState;
 import org.traceetl.proto.thrift.ozhera.TValue;
 
-/** Spans of OzHera to test with, and what is to be read of them. */
+/** Spans of OzHera for tests, with the expected values. */
 final class OzheraSpans {
   private OzheraSpans() {}
 
@@ -98,7 +98,7 @@ final class OzheraSpans {
     return new String(buffer, offset, length, UTF_8);
   }
 
-  /** What is to be read of a span. */
+  /** The expected values of a span. */
   static Read expected(TSpanData span) {
     TExtra extra = span.isSetExtra() ? span.getExtra() : new TExtra();
     boolean isTraceId = span.isSetTraceId() && span.getTraceId().matches("[0-9a-fA-F]{32}");

@@ -229,7 +229,7 @@ final class SpanBatchWriterTest {
       writer.intern(ByteBuffer.wrap(number).putInt(i).array(), 0, number.length);
     }
     assertThat(writer.intern(number, 0, number.length))
-        .as("what is in it is still found")
+        .as("known strings are still found")
         .isEqualTo(Limits.MAX_DICTIONARY_ENTRIES - 1);
     assertThatIllegalStateException().isThrownBy(() -> intern("one more"));
     writer.application(Limits.MAX_DICTIONARY_ENTRIES - 1);

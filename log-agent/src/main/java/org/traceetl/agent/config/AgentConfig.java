@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * All that can be set of an agent.
+ * The configuration of an agent.
  *
  * @param stateDirectory directory for the identity of the agent, the last known queues and, by
  *     default, the spool; created if missing; one agent each; keep it over restarts

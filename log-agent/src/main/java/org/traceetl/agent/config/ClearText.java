@@ -5,14 +5,14 @@ import java.util.Optional;
 import org.traceetl.agent.access.TlsFiles;
 import org.traceetl.agent.access.TokenSource;
 
-/** What a port without TLS lets anyone on the network read. */
+/** Detects tokens that are sent without TLS. */
 final class ClearText {
   private ClearText() {}
 
   /**
-   * Whether clients of the port send their tokens over the network in clear text.
+   * Returns whether clients of the port send their tokens over the network in clear text.
    *
-   * @param host address that the port is bound to; one that cannot be resolved is no loopback
+   * @param host address of the port; an address that cannot be resolved is not loopback
    */
   static boolean hasTokens(String host, Optional<TlsFiles> tls, TokenSource tokens) {
     return tls.isEmpty() && !tokens.isNone() && !isLoopback(host);

@@ -3,7 +3,7 @@ package org.traceetl.agent.config;
 import java.util.List;
 
 /**
- * Which events of spans are sent, to be counted.
+ * The events of spans that are sent to be counted.
  *
  * @param names names of the span events to send; {@code *} for all; other events cost nothing after
  *     the agent
@@ -16,7 +16,7 @@ public record EventsConfig(List<String> names, List<String> attributes) {
     attributes = List.copyOf(attributes);
   }
 
-  /** Exceptions, with their types. */
+  /** Returns exceptions, with their types. */
   public static EventsConfig defaults() {
     return new EventsConfig(List.of("exception"), List.of("exception.type"));
   }

@@ -3,7 +3,7 @@ package org.traceetl.agent.config;
 import java.util.List;
 
 /**
- * The trace logs to read.
+ * The trace logs that are read.
  *
  * @param paths globs of the trace logs to follow, in OzHera's format; commas separate them in the
  *     variable. The only key that is reloaded from the configuration file
@@ -16,7 +16,7 @@ public record FilesConfig(List<String> paths, int pollIntervalMillis, int maxLin
     paths = List.copyOf(paths);
   }
 
-  /** No files; looked at every 200 ms; lines up to 1 MiB. */
+  /** Returns no files, an interval of 200 ms, and lines of up to 1 MiB. */
   public static FilesConfig defaults() {
     return new FilesConfig(List.of(), 200, 1024 * 1024);
   }

@@ -9,17 +9,16 @@ import java.util.TreeMap;
 import org.traceetl.agent.hash.XxHash64;
 
 /**
- * Which spans need not be sent, and what of the others. Immutable.
+ * Which spans are not sent, and what is removed from the others. Immutable.
  *
- * <p>In each list of rules the first that matches decides; names of applications and whatever else
- * is called a pattern may have {@code *} in them, any run of characters or none. All durations are
- * in nanoseconds.
+ * <p>In each list the first rule that matches applies. In a pattern, {@code *} matches any run of
+ * characters, also an empty one. All durations are in nanoseconds.
  *
  * @param drop spans that are not sent
- * @param sample how many spans of an application are sent
- * @param attributes which attributes are sent; those of an application without a rule all are
- * @param limits of what is sent
- * @param redact texts that are replaced, by all rules one after the other
+ * @param sample the ratio of an application's spans that are sent
+ * @param attributes the attributes that are sent; all, for an application without a rule
+ * @param limits of the spans that are sent
+ * @param redact texts that are replaced; all rules apply, one after the other
  */
 public record FilterRules(
     List<Drop> drop,
@@ -27,9 +26,9 @@ public record FilterRules(
     List<Allowed> attributes,
     Limits limits,
     List<Redaction> redact) {
-  /** What remains of spans that are not sent. */
+  /** What the server gets of spans that are not sent. */
   public enum Keep {
-    /** Their count and durations, so that metrics are as if they had been sent. */
+    /** Their count and durations; metrics are the same as with the spans. */
     METRICS,
     /** Nothing. */
     NOTHING
@@ -46,16 +45,16 @@ public record FilterRules(
   }
 
   /**
-   * Spans that are not sent: of all of these applications, kinds, names and attributes, if they
-   * neither failed nor lasted long.
+   * Spans that are not sent. All conditions must hold, and the span must be neither failed nor
+   * slow.
    *
    * @param applications patterns
    * @param kinds OTLP's numbers, 0 to 5
    * @param names patterns
-   * @param attributes pattern of the value by key; each has to be there
-   * @param slowNanos a span that lasts so long or longer is sent
-   * @param keep what remains of them
-   * @param dimensions patterns of the keys of span attributes that remain as well
+   * @param attributes pattern of the value by key; each is required
+   * @param slowNanos a span of at least this duration is sent
+   * @param keep what the server gets instead
+   * @param dimensions patterns of the keys of span attributes that the server also gets
    */
   public record Drop(
       List<String> applications,
@@ -69,23 +68,22 @@ public record FilterRules(
       applications = List.copyOf(applications);
       kinds = List.copyOf(kinds);
       names = List.copyOf(names);
-      // In an order that does not change from one process to another.
+      // In an order that is the same in all processes.
       attributes = Collections.unmodifiableSortedMap(new TreeMap<>(attributes));
       dimensions = List.copyOf(dimensions);
     }
   }
 
   /**
-   * How many spans of an application are sent.
+   * The ratio of an application's spans that are sent.
    *
    * @param applications patterns
    * @param ratio of those sent, {@value #LEAST_RATIO} to 1
-   * @param errors whether spans that failed are sent all the same
-   * @param slowNanos a span that lasts so long or longer is sent all the same; {@link
-   *     Long#MAX_VALUE}: none
+   * @param errors whether failed spans are always sent
+   * @param slowNanos a span of at least this duration is always sent; {@link Long#MAX_VALUE}: none
    */
   public record Sample(List<String> applications, double ratio, boolean errors, long slowNanos) {
-    /** Servers refuse spans that stand for more than 2^20. */
+    /** Servers refuse spans that represent more than 2^20 spans. */
     public static final double LEAST_RATIO = 0.000001;
 
     public Sample {
@@ -104,7 +102,7 @@ public record FilterRules(
   public record Allowed(List<String> applications, List<String> span, List<String> resource) {}
 
   /**
-   * Bounds. Bytes are of UTF-8; a text is cut between two characters.
+   * Bounds. Bytes are of UTF-8; a text is truncated between two characters.
    *
    * @param attributes most of a span, and of a resource
    * @param valueBytes longest value of an attribute
@@ -112,7 +110,7 @@ public record FilterRules(
    * @param statusMessageBytes longest status message
    */
   public record Limits(int attributes, int valueBytes, int nameBytes, int statusMessageBytes) {
-    /** What fits into a batch. */
+    /** The bounds of a batch. */
     public static final Limits NONE =
         new Limits(
             org.traceetl.proto.Limits.MAX_ATTRIBUTES,
@@ -125,9 +123,9 @@ public record FilterRules(
    * Texts that are replaced.
    *
    * @param pattern a regular expression of RE2; each of its matches is replaced
-   * @param in where it is looked for
-   * @param attributes patterns of the keys of those values
-   * @param replacement what stands there then
+   * @param in where it is searched
+   * @param attributes patterns of the keys whose values are searched
+   * @param replacement text in place of a match
    */
   public record Redaction(
       String pattern, List<Place> in, List<String> attributes, String replacement) {
@@ -149,8 +147,7 @@ public record FilterRules(
   }
 
   /**
-   * A number that differs between rules that differ, for all that one looks at: agents that filter
-   * alike show the same.
+   * Returns a hash of the rules. Agents with the same rules have the same.
    *
    * @return 32 bits, not negative
    */

@@ -15,9 +15,9 @@ import org.traceetl.agent.access.TokenSource;
  *     port
  * @param maxRequestBytes largest request after decompression; 1024 to 1 GiB, at most half of {@code
  *     pipeline.max-bytes-in-flight}
- * @param tls both ports speak TLS with these; empty: neither does
- * @param tokens what senders must show
- * @param limits what they may ask
+ * @param tls files for TLS on both ports; empty: no TLS
+ * @param tokens tokens that senders must present
+ * @param limits limits of senders
  */
 public record OtlpConfig(
     boolean enabled,
@@ -28,7 +28,7 @@ public record OtlpConfig(
     Optional<TlsFiles> tls,
     TokenSource tokens,
     OtlpLimits limits) {
-  /** Ports without TLS, for everybody, within the usual limits. */
+  /** Creates a configuration without TLS and tokens, with the default limits. */
   public OtlpConfig(boolean enabled, String host, int grpcPort, int httpPort, int maxRequestBytes) {
     this(
         enabled,
@@ -41,29 +41,29 @@ public record OtlpConfig(
         OtlpLimits.defaults());
   }
 
-  /** Both ports on their usual numbers, requests up to 16 MiB. */
+  /** Returns ports 4317 and 4318, and requests of up to 16 MiB. */
   public static OtlpConfig defaults() {
     return new OtlpConfig(true, "0.0.0.0", 4317, 4318, 16 * 1024 * 1024);
   }
 
-  /** The same, with TLS. */
+  /** Returns a copy with TLS. */
   public OtlpConfig withTls(TlsFiles files) {
     return new OtlpConfig(
         enabled, host, grpcPort, httpPort, maxRequestBytes, Optional.of(files), tokens, limits);
   }
 
-  /** The same, for those who show a token. */
+  /** Returns a copy that requires a token. */
   public OtlpConfig withTokens(TokenSource admitted) {
     return new OtlpConfig(
         enabled, host, grpcPort, httpPort, maxRequestBytes, tls, admitted, limits);
   }
 
-  /** The same, within other limits. */
+  /** Returns a copy with other limits. */
   public OtlpConfig withLimits(OtlpLimits others) {
     return new OtlpConfig(enabled, host, grpcPort, httpPort, maxRequestBytes, tls, tokens, others);
   }
 
-  /** Whether clients send their tokens over the network in clear text. */
+  /** Returns whether clients send their tokens over the network in clear text. */
   public boolean hasClearTextTokens() {
     return enabled && ClearText.hasTokens(host, tls, tokens);
   }

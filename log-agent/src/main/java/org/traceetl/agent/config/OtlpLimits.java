@@ -1,8 +1,7 @@
 package org.traceetl.agent.config;
 
 /**
- * How much senders may ask of the OTLP ports. A sender is an address: what runs on one host without
- * addresses of its own is one sender.
+ * Limits of the OTLP ports. A sender is an IP address.
  *
  * @param maxConnections connections on both ports; a further one is closed at once; 1 to 65536
  * @param maxClientConnections connections of one sender; 1 to 65536. A sender is an IP address:
@@ -17,7 +16,7 @@ public record OtlpLimits(
     int maxClientConnections,
     int maxClientBytesInFlight,
     int requestTimeoutMillis) {
-  /** 1,024 connections, half of them for one sender, and half of the bytes; 30 s. */
+  /** Returns 1,024 connections, half of them and of the bytes for one sender; 30 s. */
   public static OtlpLimits defaults() {
     return new OtlpLimits(1_024, 512, 0, 30_000);
   }

@@ -1,7 +1,7 @@
 package org.traceetl.agent.config;
 
 /**
- * Bounds of what is under way between the sources and the broker, and what of spans is.
+ * Bounds between the sources and the broker, and the events that are sent.
  *
  * @param maxBytesInFlight bytes of payloads accepted and not yet in the spool; above it, sources
  *     wait; 16 MiB to 2 GiB. The same bound applies separately to OTLP requests being read and to
@@ -13,7 +13,7 @@ package org.traceetl.agent.config;
  * @param lingerMillis longest time that a payload waits to be written to the spool together with
  *     others; 0 to 10000
  * @param openBatches batches filled at the same time; one more closes the oldest; 1 to 4096
- * @param events what is sent of spans' events
+ * @param events the events of spans that are sent
  */
 public record PipelineConfig(
     int maxBytesInFlight,
@@ -22,7 +22,7 @@ public record PipelineConfig(
     int lingerMillis,
     int openBatches,
     EventsConfig events) {
-  /** With the events that are sent by default. */
+  /** Creates a configuration with the default events. */
   public PipelineConfig(
       int maxBytesInFlight, int batchBytes, int batchSpans, int lingerMillis, int openBatches) {
     this(
@@ -34,14 +34,14 @@ public record PipelineConfig(
         EventsConfig.defaults());
   }
 
-  /** 64 MiB under way; batches of 64 KiB, 1,024 spans or 20 ms; 128 of them open. */
+  /** Returns 64 MiB in flight; batches of 64 KiB, 1,024 spans or 20 ms; 128 of them open. */
   public static PipelineConfig defaults() {
     return new PipelineConfig(64 * 1024 * 1024, 64 * 1024, 1024, 20, 128);
   }
 
   /**
-   * What is kept at most to fill a batch anew, bytes: its strings, what they are found by, its
-   * spans and its message, in arrays that double. Usual ones hold five times their size.
+   * Returns the most bytes that a batch keeps when it is reused: its strings and their index, its
+   * spans and its message, in arrays that double. A typical batch keeps five times its size.
    */
   public long mostHeldByBatch() {
     return 6L * batchBytes + 64 * 1024;

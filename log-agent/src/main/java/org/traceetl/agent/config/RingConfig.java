@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * The rings that applications of the host write their spans into.
+ * The rings into which applications on the host write their spans.
  *
  * @param enabled whether applications may write spans into memory that they share with the agent.
  *     If the directory is unavailable, the agent logs it and retries
@@ -27,7 +27,7 @@ public record RingConfig(
     int maxRings,
     long maxBytes,
     int maxDictionaryBytes) {
-  /** Those in {@code /dev/shm/trace-etl}: 256 with 4 GiB and strings of 16 MiB. */
+  /** Returns {@code /dev/shm/trace-etl}, 256 rings of 4 GiB, and 16 MiB for strings. */
   public static RingConfig defaults() {
     return new RingConfig(
         true, Path.of("/dev/shm/trace-etl"), Optional.empty(), 256, 4L << 30, 16 * 1024 * 1024);

@@ -38,7 +38,7 @@ public record RocketMqConfig(
    */
   public record Tls(Optional<Path> caFile) {}
 
-  /** In the clear. */
+  /** Creates a configuration without TLS. */
   public RocketMqConfig(
       String nameServer,
       String topic,
@@ -62,7 +62,7 @@ public record RocketMqConfig(
         Optional.empty());
   }
 
-  /** A name server on this host, topic {@code trace-spans}, no keys. */
+  /** Returns a name server on this host and topic {@code trace-spans}, without keys. */
   public static RocketMqConfig defaults() {
     return new RocketMqConfig(
         "127.0.0.1:9876", "trace-spans", "log-agent", "", "", 3_000, 100, 5_000, 10_000);

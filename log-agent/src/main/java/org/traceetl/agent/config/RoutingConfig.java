@@ -4,9 +4,9 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * What decides an application's queues.
+ * How an application's queues are chosen.
  *
- * @param keys the rules of the agent's own configuration, beneath those of the file
+ * @param keys the rules of the configuration; those of the file precede them
  * @param file path of the routing file, which takes precedence over the {@code routing} keys
  *     before. Reloaded
  * @param hotspots whether the agent follows the servers' hotspot decisions; it keeps the last ones
@@ -31,7 +31,7 @@ public record RoutingConfig(
     String hotspotsTopic,
     Optional<Path> publicKeysFile,
     int rerouteAfterSeconds) {
-  /** The default rules, no file; decisions and learnt names are followed. */
+  /** Returns the default rules without a file; decisions and learnt names are followed. */
   public static RoutingConfig defaults() {
     return new RoutingConfig(
         RoutingRules.defaults(),

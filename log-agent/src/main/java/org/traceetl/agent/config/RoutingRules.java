@@ -12,12 +12,11 @@ import org.traceetl.agent.hash.XxHash64;
 import org.traceetl.common.WildcardPattern;
 
 /**
- * How applications are laid out over the queues, and whose spans are not wanted. Immutable.
+ * How applications are spread over the queues, and which applications are dropped. Immutable.
  *
- * <p>A name of an application may be a pattern: {@code *} stands for any characters, or none. The
- * rule under an application's exact name wins; else, of the patterns that match, the one with the
- * most bytes besides {@code *}, and of equals the first by bytes. The order in which they are
- * written does not matter.
+ * <p>A name of an application may be a pattern: {@code *} matches any characters, also none. The
+ * rule with an application's exact name applies. Without it, the matching pattern with the most
+ * bytes other than {@code *} applies; of several, the first by bytes. Their order is irrelevant.
  *
  * @param standard the rule for all applications without one of their own
  * @param applications rules for single applications (file only): {@code queues} and {@code spread}
@@ -25,23 +24,23 @@ import org.traceetl.common.WildcardPattern;
  * @param excluded names or patterns of the applications whose spans are dropped
  */
 public record RoutingRules(Rule standard, Map<String, Rule> applications, Set<String> excluded) {
-  /** What decides the queue of a span among its application's queues. */
+  /** How the queue of a span is chosen from its application's queues. */
   public enum Spread {
-    /** What will be its series: a series lives on one queue. */
+    /** By its series: each series is on one queue. */
     SERIES,
-    /** Chance: for an application that is one single hot series. */
+    /** At random: for an application with a single hot series. */
     RANDOM
   }
 
   /**
-   * One application's layout.
+   * The queues of one application.
    *
    * @param queues queues of an application; 1 to 1024, at most those of the topic; the same for all
    *     agents
    * @param spread how a queue is chosen from them: {@code series} keeps a series on one queue;
    *     {@code random} distributes a single hot series
-   * @param pinned whether that number was given for this application: then no decision of the
-   *     servers changes it
+   * @param pinned whether the number is configured for this application; then decisions of the
+   *     servers do not change it
    */
   public record Rule(int queues, Spread spread, boolean pinned) {}
 
@@ -57,12 +56,12 @@ public record RoutingRules(Rule standard, Map<String, Rule> applications, Set<St
     excluded = Set.copyOf(excluded);
   }
 
-  /** Two queues for each application, spread by series; none excluded. */
+  /** Returns rules with two queues for each application, spread by series; none is excluded. */
   public static RoutingRules defaults() {
     return new RoutingRules(new Rule(2, Spread.SERIES, false), Map.of(), Set.of());
   }
 
-  /** The rule for an application. */
+  /** Returns the rule for an application. */
   public Rule rule(String application) {
     Rule exact = applications.get(application);
     if (exact != null) {
@@ -78,14 +77,13 @@ public record RoutingRules(Rule standard, Map<String, Rule> applications, Set<St
     return narrowest == null ? standard : applications.get(narrowest);
   }
 
-  /** Whether an application's spans are dropped. */
+  /** Returns whether an application's spans are dropped. */
   public boolean excludes(String application) {
     return excluded.stream().anyMatch(pattern -> matches(pattern, application));
   }
 
   /**
-   * A number that differs between rules that differ, for all that one looks at: agents that route
-   * alike show the same.
+   * Returns a hash of the rules. Agents with the same rules have the same.
    *
    * @return 32 bits, not negative
    */

@@ -3,7 +3,7 @@ package org.traceetl.agent.config;
 import java.nio.file.Path;
 
 /**
- * Where accepted spans wait for the broker, on disk.
+ * The spool on disk, in which accepted spans wait for the broker.
  *
  * @param directory directory for accepted batches; none: {@code spool} in {@code state-directory};
  *     one agent each; keep it over restarts
@@ -27,25 +27,25 @@ public record SpoolConfig(
     int maxAgeHours,
     WhenFull whenFull,
     Flush flush) {
-  /** What gives way when the spool is full. */
+  /** What happens if the spool is full. */
   public enum WhenFull {
-    /** The senders: they are told to come back. */
+    /** Senders are refused and retry. */
     REFUSE,
-    /** The oldest spans: they are dropped and counted. */
+    /** The oldest spans are dropped and counted. */
     DROP_OLDEST
   }
 
-  /** When what is written is forced to the disk. */
+  /** When written data is forced to the disk. */
   public enum Flush {
-    /** Once a second: it outlives the process whatever happens to it, not the host. */
+    /** Once a second: data survives any end of the process, but not of the host. */
     OS,
-    /** Before a sender is answered: it outlives the host as well. */
+    /** Before a sender is answered: data also survives the end of the host. */
     COMMIT
   }
 
   /**
-   * In the state directory: 1 GiB, 262,144 batches, a day; senders wait when it is full; flushed
-   * once a second.
+   * Returns 1 GiB, 262,144 batches and one day, in the state directory. If the spool is full,
+   * senders are refused. Data is flushed once a second.
    */
   public static SpoolConfig defaults(Path stateDirectory) {
     return new SpoolConfig(

@@ -1,5 +1,5 @@
 /**
- * What an operator can set: immutable records, read and checked at the start; files of rules again
- * when they change.
+ * The agent's configuration: immutable records, read and checked at the start. Files of rules are
+ * reloaded.
  */
 package org.traceetl.agent.config;

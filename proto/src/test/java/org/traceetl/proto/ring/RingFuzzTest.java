@@ -26,7 +26,7 @@ final class RingFuzzTest {
 
   private static final byte[] GOLDEN = golden();
 
-  /** Where numbers stand on which others depend. */
+  /** Offsets of numbers on which other numbers depend. */
   private static final int[] FIELDS = {8, 12, 16, 24, 64, 68, 128, 256, 264, 384, 392};
 
   @FuzzTest(maxDuration = "3m")

@@ -41,7 +41,7 @@ final class RingGoldenTest {
         .isEqualTo(RingGolden.read("ring_1.txt"));
   }
 
-  /** Lines of an offset and what stands there; those with zeros alone are left out. */
+  /** Lines of an offset and the bytes there, without lines of zeros. */
   private static String hex(byte[] content) {
     StringBuilder text = new StringBuilder();
     for (int at = 0; at < content.length; at += BYTES_PER_LINE) {

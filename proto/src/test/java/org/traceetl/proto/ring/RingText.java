@@ -128,7 +128,7 @@ public final class RingText {
           };
       attributes.add(quoted(span.key) + ": " + value);
     }
-    // Their order says nothing, and some writers have them in order of their keys.
+    // The order has no meaning; some writers sort by key.
     attributes.sort(null);
     return "{" + String.join(", ", attributes) + "}";
   }

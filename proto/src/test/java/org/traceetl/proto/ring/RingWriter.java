@@ -137,7 +137,7 @@ public final class RingWriter implements AutoCloseable {
     return header;
   }
 
-  /** Without ever waiting: where nobody reads, nobody is woken. */
+  /** Never waits; wakes a reader only if there is one. */
   private static void wake(Path directory) throws IOException {
     Path fifo = directory.resolve("wake");
     if (Files.exists(fifo)) {
@@ -182,7 +182,7 @@ public final class RingWriter implements AutoCloseable {
   }
 
   /**
-   * Claims room for a record, and fills up what is before it.
+   * Claims space for a record, and fills the space before it.
    *
    * @return its position, or below 0 when it was dropped
    */

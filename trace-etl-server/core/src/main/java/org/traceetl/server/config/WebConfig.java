@@ -157,9 +157,9 @@ public record WebConfig(Secret token, SignIn signIn, Path usersFile, Oidc oidc, 
           PLACEHOLDERS.contains(found),
           key,
           url,
-          "has "
+          "contains the unknown placeholder "
               + found
-              + " in it, which stands for nothing; there are "
+              + "; known are "
               + PLACEHOLDERS.stream().sorted().toList());
     }
   }
