@@ -14,27 +14,9 @@ class ReceivedSpansTest {
   private final ReceivedSpans received = new ReceivedSpans();
 
   private static SealedWindow window(long openedMillis, Books... books) {
-    return new SealedWindow(
-        new QueueId("broker", 0),
-        0,
-        1,
-        openedMillis,
-        openedMillis + 15_000,
-        List.of(),
-        new int[0],
-        0,
-        1,
-        new int[0],
-        new long[0],
-        new long[0],
-        new int[0],
-        new int[0],
-        List.of(),
-        List.of(books),
-        0,
-        new long[0],
-        AcceptedBatches.NONE,
-        NativeCounts.NONE);
+    return new RowlessWindow(new QueueId("broker", 0), 0, 1, openedMillis, openedMillis + 15_000)
+        .books(List.of(books))
+        .seal();
   }
 
   private static Books books(String application, long spans, long duplicate) {

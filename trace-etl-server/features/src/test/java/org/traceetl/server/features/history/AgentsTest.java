@@ -2,12 +2,9 @@ package org.traceetl.server.features.history;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.traceetl.server.window.AcceptedBatches;
-import org.traceetl.server.window.NativeCounts;
 import org.traceetl.server.window.QueueId;
-import org.traceetl.server.window.SealedWindow;
+import org.traceetl.server.window.RowlessWindow;
 
 final class AgentsTest {
   private static final long MINUTE = 60_000;
@@ -26,29 +23,7 @@ final class AgentsTest {
     }
     long millis = minute * MINUTE;
     agents.add(
-        new SealedWindow(
-            queue,
-            0,
-            1,
-            millis,
-            millis + 1_000,
-            List.of(),
-            new int[0],
-            0,
-            0,
-            new int[0],
-            new long[0],
-            new long[0],
-            new int[0],
-            new int[0],
-            List.of(),
-            List.of(),
-            0,
-            new long[0],
-            new AcceptedBatches(full),
-            NativeCounts.NONE),
-        minute,
-        NOW);
+        new RowlessWindow(queue, 0, 1, millis, millis + 1_000).batches(full).seal(), minute, NOW);
   }
 
   private RecentAgents.View only() {

@@ -5,9 +5,8 @@ import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.traceetl.server.window.AcceptedBatches;
 import org.traceetl.server.window.Books;
-import org.traceetl.server.window.NativeCounts;
 import org.traceetl.server.window.QueueId;
-import org.traceetl.server.window.SealedWindow;
+import org.traceetl.server.window.RowlessWindow;
 
 /** Histories without journals. */
 public final class Histories {
@@ -47,27 +46,10 @@ public final class Histories {
       AcceptedBatches... batches) {
     long[] runs = Stream.of(batches).flatMapToLong(some -> LongStream.of(some.runs())).toArray();
     history.add(
-        new SealedWindow(
-            queue,
-            0,
-            10,
-            sealedMillis - 15_000,
-            sealedMillis,
-            List.of(),
-            new int[0],
-            0,
-            0,
-            new int[0],
-            new long[0],
-            new long[0],
-            new int[0],
-            new int[0],
-            List.of(),
-            books,
-            0,
-            new long[0],
-            new AcceptedBatches(runs),
-            NativeCounts.NONE),
+        new RowlessWindow(queue, 0, 10, sealedMillis - 15_000, sealedMillis)
+            .books(books)
+            .batches(runs)
+            .seal(),
         List.of());
   }
 

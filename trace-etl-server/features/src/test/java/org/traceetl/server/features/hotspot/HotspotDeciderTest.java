@@ -21,10 +21,9 @@ import org.traceetl.server.features.hotspot.Hotspots.State;
 import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.journal.MemoryLogs;
 import org.traceetl.server.journal.MemoryLogs.MemoryLog;
-import org.traceetl.server.window.AcceptedBatches;
 import org.traceetl.server.window.Books;
-import org.traceetl.server.window.NativeCounts;
 import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.RowlessWindow;
 import org.traceetl.server.window.SealedWindow;
 
 final class HotspotDeciderTest {
@@ -538,27 +537,7 @@ final class HotspotDeciderTest {
 
   static SealedWindow window(
       QueueId queue, List<Books> books, long from, long to, long openedMillis, long sealedMillis) {
-    return new SealedWindow(
-        queue,
-        from,
-        to,
-        openedMillis,
-        sealedMillis,
-        List.of(),
-        new int[0],
-        0,
-        1,
-        new int[0],
-        new long[0],
-        new long[0],
-        new int[0],
-        new int[0],
-        List.of(),
-        books,
-        1,
-        new long[0],
-        AcceptedBatches.NONE,
-        NativeCounts.NONE);
+    return new RowlessWindow(queue, from, to, openedMillis, sealedMillis).books(books).seal();
   }
 
   private HotspotDecisions newest() throws Exception {

@@ -12,9 +12,8 @@ import org.traceetl.server.journal.JournalTiming;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.journal.QueueJournal;
 import org.traceetl.server.journal.chain.LogJournals;
-import org.traceetl.server.window.AcceptedBatches;
-import org.traceetl.server.window.NativeCounts;
 import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.RowlessWindow;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.TraceDocument;
 
@@ -53,26 +52,9 @@ final class DocumentSource {
 
   private static SealedWindow window(
       QueueId queue, long from, long to, long sealedMillis, List<TraceDocument> documents) {
-    return new SealedWindow(
-        queue,
-        from,
-        to,
-        sealedMillis - 15_000,
-        sealedMillis,
-        List.of(),
-        new int[0],
-        0,
-        2,
-        new int[0],
-        new long[0],
-        new long[0],
-        new int[0],
-        new int[0],
-        documents,
-        List.of(),
-        1,
-        new long[0],
-        AcceptedBatches.NONE,
-        NativeCounts.NONE);
+    return new RowlessWindow(queue, from, to, sealedMillis - 15_000, sealedMillis)
+        .stride(2)
+        .documents(documents)
+        .seal();
   }
 }

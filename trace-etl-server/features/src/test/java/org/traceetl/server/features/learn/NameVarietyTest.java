@@ -14,9 +14,8 @@ import org.traceetl.proto.LearntNames;
 import org.traceetl.proto.NameRule;
 import org.traceetl.proto.NameRules;
 import org.traceetl.server.journal.QueueImage;
-import org.traceetl.server.window.AcceptedBatches;
-import org.traceetl.server.window.NativeCounts;
 import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.RowlessWindow;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
 
@@ -277,26 +276,6 @@ final class NameVarietyTest {
   }
 
   private static SealedWindow window(List<SeriesDefinition> created) {
-    return new SealedWindow(
-        new QueueId("a", 0),
-        0,
-        1,
-        1,
-        2,
-        created,
-        new int[0],
-        0,
-        1,
-        new int[0],
-        new long[0],
-        new long[0],
-        new int[0],
-        new int[0],
-        List.of(),
-        List.of(),
-        1,
-        new long[0],
-        AcceptedBatches.NONE,
-        NativeCounts.NONE);
+    return new RowlessWindow(new QueueId("a", 0), 0, 1, 1, 2).created(created).seal();
   }
 }

@@ -96,6 +96,12 @@ class DeltaPagesTest {
     positions.store(QUEUE, "group-scraper-" + identity, 0);
   }
 
+  /** A server takes the queue over, with a lease that does not end. */
+  private void restore(DeltaPages owner) {
+    owner.restored(QUEUE, positions.image(QUEUE, STRIDE), 0);
+    owner.shownUntil(QUEUE, Long.MAX_VALUE / 2);
+  }
+
   private static String text(Answer answer) {
     var out = new ByteArrayOutputStream();
     answer.writeTo(out);
@@ -124,7 +130,7 @@ class DeltaPagesTest {
   }
 
   @Test
-  void everyTypeIsNamedAsOzHeraNamesIt() throws Exception {
+  void everyTypeHasTheNamesOfOzhera() throws Exception {
     DeltaWindows window = DeltaWindows.of(QUEUE, 0, 10);
     int number = 0;
     for (SpanType type : SpanType.values()) {
@@ -165,7 +171,7 @@ class DeltaPagesTest {
   }
 
   @Test
-  void aPageWithNothingToAddIsAValidPage() throws Exception {
+  void pageWithoutCountsIsValid() throws Exception {
     assertThat(scrape(pages, "a"))
         .isEqualTo(
             "# HELP staging_trace_statistics_span_count_total Spans received. Since this scraper's"
@@ -174,7 +180,7 @@ class DeltaPagesTest {
   }
 
   @Test
-  void everyScraperGetsEveryWindowOnce() throws Exception {
+  void eachScraperReceivesEachWindowOnce() throws Exception {
     scrape(pages, "a");
     scrape(pages, "b");
     keep(window(QUEUE, 0, 5));
@@ -191,7 +197,7 @@ class DeltaPagesTest {
   }
 
   @Test
-  void anAnswerThatWasNotWrittenIsPartOfTheNext() throws Exception {
+  void nextAnswerContainsAnAnswerThatWasNotWritten() throws Exception {
     scrape(pages, "a");
     keep(window(QUEUE, 0, 5));
     Answer broken = pages.take("a", "here", LONG);
@@ -204,7 +210,7 @@ class DeltaPagesTest {
   }
 
   @Test
-  void anAnswerThatWasNotCommittedDoesNotCountAsWritten() throws Exception {
+  void answerWithoutCommitDoesNotCountAsWritten() throws Exception {
     scrape(pages, "a");
     keep(window(QUEUE, 0, 5));
     pages.settle(pages.take("a", "here", LONG), true);
@@ -213,7 +219,7 @@ class DeltaPagesTest {
   }
 
   @Test
-  void anAnswerThatTookTooLongIsPartOfTheNext() throws Exception {
+  void nextAnswerContainsAnAnswerThatExpired() throws Exception {
     scrape(pages, "a");
     keep(window(QUEUE, 0, 5));
     Answer slow = pages.take("a", "here", Duration.ofSeconds(10));
@@ -225,7 +231,7 @@ class DeltaPagesTest {
   }
 
   @Test
-  void theSecondOfTwoScrapesAtOnceIsRefused() throws Exception {
+  void secondConcurrentScrapeIsRefused() throws Exception {
     Answer first = pages.take("a", "here", LONG);
 
     assertThatThrownBy(() -> timePasses(() -> pages.take("a", "there", LONG)))
@@ -239,7 +245,7 @@ class DeltaPagesTest {
   }
 
   @Test
-  void aScrapeBehindAnAnswerWaitsForItsEnd() throws Exception {
+  void scrapeWaitsForTheEndOfThePreviousAnswer() throws Exception {
     Answer first = pages.take("a", "here", LONG);
     var second = new FutureTask<Answer>(() -> pages.take("a", "here", LONG));
     Thread waiting = Thread.ofVirtual().start(second);
@@ -250,7 +256,7 @@ class DeltaPagesTest {
   }
 
   @Test
-  void anAnswerIsNotWrittenForAScraperThatHasGivenUp() throws Exception {
+  void answerIsNotWrittenAfterTheDeadline() throws Exception {
     keep(window(QUEUE, 0, 5));
     Answer slow = pages.take("a", "here", Duration.ofSeconds(10));
     nanos.addAndGet(TimeUnit.SECONDS.toNanos(10));
@@ -259,7 +265,7 @@ class DeltaPagesTest {
   }
 
   @Test
-  void aScraperHasNoMoreThanOneAnswerBesidesAnExpiredOne() throws Exception {
+  void scraperHasAtMostOneAnswerInAdditionToAnExpiredOne() throws Exception {
     Answer first = pages.take("a", "here", LONG);
     nanos.addAndGet(LONG.toNanos());
     pages.take("a", "here", LONG);
@@ -272,7 +278,7 @@ class DeltaPagesTest {
   }
 
   @Test
-  void aNameThatSeveralUseIsDoubted() throws Exception {
+  void nameThatSeveralScrapersUseIsDoubted() throws Exception {
     for (String from : List.of("10.0.0.1", "10.0.0.1", "10.0.0.2")) {
       pages.settle(pages.take("a", from, LONG), true);
     }
@@ -286,7 +292,7 @@ class DeltaPagesTest {
   }
 
   @Test
-  void theLongestSilentIsForgottenWhenTooMuchIsKept() throws Exception {
+  void longestSilentScraperIsForgottenAtTheLimit() throws Exception {
     scrape(pages, "a");
     nanos.addAndGet(1);
     for (int from = 0; from < 40; from += 10) {
@@ -313,9 +319,8 @@ class DeltaPagesTest {
   }
 
   @Test
-  void onlyConfiguredScrapersTakeWindowsAndHavePlaces() throws Exception {
-    pages.restored(QUEUE, positions.image(QUEUE, STRIDE), 0);
-    pages.shownUntil(QUEUE, Long.MAX_VALUE / 2);
+  void onlyConfiguredScrapersReceiveWindowsAndHavePositions() throws Exception {
+    restore(pages);
     keep(window(QUEUE, 0, 5));
 
     assertThatThrownBy(() -> pages.take("stranger", "here", LONG))
@@ -329,9 +334,8 @@ class DeltaPagesTest {
   }
 
   @Test
-  void aLookGivesTheNewestWindowAndChangesNothing() throws Exception {
-    pages.restored(QUEUE, positions.image(QUEUE, STRIDE), 0);
-    pages.shownUntil(QUEUE, Long.MAX_VALUE / 2);
+  void lookReturnsTheNewestWindowAndChangesNothing() throws Exception {
+    restore(pages);
     await().until(() -> positions.marks().size() == 2);
     scrape(pages, "a");
     keep(window(QUEUE, 0, 5));
@@ -350,9 +354,8 @@ class DeltaPagesTest {
   }
 
   @Test
-  void theWindowsOfAnOwnerThatDiesBeforeItsFirstScrapeAreGivenByTheNextOne() throws Exception {
-    pages.restored(QUEUE, positions.image(QUEUE, STRIDE), 0);
-    pages.shownUntil(QUEUE, Long.MAX_VALUE / 2);
+  void nextOwnerDeliversWindowsOfAnOwnerNeverScraped() throws Exception {
+    restore(pages);
     await().until(() -> positions.marks().containsKey("broker-a/3 group-scraper-a"));
     keep(window(QUEUE, 0, 5));
     pages.close();
@@ -362,9 +365,8 @@ class DeltaPagesTest {
 
   /** Its lease begins when that of the owner before is over. */
   @Test
-  void theWindowsOfAnOwnerThatDiesWhileItHidesTheQueueAreGivenByTheNextOne() throws Exception {
-    pages.restored(QUEUE, positions.image(QUEUE, STRIDE), 0);
-    pages.shownUntil(QUEUE, Long.MAX_VALUE / 2);
+  void nextOwnerDeliversWindowsOfAnOwnerThatHidTheQueue() throws Exception {
+    restore(pages);
     await().until(() -> positions.marks().containsKey("broker-a/3 group-scraper-a"));
     keep(window(QUEUE, 0, 5));
     pages.close();
@@ -382,7 +384,7 @@ class DeltaPagesTest {
   }
 
   @Test
-  void aScraperIsGivenWhatWasCountedSinceTheStartBeforeItAskedFirst() throws Exception {
+  void firstAnswerContainsAllCountsSinceTheStart() throws Exception {
     keep(window(QUEUE, 0, 5));
     keep(window(QUEUE, 10, 3));
 
@@ -399,7 +401,7 @@ class DeltaPagesTest {
   }
 
   @Test
-  void aScraperThatBeginsGetsNoOldWindow() throws Exception {
+  void newScraperReceivesNoOldWindow() throws Exception {
     allAreForgotten();
     keep(
         DeltaWindows.of(QUEUE, 0, 10)
@@ -412,7 +414,7 @@ class DeltaPagesTest {
   }
 
   @Test
-  void aScraperThatBeginsGetsTheNewestWindow() throws Exception {
+  void newScraperReceivesTheNewestWindow() throws Exception {
     allAreForgotten();
     keep(window(QUEUE, 0, 5));
     keep(window(QUEUE, 10, 3));
@@ -421,7 +423,7 @@ class DeltaPagesTest {
   }
 
   @Test
-  void seriesOfSeveralQueuesWithTheSameLabelsAreAddedUp() throws Exception {
+  void seriesWithEqualLabelsOfSeveralQueuesAreAdded() throws Exception {
     keep(window(QUEUE, 0, 5));
     keep(window(OTHER, 0, 4));
 
@@ -429,7 +431,7 @@ class DeltaPagesTest {
   }
 
   @Test
-  void whatASeriesHadIsGivenAfterItHasEnded() throws Exception {
+  void countsOfAnEndedSeriesAreDelivered() throws Exception {
     scrape(pages, "a");
     keep(window(QUEUE, 0, 5));
     keep(DeltaWindows.of(QUEUE, 10, 20).evict(0).seal());
@@ -441,7 +443,7 @@ class DeltaPagesTest {
   }
 
   @Test
-  void labelsLeaveWithTheirLastSeries() throws Exception {
+  void labelSetIsRemovedWithItsLastSeries() throws Exception {
     keep(window(QUEUE, 0, 5));
     keep(window(OTHER, 0, 5));
     pages.await(LONG);
@@ -453,7 +455,7 @@ class DeltaPagesTest {
   }
 
   @Test
-  void theNextOwnerGoesOnWhereTheReleasedOneWas() throws Exception {
+  void nextOwnerContinuesAfterARelease() throws Exception {
     isKnown("a");
     scrape(pages, "a");
     keep(window(QUEUE, 0, 5));
@@ -464,15 +466,14 @@ class DeltaPagesTest {
     assertThat(positions.marks()).containsEntry("broker-a/3 group-scraper-a", 10L);
     try (DeltaPages next = pages()) {
       next.start();
-      next.restored(QUEUE, positions.image(QUEUE, STRIDE), 0);
-      next.shownUntil(QUEUE, Long.MAX_VALUE / 2);
+      restore(next);
       assertThat(scrape(next, "a")).contains(total(3));
       assertThat(scrape(next, "a")).doesNotContain("CustomizeMethod");
     }
   }
 
   @Test
-  void aReleaseWaitsForAnAnswerUnderItsLastBytes() throws Exception {
+  void releaseWaitsForACommittedAnswer() throws Exception {
     isKnown("a");
     scrape(pages, "a");
     keep(window(QUEUE, 0, 5));
@@ -487,7 +488,7 @@ class DeltaPagesTest {
   }
 
   @Test
-  void aReleaseIsNotHeldUpByAQueueWhoseJournalIsRead() throws Exception {
+  void releaseDoesNotWaitForAJournalReadOfAnotherQueue() throws Exception {
     isKnown("a");
     keep(window(QUEUE, 0, 5));
     Answer answer = pages.take("a", "here", LONG);
@@ -508,7 +509,7 @@ class DeltaPagesTest {
   }
 
   @Test
-  void anAnswerWithAReleasedQueueMayNotEnd() throws Exception {
+  void answerWithAReleasedQueueIsNotCommitted() throws Exception {
     pages.restored(QUEUE, positions.image(QUEUE, STRIDE), 0);
     pages.shownUntil(QUEUE, 100);
     keep(window(QUEUE, 0, 5));
@@ -519,7 +520,7 @@ class DeltaPagesTest {
   }
 
   @Test
-  void aQueueWhoseLeaseHasRunOutIsGivenWhenItIsBack() throws Exception {
+  void queueIsDeliveredAgainWhenItsLeaseIsRenewed() throws Exception {
     pages.restored(QUEUE, positions.image(QUEUE, STRIDE), 0);
     pages.shownUntil(QUEUE, 100);
     scrape(pages, "a");
@@ -535,7 +536,7 @@ class DeltaPagesTest {
   }
 
   @Test
-  void whatTheJournalNoLongerHasIsCountedAsMissed() throws Exception {
+  void messagesDeletedFromTheJournalCountAsMissed() throws Exception {
     isKnown("a");
     scrape(pages, "a");
     keep(window(QUEUE, 0, 5));
@@ -547,15 +548,14 @@ class DeltaPagesTest {
     positions.delete(QUEUE, 3);
     try (DeltaPages next = pages()) {
       next.start();
-      next.restored(QUEUE, positions.image(QUEUE, STRIDE), 0);
-      next.shownUntil(QUEUE, Long.MAX_VALUE / 2);
+      restore(next);
       assertThat(scrape(next, "a")).contains(total(2));
       await().until(() -> next.totals().missedMessages().get("a") == 20);
     }
   }
 
   @Test
-  void aMarkAheadOfTheJournalIsIgnored() throws Exception {
+  void positionAheadOfTheJournalIsIgnored() throws Exception {
     positions.store(QUEUE, "group-scraper-a", 1_000_000);
     scrape(pages, "a");
     keep(window(QUEUE, 0, 5));
@@ -564,7 +564,7 @@ class DeltaPagesTest {
   }
 
   @Test
-  void aQueueIsNotGivenWhileItsPlacesAreUnknown() throws Exception {
+  void queueIsNotDeliveredWhileItsPositionsAreUnknown() throws Exception {
     positions.setBroken(true);
     keep(window(QUEUE, 0, 5));
     assertThatThrownBy(() -> timePasses(() -> scrape(pages, "a")))
@@ -578,7 +578,7 @@ class DeltaPagesTest {
   }
 
   @Test
-  void aCrashAfterThePlaceIsKeptLosesAndDoublesNothing() throws Exception {
+  void crashAfterThePositionIsStoredLosesAndRepeatsNothing() throws Exception {
     isKnown("a");
     scrape(pages, "a");
     keep(window(QUEUE, 0, 5));
@@ -591,9 +591,8 @@ class DeltaPagesTest {
 
   /** Of two servers that mark a new group at the same time, RocketMQ may forget one's mark. */
   @Test
-  void aPlaceThatTheBrokerForgetsAtOnceIsToldAgain() throws Exception {
-    pages.restored(QUEUE, positions.image(QUEUE, STRIDE), 0);
-    pages.shownUntil(QUEUE, Long.MAX_VALUE / 2);
+  void positionThatTheBrokerLosesIsStoredAgain() throws Exception {
+    restore(pages);
     positions.loseMarks(1);
     scrape(pages, "a");
     keep(window(QUEUE, 0, 5));
@@ -604,7 +603,7 @@ class DeltaPagesTest {
   }
 
   @Test
-  void aCrashBeforeThePlaceIsKeptDoublesTheLastAnswer() throws Exception {
+  void crashBeforeThePositionIsStoredRepeatsTheLastAnswer() throws Exception {
     isKnown("a");
     keep(window(QUEUE, 0, 5));
     assertThat(scrape(pages, "a")).contains(total(5));
@@ -622,14 +621,13 @@ class DeltaPagesTest {
   private String firstOfANextOwner() throws Exception {
     try (DeltaPages next = pages()) {
       next.start();
-      next.restored(QUEUE, positions.image(QUEUE, STRIDE), 0);
-      next.shownUntil(QUEUE, Long.MAX_VALUE / 2);
+      restore(next);
       return scrape(next, "a");
     }
   }
 
   @Test
-  void aReleaseDoesNotWaitForeverForABrokerThatIsAway() throws Exception {
+  void releaseEndsWithoutABroker() throws Exception {
     isKnown("a");
     keep(window(QUEUE, 0, 5));
     scrape(pages, "a");
@@ -648,7 +646,7 @@ class DeltaPagesTest {
   }
 
   @Test
-  void aForgottenScraperGoesOnWhereItWas() throws Exception {
+  void forgottenScraperContinuesAtItsPosition() throws Exception {
     isKnown("a");
     keep(window(QUEUE, 0, 5));
     assertThat(scrape(pages, "a")).contains(total(5));
@@ -665,7 +663,7 @@ class DeltaPagesTest {
   }
 
   @Test
-  void whatIsKeptForScrapersThatAreBehindDoesNotGrowWithTime() throws Exception {
+  void storedSumsOfSlowScrapersDoNotGrow() throws Exception {
     scrape(pages, "a");
     keep(window(QUEUE, 0, 1));
     for (int i = 1; i < 500; i++) {
@@ -684,7 +682,7 @@ class DeltaPagesTest {
   }
 
   @Test
-  void groupsAreNamedByIdentitiesAndNeverShared() {
+  void groupNamesAreUniqueForEachIdentity() {
     assertThat(ScraperGroups.suffix("prom-1_a")).isEqualTo("prom-1_a");
     assertThat(ScraperGroups.suffix("10.0.0.1/Prometheus")).matches("sha256-[0-9a-f]{32}");
     assertThat(ScraperGroups.suffix("sha256-0")).matches("sha256-[0-9a-f]{32}");
@@ -692,7 +690,7 @@ class DeltaPagesTest {
   }
 
   @Test
-  void stepsReplaceTheThreads() throws Exception {
+  void callsReplaceTheThreads() throws Exception {
     DeltaPages stepped = pages();
     stepped.window(window(QUEUE, 0, 5));
     assertThat(stepped.doWork()).isEqualTo(1);

@@ -1,0 +1,74 @@
+package org.traceetl.server.window;
+
+import java.util.List;
+
+/** Builds windows without rows: with books, documents, definitions or batches only. */
+public final class RowlessWindow {
+  private final QueueId queue;
+  private final long from;
+  private final long to;
+  private final long openedMillis;
+  private final long sealedMillis;
+  private int stride = 1;
+  private List<SeriesDefinition> created = List.of();
+  private List<TraceDocument> documents = List.of();
+  private List<Books> books = List.of();
+  private AcceptedBatches batches = AcceptedBatches.NONE;
+
+  public RowlessWindow(QueueId queue, long from, long to, long openedMillis, long sealedMillis) {
+    this.queue = queue;
+    this.from = from;
+    this.to = to;
+    this.openedMillis = openedMillis;
+    this.sealedMillis = sealedMillis;
+  }
+
+  public RowlessWindow stride(int buckets) {
+    stride = buckets;
+    return this;
+  }
+
+  public RowlessWindow created(List<SeriesDefinition> definitions) {
+    created = definitions;
+    return this;
+  }
+
+  public RowlessWindow documents(List<TraceDocument> these) {
+    documents = these;
+    return this;
+  }
+
+  public RowlessWindow books(List<Books> these) {
+    books = these;
+    return this;
+  }
+
+  public RowlessWindow batches(long... runs) {
+    batches = new AcceptedBatches(runs);
+    return this;
+  }
+
+  public SealedWindow seal() {
+    return new SealedWindow(
+        queue,
+        from,
+        to,
+        openedMillis,
+        sealedMillis,
+        created,
+        new int[0],
+        0,
+        stride,
+        new int[0],
+        new long[0],
+        new long[0],
+        new int[0],
+        new int[0],
+        documents,
+        books,
+        1,
+        new long[0],
+        batches,
+        NativeCounts.NONE);
+  }
+}
