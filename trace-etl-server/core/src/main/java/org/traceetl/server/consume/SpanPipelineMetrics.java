@@ -18,6 +18,7 @@ import org.traceetl.server.window.QueueId;
  * it.
  */
 public class SpanPipelineMetrics {
+  private final CollectorRegistry registry;
   private final CardinalityReports cardinality = new CardinalityReports();
   private final Counter receivedBytes;
   private final Counter accepted;
@@ -53,16 +54,14 @@ public class SpanPipelineMetrics {
 
   /** Creates and registers all metrics. */
   public SpanPipelineMetrics(MetricRegistry metrics) {
-    CollectorRegistry registry = metrics.collectors();
+    registry = metrics.collectors();
     receivedBytes =
         counter(
-            registry,
             "received_bytes_total",
             "Bytes of all batches received: accepted, duplicate and rejected.");
-    accepted = counter(registry, "batches_accepted_total", "Batches accepted and counted.");
+    accepted = counter("batches_accepted_total", "Batches accepted and counted.");
     duplicate =
         counter(
-            registry,
             "batches_duplicate_total",
             "Batches not counted because they had been received before.");
     Counter byReason =
@@ -83,7 +82,6 @@ public class SpanPipelineMetrics {
     eventsFiltered = events.labels("filtered");
     namesUnmatched =
         counter(
-            registry,
             "names_unmatched_total",
             "Span names to which no pattern was applied because their batch had too many names.");
     swap =
@@ -96,51 +94,37 @@ public class SpanPipelineMetrics {
         metrics.timer("trace_etl_append_seconds", "Time until the journal confirmed a window.");
     swapsDeferred =
         counter(
-            registry,
             "swaps_deferred_total",
             "Due windows that continued to grow because the previous window was not in the journal yet.");
     displaced =
         counter(
-            registry,
             "series_displaced_total",
             "Series replaced by a series with more spans because their application or the process was at a limit.");
     appendFailures =
         counter(
-            registry,
             "append_failures_total",
             "Failed attempts to append a window to the journal; each is retried.");
     take =
         metrics.timer(
             "trace_etl_take_seconds", "Time to take over a queue: to read its state and claim it.");
     takeFailures =
-        counter(
-            registry,
-            "take_failures_total",
-            "Failed attempts to take over a queue; each is retried.");
+        counter("take_failures_total", "Failed attempts to take over a queue; each is retried.");
     fenced =
         counter(
-            registry,
             "queues_fenced_total",
             "Queues lost to the claim of another owner, which counts what this server had not written to the journal.");
     renewFailures =
         counter(
-            registry,
-            "lease_renewal_failures_total",
-            "Failed attempts to renew a lease; each is retried.");
+            "lease_renewal_failures_total", "Failed attempts to renew a lease; each is retried.");
     snapshot = metrics.timer("trace_etl_snapshot_seconds", "Time to write a snapshot of a queue.");
     snapshotFailures =
-        counter(
-            registry,
-            "snapshot_failures_total",
-            "Failed attempts to write a snapshot; each is retried.");
+        counter("snapshot_failures_total", "Failed attempts to write a snapshot; each is retried.");
     commitFailures =
         counter(
-            registry,
             "commit_failures_total",
             "Failed attempts to commit an offset; the next window's commit includes it.");
     skipped =
         counter(
-            registry,
             "messages_skipped_total",
             "Messages that the broker deleted before this server read them.");
     replaced =
@@ -157,12 +141,10 @@ public class SpanPipelineMetrics {
             .register(registry);
     outOfOrder =
         counter(
-            registry,
             "messages_out_of_order_total",
             "Messages that came out of order and were pulled again.");
     failures =
         counter(
-            registry,
             "worker_failures_total",
             "Unexpected failures after which a worker continued; see the log.");
     metrics.collector(() -> {
@@ -319,7 +301,7 @@ public class SpanPipelineMetrics {
     // Only tests and measurements use it.
   }
 
-  private static Counter counter(CollectorRegistry registry, String name, String help) {
+  private Counter counter(String name, String help) {
     return Counter.build("trace_etl_" + name, help).register(registry);
   }
 }

@@ -1,9 +1,9 @@
 package org.traceetl.server.consume;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.traceetl.server.consume.SealedWindows.values;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -103,10 +103,6 @@ class EventsTest {
       }
     }
     return counts;
-  }
-
-  private static List<String> values(String... values) {
-    return Arrays.asList(values);
   }
 
   @Test

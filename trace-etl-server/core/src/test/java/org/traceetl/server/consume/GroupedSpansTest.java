@@ -61,13 +61,6 @@ class GroupedSpansTest {
         new QueueId("b", 0), aggregation.newDecoder(), new SpanPipelineMetrics());
   }
 
-  private static SealedWindow seal(QueueAggregator aggregator, long nowMillis) {
-    FilledWindow filled = aggregator.swap(nowMillis, nowMillis);
-    SealedWindow window = filled.seal();
-    filled.giveBack();
-    return window;
-  }
-
   /** Returns the same spans in the same order, without groups. */
   private static byte[] ungrouped(byte[] message, long sequence) {
     SpanBatchReader reader = new SpanBatchReader();
@@ -138,7 +131,9 @@ class GroupedSpansTest {
         ordinary.accept(ungrouped(message, sequence++), nowMillis);
       }
       nowMillis += 15_000;
-      assertSameCounts(seal(grouped, nowMillis), seal(ordinary, nowMillis));
+      assertSameCounts(
+          SealedWindows.seal(grouped, nowMillis, nowMillis),
+          SealedWindows.seal(ordinary, nowMillis, nowMillis));
     }
     assertThat(grouped.symbolCount()).isEqualTo(ordinary.symbolCount());
   }
@@ -208,7 +203,7 @@ class GroupedSpansTest {
       batch.grouped("SET", BatchMessage.CLIENT, BatchMessage.ERROR, 5 * SECOND, 0);
     }
     aggregator.accept(batch.message(0), 1_000);
-    SealedWindow window = seal(aggregator, 2_000);
+    SealedWindow window = SealedWindows.seal(aggregator, 2_000, 2_000);
 
     assertThat(window.counts()).containsExactly(1, 0, 1, 1, 0, 10);
     assertThat(window.documents()).isEmpty();
@@ -226,7 +221,7 @@ class GroupedSpansTest {
             .grouped("SET", BatchMessage.CLIENT, BatchMessage.UNSET, 50 * MILLI, 0)
             .message(0),
         1_000);
-    SealedWindow window = seal(aggregator, 2_000);
+    SealedWindow window = SealedWindows.seal(aggregator, 2_000, 2_000);
 
     assertThat(window.counts()).containsExactly(1, 1, 1);
     assertThat(window.documents())
@@ -249,13 +244,13 @@ class GroupedSpansTest {
       batch.grouped("hot", BatchMessage.CLIENT, BatchMessage.UNSET, MILLI, 0);
     }
     aggregator.accept(batch.message(0), 1_000);
-    SealedWindow full = seal(aggregator, 2_000);
+    SealedWindow full = SealedWindows.seal(aggregator, 2_000, 2_000);
     aggregator.accept(
         new BatchMessage("shop")
             .grouped("hot", BatchMessage.CLIENT, BatchMessage.UNSET, MILLI, 0)
             .message(1),
         3_000);
-    SealedWindow next = seal(aggregator, 4_000);
+    SealedWindow next = SealedWindows.seal(aggregator, 4_000, 4_000);
 
     assertThat(full.books()).containsExactly(new Books("shop", 58, 8, 50, 0, 0, Map.of(), 0));
     assertThat(next.created())
@@ -279,7 +274,7 @@ class GroupedSpansTest {
     aggregator.accept(damaged, 1_000);
     aggregator.accept(message, 1_000);
     aggregator.accept(message, 1_000);
-    SealedWindow window = seal(aggregator, 2_000);
+    SealedWindow window = SealedWindows.seal(aggregator, 2_000, 2_000);
 
     assertThat(window.books())
         .singleElement()

@@ -128,13 +128,7 @@ class HandOverTest {
   }
 
   private SealedWindow seal(QueueAggregator owner) {
-    FilledWindow filled = owner.swap(offset, nowMillis);
-    if (filled == null) {
-      return null;
-    }
-    SealedWindow window = filled.seal();
-    filled.giveBack();
-    return window;
+    return SealedWindows.seal(owner, offset, nowMillis);
   }
 
   private static SealedWindow read(SealedWindow window) throws MalformedRecordException {

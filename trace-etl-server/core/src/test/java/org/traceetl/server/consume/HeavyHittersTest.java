@@ -90,13 +90,10 @@ class HeavyHittersTest {
 
   private SealedWindow seal() {
     nowMillis += WINDOW_MILLIS;
-    FilledWindow filled = aggregator.swap(offset, nowMillis);
-    if (filled == null) {
-      return null;
+    SealedWindow window = SealedWindows.seal(aggregator, offset, nowMillis);
+    if (window != null) {
+      image.apply(window);
     }
-    SealedWindow window = filled.seal();
-    filled.giveBack();
-    image.apply(window);
     return window;
   }
 

@@ -1,6 +1,10 @@
 package org.traceetl.server.consume;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.traceetl.server.consume.SealedWindows.assertBalanced;
+import static org.traceetl.server.consume.SealedWindows.books;
+import static org.traceetl.server.consume.SealedWindows.countsByValues;
+import static org.traceetl.server.consume.SealedWindows.values;
 
 import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
@@ -96,57 +100,7 @@ class QueueAggregatorTest {
   }
 
   private SealedWindow seal() {
-    return seal(aggregator());
-  }
-
-  private SealedWindow seal(QueueAggregator from) {
-    FilledWindow filled = from.swap(offset, nowMillis);
-    if (filled == null) {
-      return null;
-    }
-    SealedWindow window = filled.seal();
-    filled.giveBack();
-    return window;
-  }
-
-  private static Map<List<String>, List<Long>> countsByValues(SealedWindow window) {
-    Map<List<String>, List<Long>> counts = new HashMap<>();
-    for (int row = 0; row < window.rows(); row++) {
-      int series = window.series()[row];
-      SeriesDefinition definition =
-          window.created().stream().filter(d -> d.series() == series).findFirst().orElseThrow();
-      List<Long> buckets = new ArrayList<>();
-      for (int bucket = 0; bucket < window.stride(); bucket++) {
-        buckets.add(window.counts()[row * window.stride() + bucket]);
-      }
-      counts.put(definition.values(), buckets);
-    }
-    return counts;
-  }
-
-  private static List<String> values(String... values) {
-    return Arrays.asList(values);
-  }
-
-  private static void assertBalanced(SealedWindow window) {
-    for (Books books : window.books()) {
-      long rejected = books.rejected().values().stream().mapToLong(Long::longValue).sum();
-      assertThat(books.received())
-          .as("%s", books)
-          .isEqualTo(
-              books.recorded()
-                  + books.overflowed()
-                  + books.filtered()
-                  + books.duplicate()
-                  + rejected);
-    }
-  }
-
-  private static Books books(SealedWindow window, String application) {
-    return window.books().stream()
-        .filter(b -> b.application().equals(application))
-        .findFirst()
-        .orElseThrow();
+    return SealedWindows.seal(aggregator(), offset, nowMillis);
   }
 
   @Test
@@ -356,10 +310,11 @@ class QueueAggregatorTest {
     QueueAggregator other = aggregators.newAggregator(new QueueId("b", 1));
     other.accept(new BatchMessage("bank").span("a", MILLI).span("b", MILLI).message(0), nowMillis);
 
-    assertThat(books(seal(other), "bank").overflowed()).isEqualTo(1);
+    assertThat(books(SealedWindows.seal(other, offset, nowMillis), "bank").overflowed())
+        .isEqualTo(1);
     aggregator.release();
     other.accept(new BatchMessage("bank").span("b", MILLI).message(1), nowMillis);
-    assertThat(books(seal(other), "bank").overflowed()).isZero();
+    assertThat(books(SealedWindows.seal(other, offset, nowMillis), "bank").overflowed()).isZero();
   }
 
   @Test

@@ -1,11 +1,11 @@
 package org.traceetl.server.consume;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.traceetl.server.consume.SealedWindows.assertBalanced;
+import static org.traceetl.server.consume.SealedWindows.countsByValues;
+import static org.traceetl.server.consume.SealedWindows.values;
 
 import java.io.IOException;
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.rocketmq.common.compression.CompressionType;
@@ -18,7 +18,6 @@ import org.traceetl.server.decode.Messages;
 import org.traceetl.server.window.Books;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
-import org.traceetl.server.window.SeriesDefinition;
 
 /** Batches and OzHera's spans on one topic, in a profile that does not map spans. */
 class AnyMessagesTest {
@@ -56,39 +55,6 @@ class AnyMessagesTest {
 
   private SealedWindow seal() {
     return aggregator.swap(offset, nowMillis).seal();
-  }
-
-  private static Map<List<String>, List<Long>> countsByValues(SealedWindow window) {
-    Map<List<String>, List<Long>> counts = new HashMap<>();
-    for (int row = 0; row < window.rows(); row++) {
-      int series = window.series()[row];
-      SeriesDefinition definition =
-          window.created().stream().filter(d -> d.series() == series).findFirst().orElseThrow();
-      List<Long> buckets = new ArrayList<>();
-      for (int bucket = 0; bucket < window.stride(); bucket++) {
-        buckets.add(window.counts()[row * window.stride() + bucket]);
-      }
-      counts.put(definition.values(), buckets);
-    }
-    return counts;
-  }
-
-  private static List<String> values(String... values) {
-    return Arrays.asList(values);
-  }
-
-  private static void assertBalanced(SealedWindow window) {
-    for (Books books : window.books()) {
-      long rejected = books.rejected().values().stream().mapToLong(Long::longValue).sum();
-      assertThat(books.received())
-          .as("%s", books)
-          .isEqualTo(
-              books.recorded()
-                  + books.overflowed()
-                  + books.filtered()
-                  + books.duplicate()
-                  + rejected);
-    }
   }
 
   @Test
