@@ -35,7 +35,7 @@ class AutoconfigureTest {
   }
 
   @Test
-  void theNameOfTheExporterPutsSpansIntoARing() throws Exception {
+  void exporterTraceEtlWritesSpansIntoARing() throws Exception {
     try (OpenTelemetrySdk sdk =
             sdk(
                 Map.of(
@@ -60,13 +60,7 @@ class AutoconfigureTest {
 
   @Test
   void otherExportersKeepTheirQueue() throws Exception {
-    try (OpenTelemetrySdk sdk =
-            sdk(
-                Map.of(
-                    "otel.traces.exporter",
-                    "otlp,trace-etl",
-                    "otel.exporter.trace-etl.directory",
-                    directory.toString()));
+    try (OpenTelemetrySdk sdk = sdk("otlp,trace-etl", directory.toString());
         RingReader reader = new RingReader(RingSpanProcessorTest.ring(directory))) {
       end(sdk, "a");
 
@@ -77,28 +71,16 @@ class AutoconfigureTest {
   }
 
   @Test
-  void anotherExporterMakesNoRing() {
-    try (OpenTelemetrySdk sdk =
-        sdk(
-            Map.of(
-                "otel.traces.exporter",
-                "otlp",
-                "otel.exporter.trace-etl.directory",
-                directory.toString()))) {
+  void anotherExporterCreatesNoRing() {
+    try (OpenTelemetrySdk sdk = sdk("otlp", directory.toString())) {
       end(sdk, "a");
       assertThat(directory).isEmptyDirectory();
     }
   }
 
   @Test
-  void whereThereIsNoAgentSpansGoByOtlp() {
-    try (OpenTelemetrySdk sdk =
-        sdk(
-            Map.of(
-                "otel.traces.exporter",
-                "trace-etl",
-                "otel.exporter.trace-etl.directory",
-                directory + "/none"))) {
+  void withoutADirectorySpansGoToOtlp() {
+    try (OpenTelemetrySdk sdk = sdk("trace-etl", directory + "/none")) {
       end(sdk, "a");
       assertThat(sdk.getSdkTracerProvider().forceFlush().join(30, TimeUnit.SECONDS).isSuccess())
           .isTrue();
@@ -109,29 +91,17 @@ class AutoconfigureTest {
   }
 
   @Test
-  void spansThatGoByOtlpAnywayGoOnce() {
-    try (OpenTelemetrySdk sdk =
-        sdk(
-            Map.of(
-                "otel.traces.exporter",
-                "trace-etl,otlp",
-                "otel.exporter.trace-etl.directory",
-                directory + "/none"))) {
+  void spansOfTheOtlpExporterAreSentOnce() {
+    try (OpenTelemetrySdk sdk = sdk("trace-etl,otlp", directory + "/none")) {
       end(sdk, "a");
     }
     assertThat(otlp.names()).containsExactly("a");
   }
 
   @Test
-  void aRingThatCannotBeMadeIsNoReasonToLoseSpans() throws Exception {
+  void spansGoToOtlpIfTheRingCannotBeCreated() throws Exception {
     Path file = Files.writeString(directory.resolve("file"), "");
-    try (OpenTelemetrySdk sdk =
-        sdk(
-            Map.of(
-                "otel.traces.exporter",
-                "trace-etl",
-                "otel.exporter.trace-etl.directory",
-                file.toString()))) {
+    try (OpenTelemetrySdk sdk = sdk("trace-etl", file.toString())) {
       end(sdk, "a");
     }
     assertThat(otlp.names()).containsExactly("a");
@@ -144,13 +114,18 @@ class AutoconfigureTest {
     "ring-bytes, 4MiB, Invalid value",
     "dictionary-bytes, 100, must be a multiple of 4096 from 4096 to 16777216",
   })
-  void aWrongValueIsNamed(String key, String value, String problem) {
+  void anInvalidValueIsNamedInTheError(String key, String value, String problem) {
     String property = "otel.exporter.trace-etl." + key;
     assertThatThrownBy(() -> sdk(Map.of("otel.traces.exporter", "trace-etl", property, value)))
         .isInstanceOf(ConfigurationException.class)
         .hasMessageContaining(property)
         .hasMessageContaining(value)
         .hasMessageContaining(problem);
+  }
+
+  private OpenTelemetrySdk sdk(String exporters, String rings) {
+    return sdk(
+        Map.of("otel.traces.exporter", exporters, "otel.exporter.trace-etl.directory", rings));
   }
 
   private OpenTelemetrySdk sdk(Map<String, String> properties) {

@@ -26,6 +26,7 @@ import org.traceetl.agent.source.payload.PayloadArrays;
 final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
   private static final String PATH = "/v1/traces";
   private static final String SOURCE = "otlp_http";
+  private static final String GZIP = "gzip";
 
   /** Most requests that may wait on a connection; exporters wait for each answer. */
   private static final int MOST_WAITING = 3;
@@ -96,75 +97,79 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
     answering = true;
     boolean keepAlive = HttpUtil.isKeepAlive(request);
     if (request.decoderResult().isFailure()) {
-      refuse(
+      metrics.requestRefused(OtlpMetrics.Refusal.MALFORMED);
+      answer(
           context,
-          HttpResponseStatus.BAD_REQUEST,
-          "the request must be HTTP/1.1",
-          OtlpMetrics.Refusal.MALFORMED);
+          HttpSetup.text(HttpResponseStatus.BAD_REQUEST, "the request must be HTTP/1.1"),
+          false);
       return;
     }
-    if (!HttpSetup.path(request.uri()).equals(PATH)) {
-      refuse(context, HttpResponseStatus.NOT_FOUND, "send traces to " + PATH, keepAlive);
+    Format format = format(HttpUtil.getMimeType(request));
+    String encoding = request.headers().get(HttpHeaderNames.CONTENT_ENCODING, "identity").strip();
+    FullHttpResponse unsupported = unsupported(request, format, encoding);
+    if (unsupported != null) {
+      metrics.requestRefused(OtlpMetrics.Refusal.UNSUPPORTED);
+      answer(context, unsupported, keepAlive);
       return;
+    }
+    if (!encoding.equalsIgnoreCase(GZIP)) {
+      int length = request.content().readableBytes();
+      byte[] payload = arrays.take(length);
+      request.content().readBytes(payload, 0, length);
+      offer(context, payload, length, format, keepAlive);
+      return;
+    }
+    byte[] payload;
+    try {
+      payload = gunzip(request.content());
+    } catch (IOException e) {
+      metrics.requestRefused(OtlpMetrics.Refusal.MALFORMED);
+      Status status = Status.INVALID_ARGUMENT.withDescription("the body is not valid gzip");
+      answer(context, status(HttpResponseStatus.BAD_REQUEST, format, status, 0), keepAlive);
+      return;
+    }
+    if (payload.length > maxRequestBytes) {
+      metrics.requestRefused(OtlpMetrics.Refusal.TOO_LARGE);
+      answer(
+          context,
+          HttpSetup.text(
+              HttpResponseStatus.REQUEST_ENTITY_TOO_LARGE,
+              "a request may have " + maxRequestBytes + " bytes when decompressed"),
+          keepAlive);
+      return;
+    }
+    offer(context, payload, payload.length, format, keepAlive);
+  }
+
+  /** Returns the answer to a request that is not served; null if it is. */
+  private static FullHttpResponse unsupported(
+      FullHttpRequest request, Format format, String encoding) {
+    if (!HttpSetup.path(request.uri()).equals(PATH)) {
+      return HttpSetup.text(HttpResponseStatus.NOT_FOUND, "send traces to " + PATH);
     }
     if (!request.method().equals(HttpMethod.POST)) {
       FullHttpResponse response =
           HttpSetup.text(HttpResponseStatus.METHOD_NOT_ALLOWED, "send traces by POST");
       response.headers().set(HttpHeaderNames.ALLOW, HttpMethod.POST.name());
-      metrics.requestRefused(OtlpMetrics.Refusal.UNSUPPORTED);
-      answer(context, response, keepAlive);
-      return;
+      return response;
     }
-    Format format = format(HttpUtil.getMimeType(request));
     if (format == null) {
-      refuse(
-          context,
+      return HttpSetup.text(
           HttpResponseStatus.UNSUPPORTED_MEDIA_TYPE,
-          "the content type must be application/x-protobuf or application/json",
-          keepAlive);
-      return;
+          "the content type must be application/x-protobuf or application/json");
     }
-    String encoding = request.headers().get(HttpHeaderNames.CONTENT_ENCODING, "identity").strip();
-    byte[] payload;
-    int length;
-    if (encoding.equalsIgnoreCase("identity") || encoding.isEmpty()) {
-      length = request.content().readableBytes();
-      payload = arrays.take(length);
-      request.content().readBytes(payload, 0, length);
-    } else if (encoding.equalsIgnoreCase("gzip")) {
-      try {
-        payload = gunzip(request.content());
-      } catch (IOException e) {
-        metrics.requestRefused(OtlpMetrics.Refusal.MALFORMED);
-        answer(
-            context,
-            status(
-                HttpResponseStatus.BAD_REQUEST,
-                format,
-                Status.INVALID_ARGUMENT.withDescription("the body is not valid gzip"),
-                0),
-            keepAlive);
-        return;
-      }
-      length = payload.length;
-      if (length > maxRequestBytes) {
-        metrics.requestRefused(OtlpMetrics.Refusal.TOO_LARGE);
-        answer(
-            context,
-            HttpSetup.text(
-                HttpResponseStatus.REQUEST_ENTITY_TOO_LARGE,
-                "a request may have " + maxRequestBytes + " bytes when decompressed"),
-            keepAlive);
-        return;
-      }
-    } else {
-      refuse(
-          context,
+    if (!encoding.isEmpty()
+        && !encoding.equalsIgnoreCase("identity")
+        && !encoding.equalsIgnoreCase(GZIP)) {
+      return HttpSetup.text(
           HttpResponseStatus.UNSUPPORTED_MEDIA_TYPE,
-          "the content encoding must be gzip or identity",
-          keepAlive);
-      return;
+          "the content encoding must be gzip or identity");
     }
+    return null;
+  }
+
+  private void offer(
+      ChannelHandlerContext context, byte[] payload, int length, Format format, boolean keepAlive) {
     Clients.Client client = Clients.of(context.channel());
     if (!client.take(length)) {
       arrays.give(payload);
@@ -200,21 +205,6 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
   public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
     // The sender disconnected, for example with a reset.
     context.close();
-  }
-
-  private void refuse(
-      ChannelHandlerContext context, HttpResponseStatus status, String text, boolean keepAlive) {
-    metrics.requestRefused(OtlpMetrics.Refusal.UNSUPPORTED);
-    answer(context, HttpSetup.text(status, text), keepAlive);
-  }
-
-  private void refuse(
-      ChannelHandlerContext context,
-      HttpResponseStatus status,
-      String text,
-      OtlpMetrics.Refusal reason) {
-    metrics.requestRefused(reason);
-    answer(context, HttpSetup.text(status, text), false);
   }
 
   /** Answers from any thread, and starts the next request. */

@@ -85,7 +85,7 @@ final class OzheraTextsTest {
         "größe 😀",
         "",
       })
-  void aTextIsTheSameAndThatOfTheApplication(String text) {
+  void aTextEqualsOzherasAndTheApplications(String text) {
     String line = line("a", "x", "UNSET", 1, "[" + statement(text) + "]", SERVER, "[]");
     assertThat(decode(line).attributes())
         .isEqualTo(ozheras(line).attributes())
@@ -104,7 +104,7 @@ final class OzheraTextsTest {
   /** Unlike this agent, OzHera's doubles a backslash, and loses one before a quote. */
   @ParameterizedTest
   @ValueSource(strings = {"like 'a\\_b'", "say \\\"hello\\\""})
-  void aBackslashIsThatOfTheApplication(String text) {
+  void aBackslashEqualsTheApplications(String text) {
     String line = line("a", "x", "UNSET", 1, "[" + statement(text) + "]", SERVER, "[]");
     assertThat(decode(line).attributes()).containsEntry("db.statement", text);
     assertThat(ozheras(line).attributes().get("db.statement")).isNotEqualTo(text);

@@ -75,7 +75,7 @@ final class TraceLineDecoderTest {
   }
 
   @Test
-  void whatTheWriterPutForLineEndsTabsAndQuotesIsUndone() {
+  void escapedLineEndsTabsAndQuotesAreDecoded() {
     String tags =
         "[" + tag("db.statement", "string", "a##nb##rc##td##'e##r'f#g##h\\\\i größe 😀 ##") + "]";
 
@@ -86,7 +86,7 @@ final class TraceLineDecoderTest {
   }
 
   @Test
-  void aValueCutInTheMiddleOfAnEscapeIsStillAValue() {
+  void aValueCutWithinAnEscapeIsKept() {
     String tags = "[" + tag("path", "string", "C:\\......") + "]";
 
     decode(line("a", "x", "UNSET", 1, tags, "{}", "[]"));
@@ -95,7 +95,7 @@ final class TraceLineDecoderTest {
   }
 
   @Test
-  void aResourceThatItsWriterDidNotEscapeIsMadeOfTheLinesOwnFields() {
+  void anUnescapedResourceIsReplacedByFieldsOfTheLine() {
     String broken =
         "{\"serviceName\":\"a\",\"tags\":["
             + tag("process.command_args", "string", "[\"java\", \"-jar\"]")
@@ -107,7 +107,7 @@ final class TraceLineDecoderTest {
   }
 
   @Test
-  void theSameResourceIsToldOnce() {
+  void consecutiveLinesShareTheirResource() {
     decode(TraceLines.span("a", "x", 1));
     decode(TraceLines.span("a", "y", 2));
     decode(TraceLines.span("b", "x", 3));
@@ -130,7 +130,7 @@ final class TraceLineDecoderTest {
   }
 
   @Test
-  void aLineWithoutItsTimeOrItsLastSeparatorIsReadAsWell() {
+  void aLineWithoutTimeOrLastSeparatorIsRead() {
     String whole = TraceLines.span("a", "x", 1);
     String bare = whole.substring(whole.indexOf(" ||| ") + 5).stripTrailing();
 
@@ -147,7 +147,7 @@ final class TraceLineDecoderTest {
           nothing of a span              ; bad_fields
           1 ### 2 ### 3                  ; bad_fields
           """)
-  void whatIsNoLineOfSpansIsRejected(String line, String reason) {
+  void aLineWithoutASpanIsRejected(String line, String reason) {
     assertThat(decode(line)).isEqualTo(reason);
     assertThat(spans.spans).isEmpty();
   }
@@ -162,7 +162,7 @@ final class TraceLineDecoderTest {
     "0000000000000002,12,bad_id",
     "[{,[{{,bad_tags"
   })
-  void aFieldThatIsNotWhatItShouldBeIsRejectedByReason(String is, String becomes, String reason) {
+  void anInvalidFieldIsRejectedByReason(String is, String becomes, String reason) {
     String line = TraceLines.span("a", "x", 1);
     assertThat(line).contains(is);
 

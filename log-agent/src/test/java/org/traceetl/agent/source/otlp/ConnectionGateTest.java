@@ -102,7 +102,7 @@ class ConnectionGateTest {
 
   /** Reads may end anywhere: each adds a piece that counts for more than its bytes. */
   @Test
-  void theLargestRequestIsWithinTheShareInWhateverReadsItComes() {
+  void theLargestRequestFitsTheShareHoweverItIsSplit() {
     int largest = 1 << 24;
     Clients clients =
         new Clients(new OtlpLimits(10, 10, largest, 30_000), 2L * largest, largest, metrics);

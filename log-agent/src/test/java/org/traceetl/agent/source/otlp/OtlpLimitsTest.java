@@ -51,7 +51,7 @@ class OtlpLimitsTest {
   }
 
   @Test
-  void aSenderWithItsShareInFlightWaitsAndOthersDoNot() throws Exception {
+  void aSenderAtItsLimitWaitsAndOthersDoNot() throws Exception {
     start(new OtlpLimits(100, 100, MAX_REQUEST_BYTES, 30_000));
     Http first = http(ONE);
     first.post(80_000);
@@ -95,7 +95,7 @@ class OtlpLimitsTest {
   }
 
   @Test
-  void refusedRequestsTakeNothing() throws Exception {
+  void refusedRequestsDoNotCount() throws Exception {
     start(new OtlpLimits(100, 100, MAX_REQUEST_BYTES, 30_000));
     for (int i = 0; i < 3; i++) {
       intake.refuseNext();
@@ -109,7 +109,7 @@ class OtlpLimitsTest {
   }
 
   @Test
-  void oneRequestOfTheLargestSizeIsAlwaysLetIn() throws Exception {
+  void oneRequestOfTheLargestSizeIsAlwaysAccepted() throws Exception {
     start(new OtlpLimits(100, 100, 0, 30_000), 1_000);
     Http sender = http(ONE);
     sender.post(900);
@@ -151,7 +151,7 @@ class OtlpLimitsTest {
   }
 
   @Test
-  void sendersAreForgottenWhenTheyAreGone() throws Exception {
+  void disconnectedSendersAreForgotten() throws Exception {
     start(new OtlpLimits(100, 100, 0, 30_000));
     for (int i = 1; i <= 20; i++) {
       connect("127.0.0." + i, receiver.httpPort());
@@ -168,7 +168,7 @@ class OtlpLimitsTest {
         "POST /v1/traces HTTP/1.1\r\nHost: x\r\nContent-Len",
         "POST /v1/traces HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{",
       })
-  void aRequestThatIsNotSentWholeInTimeEndsItsConnection(String part) throws Exception {
+  void anIncompleteRequestEndsItsConnectionAfterTheTimeout(String part) throws Exception {
     start(new OtlpLimits(100, 100, 0, 200));
     Socket slow = connect(ONE, receiver.httpPort());
     slow.getOutputStream().write(part.getBytes(US_ASCII));
@@ -179,7 +179,7 @@ class OtlpLimitsTest {
   }
 
   @Test
-  void timeThatAnAnswerTakesIsNotTheSenders() throws Exception {
+  void theTimeOfAnAnswerDoesNotCount() throws Exception {
     start(new OtlpLimits(100, 100, 0, 200));
     Http patient = http(ONE);
     patient.post(100);
@@ -196,7 +196,7 @@ class OtlpLimitsTest {
   }
 
   @Test
-  void aCallThatIsNotSentWholeInTimeIsEnded() throws Exception {
+  void anIncompleteCallEndsAfterTheTimeout() throws Exception {
     start(new OtlpLimits(100, 100, 0, 200));
     CompletableFuture<Status> ended = new CompletableFuture<>();
     ClientCall<byte[], byte[]> call = call(ONE, ended);

@@ -40,7 +40,7 @@ final class JavaExporterTest {
   }
 
   @Test
-  void itsRingSaysWhatTheGoldenOneSays() throws Exception {
+  void itsRingEqualsTheGoldenRing() throws Exception {
     try (RingWriter writer = JavaExporter.write(temporary)) {
       assertThat(String.join("\n", RingText.lines(writer.file())) + "\n")
           .isEqualTo(RingGolden.read("ring_1.txt"));
@@ -48,8 +48,7 @@ final class JavaExporterTest {
   }
 
   @Test
-  void theAgentReadsOfAnotherJvmWhatItReadsOfTheGoldenRingAndKnowsWhenItIsKilled()
-      throws Exception {
+  void theAgentReadsTheSpansOfAnotherJvmUntilItIsKilled() throws Exception {
     org.traceetl.proto.ring.RingWriter golden = agent.writer(NAME, RingGolden.SHAPE);
     RingGolden.SPANS.forEach(span -> assertThat(golden.write(span)).isTrue());
     await().until(() -> agent.intake.size() == 3);
