@@ -95,6 +95,7 @@ final class ConfigReaderTest {
           otlp: {grpc-port: 70000}            | otlp.grpc-port = 70000: must be a whole number from 0 to 65535
           otlp: {grpc-port: x}                | otlp.grpc-port = x: must be a whole number from 0 to 65535
           otlp: {enabled: maybe}              | otlp.enabled = maybe: must be true or false
+          otlp: {host: *h}                    | otlp.host = *h: must be text; if the key is absent, it is 0.0.0.0; quote a value that begins with *
           otlp: {grpcport: 1}                 | otlp.grpcport: no such key; known are enabled, host, grpc-port
           nonsense: 1                         | nonsense: no such key
           otlp: 5                             | otlp = 5: must be a section of keys
@@ -186,6 +187,26 @@ final class ConfigReaderTest {
     assertThat(reader.config().rocketmq().accessKey()).isEqualTo("letmein");
     assertThat(reader.config().rocketmq().secretKey()).isEqualTo("hunter2");
     assertThat(reader.effective() + reader.config()).doesNotContain("letmein", "hunter2");
+  }
+
+  @Test
+  void emptySecretFileIsRefused(@TempDir Path directory) throws IOException {
+    Path secret = Files.writeString(directory.resolve("secret"), "\n");
+    String yaml = "rocketmq: {access-key: k, secret-key-file: " + secret + "}";
+
+    ConfigException failure =
+        catchThrowableOfType(ConfigException.class, () -> ConfigReader.read(yaml, Map.of()));
+
+    assertThat(failure.problems())
+        .first()
+        .asString()
+        .startsWith("rocketmq.secret-key-file = " + secret + ": must be a readable file");
+  }
+
+  @Test
+  void sectionsAndKeysWithoutValuesHaveTheirDefaults() {
+    assertThat(ConfigReader.read("otlp:\nfiles: {poll-interval-millis: }\n", Map.of()).config())
+        .isEqualTo(ConfigReader.read("", Map.of()).config());
   }
 
   @ParameterizedTest
