@@ -4,10 +4,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -88,12 +84,8 @@ final class DocumentationTest {
         """
             .formatted(directory, directory);
     try (RunningAgent agent =
-            RunningAgent.start(ConfigReader.read(yaml, Map.of()).config(), Clocks.SYSTEM);
-        HttpClient client = HttpClient.newHttpClient()) {
-      URI uri = URI.create("http://127.0.0.1:" + agent.telemetryPort().orElseThrow() + "/metrics");
-      return client
-          .send(HttpRequest.newBuilder(uri).build(), HttpResponse.BodyHandlers.ofString())
-          .body();
+        RunningAgent.start(ConfigReader.read(yaml, Map.of()).config(), Clocks.SYSTEM)) {
+      return AgentPage.get(agent, "/metrics").body();
     }
   }
 

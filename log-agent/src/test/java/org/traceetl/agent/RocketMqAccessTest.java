@@ -3,12 +3,9 @@ package org.traceetl.agent;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
+import static org.traceetl.agent.AgentPage.value;
 
 import java.io.IOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -148,19 +145,6 @@ final class RocketMqAccessTest {
                 secretKey,
                 directory.resolve("ca.crt"));
     return RunningAgent.start(ConfigReader.read(yaml, Map.of()).config(), Clocks.SYSTEM);
-  }
-
-  private static double value(RunningAgent agent, String name) throws Exception {
-    URI uri = URI.create("http://127.0.0.1:" + agent.telemetryPort().orElseThrow() + "/metrics");
-    try (HttpClient client = HttpClient.newHttpClient()) {
-      return client
-          .send(HttpRequest.newBuilder(uri).build(), HttpResponse.BodyHandlers.ofString())
-          .body()
-          .lines()
-          .filter(line -> line.startsWith("trace_etl_agent_" + name + " "))
-          .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' '))))
-          .sum();
-    }
   }
 
   private static String line(int number) {

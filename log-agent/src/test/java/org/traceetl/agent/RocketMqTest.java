@@ -4,12 +4,9 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
+import static org.traceetl.agent.AgentPage.get;
 
 import java.io.IOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -237,14 +234,6 @@ final class RocketMqTest {
   private static boolean metric(RunningAgent agent, String nameAndValue)
       throws IOException, InterruptedException {
     return get(agent, "/metrics").body().contains("\ntrace_etl_agent_" + nameAndValue + "\n");
-  }
-
-  private static HttpResponse<String> get(RunningAgent agent, String path)
-      throws IOException, InterruptedException {
-    URI uri = URI.create("http://127.0.0.1:" + agent.telemetryPort().orElseThrow() + path);
-    try (HttpClient client = HttpClient.newHttpClient()) {
-      return client.send(HttpRequest.newBuilder(uri).build(), HttpResponse.BodyHandlers.ofString());
-    }
   }
 
   private static String line(int number) {

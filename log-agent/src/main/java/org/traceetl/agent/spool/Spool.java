@@ -362,14 +362,9 @@ public final class Spool implements AutoCloseable {
     if (needed > config.maxBytes() || frameBatches > config.maxBatches()) {
       // It would not fit even in an empty spool.
       throw new IOException(
-          "a group of payloads that has to be written together is too large: "
-              + frameBytes
-              + " bytes in "
-              + frameBatches
-              + " batches; allowed are spool.max-bytes = "
-              + config.maxBytes()
-              + " and spool.max-batches = "
-              + config.maxBatches());
+          ("a group of payloads that has to be written together is too large: %d bytes in %d"
+                  + " batches; allowed are spool.max-bytes = %d and spool.max-batches = %d")
+              .formatted(frameBytes, frameBatches, config.maxBytes(), config.maxBatches()));
     }
     deleteSettled();
     while (bytes + needed > config.maxBytes() || batches() + frameBatches > config.maxBatches()) {
@@ -378,15 +373,9 @@ public final class Spool implements AutoCloseable {
               || config.whenFull() == WhenFull.DROP_OLDEST && dropOldest();
       if (!more) {
         throw new IOException(
-            "the spool is full: it has "
-                + bytes
-                + " of spool.max-bytes = "
-                + config.maxBytes()
-                + " bytes, and "
-                + batches()
-                + " of spool.max-batches = "
-                + config.maxBatches()
-                + " batches");
+            ("the spool is full: it has %d of spool.max-bytes = %d bytes, and %d of"
+                    + " spool.max-batches = %d batches")
+                .formatted(bytes, config.maxBytes(), batches(), config.maxBatches()));
       }
     }
   }

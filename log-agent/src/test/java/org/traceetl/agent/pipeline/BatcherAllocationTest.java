@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -16,9 +15,8 @@ import org.traceetl.agent.filter.Filters;
 import org.traceetl.agent.flow.Attributes;
 import org.traceetl.agent.flow.Completion;
 import org.traceetl.agent.flow.SpanView;
-import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.route.Router;
-import org.traceetl.agent.route.Topology;
+import org.traceetl.agent.route.TestTopology;
 import org.traceetl.agent.spool.Frame;
 import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.common.ConfigException;
@@ -104,12 +102,9 @@ final class BatcherAllocationTest {
   }
 
   private void spansMakeNoGarbage(LearntNames learnt, int mostBytesPerPayload) {
-    List<BrokerQueue> queues = new ArrayList<>();
-    for (int i = 0; i < 8; i++) {
-      queues.add(new BrokerQueue("broker-a", i));
-    }
     batcher.route(
-        new Router(RoutingRules.defaults(), HotspotDecisions.NONE, learnt), new Topology(queues));
+        new Router(RoutingRules.defaults(), HotspotDecisions.NONE, learnt),
+        TestTopology.topology(8));
     byte[] service = "service.name".getBytes(UTF_8);
     byte[] checkout = "checkout".getBytes(UTF_8);
     resource.add(service, 0, service.length, checkout, 0, checkout.length);

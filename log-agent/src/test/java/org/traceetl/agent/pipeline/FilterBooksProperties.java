@@ -2,6 +2,7 @@ package org.traceetl.agent.pipeline;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.traceetl.agent.flow.TestAttributes.add;
 
 import java.util.List;
 import java.util.Random;
@@ -98,12 +99,6 @@ final class FilterBooksProperties {
       add(span.attributes, "k" + i, "v" + random.nextInt(3));
     }
     return span;
-  }
-
-  private static void add(Attributes attributes, String key, String value) {
-    byte[] keyBytes = key.getBytes(UTF_8);
-    byte[] valueBytes = value.getBytes(UTF_8);
-    attributes.add(keyBytes, 0, keyBytes.length, valueBytes, 0, valueBytes.length);
   }
 
   private static final Completion WITH_NOTE =

@@ -2,6 +2,7 @@ package org.traceetl.agent.pipeline;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.traceetl.agent.flow.TestAttributes.add;
 
 import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
@@ -31,12 +32,6 @@ final class OpenBatchTest {
     add(attributes, "service.name", "checkout");
     resource.set(attributes);
     batch.open(resource, 0);
-  }
-
-  private static void add(Attributes attributes, String key, String value) {
-    byte[] keyBytes = key.getBytes(UTF_8);
-    byte[] valueBytes = value.getBytes(UTF_8);
-    attributes.add(keyBytes, 0, keyBytes.length, valueBytes, 0, valueBytes.length);
   }
 
   private SpanView span(String name, long durationNanos) {

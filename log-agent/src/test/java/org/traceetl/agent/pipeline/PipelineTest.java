@@ -3,6 +3,8 @@ package org.traceetl.agent.pipeline;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
+import static org.traceetl.agent.flow.TestAttributes.add;
+import static org.traceetl.agent.route.TestTopology.topology;
 import static org.traceetl.agent.telemetry.MetricValues.value;
 
 import java.io.IOException;
@@ -702,14 +704,6 @@ final class PipelineTest {
     return value(metrics, name, labels);
   }
 
-  private static Topology topology(int queues) {
-    List<BrokerQueue> all = new ArrayList<>();
-    for (int i = 0; i < queues; i++) {
-      all.add(new BrokerQueue("broker-a", i));
-    }
-    return new Topology(all);
-  }
-
   private static final class Contents {
     final Map<String, Integer> spansOf = new HashMap<>();
     final Set<String> operations = new HashSet<>();
@@ -791,12 +785,6 @@ final class PipelineTest {
         assertThat(span.events.add(name, 0, name.length)).isTrue();
       }
       sink.span(span);
-    }
-
-    private static void add(Attributes attributes, String key, String value) {
-      byte[] keyBytes = key.getBytes(UTF_8);
-      byte[] valueBytes = value.getBytes(UTF_8);
-      attributes.add(keyBytes, 0, keyBytes.length, valueBytes, 0, valueBytes.length);
     }
   }
 

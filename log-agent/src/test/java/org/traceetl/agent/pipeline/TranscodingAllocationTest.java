@@ -8,7 +8,6 @@ import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -17,9 +16,8 @@ import org.traceetl.agent.config.PipelineConfig;
 import org.traceetl.agent.config.RoutingRules;
 import org.traceetl.agent.flow.Completion;
 import org.traceetl.agent.flow.Intake.Admission;
-import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.route.Router;
-import org.traceetl.agent.route.Topology;
+import org.traceetl.agent.route.TestTopology;
 import org.traceetl.agent.source.otlp.OtlpProtobufDecoder;
 import org.traceetl.agent.source.otlp.Samples;
 import org.traceetl.agent.spool.Outlet;
@@ -64,8 +62,7 @@ final class TranscodingAllocationTest {
             () -> nowNanos,
             System::currentTimeMillis);
     pipeline.router(new Router(RoutingRules.defaults()));
-    pipeline.topology(
-        new Topology(IntStream.range(0, 8).mapToObj(i -> new BrokerQueue("broker-a", i)).toList()));
+    pipeline.topology(TestTopology.topology(8));
   }
 
   @AfterEach

@@ -7,12 +7,9 @@ import static org.apache.rocketmq.common.action.Action.SUB;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
+import static org.traceetl.agent.AgentPage.value;
 
 import java.io.IOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -154,20 +151,5 @@ final class RocketMqPermissionsTest {
             .formatted(
                 directory.resolve(user), log, DECISIONS, broker.namesrvAddress(), SPANS, user);
     return RunningAgent.start(ConfigReader.read(yaml, Map.of()).config(), Clocks.SYSTEM);
-  }
-
-  private static double value(RunningAgent agent, String name) throws Exception {
-    URI uri = URI.create("http://127.0.0.1:" + agent.telemetryPort().orElseThrow() + "/metrics");
-    try (HttpClient client = HttpClient.newHttpClient()) {
-      return client
-          .send(HttpRequest.newBuilder(uri).build(), HttpResponse.BodyHandlers.ofString())
-          .body()
-          .lines()
-          .filter(line ->
-              line.matches(
-                  "trace_etl_agent_" + name.replace("{", "\\{").replace("}", "\\}") + " .*"))
-          .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' '))))
-          .sum();
-    }
   }
 }

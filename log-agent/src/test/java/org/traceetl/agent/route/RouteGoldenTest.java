@@ -26,7 +26,7 @@ final class RouteGoldenTest {
 
     Route route =
         RouterTest.route(
-            new Router(RoutingRules.defaults()), application, RouterTest.topology(queues));
+            new Router(RoutingRules.defaults()), application, TestTopology.topology(queues));
     long hash = RouteHash.bytes(span.name, 0, span.nameLength, 0);
 
     assertThat(

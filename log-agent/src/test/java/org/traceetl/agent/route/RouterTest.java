@@ -2,6 +2,7 @@ package org.traceetl.agent.route;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.traceetl.agent.route.TestTopology.topology;
 
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -237,14 +238,6 @@ final class RouterTest {
   private static Router ruled(int queues, Map<String, Rule> applications) {
     return new Router(
         new RoutingRules(new Rule(queues, Spread.SERIES, false), applications, Set.of()));
-  }
-
-  static Topology topology(int queues) {
-    List<BrokerQueue> all = new ArrayList<>();
-    for (int i = 0; i < queues; i++) {
-      all.add(new BrokerQueue("broker-a", i));
-    }
-    return new Topology(all);
   }
 
   static Route route(Router router, String application, Topology topology) {
