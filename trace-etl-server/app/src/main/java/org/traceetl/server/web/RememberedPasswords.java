@@ -82,7 +82,7 @@ final class RememberedPasswords implements PasswordEncoder {
       Thread.currentThread().interrupt();
     }
     throw new AuthenticationServiceException(
-        "too many passwords are looked at just now; try again");
+        "the server is comparing too many passwords; try again later");
   }
 
   private String code(CharSequence password, String hash) {

@@ -147,7 +147,7 @@ class ApiTest {
   }
 
   @Test
-  void pageSaysHowManyThereAre() throws Exception {
+  void pageReturnsTotalAndMatchingCounts() throws Exception {
     add("Shop", 1, 5);
     add("cart", 4, 0);
 
@@ -159,7 +159,7 @@ class ApiTest {
   }
 
   @Test
-  void sparkHasSixtyMinutesThatHaveEnded() throws Exception {
+  void sparkHasSixtyCompleteMinutes() throws Exception {
     add("shop", 3, 2);
     Histories.add(
         factory.made.history, NOW - 60 * MINUTE, "shop", "GET /", "SPAN_KIND_SERVER", false, 7);
@@ -175,7 +175,7 @@ class ApiTest {
   }
 
   @Test
-  void operationsAreThoseOfTheApplicationByKind() throws Exception {
+  void operationsAreListedByKind() throws Exception {
     add("shop", "GET /", "SPAN_KIND_SERVER", 6, 0);
     add("shop", "GET /", "SPAN_KIND_CLIENT", 60, 6);
     add("cart", "GET /other", "SPAN_KIND_SERVER", 1, 0);
@@ -214,7 +214,7 @@ class ApiTest {
   }
 
   @Test
-  void answersAreNotSentTwice() throws Exception {
+  void unchangedAnswersAre304() throws Exception {
     add("shop", 1, 0);
     for (String path :
         List.of(
@@ -252,7 +252,7 @@ class ApiTest {
   }
 
   @Test
-  void charactersThatAreNoTextAreRefusedAsWhatTheyStandIn() throws Exception {
+  void controlCharactersAreRefusedInParametersAndHeaders() throws Exception {
     HttpResponse<byte[]> parameter = get("/api/agents?%C2%94%01=1");
     assertThat(parameter.statusCode()).isEqualTo(400);
     assertThat(header(parameter, "Content-Type")).isEqualTo("application/problem+json");
@@ -271,7 +271,7 @@ class ApiTest {
   }
 
   @Test
-  void headersAreToldWithoutTheAnswer() throws Exception {
+  void headAnswersWithoutABody() throws Exception {
     HttpResponse<byte[]> response = send("HEAD", "/api/applications");
 
     assertThat(response.statusCode()).isEqualTo(200);
@@ -358,7 +358,7 @@ class ApiTest {
   }
 
   @Test
-  void booksAreToldOfTheFleetAndOfApplicationsWithMostOverflowFirst() throws Exception {
+  void booksListApplicationsWithMostOverflowFirst() throws Exception {
     Histories.add(
         factory.made.history,
         A,
@@ -388,7 +388,7 @@ class ApiTest {
   }
 
   @Test
-  void agentsAreToldTheOneNotHeardOfForLongestFirst() throws Exception {
+  void agentsAreListedOldestFirst() throws Exception {
     Histories.add(
         factory.made.history, A, NOW, List.of(), batches(1, 7, 2, 5, 8), batches(2, 9, 1, 0, 0));
     Histories.add(factory.made.history, B, NOW - 5 * MINUTE, List.of(), batches(2, 9, 1, 0, 1));
@@ -418,7 +418,7 @@ class ApiTest {
   }
 
   @Test
-  void queuesAreToldFromTheJournalAndTheBrokers() throws Exception {
+  void queuesCombineJournalAndBrokers() throws Exception {
     Histories.add(
         factory.made.history,
         A,
@@ -448,7 +448,7 @@ class ApiTest {
   }
 
   @Test
-  void tracesAreExportedAsLinesThatASpreadsheetDoesNotRun() throws Exception {
+  void csvOfTracesContainsNoFormulas() throws Exception {
     TraceDocument document =
         new TraceDocument(
             "0af7651916cd43dd8448eb211c80319c",
@@ -484,7 +484,7 @@ class ApiTest {
   }
 
   @Test
-  void disabledHotspotsAreAnAnswer() throws Exception {
+  void disabledHotspotsAreAnsweredWithThatState() throws Exception {
     factory.made.hotspots = null;
 
     assertThat(json("/api/hotspots").toString())

@@ -50,7 +50,7 @@ class SignInTest {
   @TempDir private Path directory;
 
   @Test
-  void everybodyMayAskWhereNothingIsSaid() throws Exception {
+  void requestsNeedNoSignInByDefault() throws Exception {
     try (WebServer server = start()) {
       assertThat(get(server, "/api/status").statusCode()).isEqualTo(200);
       assertThat(get(server, "/metrics").statusCode()).isEqualTo(200);
@@ -62,7 +62,7 @@ class SignInTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"/metrics", "/api/status", "/openapi.yaml", "/api/nothing", "/health"})
-  void browsersAreToldWhatTheyMustNotDo(String path) throws Exception {
+  void answersHaveSecurityHeaders(String path) throws Exception {
     try (WebServer server = start()) {
       HttpResponse<String> response = get(server, path);
 
@@ -77,7 +77,7 @@ class SignInTest {
   }
 
   @Test
-  void aTokenGuardsDataAndNotThePageThatAsksForIt() throws Exception {
+  void tokenProtectsDataButNotTheWebUi() throws Exception {
     try (WebServer server = start(TOKEN)) {
       HttpResponse<String> stranger = get(server, "/api/status");
       assertThat(stranger.statusCode()).isEqualTo(401);
@@ -97,7 +97,7 @@ class SignInTest {
   }
 
   @Test
-  void thePageIsAskedForAgainAndAnsweredShortlyWhileItIsTheSame() throws Exception {
+  void unchangedWebUiIsAnsweredWith304() throws Exception {
     try (WebServer server = start()) {
       for (String path : List.of("/", "/index.html", "/openapi.yaml")) {
         HttpResponse<String> file = get(server, path);
@@ -116,7 +116,7 @@ class SignInTest {
   }
 
   @Test
-  void namesAndPasswordsAreThoseOfTheFile() throws Exception {
+  void usersFileDefinesNamesAndPasswords() throws Exception {
     Path users = users("ada", "correct horse", "żółw", "pass:word");
     try (WebServer server = start("--trace-etl.web.sign-in=basic", usersFile(users))) {
       for (String path : List.of("/", "/openapi.yaml", "/metrics", "/api/status")) {
@@ -143,7 +143,7 @@ class SignInTest {
   }
 
   @Test
-  void passwordsBeyondThoseThatAreLookedAtAreNotWaitedFor() throws Exception {
+  void excessPasswordComparisonsAreRefusedSoon() throws Exception {
     Path users = users("ada", "correct horse");
     var passwords = new RememberedPasswords(new UsersFile(users, Instant::now).highestCost());
     assertThat(passwords.encode("any")).startsWith("$2a$04$");
@@ -164,7 +164,7 @@ class SignInTest {
   }
 
   @Test
-  void programsShowTheTokenWherePeopleHavePasswords() throws Exception {
+  void programsMayUseTheTokenInPlaceOfPasswords() throws Exception {
     Path users = users("ada", "correct horse");
     try (WebServer server = start("--trace-etl.web.sign-in=basic", usersFile(users), TOKEN)) {
       assertThat(get(server, "/metrics", BEARER).statusCode()).isEqualTo(200);
@@ -177,7 +177,7 @@ class SignInTest {
   }
 
   @Test
-  void aChangedFileIsInForceWithoutARestartUnlessItIsWrong() throws Exception {
+  void validUsersFileIsReloadedWithoutRestart() throws Exception {
     var now = new AtomicLong(1_000_000);
     Path file = users("ada", "first");
     Files.setLastModifiedTime(file, FileTime.fromMillis(1));
@@ -207,7 +207,7 @@ class SignInTest {
         "ada:$2y$31$aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
         ":$2y$10$aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
       })
-  void aWrongFileIsRefusedWithoutShowingWhatStandsInIt(String content) throws Exception {
+  void invalidUsersFileIsRefusedWithoutShowingItsContent(String content) throws Exception {
     Path users = Files.writeString(directory.resolve("users"), content);
 
     assertThatThrownBy(
@@ -236,7 +236,7 @@ class SignInTest {
         "trace-etl.web.trace-url --trace-etl.web.trace-url=https://j.example.com/{traceId}/{who}",
         "trace-etl.web.sign-in --trace-etl.web.sign-in=ldap"
       })
-  void whatDoesNotFitTogetherIsRefused(String keyAndArguments) {
+  void contradictoryKeysAreRefused(String keyAndArguments) {
     List<String> all = new ArrayList<>(Arrays.asList(keyAndArguments.split(" ")));
     String key = all.removeFirst();
 
@@ -246,7 +246,7 @@ class SignInTest {
   }
 
   @Test
-  void aTraceUrlIsTold() throws Exception {
+  void statusContainsTheTraceUrl() throws Exception {
     String url = "https://jaeger.example.com/trace/{traceId}?uiFind={spanId}";
     try (WebServer server = start("--trace-etl.web.trace-url=" + url)) {
       assertThat(json(get(server, "/api/status")).get("traceUrl").asString()).isEqualTo(url);
@@ -254,7 +254,7 @@ class SignInTest {
   }
 
   @Test
-  void peopleSignInByTheProviderAndProgramsByTheToken() throws Exception {
+  void peopleSignInAtTheProviderAndProgramsUseTheToken() throws Exception {
     try (var provider = OpenIdProvider.start();
         WebServer server = start(openId(provider, "observability"))) {
       provider.callbackPort(server.port());
@@ -291,7 +291,7 @@ class SignInTest {
   }
 
   @Test
-  void aSignInThatIsBegunCostsTheServerNoSession() throws Exception {
+  void startedSignInCreatesNoSession() throws Exception {
     try (var provider = OpenIdProvider.start();
         WebServer server = start(openId(provider, "observability"))) {
       provider.callbackPort(server.port());
@@ -308,7 +308,7 @@ class SignInTest {
   }
 
   @Test
-  void aSignInGoesOnOnlyWithTheCookieThatTheServerSigned() throws Exception {
+  void signInRequiresTheSignedCookie() throws Exception {
     try (var provider = OpenIdProvider.start();
         WebServer server = start(openId(provider, "observability"))) {
       provider.callbackPort(server.port());
@@ -336,7 +336,7 @@ class SignInTest {
   }
 
   @Test
-  void whoIsSignedInHasToSignInAgainHoweverActive() throws Exception {
+  void activeSessionEndsAtItsLifetime() throws Exception {
     List<String> arguments = new ArrayList<>();
     try (var provider = OpenIdProvider.start()) {
       arguments.addAll(List.of(openId(provider, "observability")));
@@ -355,7 +355,7 @@ class SignInTest {
   }
 
   @Test
-  void whoIsInNoneOfTheGroupsIsNotLetIn() throws Exception {
+  void userOutsideTheGroupsIsRefused() throws Exception {
     try (var provider = OpenIdProvider.start();
         WebServer server = start(openId(provider, "observability"));
         HttpClient browser = browser()) {
@@ -370,7 +370,7 @@ class SignInTest {
   }
 
   @Test
-  void whoDeclinesAtTheProviderIsNotToldOfGroups() throws Exception {
+  void declinedSignInDoesNotMentionGroups() throws Exception {
     try (var provider = OpenIdProvider.start();
         WebServer server = start(openId(provider, "observability"));
         HttpClient browser = HttpClient.newBuilder().cookieHandler(new CookieManager()).build()) {
@@ -397,7 +397,7 @@ class SignInTest {
   }
 
   @Test
-  void aProviderThatIsAwayIsSaidAndComesBack() throws Exception {
+  void unreachableProviderIsReportedUntilItReturns() throws Exception {
     int port;
     try (var provider = OpenIdProvider.start()) {
       port = provider.port();

@@ -59,7 +59,7 @@ class WebServerTest {
   }
 
   @Test
-  void metricsAreTextUnlessAskedOtherwise() throws Exception {
+  void metricsAreTextByDefault() throws Exception {
     HttpResponse<byte[]> response = get("/metrics");
 
     assertThat(response.statusCode()).isEqualTo(200);
@@ -76,7 +76,7 @@ class WebServerTest {
   }
 
   @Test
-  void openMetricsEndsOnceAtTheEnd() throws Exception {
+  void openMetricsHasOneEndMarker() throws Exception {
     HttpResponse<byte[]> response = get("/metrics", "Accept", OPENMETRICS);
 
     assertThat(header(response, "Content-Type"))
@@ -122,7 +122,7 @@ class WebServerTest {
   }
 
   @Test
-  void queuesThatAreMissingAreNamedAndAffectReadinessAlone() throws Exception {
+  void missingQueuesAreNamedAndAffectOnlyReadiness() throws Exception {
     FACTORY.made.missing = Map.of("broker-a/3", "is being taken over");
     try {
       HttpResponse<byte[]> ready = get("/ready");
@@ -136,7 +136,7 @@ class WebServerTest {
   }
 
   @Test
-  void aQueueWhoseBrokerIsSilentIsNamedThoughTheServerIsReady() throws Exception {
+  void queueOfASilentBrokerIsNamedWhileTheServerIsReady() throws Exception {
     FACTORY.made.missing = Map.of("broker-a/3", "appending failed");
     FACTORY.made.brokerSilent = true;
     try {
@@ -151,7 +151,7 @@ class WebServerTest {
   }
 
   @Test
-  void deadFoldThreadIsAnErrorEverywhere() throws Exception {
+  void deadFoldThreadFailsMetricsAndHealth() throws Exception {
     var factory = new HandMadeService.Factory();
     try (var dead = WebServer.start(List.of(), Map.of("server.port", 0), false, factory)) {
       factory.made.pages.close();
@@ -188,7 +188,7 @@ class WebServerTest {
   }
 
   @Test
-  void tokenIsAskedForWhereDataIs() throws Exception {
+  void tokenIsRequiredForData() throws Exception {
     try (var guarded =
         WebServer.start(
             List.of("--trace-etl.web.token=open sesame"),
@@ -207,7 +207,7 @@ class WebServerTest {
   }
 
   @Test
-  void tracesAreAskedForByEveryParameter() throws Exception {
+  void tracesAreSearchedByEveryParameter() throws Exception {
     FACTORY.made.index.answer =
         new TracePage(
             List.of(
@@ -284,7 +284,7 @@ class WebServerTest {
   }
 
   @Test
-  void historyOfAnApplicationIsToldByTheMinute() throws Exception {
+  void historyOfAnApplicationIsListedByMinute() throws Exception {
     addHistory("history shop");
 
     JsonNode answer = json(get("/api/history?application=history%20shop&minutes=2"));
@@ -306,7 +306,7 @@ class WebServerTest {
   }
 
   @Test
-  void hotspotsAreShownWithWhatIsDecided() throws Exception {
+  void hotspotsAreListedWithTheirDecisions() throws Exception {
     FACTORY.made.hotspots =
         new Hotspots(
             Hotspots.State.DECIDER,
@@ -429,7 +429,7 @@ class WebServerTest {
         "applications?limit=x|400|limit = x: must be a number from 1 to 10000",
         "applications?application=shop|400|application: is not a parameter of this path; the parameters are [filter, limit,",
       })
-  void wrongQuestionsToTheHistoryAreExplained(String example) throws Exception {
+  void wrongHistoryRequestsAreExplained(String example) throws Exception {
     String[] parts = example.split("\\|", -1);
 
     HttpResponse<byte[]> response = get("/api/" + parts[0]);
@@ -440,7 +440,7 @@ class WebServerTest {
   }
 
   @Test
-  void brokenIndexIsAnErrorThatTellsNoSecrets() throws Exception {
+  void errorOfABrokenIndexContainsNoSecrets() throws Exception {
     FACTORY.made.index.broken = true;
     try {
       HttpResponse<byte[]> response = get("/api/traces");

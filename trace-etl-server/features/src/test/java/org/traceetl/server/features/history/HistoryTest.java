@@ -104,7 +104,7 @@ final class HistoryTest {
   }
 
   @Test
-  void totalsAreOfTheMinutesThatHaveEnded() {
+  void totalsCoverCompleteMinutes() {
     add(nowMillis, "few", sums(false, 1, 0, 0));
     add(nowMillis, "many", sums(false, 3, 0, 0));
     add(nowMillis + MINUTE, "few", sums(true, 1, 0, 0));
@@ -120,7 +120,7 @@ final class HistoryTest {
   }
 
   @Test
-  void whatIsOlderThanAnHourLeavesAndMakesRoom() {
+  void countsOlderThanAnHourAreRemoved() {
     add(nowMillis, "a", sums(false, 1, 0, 0));
     add(nowMillis, "b", sums(false, 2, 0, 0));
     add(nowMillis, "c", sums(false, 4, 0, 0));
@@ -186,7 +186,7 @@ final class HistoryTest {
   }
 
   @Test
-  void operationsWithoutRoomAreOthersOfTheirApplication() {
+  void operationsBeyondTheLimitCountAsOther() {
     for (int i = 0; i < 6; i++) {
       add("a", "GET /" + i, "SERVER", 1);
     }
@@ -309,7 +309,7 @@ final class HistoryTest {
   }
 
   @Test
-  void booksInAllAreTheSumOfWindowsWhateverTheBound() {
+  void booksOfTheFleetAreTheSumOfAllWindows() {
     long received = 0;
     Random random = new Random(2);
     for (int window = 0; window < 300; window++) {
@@ -345,7 +345,7 @@ final class HistoryTest {
   }
 
   @Test
-  void queuesThatThereAreNoMoreLeave() {
+  void deletedQueuesAreRemoved() {
     QueueId kept = new QueueId("a", 1);
     Histories.add(history, new QueueId("a", 0), nowMillis, List.of(), AcceptedBatches.NONE);
 
@@ -356,7 +356,7 @@ final class HistoryTest {
   }
 
   @Test
-  void queuesOfABrokerThatComesBackAreStillKnown() {
+  void queuesOfAReturningBrokerAreKept() {
     QueueId queue = new QueueId("a", 0);
     Histories.add(
         history, queue, nowMillis, List.of(books("app", 300), books("", 3)), AcceptedBatches.NONE);
@@ -373,7 +373,7 @@ final class HistoryTest {
   }
 
   @Test
-  void queueRatesAreOfTheFiveMinutesThatHaveEnded() {
+  void queueRatesCoverFiveCompleteMinutes() {
     QueueId queue = new QueueId("a", 1);
     for (int minute = 0; minute < 10; minute++) {
       Histories.add(

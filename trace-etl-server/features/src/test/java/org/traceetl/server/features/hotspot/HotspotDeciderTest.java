@@ -157,7 +157,7 @@ final class HotspotDeciderTest {
   }
 
   @Test
-  void theOwnerOfTheLowestQueueDecidesAndAllShowIt() throws Exception {
+  void ownerOfTheLowestQueueDecidesForAllServers() throws Exception {
     one.owned.add(new QueueId("a", 0));
     other.owned.add(new QueueId("a", 1));
     looks(2);
@@ -175,7 +175,7 @@ final class HotspotDeciderTest {
   }
 
   @Test
-  void whoTakesTheQueueOverGoesOnFromWhatIsDecided() throws Exception {
+  void nextDeciderContinuesFromTheCurrentDecisions() throws Exception {
     one.owned.add(new QueueId("a", 0));
     looks(2);
     long epoch = newest().epoch();
@@ -189,7 +189,7 @@ final class HotspotDeciderTest {
   }
 
   @Test
-  void ofTwoDecidersTheSecondLearnsWhatHolds() throws Exception {
+  void secondOfTwoDecidersAdoptsTheFirstRecord() throws Exception {
     one.owned.add(new QueueId("a", 0));
     looks(1);
     HotspotDecisions theirs = theirs(nowMillis + 3_600_000);
@@ -206,7 +206,7 @@ final class HotspotDeciderTest {
   }
 
   @Test
-  void whatCouldNotBeReadBeforeADecisionIsReadAtTheNextLook() throws Exception {
+  void recordsBeforeADecisionAreReadAtTheNextLook() throws Exception {
     one.owned.add(new QueueId("a", 0));
     looks(1);
     HotspotDecisions theirs = theirs(nowMillis + 3_600_000);
@@ -227,7 +227,7 @@ final class HotspotDeciderTest {
   }
 
   @Test
-  void ofTwoWithTheSameEpochTheSameHoldsForAll() throws Exception {
+  void allServersAdoptTheSameOfTwoEqualEpochs() throws Exception {
     looks(1);
     log.append(theirs(nowMillis).encode());
     looks(1);
@@ -245,7 +245,7 @@ final class HotspotDeciderTest {
   }
 
   @Test
-  void anEpochFarAheadOfTheClockIsRefused() throws Exception {
+  void epochFarInTheFutureIsRefused() throws Exception {
     one.owned.add(new QueueId("a", 0));
     log.append(theirs(Long.MAX_VALUE).encode());
     looks(2);
@@ -256,7 +256,7 @@ final class HotspotDeciderTest {
   }
 
   @Test
-  void whereAnotherBrokerHoldsTheLowestQueueStandsWhatHoldsAsWell() throws Exception {
+  void recordIsRepeatedAtANewLowestQueue() throws Exception {
     one.owned.add(new QueueId("a", 0));
     looks(2);
     HotspotDecisions before = newest();
@@ -273,7 +273,7 @@ final class HotspotDeciderTest {
   }
 
   @Test
-  void whereNothingIsDecidedThatIsWritten() throws Exception {
+  void emptyRecordIsWrittenWithoutDecisions() throws Exception {
     one.owned.add(new QueueId("a", 0));
     other.owned.add(new QueueId("a", 1));
     upToDate = false;
@@ -287,7 +287,7 @@ final class HotspotDeciderTest {
   }
 
   @Test
-  void whatCannotBeReadYetIsNotTakenForNothing() throws Exception {
+  void unreadableRecordsPreventAnEmptyRecord() throws Exception {
     log.append(theirs(nowMillis).encode());
     one.owned.add(new QueueId("a", 0));
     readsLag = true;
@@ -301,7 +301,7 @@ final class HotspotDeciderTest {
   }
 
   @Test
-  void whereTheBrokerHasForgottenAllStandsAgainThatNothingIsDecided() throws Exception {
+  void emptyRecordIsRepeatedAfterTheBrokerDeletedAll() throws Exception {
     log.append(theirs(nowMillis).encode());
     log.deleteBefore(1);
     one.owned.add(new QueueId("a", 0));
@@ -323,7 +323,7 @@ final class HotspotDeciderTest {
   }
 
   @Test
-  void windowsOfAClockThatIsBehindCount() throws Exception {
+  void windowsOfASlowClockCount() throws Exception {
     one.owned.add(new QueueId("a", 0));
     wallAheadMillis = 600_000;
     looks(2);
@@ -332,7 +332,7 @@ final class HotspotDeciderTest {
   }
 
   @Test
-  void whatIsNoRecordIsPassedByAndCounted() throws Exception {
+  void malformedRecordIsSkippedAndCounted() throws Exception {
     one.owned.add(new QueueId("a", 0));
     looks(2);
     for (int i = 0; i < 5; i++) {
@@ -348,7 +348,7 @@ final class HotspotDeciderTest {
   }
 
   @Test
-  void learntNamesArePassedByAndDoNotBuryTheRecord() throws Exception {
+  void learntNamesAreSkippedAndDoNotDisplaceTheRecord() throws Exception {
     one.owned.add(new QueueId("a", 0));
     looks(2);
     upToDate = false; // no further decision
@@ -366,7 +366,7 @@ final class HotspotDeciderTest {
   }
 
   @Test
-  void withoutItsTopicItOnlyLooks() throws Exception {
+  void deciderWithoutItsTopicOnlyReads() throws Exception {
     place = null;
     one.owned.add(new QueueId("a", 0));
     looks(5);
@@ -380,7 +380,7 @@ final class HotspotDeciderTest {
   }
 
   @Test
-  void aBrokerThatIsAwayLeavesWhatIsDecided() throws Exception {
+  void decisionsStayWhileABrokerIsAway() throws Exception {
     one.owned.add(new QueueId("a", 0));
     looks(2);
     away = true;
@@ -393,7 +393,7 @@ final class HotspotDeciderTest {
   }
 
   @Test
-  void theRecordIsWrittenAgainBeforeTheBrokerForgetsIt() throws Exception {
+  void recordIsRepeatedBeforeTheBrokerDeletesIt() throws Exception {
     one.owned.add(new QueueId("a", 0));
     looks(2);
     long end = log.end();
@@ -405,7 +405,7 @@ final class HotspotDeciderTest {
   }
 
   @Test
-  void aClockThatIsSetDoesNotKeepTheRecordFromBeingWrittenAgain() throws Exception {
+  void recordIsRepeatedAfterAClockChange() throws Exception {
     one.owned.add(new QueueId("a", 0));
     looks(2);
     long end = log.end();
@@ -421,7 +421,7 @@ final class HotspotDeciderTest {
 
   /** Set forward, others would refuse what it writes; set back, it would refuse what they write. */
   @Test
-  void aClockThatIsSetDoesNotKeepOthersFromWhatIsDecided() throws Exception {
+  void otherServersAdoptDecisionsAfterAClockChange() throws Exception {
     one.owned.add(new QueueId("a", 0));
     looks(1);
     for (long hours : List.of(48L, -48L)) {
@@ -436,7 +436,7 @@ final class HotspotDeciderTest {
   }
 
   @Test
-  void inATopicMadeAnewStandsAgainWhatHolds() throws Exception {
+  void recordIsRepeatedInARecreatedTopic() throws Exception {
     one.owned.add(new QueueId("a", 0));
     looks(2);
     HotspotDecisions before = newest();
@@ -447,7 +447,7 @@ final class HotspotDeciderTest {
   }
 
   @Test
-  void whileAQueueIsSilentNothingIsDecided() throws Exception {
+  void nothingIsDecidedWhileAQueueIsSilent() throws Exception {
     one.owned.add(new QueueId("a", 0));
     looks(1);
     nowMillis += CONFIG.interval().toMillis();
@@ -459,7 +459,7 @@ final class HotspotDeciderTest {
   }
 
   @Test
-  void whatNoServerCanTakeInIsFoundAndShown() throws Exception {
+  void hotspotOnGrowingQueuesIsFoundAndShown() throws Exception {
     one.owned.add(new QueueId("a", 0));
     Map<QueueId, Long> taken = new HashMap<>();
     for (int look = 0; look < 4; look++) {
@@ -493,7 +493,7 @@ final class HotspotDeciderTest {
   }
 
   @Test
-  void aBrokerThatDoesNotTellItsEndsIsAskedOnceALook() throws Exception {
+  void silentBrokerIsAskedOncePerLook() throws Exception {
     awayBrokers.add("a");
     queues.add(new QueueId("b", 0));
     one.owned.add(new QueueId("a", 0));

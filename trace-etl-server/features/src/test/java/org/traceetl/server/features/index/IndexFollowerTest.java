@@ -129,7 +129,7 @@ final class IndexFollowerTest {
   }
 
   @Test
-  void nobodysQueueIsLeftAlone() throws Exception {
+  void queueOfAnotherServerIsNotIndexed() throws Exception {
     append(A, documents(0, 10));
     append(B, documents(10, 20));
     own(follower, B);
@@ -140,7 +140,7 @@ final class IndexFollowerTest {
   }
 
   @Test
-  void newOwnerGoesOnAtTheMark() throws Exception {
+  void newOwnerContinuesAtTheMark() throws Exception {
     append(A, documents(0, 10));
     append(A, documents(10, 20));
     own(follower, A);
@@ -156,7 +156,7 @@ final class IndexFollowerTest {
   }
 
   @Test
-  void whatWasWrittenAndNotMarkedIsWrittenAgain() throws Exception {
+  void documentsAfterTheMarkAreWrittenAgain() throws Exception {
     append(A, documents(0, 10));
     own(follower, A);
     settle(follower);
@@ -175,7 +175,7 @@ final class IndexFollowerTest {
   }
 
   @Test
-  void nothingIsMarkedBeforeItIsWritten() throws Exception {
+  void markFollowsTheWrite() throws Exception {
     index.answer(AWAY, AWAY, d -> new WriteResult(7, List.of(), d.subList(7, 10)), AWAY);
     append(A, documents(0, 10));
     own(follower, A);
@@ -194,7 +194,7 @@ final class IndexFollowerTest {
   }
 
   @Test
-  void aStoreThatIsAwayForLongCostsNeitherMemoryNorDocuments() throws Exception {
+  void longOutageOfTheStoreLosesNoDocumentsAndNoMemory() throws Exception {
     index.fail(true);
     own(follower, A);
     own(follower, B);
@@ -226,7 +226,7 @@ final class IndexFollowerTest {
   }
 
   @Test
-  void largeDocumentsFillTheRoomInBytes() throws Exception {
+  void waitingDocumentsAreLimitedInBytes() throws Exception {
     index.fail(true);
     TraceDocument large =
         Traces.document(1, 1, "x".repeat(100_000), "y", TraceDocument.Reason.SLOW, Map.of());
@@ -270,7 +270,7 @@ final class IndexFollowerTest {
   }
 
   @Test
-  void formerOwnerEndsWhatItHasBegunAndForgetsTheQueue() throws Exception {
+  void previousOwnerFinishesItsBatchAndForgetsTheQueue() throws Exception {
     append(A, documents(0, 10));
     own(follower, A);
     index.answer(AWAY);
@@ -287,7 +287,7 @@ final class IndexFollowerTest {
   }
 
   @Test
-  void formerOwnerGivesUpWhileTheStoreIsAway() throws Exception {
+  void previousOwnerGivesUpDuringAnOutage() throws Exception {
     index.fail(true);
     append(A, documents(0, 10));
     own(follower, A);
@@ -351,7 +351,7 @@ final class IndexFollowerTest {
   }
 
   @Test
-  void whatIsRefusedIsDroppedAloneAndCountedByReason() throws Exception {
+  void refusedDocumentIsDroppedAloneAndCountedByReason() throws Exception {
     index.answer(d ->
         new WriteResult(
             7,
@@ -370,7 +370,7 @@ final class IndexFollowerTest {
   }
 
   @Test
-  void faultLosesTheDocumentThatCausesItAndNoOther() throws Exception {
+  void faultLosesOnlyTheDocumentThatCausesIt() throws Exception {
     TraceDocument poison = documents(33, 34).getFirst();
     index.refuseWith(poison, new IllegalStateException("a fault"));
     append(A, documents(0, 150));
@@ -385,7 +385,7 @@ final class IndexFollowerTest {
   }
 
   @Test
-  void aJournalThatCannotBeReadDoesNotHoldUpTheOthers() throws Exception {
+  void unreadableJournalDoesNotDelayOtherQueues() throws Exception {
     IndexFollower one =
         follower(queue -> {
           if (queue.equals(A) && nowMillis == START_MILLIS) {
@@ -408,7 +408,7 @@ final class IndexFollowerTest {
   }
 
   @Test
-  void aBrokerThatDoesNotAnswerHoldsUpNoOthersDocuments() throws Exception {
+  void silentBrokerDoesNotDelayDocumentsOfOthers() throws Exception {
     append(A, documents(0, 10));
     SilentLogs silent = new SilentLogs(logs, A.broker());
     LogJournals throughSilence = DocumentSource.journals(silent, this::now);
@@ -433,7 +433,7 @@ final class IndexFollowerTest {
   }
 
   @Test
-  void drainWaitsForWhatTheJournalHas() throws Exception {
+  void drainWritesAllDocumentsOfTheJournal() throws Exception {
     append(A, documents(0, 1_000));
     own(follower, A);
     index.answer(AWAY);
@@ -455,7 +455,7 @@ final class IndexFollowerTest {
   }
 
   @Test
-  void aDeadThreadIsTold() {
+  void deadThreadIsNotAlive() {
     IndexFollower dying =
         follower(queue -> {
           throw new AssertionError("made by the test: no thread survives it");
@@ -469,7 +469,7 @@ final class IndexFollowerTest {
   }
 
   @Test
-  void closingWhatNeverStartedIsQuiet() {
+  void closeWithoutStartDoesNothing() {
     follower.close();
     assertThat(follower.telemetry().dropped()).isEmpty();
   }
