@@ -66,16 +66,32 @@ final class Settings {
    *
    * @param yaml the file's content; may be empty
    * @param environment all variables; those with the prefix count
-   * @throws ConfigException if it is not YAML with keys
    */
   static Settings ofConfiguration(String yaml, Map<String, String> environment) {
     Map<String, String> own = new TreeMap<>(environment);
     own.keySet().removeIf(name -> !name.startsWith(ENVIRONMENT_PREFIX));
+    Map<String, YamlNode> flat = new LinkedHashMap<>();
+    Settings settings = new Settings(document(false, own), "", 1, flat, false);
     try {
-      return of(YamlNode.parse(yaml), false, own);
+      flatten("", keys(YamlNode.parse(yaml)), flat);
     } catch (ConfigException e) {
-      throw new ConfigException(List.of("the configuration file: " + e.getMessage()));
+      settings.document.problems.add("the configuration file: " + e.getMessage());
     }
+    return settings;
+  }
+
+  /** Keys may be written with dots, as {@code --check-config} prints them. */
+  private static void flatten(
+      String prefix, Map<String, YamlNode> section, Map<String, YamlNode> flat) {
+    section.forEach((name, node) -> {
+      String key = prefix + name;
+      // Names of applications may have dots.
+      if (node.value() instanceof Map && !key.equals("routing.applications")) {
+        flatten(key + ".", node.keys(), flat);
+      } else {
+        flat.put(key, node);
+      }
+    });
   }
 
   /**
@@ -84,22 +100,25 @@ final class Settings {
    * @throws ConfigException if it is not YAML with keys
    */
   static Settings ofRules(byte[] content) {
-    return of(YamlNode.parse(content), true, Map.of());
+    Map<String, YamlNode> keys = keys(YamlNode.parse(content));
+    return new Settings(document(true, Map.of()), "", 1, keys, false);
   }
 
-  private static Settings of(YamlNode root, boolean rules, Map<String, String> environment) {
+  private static Map<String, YamlNode> keys(YamlNode root) {
     if (root.keys() == null) {
       throw new ConfigException(List.of("line 1: contains no keys: write `key: value` lines"));
     }
-    Document document =
-        new Document(
-            rules,
-            new ArrayList<>(),
-            new ArrayList<>(),
-            environment,
-            new HashSet<>(),
-            new LinkedHashMap<>());
-    return new Settings(document, "", root.line(), root.keys(), false);
+    return root.keys();
+  }
+
+  private static Document document(boolean rules, Map<String, String> environment) {
+    return new Document(
+        rules,
+        new ArrayList<>(),
+        new ArrayList<>(),
+        environment,
+        new HashSet<>(),
+        new LinkedHashMap<>());
   }
 
   /** Returns what is written for a key, also if it is invalid; null if nothing is. */
@@ -298,7 +317,18 @@ final class Settings {
     if (node != null && node.keys() == null) {
       invalid(name, node, "a section of keys");
     }
-    Map<String, YamlNode> own = node == null || node.keys() == null ? Map.of() : node.keys();
+    Map<String, YamlNode> own = new LinkedHashMap<>();
+    if (node != null && node.keys() != null) {
+      own.putAll(node.keys());
+    }
+    if (!document.rules) {
+      keys.forEach((key, each) -> {
+        if (key.startsWith(name + ".")) {
+          own.put(key.substring(name.length() + 1), each);
+        }
+      });
+      keys.keySet().removeIf(key -> key.startsWith(name + "."));
+    }
     return new Settings(
         document, prefix + name + ".", node == null ? line : node.line(), own, element);
   }

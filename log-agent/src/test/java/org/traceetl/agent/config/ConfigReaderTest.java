@@ -74,6 +74,28 @@ final class ConfigReaderTest {
   }
 
   @Test
+  void keysMayBeWrittenWithDots() {
+    String yaml =
+        """
+        otlp.grpc-port: 14317
+        telemetry: {tls.client-ca-file: ''}
+        routing.applications: {shop.eu: {queues: 3}}
+        """;
+    AgentConfig config = ConfigReader.read(yaml, Map.of()).config();
+
+    assertThat(config.otlp().grpcPort()).isEqualTo(14_317);
+    assertThat(config.routing().keys().rule("shop.eu").queues()).isEqualTo(3);
+  }
+
+  @Test
+  void effectiveConfigurationCanBeReadAgain() {
+    ConfigReader reader = ConfigReader.read("otlp: {grpc-port: 14317}", Map.of());
+
+    assertThat(ConfigReader.read(reader.effective(), Map.of()).config().otlp())
+        .isEqualTo(reader.config().otlp());
+  }
+
+  @Test
   void listsAndSectionsAreReadFromTheEnvironment() throws ConfigException {
     AgentConfig config =
         ConfigReader.read(
@@ -130,6 +152,8 @@ final class ConfigReaderTest {
           files: {paths: ['/log/[a/x.log']}   | files.paths = /log/[a/x.log: must be a glob: [a: Missing
           files: {paths: ['/log/{a/b,c}/x']}  | files.paths = /log/{a/b,c}/x: must be a glob: {a: Missing
           files: {paths: ["/log/\\0"]}         | files.paths = /log/\0: must be a path: Nul
+          otlp.grpcport: 1                    | otlp.grpcport: no such key; known are enabled
+          nonsense: {x: 1}                    | nonsense.x: no such key; known are state-directory
           otlp: [                             | the configuration file: line 1: not YAML
           just text                           | the configuration file: line 1: contains no keys
           """)
