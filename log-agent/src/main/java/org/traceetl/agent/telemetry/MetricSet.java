@@ -5,9 +5,13 @@ import io.prometheus.client.Counter;
 import io.prometheus.client.CounterMetricFamily;
 import io.prometheus.client.GaugeMetricFamily;
 import io.prometheus.client.Histogram;
+import java.util.EnumMap;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.DoubleSupplier;
 import java.util.function.Supplier;
 
@@ -23,6 +27,27 @@ public abstract class MetricSet extends Collector {
     Counter counter = Counter.build(prefixed(name), help).labelNames(labels).create();
     families.add(counter::collect);
     return counter;
+  }
+
+  /** Adds a counter without labels, for code that must not depend on the metrics library. */
+  protected final LongAdder adder(String name, String help) {
+    LongAdder adder = new LongAdder();
+    counter(name, help, "", Map.of("", adder::sum));
+    return adder;
+  }
+
+  /** Adds such a counter with label {@code reason}; its values are the names in lower case. */
+  protected final <E extends Enum<E>> Map<E, LongAdder> adders(
+      Class<E> reasons, String name, String help) {
+    Map<E, LongAdder> adders = new EnumMap<>(reasons);
+    Map<String, DoubleSupplier> values = new LinkedHashMap<>();
+    for (E reason : reasons.getEnumConstants()) {
+      LongAdder adder = new LongAdder();
+      adders.put(reason, adder);
+      values.put(reason.name().toLowerCase(Locale.ROOT), adder::sum);
+    }
+    counter(name, help, "reason", values);
+    return adders;
   }
 
   /** Adds a histogram without labels. */

@@ -1,12 +1,14 @@
 package org.traceetl.agent.source.file;
 
-import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 import org.traceetl.agent.telemetry.MetricSet;
 
 /** Metrics of the file source. */
 public final class FileMetrics extends MetricSet {
-  final LongAdder truncations = new LongAdder();
+  final LongAdder truncations =
+      adder(
+          "file_truncations",
+          "Truncations of trace logs; lines that were not read before the truncation are lost.");
   volatile int open;
   volatile int unfollowed;
   volatile long unreadBytes;
@@ -22,10 +24,5 @@ public final class FileMetrics extends MetricSet {
         "unread_file_bytes",
         "Bytes of trace logs that are not yet in the spool.",
         () -> unreadBytes);
-    counter(
-        "file_truncations",
-        "Truncations of trace logs; lines that were not read before the truncation are lost.",
-        "",
-        Map.of("", truncations::sum));
   }
 }

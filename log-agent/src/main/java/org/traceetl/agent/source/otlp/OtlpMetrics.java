@@ -1,11 +1,7 @@
 package org.traceetl.agent.source.otlp;
 
-import java.util.EnumMap;
-import java.util.LinkedHashMap;
-import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.function.DoubleSupplier;
 import org.traceetl.agent.telemetry.MetricSet;
 
 /** Metrics of the receiver: what it left out or refused before the pipeline. */
@@ -77,23 +73,5 @@ public final class OtlpMetrics extends MetricSet {
 
   long requestsRefused(Refusal reason) {
     return requestsRefused.get(reason).sum();
-  }
-
-  private LongAdder adder(String name, String help) {
-    LongAdder adder = new LongAdder();
-    counter(name, help, "", Map.of("", adder::sum));
-    return adder;
-  }
-
-  private <E extends Enum<E>> Map<E, LongAdder> adders(Class<E> reasons, String name, String help) {
-    Map<E, LongAdder> adders = new EnumMap<>(reasons);
-    Map<String, DoubleSupplier> values = new LinkedHashMap<>();
-    for (E reason : reasons.getEnumConstants()) {
-      LongAdder adder = new LongAdder();
-      adders.put(reason, adder);
-      values.put(reason.name().toLowerCase(Locale.ROOT), adder::sum);
-    }
-    counter(name, help, "reason", values);
-    return adders;
   }
 }

@@ -175,8 +175,8 @@ final class RingReader {
   void countDrops(Ring ring) {
     long full = ring.cursor.droppedRingFull();
     long large = ring.cursor.droppedTooLarge();
-    metrics.droppedRingFull.add(Math.max(0, full - ring.droppedRingFull));
-    metrics.droppedTooLarge.add(Math.max(0, large - ring.droppedTooLarge));
+    metrics.drop(RingMetrics.Drop.RING_FULL, Math.max(0, full - ring.droppedRingFull));
+    metrics.drop(RingMetrics.Drop.TOO_LARGE, Math.max(0, large - ring.droppedTooLarge));
     ring.droppedRingFull = full;
     ring.droppedTooLarge = large;
   }

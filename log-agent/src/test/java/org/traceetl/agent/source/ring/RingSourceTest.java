@@ -21,6 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.agent.flow.Intake.Admission;
 import org.traceetl.agent.source.payload.MemoryIntake;
 import org.traceetl.agent.source.payload.RecordingSink.Recorded;
+import org.traceetl.agent.source.ring.RingMetrics.Drop;
 import org.traceetl.proto.ring.RingLayout;
 import org.traceetl.proto.ring.RingSpan;
 import org.traceetl.proto.ring.RingWriter;
@@ -140,8 +141,8 @@ final class RingSourceTest {
     awaitSpans(written);
     await()
         .until(() ->
-            agent.metrics().droppedRingFull.sum() == 1
-                && agent.metrics().droppedTooLarge.sum() == 1);
+            agent.metrics().dropped(Drop.RING_FULL) == 1
+                && agent.metrics().dropped(Drop.TOO_LARGE) == 1);
   }
 
   @Test
