@@ -102,18 +102,7 @@ final class ReloadOnSighupTest {
   void invalidRoutingFileChangesNothing() throws Exception {
     Path routing = directory.resolve("routing.yaml");
     Files.writeString(routing, "queues-per-application: 3\n");
-    Files.writeString(
-        directory.resolve("agent.yaml"),
-        """
-        state-directory: %s
-        ring: {enabled: false}
-        otlp: {host: 127.0.0.1, grpc-port: 0, http-port: 0}
-        telemetry: {enabled: false}
-        routing: {file: %s, file-poll-millis: 600000}
-        rocketmq: {name-server: "127.0.0.1:1"}
-        drain-timeout-millis: 0
-        """
-            .formatted(directory.resolve("state"), routing));
+    configure("routing: {file: %s, file-poll-millis: 600000}".formatted(routing));
     start();
     awaitLog("Send SIGHUP to re-read");
     Files.writeString(routing, "queues-per-application: 5\nexclude: [load-test]\n");
@@ -129,6 +118,13 @@ final class ReloadOnSighupTest {
 
   @Test
   void agentUnderNohupReportsThatItIgnoresSighup() throws Exception {
+    configure("");
+    start(List.of("nohup"));
+    awaitLog("SIGHUP is ignored because the parent process, such as nohup");
+  }
+
+  /** Writes the configuration of an agent without TLS and telemetry. */
+  private void configure(String more) throws IOException {
     Files.writeString(
         directory.resolve("agent.yaml"),
         """
@@ -138,10 +134,9 @@ final class ReloadOnSighupTest {
         telemetry: {enabled: false}
         rocketmq: {name-server: "127.0.0.1:1"}
         drain-timeout-millis: 0
+        %s
         """
-            .formatted(directory.resolve("state")));
-    start(List.of("nohup"));
-    awaitLog("SIGHUP is ignored because the parent process, such as nohup");
+            .formatted(directory.resolve("state"), more));
   }
 
   private void follow(Path log) throws IOException {
