@@ -6,14 +6,17 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 
-/** An invalid configuration. Each problem has the form {@code key = value: what is allowed}. */
+/**
+ * An invalid configuration. Each problem has the form {@code key = value: what is allowed}, without
+ * a value if the key is absent.
+ */
 public final class ConfigException extends IllegalArgumentException {
   private static final long serialVersionUID = 1L;
 
   private final transient List<String> problems;
 
   public ConfigException(String name, Object value, String rule) {
-    this(List.of(name + " = " + value + ": " + rule));
+    this(List.of(name + (value == null ? "" : " = " + value) + ": " + rule));
   }
 
   public ConfigException(List<String> problems) {

@@ -1,7 +1,9 @@
 package org.traceetl.common;
 
 import java.io.IOException;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
 /**
@@ -38,9 +40,13 @@ public record Secret(String value) {
         value == null, key + "-file", file, "must be absent if " + key + " is configured");
     try {
       return fromFile(file);
+    } catch (NoSuchFileException e) {
+      throw new ConfigException(key + "-file", file, "cannot be read: it does not exist");
+    } catch (AccessDeniedException e) {
+      throw new ConfigException(key + "-file", file, "cannot be read: access is denied");
     } catch (IOException e) {
       throw new ConfigException(
-          key + "-file", file, "must be a readable file that contains it: " + e);
+          key + "-file", file, "must be a readable file that contains it: " + e.getMessage());
     }
   }
 

@@ -1,5 +1,6 @@
 package org.traceetl.server;
 
+import com.google.common.primitives.Longs;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -27,6 +28,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
 import picocli.CommandLine.Unmatched;
 
 /** The server: as a program by {@link #main}, or inside another one by {@link #start}. */
@@ -49,7 +51,19 @@ public final class TraceEtlServer implements AutoCloseable {
   }
 
   static int run(PrintWriter out, PrintWriter err, String... arguments) {
-    return new CommandLine(new Program()).setOut(out).setErr(err).execute(arguments);
+    return new CommandLine(new Program())
+        .registerConverter(Long.class, TraceEtlServer::wholeNumber)
+        .setOut(out)
+        .setErr(err)
+        .execute(arguments);
+  }
+
+  private static Long wholeNumber(String text) {
+    Long number = Longs.tryParse(text);
+    if (number == null) {
+      throw new TypeConversionException("'" + text + "' is not a whole number");
+    }
+    return number;
   }
 
   /**

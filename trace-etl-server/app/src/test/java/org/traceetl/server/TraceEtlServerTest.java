@@ -1,6 +1,8 @@
 package org.traceetl.server;
 
+import static org.assertj.core.api.Assertions.as;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -37,27 +39,111 @@ class TraceEtlServerTest {
       delimiter = '|',
       quoteCharacter = '`',
       value = {
-        "trace-etl.window.length=0s | trace-etl.window.length = PT0S: must be 100 ms to 1 h",
+        "trace-etl.window.length=0s | trace-etl.window.length = 0s: must be 100 ms to 1 h",
         "trace-etl.window.length=soon | trace-etl.window.length = soon: must be a duration, such as 500ms, 15s or 10m",
         "trace-etl.windw.length=15s | trace-etl.windw.length: is not a key of this server; on the command line",
         "trace-etl.series.max=many | trace-etl.series.max = many: must be a number",
         "trace-etl.metrics.profile=zipkin | trace-etl.metrics.profile = zipkin: must be one of otel, tempo, ozhera",
         "trace-etl.metrics.namespace=9 | trace-etl.metrics.namespace = 9: must be a prefix of a Prometheus metric name: letters, digits, _ and :",
         "trace-etl.series.dimensions[0].attribute=span.name | trace-etl.series.dimensions.label = span_name: is a label of every series; configure for attribute span.name another label",
-        "trace-etl.drain-within=0s | trace-etl.drain-within = PT0S: must be above 0 and at most 10 minutes",
+        "trace-etl.drain-within=0s | trace-etl.drain-within = 0s: must be above 0 and at most 10 minutes",
         "trace-etl.web.token= | trace-etl.web.token = : must not be empty; omit the key to allow requests without a token",
         "trace-etl.index.batch-documents=0 | trace-etl.index.batch-documents = 0: must be between 1 and 10000",
         "trace-etl.index.elasticsearch.pasword=hush | trace-etl.index.elasticsearch.pasword: is not a key of this server; on the command line",
         "trace-etl.rocketmq.tls-ca-file=/none | trace-etl.rocketmq.tls-ca-file = /none: requires tls: true",
-        "trace-etl.rocketmq.access-key-file=/none | trace-etl.rocketmq.access-key-file = /none: must be a readable file that contains it: java.nio.file.NoSuchFileException: /none",
+        "trace-etl.rocketmq.access-key-file=/none | trace-etl.rocketmq.access-key-file = /none: cannot be read: it does not exist",
         "trace-etl.discovery.address=http://etl-1 | trace-etl.discovery.address = http://etl-1: must be host:port, or host, as scrapers reach this server; IPv6 as [::1]:8080",
-        "trace-etl.discovery.forget-after=2h | trace-etl.discovery.forget-after = PT2H: must be 0s to 1h",
+        "trace-etl.discovery.forget-after=2h | trace-etl.discovery.forget-after = 2h: must be 0s to 1h",
         "server.port=70000 | server.port = 70000: must be a port, 1 to 65535, or 0 for a free one",
+        "server.address=foo.invalid | server.address = foo.invalid: must be an IP address of this host, or a name that resolves to one",
+        "trace-etl.rocketmq.name-server=mq-1 | trace-etl.rocketmq.name-server = mq-1: must be host:port, or several separated by ;",
+        "trace-etl.window=5 | trace-etl.window = 5: must be a section of keys",
+        "trace-etl.rocketmq.tls=maybe | trace-etl.rocketmq.tls = maybe: must be true or false",
+        "trace-etl.series.dimensions[0].label=x | trace-etl.series.dimensions[0].attribute: must name an attribute",
+        "trace-etl.series.dimensions[0].from=nowhere | trace-etl.series.dimensions[0].from = nowhere: must be one of span, resource, any",
+        "trace-etl.web.token-file=/nope | trace-etl.web.token-file = /nope: cannot be read: it does not exist",
       })
   void refusedKeysAreNamedWithoutAStackTrace(String property, String message) {
     assertThat(run("--check-config", "--" + property)).isEqualTo(2);
     assertThat(err.toString()).isEqualToIgnoringNewLines(message);
     assertThat(out.toString()).isEmpty();
+  }
+
+  @Test
+  void allRefusedKeysAreListedAtOnce(@TempDir Path directory) throws IOException {
+    Path file = directory.resolve("server.yaml");
+    Files.writeString(
+        file,
+        """
+        server:
+          port: 70000
+        trace-etl:
+          window:
+            length: 1ms
+            idle: never
+          windw:
+            length: 15s
+          index:
+            batch-documents: 0
+          rocketmq:
+            name-server: mq-1
+            workers: some
+          series:
+            dimensions:
+              - label: route
+              - attribute: b
+                from: nowhere
+          drain-within: 0s
+          web:
+            sign-in: magic
+            users-file: /none
+        """);
+
+    assertThat(run("--check-config", "--config=" + file)).isEqualTo(2);
+
+    assertThat(err.toString().lines())
+        .containsExactlyInAnyOrder(
+            "server.port = 70000: must be a port, 1 to 65535, or 0 for a free one; " + file + ":2",
+            "trace-etl.window.idle = never: must be a duration, such as 500ms, 15s or 10m; "
+                + file
+                + ":6",
+            "trace-etl.windw.length: is not a key of this server; " + file + ":8",
+            "trace-etl.index.batch-documents = 0: must be between 1 and 10000; " + file + ":10",
+            "trace-etl.rocketmq.workers = some: must be a number; " + file + ":13",
+            "trace-etl.series.dimensions[0].attribute: must name an attribute; " + file + ":16",
+            "trace-etl.drain-within = 0s: must be above 0 and at most 10 minutes; " + file + ":19",
+            "trace-etl.web.sign-in = magic: must be one of none, basic, oidc; " + file + ":21");
+  }
+
+  @Test
+  void indexDirectoryThatCannotBeMadeIsNamedWithoutAStackTrace(@TempDir Path directory)
+      throws IOException {
+    Path file = Files.writeString(directory.resolve("file"), "");
+    assertThat(
+            run(
+                "--server.port=0",
+                "--trace-etl.index.type=lucene",
+                "--trace-etl.index.lucene.directory=" + file.resolve("index")))
+        .isEqualTo(2);
+    assertThat(err.toString().lines())
+        .singleElement(as(STRING))
+        .startsWith(
+            "trace-etl.index.lucene.directory = " + file.resolve("index") + ": cannot be opened (")
+        .endsWith("configure a directory that this user may create and write");
+  }
+
+  @Test
+  void addressOfAnotherHostIsNamedWithoutAStackTrace() {
+    assertThat(run("--server.port=0", "--server.address=192.0.2.1")).isEqualTo(2);
+    assertThat(err.toString().lines())
+        .singleElement(as(STRING))
+        .startsWith("server.address = 192.0.2.1, server.port = 0: cannot be opened (");
+  }
+
+  @Test
+  void numbersThatAreNotWholeAreRefused() {
+    assertThat(run("--dry-run", "--messages=x")).isEqualTo(2);
+    assertThat(err.toString()).contains("'x' is not a whole number");
   }
 
   @Test
@@ -213,7 +299,7 @@ class TraceEtlServerTest {
         "a: b: c | --config = FILE:1: is not YAML: mapping values are not allowed here",
         "server:\\n  port: 0\\ntracetl:\\n  x: hush | tracetl.x: must begin with one of trace-etl, server, spring, management, logging; FILE:4",
         "trace-etl:\\n  windw:\\n    length: 15s | trace-etl.windw.length: is not a key of this server; FILE:3",
-        "trace-etl:\\n  window:\\n    length: 0s | trace-etl.window.length = PT0S: must be 100 ms to 1 h; FILE:3",
+        "trace-etl:\\n  window:\\n    length: 0s | trace-etl.window.length = 0s: must be 100 ms to 1 h; FILE:3",
         "trace-etl:\\n  window:\\n    length: soon | trace-etl.window.length = soon: must be a duration, such as 500ms, 15s or 10m; FILE:3",
         "trace-etl:\\n  index:\\n    batch-documents: 0 | trace-etl.index.batch-documents = 0: must be between 1 and 10000; FILE:3",
         "server:\\n  port: 70000 | server.port = 70000: must be a port, 1 to 65535, or 0 for a free one; FILE:2",

@@ -4,7 +4,7 @@ package org.traceetl.server.binding;
 public final class ConfigurationRefused extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
-  ConfigurationRefused(String message, Throwable cause) {
+  public ConfigurationRefused(String message, Throwable cause) {
     super(message, cause);
   }
 }

@@ -6,6 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.traceetl.common.ConfigException;
 import org.traceetl.server.config.ConfigSection;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.Profile;
@@ -54,6 +55,19 @@ public final class Features {
     return configs;
   }
 
+  /** Those that are not refused. */
+  static Map<String, Record> configs(Map<String, Record> keys, Profile profile, Refusals refusals) {
+    Map<String, Record> configs = new LinkedHashMap<>();
+    for (ConfigSection<?, ?> section : sections()) {
+      String prefix = section.prefix();
+      Record config = refusals.section(prefix, () -> config(section, keys.get(prefix), profile));
+      if (config != null) {
+        configs.put(prefix, config);
+      }
+    }
+    return configs;
+  }
+
   private static <K extends Record> Record config(
       ConfigSection<K, ?> section, Record keys, Profile profile) {
     return section.config(section.keys().cast(keys), profile);
@@ -67,8 +81,16 @@ public final class Features {
   }
 
   static void validate(Map<String, Record> configs, Profile profile, Set<String> topics) {
+    List<String> problems = new ArrayList<>();
     for (ConfigSection<?, ?> section : sections()) {
-      validate(section, configs, profile, topics);
+      try {
+        validate(section, configs, profile, topics);
+      } catch (ConfigException e) {
+        problems.addAll(e.problems());
+      }
+    }
+    if (!problems.isEmpty()) {
+      throw new ConfigException(problems);
     }
   }
 
@@ -93,9 +115,9 @@ public final class Features {
     return section.documents(of(section, configs), documents);
   }
 
-  static void checkFiles(ServerConfig config) {
+  static void checkFiles(ServerConfig config, Refusals refusals) {
     for (ConfigSection<?, ?> section : sections()) {
-      checkFiles(section, config);
+      refusals.check(() -> checkFiles(section, config));
     }
   }
 

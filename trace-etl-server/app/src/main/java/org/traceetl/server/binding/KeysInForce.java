@@ -261,7 +261,7 @@ public final class KeysInForce {
   }
 
   /** Returns the duration as in a configuration: in the largest unit without a remainder. */
-  private static String text(Duration duration) {
+  static String text(Duration duration) {
     long millis = duration.toMillis();
     if (millis == 0) {
       return "0s";

@@ -88,6 +88,10 @@ public record ServerConfig(
               + dimension.attribute()
               + " another label");
     }
+    checkDrain(drainWithin);
+  }
+
+  static void checkDrain(Duration drainWithin) {
     check(
         drainWithin.isPositive() && drainWithin.compareTo(MAX_DRAIN) <= 0,
         "trace-etl.drain-within",

@@ -42,34 +42,52 @@ record ServerProperties(
   /**
    * @param ofFeatures the keys of the features, by prefix
    * @param ofProfiles the keys that profiles have of their own, by profile
+   * @throws ConfigurationRefused with everything that was refused
    */
-  ServerConfig toConfig(Map<String, Record> ofFeatures, Map<String, Record> ofProfiles) {
+  ServerConfig toConfig(
+      Map<String, Record> ofFeatures, Map<String, Record> ofProfiles, Refusals refusals) {
     Profile profile = or(metrics, MetricsConfig.defaults()).profile();
-    ServerConfig config = config(Features.configs(ofFeatures, profile), ofProfiles);
+    ServerConfig config =
+        config(Features.configs(ofFeatures, profile, refusals), ofProfiles, refusals);
+    refusals.throwIfAny();
     // Also checked where it is used; here for --check-config.
-    profile.checkFiles(config.settings(profile));
+    refusals.check(() -> profile.checkFiles(config.settings(profile)));
     if (config.journal().keysFile() != null) {
-      JournalKeys.check(config.journal().keysFile(), config.journal().acceptUnsigned());
+      refusals.check(
+          () -> JournalKeys.check(config.journal().keysFile(), config.journal().acceptUnsigned()));
     }
-    Features.checkFiles(config);
+    Features.checkFiles(config, refusals);
+    refusals.throwIfAny();
     return config;
   }
 
-  private ServerConfig config(Map<String, Record> ofFeatures, Map<String, Record> ofProfiles) {
-    return new ServerConfig(
-        rocketmq == null ? null : rocketmq.toConfig(),
-        journal,
-        window,
-        series,
-        histogram == null ? null : histogram.toConfig(metrics),
-        documents,
-        metrics,
-        ofFeatures,
-        ofProfiles,
-        events,
-        deduplication,
-        web == null ? null : web.toConfig(),
-        drainWithin);
+  private ServerConfig config(
+      Map<String, Record> ofFeatures, Map<String, Record> ofProfiles, Refusals refusals) {
+    RocketMqConfig broker =
+        rocketmq == null ? null : refusals.section("rocketmq", rocketmq::toConfig);
+    HistogramConfig buckets =
+        histogram == null ? null : refusals.section("histogram", () -> histogram.toConfig(metrics));
+    WebConfig access = web == null ? null : refusals.section("web", web::toConfig);
+    if (drainWithin != null) {
+      refusals.check(() -> ServerConfig.checkDrain(drainWithin));
+    }
+    // What follows compares sections, and needs them all.
+    refusals.throwIfAny();
+    return refusals.of(() ->
+        new ServerConfig(
+            broker,
+            journal,
+            window,
+            series,
+            buckets,
+            documents,
+            metrics,
+            ofFeatures,
+            ofProfiles,
+            events,
+            deduplication,
+            access,
+            drainWithin));
   }
 
   record Histogram(List<Double> boundsMillis, HistogramConfig.Kind kind, Integer nativeSchema) {

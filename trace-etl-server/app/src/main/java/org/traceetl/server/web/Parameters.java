@@ -38,7 +38,11 @@ final class Parameters {
     given.forEach((name, values) -> {
       if (!known.containsKey(name)) {
         throw new ParameterRefused(
-            name + ": is not a parameter of this path; the parameters are " + known.keySet());
+            name
+                + ": is not a parameter of this path; "
+                + (known.isEmpty()
+                    ? "this path has no parameters"
+                    : "the parameters are " + String.join(", ", known.keySet())));
       }
       if (values.length > 1) {
         throw new ParameterRefused(name + ": must be given once");

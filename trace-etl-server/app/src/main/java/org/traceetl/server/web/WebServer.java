@@ -25,6 +25,8 @@ import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.MapPropertySource;
 import org.springframework.web.filter.ShallowEtagHeaderFilter;
 import org.traceetl.common.Clocks;
+import org.traceetl.common.ConfigException;
+import org.traceetl.common.TlsRefused;
 import org.traceetl.server.binding.Configuration;
 import org.traceetl.server.binding.ConfigurationRefused;
 import org.traceetl.server.binding.KeysInForce;
@@ -96,7 +98,7 @@ public final class WebServer implements AutoCloseable {
     application.setRegisterShutdownHook(endsWithProcess);
     application.addInitializers(context -> {
       ServerConfig config = reading.config;
-      register((GenericApplicationContext) context, assemble.apply(config), config);
+      register((GenericApplicationContext) context, reading.assembled(assemble), config);
     });
     return new WebServer(run(application, arguments, reading));
   }
@@ -135,8 +137,8 @@ public final class WebServer implements AutoCloseable {
     try {
       return application.run(arguments.toArray(String[]::new));
     } catch (SpringApplication.AbandonedRunException e) {
-      if (reading.refused != null) {
-        throw reading.refused;
+      if (reading.failure != null) {
+        throw reading.failure;
       }
       return null;
     } catch (RuntimeException e) {
@@ -236,7 +238,9 @@ public final class WebServer implements AutoCloseable {
     private final Map<String, Object> properties;
     private final boolean thenStop;
     private ServerConfig config;
-    private ConfigurationRefused refused;
+
+    /** Why the server does not start; its message is for the operator. */
+    private RuntimeException failure;
 
     ReadConfiguration(Map<String, Object> properties, boolean thenStop) {
       this.properties = properties;
@@ -249,9 +253,11 @@ public final class WebServer implements AutoCloseable {
       environment.getPropertySources().addFirst(new MapPropertySource("in-process", properties));
       try {
         config = Configuration.bind(environment);
-      } catch (ConfigurationRefused e) {
-        refused = e;
-        throw new SpringApplication.AbandonedRunException();
+        if (!thenStop) {
+          PortProbe.check(environment);
+        }
+      } catch (ConfigurationRefused | PortTaken e) {
+        throw abandoned(e);
       }
       if (thenStop) {
         throw new SpringApplication.AbandonedRunException();
@@ -264,6 +270,22 @@ public final class WebServer implements AutoCloseable {
                   "from-configuration",
                   Map.of(
                       "spring.lifecycle.timeout-per-shutdown-phase", shutdown.toMillis() + "ms")));
+    }
+
+    ServerComponents assembled(Function<ServerConfig, ServerComponents> assemble) {
+      try {
+        return assemble.apply(config);
+      } catch (ConfigException e) {
+        throw abandoned(new ConfigurationRefused(e.getMessage(), e));
+      } catch (TlsRefused e) {
+        throw abandoned(e);
+      }
+    }
+
+    /** Spring logs the stack trace of any other failure. */
+    private SpringApplication.AbandonedRunException abandoned(RuntimeException reason) {
+      failure = reason;
+      return new SpringApplication.AbandonedRunException();
     }
   }
 }

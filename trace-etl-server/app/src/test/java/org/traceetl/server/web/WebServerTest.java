@@ -178,11 +178,22 @@ class WebServerTest {
   }
 
   @Test
-  void takenPortLeavesNothingRunning() {
+  void takenPortStartsNothing() {
     var factory = new HandMadeService.Factory();
 
     assertThatThrownBy(
             () -> WebServer.start(List.of(), Map.of("server.port", server.port()), false, factory))
+        .isInstanceOf(PortTaken.class);
+    assertThat(factory.made).isNull();
+  }
+
+  @Test
+  void failedStartLeavesNothingRunning() {
+    var factory = new HandMadeService.Factory();
+    Map<String, Object> properties =
+        Map.of("server.port", 0, "management.server.port", server.port());
+
+    assertThatThrownBy(() -> WebServer.start(List.of(), properties, false, factory))
         .isInstanceOf(RuntimeException.class);
     assertThat(factory.made.closed).isTrue();
   }
@@ -265,12 +276,12 @@ class WebServerTest {
         "limit=many|limit = many: must be a number from 1 to 1000",
         "from=yesterday|from = yesterday: must be a time as RFC 3339 (2026-11-21T10:00:00Z) or milliseconds since 1970",
         "to=99999999999999999999|to = 99999999999999999999: must be a time",
-        "from=2&to=1|is after to",
+        "from=2&to=1|from = 2: must not be after to = 1",
         "slices=12|slices = 12: requires from and to",
         "slices=61&from=1&to=2|slices = 61: must be a number from 1 to 60",
         "slices=11&from=1&to=2|slices = 11: slices * limit must be at most 1000, and is 1100",
         "cursor=x|cursor: is not a cursor that a search has returned",
-        "aplication=shop|aplication: is not a parameter of this path; the parameters are [application, cursor,",
+        "aplication=shop|aplication: is not a parameter of this path; the parameters are application, cursor,",
         "limit=1&limit=2|limit: must be given once",
       })
   void wrongParametersAreExplained(String example) throws Exception {
@@ -427,7 +438,7 @@ class WebServerTest {
         "history?application=shop&minutes=61|400|minutes = 61: must be a number from 1 to 60",
         "applications?minutes=60|400|minutes = 60: must be a number from 1 to 59",
         "applications?limit=x|400|limit = x: must be a number from 1 to 10000",
-        "applications?application=shop|400|application: is not a parameter of this path; the parameters are [filter, limit,",
+        "applications?application=shop|400|application: is not a parameter of this path; the parameters are filter, limit,",
       })
   void wrongHistoryRequestsAreExplained(String example) throws Exception {
     String[] parts = example.split("\\|", -1);

@@ -44,6 +44,7 @@ public record RocketMqConfig(
   public static final String ANY = "any";
 
   private static final String PREFIX = "trace-etl.rocketmq.";
+  private static final String NAME_SERVERS = "[^\\s;]+:\\d{1,5}(;[^\\s;]+:\\d{1,5})*;?";
   private static final int MAX_WORKERS = 1_024;
 
   /** In the clear. */
@@ -66,7 +67,11 @@ public record RocketMqConfig(
     tls = orElse(tls, false);
     messages = canonical(orElse(messages, SPAN_BATCH));
     workers = orElse(workers, Runtime.getRuntime().availableProcessors());
-    check(!nameServer.isBlank(), PREFIX + "name-server", nameServer, "must be host:port");
+    check(
+        nameServer.matches(NAME_SERVERS),
+        PREFIX + "name-server",
+        nameServer,
+        "must be host:port, or several separated by ;");
     check(!topic.isBlank(), PREFIX + "topic", topic, "must be the name of a topic");
     check(
         !consumerGroup.isBlank(),

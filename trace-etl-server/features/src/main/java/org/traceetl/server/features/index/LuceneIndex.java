@@ -38,6 +38,7 @@ import org.apache.lucene.util.BytesRef;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.common.Clocks;
+import org.traceetl.common.ConfigException;
 import org.traceetl.server.window.TraceDocument;
 
 /**
@@ -82,6 +83,8 @@ final class LuceneIndex implements TraceIndex {
   private final LongSupplier nanoClock;
   private final long startMillis;
   private final long startNanos;
+  private static final String DIRECTORY_KEY = "trace-etl.index.lucene.directory";
+
   private final Directory directory;
   private volatile SearcherManager searchers;
   private IndexWriter writer;
@@ -98,10 +101,16 @@ final class LuceneIndex implements TraceIndex {
   /**
    * Opens or creates the index.
    *
-   * @throws IOException if the directory cannot be used, or another process uses it
+   * @throws ConfigException if the directory cannot be used, or another process uses it
    */
   static LuceneIndex open(IndexConfig.Lucene config, Clocks clocks) throws IOException {
-    return open(config, clocks, FSDirectory.open(config.directory()));
+    Directory directory;
+    try {
+      directory = FSDirectory.open(config.directory());
+    } catch (IOException e) {
+      throw unusable(config, e);
+    }
+    return open(config, clocks, directory);
   }
 
   static LuceneIndex open(IndexConfig.Lucene config, Clocks clocks, Directory directory)
@@ -112,16 +121,23 @@ final class LuceneIndex implements TraceIndex {
       return index;
     } catch (LockObtainFailedException e) {
       directory.close();
-      throw new IOException(
-          "index.lucene.directory = "
-              + config.directory()
-              + ": is in use by another process; stop that process or configure another"
-              + " directory",
-          e);
+      throw new ConfigException(
+          DIRECTORY_KEY,
+          config.directory(),
+          "is in use by another process; stop that process or configure another directory");
     } catch (IOException e) {
       directory.close();
-      throw new IOException("index.lucene.directory = " + config.directory() + ": " + e, e);
+      throw unusable(config, e);
     }
+  }
+
+  private static ConfigException unusable(IndexConfig.Lucene config, IOException reason) {
+    return new ConfigException(
+        DIRECTORY_KEY,
+        config.directory(),
+        "cannot be opened ("
+            + reason
+            + "); configure a directory that this user may create and write");
   }
 
   private void openWriter() throws IOException {

@@ -112,13 +112,19 @@ final class TracesResource {
       @RequestParam(required = false) String cursor,
       @RequestParam(defaultValue = "json") Format format,
       WebRequest request) {
+    long fromUnixNanos = time("from", from, 0);
+    long toUnixNanos = time("to", to, Long.MAX_VALUE);
+    if (fromUnixNanos > toUnixNanos) {
+      throw new ParameterRefused(
+          "from = " + from + ": must not be after to" + (to == null ? "" : " = " + to));
+    }
     var query =
         new TraceQuery(
             application,
             operation,
             reason,
-            time("from", from, 0),
-            time("to", to, Long.MAX_VALUE),
+            fromUnixNanos,
+            toUnixNanos,
             limit,
             cursor == null ? null : Cursor.parse(cursor));
     if (slices > 1) {

@@ -26,6 +26,7 @@ import org.apache.lucene.store.IndexOutput;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.common.Clocks;
+import org.traceetl.common.ConfigException;
 import org.traceetl.server.window.TraceDocument;
 
 final class LuceneIndexTest extends TraceIndexContract {
@@ -113,7 +114,7 @@ final class LuceneIndexTest extends TraceIndexContract {
     try (TraceIndex first = own(Duration.ofDays(1), 100)) {
       assertThat(first.healthy()).isTrue();
       assertThatThrownBy(() -> own(Duration.ofDays(1), 100))
-          .isInstanceOf(IOException.class)
+          .isInstanceOf(ConfigException.class)
           .hasMessageContaining("index.lucene.directory = " + directory)
           .hasMessageContaining("another process");
     }

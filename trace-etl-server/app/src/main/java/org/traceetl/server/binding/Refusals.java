@@ -1,0 +1,269 @@
+package org.traceetl.server.binding;
+
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Supplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.springframework.boot.context.properties.bind.BindContext;
+import org.springframework.boot.context.properties.bind.BindHandler;
+import org.springframework.boot.context.properties.bind.Bindable;
+import org.springframework.boot.context.properties.bind.UnboundConfigurationPropertiesException;
+import org.springframework.boot.context.properties.bind.handler.NoUnboundElementsBindHandler;
+import org.springframework.boot.context.properties.source.ConfigurationProperty;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
+import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
+import org.springframework.boot.context.properties.source.UnboundElementsSourceFilter;
+import org.springframework.core.env.ConfigurableEnvironment;
+import org.traceetl.common.ConfigException;
+import org.traceetl.server.config.SeriesConfig;
+
+/**
+ * Collects everything that is wrong with a configuration, so that one check shows all of it. Used
+ * for all records of a configuration: keys that one of them has are not unknown to the others.
+ */
+final class Refusals extends NoUnboundElementsBindHandler {
+  private static final Pattern KEY = Pattern.compile("([^\\s:=]+)(?: = |: )");
+  private static final Pattern ISO_DURATION = Pattern.compile(" = (PT[-.\\dHMS]+): ");
+
+  private final ConfigurableEnvironment environment;
+  private final Set<String> messages = new LinkedHashSet<>();
+  private final Set<ConfigurationPropertyName> refused = new HashSet<>();
+
+  /** The first failure. */
+  private Exception cause;
+
+  Refusals(ConfigurableEnvironment environment) {
+    super(BindHandler.DEFAULT, new UnboundElementsSourceFilter());
+    this.environment = environment;
+  }
+
+  /** Adds a failed value, which counts as absent. */
+  @Override
+  public Object onFailure(
+      ConfigurationPropertyName name, Bindable<?> target, BindContext context, Exception error) {
+    // Its key is known.
+    onSuccess(name, target, context, null);
+    // A record without a refused value may fail for that reason alone.
+    if (error instanceof UnboundConfigurationPropertiesException unbound) {
+      addUnknown(unbound);
+    } else if (refused.stream().noneMatch(name::isAncestorOf)) {
+      explain(name, target, error);
+    }
+    return null;
+  }
+
+  /** Adds the unknown keys, without which the rest can still be checked. */
+  @Override
+  public void onFinish(
+      ConfigurationPropertyName name, Bindable<?> target, BindContext context, Object result)
+      throws Exception {
+    try {
+      super.onFinish(name, target, context, result);
+    } catch (UnboundConfigurationPropertiesException e) {
+      addUnknown(e);
+    }
+  }
+
+  private void addUnknown(UnboundConfigurationPropertiesException unbound) {
+    for (ConfigurationProperty unknown : unbound.getUnboundProperties()) {
+      // Items of a list are not read after a refused one.
+      if (refused.stream().noneMatch(key -> listOf(key).isAncestorOf(unknown.getName()))) {
+        add(unknown(unknown), unbound);
+      }
+    }
+  }
+
+  /** Returns the list in which a key is; the key itself if it is in none. */
+  private static ConfigurationPropertyName listOf(ConfigurationPropertyName key) {
+    for (int size = 0; size < key.getNumberOfElements(); size++) {
+      if (key.chop(size + 1).isLastElementIndexed()) {
+        return key.chop(size);
+      }
+    }
+    return key;
+  }
+
+  private void explain(ConfigurationPropertyName name, Bindable<?> target, Exception error) {
+    for (Throwable root = error; root != null; root = root.getCause()) {
+      if (root instanceof ConfigException several) {
+        refused.add(name);
+        several.problems().forEach(problem -> add(located(indexed(name, problem)), error));
+        return;
+      }
+    }
+    refused.add(name);
+    ConfigurationProperty property = given(name);
+    String where = property == null ? name.toString() : shown(property);
+    add(located(where + ": must be " + expected(target.getType().resolve(Object.class))), error);
+  }
+
+  /** Adds a problem of the form {@code key = value: what is allowed}. */
+  void add(String problem) {
+    add(located(problem), null);
+  }
+
+  private void add(String message, Exception reason) {
+    messages.add(message);
+    cause = cause == null ? reason : cause;
+  }
+
+  /** Returns what the part is made of; null if it is refused. */
+  <T> T of(Supplier<T> part) {
+    try {
+      return part.get();
+    } catch (ConfigException e) {
+      e.problems().forEach(problem -> add(located(qualified(problem)), e));
+    } catch (IllegalArgumentException e) {
+      add(located(qualified(e.getMessage())), e);
+    }
+    return null;
+  }
+
+  /** Checks the part. */
+  void check(Runnable part) {
+    of(() -> {
+      part.run();
+      return null;
+    });
+  }
+
+  /** The same for a section; null also if one of its keys is refused already. */
+  <T> T section(String prefix, Supplier<T> part) {
+    ConfigurationPropertyName name =
+        ConfigurationPropertyName.of(Configuration.PREFIX + "." + prefix);
+    boolean wrong = refused.stream().anyMatch(key -> key.equals(name) || name.isAncestorOf(key));
+    return wrong ? null : of(part);
+  }
+
+  /**
+   * @throws ConfigurationRefused with all problems, one a line, if there are some
+   */
+  void throwIfAny() {
+    if (!messages.isEmpty()) {
+      throw new ConfigurationRefused(String.join("\n", messages), cause);
+    }
+  }
+
+  private static String expected(Class<?> type) {
+    if (type == Duration.class) {
+      return "a duration, such as 500ms, 15s or 10m";
+    }
+    if (type.isEnum()) {
+      return "one of "
+          + constants(type)
+              .map(constant -> constant.toString().toLowerCase(Locale.ROOT).replace('_', '-'))
+              .collect(Collectors.joining(", "));
+    }
+    if (type == Boolean.class) {
+      return "true or false";
+    }
+    if (Collection.class.isAssignableFrom(type)) {
+      return "a list";
+    }
+    if (type.isRecord() || Map.class.isAssignableFrom(type)) {
+      return "a section of keys";
+    }
+    return Number.class.isAssignableFrom(type) ? "a number" : "valid: " + type.getSimpleName();
+  }
+
+  private static Stream<?> constants(Class<?> type) {
+    // The other sources are those of trace-etl.events.
+    return type == SeriesConfig.From.class
+        ? Stream.of(SeriesConfig.From.SPAN, SeriesConfig.From.RESOURCE, SeriesConfig.From.ANY)
+        : Arrays.stream(type.getEnumConstants());
+  }
+
+  /** Describes an unknown key without its value, which may be a secret under a misspelt key. */
+  private static String unknown(ConfigurationProperty property) {
+    return property.getName()
+        + ": is not a key of this server; "
+        + ConfigFile.where(property.getOrigin());
+  }
+
+  private static String shown(ConfigurationProperty property) {
+    String name = property.getName().toString();
+    boolean secret = name.matches(".*(password|secret|token|api-?key).*");
+    return name + " = " + (secret ? "***" : property.getValue());
+  }
+
+  private static String qualified(String message) {
+    return message.startsWith(Configuration.PREFIX)
+        ? message
+        : Configuration.PREFIX + "." + message;
+  }
+
+  /** Adds the index of a list's item, which its record does not know. */
+  private static String indexed(ConfigurationPropertyName item, String message) {
+    String plain = item.toString().replaceAll("\\[\\d+]", "");
+    return message.matches("(?s)" + Pattern.quote(plain) + "[. :].*")
+        ? item + message.substring(plain.length())
+        : message;
+  }
+
+  /** Returns the message with durations as configured, and file and line if they are known. */
+  private String located(String message) {
+    Matcher key = KEY.matcher(message);
+    if (!key.lookingAt() || !ConfigurationPropertyName.isValid(key.group(1))) {
+      return message;
+    }
+    ConfigurationPropertyName name = ConfigurationPropertyName.of(key.group(1));
+    ConfigurationProperty given = given(name);
+    String as =
+        ISO_DURATION
+            .matcher(message)
+            .replaceFirst(iso ->
+                Matcher.quoteReplacement(
+                    " = "
+                        + (given != null && given.getValue() instanceof CharSequence text
+                            ? text
+                            : KeysInForce.text(Duration.parse(iso.group(1))))
+                        + ": "));
+    Optional<String> line =
+        given == null ? lineOfSibling(name) : ConfigFile.line(given.getOrigin());
+    return line.map(at -> as + "; " + at).orElse(as);
+  }
+
+  /** Returns the property of the first source that has it: the value after it was not read. */
+  private ConfigurationProperty given(ConfigurationPropertyName name) {
+    for (ConfigurationPropertySource source : ConfigurationPropertySources.get(environment)) {
+      ConfigurationProperty property = source.getConfigurationProperty(name);
+      if (property != null) {
+        return property;
+      }
+    }
+    return null;
+  }
+
+  /** Returns where an absent key of a list's item should be: the line of another key of it. */
+  private Optional<String> lineOfSibling(ConfigurationPropertyName name) {
+    ConfigurationPropertyName item = name.getParent();
+    if (!item.isLastElementIndexed()) {
+      return Optional.empty();
+    }
+    for (ConfigurationPropertySource source : ConfigurationPropertySources.get(environment)) {
+      if (source instanceof IterableConfigurationPropertySource iterable) {
+        Optional<String> line =
+            iterable.stream()
+                .filter(item::isAncestorOf)
+                .findFirst()
+                .flatMap(key -> ConfigFile.line(source.getConfigurationProperty(key).getOrigin()));
+        if (line.isPresent()) {
+          return line;
+        }
+      }
+    }
+    return Optional.empty();
+  }
+}

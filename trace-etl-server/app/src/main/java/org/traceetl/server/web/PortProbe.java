@@ -1,0 +1,43 @@
+package org.traceetl.server.web;
+
+import java.io.IOException;
+import java.net.BindException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import org.springframework.core.env.Environment;
+import org.traceetl.server.binding.ConfigurationRefused;
+
+/** Opens the HTTP port for a moment, because Spring reports a failure with stack traces. */
+final class PortProbe {
+  private static final int DEFAULT_PORT = 8080;
+
+  private PortProbe() {}
+
+  /**
+   * @throws PortTaken if another program has the port
+   * @throws ConfigurationRefused if the address is not one of this host
+   */
+  static void check(Environment environment) {
+    int port = environment.getProperty("server.port", Integer.class, DEFAULT_PORT);
+    String address = environment.getProperty("server.address");
+    try (ServerSocket probe = new ServerSocket()) {
+      InetAddress bound = address == null ? null : InetAddress.getByName(address);
+      probe.bind(new InetSocketAddress(bound, port));
+    } catch (BindException e) {
+      if (String.valueOf(e.getMessage()).contains("in use")) {
+        throw new PortTaken(port, e);
+      }
+      throw new ConfigurationRefused(
+          (address == null ? "" : "server.address = " + address + ", ")
+              + "server.port = "
+              + port
+              + ": cannot be opened ("
+              + e.getMessage()
+              + "); configure an address of this host and a port that this user may open",
+          e);
+    } catch (IOException e) {
+      throw new ConfigurationRefused("server.address = " + address + ": cannot be opened: " + e, e);
+    }
+  }
+}
