@@ -1,29 +1,26 @@
 package org.traceetl.perf.bench.report;
 
 import java.util.Collection;
-import java.util.concurrent.ConcurrentSkipListMap;
-import java.util.concurrent.atomic.AtomicLong;
+import org.HdrHistogram.ConcurrentHistogram;
+import org.HdrHistogram.Histogram;
 
-/** The distribution of measured durations. Thread-safe. */
+/** The distribution of measured durations, to three significant digits. Thread-safe. */
 public final class Durations {
-  private final ConcurrentSkipListMap<Long, AtomicLong> counts = new ConcurrentSkipListMap<>();
+  private final Histogram nanos = new ConcurrentHistogram(3);
 
-  public void add(long nanos) {
-    counts.computeIfAbsent(nanos, unused -> new AtomicLong()).incrementAndGet();
+  public void add(long durationNanos) {
+    nanos.recordValue(durationNanos);
   }
 
   /** Returns the distribution of all durations of several distributions. */
   public static Durations of(Collection<Durations> all) {
     Durations sum = new Durations();
-    for (Durations one : all) {
-      one.counts.forEach((nanos, count) ->
-          sum.counts.computeIfAbsent(nanos, unused -> new AtomicLong()).addAndGet(count.get()));
-    }
+    all.forEach(one -> sum.nanos.add(one.nanos));
     return sum;
   }
 
   public long count() {
-    return counts.values().stream().mapToLong(AtomicLong::get).sum();
+    return nanos.getTotalCount();
   }
 
   /**
@@ -33,13 +30,6 @@ public final class Durations {
    * @param percent 0 to 100; 100 is the maximum
    */
   public long percentile(double percent) {
-    long left = Math.max(1, (long) Math.ceil(percent / 100 * count()));
-    for (var each : counts.entrySet()) {
-      left -= each.getValue().get();
-      if (left <= 0) {
-        return each.getKey();
-      }
-    }
-    return 0;
+    return nanos.getValueAtPercentile(percent);
   }
 }
