@@ -14,6 +14,7 @@ import io.grpc.netty.shaded.io.netty.channel.nio.NioIoHandler;
 import io.grpc.netty.shaded.io.netty.channel.socket.nio.NioChannelOption;
 import io.grpc.netty.shaded.io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.grpc.netty.shaded.io.netty.util.concurrent.DefaultThreadFactory;
+import java.io.IOException;
 import jdk.net.ExtendedSocketOptions;
 
 /** The implementation of sockets: epoll if its native library loads, else NIO. */
@@ -63,6 +64,27 @@ public enum NettyTransport {
 
   /** Returns the option that acknowledges received data at once. */
   public abstract ChannelOption<Boolean> quickAck();
+
+  /**
+   * Returns the failure to open a port, with a message for the operator.
+   *
+   * @param key configuration key of the port
+   */
+  public static IOException cannotListen(String key, int port, String host, Throwable cause) {
+    String message = cause.getMessage() == null ? cause.toString() : cause.getMessage();
+    // Epoll's messages begin with the failed call.
+    String reason = message.substring(message.lastIndexOf(": ") + 1).strip();
+    return new IOException(
+        key
+            + " = "
+            + port
+            + ": cannot listen on "
+            + host
+            + " ("
+            + reason
+            + "): free the port or choose another",
+        cause);
+  }
 
   /** Creates daemon threads for the sockets. */
   public EventLoopGroup eventLoops(String threadName, int threads) {

@@ -3,12 +3,14 @@ package org.traceetl.agent.state;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.Optional;
+import org.traceetl.common.FileReason;
 
 /**
  * A directory of small files that are replaced atomically. One agent at a time may use it, because
@@ -34,8 +36,28 @@ public final class StateDirectory implements AutoCloseable {
    * @throws IOException if it cannot be written, or another agent uses it
    */
   public static StateDirectory open(Path directory) throws IOException {
-    Files.createDirectories(directory);
-    return new StateDirectory(directory, DirectoryLock.take(directory, "state-directory"));
+    try {
+      Files.createDirectories(directory);
+    } catch (FileSystemException e) {
+      throw unusable(directory, "cannot be created", e);
+    }
+    try {
+      return new StateDirectory(directory, DirectoryLock.take(directory, "state-directory"));
+    } catch (FileSystemException e) {
+      throw unusable(directory, "cannot be written", e);
+    }
+  }
+
+  private static IOException unusable(Path directory, String what, FileSystemException e) {
+    return new IOException(
+        "state-directory = "
+            + directory
+            + ": "
+            + what
+            + " ("
+            + FileReason.of(e)
+            + "): let the agent's user write there, or configure another",
+        e);
   }
 
   public Path path() {

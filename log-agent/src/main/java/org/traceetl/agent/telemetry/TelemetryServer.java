@@ -118,15 +118,8 @@ public final class TelemetryServer implements AutoCloseable {
             .awaitUninterruptibly();
     if (!bound.isSuccess()) {
       close();
-      throw new IOException(
-          "telemetry.port = "
-              + config.port()
-              + ": cannot listen on "
-              + config.host()
-              + " ("
-              + bound.cause().getMessage()
-              + "): free the port or choose another",
-          bound.cause());
+      throw NettyTransport.cannotListen(
+          "telemetry.port", config.port(), config.host(), bound.cause());
     }
     listening = bound.channel();
   }

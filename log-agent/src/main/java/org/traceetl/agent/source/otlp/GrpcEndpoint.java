@@ -26,6 +26,7 @@ import java.util.logging.Logger;
 import org.traceetl.agent.flow.Completion;
 import org.traceetl.agent.flow.Intake;
 import org.traceetl.agent.flow.SpanDecoder;
+import org.traceetl.agent.http.NettyTransport;
 import org.traceetl.agent.source.payload.PayloadArrays;
 
 /** {@code TraceService/Export} over gRPC. Requests stay encoded. */
@@ -52,6 +53,7 @@ final class GrpcEndpoint {
   private final SpanDecoder decoder;
   private final OtlpMetrics metrics;
   private final PayloadArrays arrays;
+  private final InetSocketAddress address;
   private final Server server;
   private final Supplier<Future<?>> lookForLateCalls;
   private Future<?> lookingForLateCalls;
@@ -87,9 +89,9 @@ final class GrpcEndpoint {
                     requestTimeoutMillis / 2,
                     requestTimeoutMillis / 2,
                     TimeUnit.MILLISECONDS);
+    address = new InetSocketAddress(parts.config().host(), parts.config().grpcPort());
     NettyServerBuilder builder =
-        NettyServerBuilder.forAddress(
-                new InetSocketAddress(parts.config().host(), parts.config().grpcPort()))
+        NettyServerBuilder.forAddress(address)
             .channelFactory(parts.gate().guarding(parts.transport().serverChannels()))
             .bossEventLoopGroup(eventLoops)
             .workerEventLoopGroup(eventLoops)
@@ -112,7 +114,15 @@ final class GrpcEndpoint {
   }
 
   void start() throws IOException {
-    server.start();
+    try {
+      server.start();
+    } catch (IOException e) {
+      throw NettyTransport.cannotListen(
+          "otlp.grpc-port",
+          address.getPort(),
+          address.getHostString(),
+          e.getCause() == null ? e : e.getCause());
+    }
     lookingForLateCalls = lookForLateCalls.get();
   }
 
@@ -145,8 +155,7 @@ final class GrpcEndpoint {
       metrics.requestRefused(OtlpMetrics.Refusal.TOO_LARGE);
       call.onError(
           OtlpResponses.error(
-              Status.RESOURCE_EXHAUSTED.withDescription(
-                  "a request may have " + maxRequestBytes + " bytes when decompressed"),
+              Status.RESOURCE_EXHAUSTED.withDescription(OtlpResponses.tooLarge(maxRequestBytes)),
               0));
       return;
     }

@@ -8,6 +8,7 @@ import io.grpc.netty.shaded.io.netty.channel.ChannelHandlerContext;
 import io.grpc.netty.shaded.io.netty.channel.ChannelInboundHandlerAdapter;
 import io.grpc.netty.shaded.io.netty.channel.ChannelInitializer;
 import io.grpc.netty.shaded.io.netty.channel.ChannelOption;
+import io.grpc.netty.shaded.io.netty.channel.ChannelPipeline;
 import io.grpc.netty.shaded.io.netty.handler.codec.http.FullHttpMessage;
 import io.grpc.netty.shaded.io.netty.handler.codec.http.FullHttpResponse;
 import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpContent;
@@ -27,6 +28,7 @@ import java.util.Optional;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.traceetl.agent.http.HttpSetup;
+import org.traceetl.agent.http.NettyTransport;
 
 /** {@code POST /v1/traces} over HTTP/1.1. */
 final class HttpEndpoint {
@@ -60,11 +62,11 @@ final class HttpEndpoint {
   }
 
   void start() throws IOException {
-    InetSocketAddress address =
-        new InetSocketAddress(parts.config().host(), parts.config().httpPort());
-    ChannelFuture bound = bootstrap.bind(address).awaitUninterruptibly();
+    String host = parts.config().host();
+    int port = parts.config().httpPort();
+    ChannelFuture bound = bootstrap.bind(new InetSocketAddress(host, port)).awaitUninterruptibly();
     if (!bound.isSuccess()) {
-      throw new IOException("cannot listen for OTLP/HTTP on " + address, bound.cause());
+      throw NettyTransport.cannotListen("otlp.http-port", port, host, bound.cause());
     }
     listening = bound.channel();
   }
@@ -200,14 +202,21 @@ final class HttpEndpoint {
       super.finishAggregation(aggregated);
     }
 
+    /** Answers a request that is too large in {@link #handleOversizedMessage}, with a body. */
+    @Override
+    protected Object newContinueResponse(
+        HttpMessage start, int maxContentLength, ChannelPipeline pipeline) {
+      return isContentLengthInvalid(start, maxContentLength)
+          ? null
+          : super.newContinueResponse(start, maxContentLength, pipeline);
+    }
+
     @Override
     protected void handleOversizedMessage(ChannelHandlerContext context, HttpMessage oversized) {
       refuse(
           context,
           OtlpMetrics.Refusal.TOO_LARGE,
-          HttpSetup.text(
-              HttpResponseStatus.REQUEST_ENTITY_TOO_LARGE,
-              "a request may have " + maxRequestBytes + " bytes"));
+          HttpExchange.tooLarge(oversized, maxRequestBytes));
     }
 
     private static FullHttpResponse comeBack(String text) {

@@ -10,6 +10,7 @@ import io.grpc.netty.shaded.io.netty.channel.SimpleChannelInboundHandler;
 import io.grpc.netty.shaded.io.netty.handler.codec.http.FullHttpRequest;
 import io.grpc.netty.shaded.io.netty.handler.codec.http.FullHttpResponse;
 import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpHeaderNames;
+import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpMessage;
 import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpMethod;
 import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpResponseStatus;
 import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpUtil;
@@ -130,12 +131,7 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
     }
     if (payload.length > maxRequestBytes) {
       metrics.requestRefused(OtlpMetrics.Refusal.TOO_LARGE);
-      answer(
-          context,
-          HttpSetup.text(
-              HttpResponseStatus.REQUEST_ENTITY_TOO_LARGE,
-              "a request may have " + maxRequestBytes + " bytes when decompressed"),
-          keepAlive);
+      answer(context, tooLarge(request, maxRequestBytes), keepAlive);
       return;
     }
     offer(context, payload, payload.length, format, keepAlive);
@@ -252,6 +248,16 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
             ? HttpResponseStatus.TOO_MANY_REQUESTS
             : HttpResponseStatus.SERVICE_UNAVAILABLE;
     return status(code, format, refused.status(), refused.retrySeconds());
+  }
+
+  /** Returns the answer to a request over the limit, also before its body is read. */
+  static FullHttpResponse tooLarge(HttpMessage request, int maxRequestBytes) {
+    HttpResponseStatus code = HttpResponseStatus.REQUEST_ENTITY_TOO_LARGE;
+    Format format = format(HttpUtil.getMimeType(request));
+    String problem = OtlpResponses.tooLarge(maxRequestBytes);
+    return format == null
+        ? HttpSetup.text(code, problem)
+        : status(code, format, Status.RESOURCE_EXHAUSTED.withDescription(problem), 0);
   }
 
   private static FullHttpResponse status(

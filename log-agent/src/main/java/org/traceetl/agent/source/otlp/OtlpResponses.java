@@ -26,6 +26,11 @@ final class OtlpResponses {
 
   private OtlpResponses() {}
 
+  /** Returns why a request over the limit is refused; its decompressed bytes count too. */
+  static String tooLarge(int maxRequestBytes) {
+    return "the request has more than " + maxRequestBytes + " bytes (otlp.max-request-bytes)";
+  }
+
   /** Returns an {@code ExportTraceServiceResponse}; empty if no span was rejected. */
   static byte[] exported(int rejected, String reason) {
     if (rejected == 0) {

@@ -36,6 +36,9 @@ class HttpEndpointTest {
   private static final int MAX_REQUEST_BYTES = Receivers.MAX_REQUEST_BYTES;
 
   private final DecodingIntake intake = new DecodingIntake();
+  private static final String TOO_LARGE =
+      "the request has more than " + MAX_REQUEST_BYTES + " bytes (otlp.max-request-bytes)";
+
   private final HttpClient client = HttpClient.newHttpClient();
   private OtlpReceiver receiver;
 
@@ -196,7 +199,22 @@ class HttpEndpointTest {
     assertThat(post(JSON, padded(MAX_REQUEST_BYTES)).statusCode()).isEqualTo(200);
     HttpResponse<byte[]> response = post(JSON, padded(MAX_REQUEST_BYTES + 1));
     assertThat(response.statusCode()).isEqualTo(413);
-    assertThat(text(response)).contains(Integer.toString(MAX_REQUEST_BYTES));
+    assertThat(text(response)).contains(TOO_LARGE);
+  }
+
+  @Test
+  void aRequestThatAsksWhetherToContinueLearnsTheLimit() throws Exception {
+    HttpResponse<byte[]> response =
+        send(
+            request("/v1/traces")
+                .header("Content-Type", JSON)
+                .expectContinue(true)
+                .POST(BodyPublishers.ofByteArray(padded(MAX_REQUEST_BYTES + 1))));
+
+    assertThat(response.statusCode()).isEqualTo(413);
+    assertThat(response.headers().firstValue("Content-Type")).contains(JSON);
+    assertThat(text(response)).contains("\"code\":8", TOO_LARGE);
+    assertThat(receiver.metrics().requestsRefused(Refusal.TOO_LARGE)).isEqualTo(1);
   }
 
   @Test

@@ -30,6 +30,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.traceetl.agent.config.OtlpConfig;
 import org.traceetl.agent.flow.AnsweredRequests;
 import org.traceetl.agent.flow.Intake.Admission;
@@ -151,16 +152,25 @@ class OtlpReceiverTest {
     assertThat(intake.spans()).hasSize(9);
   }
 
-  @Test
-  void anErrorNamesAPortInUse() throws Exception {
+  @ParameterizedTest
+  @ValueSource(strings = {"otlp.grpc-port", "otlp.http-port"})
+  void anErrorNamesAPortInUse(String key) throws Exception {
     try (ServerSocket taken = new ServerSocket(0)) {
+      int port = taken.getLocalPort();
+      boolean grpc = key.equals("otlp.grpc-port");
       OtlpConfig config =
-          new OtlpConfig(true, "0.0.0.0", 0, taken.getLocalPort(), CONFIG.maxRequestBytes());
+          new OtlpConfig(
+              true, "0.0.0.0", grpc ? port : 0, grpc ? 0 : port, CONFIG.maxRequestBytes());
       try (OtlpReceiver second =
           new OtlpReceiver(config, 64 << 20, intake, new AnsweredRequests(0), Clocks.SYSTEM)) {
         assertThatThrownBy(second::start)
             .isInstanceOf(IOException.class)
-            .hasMessageContaining(Integer.toString(taken.getLocalPort()));
+            .hasMessage(
+                key
+                    + " = "
+                    + port
+                    + ": cannot listen on 0.0.0.0 (Address already in use): free the port or"
+                    + " choose another");
       }
     }
   }
