@@ -1,6 +1,7 @@
 package org.traceetl.common;
 
 import java.io.IOException;
+import java.nio.charset.CharacterCodingException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
@@ -13,11 +14,19 @@ public final class FileReason {
   /** Returns the reason, such as {@code Permission denied}. */
   public static String of(IOException failure) {
     return switch (failure) {
+      case CharacterCodingException e -> "not UTF-8";
       case NoSuchFileException e -> "No such file or directory";
       case AccessDeniedException e -> "Permission denied";
       case FileAlreadyExistsException e -> "File exists";
       case FileSystemException e when e.getReason() != null -> e.getReason();
       default -> String.valueOf(failure.getMessage());
     };
+  }
+
+  /** Returns what is wrong with a file that could not be read. */
+  public static String unreadable(IOException failure) {
+    return failure instanceof NoSuchFileException
+        ? "does not exist"
+        : "cannot be read (" + of(failure) + ")";
   }
 }

@@ -53,7 +53,7 @@ final class LiveConfigFile implements Reloader.Source {
     }
     ConfigReader read;
     try {
-      read = ConfigReader.read(now, environment);
+      read = ConfigReader.read(file.toString(), now, environment);
     } catch (ConfigException e) {
       throw new IOException(file + ": " + String.join("; ", e.problems()), e);
     }

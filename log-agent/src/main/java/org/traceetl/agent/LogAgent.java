@@ -4,13 +4,16 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.agent.config.ConfigReader;
 import org.traceetl.common.Clocks;
 import org.traceetl.common.ConfigException;
+import org.traceetl.common.FileReason;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -42,6 +45,10 @@ public final class LogAgent implements Callable<Integer> {
   private static final int WRONG_CONFIG = 2;
   private static final int FAILED = 3;
 
+  private static final String LOG_LEVEL = "TRACE_ETL_LOG_LEVEL";
+  private static final Set<String> LEVELS =
+      Set.of("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "OFF");
+
   private final Map<String, String> environment;
 
   @Spec private CommandSpec spec;
@@ -67,18 +74,33 @@ public final class LogAgent implements Callable<Integer> {
     if (System.getProperty("logback.configurationFile") == null) {
       System.setProperty("logback.configurationFile", "log-agent-logback.xml");
     }
-    System.exit(new CommandLine(new LogAgent(System.getenv())).execute(args));
+    System.exit(commandLine(System.getenv()).execute(args));
+  }
+
+  static CommandLine commandLine(Map<String, String> environment) {
+    return new CommandLine(new LogAgent(environment))
+        .setParameterExceptionHandler((wrong, args) -> {
+          wrong.getCommandLine().getErr().println(wrong.getMessage() + "\nSee --help.");
+          return WRONG_CONFIG;
+        });
   }
 
   @Override
   public Integer call() throws InterruptedException {
+    String level = environment.getOrDefault(LOG_LEVEL, "INFO");
+    if (!LEVELS.contains(level.toUpperCase(Locale.ROOT))) {
+      // Logback would log everything.
+      complain(LOG_LEVEL + " = " + level + ": must be TRACE, DEBUG, INFO, WARN, ERROR or OFF");
+      return WRONG_CONFIG;
+    }
     ConfigReader config;
     String yaml;
     try {
       yaml = configFile == null ? "" : Files.readString(configFile);
-      config = ConfigReader.read(yaml, environment);
+      config =
+          ConfigReader.read(configFile == null ? "" : configFile.toString(), yaml, environment);
     } catch (IOException e) {
-      complain("--config = " + configFile + ": cannot read the file: " + e);
+      complain("--config = " + configFile + ": " + FileReason.unreadable(e));
       return WRONG_CONFIG;
     } catch (ConfigException e) {
       e.problems().forEach(this::complain);

@@ -10,7 +10,8 @@ import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import picocli.CommandLine;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 final class LogAgentTest {
   private final StringWriter out = new StringWriter();
@@ -40,7 +41,53 @@ final class LogAgentTest {
   @Test
   void missingConfigurationFileIsReported() {
     assertThat(run(Map.of(), "--check-config", "--config", "/none.yaml")).isEqualTo(2);
-    assertThat(err.toString()).startsWith("--config = /none.yaml: cannot read the file");
+    assertThat(err.toString()).isEqualTo("--config = /none.yaml: does not exist\n");
+  }
+
+  @Test
+  void errorsInTheFileHaveTheirLine(@TempDir Path directory) throws IOException {
+    Path file =
+        Files.writeString(
+            directory.resolve("agent.yaml"),
+            """
+            otlp:
+              grpc-port: x
+              grpcport: 1
+              max-request-bytes: 67108864
+            routing:
+              applications:
+                shop:
+                  queues: 0
+            """);
+    Map<String, String> environment = Map.of("TRACE_ETL_AGENT_TELEMETRY_PORT", "-1");
+
+    assertThat(run(environment, "--check-config", "--config", file.toString())).isEqualTo(2);
+    assertThat(err.toString().lines())
+        .hasSize(5)
+        .anyMatch(line -> line.matches("otlp.grpc-port = x: .*; " + file + ":2"))
+        .anyMatch(line -> line.matches("otlp.grpcport: no such key; .*; " + file + ":3"))
+        .anyMatch(line -> line.matches("otlp.max-request-bytes = .*; " + file + ":4"))
+        .anyMatch(line -> line.matches("routing.applications.shop.queues = .*; " + file + ":8"))
+        .anyMatch(line -> line.matches("telemetry.port = -1: .* 0 to 65535"));
+  }
+
+  @Test
+  void aFileThatIsNotYamlIsNamed(@TempDir Path directory) throws IOException {
+    Path file = Files.writeString(directory.resolve("agent.yaml"), "otlp: [");
+
+    assertThat(run(Map.of(), "--check-config", "--config", file.toString())).isEqualTo(2);
+    assertThat(err.toString()).startsWith(file + ": line 1: not YAML");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"LOUD", ""})
+  void unknownLogLevelIsRefused(String level) {
+    assertThat(run(Map.of("TRACE_ETL_LOG_LEVEL", level), "--check-config")).isEqualTo(2);
+    assertThat(err.toString())
+        .isEqualTo(
+            "TRACE_ETL_LOG_LEVEL = "
+                + level
+                + ": must be TRACE, DEBUG, INFO, WARN, ERROR or OFF\n");
   }
 
   @Test
@@ -58,7 +105,7 @@ final class LogAgentTest {
   @Test
   void unknownOptionIsReported() {
     assertThat(run(Map.of(), "--chek-config")).isEqualTo(2);
-    assertThat(err.toString()).contains("Unknown option: '--chek-config'");
+    assertThat(err.toString()).isEqualTo("Unknown option: '--chek-config'\nSee --help.\n");
   }
 
   @Test
@@ -68,7 +115,7 @@ final class LogAgentTest {
   }
 
   private int run(Map<String, String> environment, String... arguments) {
-    return new CommandLine(new LogAgent(environment))
+    return LogAgent.commandLine(environment)
         .setOut(new PrintWriter(out))
         .setErr(new PrintWriter(err))
         .execute(arguments);

@@ -17,6 +17,7 @@ import org.traceetl.agent.access.TlsMaterial;
 import org.traceetl.agent.access.TokenSource;
 import org.traceetl.common.Clocks;
 import org.traceetl.common.ConfigException;
+import org.traceetl.common.FileReason;
 import org.traceetl.proto.SignedRecord;
 
 /**
@@ -47,7 +48,16 @@ public final class ConfigReader {
    * @throws ConfigException with all problems
    */
   public static ConfigReader read(String yaml, Map<String, String> environment) {
-    return new ConfigReader(Settings.ofConfiguration(yaml, environment));
+    return read("", yaml, environment);
+  }
+
+  /**
+   * Reads and checks the configuration of a file.
+   *
+   * @param file the file's name, which problems give with the line; empty to leave both out
+   */
+  public static ConfigReader read(String file, String yaml, Map<String, String> environment) {
+    return new ConfigReader(Settings.ofConfiguration(file, yaml, environment));
   }
 
   /** Returns the configuration. */
@@ -312,7 +322,7 @@ public final class ConfigReader {
       try {
         check.accept(file.get().content());
       } catch (IOException e) {
-        section.problem("file", path.get(), "cannot be read: " + e);
+        section.problem("file", path.get(), FileReason.unreadable(e));
       } catch (ConfigException e) {
         e.problems().forEach(problem -> section.problem("file", path.get(), problem));
       }

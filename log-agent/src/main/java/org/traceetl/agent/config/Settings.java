@@ -5,6 +5,7 @@ import static org.traceetl.common.ConfigException.canonical;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -25,7 +26,7 @@ import org.traceetl.common.Secret;
  * and the keys that were not asked for.
  *
  * <p>In the configuration, a variable of the environment precedes the key of the file, and a key
- * without a value is absent. In a file of rules it is a problem, and problems have lines.
+ * without a value is absent. In a file of rules it is a problem. Problems have the line.
  */
 final class Settings {
   private static final String ENVIRONMENT_PREFIX = "TRACE_ETL_AGENT_";
@@ -33,9 +34,16 @@ final class Settings {
   /** A comma in braces belongs to a glob: {@code /log/{a,b}/trace.log}. */
   private static final String COMMA_OUTSIDE_BRACES = "\\s*,(?![^{]*})\\s*";
 
-  /** What the sections of a document share. */
+  /**
+   * What the sections of a document share.
+   *
+   * @param file the configuration file's name; empty if problems do not give it
+   * @param lines in the configuration file, by whole key
+   */
   private record Document(
       boolean rules,
+      String file,
+      Map<String, Integer> lines,
       List<String> problems,
       List<Settings> sections,
       Map<String, String> environment,
@@ -64,19 +72,22 @@ final class Settings {
   /**
    * Reads the configuration.
    *
+   * @param file the file's name for problems; may be empty
    * @param yaml the file's content; may be empty
    * @param environment all variables; those with the prefix count
    */
-  static Settings ofConfiguration(String yaml, Map<String, String> environment) {
+  static Settings ofConfiguration(String file, String yaml, Map<String, String> environment) {
     Map<String, String> own = new TreeMap<>(environment);
     own.keySet().removeIf(name -> !name.startsWith(ENVIRONMENT_PREFIX));
     Map<String, YamlNode> flat = new LinkedHashMap<>();
-    Settings settings = new Settings(document(false, own), "", 1, flat, false);
+    Settings settings = new Settings(document(false, file, own), "", 1, flat, false);
     try {
       flatten("", keys(YamlNode.parse(yaml)), flat);
     } catch (ConfigException e) {
-      settings.document.problems.add("the configuration file: " + e.getMessage());
+      settings.document.problems.add(
+          (file.isEmpty() ? "the configuration file" : file) + ": " + e.getMessage());
     }
+    flat.forEach((key, node) -> settings.document.lines.put(key, node.line()));
     return settings;
   }
 
@@ -101,7 +112,7 @@ final class Settings {
    */
   static Settings ofRules(byte[] content) {
     Map<String, YamlNode> keys = keys(YamlNode.parse(content));
-    return new Settings(document(true, Map.of()), "", 1, keys, false);
+    return new Settings(document(true, "", Map.of()), "", 1, keys, false);
   }
 
   private static Map<String, YamlNode> keys(YamlNode root) {
@@ -111,9 +122,11 @@ final class Settings {
     return root.keys();
   }
 
-  private static Document document(boolean rules, Map<String, String> environment) {
+  private static Document document(boolean rules, String file, Map<String, String> environment) {
     return new Document(
         rules,
+        file,
+        new HashMap<>(),
         new ArrayList<>(),
         new ArrayList<>(),
         environment,
@@ -138,7 +151,7 @@ final class Settings {
       try {
         YamlNode node = YamlNode.parse(value);
         if (!node.alias()) {
-          return node;
+          return node.withoutLine();
         }
       } catch (ConfigException e) {
         // Text that is not YAML.
@@ -281,7 +294,8 @@ final class Settings {
       Secret secret = Secret.of(prefix + name, value.isEmpty() ? null : value, file.orElse(null));
       return secret == null ? "" : secret.value();
     } catch (ConfigException e) {
-      document.problems.addAll(e.problems());
+      String key = file.isPresent() ? name + "-file" : name;
+      e.problems().forEach(problem -> document.problems.add(problem + suffix(lineOf(key))));
       return value;
     }
   }
@@ -390,12 +404,12 @@ final class Settings {
 
   /** Reports a problem with a value. */
   void problem(String name, Object value, String rule) {
-    problem(name, value, rule, keys.containsKey(name) ? keys.get(name).line() : line);
+    problem(name, value, rule, lineOf(name));
   }
 
   /** Reports a problem with a value at a line. */
   void problem(String name, Object value, String rule, int line) {
-    document.problems.add(where(line) + prefix + name + " = " + value + ": " + rule);
+    document.problems.add(where(line) + prefix + name + " = " + value + ": " + rule + suffix(line));
   }
 
   /** Reports that a required key is absent. */
@@ -404,8 +418,22 @@ final class Settings {
         where(line) + prefix + names + ": is missing in the rule that begins here");
   }
 
+  /** Returns the line of a key's value; 0 if it is not in the configuration file. */
+  private int lineOf(String name) {
+    if (document.rules || element) {
+      return keys.containsKey(name) ? keys.get(name).line() : line;
+    }
+    return document.environment.containsKey(variable(name))
+        ? 0
+        : document.lines.getOrDefault(prefix + name, 0);
+  }
+
   private String where(int line) {
     return document.rules ? "line " + line + ": " : "";
+  }
+
+  private String suffix(int line) {
+    return document.file.isEmpty() || line == 0 ? "" : "; " + document.file + ":" + line;
   }
 
   /**
@@ -433,7 +461,8 @@ final class Settings {
                 + prefix
                 + name
                 + ": no such key; known are "
-                + String.join(", ", known));
+                + String.join(", ", known)
+                + suffix(node.line()));
       }
     });
   }

@@ -22,7 +22,7 @@ import tools.jackson.dataformat.yaml.YAMLParser;
  * @param value a map of nodes by key, a list of nodes, a {@code String}, {@code Long}, {@code
  *     Double} or {@code Boolean}; null if nothing is written
  * @param text a scalar as it is written
- * @param line in the document, from 1
+ * @param line in the document, from 1; 0 in a variable of the environment
  * @param alias whether it is {@code *name} without quotes; then {@code text} is the name
  */
 record YamlNode(Object value, String text, int line, boolean alias) {
@@ -32,7 +32,7 @@ record YamlNode(Object value, String text, int line, boolean alias) {
   private static final int MAX_SHOWN = 100;
 
   static YamlNode ofText(String text) {
-    return new YamlNode(text, text, 1, false);
+    return new YamlNode(text, text, 0, false);
   }
 
   /**
@@ -114,6 +114,19 @@ record YamlNode(Object value, String text, int line, boolean alias) {
 
   private static int line(YAMLParser parser) {
     return parser.currentTokenLocation().getLineNr();
+  }
+
+  /** Returns the same value with line 0, because it is in no file. */
+  YamlNode withoutLine() {
+    Object own = value;
+    if (value instanceof Map) {
+      Map<String, YamlNode> keys = new LinkedHashMap<>();
+      keys().forEach((key, each) -> keys.put(key, each.withoutLine()));
+      own = keys;
+    } else if (isList()) {
+      own = elements().stream().map(YamlNode::withoutLine).toList();
+    }
+    return new YamlNode(own, text, 0, alias);
   }
 
   /** Returns whether it is text, or a number or boolean that can be taken for text. */

@@ -147,7 +147,7 @@ final class ConfigReaderTest {
           routing: {spread: wide}             | routing.spread = wide: must be series or random
           routing: {applications: {a: {queues: 0}}} | routing.applications.a.queues = 0: must be a whole number
           routing: {applications: {a: {q: 1}}} | routing.applications.a.q: no such key; known are queues, spread
-          routing: {file: /none.yaml}        | routing.file = /none.yaml: cannot be read
+          routing: {file: /none.yaml}        | routing.file = /none.yaml: does not exist
           routing: {applications: 3}          | routing.applications = 3: must be sections by name
           files: {paths: ['/log/[a/x.log']}   | files.paths = /log/[a/x.log: must be a glob: [a: Missing
           files: {paths: ['/log/{a/b,c}/x']}  | files.paths = /log/{a/b,c}/x: must be a glob: {a: Missing
