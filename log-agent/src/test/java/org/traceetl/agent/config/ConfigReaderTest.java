@@ -128,7 +128,7 @@ final class ConfigReaderTest {
           rocketmq: {access-key: k}           | rocketmq.secret-key = : the other key is configured
           rocketmq: {tls-ca-file: /x}         | rocketmq.tls-ca-file = /x: requires rocketmq.tls
           rocketmq: {tls: true, tls-ca-file: /none} | rocketmq.tls-ca-file = /none: cannot be read
-          rocketmq: {access-key-file: /none}  | rocketmq.access-key-file = /none: must be a readable file
+          rocketmq: {access-key-file: /none}  | rocketmq.access-key-file = /none: cannot be read: it does not exist
           otlp: {tls: {certificate-file: /x}} | otlp.tls.private-key-file = : TLS requires a certificate and its private key
           otlp: {tls: {client-ca-file: /x}}   | otlp.tls.certificate-file = : TLS requires a certificate and its private key
           otlp: {tls: {certificate-file: /none, private-key-file: /none}} | otlp.tls.certificate-file = /none: cannot be read
