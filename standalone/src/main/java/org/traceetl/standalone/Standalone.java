@@ -235,7 +235,8 @@ public final class Standalone implements Callable<Integer> {
     String load = noLoad ? "no load" : "a load of " + rate + " spans/s from 5 simulated services";
     return """
 
-    trace-etl is up, with %s. Numbers show %s after the spans.
+    trace-etl is up, with %s. /metrics shows spans after %s,
+    rates appear after the first full minute.
 
       look           http://%s/
       send spans     OTLP/gRPC localhost:%d, OTLP/HTTP http://localhost:%d

@@ -9,5 +9,5 @@ import org.springframework.context.annotation.Import;
 @SpringBootConfiguration(proxyBeanMethods = false)
 // It would create a user and log the password.
 @EnableAutoConfiguration(exclude = UserDetailsServiceAutoConfiguration.class)
-@Import({WebSecurity.class, ApiConfiguration.class, ApiProblems.class})
+@Import({WebSecurity.class, ApiConfiguration.class, ApiProblems.class, OtherProblems.class})
 class WebApplication {}

@@ -47,6 +47,10 @@ public final class WebServer implements AutoCloseable {
       Map.ofEntries(
           Map.entry("spring.application.name", "trace-etl-server"),
           Map.entry("spring.main.banner-mode", "off"),
+          // Spring's own, with whole thread names.
+          Map.entry(
+              "logging.pattern.console",
+              "%d{yyyy-MM-dd'T'HH:mm:ss.SSSXXX} %5p [%t] %-40.40logger{39} : %m%n%wEx"),
           Map.entry("spring.threads.virtual.enabled", "true"),
           // Room for a name of 20,000 characters, percent-encoded.
           Map.entry("server.max-http-request-header-size", "64KB"),
@@ -129,6 +133,8 @@ public final class WebServer implements AutoCloseable {
     var application = new SpringApplication(WebApplication.class);
     application.setDefaultProperties(DEFAULTS);
     application.addListeners(reading);
+    // It would name Spring's profiles, which are not those of trace-etl.
+    application.setLogStartupInfo(false);
     return application;
   }
 

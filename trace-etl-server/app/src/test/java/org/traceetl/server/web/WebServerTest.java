@@ -177,6 +177,17 @@ class WebServerTest {
     assertThat(factory.made.closed).isTrue();
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"/nothing", "/page/nothing.js", "/error"})
+  void unknownPathsAreExplained(String path) throws Exception {
+    HttpResponse<byte[]> response = get(path);
+
+    assertThat(response.statusCode()).isEqualTo(404);
+    assertThat(header(response, "Content-Type")).isEqualTo("application/problem+json");
+    assertThat(json(response).get("detail").asString())
+        .startsWith(path + ": is not a path of this server");
+  }
+
   @Test
   void takenPortStartsNothing() {
     var factory = new HandMadeService.Factory();

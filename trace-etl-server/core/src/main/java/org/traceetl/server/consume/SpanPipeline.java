@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -201,7 +202,9 @@ public final class SpanPipeline implements Component {
       return true;
     }
     ending = true;
-    long deadlineNanos = clocks.nanos() + timeout.toNanos();
+    long startNanos = clocks.nanos();
+    long deadlineNanos = startNanos + timeout.toNanos();
+    int owned = queues().size();
     workers.forEach(worker -> worker.drain(deadlineNanos));
     boolean inTime = joined(workers.stream().map(Worker::thread).toList(), deadlineNanos);
     if (inTime) {
@@ -209,10 +212,17 @@ public final class SpanPipeline implements Component {
       committer.finish();
       inTime &= joined(List.of(committer.thread()), deadlineNanos);
     }
-    if (!inTime) {
+    if (inTime) {
+      log.info(
+          "Drained: {} queues sealed and released in {} ms",
+          owned,
+          TimeUnit.NANOSECONDS.toMillis(clocks.nanos() - startNanos));
+    } else {
       log.warn(
-          "Could not seal and commit everything within {}; the next owners read the rest again",
-          timeout);
+          "Could not seal and commit everything within {} ms; the next owners read the rest again;"
+              + " queues={}",
+          timeout.toMillis(),
+          queues().stream().map(QueueStatus::queue).toList());
     }
     close();
     return inTime;

@@ -19,6 +19,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.common.Clocks;
 import org.traceetl.common.LogThrottle;
+import org.traceetl.common.Reason;
 import org.traceetl.common.SteppedTask;
 import org.traceetl.common.SteppedThread;
 import org.traceetl.server.config.RocketMqConfig;
@@ -198,7 +199,7 @@ final class Worker implements SteppedTask {
               + " retries: {}",
           config.topic(),
           config.nameServer(),
-          e.toString());
+          Reason.of(e));
     }
   }
 

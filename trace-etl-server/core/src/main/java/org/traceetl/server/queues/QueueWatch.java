@@ -12,6 +12,7 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.common.LogThrottle;
+import org.traceetl.common.Reason;
 import org.traceetl.common.SteppedThread;
 import org.traceetl.server.component.Component;
 import org.traceetl.server.journal.JournalLog;
@@ -146,7 +147,7 @@ public final class QueueWatch implements Component {
 
   private void tell(String what, IOException why) {
     if (throttle.permits()) {
-      log.info("{}: {}; the server retries", what, why.toString());
+      log.info("{}: {}; the server retries", what, Reason.of(why));
     }
   }
 }

@@ -21,6 +21,7 @@ import org.apache.rocketmq.remoting.protocol.route.BrokerData;
 import org.apache.rocketmq.remoting.protocol.route.QueueData;
 import org.apache.rocketmq.remoting.protocol.route.TopicRouteData;
 import org.traceetl.common.Clocks;
+import org.traceetl.common.Reason;
 import org.traceetl.common.TlsRefused;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.journal.JournalLog;
@@ -193,10 +194,10 @@ public final class RocketMqLogs implements JournalLogs {
             new IOException(
                 "Broker "
                     + broker.getBrokerName()
-                    + " on the members of group "
+                    + " did not list the members of group "
                     + config.consumerGroup()
                     + ": "
-                    + e.getMessage(),
+                    + Reason.of(e),
                 e);
       }
     }

@@ -15,6 +15,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.common.Clocks;
 import org.traceetl.common.LogThrottle;
+import org.traceetl.common.Reason;
 import org.traceetl.common.SteppedThread;
 import org.traceetl.server.component.MetricRegistry;
 import org.traceetl.server.http.Feature;
@@ -30,6 +31,9 @@ import org.traceetl.server.rocketmq.Endpoint;
  */
 public final class DiscoveryFeature implements Feature {
   /** Also the maximum time until a new server is listed. */
+  /** Failed queries of a usual start. */
+  private static final int USUAL_FAILURES = 10;
+
   static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(2);
 
   /** Limit of the list, because any program may join the group and announce something. */
@@ -83,6 +87,10 @@ public final class DiscoveryFeature implements Feature {
   private long answeredNanos;
 
   private long lookNanos;
+
+  /** Failed queries. */
+  private int failures;
+
   private volatile Seen seen = new Seen(null, false, Map.of());
 
   public DiscoveryFeature(DiscoveryConfig config, Members members, Clocks clocks) {
@@ -180,11 +188,11 @@ public final class DiscoveryFeature implements Feature {
       names = members.names();
     } catch (IOException e) {
       seen = new Seen(seen.servers, false, seen.leftOut);
-      if (throttle.permits()) {
-        // At each start the list is unknown until the broker has this server's own consumer.
+      failures++;
+      // At each start the list is unknown until the broker has this server's own consumer.
+      if ((seen.servers != null || failures > USUAL_FAILURES) && throttle.permits()) {
         if (seen.servers == null) {
-          log.info(
-              "No broker has returned the list of servers yet, trying again: {}", e.getMessage());
+          log.info("The list of servers is not known yet; the server retries: {}", Reason.of(e));
         } else {
           log.warn(
               "Could not read the members of the consumer group; /api/targets keeps the"

@@ -14,6 +14,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.common.Clocks;
 import org.traceetl.common.LogThrottle;
+import org.traceetl.common.Reason;
 import org.traceetl.common.SteppedTask;
 import org.traceetl.common.SteppedThread;
 import org.traceetl.server.component.Background;
@@ -213,7 +214,7 @@ public final class HistoryFollower implements Background {
     } catch (IOException e) {
       queuesDueNanos = nowNanos + QUEUES_FAILED_NANOS;
       if (throttle.permits()) {
-        LOG.warn("Could not list the journal's queues, trying again: {}", e.toString());
+        LOG.warn("Could not list the journal's queues, trying again: {}", Reason.of(e));
       }
       return;
     }

@@ -16,6 +16,7 @@ import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.common.Clocks;
+import org.traceetl.common.Reason;
 import org.traceetl.common.WildcardPattern;
 import org.traceetl.proto.HotspotDecisions;
 import org.traceetl.proto.HotspotDecisions.Decision;
@@ -108,7 +109,7 @@ public final class HotspotDecider extends Decider<HotspotDecisions> {
     } catch (IOException e) {
       picture = shown(State.AWAY, picture.loadMillis(), picture.maxToMean(), picture.queues());
       if (throttle.permits()) {
-        LOG.warn("Could not check the applications for hotspots, trying again: {}", e.toString());
+        LOG.warn("Could not check the applications for hotspots, trying again: {}", Reason.of(e));
       }
     }
     return config.interval().toNanos();
@@ -158,7 +159,7 @@ public final class HotspotDecider extends Decider<HotspotDecisions> {
         } catch (IOException e) {
           silent.add(queue.broker());
           if (throttle.permits()) {
-            LOG.warn("Could not read the end of queue {}, trying again: {}", queue, e.toString());
+            LOG.warn("Could not read the end of queue {}, trying again: {}", queue, Reason.of(e));
           }
         }
       }

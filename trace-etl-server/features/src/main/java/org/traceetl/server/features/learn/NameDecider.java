@@ -12,6 +12,7 @@ import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.common.Clocks;
+import org.traceetl.common.Reason;
 import org.traceetl.common.WildcardPattern;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.proto.NameRule;
@@ -143,8 +144,9 @@ public final class NameDecider extends Decider<LearntNames> {
       update();
       looked = true;
     } catch (IOException e) {
-      if (throttle.permits()) {
-        LOG.warn("Could not update the learnt names, trying again: {}", e.toString());
+      // A server without learnt names of its own only follows.
+      if (decides && throttle.permits()) {
+        LOG.warn("Could not update the learnt names, trying again: {}", Reason.of(e));
       }
     }
     current = published.current();
