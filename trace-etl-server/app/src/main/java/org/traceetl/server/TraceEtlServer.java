@@ -11,6 +11,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.traceetl.common.Clocks;
 import org.traceetl.common.TlsRefused;
 import org.traceetl.server.binding.ConfigFile;
@@ -33,6 +35,8 @@ import picocli.CommandLine.Unmatched;
 
 /** The server: as a program by {@link #main}, or inside another one by {@link #start}. */
 public final class TraceEtlServer implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(TraceEtlServer.class);
+
   private final WebServer web;
 
   private TraceEtlServer(WebServer web) {
@@ -212,7 +216,8 @@ public final class TraceEtlServer implements AutoCloseable {
           KeyLines.of(WebServer.check(arguments)).forEach(out::println);
           out.println("The configuration is valid.");
         } else {
-          WebServer.start(arguments, Map.of(), true, TraceEtlServer::assemble);
+          WebServer server = WebServer.start(arguments, Map.of(), true, TraceEtlServer::assemble);
+          log.info("Started trace-etl-server {}; port={}", Version.text(), server.port());
         }
         return CommandLine.ExitCode.OK;
       } catch (ConfigurationRefused e) {
