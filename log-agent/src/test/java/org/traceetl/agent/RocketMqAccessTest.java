@@ -88,7 +88,8 @@ final class RocketMqAccessTest {
     try (RocketMqTransport plain = transport("plain", Optional.empty())) {
       assertThatThrownBy(plain::queues)
           .isInstanceOf(IOException.class)
-          .hasMessageContaining("check rocketmq.name-server;");
+          .hasMessageStartingWith("Cannot reach name server ")
+          .hasMessageEndingWith("): start it or correct rocketmq.name-server");
     }
   }
 

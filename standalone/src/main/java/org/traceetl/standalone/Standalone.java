@@ -18,7 +18,11 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.traceetl.agent.config.ConfigReader;
+import org.traceetl.common.ConfigException;
+import org.traceetl.common.FileReason;
 import org.traceetl.testkit.EmbeddedRocketMq;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -130,11 +134,19 @@ public final class Standalone implements Callable<Integer> {
   private final Deque<AutoCloseable> running = new ArrayDeque<>();
 
   public static void main(String... arguments) {
-    CommandLine line = new CommandLine(new Standalone());
+    CommandLine line = commandLine();
     int code = line.execute(arguments);
     if (code != 0 || line.isUsageHelpRequested()) {
       System.exit(code);
     }
+  }
+
+  static CommandLine commandLine() {
+    return new CommandLine(new Standalone())
+        .setParameterExceptionHandler((wrong, arguments) -> {
+          wrong.getCommandLine().getErr().println(wrong.getMessage() + "\nSee --help.");
+          return CommandLine.ExitCode.USAGE;
+        });
   }
 
   @Override
@@ -149,6 +161,7 @@ public final class Standalone implements Callable<Integer> {
             spec.commandLine(), port.flag + " = " + port.number + ": not a port from 0 to 65535");
       }
     }
+    checkAgentsOptions();
     for (Port port : ports()) {
       if (!port.isFree()) {
         complain(
@@ -161,6 +174,16 @@ public final class Standalone implements Callable<Integer> {
         return FAILED;
       }
     }
+    String unusable = dataDir == null ? "" : unusable(dataDir);
+    if (!unusable.isEmpty()) {
+      complain(
+          "--data-dir = "
+              + dataDir
+              + ": "
+              + unusable
+              + "; let this user write there, or give another");
+      return FAILED;
+    }
     Path directory = dataDir != null ? dataDir : Files.createTempDirectory("trace-etl-");
     if (dataDir == null) {
       running.push(() -> delete(directory));
@@ -172,9 +195,50 @@ public final class Standalone implements Callable<Integer> {
       start(directory);
       return 0;
     } catch (IOException | RuntimeException e) {
-      complain("cannot start: " + e.getMessage() + "; logs are in " + directory.resolve("logs"));
+      Path logs = directory.resolve("logs");
+      complain(
+          "cannot start: "
+              + e.getMessage()
+              + (dataDir != null && Files.exists(logs) ? "; logs are in " + logs : ""));
       return FAILED;
     }
+  }
+
+  /** Checks what the options set in the agent's configuration, as the agent does. */
+  private void checkAgentsOptions() {
+    String yaml =
+        "files.paths: %s\nring.directory: %s\nevents.names: %s\n"
+            .formatted(list(traceLogs), quoted(ringDirectory.toString()), list(events));
+    try {
+      ConfigReader.read(yaml, Map.of());
+    } catch (ConfigException e) {
+      throw new ParameterException(
+          spec.commandLine(),
+          e.getMessage()
+              .replace("files.paths = ", "--trace-log = ")
+              .replace("ring.directory = ", "--ring-directory = ")
+              .replace("events.names = ", "--event = "),
+          e);
+    }
+  }
+
+  /** Returns a list of text in YAML. */
+  private static String list(List<String> texts) {
+    return texts.stream().map(Standalone::quoted).collect(Collectors.joining(", ", "[", "]"));
+  }
+
+  private static String quoted(String text) {
+    return "'" + text.replace("'", "''") + "'";
+  }
+
+  /** Creates the directory if it is missing; returns why it cannot be used, or an empty string. */
+  private static String unusable(Path directory) {
+    try {
+      Files.createDirectories(directory);
+    } catch (IOException e) {
+      return "cannot be created (" + FileReason.of(e) + ")";
+    }
+    return Files.isWritable(directory) ? "" : "cannot be written (Permission denied)";
   }
 
   private List<Port> ports() {
@@ -203,7 +267,7 @@ public final class Standalone implements Callable<Integer> {
                 otlpHttpPort,
                 httpPort,
                 window,
-                ringDirectory.toAbsolutePath(),
+                ringDirectory,
                 traceLogs,
                 events,
                 Map.of("trace-etl.events.enabled", !events.isEmpty())));

@@ -214,30 +214,42 @@ public final class RocketMqTransport implements Transport {
     try {
       queues = producer.fetchPublishMessageQueues(config.topic());
     } catch (MQClientException e) {
-      throw new IOException(
-          "topic "
-              + config.topic()
-              + " has no route at name server "
-              + config.nameServer()
-              + " ("
-              + firstLine(e)
-              + "): check rocketmq.name-server"
-              + (config.tls().isPresent()
-                  ? ", and that the name server speaks TLS with a certificate that leads to a root"
-                      + " in rocketmq.tls-ca-file"
-                  : "")
-              + "; if the topic is missing, create it with: mqadmin"
-              + " updateTopic -n "
-              + config.nameServer()
-              + " -c DefaultCluster -t "
-              + config.topic()
-              + " -r 8 -w 8",
-          e);
+      throw new IOException(noRoute(e), e);
     }
     if (queues.isEmpty()) {
       throw new IOException("topic " + config.topic() + " has no writable queue");
     }
     return queues.stream().map(q -> new BrokerQueue(q.getBrokerName(), q.getQueueId())).toList();
+  }
+
+  /** Returns why the topic has no queues: the client reports a missing topic in all cases. */
+  private String noRoute(MQClientException noQueues) {
+    String problem = firstLine(noQueues);
+    try {
+      if (route(client().getMQClientAPIImpl(), config.topic()).isEmpty()) {
+        return "Topic "
+            + config.topic()
+            + " does not exist at name server "
+            + config.nameServer()
+            + ": create it with: mqadmin updateTopic -n "
+            + config.nameServer()
+            + " -c DefaultCluster -t "
+            + config.topic()
+            + " -r 16 -w 16";
+      }
+    } catch (MQClientException | RemotingException e) {
+      problem = firstLine(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    return "Cannot reach name server "
+        + config.nameServer()
+        + " ("
+        + problem
+        + "): start it or correct rocketmq.name-server"
+        + (config.tls().isPresent()
+            ? "; it must speak TLS with a certificate that leads to a root in rocketmq.tls-ca-file"
+            : "");
   }
 
   /**

@@ -1,7 +1,9 @@
 package org.traceetl.agent.publish;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
 import java.util.List;
 import org.apache.rocketmq.client.exception.MQBrokerException;
 import org.apache.rocketmq.client.exception.MQClientException;
@@ -16,6 +18,7 @@ import org.apache.rocketmq.remoting.protocol.route.TopicRouteData;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.traceetl.agent.config.RocketMqConfig;
 
 final class RocketMqTransportTest {
   @Test
@@ -30,6 +33,18 @@ final class RocketMqTransportTest {
     assertThat(told(new MQClientException(1, "no broker"))).startsWith("client MQClientException");
     assertThat(told(new MQBrokerException(ResponseCode.SYSTEM_ERROR, "busy")))
         .startsWith("broker MQBrokerException");
+  }
+
+  @Test
+  void aNameServerThatIsAwayIsNotTakenForAMissingTopic() throws IOException {
+    RocketMqConfig config =
+        new RocketMqConfig("127.0.0.1:1", "spans", "agents", "", "", 1_000, 1, 1, 1_000);
+    try (RocketMqTransport transport = RocketMqTransport.start(config, "away")) {
+      assertThatThrownBy(transport::queues)
+          .isInstanceOf(IOException.class)
+          .hasMessageStartingWith("Cannot reach name server 127.0.0.1:1 (")
+          .hasMessageEndingWith("): start it or correct rocketmq.name-server");
+    }
   }
 
   @Test

@@ -59,6 +59,10 @@ public final class TraceEtlServer implements AutoCloseable {
         .registerConverter(Long.class, TraceEtlServer::wholeNumber)
         .setOut(out)
         .setErr(err)
+        .setParameterExceptionHandler((wrong, all) -> {
+          err.println(wrong.getMessage() + "\nSee --help.");
+          return CommandLine.ExitCode.USAGE;
+        })
         .execute(arguments);
   }
 
@@ -107,7 +111,10 @@ public final class TraceEtlServer implements AutoCloseable {
         "Set a configuration key as --KEY=VALUE, as an environment variable",
         "(TRACE_ETL_WINDOW_LENGTH for trace-etl.window.length) or in the file.",
         "The first of these that contains the key applies.",
-        "server.port is the HTTP port (default: 8080)."
+        "server.port is the HTTP port (default: 8080).",
+        "",
+        "Exit codes: 1 cannot start, 2 invalid configuration or option. SIGTERM drains the",
+        "server, which then exits with 143."
       })
   private static final class Program implements java.util.concurrent.Callable<Integer> {
     private static final List<String> KEYS =

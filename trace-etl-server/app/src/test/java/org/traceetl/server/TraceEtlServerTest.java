@@ -24,7 +24,8 @@ class TraceEtlServerTest {
   @Test
   void helpAndVersionStartNothing() {
     assertThat(run("--help")).isZero();
-    assertThat(out.toString()).contains("Usage: trace-etl-server").contains("--check-config");
+    assertThat(out.toString())
+        .contains("Usage: trace-etl-server", "--check-config", "Exit codes: 1 cannot start");
     assertThat(run("--version")).isZero();
   }
 
@@ -202,7 +203,11 @@ class TraceEtlServerTest {
   @Test
   void argumentsThatAreNoKeysAreRefused() {
     assertThat(run("--trace-ett.window.length=15s")).isEqualTo(2);
-    assertThat(err.toString()).contains("--trace-ett.window.length=15s: is neither an option");
+    assertThat(err.toString().lines())
+        .containsExactly(
+            "--trace-ett.window.length=15s: is neither an option nor --KEY=VALUE with a key of this"
+                + " server",
+            "See --help.");
   }
 
   @Test
