@@ -72,7 +72,8 @@ final class RocketMqTest {
           .hasMessage(
               "Topic not-there does not exist at name server "
                   + broker.namesrvAddress()
-                  + ": create it with: mqadmin updateTopic -n "
+                  + ", or its brokers are away: start them, or create it with:"
+                  + " mqadmin updateTopic -n "
                   + broker.namesrvAddress()
                   + " -c DefaultCluster -t not-there -r 16 -w 16");
     }

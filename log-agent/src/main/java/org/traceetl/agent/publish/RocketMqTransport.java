@@ -231,7 +231,7 @@ public final class RocketMqTransport implements Transport {
             + config.topic()
             + " does not exist at name server "
             + config.nameServer()
-            + ": create it with: mqadmin updateTopic -n "
+            + ", or its brokers are away: start them, or create it with: mqadmin updateTopic -n "
             + config.nameServer()
             + " -c DefaultCluster -t "
             + config.topic()
