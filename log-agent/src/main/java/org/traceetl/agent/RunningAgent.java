@@ -10,7 +10,7 @@ import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.agent.config.AgentConfig;
-import org.traceetl.agent.config.RocketMqConfig;
+import org.traceetl.agent.config.PublishConfig;
 import org.traceetl.agent.config.RoutingConfig;
 import org.traceetl.agent.filter.Filters;
 import org.traceetl.agent.flow.Checkpoint;
@@ -232,7 +232,7 @@ public final class RunningAgent implements AutoCloseable {
       StateDirectory state, RocketMqTransport transport, PublishMetrics publishMetrics) {
     RoutingConfig routed = config.routing();
     String topic = routed.hotspotsTopic();
-    RocketMqConfig rocketmq = config.rocketmq();
+    PublishConfig rocketmq = config.rocketmq();
     open(new DecisionsWatch(
             new DecisionsWatch.Options(
                 topic, routed.publicKeysFile(), rocketmq.routeRefreshMillis()),

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.agent.access.TestCertificates;
 import org.traceetl.agent.config.ConfigReader;
-import org.traceetl.agent.config.RocketMqConfig;
+import org.traceetl.agent.config.PublishConfig;
 import org.traceetl.agent.publish.RocketMqTransport;
 import org.traceetl.common.Clocks;
 import org.traceetl.testkit.TestRocketMq;
@@ -95,7 +95,7 @@ final class RocketMqAccessTest {
 
   @Test
   void certificateOfAnotherRootIsRefused() throws Exception {
-    RocketMqConfig.Tls other = new RocketMqConfig.Tls(Optional.of(directory.resolve("other.crt")));
+    PublishConfig.Tls other = new PublishConfig.Tls(Optional.of(directory.resolve("other.crt")));
     try (RocketMqTransport mistrusting = transport("mistrusting", Optional.of(other))) {
       assertThatThrownBy(mistrusting::queues)
           .isInstanceOf(IOException.class)
@@ -103,10 +103,10 @@ final class RocketMqAccessTest {
     }
   }
 
-  private static RocketMqTransport transport(String instance, Optional<RocketMqConfig.Tls> tls)
+  private static RocketMqTransport transport(String instance, Optional<PublishConfig.Tls> tls)
       throws IOException {
     return RocketMqTransport.start(
-        new RocketMqConfig(
+        new PublishConfig(
             broker.namesrvAddress(),
             TOPIC,
             "log-agent",

@@ -23,8 +23,8 @@ import org.traceetl.agent.config.AgentConfig;
 import org.traceetl.agent.config.FilesConfig;
 import org.traceetl.agent.config.OtlpConfig;
 import org.traceetl.agent.config.PipelineConfig;
+import org.traceetl.agent.config.PublishConfig;
 import org.traceetl.agent.config.RingConfig;
-import org.traceetl.agent.config.RocketMqConfig;
 import org.traceetl.agent.config.RoutingConfig;
 import org.traceetl.agent.config.SpoolConfig;
 import org.traceetl.agent.config.TelemetryConfig;
@@ -267,8 +267,8 @@ final class RocketMqTest {
         new TelemetryConfig(true, "127.0.0.1", 0));
   }
 
-  private static RocketMqConfig config(String topic) {
-    return new RocketMqConfig(
+  private static PublishConfig config(String topic) {
+    return new PublishConfig(
         broker.namesrvAddress(), topic, "log-agent", "", "", 3_000, 50, 500, 1_000);
   }
 }

@@ -9,12 +9,12 @@ import java.util.Map;
 import java.util.Optional;
 import org.traceetl.agent.RunningAgent;
 import org.traceetl.agent.config.AgentConfig;
-import org.traceetl.agent.config.EventsConfig;
+import org.traceetl.agent.config.CountedEventsConfig;
 import org.traceetl.agent.config.FilesConfig;
 import org.traceetl.agent.config.OtlpConfig;
 import org.traceetl.agent.config.PipelineConfig;
+import org.traceetl.agent.config.PublishConfig;
 import org.traceetl.agent.config.RingConfig;
-import org.traceetl.agent.config.RocketMqConfig;
 import org.traceetl.agent.config.RoutingConfig;
 import org.traceetl.agent.config.SpoolConfig;
 import org.traceetl.agent.config.TelemetryConfig;
@@ -104,7 +104,7 @@ final class EmbeddedInstallation implements AutoCloseable {
 
   private static AgentConfig agentConfig(Settings settings, Optional<WatchedFile> filters) {
     OtlpConfig otlp = OtlpConfig.defaults();
-    RocketMqConfig rocketmq = RocketMqConfig.defaults();
+    PublishConfig rocketmq = PublishConfig.defaults();
     FilesConfig files = FilesConfig.defaults();
     RingConfig rings = RingConfig.defaults();
     Path agentDirectory = settings.directory.resolve("agent");
@@ -129,7 +129,7 @@ final class EmbeddedInstallation implements AutoCloseable {
         SpoolConfig.defaults(agentDirectory),
         routingConfig(settings),
         filters,
-        new RocketMqConfig(
+        new PublishConfig(
             settings.namesrv,
             settings.topic,
             rocketmq.producerGroup(),
@@ -152,7 +152,7 @@ final class EmbeddedInstallation implements AutoCloseable {
             pipeline.batchSpans(),
             pipeline.lingerMillis(),
             pipeline.openBatches(),
-            new EventsConfig(settings.events, pipeline.events().attributes()));
+            new CountedEventsConfig(settings.events, pipeline.events().attributes()));
   }
 
   /** Makes the agent read decisions from the topic to which the server writes them. */

@@ -29,13 +29,13 @@ import org.traceetl.agent.access.TlsFiles;
 import org.traceetl.agent.access.TokenSource;
 import org.traceetl.agent.config.AgentConfig;
 import org.traceetl.agent.config.ConfigReader;
-import org.traceetl.agent.config.EventsConfig;
+import org.traceetl.agent.config.CountedEventsConfig;
 import org.traceetl.agent.config.FilesConfig;
 import org.traceetl.agent.config.OtlpConfig;
 import org.traceetl.agent.config.OtlpLimits;
 import org.traceetl.agent.config.PipelineConfig;
+import org.traceetl.agent.config.PublishConfig;
 import org.traceetl.agent.config.RingConfig;
-import org.traceetl.agent.config.RocketMqConfig;
 import org.traceetl.agent.config.RoutingConfig;
 import org.traceetl.agent.config.RoutingRules;
 import org.traceetl.agent.config.SpoolConfig;
@@ -69,7 +69,7 @@ final class ConfigurationTablesTest {
           Map.entry("files.", List.of(FilesConfig.class)),
           Map.entry("ring.", List.of(RingConfig.class)),
           Map.entry("pipeline.", List.of(PipelineConfig.class)),
-          Map.entry("events.", List.of(EventsConfig.class)),
+          Map.entry("events.", List.of(CountedEventsConfig.class)),
           Map.entry("spool.", List.of(SpoolConfig.class)),
           Map.entry(
               "routing.",
@@ -79,7 +79,7 @@ final class ConfigurationTablesTest {
                   RoutingRules.Rule.class,
                   RoutingRules.class)),
           Map.entry("filters.", List.of(WatchedFile.class)),
-          Map.entry("rocketmq.", List.of(RocketMqConfig.class, RocketMqConfig.Tls.class)),
+          Map.entry("rocketmq.", List.of(PublishConfig.class, PublishConfig.Tls.class)),
           Map.entry("telemetry.", List.of(TelemetryConfig.class, TokenSource.class)),
           Map.entry("telemetry.tls.", List.of(TlsFiles.class)));
 
@@ -240,7 +240,7 @@ final class ConfigurationTablesTest {
     } else if (Map.class.isAssignableFrom(component.getType())) {
       return "sections";
     } else {
-      name = type == RocketMqConfig.Tls.class ? "boolean" : "text";
+      name = type == PublishConfig.Tls.class ? "boolean" : "text";
     }
     return Collection.class.isAssignableFrom(component.getType()) ? "list of " + name : name;
   }

@@ -21,5 +21,5 @@ public record AgentConfig(
     SpoolConfig spool,
     RoutingConfig routing,
     Optional<WatchedFile> filters,
-    RocketMqConfig rocketmq,
+    PublishConfig rocketmq,
     TelemetryConfig telemetry) {}

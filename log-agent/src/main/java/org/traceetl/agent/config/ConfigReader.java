@@ -91,7 +91,7 @@ public final class ConfigReader {
             spool(settings.section("spool"), SpoolConfig.defaults(stateDirectory)),
             routing(settings.section("routing"), RoutingConfig.defaults()),
             watchedFile(settings.section("filters"), FiltersFile::parse),
-            rocketmq(settings.section("rocketmq"), RocketMqConfig.defaults()),
+            rocketmq(settings.section("rocketmq"), PublishConfig.defaults()),
             telemetry(settings.section("telemetry"), TelemetryConfig.defaults()));
     if (read.pipeline().maxBytesInFlight() / 2 < read.otlp().maxRequestBytes()) {
       settings.problem(
@@ -264,8 +264,8 @@ public final class ConfigReader {
         events(settings.section("events"), standard.events()));
   }
 
-  private static EventsConfig events(Settings events, EventsConfig standard) {
-    return new EventsConfig(
+  private static CountedEventsConfig events(Settings events, CountedEventsConfig standard) {
+    return new CountedEventsConfig(
         eventTexts(events, "names", standard.names()),
         eventTexts(events, "attributes", standard.attributes()));
   }
@@ -330,7 +330,7 @@ public final class ConfigReader {
     return file;
   }
 
-  private static RocketMqConfig rocketmq(Settings rocketmq, RocketMqConfig standard) {
+  private static PublishConfig rocketmq(Settings rocketmq, PublishConfig standard) {
     String accessKey = rocketmq.secretOrFile("access-key");
     String secretKey = rocketmq.secretOrFile("secret-key");
     if (accessKey.isEmpty() != secretKey.isEmpty()) {
@@ -339,7 +339,7 @@ public final class ConfigReader {
           "",
           "the other key is configured: set both or neither");
     }
-    return new RocketMqConfig(
+    return new PublishConfig(
         rocketmq.text(
             "name-server",
             standard.nameServer(),
@@ -360,7 +360,7 @@ public final class ConfigReader {
         rocketmqTls(rocketmq));
   }
 
-  private static Optional<RocketMqConfig.Tls> rocketmqTls(Settings rocketmq) {
+  private static Optional<PublishConfig.Tls> rocketmqTls(Settings rocketmq) {
     boolean enabled = rocketmq.flag("tls", false);
     String key = "tls-ca-file";
     Optional<Path> file = rocketmq.optionalPath(key);
@@ -373,7 +373,7 @@ public final class ConfigReader {
         rocketmq.problem(key, file.get(), e.problem());
       }
     }
-    return enabled ? Optional.of(new RocketMqConfig.Tls(file)) : Optional.empty();
+    return enabled ? Optional.of(new PublishConfig.Tls(file)) : Optional.empty();
   }
 
   private static String topic(Settings section, String key, String fallback) {

@@ -21,7 +21,7 @@ public record PipelineConfig(
     int batchSpans,
     int lingerMillis,
     int openBatches,
-    EventsConfig events) {
+    CountedEventsConfig events) {
   /** Creates a configuration with the default events. */
   public PipelineConfig(
       int maxBytesInFlight, int batchBytes, int batchSpans, int lingerMillis, int openBatches) {
@@ -31,7 +31,7 @@ public record PipelineConfig(
         batchSpans,
         lingerMillis,
         openBatches,
-        EventsConfig.defaults());
+        CountedEventsConfig.defaults());
   }
 
   /** Returns 64 MiB in flight; batches of 64 KiB, 1,024 spans or 20 ms; 128 of them open. */

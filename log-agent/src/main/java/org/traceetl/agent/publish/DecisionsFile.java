@@ -7,7 +7,7 @@ import java.util.Arrays;
 import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.traceetl.agent.config.RocketMqConfig;
+import org.traceetl.agent.config.PublishConfig;
 import org.traceetl.agent.state.StateDirectory;
 
 /**
@@ -25,7 +25,7 @@ public final class DecisionsFile {
   /**
    * @param name of the file and of the kind
    */
-  public DecisionsFile(StateDirectory state, String name, String topic, RocketMqConfig config) {
+  public DecisionsFile(StateDirectory state, String name, String topic, PublishConfig config) {
     this.state = state;
     this.name = name;
     header =

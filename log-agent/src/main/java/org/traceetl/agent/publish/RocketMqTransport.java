@@ -35,7 +35,7 @@ import org.apache.rocketmq.remoting.protocol.header.PullMessageRequestHeader;
 import org.apache.rocketmq.remoting.protocol.route.BrokerData;
 import org.apache.rocketmq.remoting.protocol.route.QueueData;
 import org.apache.rocketmq.remoting.protocol.route.TopicRouteData;
-import org.traceetl.agent.config.RocketMqConfig;
+import org.traceetl.agent.config.PublishConfig;
 import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.spool.SpooledBatch;
 import org.traceetl.common.RocketMqSecurity;
@@ -66,15 +66,14 @@ public final class RocketMqTransport implements Transport {
 
   private static final byte[] EMPTY = {};
 
-  private final RocketMqConfig config;
+  private final PublishConfig config;
 
   /** Null if brokers require none. */
   private final RPCHook credentials;
 
   private final DefaultMQProducer producer;
 
-  private RocketMqTransport(
-      RocketMqConfig config, RPCHook credentials, DefaultMQProducer producer) {
+  private RocketMqTransport(PublishConfig config, RPCHook credentials, DefaultMQProducer producer) {
     this.config = config;
     this.credentials = credentials;
     this.producer = producer;
@@ -87,7 +86,7 @@ public final class RocketMqTransport implements Transport {
    * @throws IOException if the client refuses its configuration, or TLS cannot be configured as
    *     required
    */
-  public static RocketMqTransport start(RocketMqConfig config, String instance) throws IOException {
+  public static RocketMqTransport start(PublishConfig config, String instance) throws IOException {
     RPCHook credentials = RocketMqSecurity.signer(config.accessKey(), config.secretKey());
     DefaultMQProducer producer = new DefaultMQProducer(config.producerGroup(), credentials);
     producer.setNamesrvAddr(config.nameServer());

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.traceetl.agent.config.RocketMqConfig;
+import org.traceetl.agent.config.PublishConfig;
 import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.route.Topology;
 import org.traceetl.agent.state.StateDirectory;
@@ -25,7 +25,7 @@ public final class TopologyFile {
   private final StateDirectory state;
   private final String header;
 
-  public TopologyFile(StateDirectory state, RocketMqConfig config) {
+  public TopologyFile(StateDirectory state, PublishConfig config) {
     this.state = state;
     this.header = "trace-etl topology 1 " + config.topic() + " at " + config.nameServer();
   }

@@ -9,7 +9,7 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.traceetl.agent.config.RocketMqConfig;
+import org.traceetl.agent.config.PublishConfig;
 import org.traceetl.agent.route.Topology;
 import org.traceetl.common.LogThrottle;
 import org.traceetl.common.SteppedTask;
@@ -25,7 +25,7 @@ public final class TopologyWatch implements SteppedTask, AutoCloseable {
   private static final int UNKNOWN_REFRESH_MILLIS = 1_000;
 
   private final Transport transport;
-  private final RocketMqConfig config;
+  private final PublishConfig config;
   private final Supplier<Optional<Topology>> lastKnown;
   private final Consumer<Topology> listener;
   private final LogThrottle failureLog;
@@ -42,7 +42,7 @@ public final class TopologyWatch implements SteppedTask, AutoCloseable {
    */
   public TopologyWatch(
       Transport transport,
-      RocketMqConfig config,
+      PublishConfig config,
       Supplier<Optional<Topology>> lastKnown,
       Consumer<Topology> listener,
       LongSupplier nanoClock) {

@@ -34,7 +34,7 @@ final class ConfigReaderTest {
                 SpoolConfig.defaults(Path.of("log-agent-data")),
                 RoutingConfig.defaults(),
                 Optional.empty(),
-                RocketMqConfig.defaults(),
+                PublishConfig.defaults(),
                 TelemetryConfig.defaults()));
   }
 

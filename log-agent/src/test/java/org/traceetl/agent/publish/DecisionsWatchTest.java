@@ -19,7 +19,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.traceetl.agent.config.RocketMqConfig;
+import org.traceetl.agent.config.PublishConfig;
 import org.traceetl.agent.publish.DecisionsWatch.Newest;
 import org.traceetl.agent.publish.DecisionsWatch.Place;
 import org.traceetl.agent.state.StateDirectory;
@@ -270,7 +270,7 @@ final class DecisionsWatchTest {
             HotspotDecisions.FORMAT,
             HotspotDecisions.NONE,
             hotspotsFollowed
-                ? new DecisionsFile(state, "hotspots", name, RocketMqConfig.defaults())
+                ? new DecisionsFile(state, "hotspots", name, PublishConfig.defaults())
                 : null,
             told::add);
     names =
@@ -278,7 +278,7 @@ final class DecisionsWatchTest {
             LearntNames.FORMAT,
             LearntNames.NONE,
             namesFollowed
-                ? new DecisionsFile(state, "learnt-names", name, RocketMqConfig.defaults())
+                ? new DecisionsFile(state, "learnt-names", name, PublishConfig.defaults())
                 : null,
             learnt::add);
     return new DecisionsWatch(

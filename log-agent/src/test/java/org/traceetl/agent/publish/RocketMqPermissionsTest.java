@@ -27,7 +27,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.traceetl.agent.RunningAgent;
 import org.traceetl.agent.config.ConfigReader;
-import org.traceetl.agent.config.RocketMqConfig;
+import org.traceetl.agent.config.PublishConfig;
 import org.traceetl.common.Clocks;
 import org.traceetl.testkit.TestRocketMq;
 
@@ -97,8 +97,8 @@ final class RocketMqPermissionsTest {
   void deniedReadOfDecisionsNamesTheTopic(String resource, Action action) throws Exception {
     String user = "without-" + action + "-" + resource.replace(':', '-');
     user(user, without(resource, action));
-    RocketMqConfig config =
-        new RocketMqConfig(
+    PublishConfig config =
+        new PublishConfig(
             broker.namesrvAddress(), SPANS, "log-agent", user, "hunter2", 3_000, 50, 500, 1_000);
     try (RocketMqTransport transport = RocketMqTransport.start(config, user)) {
       assertThatThrownBy(() -> transport.newest(DECISIONS, DecisionsWatch.Place.NONE))

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.agent.access.TestCertificates;
-import org.traceetl.agent.config.RocketMqConfig;
+import org.traceetl.agent.config.PublishConfig;
 
 /** Tests that invalid TLS settings end the start: the client would connect without TLS. */
 final class RocketMqTlsTest {
@@ -64,9 +64,9 @@ final class RocketMqTlsTest {
   }
 
   private void assertRefused(String roots, String... messages) {
-    RocketMqConfig.Tls tls = new RocketMqConfig.Tls(Optional.of(directory.resolve(roots)));
-    RocketMqConfig config =
-        new RocketMqConfig(
+    PublishConfig.Tls tls = new PublishConfig.Tls(Optional.of(directory.resolve(roots)));
+    PublishConfig config =
+        new PublishConfig(
             "127.0.0.1:1", "spans", "agents", "", "", 100, 1, 1, 1_000, Optional.of(tls));
     assertThatThrownBy(() -> RocketMqTransport.start(config, "refused").close())
         .isInstanceOf(IOException.class)

@@ -18,7 +18,7 @@ import org.apache.rocketmq.remoting.protocol.route.TopicRouteData;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.traceetl.agent.config.RocketMqConfig;
+import org.traceetl.agent.config.PublishConfig;
 
 final class RocketMqTransportTest {
   @Test
@@ -37,8 +37,8 @@ final class RocketMqTransportTest {
 
   @Test
   void aNameServerThatIsAwayIsNotTakenForAMissingTopic() throws IOException {
-    RocketMqConfig config =
-        new RocketMqConfig("127.0.0.1:1", "spans", "agents", "", "", 1_000, 1, 1, 1_000);
+    PublishConfig config =
+        new PublishConfig("127.0.0.1:1", "spans", "agents", "", "", 1_000, 1, 1, 1_000);
     try (RocketMqTransport transport = RocketMqTransport.start(config, "away")) {
       assertThatThrownBy(transport::queues)
           .isInstanceOf(IOException.class)

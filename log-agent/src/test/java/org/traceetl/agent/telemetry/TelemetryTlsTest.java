@@ -58,6 +58,7 @@ final class TelemetryTlsTest {
 
   @BeforeEach
   void writeFiles() throws IOException {
+    metrics.gauge("spans", "Spans.", () -> 3);
     CA.issue().writeTo(directory);
     Files.write(directory.resolve("ca.crt"), CLIENT_CA.caPem());
   }

@@ -117,7 +117,7 @@ final class Dictionary {
   private int add(String text, int hash, int limit) {
     int textBytes = Utf8Encoder.length(text);
     int lengthBytes = textBytes < 1 << 7 ? 1 : textBytes < 1 << 14 ? 2 : 3;
-    if (textBytes > RingLayout.MAX_ENTRY_BYTES || lengthBytes + textBytes > limit - end) {
+    if (textBytes > RingFormat.MAX_ENTRY_BYTES || lengthBytes + textBytes > limit - end) {
       return NONE;
     }
     byte[] entry = new byte[lengthBytes + textBytes];
@@ -140,7 +140,7 @@ final class Dictionary {
     file.position(offset + end);
     file.put(entry);
     end += entry.length;
-    RingLayout.LONG.setRelease(file, RingLayout.DICTIONARY_END, (long) end);
+    RingFormat.LONG.setRelease(file, RingFormat.DICTIONARY_END, (long) end);
 
     number = size++;
     if (2 * size > table.length()) {

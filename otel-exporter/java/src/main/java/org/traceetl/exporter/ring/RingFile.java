@@ -52,7 +52,7 @@ final class RingFile implements Closeable {
     String name =
         ProcessHandle.current().pid() + "-" + String.format("%016x", new SecureRandom().nextLong());
     Path made = directory.resolve("." + name + ".tmp");
-    Path path = directory.resolve(name + RingLayout.SUFFIX);
+    Path path = directory.resolve(name + RingFormat.SUFFIX);
     FileChannel channel =
         FileChannel.open(
             made,
@@ -105,24 +105,24 @@ final class RingFile implements Closeable {
   }
 
   private static ByteBuffer header(RingSize size, Attributes resource) {
-    SpanEncoder encoder = new SpanEncoder(null, RingLayout.MAX_HEADER_BYTES - RingLayout.RESOURCE);
+    SpanEncoder encoder = new SpanEncoder(null, RingFormat.MAX_HEADER_BYTES - RingFormat.RESOURCE);
     int resourceBytes = encoder.encodeWhatFits(resource);
-    int pages = (RingLayout.RESOURCE + resourceBytes + RingLayout.PAGE - 1) / RingLayout.PAGE;
-    ByteBuffer header = ByteBuffer.allocate(pages * RingLayout.PAGE).order(ByteOrder.LITTLE_ENDIAN);
-    header.put(RingLayout.MAGIC).putInt(RingLayout.VERSION);
-    header.putInt(RingLayout.HEADER_BYTES, header.capacity());
-    header.putLong(RingLayout.DICTIONARY_BYTES, size.dictionaryBytes);
-    header.putLong(RingLayout.RING_BYTES, size.ringBytes);
+    int pages = (RingFormat.RESOURCE + resourceBytes + RingFormat.PAGE - 1) / RingFormat.PAGE;
+    ByteBuffer header = ByteBuffer.allocate(pages * RingFormat.PAGE).order(ByteOrder.LITTLE_ENDIAN);
+    header.put(RingFormat.MAGIC).putInt(RingFormat.VERSION);
+    header.putInt(RingFormat.HEADER_BYTES, header.capacity());
+    header.putLong(RingFormat.DICTIONARY_BYTES, size.dictionaryBytes);
+    header.putLong(RingFormat.RING_BYTES, size.ringBytes);
     ProcessHandle process = ProcessHandle.current();
-    header.putLong(RingLayout.PROCESS_ID, process.pid());
+    header.putLong(RingFormat.PROCESS_ID, process.pid());
     header.putLong(
-        RingLayout.PROCESS_START,
+        RingFormat.PROCESS_START,
         process.info().startInstant().map(Instant::toEpochMilli).orElse(0L));
-    header.position(RingLayout.BOOT_ID);
+    header.position(RingFormat.BOOT_ID);
     header.put(bootId());
-    header.putInt(RingLayout.RESOURCE_BYTES, resourceBytes);
-    header.putInt(RingLayout.RESOURCE_ATTRIBUTES, encoder.attributes());
-    header.position(RingLayout.RESOURCE);
+    header.putInt(RingFormat.RESOURCE_BYTES, resourceBytes);
+    header.putInt(RingFormat.RESOURCE_ATTRIBUTES, encoder.attributes());
+    header.position(RingFormat.RESOURCE);
     header.put(encoder.bytes(), 0, resourceBytes);
     header.rewind();
     return header;

@@ -32,9 +32,9 @@ public final class RingSize {
       throw new IllegalArgumentException(
           "ring-bytes = " + ringBytes + ": must be a power of two from 65536 to 1073741824");
     }
-    if (dictionaryBytes < RingLayout.PAGE
+    if (dictionaryBytes < RingFormat.PAGE
         || dictionaryBytes > MAX_DICTIONARY_BYTES
-        || dictionaryBytes % RingLayout.PAGE != 0) {
+        || dictionaryBytes % RingFormat.PAGE != 0) {
       throw new IllegalArgumentException(
           "dictionary-bytes = "
               + dictionaryBytes

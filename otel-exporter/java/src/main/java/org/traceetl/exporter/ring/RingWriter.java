@@ -1,7 +1,7 @@
 package org.traceetl.exporter.ring;
 
-import static org.traceetl.exporter.ring.RingLayout.INT;
-import static org.traceetl.exporter.ring.RingLayout.LONG;
+import static org.traceetl.exporter.ring.RingFormat.INT;
+import static org.traceetl.exporter.ring.RingFormat.LONG;
 
 import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.sdk.trace.data.SpanData;
@@ -52,7 +52,7 @@ public final class RingWriter implements Closeable {
     memory = file.memory();
     ring = file.headerBytes() + size.dictionaryBytes;
     capacity = size.ringBytes;
-    maxRecordBytes = Math.min(capacity / 4, RingLayout.MAX_RECORD_BYTES);
+    maxRecordBytes = Math.min(capacity / 4, RingFormat.MAX_RECORD_BYTES);
     dictionary = new Dictionary(memory, file.headerBytes(), size.dictionaryBytes);
     slots = Integer.highestOneBit(Math.min(64, 4 * Runtime.getRuntime().availableProcessors()));
     idle = new AtomicReferenceArray<>(slots * SPACING);
@@ -67,7 +67,7 @@ public final class RingWriter implements Closeable {
   public static RingWriter create(Path directory, RingSize size, Attributes resource)
       throws IOException {
     RingFile file = RingFile.create(directory, size, resource);
-    Waker waker = new Waker(directory.resolve(RingLayout.WAKE));
+    Waker waker = new Waker(directory.resolve(RingFormat.WAKE));
     // The agent cannot have marked a new ring as asleep.
     waker.wake();
     return new RingWriter(file, size, waker);
@@ -92,12 +92,12 @@ public final class RingWriter implements Closeable {
 
   /** Returns the spans dropped so far because the ring was full. */
   public long droppedAsFull() {
-    return (long) LONG.getVolatile(memory, RingLayout.DROPPED_RING_FULL);
+    return (long) LONG.getVolatile(memory, RingFormat.DROPPED_RING_FULL);
   }
 
   /** Returns the spans dropped so far because they exceeded a record's limit. */
   public long droppedAsTooLarge() {
-    return (long) LONG.getVolatile(memory, RingLayout.DROPPED_TOO_LARGE);
+    return (long) LONG.getVolatile(memory, RingFormat.DROPPED_TOO_LARGE);
   }
 
   /**
@@ -136,19 +136,19 @@ public final class RingWriter implements Closeable {
         return encoder;
       }
     }
-    return new Encoder(dictionary, maxRecordBytes - RingLayout.RECORD_HEADER_BYTES, memory);
+    return new Encoder(dictionary, maxRecordBytes - RingFormat.RECORD_HEADER_BYTES, memory);
   }
 
   private boolean write(SpanData span, Encoder encoder) {
     int bodyBytes = encoder.spans.encode(span);
     if (bodyBytes < 0) {
-      LONG.getAndAdd(memory, RingLayout.DROPPED_TOO_LARGE, 1L);
+      LONG.getAndAdd(memory, RingFormat.DROPPED_TOO_LARGE, 1L);
       return false;
     }
-    int recordBytes = RingLayout.RECORD_HEADER_BYTES + bodyBytes;
-    long position = claim(RingLayout.aligned(recordBytes));
+    int recordBytes = RingFormat.RECORD_HEADER_BYTES + bodyBytes;
+    long position = claim(RingFormat.aligned(recordBytes));
     if (position == FULL) {
-      LONG.getAndAdd(memory, RingLayout.DROPPED_RING_FULL, 1L);
+      LONG.getAndAdd(memory, RingFormat.DROPPED_RING_FULL, 1L);
       return false;
     }
     // Nothing may fail before the last store; otherwise the reader waits for this record until the
@@ -156,8 +156,8 @@ public final class RingWriter implements Closeable {
     int record = at(position);
     INT.setOpaque(memory, record, -recordBytes);
     VarHandle.storeStoreFence();
-    INT.set(memory, record + 4, RingLayout.TYPE_SPAN);
-    encoder.memory.position(record + RingLayout.RECORD_HEADER_BYTES);
+    INT.set(memory, record + 4, RingFormat.TYPE_SPAN);
+    encoder.memory.position(record + RingFormat.RECORD_HEADER_BYTES);
     encoder.memory.put(encoder.spans.bytes(), 0, bodyBytes);
     INT.setRelease(memory, record, recordBytes);
     wakeReader();
@@ -167,20 +167,20 @@ public final class RingWriter implements Closeable {
   /** Claims contiguous {@code bytes} for this thread; returns their position, or {@link #FULL}. */
   private long claim(int bytes) {
     while (true) {
-      long tail = (long) LONG.getAcquire(memory, RingLayout.TAIL);
+      long tail = (long) LONG.getAcquire(memory, RingFormat.TAIL);
       int room = capacity - (int) (tail & capacity - 1);
       int padding = bytes <= room ? 0 : room;
       if (padding + bytes > capacity - (tail - knownHead)) {
-        long head = (long) LONG.getAcquire(memory, RingLayout.HEAD);
+        long head = (long) LONG.getAcquire(memory, RingFormat.HEAD);
         knownHead = head;
         if (padding + bytes > capacity - (tail - head)) {
           return FULL;
         }
       }
-      if (LONG.compareAndSet(memory, RingLayout.TAIL, tail, tail + padding + bytes)) {
+      if (LONG.compareAndSet(memory, RingFormat.TAIL, tail, tail + padding + bytes)) {
         if (padding > 0) {
           int record = at(tail);
-          INT.set(memory, record + 4, RingLayout.TYPE_PADDING);
+          INT.set(memory, record + 4, RingFormat.TYPE_PADDING);
           INT.setRelease(memory, record, padding);
         }
         return tail + padding;
@@ -195,8 +195,8 @@ public final class RingWriter implements Closeable {
   /** Wakes a sleeping reader. The fence orders the record before the read of {@code asleep}. */
   private void wakeReader() {
     VarHandle.fullFence();
-    if ((int) INT.getOpaque(memory, RingLayout.ASLEEP) == 1
-        && INT.compareAndSet(memory, RingLayout.ASLEEP, 1, 0)) {
+    if ((int) INT.getOpaque(memory, RingFormat.ASLEEP) == 1
+        && INT.compareAndSet(memory, RingFormat.ASLEEP, 1, 0)) {
       waker.wake();
     }
   }

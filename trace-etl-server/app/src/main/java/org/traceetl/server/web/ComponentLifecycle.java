@@ -6,9 +6,9 @@ import org.apache.catalina.connector.Connector;
 import org.springframework.boot.tomcat.TomcatWebServer;
 import org.springframework.boot.web.server.context.WebServerApplicationContext;
 import org.springframework.context.SmartLifecycle;
+import org.traceetl.server.assembly.AnnouncedAddress;
 import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.component.Components;
-import org.traceetl.server.features.discovery.DiscoveryConfig;
 import org.traceetl.server.rocketmq.Announcement;
 
 /**
@@ -32,10 +32,10 @@ final class ComponentLifecycle implements SmartLifecycle {
   public void start() {
     Connector port = ((TomcatWebServer) context.getWebServer()).getTomcat().getConnector();
     InetAddress bound = (InetAddress) port.getProperty("address");
-    DiscoveryConfig discovery = config.feature(DiscoveryConfig.class);
+    AnnouncedAddress configured = config.feature(AnnouncedAddress.class);
     components.start(
         Announcement.own(
-            discovery == null ? null : discovery.address(),
+            configured == null ? null : configured.address(),
             new InetSocketAddress(bound, port.getLocalPort()),
             port.getSecure(),
             config.rocketmq().nameServer()));

@@ -5,6 +5,7 @@ import static org.traceetl.common.ConfigException.orElse;
 
 import com.google.common.net.HostAndPort;
 import java.time.Duration;
+import org.traceetl.server.assembly.AnnouncedAddress;
 import org.traceetl.server.rocketmq.Endpoint;
 
 /**
@@ -16,7 +17,7 @@ import org.traceetl.server.rocketmq.Endpoint;
  * @param forgetAfter how long a server stays listed after it left the consumer group; 0 s to 1 h.
  *     More than the 30 s in which all return to a restarted broker
  */
-public record DiscoveryConfig(String address, Duration forgetAfter) {
+public record DiscoveryConfig(String address, Duration forgetAfter) implements AnnouncedAddress {
   private static final String PREFIX = "trace-etl.discovery.";
   private static final Duration MAX_FORGET_AFTER = Duration.ofHours(1);
 

@@ -19,7 +19,7 @@ import java.util.Optional;
  *     to a known root; host names are not compared, so use a root of your own. If it cannot be set
  *     up, the program does not start
  */
-public record RocketMqConfig(
+public record PublishConfig(
     String nameServer,
     String topic,
     String producerGroup,
@@ -39,7 +39,7 @@ public record RocketMqConfig(
   public record Tls(Optional<Path> caFile) {}
 
   /** Creates a configuration without TLS. */
-  public RocketMqConfig(
+  public PublishConfig(
       String nameServer,
       String topic,
       String producerGroup,
@@ -63,13 +63,13 @@ public record RocketMqConfig(
   }
 
   /** Returns a name server on this host and topic {@code trace-spans}, without keys. */
-  public static RocketMqConfig defaults() {
-    return new RocketMqConfig(
+  public static PublishConfig defaults() {
+    return new PublishConfig(
         "127.0.0.1:9876", "trace-spans", "log-agent", "", "", 3_000, 100, 5_000, 10_000);
   }
 
   @Override
   public String toString() {
-    return "RocketMqConfig[nameServer=" + nameServer + ", topic=" + topic + "]";
+    return "PublishConfig[nameServer=" + nameServer + ", topic=" + topic + "]";
   }
 }

@@ -6,7 +6,7 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 
 /** The layout of a ring's file, and access to it; see docs/ring.md. */
-final class RingLayout {
+final class RingFormat {
   static final VarHandle LONG =
       MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
   static final VarHandle INT =
@@ -44,7 +44,7 @@ final class RingLayout {
   static final String SUFFIX = ".ring";
   static final String WAKE = "wake";
 
-  private RingLayout() {}
+  private RingFormat() {}
 
   /** Returns the bytes that a record of {@code length} bytes takes. */
   static int aligned(int length) {

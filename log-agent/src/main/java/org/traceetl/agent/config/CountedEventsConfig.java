@@ -10,14 +10,14 @@ import java.util.List;
  * @param attributes attributes to send with these events; the server's {@code
  *     trace-etl.events.dimensions} selects labels from them
  */
-public record EventsConfig(List<String> names, List<String> attributes) {
-  public EventsConfig {
+public record CountedEventsConfig(List<String> names, List<String> attributes) {
+  public CountedEventsConfig {
     names = List.copyOf(names);
     attributes = List.copyOf(attributes);
   }
 
   /** Returns exceptions, with their types. */
-  public static EventsConfig defaults() {
-    return new EventsConfig(List.of("exception"), List.of("exception.type"));
+  public static CountedEventsConfig defaults() {
+    return new CountedEventsConfig(List.of("exception"), List.of("exception.type"));
   }
 }
