@@ -72,6 +72,14 @@ final class LogAgentTest {
   }
 
   @Test
+  void aVariableOfASectionIsRefusedAsOne() {
+    assertThat(run(Map.of("TRACE_ETL_AGENT_OTLP", "5"), "--check-config")).isEqualTo(2);
+    assertThat(err.toString())
+        .isEqualTo(
+            "TRACE_ETL_AGENT_OTLP: is a section of keys: set a variable for each of its keys\n");
+  }
+
+  @Test
   void aFileThatIsNotYamlIsNamed(@TempDir Path directory) throws IOException {
     Path file = Files.writeString(directory.resolve("agent.yaml"), "otlp: [");
 

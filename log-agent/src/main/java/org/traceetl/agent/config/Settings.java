@@ -446,10 +446,19 @@ final class Settings {
     document.environment.keySet().stream()
         .filter(variable -> !document.variables.contains(variable))
         .forEach(variable ->
-            document.problems.add(variable + ": this environment variable belongs to no key"));
+            document.problems.add(
+                variable
+                    + (isSection(variable)
+                        ? ": is a section of keys: set a variable for each of its keys"
+                        : ": this environment variable belongs to no key")));
     if (!document.problems.isEmpty()) {
       throw new ConfigException(document.problems);
     }
+  }
+
+  private boolean isSection(String variable) {
+    return document.sections.stream()
+        .anyMatch(section -> section.variable("").equals(variable + "_"));
   }
 
   private void addUnknown() {
