@@ -16,12 +16,12 @@ public record Secret(String value) {
   /**
    * Reads a secret from a file, without surrounding white space.
    *
-   * @throws IOException if the file cannot be read or is empty; the message contains its name
+   * @throws IOException if the file cannot be read or is empty
    */
   public static Secret fromFile(Path file) throws IOException {
     String content = Files.readString(file).strip();
     if (content.isEmpty()) {
-      throw new IOException(file + ": does not contain a secret");
+      throw new IOException("the file is empty");
     }
     return new Secret(content);
   }
@@ -46,7 +46,9 @@ public record Secret(String value) {
       throw new ConfigException(key + "-file", file, "cannot be read: access is denied");
     } catch (IOException e) {
       throw new ConfigException(
-          key + "-file", file, "must be a readable file that contains it: " + e.getMessage());
+          key + "-file",
+          file,
+          "must be a file that contains the value of " + key + " (" + Reason.of(e) + ")");
     }
   }
 

@@ -55,7 +55,7 @@ final class LiveConfigFile implements Reloader.Source {
     try {
       read = ConfigReader.read(file.toString(), now, environment);
     } catch (ConfigException e) {
-      throw new IOException(file + ": " + String.join("; ", e.problems()), e);
+      throw new IOException(String.join(" | ", e.problems()), e);
     }
     yaml = now;
     List<String> waiting = new ArrayList<>();

@@ -48,7 +48,7 @@ final class LiveConfigFileTest {
 
     assertThatThrownBy(file::reload)
         .isInstanceOf(IOException.class)
-        .hasMessageContaining("agent.yaml: files.pahts: no such key");
+        .hasMessageContaining("files.pahts: no such key");
     assertThat(told).isEmpty();
 
     write("files: {paths: [/b]}");

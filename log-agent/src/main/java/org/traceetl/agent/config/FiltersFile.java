@@ -281,7 +281,7 @@ public final class FiltersFile {
     }
     List<Integer> numbers = new ArrayList<>();
     for (YamlNode each : node.elements()) {
-      int number = each.alias() ? -1 : names.indexOf(each.value());
+      int number = !each.alias() && each.value() instanceof String name ? names.indexOf(name) : -1;
       if (number < 0) {
         rule.invalid(key, each, String.join(" or ", names));
       } else if (!numbers.contains(number)) {

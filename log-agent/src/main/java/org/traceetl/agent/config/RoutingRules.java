@@ -99,6 +99,7 @@ public record RoutingRules(Rule standard, Map<String, Rule> applications, Set<St
   }
 
   private static boolean matches(String pattern, String name) {
-    return new WildcardPattern(pattern).matches(name);
+    return pattern.equals(name)
+        || pattern.indexOf('*') >= 0 && new WildcardPattern(pattern).matches(name);
   }
 }

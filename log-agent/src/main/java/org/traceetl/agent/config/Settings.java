@@ -150,7 +150,8 @@ final class Settings {
     if (!value.isBlank()) {
       try {
         YamlNode node = YamlNode.parse(value);
-        if (!node.alias()) {
+        // A value that is only a comment in YAML is text.
+        if (!node.alias() && (node.value() != null || !node.text().isEmpty())) {
           return node.withoutLine();
         }
       } catch (ConfigException e) {
@@ -355,7 +356,12 @@ final class Settings {
   <T> Map<String, T> sections(String name, String allowed, Function<Settings, T> read) {
     Map<String, T> sections = new LinkedHashMap<>();
     YamlNode node = node(name);
-    show(name, node == null ? "{}" : node.toString());
+    // Ordered, because a reload compares it: the order of applications means nothing.
+    show(
+        name,
+        node == null
+            ? "{}"
+            : node.keys() == null ? node.toString() : new TreeMap<>(node.keys()).toString());
     if (node != null && node.keys() == null) {
       invalid(name, node, "sections by name of the application");
     } else if (node != null) {

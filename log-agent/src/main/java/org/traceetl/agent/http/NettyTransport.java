@@ -82,7 +82,10 @@ public enum NettyTransport {
             + host
             + " ("
             + reason
-            + "): free the port or choose another",
+            + "): "
+            + (reason.contains("in use")
+                ? "free the port or choose another"
+                : "configure an address of this host and a port that this user may open"),
         cause);
   }
 

@@ -236,7 +236,20 @@ public final class RocketMqTransport implements Transport {
             + config.topic()
             + " -r 16 -w 16";
       }
-    } catch (MQClientException | RemotingException e) {
+      return "Topic "
+          + config.topic()
+          + " has no writable queue at name server "
+          + config.nameServer()
+          + ": start its master brokers, or make the topic writable";
+    } catch (MQClientException e) {
+      return "Name server "
+          + config.nameServer()
+          + " refused the route of topic "
+          + config.topic()
+          + " ("
+          + firstLine(e)
+          + ")";
+    } catch (RemotingException e) {
       problem = firstLine(e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

@@ -224,7 +224,8 @@ final class ConfigReaderTest {
     assertThat(failure.problems())
         .first()
         .asString()
-        .startsWith("rocketmq.secret-key-file = " + secret + ": must be a readable file");
+        .startsWith(
+            "rocketmq.secret-key-file = " + secret + ": must be a file that contains the value of");
   }
 
   @Test
@@ -250,6 +251,16 @@ final class ConfigReaderTest {
             ConfigException.class, () -> ConfigReader.read("", Map.of(variable, value)));
 
     assertThat(failure.problems()).singleElement().asString().startsWith(variable + ": is set but");
+  }
+
+  @Test
+  void variableThatYamlTakesForACommentIsText() throws ConfigException {
+    Map<String, String> variables =
+        Map.of(
+            "TRACE_ETL_AGENT_ROCKETMQ_ACCESS_KEY", "agent",
+            "TRACE_ETL_AGENT_ROCKETMQ_SECRET_KEY", "#hush");
+
+    assertThat(ConfigReader.read("", variables).config().rocketmq().secretKey()).isEqualTo("#hush");
   }
 
   @Test

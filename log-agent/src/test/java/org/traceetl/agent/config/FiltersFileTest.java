@@ -142,6 +142,8 @@ final class FiltersFileTest {
           redact:\\n- {pattern: a, replace: *b } | line 2: redact.replace = *b: must be text; quote a value that begins with *
           drop:\\n- kind: clients            | line 2: drop.kind = clients: must be unspecified or internal or server or client or producer or consumer
           drop:\\n- kind: [client, 3]        | line 2: drop.kind = 3: must be unspecified or
+          drop:\\n- kind:                    | line 2: drop.kind = : must be unspecified or
+          redact:\\n- {pattern: x, in: }    | line 2: redact.in = : must be
           drop:\\n- kind: []                 | line 2: drop.kind = an empty list: must have at least one of unspecified, internal, server, client, producer, consumer
           drop:\\n- attributes: redis        | line 2: drop.attributes = redis: must be a section of keys
           drop:\\n- attributes: {a: [b]}     | line 2: drop.attributes.a = a list: must be a pattern of the value

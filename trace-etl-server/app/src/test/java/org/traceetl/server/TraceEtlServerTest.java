@@ -56,7 +56,6 @@ class TraceEtlServerTest {
         "trace-etl.discovery.address=http://etl-1 | trace-etl.discovery.address = http://etl-1: must be host:port, or host, as scrapers reach this server; IPv6 as [::1]:8080",
         "trace-etl.discovery.forget-after=2h | trace-etl.discovery.forget-after = 2h: must be 0s to 1h",
         "server.port=70000 | server.port = 70000: must be a port, 1 to 65535, or 0 for a free one",
-        "server.address=foo.invalid | server.address = foo.invalid: must be an IP address of this host, or a name that resolves to one",
         "trace-etl.rocketmq.name-server=mq-1 | trace-etl.rocketmq.name-server = mq-1: must be host:port, or several separated by ;",
         "trace-etl.window=5 | trace-etl.window = 5: must be a section of keys",
         "trace-etl.rocketmq.tls=maybe | trace-etl.rocketmq.tls = maybe: must be true or false",
@@ -139,6 +138,15 @@ class TraceEtlServerTest {
     assertThat(err.toString().lines())
         .singleElement(as(STRING))
         .startsWith("server.address = 192.0.2.1, server.port = 0: cannot be opened (");
+  }
+
+  @Test
+  void nameThatDoesNotResolveIsRefusedWhenThePortIsOpened() {
+    assertThat(run("--server.port=0", "--server.address=foo.invalid")).isEqualTo(2);
+    assertThat(err.toString())
+        .isEqualToIgnoringNewLines(
+            "server.address = foo.invalid: must be an IP address of this host, or a name that"
+                + " resolves to one");
   }
 
   @Test

@@ -1,8 +1,6 @@
 package org.traceetl.server.binding;
 
 import com.google.common.primitives.Ints;
-import java.net.InetAddress;
-import java.net.UnknownHostException;
 import java.util.HashMap;
 import java.util.Map;
 import org.springframework.boot.context.properties.bind.Bindable;
@@ -32,7 +30,6 @@ public final class Configuration {
   public static ServerConfig bind(ConfigurableEnvironment environment) {
     Refusals refusals = new Refusals(environment);
     checkPort(environment, refusals);
-    checkAddress(environment, refusals);
     addDefaultsOfProfile(environment);
     Binder binder = Binder.get(environment);
     Map<String, Record> ofFeatures = new HashMap<>();
@@ -79,18 +76,6 @@ public final class Configuration {
     if (number == null || number < 0 || number > MAX_PORT) {
       refusals.add(
           "server.port = " + port + ": must be a port, 1 to " + MAX_PORT + ", or 0 for a free one");
-    }
-  }
-
-  private static void checkAddress(ConfigurableEnvironment environment, Refusals refusals) {
-    String address = environment.getProperty("server.address", "");
-    try {
-      InetAddress.getByName(address);
-    } catch (UnknownHostException e) {
-      refusals.add(
-          "server.address = "
-              + address
-              + ": must be an IP address of this host, or a name that resolves to one");
     }
   }
 }

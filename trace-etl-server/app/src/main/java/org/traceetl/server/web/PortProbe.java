@@ -5,7 +5,9 @@ import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.net.UnknownHostException;
 import org.springframework.core.env.Environment;
+import org.traceetl.common.Reason;
 import org.traceetl.server.binding.ConfigurationRefused;
 
 /** Opens the HTTP port for a moment, because Spring reports a failure with stack traces. */
@@ -28,16 +30,26 @@ final class PortProbe {
       if (String.valueOf(e.getMessage()).contains("in use")) {
         throw new PortTaken(port, e);
       }
+      throw notOpened(address, port, e);
+    } catch (UnknownHostException e) {
       throw new ConfigurationRefused(
-          (address == null ? "" : "server.address = " + address + ", ")
-              + "server.port = "
-              + port
-              + ": cannot be opened ("
-              + e.getMessage()
-              + "); configure an address of this host and a port that this user may open",
+          "server.address = "
+              + address
+              + ": must be an IP address of this host, or a name that resolves to one",
           e);
     } catch (IOException e) {
-      throw new ConfigurationRefused("server.address = " + address + ": cannot be opened: " + e, e);
+      throw notOpened(address, port, e);
     }
+  }
+
+  private static ConfigurationRefused notOpened(String address, int port, IOException reason) {
+    return new ConfigurationRefused(
+        (address == null ? "" : "server.address = " + address + ", ")
+            + "server.port = "
+            + port
+            + ": cannot be opened ("
+            + Reason.of(reason)
+            + "); configure an address of this host and a port that this user may open",
+        reason);
   }
 }

@@ -124,6 +124,11 @@ final class QueueOwnerships {
     return !shared.failed().get();
   }
 
+  /** Returns the queues whose ownership has not ended, in order. */
+  List<QueueId> queues() {
+    return shared.running().keySet().stream().sorted().toList();
+  }
+
   /** Returns the threads that have not ended. */
   List<SteppedThread> threads() {
     return shared.running().values().stream().map(QueueOwnership::thread).toList();

@@ -222,7 +222,7 @@ public final class SpanPipeline implements Component {
           "Could not seal and commit everything within {} ms; the next owners read the rest again;"
               + " queues={}",
           timeout.toMillis(),
-          queues().stream().map(QueueStatus::queue).toList());
+          ownerships.queues());
     }
     close();
     return inTime;

@@ -8,6 +8,7 @@ import java.util.function.LongFunction;
 import java.util.function.LongSupplier;
 import org.traceetl.common.Clocks;
 import org.traceetl.common.LogThrottle;
+import org.traceetl.common.SteppedTask;
 import org.traceetl.common.SteppedThread;
 import org.traceetl.proto.RecordFormat;
 import org.traceetl.proto.RoutingRecord;
@@ -31,6 +32,7 @@ public abstract class Decider<R extends RoutingRecord>
   protected final PublishedRecord<R> published;
 
   private final SteppedThread thread;
+  private final long firstNanos;
   private long dueNanos;
 
   /**
@@ -56,8 +58,10 @@ public abstract class Decider<R extends RoutingRecord>
     published =
         new PublishedRecord<>(
             topic, format, nothing, decisions, clock, nanoTime, throttle, this::adopted);
-    this.thread = new SteppedThread(thread, this::step, throttle);
-    dueNanos = nanoTime.getAsLong() + firstAfter.toNanos();
+    // A daemon: a step may wait long for brokers, and its end must not delay that of the server.
+    this.thread = SteppedThread.daemon(thread, this::step, throttle);
+    firstNanos = firstAfter.toNanos();
+    dueNanos = nanoTime.getAsLong() + firstNanos;
   }
 
   /**
@@ -86,6 +90,8 @@ public abstract class Decider<R extends RoutingRecord>
       return restNanos;
     }
     long startNanos = nanoTime.getAsLong();
+    // A look that fails is not repeated at once, because it may have counted already.
+    dueNanos = startNanos + Math.max(firstNanos, SteppedTask.IDLE_NANOS);
     long pauseNanos = look();
     dueNanos = startNanos + pauseNanos;
     return pauseNanos;

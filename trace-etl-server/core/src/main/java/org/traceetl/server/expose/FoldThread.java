@@ -101,7 +101,7 @@ public final class FoldThread<M> implements AutoCloseable {
     boolean interrupted = false;
     try {
       while (true) {
-        if (ended) {
+        if (ended()) {
           throw endedException();
         }
         try {
@@ -128,7 +128,7 @@ public final class FoldThread<M> implements AutoCloseable {
    * @throws IllegalStateException if the thread has ended
    */
   public boolean offer(M message, long nanos) throws InterruptedException {
-    if (ended) {
+    if (ended()) {
       throw endedException();
     }
     boolean offered = inbox.offer(message, nanos, TimeUnit.NANOSECONDS);
@@ -144,14 +144,14 @@ public final class FoldThread<M> implements AutoCloseable {
    * remaining messages before this one was added.
    */
   private void checkTaken(M message) {
-    if (ended && inbox.remove(message)) {
+    if (ended() && inbox.remove(message)) {
       throw endedException();
     }
   }
 
   /** Returns whether the thread has ended, by {@link #close} or by an error. */
   public boolean ended() {
-    return ended;
+    return ended || !thread.alive();
   }
 
   /** Returns whether an error has ended the thread. */
@@ -198,11 +198,14 @@ public final class FoldThread<M> implements AutoCloseable {
 
   private void fail(Throwable e) {
     failure = e;
-    log.error(
-        "The pages are no longer kept up to date: the fold thread failed. Restart the"
-            + " server and report the error",
-        e);
-    end();
+    try {
+      log.error(
+          "The pages are no longer kept up to date: the fold thread failed. Restart the"
+              + " server and report the error",
+          e);
+    } finally {
+      end();
+    }
   }
 
   private synchronized void end() {

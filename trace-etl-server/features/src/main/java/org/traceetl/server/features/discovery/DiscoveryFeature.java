@@ -30,10 +30,10 @@ import org.traceetl.server.rocketmq.Endpoint;
  * <p>One thread queries the brokers; other threads read its latest result.
  */
 public final class DiscoveryFeature implements Feature {
-  /** Also the maximum time until a new server is listed. */
   /** Failed queries of a usual start. */
   private static final int USUAL_FAILURES = 10;
 
+  /** Also the maximum time until a new server is listed. */
   static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(2);
 
   /** Limit of the list, because any program may join the group and announce something. */

@@ -408,11 +408,14 @@ public final class History {
     long now = minuteNow();
     long observed = observedMillis(now - QueueHour.RATE_MINUTES, now - 1);
     // Spans that were all rejected are no calls: nothing was observed.
-    long rated = observed == 0 ? QueueHour.RATE_MINUTES * MINUTE_MILLIS : observed;
+    boolean rejected = observed == 0;
+    long from = now - QueueHour.RATE_MINUTES;
+    long since = rejected ? from : Math.max(from, first.minute);
+    long rated = rejected ? QueueHour.RATE_MINUTES * MINUTE_MILLIS : observed;
     List<QueueHour.View> views = new ArrayList<>(queues.size());
     queues.forEach((id, queue) -> {
       if (!gone.contains(id)) {
-        views.add(queue.view(id, now, rated, columnsOfQueue));
+        views.add(queue.view(id, since, now, rated, columnsOfQueue));
       }
     });
     return views;

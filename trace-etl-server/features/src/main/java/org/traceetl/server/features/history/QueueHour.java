@@ -104,12 +104,13 @@ public final class QueueHour {
   }
 
   /**
-   * @param observedMillis observed part of the last {@value #RATE_MINUTES} completed minutes, in
+   * @param from first minute whose spans count in the rate
+   * @param observedMillis observed part of the minutes from it to the last completed one, in
    *     milliseconds; above 0
    */
-  View view(QueueId queue, long now, long observedMillis, MinuteColumns columns) {
+  View view(QueueId queue, long from, long now, long observedMillis, MinuteColumns columns) {
     long[] sum = new long[1];
-    columns.sum(received, now - RATE_MINUTES, now - 1, sum);
+    columns.sum(received, from, now - 1, sum);
     int live = 0;
     for (Seen seen : applications.values()) {
       live += seen.in(now - RATE_MINUTES, now - 1) ? 1 : 0;

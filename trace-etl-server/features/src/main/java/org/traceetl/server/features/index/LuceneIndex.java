@@ -1,6 +1,7 @@
 package org.traceetl.server.features.index;
 
 import java.io.IOException;
+import java.nio.file.FileSystemException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -125,9 +126,12 @@ final class LuceneIndex implements TraceIndex {
           DIRECTORY_KEY,
           config.directory(),
           "is in use by another process; stop that process or configure another directory");
-    } catch (IOException e) {
+    } catch (FileSystemException e) {
       directory.close();
       throw unusable(config, e);
+    } catch (IOException e) {
+      directory.close();
+      throw new IOException(DIRECTORY_KEY + " = " + config.directory() + ": " + e, e);
     }
   }
 

@@ -35,6 +35,9 @@ import org.traceetl.server.window.SealedWindow;
 public final class NameDecider extends Decider<LearntNames> {
   private static final Logger LOG = LoggerFactory.getLogger(NameDecider.class);
 
+  /** Failed reads of a usual start. */
+  private static final int USUAL_FAILURES = 10;
+
   /**
    * Interval of reads until the first success: until then spans are counted under their own names.
    */
@@ -55,6 +58,7 @@ public final class NameDecider extends Decider<LearntNames> {
 
   private final Duration interval;
   private boolean looked;
+  private int failures;
   private boolean toldFull;
 
   /**
@@ -144,9 +148,10 @@ public final class NameDecider extends Decider<LearntNames> {
       update();
       looked = true;
     } catch (IOException e) {
-      // A server without learnt names of its own only follows.
-      if (decides && throttle.permits()) {
-        LOG.warn("Could not update the learnt names, trying again: {}", Reason.of(e));
+      failures++;
+      // At the start of a server that only follows, the brokers may not answer yet.
+      if ((decides || looked || failures > USUAL_FAILURES) && throttle.permits()) {
+        LOG.warn("Could not read the learnt names; the server retries: {}", Reason.of(e));
       }
     }
     current = published.current();

@@ -401,4 +401,17 @@ final class HistoryTest {
     nowMillis += MINUTE;
     assertThat(history.queues().getFirst().spansPerSecond()).isEqualTo(3);
   }
+
+  @Test
+  void queueRatesOmitMinutesInWhichAllSpansWereRejected() {
+    QueueId queue = new QueueId("a", 1);
+    Histories.add(history, queue, nowMillis, List.of(books("shop", 900)), AcceptedBatches.NONE);
+    nowMillis += MINUTE;
+    add(nowMillis + 30_000, "shop", sums(false, 90, 0, 0));
+    add(nowMillis + 45_000, "shop", sums(false, 90, 0, 0));
+    Histories.add(history, queue, nowMillis, List.of(books("shop", 90)), AcceptedBatches.NONE);
+    nowMillis += MINUTE;
+
+    assertThat(history.queues().getFirst().spansPerSecond()).isEqualTo(3);
+  }
 }

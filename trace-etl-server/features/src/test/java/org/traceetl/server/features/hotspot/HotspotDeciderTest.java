@@ -1,6 +1,7 @@
 package org.traceetl.server.features.hotspot;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.time.Instant;
@@ -456,6 +457,19 @@ final class HotspotDeciderTest {
     one.decider.step();
 
     assertThat(newest().applications()).isEmpty();
+  }
+
+  @Test
+  void failedLookIsRepeatedAfterTheInterval() throws Exception {
+    one.owned.add(new QueueId("a", 0));
+    nowMillis += CONFIG.interval().toMillis();
+    one.beforeAppend =
+        () -> {
+          throw new IllegalStateException("planted");
+        };
+
+    assertThatThrownBy(one.decider::step).hasMessage("planted");
+    assertThat(one.decider.step()).isEqualTo(CONFIG.interval().toNanos());
   }
 
   @Test

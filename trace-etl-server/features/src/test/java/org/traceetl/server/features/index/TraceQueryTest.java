@@ -1,11 +1,12 @@
 package org.traceetl.server.features.index;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.traceetl.server.http.ParameterRefused;
 
 final class TraceQueryTest {
   @Test
@@ -13,7 +14,7 @@ final class TraceQueryTest {
     assertThat(Traces.pages(1, null).limit()).isEqualTo(1);
     assertThat(Traces.pages(TraceQuery.MAX_LIMIT, null).limit()).isEqualTo(1000);
     for (int limit : new int[] {Integer.MIN_VALUE, 0, 1001}) {
-      assertThatIllegalArgumentException()
+      assertThatExceptionOfType(ParameterRefused.class)
           .isThrownBy(() -> Traces.pages(limit, null))
           .withMessage("limit = %d: must be between 1 and 1000", limit);
     }
@@ -21,10 +22,10 @@ final class TraceQueryTest {
 
   @Test
   void theRangeHasAnOrder() {
-    assertThatIllegalArgumentException()
+    assertThatExceptionOfType(ParameterRefused.class)
         .isThrownBy(() -> Traces.between(2, 1))
         .withMessage("from = 2 ns is after to = 1 ns");
-    assertThatIllegalArgumentException().isThrownBy(() -> Traces.between(-1, 1));
+    assertThatExceptionOfType(ParameterRefused.class).isThrownBy(() -> Traces.between(-1, 1));
   }
 
   @Test
@@ -50,7 +51,7 @@ final class TraceQueryTest {
             "%" + good,
             "\0",
             "gA" + good.substring(2))) {
-      assertThatIllegalArgumentException()
+      assertThatExceptionOfType(ParameterRefused.class)
           .as(bad)
           .isThrownBy(() -> Cursor.parse(bad))
           .withMessageStartingWith("cursor: ");
