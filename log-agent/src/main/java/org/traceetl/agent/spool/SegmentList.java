@@ -212,7 +212,7 @@ final class SegmentList {
         : Math.max((double) share.bytes / maxBytes, (double) share.batches / maxBatches);
   }
 
-  /** Returns the date of the oldest unsettled batch, or the given date if there is none. */
+  /** Returns the date of the oldest unsettled batch; without such a batch, the given date. */
   synchronized long oldestMillis(long otherwise) {
     for (Segment segment : segments) {
       SpooledBatch oldest = segment.oldest();

@@ -538,7 +538,7 @@ public final class Spool implements AutoCloseable {
     return failure.isEmpty();
   }
 
-  /** Returns the age of the oldest unsettled batch; 0 if there is none. Safe for any thread. */
+  /** Returns the age of the oldest unsettled batch; 0 without such a batch. Safe for any thread. */
   double oldestSeconds() {
     long now = nowMillis();
     return Math.max(0, now - segments.oldestMillis(now)) / 1e3;

@@ -186,7 +186,7 @@ final class SpoolKillTest {
           } catch (IOException e) {
             // Refused: senders repeat later. A full spool tries to merge once a second.
             number = start;
-            Thread.sleep(1);
+            Thread.onSpinWait();
             continue;
           }
           for (int request = start; request < number; request++) {

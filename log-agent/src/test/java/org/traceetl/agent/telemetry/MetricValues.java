@@ -13,7 +13,7 @@ public final class MetricValues {
   private MetricValues() {}
 
   /**
-   * Returns a value; 0 if there is none.
+   * Returns the value of a metric; 0 for a metric that is absent.
    *
    * @param labels all names and values of its labels in turn
    */
