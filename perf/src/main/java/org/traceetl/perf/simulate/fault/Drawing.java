@@ -1,0 +1,157 @@
+package org.traceetl.perf.simulate.fault;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/** Draws schedules. Equal arguments draw equal schedules. */
+public final class Drawing {
+  /** Until all programs are ready. */
+  private static final long START_MILLIS = Duration.ofMinutes(1).toMillis();
+
+  private static final long MIN_ROUND_MILLIS = Duration.ofMinutes(3).toMillis();
+  private static final long MAX_ROUND_MILLIS = Duration.ofMinutes(8).toMillis();
+
+  /** One round in so many is long, for faults that last for hours. */
+  private static final int LONG_ROUND_IN = 20;
+
+  private static final long MAX_LONG_ROUND_MILLIS = Duration.ofHours(3).toMillis();
+  private static final long MIN_LAST_MILLIS = 50;
+  private static final long MINUTE_MILLIS = Duration.ofMinutes(1).toMillis();
+  private static final int MAX_OPERATIONS = 400;
+  private static final int MAX_DRIFT_PPM = 5_000;
+  private static final Duration RETENTION = Duration.ofMinutes(30);
+
+  private final SplittableRandom random;
+  private final Fleet fleet;
+
+  private Drawing(long seed, Fleet fleet) {
+    random = new SplittableRandom(seed);
+    this.fleet = fleet;
+  }
+
+  /**
+   * @param length at least; the last round is completed
+   * @param faultsPerMinute mean number
+   */
+  public static Schedule draw(long seed, Fleet fleet, Duration length, double faultsPerMinute) {
+    return new Drawing(seed, fleet).schedule(length.toMillis(), faultsPerMinute);
+  }
+
+  private Schedule schedule(long lengthMillis, double faultsPerMinute) {
+    List<Long> quiet = new ArrayList<>();
+    List<Fault> faults = new ArrayList<>();
+    long beginMillis = START_MILLIS;
+    while (beginMillis < lengthMillis) {
+      long endMillis = beginMillis + roundMillis(lengthMillis - beginMillis);
+      // Faults rest in quiet times; the mean includes these.
+      double gapMillis =
+          MINUTE_MILLIS
+              / faultsPerMinute
+              * (endMillis - beginMillis)
+              / (endMillis - beginMillis + Schedule.QUIET.toMillis());
+      long atMillis = beginMillis + gap(gapMillis);
+      while (atMillis < endMillis - 2 * MIN_LAST_MILLIS) {
+        faults.add(fault(atMillis, endMillis - atMillis - 1));
+        atMillis += gap(gapMillis);
+      }
+      quiet.add(endMillis);
+      beginMillis = endMillis + Schedule.QUIET.toMillis();
+    }
+    return new Schedule(quiet, faults);
+  }
+
+  private long roundMillis(long leftMillis) {
+    return random.nextInt(LONG_ROUND_IN) == 0 && leftMillis > 2 * MAX_ROUND_MILLIS
+        ? random.nextLong(MAX_ROUND_MILLIS, Math.min(MAX_LONG_ROUND_MILLIS, leftMillis))
+        : random.nextLong(MIN_ROUND_MILLIS, MAX_ROUND_MILLIS);
+  }
+
+  private long gap(double meanMillis) {
+    return 1 + (long) (-Math.log(1 - random.nextDouble()) * meanMillis);
+  }
+
+  /** Draws a fault that ends in time. */
+  private Fault fault(long at, long restMillis) {
+    long lasts = lasts(Math.min(restMillis, 3 * MINUTE_MILLIS));
+    return switch (random.nextInt(30)) {
+      case 0, 1, 2, 3 -> new Fault.Crash(at, server(), operations(), lasts);
+      case 4, 5, 6 -> new Fault.Crash(at, agent(), operations(), lasts);
+      case 7, 8 -> new Fault.PowerLoss(at, agent(), operations(), lasts);
+      case 9, 10 -> new Fault.Drain(at, program(), lasts);
+      case 11 -> new Fault.ScaleOut(at, Target.server(fleet.servers() + 1), lasts(restMillis));
+      case 12, 13, 14 -> new Fault.Pause(at, program(), lasts(restMillis));
+      case 15 -> new Fault.ClockStep(at, program(), step(), lasts);
+      case 16 ->
+          new Fault.Drift(
+              at, program(), random.nextInt(-MAX_DRIFT_PPM, MAX_DRIFT_PPM), lasts(restMillis));
+      case 17 -> new Fault.FullDisk(at, agent(), lasts);
+      case 18 -> new Fault.SlowDisk(at, agent(), millis(1, 5_000), lasts);
+      case 19 -> new Fault.FailedFlushes(at, agent(), lasts);
+      case 20, 21 -> partition(at, lasts);
+      case 22 -> new Fault.BrokerCrash(at, broker(), lasts);
+      case 23 -> new Fault.FailOver(at, broker(), random.nextInt(20), lasts);
+      case 24, 25, 26 -> badService(at, lasts);
+      case 27 -> new Fault.Rebalance(at, lasts(Math.min(restMillis, 20_000)));
+      case 28 -> new Fault.Retention(at, broker(), RETENTION.toMillis(), 0);
+      default -> new Fault.IndexAway(at, lasts(restMillis));
+    };
+  }
+
+  /** Draws a duration: each order of magnitude is equally probable. */
+  private long lasts(long maxMillis) {
+    return millis(MIN_LAST_MILLIS, Math.max(MIN_LAST_MILLIS + 1, maxMillis));
+  }
+
+  private long millis(long min, long max) {
+    return Math.min(max, (long) (min * Math.pow((double) max / min, random.nextDouble())));
+  }
+
+  /** Draws up to an hour back or forward. */
+  private long step() {
+    long by = millis(1, Duration.ofHours(1).toMillis());
+    return random.nextBoolean() ? by : -by;
+  }
+
+  private Fault partition(long at, long lasts) {
+    Target program = program();
+    boolean index = program.role() == Target.Role.SERVER && random.nextInt(4) == 0;
+    Target other = index ? Target.INDEX : broker();
+    boolean toProgram = random.nextBoolean();
+    return new Fault.Partition(
+        at, toProgram ? other : program, toProgram ? program : other, random.nextBoolean(), lasts);
+  }
+
+  private Fault badService(long at, long lasts) {
+    Trouble[] all = Trouble.values();
+    return new Fault.BadService(
+        at,
+        broker(),
+        all[random.nextInt(all.length)],
+        random.nextInt(10, 1_001),
+        millis(1, 30_000),
+        lasts);
+  }
+
+  /** Draws half of the time now, else some steps later. */
+  private int operations() {
+    return random.nextBoolean() ? 0 : random.nextInt(1, MAX_OPERATIONS);
+  }
+
+  private Target program() {
+    return random.nextBoolean() ? server() : agent();
+  }
+
+  private Target agent() {
+    return Target.agent(1 + random.nextInt(fleet.agents()));
+  }
+
+  private Target server() {
+    return Target.server(1 + random.nextInt(fleet.servers()));
+  }
+
+  private Target broker() {
+    return Target.broker(1 + random.nextInt(fleet.brokers()));
+  }
+}

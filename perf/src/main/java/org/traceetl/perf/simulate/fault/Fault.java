@@ -1,0 +1,262 @@
+package org.traceetl.perf.simulate.fault;
+
+import java.util.Locale;
+
+/**
+ * A fault of a schedule. {@link FaultText} reads and writes the components of each record by name.
+ */
+public sealed interface Fault {
+  /** Milliseconds since the start of the run. */
+  long atMillis();
+
+  /** Milliseconds from the begin to the end; 0 if the fault needs no end. */
+  long lastsMillis();
+
+  void begin(Installation on);
+
+  default void end(Installation on) {}
+
+  default long endMillis() {
+    return atMillis() + lastsMillis();
+  }
+
+  /** Returns what faults are counted by: the name of the record, in lower case with hyphens. */
+  default String kind() {
+    return FaultText.hyphenated(getClass().getSimpleName());
+  }
+
+  /** A program is killed at a step, and starts again. */
+  record Crash(long atMillis, Target target, int operations, long lastsMillis) implements Fault {
+    @Override
+    public void begin(Installation on) {
+      on.kill(target, operations);
+    }
+
+    @Override
+    public void end(Installation on) {
+      on.start(target);
+    }
+  }
+
+  /** An agent's host loses power. */
+  record PowerLoss(long atMillis, Target target, int operations, long lastsMillis)
+      implements Fault {
+    @Override
+    public void begin(Installation on) {
+      on.losePower(target, operations);
+    }
+
+    @Override
+    public void end(Installation on) {
+      on.start(target);
+    }
+  }
+
+  /** A program ends in order, and starts again. */
+  record Drain(long atMillis, Target target, long lastsMillis) implements Fault {
+    @Override
+    public void begin(Installation on) {
+      on.drain(target);
+    }
+
+    @Override
+    public void end(Installation on) {
+      on.start(target);
+    }
+  }
+
+  /** A further server joins, and leaves in order. */
+  record ScaleOut(long atMillis, Target target, long lastsMillis) implements Fault {
+    @Override
+    public void begin(Installation on) {
+      on.start(target);
+    }
+
+    @Override
+    public void end(Installation on) {
+      on.drain(target);
+    }
+  }
+
+  /** A program does not run for a time. */
+  record Pause(long atMillis, Target target, long lastsMillis) implements Fault {
+    @Override
+    public void begin(Installation on) {
+      on.pause(target);
+    }
+
+    @Override
+    public void end(Installation on) {
+      on.resume(target);
+    }
+  }
+
+  /** The wall clock of a program steps, and steps back. */
+  record ClockStep(long atMillis, Target target, long byMillis, long lastsMillis) implements Fault {
+    @Override
+    public void begin(Installation on) {
+      on.stepClock(target, byMillis);
+    }
+
+    @Override
+    public void end(Installation on) {
+      on.stepClock(target, -byMillis);
+    }
+  }
+
+  /** The clocks of a program run too fast or too slowly. */
+  record Drift(long atMillis, Target target, int partsPerMillion, long lastsMillis)
+      implements Fault {
+    @Override
+    public void begin(Installation on) {
+      on.drift(target, partsPerMillion);
+    }
+
+    @Override
+    public void end(Installation on) {
+      on.drift(target, 0);
+    }
+  }
+
+  /** A disk is full. */
+  record FullDisk(long atMillis, Target target, long lastsMillis) implements Fault {
+    @Override
+    public void begin(Installation on) {
+      on.fillDisk(target, true);
+    }
+
+    @Override
+    public void end(Installation on) {
+      on.fillDisk(target, false);
+    }
+  }
+
+  /** A disk is slow. */
+  record SlowDisk(long atMillis, Target target, long delayMillis, long lastsMillis)
+      implements Fault {
+    @Override
+    public void begin(Installation on) {
+      on.slowDisk(target, delayMillis);
+    }
+
+    @Override
+    public void end(Installation on) {
+      on.slowDisk(target, 0);
+    }
+  }
+
+  /** Flushes of a disk fail. */
+  record FailedFlushes(long atMillis, Target target, long lastsMillis) implements Fault {
+    @Override
+    public void begin(Installation on) {
+      on.failFlushes(target, true);
+    }
+
+    @Override
+    public void end(Installation on) {
+      on.failFlushes(target, false);
+    }
+  }
+
+  /** The network between two targets fails, in one direction or in both. */
+  record Partition(long atMillis, Target from, Target to, boolean both, long lastsMillis)
+      implements Fault {
+    @Override
+    public void begin(Installation on) {
+      on.cut(from, to);
+      if (both) {
+        on.cut(to, from);
+      }
+    }
+
+    @Override
+    public void end(Installation on) {
+      on.join(from, to);
+      if (both) {
+        on.join(to, from);
+      }
+    }
+  }
+
+  /** A broker ends, and starts with what it stored. */
+  record BrokerCrash(long atMillis, Target target, long lastsMillis) implements Fault {
+    @Override
+    public void begin(Installation on) {
+      on.stopBroker(target);
+    }
+
+    @Override
+    public void end(Installation on) {
+      on.start(target);
+    }
+  }
+
+  /** Another replica of a broker becomes the master. */
+  record FailOver(long atMillis, Target target, int lostMessages, long lastsMillis)
+      implements Fault {
+    @Override
+    public void begin(Installation on) {
+      on.failOver(target, lostMessages);
+    }
+  }
+
+  /** A broker serves badly. */
+  record BadService(
+      long atMillis,
+      Target target,
+      Trouble trouble,
+      int perMille,
+      long delayMillis,
+      long lastsMillis)
+      implements Fault {
+    @Override
+    public void begin(Installation on) {
+      on.trouble(target, trouble, perMille, delayMillis);
+    }
+
+    @Override
+    public void end(Installation on) {
+      on.trouble(target, trouble, 0, 0);
+    }
+
+    @Override
+    public String kind() {
+      return trouble.name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+  }
+
+  /** Queues move between servers. A schedule has several in a row. */
+  record Rebalance(long atMillis, long lastsMillis) implements Fault {
+    @Override
+    public void begin(Installation on) {
+      on.rebalance();
+    }
+
+    @Override
+    public void end(Installation on) {
+      on.rebalance();
+    }
+  }
+
+  /** A broker deletes old messages. */
+  record Retention(long atMillis, Target target, long olderMillis, long lastsMillis)
+      implements Fault {
+    @Override
+    public void begin(Installation on) {
+      on.deleteMessages(target, olderMillis);
+    }
+  }
+
+  /** The index does not answer. */
+  record IndexAway(long atMillis, long lastsMillis) implements Fault {
+    @Override
+    public void begin(Installation on) {
+      on.indexAway(true);
+    }
+
+    @Override
+    public void end(Installation on) {
+      on.indexAway(false);
+    }
+  }
+}

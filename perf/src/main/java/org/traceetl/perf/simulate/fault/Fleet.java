@@ -1,0 +1,10 @@
+package org.traceetl.perf.simulate.fault;
+
+/**
+ * The size of an installation.
+ *
+ * @param agents at least 1
+ * @param servers usual number, at least 1; faults may start one more
+ * @param brokers at least 1
+ */
+public record Fleet(int agents, int servers, int brokers) {}

@@ -1,0 +1,82 @@
+package org.traceetl.perf.simulate.fault;
+
+/**
+ * What faults do to an installation. Each method returns at once, and has no effect if it does not
+ * apply: a program that does not run cannot be killed. Called by the scheduler.
+ */
+public interface Installation {
+  /**
+   * Ends a program at once, as {@code kill -9}.
+   *
+   * @param operations device operations that it still completes; 0 kills it now
+   */
+  void kill(Target program, int operations);
+
+  /**
+   * Kills an agent and loses what its disk has not forced.
+   *
+   * @param operations as in {@link #kill}
+   */
+  void losePower(Target agent, int operations);
+
+  /** Starts a program that does not run. */
+  void start(Target program);
+
+  /** Ends a program in order, as SIGTERM. */
+  void drain(Target program);
+
+  /** Stops the threads of a program, as SIGSTOP. */
+  void pause(Target program);
+
+  /** Continues a paused program. */
+  void resume(Target program);
+
+  void stepClock(Target program, long millis);
+
+  /** Sets the rate of a program's clocks; 0 is the true rate. */
+  void drift(Target program, double partsPerMillion);
+
+  void fillDisk(Target agent, boolean full);
+
+  /** Delays each operation of a disk; 0 ends it. */
+  void slowDisk(Target agent, long millis);
+
+  /** Lets each flush of a disk fail. */
+  void failFlushes(Target agent, boolean failing);
+
+  /** Drops what one target sends to another. */
+  void cut(Target from, Target to);
+
+  /** Ends {@link #cut}. */
+  void join(Target from, Target to);
+
+  /** Ends a broker; {@link #start} continues with what it has stored. */
+  void stopBroker(Target broker);
+
+  /**
+   * Another replica becomes the master.
+   *
+   * @param messages unconfirmed messages at the end of each queue that are lost, at most
+   */
+  void failOver(Target broker, int messages);
+
+  /**
+   * Lets a broker serve badly.
+   *
+   * @param perMille requests that are affected; 0 ends the trouble
+   * @param millis a delay, if the trouble has one
+   */
+  void trouble(Target broker, Trouble trouble, int perMille, long millis);
+
+  /** Rebalances the queues of all servers now, in an order of its own. */
+  void rebalance();
+
+  /**
+   * Deletes the oldest messages of a broker.
+   *
+   * @param olderMillis only messages that were stored longer ago
+   */
+  void deleteMessages(Target broker, long olderMillis);
+
+  void indexAway(boolean away);
+}

@@ -1,0 +1,79 @@
+package org.traceetl.perf.simulate.fault;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+
+/**
+ * What happens to an installation: faults and quiet points, in milliseconds since the start. At a
+ * quiet point all faults are over and senders pause; within {@link #QUIET} all must be visible.
+ *
+ * @param quietMillis ascending; the run ends {@link #QUIET} after the last one
+ * @param faults by their begin; each ends before the next quiet point
+ */
+public record Schedule(List<Long> quietMillis, List<Fault> faults) {
+  /** The limit of the time from the end of all faults until all that was accepted is visible. */
+  public static final Duration QUIET = Duration.ofMinutes(4);
+
+  private static final String QUIET_WORD = " quiet";
+  private static final Comparator<Fault> BY_BEGIN = Comparator.comparingLong(Fault::atMillis);
+
+  public Schedule {
+    quietMillis = List.copyOf(quietMillis);
+    faults = faults.stream().sorted(BY_BEGIN).toList();
+    if (quietMillis.isEmpty()) {
+      throw new IllegalArgumentException("a schedule needs a quiet point");
+    }
+  }
+
+  public long endMillis() {
+    return quietMillis.getLast() + QUIET.toMillis();
+  }
+
+  /** Returns the same quiet points with other faults. */
+  public Schedule with(List<Fault> others) {
+    return new Schedule(quietMillis, others);
+  }
+
+  /** Returns the part that ends with a quiet point. */
+  public Schedule until(long quiet) {
+    return new Schedule(
+        quietMillis.stream().filter(one -> one <= quiet).toList(),
+        faults.stream().filter(fault -> fault.atMillis() < quiet).toList());
+  }
+
+  /** Returns a line for each fault and quiet point, by time. {@link #read} reads them. */
+  public List<String> lines() {
+    List<String> lines = new ArrayList<>();
+    int next = 0;
+    for (long quiet : quietMillis) {
+      while (next < faults.size() && faults.get(next).atMillis() < quiet) {
+        lines.add(FaultText.write(faults.get(next++)));
+      }
+      lines.add(FaultText.time(quiet) + QUIET_WORD);
+    }
+    return lines;
+  }
+
+  /**
+   * @throws IllegalArgumentException if a line is malformed
+   */
+  public static Schedule read(List<String> lines) {
+    List<Long> quiet = new ArrayList<>();
+    List<Fault> faults = new ArrayList<>();
+    for (String line : lines) {
+      if (line.endsWith(QUIET_WORD)) {
+        quiet.add(FaultText.millis(line.substring(0, line.length() - QUIET_WORD.length())));
+      } else {
+        faults.add(FaultText.read(line));
+      }
+    }
+    return new Schedule(quiet, faults);
+  }
+
+  /** Returns {@code h:mm:ss.mmm}. */
+  public static String time(long millis) {
+    return FaultText.time(millis);
+  }
+}

@@ -1,0 +1,66 @@
+package org.traceetl.perf.simulate.fault;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+final class ScheduleTest {
+  private static final Fleet FLEET = new Fleet(5, 2, 2);
+
+  @Test
+  void aDrawnScheduleReadsBackFromItsText() {
+    Schedule drawn = Drawing.draw(7, FLEET, Duration.ofHours(20), 2);
+
+    assertThat(Schedule.read(drawn.lines())).isEqualTo(drawn);
+  }
+
+  @Test
+  void aSeedRepeatsItsScheduleAndAnotherDoesNot() {
+    Schedule drawn = Drawing.draw(7, FLEET, Duration.ofHours(2), 1);
+
+    assertThat(Drawing.draw(7, FLEET, Duration.ofHours(2), 1)).isEqualTo(drawn);
+    assertThat(Drawing.draw(8, FLEET, Duration.ofHours(2), 1)).isNotEqualTo(drawn);
+  }
+
+  @Test
+  void eachKindIsDrawnAndEndsBeforeTheNextQuietPoint() {
+    Schedule drawn = Drawing.draw(1, FLEET, Duration.ofHours(100), 1);
+
+    assertThat(drawn.faults().stream().map(Object::getClass).distinct())
+        .hasSameSizeAs(Fault.class.getPermittedSubclasses());
+    assertThat(drawn.faults())
+        .allSatisfy(fault -> {
+          long quiet =
+              drawn.quietMillis().stream()
+                  .filter(one -> one > fault.atMillis())
+                  .findFirst()
+                  .orElseThrow();
+          assertThat(fault.endMillis()).isLessThan(quiet);
+        });
+  }
+
+  @Test
+  void faultsOccurAtTheirMeanRate() {
+    Schedule drawn = Drawing.draw(1, FLEET, Duration.ofHours(100), 1);
+
+    assertThat(drawn.faults().size() / (drawn.endMillis() / 60_000.0)).isBetween(0.9, 1.1);
+  }
+
+  @Test
+  void aFaultIsWrittenWithItsTimeKindAndComponents() {
+    Fault crash = new Fault.Crash(62_500, Target.agent(1), 37, 4_200);
+
+    assertThat(FaultText.write(crash))
+        .isEqualTo("0:01:02.500 crash target=agent-1 operations=37 lasts-millis=4200");
+  }
+
+  @Test
+  void anUnknownKindIsRefusedWithTheKnownOnes() {
+    assertThatThrownBy(() -> Schedule.read(List.of("0:00:01.000 quake target=agent-1")))
+        .hasMessageContaining("quake")
+        .hasMessageContaining("broker-crash");
+  }
+}
