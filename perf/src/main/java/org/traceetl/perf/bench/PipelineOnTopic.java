@@ -9,6 +9,7 @@ import org.traceetl.server.config.JournalConfig;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.consume.Aggregation;
+import org.traceetl.server.consume.SpanConsumer;
 import org.traceetl.server.consume.SpanPipeline;
 import org.traceetl.server.consume.SpanPipelineMetrics;
 import org.traceetl.server.journal.JournalCounters;
@@ -51,6 +52,7 @@ final class PipelineOnTopic implements AutoCloseable {
     pipeline =
         new SpanPipeline(
             config,
+            SpanConsumer.rocketMq(config, Clocks.SYSTEM),
             journal.lease(),
             windows,
             aggregation,

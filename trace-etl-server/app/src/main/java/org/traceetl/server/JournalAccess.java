@@ -1,18 +1,18 @@
 package org.traceetl.server;
 
-import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.random.RandomGenerator;
 import org.traceetl.common.Clocks;
 import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.config.JournalConfig;
 import org.traceetl.server.consume.Aggregation;
 import org.traceetl.server.decode.Messages;
+import org.traceetl.server.journal.BrokerLogs;
 import org.traceetl.server.journal.JournalCounters;
 import org.traceetl.server.journal.JournalTiming;
 import org.traceetl.server.journal.chain.LogJournals;
 import org.traceetl.server.journal.log.AuthenticatedLogs;
 import org.traceetl.server.journal.log.JournalKeys;
-import org.traceetl.server.journal.log.RocketMqLogs;
 import org.traceetl.server.profile.ProfileParts;
 
 /**
@@ -23,7 +23,7 @@ import org.traceetl.server.profile.ProfileParts;
 record JournalAccess(
     ProfileParts profile,
     Aggregation aggregation,
-    RocketMqLogs logs,
+    BrokerLogs logs,
     JournalKeys keys,
     JournalCounters counters,
     LogJournals journals) {
@@ -31,9 +31,10 @@ record JournalAccess(
   private static final Duration TIMEOUT = Duration.ofSeconds(3);
 
   /** Returns the access with logs that are not started. */
-  static JournalAccess of(ServerConfig config, Clocks clocks) {
+  static JournalAccess of(ServerConfig config, ServerPlatform platform) {
+    Clocks clocks = platform.clocks();
+    RandomGenerator random = platform.random();
     ProfileParts profile = ProfileParts.of(config);
-    var random = new SecureRandom();
     var aggregation =
         Aggregation.builder(random::nextLong)
             .series(config.series())
@@ -51,7 +52,7 @@ record JournalAccess(
             ? null
             : new JournalKeys(journal.keysFile(), journal.acceptUnsigned(), clocks.nanoClock());
     var counters = new JournalCounters();
-    var logs = new RocketMqLogs(config.rocketmq(), journal.topic(), TIMEOUT, clocks);
+    BrokerLogs logs = platform.brokers().logs(config.rocketmq(), journal.topic(), TIMEOUT, clocks);
     var journals =
         new LogJournals(
             keys == null ? logs : new AuthenticatedLogs(logs, journal.topic(), keys, counters),

@@ -4,10 +4,9 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.Set;
 import java.util.stream.Collectors;
-import org.traceetl.common.Clocks;
 import org.traceetl.server.binding.ServerConfig;
+import org.traceetl.server.journal.BrokerLogs;
 import org.traceetl.server.journal.chain.LogInspection;
-import org.traceetl.server.journal.log.RocketMqLogs;
 import org.traceetl.server.window.QueueId;
 
 /** Shows an operator the journal of a queue. It claims no queue and joins no consumer group. */
@@ -33,8 +32,8 @@ final class JournalCommand {
    * @throws IOException if the journal cannot be read, or a write is not confirmed
    */
   void run(String name, Action action) throws IOException, InterruptedException {
-    JournalAccess access = JournalAccess.of(config, Clocks.SYSTEM);
-    try (RocketMqLogs logs = access.logs()) {
+    JournalAccess access = JournalAccess.of(config, ServerPlatform.system());
+    try (BrokerLogs logs = access.logs()) {
       logs.start();
       action.on(
           new LogInspection(

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Supplier;
+import java.util.random.RandomGenerator;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
@@ -13,7 +14,6 @@ import org.traceetl.common.Clocks;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.server.assembly.DecisionsConfig;
 import org.traceetl.server.assembly.ServerContext;
-import org.traceetl.server.binding.Features;
 import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.component.Component;
 import org.traceetl.server.component.Components;
@@ -38,10 +38,11 @@ import org.traceetl.server.web.ServerComponents;
 import org.traceetl.server.window.QueueId;
 
 /** Constructs the components of a server: core, and the features of the list. */
-final class ServerAssembly implements ServerContext {
+public final class ServerAssembly implements ServerContext {
   private static final Logger log = LoggerFactory.getLogger(ServerAssembly.class);
 
   private final ServerConfig config;
+  private final ServerPlatform platform;
   private final Clocks clocks;
   private final ServerTelemetry telemetry;
   private final SpanPipelineMetrics metrics;
@@ -58,19 +59,20 @@ final class ServerAssembly implements ServerContext {
   private Supplier<Set<QueueId>> growing = Set::of;
   private boolean saidWhyItDoesNotDecide;
 
-  private ServerAssembly(ServerConfig config, Clocks clocks) {
+  private ServerAssembly(ServerConfig config, ServerPlatform platform) {
     this.config = config;
-    this.clocks = clocks;
+    this.platform = platform;
+    clocks = platform.clocks();
     telemetry = new ServerTelemetry(Version.text(), config.window().idle());
     metrics = new SpanPipelineMetrics(telemetry);
-    access = JournalAccess.of(config, clocks);
+    access = JournalAccess.of(config, platform);
     journal = new JournalComponent(access.logs(), access.journals(), access.counters());
     queues = new QueueWatch(access.logs(), config.rocketmq().topic(), clocks.wall());
     DecisionsConfig configured = config.feature(DecisionsConfig.class);
     decisionsConfig = configured == null ? null : configured.over(config.window().length());
     List<Feature> before = new ArrayList<>();
     List<Feature> after = new ArrayList<>();
-    for (FeatureType type : Features.ALL) {
+    for (FeatureType type : platform.features()) {
       ConfigSection<?, ?> section = type.section();
       Record own = section == null ? null : config.feature(section.type());
       (type.startsBeforeSpans() ? before : after).add(type.create(own, this));
@@ -90,8 +92,9 @@ final class ServerAssembly implements ServerContext {
    * @throws IllegalArgumentException if parts of the configuration do not fit together
    * @throws UncheckedIOException if the trace index cannot be opened
    */
-  static ServerComponents assemble(ServerConfig config, Clocks clocks) {
-    var assembly = new ServerAssembly(config, clocks);
+  public static ServerComponents assemble(ServerConfig config, ServerPlatform platform) {
+    var assembly = new ServerAssembly(config, platform);
+    Clocks clocks = platform.clocks();
     return new ServerComponents(
         assembly.telemetry,
         new Components(assembly.telemetry, assembly.inOrder, clocks.nanoClock()),
@@ -106,6 +109,7 @@ final class ServerAssembly implements ServerContext {
             .toList();
     return new SpanPipeline(
         config.rocketmq(),
+        platform.brokers().consumers(config.rocketmq(), clocks),
         config.journal().lease(),
         config.window(),
         access.aggregation(),
@@ -148,6 +152,11 @@ final class ServerAssembly implements ServerContext {
   @Override
   public Clocks clocks() {
     return clocks;
+  }
+
+  @Override
+  public RandomGenerator random() {
+    return platform.random();
   }
 
   @Override

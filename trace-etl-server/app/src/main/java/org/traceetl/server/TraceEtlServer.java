@@ -98,7 +98,7 @@ public final class TraceEtlServer implements AutoCloseable {
   }
 
   private static ServerComponents assemble(ServerConfig config) {
-    return ServerAssembly.assemble(config, Clocks.SYSTEM);
+    return ServerAssembly.assemble(config, ServerPlatform.system());
   }
 
   @Command(

@@ -18,7 +18,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.traceetl.common.Clocks;
 import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.MetricsConfig.QueueLabel;
@@ -201,7 +200,7 @@ final class DocumentationTest {
                 null,
                 d.web(),
                 d.drainWithin()),
-            Clocks.SYSTEM)) {
+            ServerPlatform.system())) {
       return new String(server.telemetry().families(Format.OPENMETRICS), UTF_8);
     }
   }

@@ -20,10 +20,9 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.traceetl.common.Clocks;
 import org.traceetl.server.binding.ServerConfig;
+import org.traceetl.server.journal.BrokerLogs;
 import org.traceetl.server.journal.JournalCounters;
-import org.traceetl.server.journal.log.RocketMqLogs;
 import org.traceetl.server.web.WebServer;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.testkit.TestRocketMq;
@@ -91,9 +90,9 @@ class JournalCommandTest {
   /** Takes a queue as a server does, and returns the log's messages. */
   private List<byte[]> take(int queue, String... more) throws Exception {
     ServerConfig config = WebServer.check(arguments(more));
-    JournalAccess access = JournalAccess.of(config, Clocks.SYSTEM);
+    JournalAccess access = JournalAccess.of(config, ServerPlatform.system());
     counters = access.counters();
-    try (RocketMqLogs logs = access.logs()) {
+    try (BrokerLogs logs = access.logs()) {
       logs.start();
       QueueId id = new QueueId(BROKER, queue);
       access.journals().take(id).journal().release();

@@ -10,7 +10,6 @@ import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.traceetl.common.Clocks;
 import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.features.hotspot.HotspotFeature;
@@ -79,7 +78,7 @@ class OzheraConfigurationTest {
     try (var server =
         ServerAssembly.assemble(
             WebServer.check(List.of(PROFILE, "--trace-etl.ozhera.temporality=cumulative")),
-            Clocks.SYSTEM)) {
+            ServerPlatform.system())) {
       assertThat(server.components().of(DeltaFeature.class)).isEmpty();
       assertThat(server.components().of(PagesFeature.class)).hasSize(1);
     }
@@ -148,7 +147,8 @@ class OzheraConfigurationTest {
   @Test
   void hotspotsNeedNoLabelOfTheQueue() {
     try (var server =
-        ServerAssembly.assemble(WebServer.check(List.of(PROFILE, SCRAPERS)), Clocks.SYSTEM)) {
+        ServerAssembly.assemble(
+            WebServer.check(List.of(PROFILE, SCRAPERS)), ServerPlatform.system())) {
       assertThat(server.components().of(HotspotFeature.class))
           .singleElement()
           .satisfies(feature -> assertThat(feature.hotspots()).isNotNull());

@@ -219,7 +219,9 @@ class PackagesTest {
   static final ArchRule randomIsInjected =
       noClasses()
           .that()
-          .resideInAnyPackage(Parts.CORE)
+          .resideOutsideOfPackages(Parts.NOT_SIMULATED)
+          .and()
+          .areNotAssignableTo(ServerPlatform.class)
           .should()
           .accessTargetWhere(isOneOf("it is a source of random numbers", RANDOM_SOURCES));
 

@@ -29,6 +29,8 @@ final class Parts {
 
   static final String[] OZHERA = {SERVER + "ozhera.."};
 
+  static final String[] NOT_SIMULATED = {SERVER + "ozhera..", SERVER + "web.."};
+
   static final String[] BEYOND_FEATURES = {
     MAIN, SERVER + "binding..", SERVER + "web..", SERVER + "ozhera..",
   };

@@ -8,6 +8,7 @@ import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.SplittableRandom;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import org.traceetl.common.Clocks;
@@ -98,7 +99,8 @@ final class HandMadeService implements Feature {
             own.maxApplications(),
             own.maxOperations(),
             config.histogram().boundsNanos(),
-            () -> NOW);
+            () -> NOW,
+            new SplittableRandom(1));
     Profile profile = config.metrics().profile();
     OzheraConfig ozhera = (OzheraConfig) config.settings(new OzheraProfile());
     boolean isOzhera = profile instanceof OzheraProfile;
@@ -151,7 +153,8 @@ final class HandMadeService implements Feature {
             queue -> {
               throw new IOException("there is no journal");
             },
-            Clocks.SYSTEM);
+            Clocks.SYSTEM,
+            new SplittableRandom(1));
     double slowMillis = config.documents().slowerThan().toNanos() / 1e6;
     var live =
         new HistoryFeature(

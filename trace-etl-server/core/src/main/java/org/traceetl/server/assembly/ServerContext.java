@@ -2,6 +2,7 @@ package org.traceetl.server.assembly;
 
 import java.util.Set;
 import java.util.function.Supplier;
+import java.util.random.RandomGenerator;
 import org.traceetl.common.Clocks;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.server.config.CoreConfig;
@@ -34,6 +35,9 @@ public interface ServerContext {
   ServerTelemetry telemetry();
 
   Clocks clocks();
+
+  /** The source of random numbers. Thread-safe. */
+  RandomGenerator random();
 
   /** The applications near a limit of series. */
   CardinalityReports cardinality();

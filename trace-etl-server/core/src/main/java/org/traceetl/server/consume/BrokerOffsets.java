@@ -7,7 +7,7 @@ import org.apache.rocketmq.common.message.MessageQueue;
 import org.apache.rocketmq.remoting.exception.RemotingException;
 
 /** Offsets of a consumer group's queues at the brokers. Each call waits for its broker. */
-interface BrokerOffsets {
+public interface BrokerOffsets {
   /** Stands for a missing offset. */
   long NONE = -1;
 

@@ -7,10 +7,12 @@ import java.util.function.LongPredicate;
 import org.apache.rocketmq.client.exception.MQClientException;
 import org.apache.rocketmq.common.message.MessageExt;
 import org.apache.rocketmq.common.message.MessageQueue;
+import org.traceetl.common.Clocks;
+import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.rocketmq.Endpoint;
 
 /** A member of the span topic's consumer group, as a worker uses it. Simulations replace it. */
-interface SpanConsumer extends AutoCloseable {
+public interface SpanConsumer extends AutoCloseable {
   /** Starts consumers. */
   interface Connector {
     /**
@@ -25,6 +27,11 @@ interface SpanConsumer extends AutoCloseable {
     SpanConsumer connect(
         int worker, Endpoint endpoint, int pullThreads, Consumer<Set<MessageQueue>> assigned)
         throws MQClientException;
+  }
+
+  /** Returns a connector to RocketMQ's brokers by its own client. */
+  static Connector rocketMq(RocketMqConfig config, Clocks clocks) {
+    return RocketMqSpanConsumer.connector(config, clocks);
   }
 
   /** Returns the number of queues of the topic. */

@@ -47,6 +47,7 @@ public final class SpanPipeline implements Component {
   private boolean ended;
 
   /**
+   * @param consumers connects the workers to the brokers
    * @param lease how long the journal lets a queue be shown
    * @param journal stores the windows; not closed here
    * @param followers receive updates of each queue from its take-over to its release
@@ -54,6 +55,7 @@ public final class SpanPipeline implements Component {
    */
   public SpanPipeline(
       RocketMqConfig rocketMq,
+      SpanConsumer.Connector consumers,
       Duration lease,
       WindowConfig window,
       Aggregation aggregation,
@@ -68,7 +70,7 @@ public final class SpanPipeline implements Component {
     Worker.Shared shared =
         new Worker.Shared(
             rocketMq,
-            RocketMqSpanConsumer.connector(rocketMq, clocks),
+            consumers,
             aggregation,
             window.length().toMillis(),
             ownerships,

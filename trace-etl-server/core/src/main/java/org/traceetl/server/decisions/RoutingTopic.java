@@ -5,8 +5,8 @@ import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.traceetl.server.config.SigningConfig;
+import org.traceetl.server.journal.BrokerLogs;
 import org.traceetl.server.journal.JournalLog;
-import org.traceetl.server.journal.log.RocketMqLogs;
 import org.traceetl.server.window.QueueId;
 
 /**
@@ -16,7 +16,7 @@ import org.traceetl.server.window.QueueId;
  * @param fleetUpToDate whether the newest windows of each queue were seen
  */
 public record RoutingTopic(
-    RocketMqLogs logs,
+    BrokerLogs logs,
     String topic,
     String spanTopic,
     SigningConfig signing,

@@ -15,8 +15,8 @@ import org.traceetl.common.LogThrottle;
 import org.traceetl.common.Reason;
 import org.traceetl.common.SteppedThread;
 import org.traceetl.server.component.Component;
+import org.traceetl.server.journal.BrokerLogs;
 import org.traceetl.server.journal.JournalLog;
-import org.traceetl.server.journal.log.RocketMqLogs;
 import org.traceetl.server.rocketmq.Endpoint;
 import org.traceetl.server.window.QueueId;
 
@@ -29,7 +29,7 @@ public final class QueueWatch implements Component {
   private static final Logger log = LoggerFactory.getLogger(QueueWatch.class);
 
   /** The brokers of RocketMQ. */
-  private record RocketMqBrokers(RocketMqLogs logs, String topic) implements Brokers {
+  private record RocketMqBrokers(BrokerLogs logs, String topic) implements Brokers {
     @Override
     public Set<QueueId> queues() throws IOException, InterruptedException {
       return logs.readableSpanQueues();
@@ -74,7 +74,7 @@ public final class QueueWatch implements Component {
   /**
    * @param topic of the spans
    */
-  public QueueWatch(RocketMqLogs logs, String topic, InstantSource clock) {
+  public QueueWatch(BrokerLogs logs, String topic, InstantSource clock) {
     this(new RocketMqBrokers(logs, topic), clock);
   }
 

@@ -119,9 +119,12 @@ class SpanPipelineTest {
 
   private SpanPipeline start(int workers, Duration window, SpanPipelineMetrics listener) {
     WindowConfig windowConfig = new WindowConfig(window, window.multipliedBy(100));
+    RocketMqConfig config =
+        new RocketMqConfig(rocketMq.namesrvAddress(), topic, group(), null, null, workers);
     SpanPipeline pipeline =
         new SpanPipeline(
-            new RocketMqConfig(rocketMq.namesrvAddress(), topic, group(), null, null, workers),
+            config,
+            SpanConsumer.rocketMq(config, Clocks.SYSTEM),
             LEASE,
             windowConfig,
             aggregation(windowConfig),

@@ -4,8 +4,8 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import org.traceetl.server.component.Component;
 import org.traceetl.server.component.MetricRegistry;
+import org.traceetl.server.journal.BrokerLogs;
 import org.traceetl.server.journal.JournalCounters;
-import org.traceetl.server.journal.log.RocketMqLogs;
 import org.traceetl.server.rocketmq.Endpoint;
 
 /**
@@ -13,7 +13,7 @@ import org.traceetl.server.rocketmq.Endpoint;
  *
  * @param logs started here, and closed with the journals
  */
-public record JournalComponent(RocketMqLogs logs, LogJournals journals, JournalCounters counters)
+public record JournalComponent(BrokerLogs logs, LogJournals journals, JournalCounters counters)
     implements Component {
   @Override
   public void metrics(MetricRegistry registry) {

@@ -24,8 +24,8 @@ import org.traceetl.common.Clocks;
 import org.traceetl.common.Reason;
 import org.traceetl.common.TlsRefused;
 import org.traceetl.server.config.RocketMqConfig;
+import org.traceetl.server.journal.BrokerLogs;
 import org.traceetl.server.journal.JournalLog;
-import org.traceetl.server.journal.JournalLogs;
 import org.traceetl.server.rocketmq.RocketMqAccess;
 import org.traceetl.server.window.QueueId;
 
@@ -34,7 +34,7 @@ import org.traceetl.server.window.QueueId;
  * broker. All logs share one client. It is a producer's, which belongs to no consumer group and so
  * causes no rebalance.
  */
-public final class RocketMqLogs implements JournalLogs {
+public final class RocketMqLogs implements BrokerLogs {
   private static final String PRODUCER_GROUP = "trace-etl-journal";
 
   private final RocketMqConfig config;
@@ -71,11 +71,7 @@ public final class RocketMqLogs implements JournalLogs {
     producer.setCompressMsgBodyOverHowmuch(Integer.MAX_VALUE);
   }
 
-  /**
-   * Starts the client; no broker is needed yet. Call it once.
-   *
-   * @throws IOException if the client's own threads or files fail
-   */
+  @Override
   public void start() throws IOException {
     try {
       producer.start();
@@ -98,12 +94,7 @@ public final class RocketMqLogs implements JournalLogs {
     return open(client, topic, queue);
   }
 
-  /**
-   * Returns the lowest queue of another topic that can be both written and read.
-   *
-   * @return null if there is no such topic
-   * @throws IOException if that cannot be determined now
-   */
+  @Override
   public QueueId lowest(String other) throws IOException, InterruptedException {
     TopicRouteData route = route(client(), other);
     return route == null
@@ -113,7 +104,7 @@ public final class RocketMqLogs implements JournalLogs {
             .orElseThrow(() -> new IOException("Topic " + other + " has no queue"));
   }
 
-  /** Returns the log in a queue of another topic. */
+  @Override
   public JournalLog open(String other, QueueId queue) {
     return open(client(), other, queue);
   }
@@ -133,29 +124,17 @@ public final class RocketMqLogs implements JournalLogs {
         clocks.wall());
   }
 
-  /**
-   * Returns the queues that have a log now, whoever owns them.
-   *
-   * @throws IOException if they cannot be determined now
-   */
+  @Override
   public Set<QueueId> queues() throws IOException, InterruptedException {
     return queues(route(client(), topic));
   }
 
-  /**
-   * Returns the writable queues of the span topic, with or without a log.
-   *
-   * @throws IOException if they cannot be determined now
-   */
+  @Override
   public Set<QueueId> spanQueues() throws IOException, InterruptedException {
     return queues(route(client(), config.topic()));
   }
 
-  /**
-   * Returns the readable queues of the span topic, including those that are only to be drained.
-   *
-   * @throws IOException if they cannot be determined now
-   */
+  @Override
   public Set<QueueId> readableSpanQueues() throws IOException, InterruptedException {
     TopicRouteData route = route(client(), config.topic());
     Set<QueueId> all = new HashSet<>();
@@ -169,12 +148,7 @@ public final class RocketMqLogs implements JournalLogs {
     return all;
   }
 
-  /**
-   * Returns names of the clients in the servers' consumer group, from the brokers of the span topic
-   * that answer.
-   *
-   * @throws IOException if no broker answers
-   */
+  @Override
   public Set<String> members() throws IOException, InterruptedException {
     MQClientInstance client = client();
     TopicRouteData route = route(client, config.topic());

@@ -6,14 +6,15 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashSet;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.random.RandomGenerator;
 import org.traceetl.server.features.history.ApplicationMinutes.Application;
 import org.traceetl.server.features.history.ApplicationMinutes.Name;
 import org.traceetl.server.window.Books;
@@ -110,7 +111,7 @@ public final class History {
   private Set<QueueId> gone = new HashSet<>();
 
   /** Prefix of each tag, because two processes count differently. */
-  private final String process = UUID.randomUUID().toString().substring(0, 8);
+  private final String process;
 
   private final AtomicLong version = new AtomicLong();
   private final AtomicReference<Kept> kept = new AtomicReference<>(new Kept("", 0, List.of()));
@@ -128,7 +129,13 @@ public final class History {
    * @param maxOperations maximum number of operations of all applications, by name and kind
    * @param boundsNanos upper bounds of a series' finite buckets, ascending
    */
-  public History(int maxApplications, int maxOperations, long[] boundsNanos, InstantSource clock) {
+  public History(
+      int maxApplications,
+      int maxOperations,
+      long[] boundsNanos,
+      InstantSource clock,
+      RandomGenerator random) {
+    process = HexFormat.of().toHexDigits(random.nextInt());
     this.maxApplications = maxApplications;
     this.clock = clock;
     boundsMillis = new double[boundsNanos.length];

@@ -11,12 +11,12 @@ import org.traceetl.common.Clocks;
 import org.traceetl.server.component.Background;
 import org.traceetl.server.component.MetricRegistry;
 import org.traceetl.server.http.Feature;
+import org.traceetl.server.journal.BrokerLogs;
 import org.traceetl.server.journal.FleetWindows;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.journal.chain.JournalComponent;
 import org.traceetl.server.journal.chain.JournalTail;
 import org.traceetl.server.journal.chain.LogJournals;
-import org.traceetl.server.journal.log.RocketMqLogs;
 import org.traceetl.server.queues.KnownQueues;
 import org.traceetl.server.window.QueueId;
 
@@ -75,7 +75,7 @@ public final class HistoryFeature implements Feature {
   }
 
   /** The journals of the whole fleet. */
-  private record AllJournals(RocketMqLogs logs, LogJournals journals)
+  private record AllJournals(BrokerLogs logs, LogJournals journals)
       implements HistoryFollower.Journals {
     @Override
     public Set<QueueId> queues() throws IOException, InterruptedException {

@@ -28,7 +28,8 @@ public final class HistoryType implements FeatureType {
                 history.maxApplications(),
                 history.maxOperations(),
                 boundsNanos,
-                context.clocks().wall())
+                context.clocks().wall(),
+                context.random())
             : null;
     return new HistoryFeature(
             kept, context::queues, config.documents().slowerThan().toNanos() / NANOS_PER_MILLI)

@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -49,6 +48,7 @@ final class DocumentWriter {
   private final TraceIndex index;
   private final int batchDocuments;
   private final InstantSource clock;
+  private final RandomGenerator random;
 
   /**
    * Windows that the writing thread has not taken yet. Bounded by the room and one read of each
@@ -84,10 +84,12 @@ final class DocumentWriter {
   /**
    * @param batchDocuments maximum number of documents in one write
    */
-  DocumentWriter(TraceIndex index, int batchDocuments, InstantSource clock) {
+  DocumentWriter(
+      TraceIndex index, int batchDocuments, InstantSource clock, RandomGenerator random) {
     this.index = index;
     this.batchDocuments = batchDocuments;
     this.clock = clock;
+    this.random = random;
     failureLog = new LogThrottle(clock);
     refusalLog = new LogThrottle(clock);
   }
@@ -164,7 +166,7 @@ final class DocumentWriter {
     if (result.kept() > 0 || failures == failuresBefore) {
       failures -= failuresBefore;
     }
-    long pauseMillis = pauseMillis(failures, ThreadLocalRandom.current());
+    long pauseMillis = pauseMillis(failures, random);
     pausedUntilNanos = nowNanos + TimeUnit.MILLISECONDS.toNanos(pauseMillis);
     if (left.isEmpty()) {
       settle();

@@ -1,13 +1,12 @@
 package org.traceetl.server.features.index;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.Function;
+import java.util.random.RandomGenerator;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -34,27 +33,18 @@ public final class IndexFeature implements Feature {
    * @param index closed with this feature
    */
   public IndexFeature(
-      IndexConfig config, TraceIndex index, IndexFollower.Tails tails, Clocks clocks) {
+      IndexConfig config,
+      TraceIndex index,
+      IndexFollower.Tails tails,
+      Clocks clocks,
+      RandomGenerator random) {
     type = config.type();
     this.index = index;
     this.clocks = clocks;
     follower =
-        type == IndexConfig.Type.NONE ? null : new IndexFollower(index, config, tails, clocks);
-  }
-
-  /**
-   * Opens the configured index.
-   *
-   * @param layout layout of documents in Elasticsearch
-   * @throws UncheckedIOException if the index cannot be opened
-   */
-  public static IndexFeature open(
-      IndexConfig config, ElasticsearchLayout layout, IndexFollower.Tails tails, Clocks clocks) {
-    try {
-      return new IndexFeature(config, TraceIndex.open(config, layout, clocks), tails, clocks);
-    } catch (IOException e) {
-      throw new UncheckedIOException("the trace index cannot be opened: " + e.getMessage(), e);
-    }
+        type == IndexConfig.Type.NONE
+            ? null
+            : new IndexFollower(index, config, tails, clocks, random);
   }
 
   @Override

@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import java.util.random.RandomGenerator;
 import org.traceetl.common.Clocks;
 import org.traceetl.common.LogThrottle;
 import org.traceetl.common.SteppedTask;
@@ -51,10 +52,11 @@ public final class IndexFollower implements WindowFollower, Background {
    * @param index written only by this follower, which does not close it
    * @param tails used only by this follower
    */
-  public IndexFollower(TraceIndex index, IndexConfig config, Tails tails, Clocks clocks) {
+  public IndexFollower(
+      TraceIndex index, IndexConfig config, Tails tails, Clocks clocks, RandomGenerator random) {
     nanoTime = clocks.nanoClock();
     InstantSource clock = clocks.wall();
-    writer = new DocumentWriter(index, config.batchDocuments(), clock);
+    writer = new DocumentWriter(index, config.batchDocuments(), clock, random);
     LogThrottle throttle = new LogThrottle(clock);
     writing = SteppedThread.daemon("trace-index", this::write, throttle);
     readers =

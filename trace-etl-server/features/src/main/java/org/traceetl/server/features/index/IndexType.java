@@ -3,10 +3,13 @@ package org.traceetl.server.features.index;
 import static java.util.stream.Collectors.toCollection;
 import static org.traceetl.common.ConfigException.check;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.time.InstantSource;
 import java.util.ServiceLoader;
 import java.util.Set;
 import java.util.TreeSet;
+import org.traceetl.common.Clocks;
 import org.traceetl.server.assembly.ServerContext;
 import org.traceetl.server.config.ConfigSection;
 import org.traceetl.server.config.DocumentsConfig;
@@ -16,6 +19,13 @@ import org.traceetl.server.http.FeatureType;
 
 /** The trace index. */
 public final class IndexType implements FeatureType {
+  /** Opens the index that a configuration names. Simulations replace it. */
+  @FunctionalInterface
+  public interface Opener {
+    /** Opens the index. Does not wait for a remote store. */
+    TraceIndex open(IndexConfig config, Clocks clocks) throws IOException;
+  }
+
   private static final class Section implements ConfigSection<IndexKeys, IndexConfig> {
     @Override
     public String prefix() {
@@ -69,6 +79,19 @@ public final class IndexType implements FeatureType {
     }
   }
 
+  private final Opener opener;
+
+  /** Creates the feature with the stores of {@link IndexConfig.Type}. */
+  public IndexType() {
+    this((config, clocks) ->
+        TraceIndex.open(config, layout(config.elasticsearch(), clocks.wall()), clocks));
+  }
+
+  /** Creates the feature with another store. */
+  public IndexType(Opener opener) {
+    this.opener = opener;
+  }
+
   @Override
   public ConfigSection<IndexKeys, IndexConfig> section() {
     return new Section();
@@ -78,11 +101,20 @@ public final class IndexType implements FeatureType {
   public Feature create(Record own, ServerContext context) {
     IndexConfig config = (IndexConfig) own;
     String group = context.config().rocketmq().consumerGroup() + "-index";
-    return IndexFeature.open(
+    return new IndexFeature(
         config,
-        layout(config.elasticsearch(), context.clocks().wall()),
+        open(config, context.clocks()),
         queue -> context.journal().journals().tail(queue, group),
-        context.clocks());
+        context.clocks(),
+        context.random());
+  }
+
+  private TraceIndex open(IndexConfig config, Clocks clocks) {
+    try {
+      return opener.open(config, clocks);
+    } catch (IOException e) {
+      throw new UncheckedIOException("the trace index cannot be opened: " + e.getMessage(), e);
+    }
   }
 
   private static ElasticsearchLayout layout(IndexConfig.Elasticsearch config, InstantSource clock) {

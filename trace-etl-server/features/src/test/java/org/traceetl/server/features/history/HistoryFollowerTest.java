@@ -11,6 +11,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -45,7 +46,8 @@ final class HistoryFollowerTest {
   private final LogJournals journals = journals(logs);
   private long nowMillis = 1_795_219_200_000L;
   private long nowNanos = Long.MAX_VALUE - 1;
-  private final History history = new History(10, 20, BOUNDS_NANOS, this::now);
+  private final History history =
+      new History(10, 20, BOUNDS_NANOS, this::now, new SplittableRandom(1));
   private final List<SealedWindow> heard = new ArrayList<>();
   private final List<SeriesDefinition> definitions = new ArrayList<>();
   private boolean away;

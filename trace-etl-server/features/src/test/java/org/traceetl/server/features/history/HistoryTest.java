@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.SplittableRandom;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.traceetl.server.window.AcceptedBatches;
@@ -22,7 +23,8 @@ final class HistoryTest {
 
   private long nowMillis = 1_795_219_200_000L;
   private final History history =
-      new History(2, 4, BOUNDS_NANOS, () -> Instant.ofEpochMilli(nowMillis));
+      new History(
+          2, 4, BOUNDS_NANOS, () -> Instant.ofEpochMilli(nowMillis), new SplittableRandom(1));
 
   private static SpanSums sums(boolean failed, long... counts) {
     SpanSums sums = new SpanSums(counts.length);
@@ -292,7 +294,14 @@ final class HistoryTest {
 
     assertThat(history.tag()).isNotEqualTo(added);
     assertThat(history.totals(1).getFirst().interval().calls()).isEqualTo(1);
-    assertThat(new History(2, 4, BOUNDS_NANOS, () -> Instant.ofEpochMilli(nowMillis)).tag())
+    assertThat(
+            new History(
+                    2,
+                    4,
+                    BOUNDS_NANOS,
+                    () -> Instant.ofEpochMilli(nowMillis),
+                    new SplittableRandom(2))
+                .tag())
         .isNotEqualTo(before);
   }
 

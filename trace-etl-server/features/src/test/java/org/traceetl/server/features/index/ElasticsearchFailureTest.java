@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
+import java.util.SplittableRandom;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -47,7 +48,8 @@ final class ElasticsearchFailureTest {
             index,
             new IndexConfig(config.type(), BATCH, config.elasticsearch(), config.lucene()),
             queue -> journals.tail(queue, "servers-index"),
-            Clocks.SYSTEM);
+            Clocks.SYSTEM,
+            new SplittableRandom(1));
   }
 
   @AfterEach

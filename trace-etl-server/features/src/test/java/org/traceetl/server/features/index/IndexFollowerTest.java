@@ -12,6 +12,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.SplittableRandom;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.traceetl.common.Clocks;
@@ -64,7 +65,8 @@ final class IndexFollowerTest {
         new IndexConfig(
             IndexConfig.Type.LUCENE, BATCH, defaults.elasticsearch(), defaults.lucene()),
         tails,
-        new Clocks(() -> nowNanos, this::now));
+        new Clocks(() -> nowNanos, this::now),
+        new SplittableRandom(1));
   }
 
   /** A window of its queue's owner. */
@@ -417,7 +419,8 @@ final class IndexFollowerTest {
             index,
             IndexConfig.defaults(),
             queue -> throughSilence.tail(queue, GROUP),
-            new Clocks(System::nanoTime, this::now))) {
+            new Clocks(System::nanoTime, this::now),
+            new SplittableRandom(1))) {
       running.start();
       own(running, A);
       silent.awaitReader();

@@ -4,17 +4,17 @@ import java.io.IOException;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
+import org.traceetl.server.journal.BrokerLogs;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.journal.chain.JournalTail;
 import org.traceetl.server.journal.chain.LogJournals;
-import org.traceetl.server.journal.log.RocketMqLogs;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 
 /**
  * Stores scrapers' positions as offsets of consumer groups on the span topic, and reads journals.
  */
-public record BrokerPositions(RocketMqLogs logs, LogJournals journals, String spanTopic)
+public record BrokerPositions(BrokerLogs logs, LogJournals journals, String spanTopic)
     implements ScraperPositions {
   @Override
   public long load(QueueId queue, String group) throws IOException, InterruptedException {
