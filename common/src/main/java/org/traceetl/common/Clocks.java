@@ -5,15 +5,16 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * The source of a program's time. The main program passes {@link #SYSTEM} to its parts; tests and
- * simulations pass their own.
+ * The source of a program's time and threads. The main program passes {@link #SYSTEM} to its parts;
+ * tests and simulations pass their own.
  *
  * @param nanoClock nanoseconds from an arbitrary origin, monotonic; as {@link System#nanoTime}
  * @param wall the time of day, which an operator may set
- * @param pause how a thread waits
+ * @param pause how a step waits
+ * @param threads how threads are created, and wait between steps
  */
-public record Clocks(LongSupplier nanoClock, InstantSource wall, Pause pause) {
-  /** The clocks of the machine. */
+public record Clocks(LongSupplier nanoClock, InstantSource wall, Pause pause, Threads threads) {
+  /** The clocks and threads of the machine. */
   public static final Clocks SYSTEM = new Clocks(System::nanoTime, InstantSource.system());
 
   /** How a thread waits. */
@@ -25,6 +26,11 @@ public record Clocks(LongSupplier nanoClock, InstantSource wall, Pause pause) {
   /** Creates a source whose pauses take real time. */
   public Clocks(LongSupplier nanoClock, InstantSource wall) {
     this(nanoClock, wall, TimeUnit.NANOSECONDS::sleep);
+  }
+
+  /** Creates a source with the threads of the machine. */
+  public Clocks(LongSupplier nanoClock, InstantSource wall, Pause pause) {
+    this(nanoClock, wall, pause, Threads.SYSTEM);
   }
 
   /** Returns nanoseconds from an arbitrary origin. */

@@ -21,9 +21,11 @@ public final class SteppedThread implements AutoCloseable {
   /** How long {@link #close} waits for the current step of a daemon. */
   private static final Duration DAEMON_WAIT = Duration.ofSeconds(2);
 
+  private final Threads.Kind kind;
   private final SteppedTask task;
   private final SteppedTask.Parking parking = this::park;
   private final LogThrottle failureLog;
+  private final Threads threads;
   private final Thread thread;
 
   /** Not the permit of LockSupport alone: a lock that a step waits for would consume it. */
@@ -36,20 +38,29 @@ public final class SteppedThread implements AutoCloseable {
   private long retryNanos = RETRY_NANOS;
 
   /** Creates a platform thread that is not started. {@link #close} waits for its end. */
-  public SteppedThread(String name, SteppedTask task, LogThrottle failureLog) {
-    this(Thread.ofPlatform().name(name), task, failureLog);
+  public SteppedThread(Clocks clocks, String name, SteppedTask task, LogThrottle failureLog) {
+    this(clocks, Threads.Kind.PLATFORM, name, task, failureLog);
   }
 
-  /** Creates a thread that is not started. */
-  public SteppedThread(Thread.Builder builder, SteppedTask task, LogThrottle failureLog) {
+  private SteppedThread(
+      Clocks clocks, Threads.Kind kind, String name, SteppedTask task, LogThrottle failureLog) {
+    this.kind = kind;
     this.task = task;
     this.failureLog = failureLog;
-    thread = builder.unstarted(this::run);
+    threads = clocks.threads();
+    thread = threads.builder(kind).name(name).unstarted(this::run);
   }
 
   /** Creates a platform daemon that is not started: for steps that may wait long for others. */
-  public static SteppedThread daemon(String name, SteppedTask task, LogThrottle failureLog) {
-    return new SteppedThread(Thread.ofPlatform().name(name).daemon(), task, failureLog);
+  public static SteppedThread daemon(
+      Clocks clocks, String name, SteppedTask task, LogThrottle failureLog) {
+    return new SteppedThread(clocks, Threads.Kind.DAEMON, name, task, failureLog);
+  }
+
+  /** Creates a virtual thread that is not started. {@link #close} waits for it as for a daemon. */
+  public static SteppedThread virtual(
+      Clocks clocks, String name, SteppedTask task, LogThrottle failureLog) {
+    return new SteppedThread(clocks, Threads.Kind.VIRTUAL, name, task, failureLog);
   }
 
   /** Starts the thread, unless it was started or has ended. */
@@ -98,7 +109,7 @@ public final class SteppedThread implements AutoCloseable {
    * @return whether it has ended, or was not started
    */
   public boolean join(Duration atMost) throws InterruptedException {
-    return thread.getState() == Thread.State.NEW || thread.join(atMost);
+    return thread.getState() == Thread.State.NEW || threads.join(thread, atMost);
   }
 
   /** Ends the thread after the current step, and waits for it; for a daemon up to two seconds. */
@@ -107,10 +118,10 @@ public final class SteppedThread implements AutoCloseable {
     finish();
     try {
       // Not interrupted: Lucene closes its files when a thread that reads them is interrupted.
-      if (thread.isDaemon()) {
-        join(DAEMON_WAIT);
-      } else {
+      if (kind == Threads.Kind.PLATFORM) {
         thread.join();
+      } else {
+        join(DAEMON_WAIT);
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -167,7 +178,7 @@ public final class SteppedThread implements AutoCloseable {
 
   private void park(long nanos) {
     if (!woken.get() && !closed) {
-      LockSupport.parkNanos(this, nanos);
+      threads.park(this, nanos);
     }
     // Before the next step looks for work, so that no wake-up is lost.
     woken.set(false);

@@ -39,7 +39,7 @@ final class SteppedThreadTest {
   }
 
   private static SteppedThread thread(SteppedTask task) {
-    return new SteppedThread("test", task, new LogThrottle(System::nanoTime));
+    return new SteppedThread(Clocks.SYSTEM, "test", task, new LogThrottle(System::nanoTime));
   }
 
   @AfterEach
@@ -151,6 +151,7 @@ final class SteppedThreadTest {
     CountDownLatch goOn = new CountDownLatch(1);
     SteppedThread daemon =
         SteppedThread.daemon(
+            Clocks.SYSTEM,
             "test",
             () -> {
               goOn.await();

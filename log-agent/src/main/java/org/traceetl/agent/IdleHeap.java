@@ -4,6 +4,7 @@ import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import org.traceetl.common.Clocks;
 import org.traceetl.common.LogThrottle;
 import org.traceetl.common.SteppedTask;
 import org.traceetl.common.SteppedThread;
@@ -42,14 +43,14 @@ final class IdleHeap implements SteppedTask {
   }
 
   /** Starts to observe the heap of this JVM, until the JVM ends. */
-  static void watch(LongSupplier nanoClock) {
+  static void watch(Clocks clocks) {
     ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     IdleHeap heap =
         new IdleHeap(
             threads::getTotalThreadAllocatedBytes,
             () -> ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getCommitted(),
             System::gc);
-    SteppedThread.daemon("idle-heap", heap, new LogThrottle(nanoClock)).start();
+    SteppedThread.daemon(clocks, "idle-heap", heap, new LogThrottle(clocks.nanoClock())).start();
   }
 
   /** Collects if a busy period has just ended and the heap is large. */

@@ -125,7 +125,7 @@ public final class LogAgent implements Callable<Integer> {
     MemoryBounds.of(config.config()).tell();
     // An agent without one of its threads would look alive but do nothing.
     Thread.setDefaultUncaughtExceptionHandler(LogAgent::exitAfter);
-    IdleHeap.watch(Clocks.SYSTEM.nanoClock());
+    IdleHeap.watch(Clocks.SYSTEM);
     Duration timeout = Duration.ofMillis(config.config().drainTimeoutMillis());
     // SIGTERM and SIGINT run this hook; the JVM exits when it returns.
     Runtime.getRuntime()

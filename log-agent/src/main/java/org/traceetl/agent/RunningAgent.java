@@ -86,7 +86,7 @@ public final class RunningAgent implements AutoCloseable {
       StateDirectory state = open(StateDirectory.open(config.stateDirectory()));
       AgentIdentity identity = AgentIdentity.next(state);
       log.info("Agent {}, epoch {}, state in {}", identity.id(), identity.epoch(), state.path());
-      reloader = open(new Reloader(metrics.add(new ReloadMetrics()), clocks.nanoClock()));
+      reloader = open(new Reloader(metrics.add(new ReloadMetrics()), clocks));
       spool = open(Spool.open(config.spool(), identity, metrics.add(new SpoolMetrics()), clocks));
       RocketMqTransport.redirectClientLog(state.path().resolve("rocketmq-client-log"));
       RocketMqTransport transport =
@@ -101,7 +101,7 @@ public final class RunningAgent implements AutoCloseable {
                   transport,
                   spool,
                   publishMetrics,
-                  clocks.nanoClock(),
+                  clocks,
                   RandomGenerator.getDefault()));
       publisher.start();
       LiveRules rules =
@@ -118,7 +118,7 @@ public final class RunningAgent implements AutoCloseable {
                   identity,
                   spool,
                   metrics.add(new PipelineMetrics()),
-                  clocks.nanoClock(),
+                  clocks,
                   spool::nowMillis));
       pipeline.router(routing.router());
       pipeline.filters(new Filters(rules.filters()));
@@ -138,7 +138,7 @@ public final class RunningAgent implements AutoCloseable {
                   pipeline,
                   places.stream().filter(place -> !RingSource.isOne(place)).toList(),
                   metrics.add(new FileMetrics()),
-                  clocks.nanoClock()));
+                  clocks));
       files.start();
       rings =
           open(
@@ -215,7 +215,7 @@ public final class RunningAgent implements AutoCloseable {
               publisher.topology(topology);
               file.save(topology);
             },
-            clocks.nanoClock()))
+            clocks))
         .start();
   }
 

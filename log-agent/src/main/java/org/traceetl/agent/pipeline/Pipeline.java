@@ -23,6 +23,7 @@ import org.traceetl.agent.route.Topology;
 import org.traceetl.agent.spool.Frame;
 import org.traceetl.agent.spool.Spool;
 import org.traceetl.agent.state.AgentIdentity;
+import org.traceetl.common.Clocks;
 import org.traceetl.common.LogThrottle;
 import org.traceetl.common.SteppedTask;
 import org.traceetl.common.SteppedThread;
@@ -82,13 +83,13 @@ public final class Pipeline implements Intake, SteppedTask, AutoCloseable {
       AgentIdentity identity,
       Spool spool,
       PipelineMetrics metrics,
-      LongSupplier nanoClock,
+      Clocks clocks,
       LongSupplier millis) {
     this.config = config;
     this.spool = spool;
     this.frame = new Frame(identity, millis);
     this.metrics = metrics;
-    this.nanoClock = nanoClock;
+    nanoClock = clocks.nanoClock();
     this.lingerNanos = TimeUnit.MILLISECONDS.toNanos(config.lingerMillis());
     // Half a frame: batches repeat their resource, and may be larger than their payloads.
     this.commitBytes = Math.min(MOST_COMMIT_BYTES, spool.mostFrameBytes() / 2);
@@ -96,7 +97,7 @@ public final class Pipeline implements Intake, SteppedTask, AutoCloseable {
     // All batches of a payload are in memory before they are on disk.
     long mostFrameBytes = Math.min(spool.mostFrameBytes(), config.maxBytesInFlight());
     this.batcher = new Batcher(config, frame, mostFrameBytes, metrics);
-    this.thread = new SteppedThread("pipeline", this, new LogThrottle(nanoClock));
+    this.thread = new SteppedThread(clocks, "pipeline", this, new LogThrottle(nanoClock));
     metrics.gauge(
         "in_flight_bytes",
         "Bytes of accepted payloads that are not yet in the spool.",

@@ -97,7 +97,7 @@ public final class DecisionsWatch implements SteppedTask, AutoCloseable {
     this.topic = topic;
     kinds = List.of(hotspots, names);
     unixMillis = clocks.latestMillis();
-    thread = SteppedThread.daemon("decisions", this, new LogThrottle(clocks.nanoClock()));
+    thread = SteppedThread.daemon(clocks, "decisions", this, new LogThrottle(clocks.nanoClock()));
     Map<String, DoubleSupplier> counts = new TreeMap<>();
     for (Reason reason : Reason.values()) {
       LongAdder count = new LongAdder();

@@ -14,6 +14,7 @@ import org.traceetl.agent.route.Topology;
 import org.traceetl.agent.spool.Outlet;
 import org.traceetl.agent.spool.Spool;
 import org.traceetl.agent.spool.SpooledBatch;
+import org.traceetl.common.Clocks;
 import org.traceetl.common.LogThrottle;
 import org.traceetl.common.SteppedTask;
 import org.traceetl.common.SteppedThread;
@@ -49,14 +50,14 @@ public final class Publisher implements Outlet, SteppedTask, AutoCloseable {
       Transport transport,
       Spool spool,
       PublishMetrics metrics,
-      LongSupplier nanoClock,
+      Clocks clocks,
       RandomGenerator random) {
     this.spool = spool;
-    this.nanoClock = nanoClock;
+    nanoClock = clocks.nanoClock();
     this.sender =
         new QueueSender(options, transport, spool, metrics, nanoClock, random, this::submit);
     this.nextCheckNanos = nanoClock.getAsLong();
-    this.thread = new SteppedThread("publisher", this, new LogThrottle(nanoClock));
+    this.thread = new SteppedThread(clocks, "publisher", this, new LogThrottle(nanoClock));
     metrics.gauge(
         "broker_available",
         "1 while at least one broker of the topic can be reached, else 0.",

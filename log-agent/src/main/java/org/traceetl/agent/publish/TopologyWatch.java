@@ -5,12 +5,12 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.agent.config.PublishConfig;
 import org.traceetl.agent.route.Topology;
+import org.traceetl.common.Clocks;
 import org.traceetl.common.LogThrottle;
 import org.traceetl.common.SteppedTask;
 import org.traceetl.common.SteppedThread;
@@ -45,13 +45,13 @@ public final class TopologyWatch implements SteppedTask, AutoCloseable {
       PublishConfig config,
       Supplier<Optional<Topology>> lastKnown,
       Consumer<Topology> listener,
-      LongSupplier nanoClock) {
-    failureLog = new LogThrottle(Duration.ofSeconds(30), nanoClock);
+      Clocks clocks) {
+    failureLog = new LogThrottle(Duration.ofSeconds(30), clocks.nanoClock());
     this.transport = transport;
     this.config = config;
     this.lastKnown = lastKnown;
     this.listener = listener;
-    thread = SteppedThread.daemon("topology", this, new LogThrottle(nanoClock));
+    thread = SteppedThread.daemon(clocks, "topology", this, new LogThrottle(clocks.nanoClock()));
   }
 
   /** Starts the thread, which requests the queues at once. */

@@ -8,6 +8,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.traceetl.common.Clocks;
 import org.traceetl.common.LogThrottle;
 import org.traceetl.common.SteppedTask;
 import org.traceetl.common.SteppedThread;
@@ -67,10 +68,10 @@ public final class Reloader implements SteppedTask, AutoCloseable {
   private final SteppedThread thread;
   private boolean started;
 
-  public Reloader(ReloadMetrics metrics, LongSupplier nanoClock) {
+  public Reloader(ReloadMetrics metrics, Clocks clocks) {
     this.metrics = metrics;
-    this.nanoClock = nanoClock;
-    thread = new SteppedThread("reload", this, new LogThrottle(nanoClock));
+    nanoClock = clocks.nanoClock();
+    thread = new SteppedThread(clocks, "reload", this, new LogThrottle(nanoClock));
   }
 
   /**

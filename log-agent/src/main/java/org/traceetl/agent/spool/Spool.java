@@ -93,7 +93,7 @@ public final class Spool implements AutoCloseable {
     recovery.answered.goOn(startMillis);
     failureLog = new LogThrottle(nanoClock);
     flusher = new Flusher(failureLog);
-    flusherThread = new SteppedThread("spool-flush", flusher, new LogThrottle(nanoClock));
+    flusherThread = new SteppedThread(clocks, "spool-flush", flusher, new LogThrottle(nanoClock));
     settled = new SettledSegments(segments, flusher, failureLog);
     state = new SpoolState(recovery.places, recovery.answered, agent, this::nowMillis);
     for (Segment segment : recovery.segments) {

@@ -55,6 +55,7 @@ import org.traceetl.agent.spool.TestSpool;
 import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.agent.telemetry.AgentMetrics;
 import org.traceetl.agent.telemetry.MetricValues;
+import org.traceetl.common.Clocks;
 import org.traceetl.common.ConfigException;
 import org.traceetl.proto.Rejection;
 import org.traceetl.proto.SpanBatchReader;
@@ -665,7 +666,7 @@ final class PipelineTest {
             IDENTITY,
             spool,
             metrics.add(new PipelineMetrics()),
-            System::nanoTime,
+            Clocks.SYSTEM,
             this::batchMillis);
     pipeline.router(new Router(RoutingRules.defaults()));
     if (queues > 0) {

@@ -6,6 +6,7 @@ import com.sun.management.ThreadMXBean;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -27,6 +28,7 @@ import org.traceetl.agent.spool.SpoolMetrics;
 import org.traceetl.agent.spool.SpooledBatch;
 import org.traceetl.agent.spool.TestSpool;
 import org.traceetl.agent.state.AgentIdentity;
+import org.traceetl.common.Clocks;
 
 /**
  * Tests allocation from a request's bytes to frames on disk. A span allocates nothing, a batch its
@@ -59,7 +61,7 @@ final class TranscodingAllocationTest {
             identity,
             spool,
             new PipelineMetrics(),
-            () -> nowNanos,
+            new Clocks(() -> nowNanos, InstantSource.system()),
             System::currentTimeMillis);
     pipeline.router(new Router(RoutingRules.defaults()));
     pipeline.topology(TestTopology.topology(8));

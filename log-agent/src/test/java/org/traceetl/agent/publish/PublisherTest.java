@@ -9,6 +9,7 @@ import static org.traceetl.agent.telemetry.MetricValues.value;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -29,6 +30,7 @@ import org.traceetl.agent.spool.Spool;
 import org.traceetl.agent.spool.SpoolMetrics;
 import org.traceetl.agent.spool.TestSpool;
 import org.traceetl.agent.state.AgentIdentity;
+import org.traceetl.common.Clocks;
 
 final class PublisherTest {
   private static final BrokerQueue A = new BrokerQueue("broker-a", 0);
@@ -339,7 +341,7 @@ final class PublisherTest {
             transport,
             spool,
             metrics,
-            nowNanos::get,
+            new Clocks(nowNanos::get, InstantSource.system()),
             new SplittableRandom(epoch));
     publisher.routes(routed::set);
     publisher.start();

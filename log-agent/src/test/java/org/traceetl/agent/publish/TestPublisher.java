@@ -3,6 +3,7 @@ package org.traceetl.agent.publish;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import org.traceetl.agent.spool.Spool;
+import org.traceetl.common.Clocks;
 
 /** Publishers that retry after milliseconds. */
 public final class TestPublisher {
@@ -16,7 +17,7 @@ public final class TestPublisher {
         transport,
         spool,
         metrics,
-        System::nanoTime,
+        Clocks.SYSTEM,
         new SplittableRandom(1));
   }
 

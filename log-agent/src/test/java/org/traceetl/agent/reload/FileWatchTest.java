@@ -17,6 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.agent.config.RoutingFile;
 import org.traceetl.agent.config.RoutingRules;
 import org.traceetl.agent.config.WatchedFile;
+import org.traceetl.common.Clocks;
 
 final class FileWatchTest {
   private final ReloadMetrics metrics = new ReloadMetrics();
@@ -142,7 +143,7 @@ final class FileWatchTest {
     Path data = Files.createSymbolicLink(directory.resolve("..data"), Path.of("..1"));
     Files.delete(file);
     Files.createSymbolicLink(file, Path.of("..data", "rules.yaml"));
-    try (Reloader reloader = new Reloader(metrics, System::nanoTime)) {
+    try (Reloader reloader = new Reloader(metrics, Clocks.SYSTEM)) {
       FileWatch<RoutingRules> watch = watch();
       assertThat(watch.first().standard().queues()).isEqualTo(6);
       reloader.add("rules", 10, watch);
@@ -158,7 +159,7 @@ final class FileWatchTest {
 
   @Test
   void aRequestIsHandledBeforeTheInterval() throws IOException {
-    try (Reloader reloader = new Reloader(metrics, System::nanoTime)) {
+    try (Reloader reloader = new Reloader(metrics, Clocks.SYSTEM)) {
       reloader.add("rules", 600_000, watch());
       reloader.start();
       queues("9");
@@ -170,7 +171,7 @@ final class FileWatchTest {
 
   @Test
   void anInvalidFileIsCountedOnce() throws IOException {
-    Reloader reloader = new Reloader(metrics, System::nanoTime);
+    Reloader reloader = new Reloader(metrics, Clocks.SYSTEM);
     reloader.add("rules", 600_000, watch());
     queues("none");
     for (int i = 0; i < 3; i++) {

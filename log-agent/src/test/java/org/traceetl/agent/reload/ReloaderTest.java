@@ -7,11 +7,12 @@ import java.io.IOException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.traceetl.common.Clocks;
 
 @Timeout(60)
 final class ReloaderTest {
   private final ReloadMetrics metrics = new ReloadMetrics();
-  private final Reloader reloader = new Reloader(metrics, System::nanoTime);
+  private final Reloader reloader = new Reloader(metrics, Clocks.SYSTEM);
 
   @Test
   void aFailedSourceDoesNotStopOthersAndIsCounted() {

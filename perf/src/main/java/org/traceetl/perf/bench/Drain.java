@@ -6,6 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
+import org.traceetl.common.Clocks;
 import org.traceetl.perf.bench.load.RenamedBatch;
 import org.traceetl.perf.bench.load.SpanStream;
 import org.traceetl.perf.bench.report.Durations;
@@ -108,7 +109,7 @@ final class Drain extends TopicDrain {
     Aggregation aggregation =
         Aggregation.builder(() -> 1).series(series).histogram(histogram).window(windows).build();
     SpanNaming naming = new SpanNaming(MetricsConfig.defaults(), series, histogram);
-    try (SpanPages pages = new SpanPages(naming, System::nanoTime, nanos -> {});
+    try (SpanPages pages = new SpanPages(naming, Clocks.SYSTEM, nanos -> {});
         PipelineOnTopic pipeline =
             new PipelineOnTopic(
                 config, JOURNAL_TOPIC, windows, aggregation, List.of(pages), listener)) {

@@ -67,7 +67,7 @@ public final class ServerAssembly implements ServerContext {
     metrics = new SpanPipelineMetrics(telemetry);
     access = JournalAccess.of(config, platform);
     journal = new JournalComponent(access.logs(), access.journals(), access.counters());
-    queues = new QueueWatch(access.logs(), config.rocketmq().topic(), clocks.wall());
+    queues = new QueueWatch(access.logs(), config.rocketmq().topic(), clocks);
     DecisionsConfig configured = config.feature(DecisionsConfig.class);
     decisionsConfig = configured == null ? null : configured.over(config.window().length());
     List<Feature> before = new ArrayList<>();

@@ -11,6 +11,7 @@ import java.util.function.LongSupplier;
 import org.traceetl.agent.config.FilesConfig;
 import org.traceetl.agent.flow.Checkpoint;
 import org.traceetl.agent.flow.Intake;
+import org.traceetl.common.Clocks;
 import org.traceetl.common.LogThrottle;
 import org.traceetl.common.SteppedTask;
 import org.traceetl.common.SteppedThread;
@@ -62,12 +63,12 @@ public final class FileSource implements SteppedTask, AutoCloseable {
       Intake intake,
       List<Checkpoint.Position> notes,
       FileMetrics metrics,
-      LongSupplier nanoClock)
+      Clocks clocks)
       throws IOException {
-    this.nanoClock = nanoClock;
+    nanoClock = clocks.nanoClock();
     pollNanos = TimeUnit.MILLISECONDS.toNanos(config.pollIntervalMillis());
     globs = config.paths();
-    thread = new SteppedThread("files", this, new LogThrottle(nanoClock));
+    thread = new SteppedThread(clocks, "files", this, new LogThrottle(nanoClock));
     nextLookNanos = nanoClock.getAsLong();
     Map<String, TailedFile> byKey = new LinkedHashMap<>();
     positions = new FilePositions(notes, byKey.keySet(), intake, this::later);

@@ -81,7 +81,7 @@ public final class RingSource implements SteppedTask, AutoCloseable {
     this.intake = intake;
     this.rhythm = rhythm;
     nanoClock = clocks.nanoClock();
-    thread = new SteppedThread("rings", this, new LogThrottle(nanoClock));
+    thread = new SteppedThread(clocks, "rings", this, new LogThrottle(nanoClock));
     lastWorkNanos = nanoClock.getAsLong();
     directory = new RingDirectory(config, rhythm, nanoClock);
     positions = new RingPositions(notes);

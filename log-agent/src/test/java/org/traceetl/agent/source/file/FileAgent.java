@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
@@ -14,6 +15,7 @@ import java.util.stream.LongStream;
 import java.util.zip.GZIPOutputStream;
 import org.traceetl.agent.config.FilesConfig;
 import org.traceetl.agent.source.payload.MemoryIntake;
+import org.traceetl.common.Clocks;
 
 /**
  * A source with its intake and a trace log. Tests step it: each {@link #run} passes some time and
@@ -58,7 +60,7 @@ final class FileAgent implements AutoCloseable {
             intake,
             intake.positions(),
             metrics,
-            () -> nowNanos);
+            new Clocks(() -> nowNanos, InstantSource.system()));
     run();
     return source;
   }

@@ -22,6 +22,7 @@ import org.traceetl.agent.config.FilesConfig;
 import org.traceetl.agent.flow.Checkpoint;
 import org.traceetl.agent.flow.Intake;
 import org.traceetl.agent.source.payload.MemoryIntake;
+import org.traceetl.common.Clocks;
 
 @Timeout(60)
 final class FileSourceTest {
@@ -87,7 +88,7 @@ final class FileSourceTest {
             intake,
             List.of(),
             new FileMetrics(),
-            System::nanoTime)) {
+            Clocks.SYSTEM)) {
       source.start();
       for (int first = 1; first < last; first += 51) {
         agent.append(lines(first, first));
@@ -421,7 +422,7 @@ final class FileSourceTest {
             intake,
             List.of(),
             new FileMetrics(),
-            System::nanoTime)) {
+            Clocks.SYSTEM)) {
       source.start();
       source.follow(List.of(agent.log.toString()));
 

@@ -14,6 +14,7 @@ import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
+import org.traceetl.common.Clocks;
 import org.traceetl.perf.bench.load.TouchedWindows;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.MetricsConfig;
@@ -57,7 +58,7 @@ public class PageBenchmark extends StepBenchmark {
     pages =
         new SpanPages(
             new SpanNaming(MetricsConfig.defaults(), SeriesConfig.defaults(), histogram),
-            System::nanoTime,
+            Clocks.SYSTEM,
             nanos -> {});
     pages.start();
     int stride = histogram.boundsMillis().size() + 1;

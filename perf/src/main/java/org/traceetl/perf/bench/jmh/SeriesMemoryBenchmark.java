@@ -17,6 +17,7 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
+import org.traceetl.common.Clocks;
 import org.traceetl.perf.bench.load.DistinctSeries;
 import org.traceetl.perf.bench.load.RenamedBatch;
 import org.traceetl.perf.bench.load.SpanStream;
@@ -94,7 +95,7 @@ public class SeriesMemoryBenchmark extends StepBenchmark {
     try (SpanPages pages =
         new SpanPages(
             new SpanNaming(MetricsConfig.defaults(), config, new HistogramConfig(null)),
-            System::nanoTime,
+            Clocks.SYSTEM,
             nanos -> {})) {
       pages.start();
       double base = heapBytes();

@@ -112,7 +112,7 @@ final class HandMadeService implements Feature {
                 isOzhera
                     ? new OzheraNaming(config.metrics(), ozhera)
                     : new SpanNaming(config.metrics(), config.series(), config.histogram()),
-                System::nanoTime,
+                Clocks.SYSTEM,
                 nanos -> {});
     deltas =
         givesDeltas

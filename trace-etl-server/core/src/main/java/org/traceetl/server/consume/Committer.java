@@ -40,7 +40,7 @@ final class Committer implements SteppedTask {
     this.metrics = metrics;
     this.clocks = clocks;
     throttle = new LogThrottle(clocks.wall());
-    thread = new SteppedThread("trace-etl-committer", this, throttle);
+    thread = new SteppedThread(clocks, "trace-etl-committer", this, throttle);
   }
 
   SteppedThread thread() {

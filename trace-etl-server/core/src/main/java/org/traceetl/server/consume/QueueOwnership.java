@@ -69,8 +69,8 @@ final class QueueOwnership implements SteppedTask {
     this.decoder = decoder;
     this.shared = shared;
     thread =
-        new SteppedThread(
-            Thread.ofVirtual().name("trace-etl-sealer-" + queue), this, shared.throttle());
+        SteppedThread.virtual(
+            shared.clocks(), "trace-etl-sealer-" + queue, this, shared.throttle());
     claim = new QueueClaim(queue, shared, permits, thread::wake);
     sealing = new QueueSealing(queue, shared);
     tendNanos = Math.clamp(shared.lease().toNanos() / CHECKS_PER_LEASE, 1, MAX_TEND_NANOS);

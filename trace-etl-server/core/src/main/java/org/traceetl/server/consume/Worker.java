@@ -125,7 +125,7 @@ final class Worker implements SteppedTask {
     clocks = shared.clocks();
     throttle = new LogThrottle(clocks.wall());
     decoder = shared.aggregation().newDecoder();
-    thread = new SteppedThread("trace-etl-worker-" + number, this, throttle);
+    thread = new SteppedThread(clocks, "trace-etl-worker-" + number, this, throttle);
   }
 
   SteppedThread thread() {

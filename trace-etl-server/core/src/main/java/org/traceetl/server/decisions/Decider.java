@@ -59,7 +59,7 @@ public abstract class Decider<R extends RoutingRecord>
         new PublishedRecord<>(
             topic, format, nothing, decisions, clock, nanoTime, throttle, this::adopted);
     // A daemon: a step may wait long for brokers, and its end must not delay that of the server.
-    this.thread = SteppedThread.daemon(thread, this::step, throttle);
+    this.thread = SteppedThread.daemon(clocks, thread, this::step, throttle);
     firstNanos = firstAfter.toNanos();
     dueNanos = nanoTime.getAsLong() + firstNanos;
   }

@@ -6,9 +6,9 @@ import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.traceetl.common.Clocks;
 import org.traceetl.common.LogThrottle;
 import org.traceetl.common.SteppedTask;
 import org.traceetl.common.SteppedThread;
@@ -81,9 +81,9 @@ public final class FoldThread<M> implements AutoCloseable {
   private volatile Throwable failure;
 
   /** Creates a thread that is not started. */
-  public FoldThread(Fold<M> fold, LongSupplier nanoClock) {
+  public FoldThread(Fold<M> fold, Clocks clocks) {
     this.fold = fold;
-    thread = SteppedThread.daemon("fold", new Steps(), new LogThrottle(nanoClock));
+    thread = SteppedThread.daemon(clocks, "fold", new Steps(), new LogThrottle(clocks.nanoClock()));
   }
 
   /** Starts the thread. Call it once. */

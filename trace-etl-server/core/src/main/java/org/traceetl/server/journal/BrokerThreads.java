@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Function;
+import org.traceetl.common.Clocks;
 import org.traceetl.common.LogThrottle;
 import org.traceetl.common.SteppedTask;
 import org.traceetl.common.SteppedThread;
@@ -21,6 +22,7 @@ public final class BrokerThreads<R extends SteppedTask> implements AutoCloseable
   private final String name;
   private final Function<String, R> newReader;
   private final LogThrottle throttle;
+  private final Clocks clocks;
 
   /** By broker. Bounded by the number of brokers that ever existed. */
   private final Map<String, Running<R>> running = new TreeMap<>();
@@ -34,7 +36,9 @@ public final class BrokerThreads<R extends SteppedTask> implements AutoCloseable
    * @param name prefix of the threads' names
    * @param newReader creates the reader of a broker
    */
-  public BrokerThreads(String name, Function<String, R> newReader, LogThrottle throttle) {
+  public BrokerThreads(
+      Clocks clocks, String name, Function<String, R> newReader, LogThrottle throttle) {
+    this.clocks = clocks;
     this.name = name;
     this.newReader = newReader;
     this.throttle = throttle;
@@ -53,7 +57,7 @@ public final class BrokerThreads<R extends SteppedTask> implements AutoCloseable
       return known.reader();
     }
     R reader = newReader.apply(broker);
-    SteppedThread thread = SteppedThread.daemon(name + "-" + broker, reader, throttle);
+    SteppedThread thread = SteppedThread.daemon(clocks, name + "-" + broker, reader, throttle);
     running.put(broker, new Running<>(reader, thread));
     if (started && !closed) {
       thread.start();

@@ -1,7 +1,6 @@
 package org.traceetl.server.queues;
 
 import java.io.IOException;
-import java.time.InstantSource;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -11,6 +10,7 @@ import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.traceetl.common.Clocks;
 import org.traceetl.common.LogThrottle;
 import org.traceetl.common.Reason;
 import org.traceetl.common.SteppedThread;
@@ -74,14 +74,14 @@ public final class QueueWatch implements Component {
   /**
    * @param topic of the spans
    */
-  public QueueWatch(BrokerLogs logs, String topic, InstantSource clock) {
-    this(new RocketMqBrokers(logs, topic), clock);
+  public QueueWatch(BrokerLogs logs, String topic, Clocks clocks) {
+    this(new RocketMqBrokers(logs, topic), clocks);
   }
 
-  QueueWatch(Brokers brokers, InstantSource clock) {
+  QueueWatch(Brokers brokers, Clocks clocks) {
     this.brokers = brokers;
-    throttle = new LogThrottle(clock);
-    thread = SteppedThread.daemon("trace-etl-queues", this::look, throttle);
+    throttle = new LogThrottle(clocks.wall());
+    thread = SteppedThread.daemon(clocks, "trace-etl-queues", this::look, throttle);
   }
 
   @Override

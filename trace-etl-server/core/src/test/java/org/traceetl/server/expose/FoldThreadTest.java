@@ -9,6 +9,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
+import org.traceetl.common.Clocks;
 
 class FoldThreadTest {
   private static final int INBOX_MESSAGES = 1_024;
@@ -48,7 +49,7 @@ class FoldThreadTest {
   @Test
   void aMessageThatComesWhileTheThreadEndsIsLeftOrRefused() throws Exception {
     var fold = new Failing();
-    var thread = new FoldThread<>(fold, System::nanoTime);
+    var thread = new FoldThread<>(fold, Clocks.SYSTEM);
     thread.start();
     thread.put(-1);
     fold.entered.await();
@@ -110,7 +111,7 @@ class FoldThreadTest {
   @Test
   void stepsReplaceTheThread() {
     var fold = new Recording();
-    var thread = new FoldThread<>(fold, System::nanoTime);
+    var thread = new FoldThread<>(fold, Clocks.SYSTEM);
     thread.put(1);
     thread.put(2);
     assertThat(thread.doWork()).isEqualTo(2);

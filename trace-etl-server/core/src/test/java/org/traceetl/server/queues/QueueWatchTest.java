@@ -3,7 +3,6 @@ package org.traceetl.server.queues;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.time.Clock;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
@@ -11,6 +10,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
+import org.traceetl.common.Clocks;
 import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.window.QueueId;
 
@@ -51,7 +51,7 @@ final class QueueWatchTest {
               return members;
             }
           },
-          Clock.systemUTC());
+          Clocks.SYSTEM);
 
   private static Map<String, String> owners(QueueWatch.Seen seen) {
     Map<String, String> owners = new TreeMap<>();

@@ -98,7 +98,7 @@ public final class DiscoveryFeature implements Feature {
     nanoTime = clocks.nanoClock();
     forgetAfterNanos = config.forgetAfter().toNanos();
     throttle = new LogThrottle(clocks.wall());
-    thread = SteppedThread.daemon("trace-etl-discovery", this::look, throttle);
+    thread = SteppedThread.daemon(clocks, "trace-etl-discovery", this::look, throttle);
   }
 
   /**

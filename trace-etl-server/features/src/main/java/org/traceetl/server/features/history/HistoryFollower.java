@@ -111,10 +111,13 @@ public final class HistoryFollower implements Background {
     nanoTime = clocks.nanoClock();
     throttle = new LogThrottle(clock);
     queuesDueNanos = nanoTime.getAsLong();
-    adding = SteppedThread.daemon("trace-history", this::add, throttle);
+    adding = SteppedThread.daemon(clocks, "trace-history", this::add, throttle);
     readers =
         new BrokerThreads<>(
-            "trace-history", broker -> new HistoryReader(handed, adding::wake, nanoTime), throttle);
+            clocks,
+            "trace-history",
+            broker -> new HistoryReader(handed, adding::wake, nanoTime),
+            throttle);
   }
 
   @Override

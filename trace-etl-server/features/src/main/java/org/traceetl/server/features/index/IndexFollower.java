@@ -58,9 +58,10 @@ public final class IndexFollower implements WindowFollower, Background {
     InstantSource clock = clocks.wall();
     writer = new DocumentWriter(index, config.batchDocuments(), clock, random);
     LogThrottle throttle = new LogThrottle(clock);
-    writing = SteppedThread.daemon("trace-index", this::write, throttle);
+    writing = SteppedThread.daemon(clocks, "trace-index", this::write, throttle);
     readers =
         new BrokerThreads<>(
+            clocks,
             "trace-index",
             broker -> new DocumentReader(tails, writer, writing::wake, clock, nanoTime, throttle),
             throttle);

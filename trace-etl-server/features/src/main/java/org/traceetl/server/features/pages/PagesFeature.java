@@ -27,7 +27,7 @@ public record PagesFeature(SpanPages pages, ServerTelemetry telemetry, LongSuppl
     return new PagesFeature(
         new SpanPages(
             naming,
-            clocks.nanoClock(),
+            clocks,
             telemetry.timer(
                     "trace_etl_page_render_seconds",
                     "Time to render the changed pages after a window.")

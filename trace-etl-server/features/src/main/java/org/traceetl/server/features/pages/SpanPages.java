@@ -16,6 +16,7 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
+import org.traceetl.common.Clocks;
 import org.traceetl.server.component.Background;
 import org.traceetl.server.expose.Encoding;
 import org.traceetl.server.expose.Family;
@@ -89,23 +90,23 @@ public final class SpanPages implements WindowFollower, Background {
   /**
    * @param renderedNanos receives, on the fold thread, the duration of each publication
    */
-  public SpanPages(Naming naming, LongSupplier nanoClock, LongConsumer renderedNanos) {
-    this(naming, nanoClock, renderedNanos, Runtime.getRuntime().maxMemory() / PLAIN_SHARE);
+  public SpanPages(Naming naming, Clocks clocks, LongConsumer renderedNanos) {
+    this(naming, clocks, renderedNanos, Runtime.getRuntime().maxMemory() / PLAIN_SHARE);
   }
 
   /**
    * @param maxPlainBytes approximate size up to which a plain page is stored as it is sent; larger
    *     pages are stored deflated and inflated during sending
    */
-  SpanPages(Naming naming, LongSupplier nanoClock, LongConsumer renderedNanos, long maxPlainBytes) {
+  SpanPages(Naming naming, Clocks clocks, LongConsumer renderedNanos, long maxPlainBytes) {
     this.naming = naming;
-    this.nanoClock = nanoClock;
+    nanoClock = clocks.nanoClock();
     this.renderedNanos = renderedNanos;
     this.maxPlainBytes = maxPlainBytes;
     for (int i = 0; i < askedNanos.length(); i++) {
       askedNanos.set(i, Long.MIN_VALUE);
     }
-    thread = new FoldThread<>(new OnFoldThread(), nanoClock);
+    thread = new FoldThread<>(new OnFoldThread(), clocks);
   }
 
   @Override

@@ -14,6 +14,7 @@ import java.util.TreeSet;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
+import org.traceetl.common.Clocks;
 import org.traceetl.server.expose.Encoding;
 import org.traceetl.server.expose.Family;
 import org.traceetl.server.expose.Format;
@@ -137,7 +138,7 @@ class KeptSectionsTest {
     SealedWindow sealed = window.seal();
     var naming = PageFixture.naming(PageFixture.OTEL);
     try (SpanPages shorter = PageFixture.started(naming);
-        SpanPages longer = new SpanPages(naming, System::nanoTime, nanos -> {}, SERIES * 100L)) {
+        SpanPages longer = new SpanPages(naming, Clocks.SYSTEM, nanos -> {}, SERIES * 100L)) {
       longer.start();
       for (SpanPages pages : List.of(shorter, longer)) {
         pages.window(sealed);

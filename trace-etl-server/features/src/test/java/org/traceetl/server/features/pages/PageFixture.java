@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeoutException;
 import java.util.zip.GZIPInputStream;
+import org.traceetl.common.Clocks;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.SeriesConfig;
@@ -51,7 +52,7 @@ final class PageFixture {
   }
 
   static SpanPages started(Naming naming) {
-    var pages = new SpanPages(naming, System::nanoTime, nanos -> {});
+    var pages = new SpanPages(naming, Clocks.SYSTEM, nanos -> {});
     pages.start();
     return pages;
   }

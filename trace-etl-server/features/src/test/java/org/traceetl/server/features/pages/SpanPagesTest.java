@@ -6,12 +6,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.traceetl.common.Clocks;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.expose.Encoding;
 import org.traceetl.server.expose.Format;
@@ -25,7 +27,10 @@ class SpanPagesTest {
 
   private final AtomicLong nanos = new AtomicLong();
   private final SpanPages pages =
-      new SpanPages(PageFixture.naming(PageFixture.OTEL), nanos::get, taken -> {});
+      new SpanPages(
+          PageFixture.naming(PageFixture.OTEL),
+          new Clocks(nanos::get, InstantSource.system()),
+          taken -> {});
 
   @AfterEach
   void close() {
@@ -191,7 +196,7 @@ class SpanPagesTest {
     try (var failing =
         new SpanPages(
             PageFixture.naming(PageFixture.OTEL),
-            nanos::get,
+            new Clocks(nanos::get, InstantSource.system()),
             taken -> {
               if (broken.get()) {
                 throw fault;
@@ -280,7 +285,7 @@ class SpanPagesTest {
 
   @Test
   void aQueueShowsByItselfWhenItsTimeComes() throws Exception {
-    var timed = new SpanPages(PageFixture.naming(PageFixture.OTEL), System::nanoTime, taken -> {});
+    var timed = new SpanPages(PageFixture.naming(PageFixture.OTEL), Clocks.SYSTEM, taken -> {});
     try (timed) {
       timed.start();
       timed.page(Encoding.TEXT, PageFixture.LONG);
@@ -364,7 +369,11 @@ class SpanPagesTest {
 
   @Test
   void stepsReplaceTheThread() {
-    var stepped = new SpanPages(PageFixture.naming(PageFixture.OTEL), nanos::get, taken -> {});
+    var stepped =
+        new SpanPages(
+            PageFixture.naming(PageFixture.OTEL),
+            new Clocks(nanos::get, InstantSource.system()),
+            taken -> {});
     stepped.released(Windows.QUEUE);
     assertThat(stepped.doWork()).isEqualTo(1);
     assertThat(stepped.doWork()).isZero();

@@ -97,12 +97,12 @@ public final class DeltaPages implements WindowFollower, Background {
     nanoClock = clocks.nanoClock();
     throttle = new LogThrottle(clocks.wall());
     retries = new BrokerRetries(nanoClock, throttle);
-    writer = new PositionWriter(positions, retries, nanoClock, throttle);
+    writer = new PositionWriter(positions, retries, clocks, throttle);
     finder =
         new PositionFinder(
-            positions, options.lookBack(), writer, retries, this::found, nanoClock, throttle);
+            positions, options.lookBack(), writer, retries, this::found, clocks, throttle);
     fold = new DeltaFold(options, finder, writer, writtenNanos, clocks);
-    thread = new FoldThread<>(fold, clocks.nanoClock());
+    thread = new FoldThread<>(fold, clocks);
   }
 
   @Override

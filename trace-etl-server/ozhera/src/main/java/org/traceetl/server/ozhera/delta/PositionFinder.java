@@ -11,6 +11,7 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.traceetl.common.Clocks;
 import org.traceetl.common.LogThrottle;
 import org.traceetl.common.SteppedTask;
 import org.traceetl.common.SteppedThread;
@@ -78,16 +79,16 @@ final class PositionFinder implements SteppedTask, AutoCloseable {
       PositionWriter writer,
       BrokerRetries retries,
       Consumer<Found> listener,
-      LongSupplier nanoClock,
+      Clocks clocks,
       LogThrottle throttle) {
     this.positions = positions;
     this.lookBack = lookBack;
     this.writer = writer;
     this.retries = retries;
     this.listener = listener;
-    this.nanoClock = nanoClock;
+    nanoClock = clocks.nanoClock();
     this.throttle = throttle;
-    thread = SteppedThread.daemon("scraper-search", this, throttle);
+    thread = SteppedThread.daemon(clocks, "scraper-search", this, throttle);
   }
 
   void start() {

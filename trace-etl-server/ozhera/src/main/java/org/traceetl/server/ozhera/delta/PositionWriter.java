@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.LongSupplier;
+import org.traceetl.common.Clocks;
 import org.traceetl.common.LogThrottle;
 import org.traceetl.common.SteppedTask;
 import org.traceetl.common.SteppedThread;
@@ -41,14 +42,11 @@ final class PositionWriter implements SteppedTask, AutoCloseable {
   private final Map<QueueDeltas, CompletableFuture<Void>> flushes = new HashMap<>();
 
   PositionWriter(
-      ScraperPositions positions,
-      BrokerRetries retries,
-      LongSupplier nanoClock,
-      LogThrottle throttle) {
+      ScraperPositions positions, BrokerRetries retries, Clocks clocks, LogThrottle throttle) {
     this.positions = positions;
     this.retries = retries;
-    this.nanoClock = nanoClock;
-    thread = SteppedThread.daemon("scraper-places", this, throttle);
+    nanoClock = clocks.nanoClock();
+    thread = SteppedThread.daemon(clocks, "scraper-places", this, throttle);
   }
 
   void start() {

@@ -17,6 +17,7 @@ import java.util.regex.Pattern;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
+import org.traceetl.common.Clocks;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.expose.Encoding;
 import org.traceetl.server.features.pages.SpanPages;
@@ -47,7 +48,7 @@ class CumulativePagesTest {
             new OzheraNaming(
                 metrics,
                 new OzheraConfig("staging", null, OzheraConfig.Temporality.CUMULATIVE, null, null)),
-            System::nanoTime,
+            Clocks.SYSTEM,
             nanos -> {});
     pages.start();
     return pages;
