@@ -1,0 +1,13 @@
+package org.traceetl.perf.simulate.check;
+
+/**
+ * The names of span metrics.
+ *
+ * @param calls counter of spans
+ * @param durations histogram of durations in milliseconds
+ */
+public record Naming(String calls, String durations) {
+  /** The names of profile {@code otel}. */
+  public static final Naming OTEL =
+      new Naming("traces_span_metrics_calls_total", "traces_span_metrics_duration_milliseconds");
+}

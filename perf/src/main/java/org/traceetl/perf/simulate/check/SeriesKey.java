@@ -1,0 +1,32 @@
+package org.traceetl.perf.simulate.check;
+
+import java.util.Comparator;
+import java.util.Map;
+
+/** The labels of a series of span metrics, without its queue. */
+public record SeriesKey(String service, String span, String kind, String status)
+    implements Comparable<SeriesKey> {
+  private static final Comparator<SeriesKey> ORDER =
+      Comparator.comparing(SeriesKey::service)
+          .thenComparing(SeriesKey::span)
+          .thenComparing(SeriesKey::kind)
+          .thenComparing(SeriesKey::status);
+
+  static SeriesKey of(Map<String, String> labels) {
+    return new SeriesKey(
+        labels.getOrDefault("service_name", ""),
+        labels.getOrDefault("span_name", ""),
+        labels.getOrDefault("span_kind", ""),
+        labels.getOrDefault("status_code", ""));
+  }
+
+  @Override
+  public int compareTo(SeriesKey other) {
+    return ORDER.compare(this, other);
+  }
+
+  @Override
+  public String toString() {
+    return service + " / " + span + " / " + kind + " / " + status;
+  }
+}

@@ -1,0 +1,201 @@
+package org.traceetl.perf.simulate.check;
+
+import java.util.Collection;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+import org.traceetl.testkit.PageSample;
+
+/**
+ * The counts that pages must show: each accepted span counts once. A span whose sender gave up may
+ * count or not.
+ */
+public final class Truth {
+  private static final double RELATIVE_ERROR = 1e-9;
+  private static final double NANOS_PER_MILLI = 1e6;
+
+  private final double[] boundsMillis;
+  private final Map<SeriesKey, Total> series = new TreeMap<>();
+  private final Map<String, Boolean> documents = new TreeMap<>();
+  private long spans;
+
+  /** The spans of a series: those that count, and those that may count as well. */
+  private static final class Total {
+    final long[] certain;
+    final long[] uncertain;
+    long certainNanos;
+    long uncertainNanos;
+
+    Total(int buckets) {
+      certain = new long[buckets];
+      uncertain = new long[buckets];
+    }
+  }
+
+  /** What pages show of a series: spans by bucket, the last of which has all, and their sum. */
+  private static final class Shown {
+    final double[] buckets;
+    double calls;
+    double count;
+    double sumMillis;
+
+    Shown(int buckets) {
+      this.buckets = new double[buckets];
+    }
+  }
+
+  /**
+   * @param boundsMillis of the pages' buckets, without infinity
+   */
+  public Truth(List<Double> boundsMillis) {
+    this.boundsMillis = boundsMillis.stream().mapToDouble(Double::doubleValue).toArray();
+  }
+
+  /**
+   * Adds a span.
+   *
+   * @param document its name in the index; null if the index need not have it
+   * @param certain whether its sender got a good answer
+   */
+  public void add(SeriesKey key, long durationNanos, String document, boolean certain) {
+    Total total = series.computeIfAbsent(key, unused -> new Total(boundsMillis.length + 1));
+    long[] buckets = certain ? total.certain : total.uncertain;
+    buckets[bucket(durationNanos / NANOS_PER_MILLI)]++;
+    if (certain) {
+      total.certainNanos += durationNanos;
+      spans++;
+    } else {
+      total.uncertainNanos += durationNanos;
+    }
+    if (document != null) {
+      documents.merge(document, certain, Boolean::logicalOr);
+    }
+  }
+
+  private int bucket(double millis) {
+    int bucket = 0;
+    while (bucket < boundsMillis.length && millis > boundsMillis[bucket]) {
+      bucket++;
+    }
+    return bucket;
+  }
+
+  /** Returns the number of spans that count. */
+  public long spans() {
+    return spans;
+  }
+
+  /** Compares the pages of all servers, read at one time, with what must be shown. */
+  public void compare(
+      Naming naming, Collection<List<PageSample>> pages, Consumer<String> differences) {
+    Map<SeriesKey, Shown> shown = new TreeMap<>();
+    pages.forEach(page -> page.forEach(sample -> add(naming, sample, shown)));
+    series.forEach((key, total) -> {
+      Shown found = shown.remove(key);
+      String difference =
+          difference(total, found == null ? new Shown(boundsMillis.length + 1) : found);
+      if (!difference.isEmpty()) {
+        differences.accept(key + ":" + difference);
+      }
+    });
+    shown.forEach((key, found) -> {
+      if (found.calls != 0 || found.count != 0) {
+        differences.accept(
+            String.format(Locale.ROOT, "%s: shows %.0f spans that nobody sent", key, found.calls));
+      }
+    });
+  }
+
+  private void add(Naming naming, PageSample sample, Map<SeriesKey, Shown> shown) {
+    String name = sample.name();
+    if (!name.startsWith(naming.calls()) && !name.startsWith(naming.durations())) {
+      return;
+    }
+    Shown to =
+        shown.computeIfAbsent(
+            SeriesKey.of(sample.labels()), key -> new Shown(boundsMillis.length + 1));
+    if (name.equals(naming.calls())) {
+      to.calls += sample.value();
+    } else if (name.equals(naming.durations() + "_count")) {
+      to.count += sample.value();
+    } else if (name.equals(naming.durations() + "_sum")) {
+      to.sumMillis += sample.value();
+    } else if (name.equals(naming.durations() + "_bucket")) {
+      to.buckets[bucketOf(sample.labels().get("le"))] += sample.value();
+    }
+  }
+
+  private int bucketOf(String bound) {
+    return bound.equals("+Inf") ? boundsMillis.length : bucket(Double.parseDouble(bound));
+  }
+
+  /** Returns what differs; empty if all values are possible. */
+  private String difference(Total total, Shown shown) {
+    StringBuilder text = new StringBuilder();
+    long least = 0;
+    long more = 0;
+    for (int i = 0; i <= boundsMillis.length; i++) {
+      least += total.certain[i];
+      more += total.uncertain[i];
+      difference(
+          i < boundsMillis.length
+              ? "spans up to " + boundsMillis[i] + " ms"
+              : "bucket of all spans",
+          least,
+          more,
+          shown.buckets[i],
+          text);
+    }
+    difference("calls", least, more, shown.calls, text);
+    difference("count of durations", least, more, shown.count, text);
+    double leastMillis = total.certainNanos / NANOS_PER_MILLI;
+    double mostMillis = (total.certainNanos + total.uncertainNanos) / NANOS_PER_MILLI;
+    double error = RELATIVE_ERROR * mostMillis;
+    if (shown.sumMillis < leastMillis - error || shown.sumMillis > mostMillis + error) {
+      text.append(
+          String.format(
+              Locale.ROOT,
+              " sum of durations is %.6f ms instead of %.6f to %.6f;",
+              shown.sumMillis,
+              leastMillis,
+              mostMillis));
+    }
+    return text.toString();
+  }
+
+  private static void difference(
+      String what, long least, long more, double shown, StringBuilder text) {
+    if (shown < least || shown > least + more) {
+      text.append(
+          more == 0
+              ? String.format(
+                  Locale.ROOT, " %s %.0f instead of %d (%+.0f);", what, shown, least, shown - least)
+              : String.format(
+                  Locale.ROOT, " %s %.0f instead of %d to %d;", what, shown, least, least + more));
+    }
+  }
+
+  /**
+   * Compares the documents of the index with the slow and failed spans.
+   *
+   * @param copies documents by name
+   */
+  public void compareDocuments(Map<String, Integer> copies, Consumer<String> differences) {
+    documents.forEach((document, certain) -> {
+      int found = copies.getOrDefault(document, 0);
+      if (found > 1) {
+        differences.accept("document " + document + " is in the index " + found + " times");
+      } else if (found == 0 && certain) {
+        differences.accept("document " + document + " is missing in the index");
+      }
+    });
+    new TreeMap<>(copies)
+        .forEach((document, times) -> {
+          if (!documents.containsKey(document)) {
+            differences.accept("document " + document + " is in the index, and nobody sent it");
+          }
+        });
+  }
+}

@@ -1,0 +1,113 @@
+package org.traceetl.perf.simulate.check;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.traceetl.testkit.PageSample;
+
+final class TruthTest {
+  private static final SeriesKey CART =
+      new SeriesKey("cart", "GET /", "SPAN_KIND_SERVER", "STATUS_CODE_OK");
+  private static final String LABELS =
+      "service_name=\"cart\",span_name=\"GET /\",span_kind=\"SPAN_KIND_SERVER\","
+          + "status_code=\"STATUS_CODE_OK\",trace_etl_queue=\"b/%d\"";
+
+  private final Truth truth = new Truth(List.of(10.0, 100.0));
+  private final List<String> differences = new ArrayList<>();
+
+  @Test
+  void theSumOverQueuesEqualsWhatWasSent() {
+    truth.add(CART, 5_000_000, null, true);
+    truth.add(CART, 100_000_000, null, true);
+
+    compare(page(1, 1, 1, 1, 5), page(2, 0, 1, 1, 100));
+
+    assertThat(differences).isEmpty();
+  }
+
+  @Test
+  void aSpanThatIsCountedTwiceIsFound() {
+    truth.add(CART, 5_000_000, null, true);
+
+    compare(page(1, 2, 2, 2, 10));
+
+    assertThat(differences).singleElement().asString().contains("calls 2 instead of 1 (+1)");
+  }
+
+  @Test
+  void aLostSpanIsFoundIfNoPageHasItsSeries() {
+    truth.add(CART, 5_000_000, null, true);
+
+    compare();
+
+    assertThat(differences).singleElement().asString().contains("calls 0 instead of 1");
+  }
+
+  @Test
+  void aSpanInTheWrongBucketIsFound() {
+    truth.add(CART, 50_000_000, null, true);
+
+    compare(page(1, 1, 1, 1, 50));
+
+    assertThat(differences)
+        .singleElement()
+        .asString()
+        .contains("spans up to 10.0 ms 1 instead of 0");
+  }
+
+  @Test
+  void aSpanWhoseSenderGaveUpMayCountOrNot() {
+    truth.add(CART, 5_000_000, "a", false);
+
+    compare();
+    compare(page(1, 1, 1, 1, 5));
+    truth.compareDocuments(Map.of(), differences::add);
+    truth.compareDocuments(Map.of("a", 1), differences::add);
+
+    assertThat(differences).isEmpty();
+  }
+
+  @Test
+  void aSeriesThatNobodySentIsFound() {
+    compare(page(1, 1, 1, 1, 5));
+
+    assertThat(differences).singleElement().asString().contains("nobody sent");
+  }
+
+  @Test
+  void missingRepeatedAndForeignDocumentsAreFound() {
+    truth.add(CART, 5_000_000, "a", true);
+    truth.add(CART, 5_000_000, "b", true);
+
+    truth.compareDocuments(Map.of("b", 2, "c", 1), differences::add);
+
+    assertThat(differences)
+        .containsExactly(
+            "document a is missing in the index",
+            "document b is in the index 2 times",
+            "document c is in the index, and nobody sent it");
+  }
+
+  @SafeVarargs
+  private void compare(List<PageSample>... pages) {
+    truth.compare(Naming.OTEL, List.of(pages), differences::add);
+  }
+
+  private static List<PageSample> page(int queue, int upTo10, int upTo100, int all, int sum) {
+    String labels = LABELS.formatted(queue);
+    String durations = Naming.OTEL.durations();
+    return PageSample.of(
+        """
+        %1$s{%2$s} %3$d
+        %4$s_bucket{%2$s,le="10.0"} %5$d
+        %4$s_bucket{%2$s,le="100.0"} %6$d
+        %4$s_bucket{%2$s,le="+Inf"} %3$d
+        %4$s_sum{%2$s} %7$d
+        %4$s_count{%2$s} %3$d
+        """
+            .formatted(Naming.OTEL.calls(), labels, all, durations, upTo10, upTo100, sum));
+  }
+}
