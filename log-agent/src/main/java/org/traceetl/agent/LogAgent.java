@@ -117,7 +117,7 @@ public final class LogAgent implements Callable<Integer> {
   private int run(ConfigReader config, String yaml) throws InterruptedException {
     RunningAgent agent;
     try {
-      agent = RunningAgent.start(config.config(), Clocks.SYSTEM);
+      agent = RunningAgent.start(config.config(), Platform.SYSTEM);
     } catch (IOException e) {
       complain(e.getMessage());
       return CANNOT_START;

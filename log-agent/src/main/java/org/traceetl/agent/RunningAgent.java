@@ -6,7 +6,6 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.OptionalInt;
-import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.agent.config.AgentConfig;
@@ -23,15 +22,16 @@ import org.traceetl.agent.publish.PublishMetrics;
 import org.traceetl.agent.publish.Publisher;
 import org.traceetl.agent.publish.PublisherOptions;
 import org.traceetl.agent.publish.RecordFollower;
-import org.traceetl.agent.publish.RocketMqTransport;
 import org.traceetl.agent.publish.TopologyFile;
 import org.traceetl.agent.publish.TopologyWatch;
+import org.traceetl.agent.publish.Transport;
 import org.traceetl.agent.reload.ReloadMetrics;
 import org.traceetl.agent.reload.Reloader;
 import org.traceetl.agent.route.RoutingState;
 import org.traceetl.agent.source.file.FileMetrics;
 import org.traceetl.agent.source.file.FileSource;
 import org.traceetl.agent.source.otlp.OtlpReceiver;
+import org.traceetl.agent.source.otlp.OtlpRequests;
 import org.traceetl.agent.source.ring.RingSource;
 import org.traceetl.agent.spool.Spool;
 import org.traceetl.agent.spool.SpoolMetrics;
@@ -75,24 +75,27 @@ public final class RunningAgent implements AutoCloseable {
    * @throws IOException if a file, port, directory or the RocketMQ client cannot be used; started
    *     components are closed
    */
-  public static RunningAgent start(AgentConfig config, Clocks clocks) throws IOException {
-    return new RunningAgent(config, clocks);
+  public static RunningAgent start(AgentConfig config, Platform platform) throws IOException {
+    return new RunningAgent(config, platform);
   }
 
-  private RunningAgent(AgentConfig config, Clocks clocks) throws IOException {
+  private RunningAgent(AgentConfig config, Platform platform) throws IOException {
     this.config = config;
-    this.clocks = clocks;
+    clocks = platform.clocks();
     try {
-      StateDirectory state = open(StateDirectory.open(config.stateDirectory()));
-      AgentIdentity identity = AgentIdentity.next(state);
+      StateDirectory state = open(StateDirectory.open(config.stateDirectory(), platform.disk()));
+      AgentIdentity identity = AgentIdentity.next(state, platform.random());
       log.info("Agent {}, epoch {}, state in {}", identity.id(), identity.epoch(), state.path());
       reloader = open(new Reloader(metrics.add(new ReloadMetrics()), clocks));
-      spool = open(Spool.open(config.spool(), identity, metrics.add(new SpoolMetrics()), clocks));
-      RocketMqTransport.redirectClientLog(state.path().resolve("rocketmq-client-log"));
-      RocketMqTransport transport =
+      spool =
           open(
-              RocketMqTransport.start(
-                  config.rocketmq(), identity.id() + "-" + ProcessHandle.current().pid()));
+              Spool.open(
+                  config.spool(),
+                  identity,
+                  metrics.add(new SpoolMetrics()),
+                  clocks,
+                  platform.disk()));
+      Transport transport = open(platform.transports().connect(config, identity));
       PublishMetrics publishMetrics = metrics.add(new PublishMetrics());
       publisher =
           open(
@@ -102,7 +105,7 @@ public final class RunningAgent implements AutoCloseable {
                   spool,
                   publishMetrics,
                   clocks,
-                  RandomGenerator.getDefault()));
+                  platform.random()));
       publisher.start();
       LiveRules rules =
           new LiveRules(
@@ -205,7 +208,7 @@ public final class RunningAgent implements AutoCloseable {
         port);
   }
 
-  private void followTopology(StateDirectory state, RocketMqTransport transport) {
+  private void followTopology(StateDirectory state, Transport transport) {
     TopologyFile file = new TopologyFile(state, config.rocketmq());
     open(new TopologyWatch(
             transport,
@@ -229,7 +232,7 @@ public final class RunningAgent implements AutoCloseable {
   }
 
   private void followDecisions(
-      StateDirectory state, RocketMqTransport transport, PublishMetrics publishMetrics) {
+      StateDirectory state, Transport transport, PublishMetrics publishMetrics) {
     RoutingConfig routed = config.routing();
     String topic = routed.hotspotsTopic();
     PublishConfig rocketmq = config.rocketmq();
@@ -285,6 +288,14 @@ public final class RunningAgent implements AutoCloseable {
 
   private RoutingState routing() {
     return routing;
+  }
+
+  /**
+   * Returns an entry for complete OTLP requests of this JVM. Repeats are joined per entry, so use
+   * one.
+   */
+  public OtlpRequests otlpRequests() {
+    return new OtlpRequests(pipeline, spool.answered());
   }
 
   /** Returns why the agent cannot accept spans now; empty if it can. */

@@ -58,6 +58,7 @@ final class ArchitectureTest {
         .that()
         .resideInAnyPackage(
             "org.traceetl.agent.config",
+            "org.traceetl.agent.disk",
             "org.traceetl.agent.flow",
             "org.traceetl.agent.state",
             "org.traceetl.agent.telemetry")
@@ -150,6 +151,43 @@ final class ArchitectureTest {
                 "it is a clock of the machine",
                 access ->
                     clocks.contains(access.getTargetOwner().getName() + "." + access.getName())))
+        .check(CLASSES);
+  }
+
+  /** Simulations replace all random numbers. */
+  @Test
+  void randomIsInjected() {
+    Set<String> sources =
+        Set.of(
+            "java.lang.Math.random",
+            "java.security.SecureRandom.<init>",
+            "java.util.Random.<init>",
+            "java.util.SplittableRandom.<init>",
+            "java.util.UUID.randomUUID",
+            "java.util.concurrent.ThreadLocalRandom.current",
+            "java.util.random.RandomGenerator.getDefault",
+            "java.util.random.RandomGenerator.of");
+    noClasses()
+        .that()
+        .doNotHaveFullyQualifiedName("org.traceetl.agent.Platform")
+        .should()
+        .accessTargetWhere(
+            DescribedPredicate.describe(
+                "it is a source of random numbers",
+                access ->
+                    sources.contains(access.getTargetOwner().getName() + "." + access.getName())))
+        .check(CLASSES);
+  }
+
+  /** Simulations replace the disk under the state directory and the spool. */
+  @Test
+  void onlyTheDiskAccessesFilesOfStateAndSpool() {
+    noClasses()
+        .that()
+        .resideInAnyPackage("org.traceetl.agent.state", "org.traceetl.agent.spool")
+        .should()
+        .dependOnClassesThat()
+        .haveNameMatching("java\\.nio\\.file\\.Files|java\\.nio\\.channels\\..*Channel")
         .check(CLASSES);
   }
 }

@@ -18,7 +18,6 @@ import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.agent.config.ConfigReader;
 import org.traceetl.agent.config.FilterRules;
 import org.traceetl.agent.config.FiltersFile;
-import org.traceetl.common.Clocks;
 
 /** Tests that the documentation names exactly what exists. */
 final class DocumentationTest {
@@ -84,7 +83,7 @@ final class DocumentationTest {
         """
             .formatted(directory, directory);
     try (RunningAgent agent =
-        RunningAgent.start(ConfigReader.read(yaml, Map.of()).config(), Clocks.SYSTEM)) {
+        RunningAgent.start(ConfigReader.read(yaml, Map.of()).config(), Platform.SYSTEM)) {
       return AgentPage.get(agent, "/metrics").body();
     }
   }

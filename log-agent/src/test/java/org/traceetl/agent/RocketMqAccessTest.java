@@ -22,7 +22,6 @@ import org.traceetl.agent.access.TestCertificates;
 import org.traceetl.agent.config.ConfigReader;
 import org.traceetl.agent.config.PublishConfig;
 import org.traceetl.agent.publish.RocketMqTransport;
-import org.traceetl.common.Clocks;
 import org.traceetl.testkit.TestRocketMq;
 
 /** Tests access to a real RocketMQ that requires keys and TLS. */
@@ -145,7 +144,7 @@ final class RocketMqAccessTest {
                 TOPIC,
                 secretKey,
                 directory.resolve("ca.crt"));
-    return RunningAgent.start(ConfigReader.read(yaml, Map.of()).config(), Clocks.SYSTEM);
+    return RunningAgent.start(ConfigReader.read(yaml, Map.of()).config(), Platform.SYSTEM);
   }
 
   private static String line(int number) {

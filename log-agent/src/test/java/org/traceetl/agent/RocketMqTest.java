@@ -40,7 +40,6 @@ import org.traceetl.agent.spool.Spool;
 import org.traceetl.agent.spool.SpoolMetrics;
 import org.traceetl.agent.spool.TestSpool;
 import org.traceetl.agent.state.AgentIdentity;
-import org.traceetl.common.Clocks;
 import org.traceetl.proto.HotspotDecisions;
 import org.traceetl.proto.Rejection;
 import org.traceetl.proto.SpanBatchReader;
@@ -152,7 +151,7 @@ final class RocketMqTest {
   void runningAgentPublishesLinesOfAFile() throws Exception {
     String topic = "agent";
     Path log = directory.resolve("trace.log");
-    RunningAgent agent = RunningAgent.start(agentConfig(topic, log), Clocks.SYSTEM);
+    RunningAgent agent = RunningAgent.start(agentConfig(topic, log), Platform.SYSTEM);
     try {
       assertThat(get(agent, "/health").statusCode()).isEqualTo(503);
       broker.createTopic(topic, QUEUES);
@@ -175,7 +174,7 @@ final class RocketMqTest {
       assertThat(agent.drain(LONG)).isTrue();
     }
     // The start succeeds only if all ports and the state directory are free.
-    RunningAgent.start(agentConfig(topic, log), Clocks.SYSTEM).close();
+    RunningAgent.start(agentConfig(topic, log), Platform.SYSTEM).close();
     assertThat(spans(topic)).isEqualTo(100);
   }
 
@@ -184,18 +183,18 @@ final class RocketMqTest {
     String topic = "restart";
     Path log = directory.resolve("restart.log");
     broker.createTopic(topic, QUEUES);
-    try (RunningAgent first = RunningAgent.start(agentConfig(topic, log), Clocks.SYSTEM)) {
+    try (RunningAgent first = RunningAgent.start(agentConfig(topic, log), Platform.SYSTEM)) {
       await().atMost(LONG).until(() -> first.problem().isEmpty());
     }
     broker.stopBroker();
     Files.writeString(log, line(1) + line(2));
-    RunningAgent second = RunningAgent.start(agentConfig(topic, log), Clocks.SYSTEM);
+    RunningAgent second = RunningAgent.start(agentConfig(topic, log), Platform.SYSTEM);
     await().atMost(LONG).until(() -> second.problem().isEmpty());
     await().atMost(LONG).until(() -> metric(second, "spool_spans 2.0"));
     assertThat(second.drain(Duration.ZERO)).isFalse();
 
     broker.startBroker();
-    RunningAgent third = RunningAgent.start(agentConfig(topic, log), Clocks.SYSTEM);
+    RunningAgent third = RunningAgent.start(agentConfig(topic, log), Platform.SYSTEM);
     try {
       await().atMost(LONG).until(() -> metric(third, "spans_published_total 2.0"));
       assertThat(spans(topic)).isEqualTo(2);
@@ -208,7 +207,7 @@ final class RocketMqTest {
   @Test
   void secondDrainReturnsTheFirstResult() throws Exception {
     RunningAgent agent =
-        RunningAgent.start(agentConfig("none", directory.resolve("none.log")), Clocks.SYSTEM);
+        RunningAgent.start(agentConfig("none", directory.resolve("none.log")), Platform.SYSTEM);
     // The publisher has no time to report that nothing is left.
     boolean confirmed = agent.drain(Duration.ZERO);
 

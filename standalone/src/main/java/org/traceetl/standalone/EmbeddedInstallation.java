@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.traceetl.agent.Platform;
 import org.traceetl.agent.RunningAgent;
 import org.traceetl.agent.config.AgentConfig;
 import org.traceetl.agent.config.CountedEventsConfig;
@@ -19,7 +20,6 @@ import org.traceetl.agent.config.RoutingConfig;
 import org.traceetl.agent.config.SpoolConfig;
 import org.traceetl.agent.config.TelemetryConfig;
 import org.traceetl.agent.config.WatchedFile;
-import org.traceetl.common.Clocks;
 import org.traceetl.server.TraceEtlServer;
 
 /** A server and an agent that share one broker: all between an application and Prometheus. */
@@ -78,7 +78,7 @@ final class EmbeddedInstallation implements AutoCloseable {
     TraceEtlServer server = TraceEtlServer.start(serverProperties(settings));
     RunningAgent agent = null;
     try {
-      agent = RunningAgent.start(agentConfig(settings, filters), Clocks.SYSTEM);
+      agent = RunningAgent.start(agentConfig(settings, filters), Platform.SYSTEM);
       return new EmbeddedInstallation(server, agent);
     } finally {
       if (agent == null) {

@@ -35,9 +35,11 @@ import org.apache.rocketmq.remoting.protocol.header.PullMessageRequestHeader;
 import org.apache.rocketmq.remoting.protocol.route.BrokerData;
 import org.apache.rocketmq.remoting.protocol.route.QueueData;
 import org.apache.rocketmq.remoting.protocol.route.TopicRouteData;
+import org.traceetl.agent.config.AgentConfig;
 import org.traceetl.agent.config.PublishConfig;
 import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.spool.SpooledBatch;
+import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.common.RocketMqSecurity;
 import org.traceetl.common.TlsRefused;
 import org.traceetl.proto.HotspotDecisions;
@@ -115,10 +117,21 @@ public final class RocketMqTransport implements Transport {
   }
 
   /**
+   * Starts the client of an agent, which logs to the agent's state directory.
+   *
+   * @throws IOException as {@link #start}
+   */
+  public static RocketMqTransport connect(AgentConfig config, AgentIdentity agent)
+      throws IOException {
+    redirectClientLog(config.stateDirectory().resolve("rocketmq-client-log"));
+    return start(config.rocketmq(), agent.id() + "-" + ProcessHandle.current().pid());
+  }
+
+  /**
    * Writes the RocketMQ client's log, warnings only, to a directory of the agent. Call before the
    * first class of the client is loaded. Properties that the operator has set stay.
    */
-  public static void redirectClientLog(Path directory) {
+  private static void redirectClientLog(Path directory) {
     setIfAbsent("rocketmq.log.root", directory.toAbsolutePath().toString());
     setIfAbsent("rocketmq.log.level", "WARN");
     setIfAbsent("rocketmq.log.file.maxIndex", "2");
@@ -265,13 +278,9 @@ public final class RocketMqTransport implements Transport {
   }
 
   /**
-   * Returns the newest messages of another topic's lowest queue, to which servers write all
-   * decisions. The topic need not exist. It uses the client's internal API, because consumers keep
-   * positions only as members of a group.
-   *
-   * @param known after the messages read before; if it is still the end, nothing is read
-   * @throws IOException if the broker does not answer, with a message for the operator
+   * Uses the client's internal API, because consumers keep positions only as members of a group.
    */
+  @Override
   public DecisionsWatch.Newest newest(String topic, DecisionsWatch.Place known) throws IOException {
     try {
       MQClientAPIImpl api = client().getMQClientAPIImpl();

@@ -3,11 +3,27 @@ package org.traceetl.agent.publish;
 import java.io.IOException;
 import java.util.List;
 import java.util.Locale;
+import org.traceetl.agent.config.AgentConfig;
 import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.spool.SpooledBatch;
+import org.traceetl.agent.state.AgentIdentity;
 
-/** Makes single attempts to send a batch, and lists the topic's queues. Safe for any thread. */
+/**
+ * Makes single attempts to send a batch, lists the topic's queues, and reads the servers'
+ * decisions. Safe for any thread.
+ */
 public interface Transport extends AutoCloseable {
+  /** Creates an agent's transport. */
+  @FunctionalInterface
+  interface Connector {
+    /**
+     * Creates a transport. The broker need not be reachable yet.
+     *
+     * @throws IOException if the configuration is refused
+     */
+    Transport connect(AgentConfig config, AgentIdentity agent) throws IOException;
+  }
+
   /** Receives the outcome of an attempt, once, on any thread. */
   interface Answer {
     void confirmed();
@@ -67,6 +83,15 @@ public interface Transport extends AutoCloseable {
    * @throws IOException if the broker does not answer, with a message for the operator
    */
   List<BrokerQueue> queues() throws IOException;
+
+  /**
+   * Returns the newest messages of another topic's lowest queue, to which servers write all
+   * decisions. The topic need not exist.
+   *
+   * @param known after the messages read before; if it is still the end, nothing is read
+   * @throws IOException if the broker does not answer, with a message for the operator
+   */
+  DecisionsWatch.Newest newest(String topic, DecisionsWatch.Place known) throws IOException;
 
   @Override
   void close();

@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.Collection;
 import java.util.List;
 import java.util.zip.CRC32C;
+import org.traceetl.agent.disk.Disk;
 
 /**
  * A file of frames, each of which is whole or absent. Numbers are big-endian:

@@ -3,7 +3,6 @@ package org.traceetl.agent.spool;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
-import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -13,6 +12,7 @@ import org.slf4j.LoggerFactory;
 import org.traceetl.agent.config.SpoolConfig;
 import org.traceetl.agent.config.SpoolConfig.Flush;
 import org.traceetl.agent.config.SpoolConfig.WhenFull;
+import org.traceetl.agent.disk.Disk;
 import org.traceetl.agent.flow.AnsweredRequests;
 import org.traceetl.agent.flow.Checkpoint;
 import org.traceetl.agent.state.AgentIdentity;
@@ -120,13 +120,13 @@ public final class Spool implements AutoCloseable {
     return open(config, agent, metrics, clocks, Disk.SYSTEM);
   }
 
-  /** Opens a spool on a given disk, except its directory and its lock. */
+  /** Opens a spool on a given disk. */
   public static Spool open(
       SpoolConfig config, AgentIdentity agent, SpoolMetrics metrics, Clocks clocks, Disk disk)
       throws IOException {
     try {
-      Files.createDirectories(config.directory());
-      DirectoryLock directoryLock = DirectoryLock.take(config.directory(), "spool.directory");
+      disk.createDirectories(config.directory());
+      DirectoryLock directoryLock = DirectoryLock.take(config.directory(), "spool.directory", disk);
       SpoolRecovery recovery =
           new SpoolRecovery(
               new SpoolFiles(config.directory(), disk, metrics),

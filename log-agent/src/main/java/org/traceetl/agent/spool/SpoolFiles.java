@@ -3,6 +3,7 @@ package org.traceetl.agent.spool;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import org.traceetl.agent.disk.Disk;
 
 /**
  * The files of a spool's directory: segments {@code 0000000001.seg}, unfinished segments {@code

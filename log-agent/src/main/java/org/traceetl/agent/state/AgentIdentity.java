@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import java.io.IOException;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.random.RandomGenerator;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -23,14 +24,16 @@ public record AgentIdentity(long high, long low, long epoch) {
    * Reads the identity, increments its epoch and stores it. No earlier run has used the returned
    * epoch.
    *
+   * @param random chooses the ID at the first start; a different one for each agent
    * @throws IOException if the file cannot be read or written, or has no valid identity
    */
-  public static AgentIdentity next(StateDirectory state) throws IOException {
+  public static AgentIdentity next(StateDirectory state, RandomGenerator random)
+      throws IOException {
     Optional<byte[]> content = state.read(FILE);
     UUID id;
     long epoch;
     if (content.isEmpty()) {
-      id = UUID.randomUUID();
+      id = randomId(random);
       epoch = 1;
     } else {
       Matcher matcher = CONTENT.matcher(new String(content.get(), US_ASCII));
@@ -45,6 +48,12 @@ public record AgentIdentity(long high, long low, long epoch) {
     }
     state.write(FILE, (id + " " + epoch + "\n").getBytes(US_ASCII));
     return new AgentIdentity(id.getMostSignificantBits(), id.getLeastSignificantBits(), epoch);
+  }
+
+  /** Returns a UUID of version 4. */
+  private static UUID randomId(RandomGenerator random) {
+    return new UUID(
+        random.nextLong() & ~0xf000L | 0x4000L, random.nextLong() & ~(3L << 62) | 1L << 63);
   }
 
   /** Returns the ID without the epoch, as text. */

@@ -2,18 +2,15 @@ package org.traceetl.agent.state;
 
 import java.io.Closeable;
 import java.io.IOException;
-import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
+import org.traceetl.agent.disk.Disk;
 
 /** Reserves a directory for one agent, until the lock is closed or the process ends. */
 public final class DirectoryLock implements Closeable {
-  private final FileChannel file;
+  private final Closeable lock;
 
-  private DirectoryLock(FileChannel file) {
-    this.file = file;
+  private DirectoryLock(Closeable lock) {
+    this.lock = lock;
   }
 
   /**
@@ -22,33 +19,20 @@ public final class DirectoryLock implements Closeable {
    * @param key configuration key that names the directory, for the message
    * @throws IOException if the directory cannot be written, or another agent has the lock
    */
-  public static DirectoryLock take(Path directory, String key) throws IOException {
-    FileChannel file =
-        FileChannel.open(
-            directory.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-    if (!lock(file)) {
-      file.close();
-      throw new IOException(
-          key
-              + " "
-              + directory.toAbsolutePath()
-              + " is used by another running agent: stop that agent, or configure another"
-              + " directory for this one");
-    }
-    return new DirectoryLock(file);
-  }
-
-  private static boolean lock(FileChannel file) throws IOException {
-    try {
-      FileLock lock = file.tryLock();
-      return lock != null;
-    } catch (OverlappingFileLockException e) {
-      return false;
-    }
+  public static DirectoryLock take(Path directory, String key, Disk disk) throws IOException {
+    return new DirectoryLock(
+        disk.lock(directory.resolve("lock"))
+            .orElseThrow(() ->
+                new IOException(
+                    key
+                        + " "
+                        + directory.toAbsolutePath()
+                        + " is used by another running agent: stop that agent, or configure"
+                        + " another directory for this one")));
   }
 
   @Override
   public void close() throws IOException {
-    file.close();
+    lock.close();
   }
 }

@@ -2,14 +2,11 @@ package org.traceetl.agent.state;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.file.FileSystemException;
-import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import java.util.Optional;
+import org.traceetl.agent.disk.Disk;
 import org.traceetl.common.FileReason;
 
 /**
@@ -24,10 +21,12 @@ public final class StateDirectory implements AutoCloseable {
 
   private final Path directory;
   private final DirectoryLock lock;
+  private final Disk disk;
 
-  private StateDirectory(Path directory, DirectoryLock lock) {
+  private StateDirectory(Path directory, DirectoryLock lock, Disk disk) {
     this.directory = directory;
     this.lock = lock;
+    this.disk = disk;
   }
 
   /**
@@ -35,14 +34,15 @@ public final class StateDirectory implements AutoCloseable {
    *
    * @throws IOException if it cannot be written, or another agent uses it
    */
-  public static StateDirectory open(Path directory) throws IOException {
+  public static StateDirectory open(Path directory, Disk disk) throws IOException {
     try {
-      Files.createDirectories(directory);
+      disk.createDirectories(directory);
     } catch (FileSystemException e) {
       throw unusable(directory, "cannot be created", e);
     }
     try {
-      return new StateDirectory(directory, DirectoryLock.take(directory, "state-directory"));
+      return new StateDirectory(
+          directory, DirectoryLock.take(directory, "state-directory", disk), disk);
     } catch (FileSystemException e) {
       throw unusable(directory, "cannot be written", e);
     }
@@ -67,7 +67,7 @@ public final class StateDirectory implements AutoCloseable {
   /** Returns the file's bytes; empty if the file does not exist. */
   public Optional<byte[]> read(String name) throws IOException {
     try {
-      return Optional.of(Files.readAllBytes(directory.resolve(name)));
+      return Optional.of(disk.read(directory.resolve(name)));
     } catch (NoSuchFileException e) {
       return Optional.empty();
     }
@@ -79,39 +79,32 @@ public final class StateDirectory implements AutoCloseable {
     try {
       writeWhole(temporary, bytes);
     } catch (IOException e) {
-      if (!Files.deleteIfExists(directory.resolve(RESERVE))) {
+      if (!disk.exists(directory.resolve(RESERVE))) {
         throw e;
       }
+      disk.delete(directory.resolve(RESERVE));
       writeWhole(temporary, bytes);
     }
-    Files.move(
-        temporary,
-        directory.resolve(name),
-        StandardCopyOption.ATOMIC_MOVE,
-        StandardCopyOption.REPLACE_EXISTING);
+    disk.move(temporary, directory.resolve(name));
     // The rename is durable once the directory is on disk.
-    try (FileChannel self = FileChannel.open(directory, StandardOpenOption.READ)) {
-      self.force(true);
-    }
+    disk.forceDirectory(directory);
     makeReserve();
   }
 
   /** Writes a new file, because after a failed force a later force of that file proves nothing. */
-  private static void writeWhole(Path path, byte[] bytes) throws IOException {
-    Files.deleteIfExists(path);
-    try (FileChannel file =
-        FileChannel.open(path, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+  private void writeWhole(Path path, byte[] bytes) throws IOException {
+    try (Disk.OpenFile file = disk.create(path)) {
       ByteBuffer buffer = ByteBuffer.wrap(bytes);
       while (buffer.hasRemaining()) {
-        file.write(buffer);
+        file.write(buffer, buffer.position());
       }
-      file.force(true);
+      file.force();
     }
   }
 
   private void makeReserve() {
     Path reserve = directory.resolve(RESERVE);
-    if (!Files.exists(reserve)) {
+    if (!disk.exists(reserve)) {
       try {
         writeWhole(reserve, new byte[RESERVE_BYTES]);
       } catch (IOException e) {

@@ -20,6 +20,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.agent.config.PublishConfig;
+import org.traceetl.agent.disk.Disk;
 import org.traceetl.agent.publish.DecisionsWatch.Newest;
 import org.traceetl.agent.publish.DecisionsWatch.Place;
 import org.traceetl.agent.state.StateDirectory;
@@ -50,7 +51,7 @@ final class DecisionsWatchTest {
 
   @BeforeEach
   void open() throws IOException {
-    state = StateDirectory.open(directory.resolve("state"));
+    state = StateDirectory.open(directory.resolve("state"), Disk.SYSTEM);
   }
 
   @AfterEach

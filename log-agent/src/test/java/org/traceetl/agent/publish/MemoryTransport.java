@@ -122,5 +122,10 @@ public final class MemoryTransport implements Transport {
   }
 
   @Override
+  public DecisionsWatch.Newest newest(String topic, DecisionsWatch.Place known) {
+    return new DecisionsWatch.Newest(DecisionsWatch.Place.NONE, List.of());
+  }
+
+  @Override
   public void close() {}
 }

@@ -25,10 +25,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.traceetl.agent.Platform;
 import org.traceetl.agent.RunningAgent;
 import org.traceetl.agent.config.ConfigReader;
 import org.traceetl.agent.config.PublishConfig;
-import org.traceetl.common.Clocks;
 import org.traceetl.testkit.TestRocketMq;
 
 /** Tests a real RocketMQ that checks permissions: the rights in the manual, and one fewer. */
@@ -150,6 +150,6 @@ final class RocketMqPermissionsTest {
         """
             .formatted(
                 directory.resolve(user), log, DECISIONS, broker.namesrvAddress(), SPANS, user);
-    return RunningAgent.start(ConfigReader.read(yaml, Map.of()).config(), Clocks.SYSTEM);
+    return RunningAgent.start(ConfigReader.read(yaml, Map.of()).config(), Platform.SYSTEM);
   }
 }

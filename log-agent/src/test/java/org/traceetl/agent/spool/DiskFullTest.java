@@ -9,11 +9,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.SplittableRandom;
+import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.traceetl.agent.config.SpoolConfig.Flush;
 import org.traceetl.agent.config.SpoolConfig.WhenFull;
+import org.traceetl.agent.disk.Disk;
 import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.agent.state.StateDirectory;
 
@@ -193,11 +196,12 @@ final class DiskFullTest extends SpoolFixture {
 
   @Test
   void epochIsIncrementedOnAFullDisk() throws Exception {
-    try (StateDirectory state = StateDirectory.open(directory.resolve("state"))) {
-      AgentIdentity.next(state);
+    RandomGenerator random = new SplittableRandom(1);
+    try (StateDirectory state = StateDirectory.open(directory.resolve("state"), Disk.SYSTEM)) {
+      AgentIdentity.next(state, random);
       fillDisk();
       for (int expected = 2; expected < 5; expected++) {
-        assertThat(AgentIdentity.next(state).epoch()).isEqualTo(expected);
+        assertThat(AgentIdentity.next(state, random).epoch()).isEqualTo(expected);
         fillDisk();
       }
     }

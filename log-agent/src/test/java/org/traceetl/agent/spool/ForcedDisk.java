@@ -1,9 +1,12 @@
 package org.traceetl.agent.spool;
 
+import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
+import org.traceetl.agent.disk.Disk;
 
 /** The disk of this machine, except that a test determines how its files are forced. */
 class ForcedDisk implements Disk {
@@ -49,6 +52,21 @@ class ForcedDisk implements Disk {
 
   ForcedDisk(Force force) {
     this.force = force;
+  }
+
+  @Override
+  public void createDirectories(Path directory) throws IOException {
+    SYSTEM.createDirectories(directory);
+  }
+
+  @Override
+  public Optional<Closeable> lock(Path path) throws IOException {
+    return SYSTEM.lock(path);
+  }
+
+  @Override
+  public byte[] read(Path path) throws IOException {
+    return SYSTEM.read(path);
   }
 
   @Override

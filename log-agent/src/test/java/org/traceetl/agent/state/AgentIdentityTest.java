@@ -6,10 +6,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.SplittableRandom;
+import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.traceetl.agent.disk.Disk;
 
 final class AgentIdentityTest {
+  private final RandomGenerator random = new SplittableRandom(1);
   @TempDir Path directory;
 
   @Test
@@ -47,7 +51,7 @@ final class AgentIdentityTest {
 
   @Test
   void twoAgentsCannotShareADirectory() throws IOException {
-    try (StateDirectory held = StateDirectory.open(directory.resolve("a"))) {
+    try (StateDirectory held = StateDirectory.open(directory.resolve("a"), Disk.SYSTEM)) {
       assertThatThrownBy(() -> nextOf("a"))
           .isInstanceOf(IOException.class)
           .hasMessageContaining(held.path() + " is used by another running agent");
@@ -55,8 +59,8 @@ final class AgentIdentityTest {
   }
 
   private AgentIdentity nextOf(String name) throws IOException {
-    try (StateDirectory state = StateDirectory.open(directory.resolve(name))) {
-      return AgentIdentity.next(state);
+    try (StateDirectory state = StateDirectory.open(directory.resolve(name), Disk.SYSTEM)) {
+      return AgentIdentity.next(state, random);
     }
   }
 }

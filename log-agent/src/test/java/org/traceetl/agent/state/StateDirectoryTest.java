@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.traceetl.agent.disk.Disk;
 
 final class StateDirectoryTest {
   @TempDir private Path directory;
@@ -24,7 +25,7 @@ final class StateDirectoryTest {
   }
 
   private static void assertRefused(Path state, String problem) {
-    assertThatThrownBy(() -> StateDirectory.open(state))
+    assertThatThrownBy(() -> StateDirectory.open(state, Disk.SYSTEM))
         .isInstanceOf(IOException.class)
         .hasMessage(
             "state-directory = "
@@ -37,7 +38,7 @@ final class StateDirectoryTest {
   @Test
   void aFileLeftByAWriteThatFailedIsNotWrittenAgain() throws IOException {
     Path left = Files.writeString(directory.resolve("left"), "left");
-    try (StateDirectory state = StateDirectory.open(directory.resolve("state"))) {
+    try (StateDirectory state = StateDirectory.open(directory.resolve("state"), Disk.SYSTEM)) {
       Files.createLink(state.path().resolve("identity.new"), left);
       state.write("identity", new byte[] {1, 2, 3});
 

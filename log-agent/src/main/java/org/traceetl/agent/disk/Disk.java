@@ -1,12 +1,16 @@
-package org.traceetl.agent.spool;
+package org.traceetl.agent.disk;
 
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 
-/** The disk under the spool. Tests and simulations replace it. Safe for any thread. */
+/**
+ * The disk under the agent's state and spool. Tests and simulations replace it. Safe for any
+ * thread.
+ */
 public interface Disk {
   /** The disk of this machine. */
   Disk SYSTEM = new SystemDisk();
@@ -27,6 +31,24 @@ public interface Disk {
     void force() throws IOException;
   }
 
+  /** Creates a directory and its parents, if they are missing. */
+  void createDirectories(Path directory) throws IOException;
+
+  /**
+   * Takes the lock of a file, which is created if it is missing. The lock ends when it is closed or
+   * the process ends.
+   *
+   * @return empty if another agent has the lock
+   */
+  Optional<Closeable> lock(Path path) throws IOException;
+
+  /**
+   * Returns the file's bytes.
+   *
+   * @throws java.nio.file.NoSuchFileException if it does not exist
+   */
+  byte[] read(Path path) throws IOException;
+
   /** Creates an empty file; replaces an existing one. */
   OpenFile create(Path path) throws IOException;
 
@@ -38,7 +60,7 @@ public interface Disk {
 
   boolean exists(Path path);
 
-  /** Renames a file atomically. */
+  /** Renames a file atomically; replaces an existing one. */
   void move(Path from, Path to) throws IOException;
 
   /** Deletes a file, if it exists. */

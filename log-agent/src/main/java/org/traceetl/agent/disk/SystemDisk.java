@@ -1,8 +1,11 @@
-package org.traceetl.agent.spool;
+package org.traceetl.agent.disk;
 
+import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -10,6 +13,7 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /** The disk of this machine. */
 final class SystemDisk implements Disk {
@@ -43,6 +47,35 @@ final class SystemDisk implements Disk {
     public void close() throws IOException {
       channel.close();
     }
+  }
+
+  @Override
+  public void createDirectories(Path directory) throws IOException {
+    Files.createDirectories(directory);
+  }
+
+  @Override
+  public Optional<Closeable> lock(Path path) throws IOException {
+    FileChannel file = FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+    if (isLocked(file)) {
+      return Optional.of(file);
+    }
+    file.close();
+    return Optional.empty();
+  }
+
+  private static boolean isLocked(FileChannel file) throws IOException {
+    try {
+      FileLock lock = file.tryLock();
+      return lock != null;
+    } catch (OverlappingFileLockException e) {
+      return false;
+    }
+  }
+
+  @Override
+  public byte[] read(Path path) throws IOException {
+    return Files.readAllBytes(path);
   }
 
   @Override
