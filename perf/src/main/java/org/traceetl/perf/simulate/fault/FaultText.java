@@ -79,6 +79,12 @@ final class FaultText {
     }
   }
 
+  /** Returns the same fault at another time. */
+  static Fault at(Fault fault, long millis) {
+    String line = write(fault);
+    return read(time(millis) + line.substring(line.indexOf(' ')));
+  }
+
   private static Object value(Class<?> type, String text) {
     if (type == long.class) {
       return Long.valueOf(text);

@@ -43,6 +43,16 @@ public record Schedule(List<Long> quietMillis, List<Fault> faults) {
         faults.stream().filter(fault -> fault.atMillis() < quiet).toList());
   }
 
+  /** Returns the schedule without the first milliseconds. */
+  public Schedule earlier(long millis) {
+    return new Schedule(
+        quietMillis.stream().map(quiet -> quiet - millis).filter(quiet -> quiet > 0).toList(),
+        faults.stream()
+            .filter(fault -> fault.atMillis() > millis)
+            .map(fault -> FaultText.at(fault, fault.atMillis() - millis))
+            .toList());
+  }
+
   /** Returns a line for each fault and quiet point, by time. {@link #read} reads them. */
   public List<String> lines() {
     List<String> lines = new ArrayList<>();

@@ -1,0 +1,123 @@
+package org.traceetl.perf.simulate;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+import java.util.function.Function;
+import org.traceetl.perf.simulate.fault.Fault;
+import org.traceetl.perf.simulate.fault.Schedule;
+
+/**
+ * Searches the fewest faults with which a plan still fails, by delta debugging (ddmin, Zeller and
+ * Hildebrandt 2002). Each attempt repeats the seed with some of the faults. Then it removes the
+ * time before the first fault.
+ */
+final class Shrinker {
+  private final Function<Plan, Outcome> run;
+  private final BooleanSupplier continues;
+  private Outcome smallest;
+  private int attempts;
+
+  /**
+   * @param continues whether there is time for a further attempt
+   */
+  Shrinker(Function<Plan, Outcome> run, BooleanSupplier continues) {
+    this.run = run;
+    this.continues = continues;
+  }
+
+  int attempts() {
+    return attempts;
+  }
+
+  /** Returns the outcome of the smallest plan found that fails. */
+  Outcome shrink(Outcome failed) {
+    smallest = failed;
+    Schedule schedule = failed.plan().schedule();
+    long quiet =
+        schedule.quietMillis().stream()
+            .filter(one -> one + Schedule.QUIET.toMillis() >= failed.simulatedMillis())
+            .findFirst()
+            .orElse(schedule.quietMillis().getLast());
+    // What comes later cannot be the cause.
+    smallest = failed.of(failed.plan().with(schedule.until(quiet)));
+    if (!fails(smallest.plan().schedule().with(List.of()))) {
+      removeFaults();
+    }
+    removeTime();
+    return smallest;
+  }
+
+  private void removeFaults() {
+    int parts = 2;
+    while (faults().size() >= 2 && continues.getAsBoolean()) {
+      List<List<Fault>> chunks = chunks(faults(), parts);
+      boolean fewer = false;
+      for (int i = 0; i < chunks.size() && !fewer; i++) {
+        if (fails(smallest.plan().schedule().with(chunks.get(i)))) {
+          parts = 2;
+          fewer = true;
+        }
+      }
+      for (int i = 0; i < chunks.size() && !fewer && chunks.size() > 2; i++) {
+        if (fails(smallest.plan().schedule().with(allBut(chunks, i)))) {
+          parts = Math.max(parts - 1, 2);
+          fewer = true;
+        }
+      }
+      if (!fewer) {
+        if (parts >= faults().size()) {
+          return;
+        }
+        parts = Math.min(2 * parts, faults().size());
+      }
+    }
+  }
+
+  private void removeTime() {
+    long firstMillis =
+        faults().isEmpty()
+            ? smallest.plan().schedule().quietMillis().getLast()
+            : faults().getFirst().atMillis();
+    for (long by = firstMillis - 1_000; by > 0; by /= 2) {
+      if (fails(smallest.plan().schedule().earlier(by))) {
+        return;
+      }
+    }
+  }
+
+  private List<Fault> faults() {
+    return smallest.plan().schedule().faults();
+  }
+
+  private boolean fails(Schedule schedule) {
+    if (!continues.getAsBoolean()) {
+      return false;
+    }
+    attempts++;
+    Outcome outcome = run.apply(smallest.plan().with(schedule));
+    if (outcome.passed()) {
+      return false;
+    }
+    smallest = outcome;
+    return true;
+  }
+
+  private static List<List<Fault>> chunks(List<Fault> faults, int parts) {
+    List<List<Fault>> chunks = new ArrayList<>();
+    for (int i = 0; i < parts; i++) {
+      chunks.add(faults.subList(faults.size() * i / parts, faults.size() * (i + 1) / parts));
+    }
+    return chunks;
+  }
+
+  private static List<Fault> allBut(List<List<Fault>> chunks, int left) {
+    List<Fault> all = new ArrayList<>();
+    for (int i = 0; i < chunks.size(); i++) {
+      if (i != left) {
+        all.addAll(chunks.get(i));
+      }
+    }
+    return all;
+  }
+}
