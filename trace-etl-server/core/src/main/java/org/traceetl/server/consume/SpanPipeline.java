@@ -13,6 +13,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.common.Clocks;
 import org.traceetl.common.SteppedThread;
+import org.traceetl.common.Threads;
 import org.traceetl.server.component.Component;
 import org.traceetl.server.component.MetricRegistry;
 import org.traceetl.server.config.RocketMqConfig;
@@ -244,11 +245,14 @@ public final class SpanPipeline implements Component {
     if (started) {
       long deadlineNanos = clocks.nanos() + CLOSE_TIMEOUT.toNanos();
       joined(Stream.concat(threads(), ownerships.threads().stream()).toList(), deadlineNanos);
+      Threads system = clocks.threads();
       List<Thread> leaving =
-          workers.stream().map(worker -> Thread.ofVirtual().start(worker::leave)).toList();
+          workers.stream()
+              .map(worker -> system.builder(Threads.Kind.VIRTUAL).start(worker::leave))
+              .toList();
       try {
         for (Thread thread : leaving) {
-          thread.join(left(deadlineNanos));
+          system.join(thread, left(deadlineNanos));
         }
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();

@@ -2,11 +2,13 @@ package org.traceetl.server.consume;
 
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -92,7 +94,7 @@ final class Worker implements SteppedTask {
   /** Pauses by broker: a broker that does not answer seldom delays the worker. */
   private final Map<String, RetrySchedule> retries = new HashMap<>();
 
-  private final Set<OwnedQueue> astray = new HashSet<>();
+  private final Set<OwnedQueue> astray = new LinkedHashSet<>();
   private final BatchDecoder decoder;
 
   /** The endpoint to announce; set before the thread starts, null for none. */
@@ -205,7 +207,8 @@ final class Worker implements SteppedTask {
 
   /** Replaces the assigned queues by those that RocketMQ assigned. Called by the client. */
   void assigned(Set<MessageQueue> queues) {
-    if (!assignments.offer(Set.copyOf(queues))) {
+    // Sorted, so that a simulation takes them over in the same order each time.
+    if (!assignments.offer(new TreeSet<>(queues))) {
       log.error("Worker {} is stuck: it does not process its queue assignments", number);
     }
   }
@@ -458,7 +461,7 @@ final class Worker implements SteppedTask {
       return;
     }
     long startNanos = clocks.nanos();
-    Map<OwnedQueue, FilledWindow> ended = new HashMap<>();
+    Map<OwnedQueue, FilledWindow> ended = new LinkedHashMap<>();
     try {
       endWindows(nowMillis, ended);
     } finally {

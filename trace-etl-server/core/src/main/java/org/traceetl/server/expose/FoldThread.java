@@ -1,10 +1,10 @@
 package org.traceetl.server.expose;
 
-import java.time.temporal.ChronoUnit;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,7 +22,10 @@ import org.traceetl.common.SteppedThread;
 public final class FoldThread<M> implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(FoldThread.class);
   private static final int INBOX_MESSAGES = 1_024;
-  private static final long PUT_MILLIS = 500;
+  private static final Duration FOREVER = Duration.ofNanos(Long.MAX_VALUE);
+
+  /** Pause of a caller while the queue is full. */
+  private static final long FULL_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
   /**
    * The work of the thread.
@@ -72,8 +75,9 @@ public final class FoldThread<M> implements AutoCloseable {
     }
   }
 
-  private final BlockingQueue<M> inbox = new ArrayBlockingQueue<>(INBOX_MESSAGES);
+  private final Queue<M> inbox = new ArrayBlockingQueue<>(INBOX_MESSAGES);
   private final Fold<M> fold;
+  private final Clocks clocks;
   private final SteppedThread thread;
   private volatile boolean ended;
 
@@ -83,6 +87,7 @@ public final class FoldThread<M> implements AutoCloseable {
   /** Creates a thread that is not started. */
   public FoldThread(Fold<M> fold, Clocks clocks) {
     this.fold = fold;
+    this.clocks = clocks;
     thread = SteppedThread.daemon(clocks, "fold", new Steps(), new LogThrottle(clocks.nanoClock()));
   }
 
@@ -100,19 +105,9 @@ public final class FoldThread<M> implements AutoCloseable {
   public void put(M message) {
     boolean interrupted = false;
     try {
-      while (true) {
-        if (ended()) {
-          throw endedException();
-        }
-        try {
-          if (inbox.offer(message, PUT_MILLIS, TimeUnit.MILLISECONDS)) {
-            thread.wake();
-            checkTaken(message);
-            return;
-          }
-        } catch (InterruptedException e) {
-          interrupted = true;
-        }
+      while (!added(message)) {
+        interrupted |= Thread.interrupted();
+        clocks.threads().park(this, FULL_NANOS);
       }
     } finally {
       if (interrupted) {
@@ -128,15 +123,30 @@ public final class FoldThread<M> implements AutoCloseable {
    * @throws IllegalStateException if the thread has ended
    */
   public boolean offer(M message, long nanos) throws InterruptedException {
+    long startNanos = clocks.nanos();
+    while (!added(message)) {
+      if (Thread.interrupted()) {
+        throw new InterruptedException();
+      }
+      long leftNanos = startNanos + nanos - clocks.nanos();
+      if (leftNanos <= 0) {
+        return false;
+      }
+      clocks.threads().park(this, Math.min(leftNanos, FULL_NANOS));
+    }
+    return true;
+  }
+
+  private boolean added(M message) {
     if (ended()) {
       throw endedException();
     }
-    boolean offered = inbox.offer(message, nanos, TimeUnit.NANOSECONDS);
-    if (offered) {
+    boolean added = inbox.offer(message);
+    if (added) {
       thread.wake();
       checkTaken(message);
     }
-    return offered;
+    return added;
   }
 
   /**
@@ -170,7 +180,7 @@ public final class FoldThread<M> implements AutoCloseable {
     thread.finish();
     try {
       // A daemon, but its steps wait for nothing.
-      thread.join(ChronoUnit.FOREVER.getDuration());
+      thread.join(FOREVER);
       end(); // if it was not started
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -212,7 +222,9 @@ public final class FoldThread<M> implements AutoCloseable {
     if (!ended) {
       ended = true;
       List<M> left = new ArrayList<>();
-      inbox.drainTo(left);
+      for (M message = inbox.poll(); message != null; message = inbox.poll()) {
+        left.add(message);
+      }
       fold.end(left, endedException());
     }
   }

@@ -2,10 +2,11 @@ package org.traceetl.server.queues;
 
 import java.io.IOException;
 import java.util.Collection;
-import java.util.HashMap;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
@@ -64,7 +65,12 @@ public final class QueueWatch implements Component {
    * @param ends offset after the newest message of each queue; absent if unknown
    * @param owners the member to which the consumer group assigns each queue; absent if unknown
    */
-  public record Seen(Map<QueueId, Long> ends, Map<QueueId, Endpoint> owners) {}
+  public record Seen(Map<QueueId, Long> ends, Map<QueueId, Endpoint> owners) {
+    public Seen {
+      ends = Collections.unmodifiableMap(new TreeMap<>(ends));
+      owners = Collections.unmodifiableMap(new TreeMap<>(owners));
+    }
+  }
 
   private final Brokers brokers;
   private final LogThrottle throttle;
@@ -115,7 +121,7 @@ public final class QueueWatch implements Component {
       } catch (IOException e) {
         tell("Could not read the members of the consumer group", e);
       }
-      seen = new Seen(Map.copyOf(ends), Map.copyOf(owners));
+      seen = new Seen(ends, owners);
     } catch (IOException e) {
       // The previous result is outdated.
       seen = new Seen(Map.of(), Map.of());
@@ -125,7 +131,7 @@ public final class QueueWatch implements Component {
   }
 
   private Map<QueueId, Long> ends(Set<QueueId> queues) throws InterruptedException {
-    Map<QueueId, Long> ends = new HashMap<>();
+    Map<QueueId, Long> ends = new TreeMap<>();
     Set<String> silent = new HashSet<>();
     for (QueueId queue : queues) {
       if (silent.contains(queue.broker()) || thread.isClosed()) {

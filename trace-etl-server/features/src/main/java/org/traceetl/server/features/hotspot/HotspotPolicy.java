@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
 import org.traceetl.proto.HotspotDecisions;
@@ -116,7 +117,7 @@ public final class HotspotPolicy {
 
   /** Returns the applications that became stuck since the last call. */
   Set<String> takeNewlyStuck() {
-    Set<String> taken = Set.copyOf(newlyStuck);
+    Set<String> taken = new TreeSet<>(newlyStuck);
     newlyStuck.clear();
     return taken;
   }
@@ -278,7 +279,7 @@ public final class HotspotPolicy {
 
   private boolean shrink(QueueLoads loads, double mean, long nowMillis) {
     boolean any = false;
-    for (String application : Set.copyOf(decided.keySet())) {
+    for (String application : List.copyOf(decided.keySet())) {
       Decision before = decided.get(application);
       double load = Arrays.stream(loads.rates().getOrDefault(application, new double[0])).sum();
       Watched state = watched.computeIfAbsent(application, absent -> new Watched());

@@ -7,13 +7,13 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
 import org.traceetl.common.Clocks;
 import org.traceetl.common.LogThrottle;
 import org.traceetl.common.SteppedTask;
 import org.traceetl.common.SteppedThread;
+import org.traceetl.common.Threads;
 import org.traceetl.server.component.Background;
 import org.traceetl.server.journal.BrokerThreads;
 import org.traceetl.server.journal.QueueImage;
@@ -43,6 +43,7 @@ public final class IndexFollower implements WindowFollower, Background {
 
   private final DocumentWriter writer;
   private final LongSupplier nanoTime;
+  private final Threads threads;
   private final SteppedThread writing;
   private final BrokerThreads<DocumentReader> readers;
 
@@ -55,6 +56,7 @@ public final class IndexFollower implements WindowFollower, Background {
   public IndexFollower(
       TraceIndex index, IndexConfig config, Tails tails, Clocks clocks, RandomGenerator random) {
     nanoTime = clocks.nanoClock();
+    threads = clocks.threads();
     InstantSource clock = clocks.wall();
     writer = new DocumentWriter(index, config.batchDocuments(), clock, random);
     LogThrottle throttle = new LogThrottle(clock);
@@ -105,7 +107,7 @@ public final class IndexFollower implements WindowFollower, Background {
     CountDownLatch settled = new CountDownLatch(all.size());
     all.forEach(reader -> reader.drain(settled));
     readers.wake();
-    return settled.await(atMost.toNanos(), TimeUnit.NANOSECONDS);
+    return threads.await(settled, atMost);
   }
 
   /** Documents that are not in the index stay in the journal. */

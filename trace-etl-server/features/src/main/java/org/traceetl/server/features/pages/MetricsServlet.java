@@ -4,14 +4,11 @@ import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.concurrent.TimeoutException;
-import java.util.function.LongSupplier;
 import org.traceetl.server.expose.Encoding;
 import org.traceetl.server.expose.Page;
 import org.traceetl.server.http.Negotiation;
 import org.traceetl.server.http.Problem;
-import org.traceetl.server.telemetry.ServerTelemetry;
 
 /**
  * {@code GET /metrics}: the span families, then the server's own metrics. Never a 200 without a
@@ -20,17 +17,10 @@ import org.traceetl.server.telemetry.ServerTelemetry;
 final class MetricsServlet extends HttpServlet {
   private static final long serialVersionUID = 1L;
 
-  /** Prometheus gives up after 10 s by default. */
-  private static final Duration MAX_WAIT = Duration.ofSeconds(9);
+  private final transient PagesFeature pages;
 
-  private final transient SpanPages pages;
-  private final transient ServerTelemetry telemetry;
-  private final transient LongSupplier nanoClock;
-
-  MetricsServlet(SpanPages pages, ServerTelemetry telemetry, LongSupplier nanoClock) {
+  MetricsServlet(PagesFeature pages) {
     this.pages = pages;
-    this.telemetry = telemetry;
-    this.nanoClock = nanoClock;
   }
 
   @Override
@@ -40,7 +30,7 @@ final class MetricsServlet extends HttpServlet {
         Negotiation.encoding(request.getHeader("Accept"), request.getHeader("Accept-Encoding"));
     Page page;
     try {
-      page = page(encoding);
+      page = pages.page(encoding);
     } catch (TimeoutException | IllegalStateException e) {
       Problem.write(response, HttpServletResponse.SC_SERVICE_UNAVAILABLE, e.getMessage());
       return;
@@ -50,16 +40,5 @@ final class MetricsServlet extends HttpServlet {
       return;
     }
     Negotiation.send(page, response);
-  }
-
-  /** Returns a page that may still be shown after the slow steps. */
-  private Page page(Encoding encoding) throws TimeoutException, InterruptedException {
-    long deadlineNanos = nanoClock.getAsLong() + MAX_WAIT.toNanos();
-    Page page;
-    do {
-      Duration left = Duration.ofNanos(deadlineNanos - nanoClock.getAsLong());
-      page = pages.page(encoding, left).with(telemetry.families(encoding.format()));
-    } while (!page.current());
-    return page;
   }
 }

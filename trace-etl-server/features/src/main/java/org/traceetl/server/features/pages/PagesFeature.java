@@ -1,14 +1,18 @@
 package org.traceetl.server.features.pages;
 
 import jakarta.servlet.http.HttpServlet;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeoutException;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 import org.traceetl.common.Clocks;
 import org.traceetl.server.component.Background;
 import org.traceetl.server.component.MetricRegistry;
+import org.traceetl.server.expose.Encoding;
 import org.traceetl.server.expose.Naming;
+import org.traceetl.server.expose.Page;
 import org.traceetl.server.expose.PageMetrics;
 import org.traceetl.server.http.Feature;
 import org.traceetl.server.journal.WindowFollower;
@@ -22,6 +26,9 @@ import org.traceetl.server.telemetry.ServerTelemetry;
  */
 public record PagesFeature(SpanPages pages, ServerTelemetry telemetry, LongSupplier nanoClock)
     implements Feature {
+  /** Prometheus gives up after 10 s by default. */
+  private static final Duration MAX_WAIT = Duration.ofSeconds(9);
+
   /** Returns the feature with the given names of metrics. */
   public static PagesFeature of(Naming naming, ServerTelemetry telemetry, Clocks clocks) {
     return new PagesFeature(
@@ -34,6 +41,22 @@ public record PagesFeature(SpanPages pages, ServerTelemetry telemetry, LongSuppl
                 ::recordNanos),
         telemetry,
         clocks.nanoClock());
+  }
+
+  /**
+   * Returns a page that may still be shown after the slow steps, with the server's own metrics.
+   *
+   * @throws TimeoutException if it is not rendered in time
+   * @throws IllegalStateException if it can no longer be rendered
+   */
+  public Page page(Encoding encoding) throws TimeoutException, InterruptedException {
+    long deadlineNanos = nanoClock.getAsLong() + MAX_WAIT.toNanos();
+    Page page;
+    do {
+      Duration left = Duration.ofNanos(deadlineNanos - nanoClock.getAsLong());
+      page = pages.page(encoding, left).with(telemetry.families(encoding.format()));
+    } while (!page.current());
+    return page;
   }
 
   @Override
@@ -62,7 +85,7 @@ public record PagesFeature(SpanPages pages, ServerTelemetry telemetry, LongSuppl
 
   @Override
   public Map<String, HttpServlet> servlets() {
-    return Map.of("/metrics", new MetricsServlet(pages, telemetry, nanoClock));
+    return Map.of("/metrics", new MetricsServlet(this));
   }
 
   @Override

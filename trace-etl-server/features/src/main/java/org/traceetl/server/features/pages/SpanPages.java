@@ -7,9 +7,8 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutionException;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLongArray;
@@ -59,6 +58,7 @@ public final class SpanPages implements WindowFollower, Background {
   private static final int PLAIN_SHARE = 12;
 
   private final Naming naming;
+  private final Clocks clocks;
   private final LongSupplier nanoClock;
   private final LongConsumer renderedNanos;
   private final long maxPlainBytes;
@@ -79,7 +79,7 @@ public final class SpanPages implements WindowFollower, Background {
   private final LongSet labelSets = new LongSet();
   private final SectionWriter writer = new SectionWriter();
   private final Map<Encoding, Page> rendered = new EnumMap<>(Encoding.class);
-  private final List<CompletableFuture<Void>> waiting = new ArrayList<>();
+  private final List<Publish> waiting = new ArrayList<>();
   private long windows;
   private long unknownRows;
   private long expiries;
@@ -100,6 +100,7 @@ public final class SpanPages implements WindowFollower, Background {
    */
   SpanPages(Naming naming, Clocks clocks, LongConsumer renderedNanos, long maxPlainBytes) {
     this.naming = naming;
+    this.clocks = clocks;
     nanoClock = clocks.nanoClock();
     this.renderedNanos = renderedNanos;
     this.maxPlainBytes = maxPlainBytes;
@@ -212,13 +213,17 @@ public final class SpanPages implements WindowFollower, Background {
   /** Waits until all earlier windows are on the pages. */
   public void await(Duration most) throws TimeoutException, InterruptedException {
     long deadlineNanos = nanoClock.getAsLong() + most.toNanos();
-    var done = new CompletableFuture<Void>();
-    if (!thread.offer(new Publish(done), most.toNanos())) {
+    var done = new Publish();
+    if (!thread.offer(done, most.toNanos())) {
       throw new TimeoutException("the fold thread is overloaded: its queue is full");
     }
-    try {
-      done.get(Math.max(0, deadlineNanos - nanoClock.getAsLong()), TimeUnit.NANOSECONDS);
-    } catch (ExecutionException e) {
+    if (!clocks
+        .threads()
+        .await(
+            done.answered, Duration.ofNanos(Math.max(0, deadlineNanos - nanoClock.getAsLong())))) {
+      throw new TimeoutException();
+    }
+    if (!done.published) {
       throw thread.endedException();
     }
   }
@@ -274,7 +279,7 @@ public final class SpanPages implements WindowFollower, Background {
         }
         case Release(QueueId queue) -> release(queue);
         case Refresh() -> {}
-        case Publish(CompletableFuture<Void> done) -> waiting.add(done);
+        case Publish request -> waiting.add(request);
       }
     }
 
@@ -286,10 +291,10 @@ public final class SpanPages implements WindowFollower, Background {
     @Override
     public void end(List<Message> left, IllegalStateException ended) {
       writer.close();
-      waiting.forEach(done -> done.completeExceptionally(ended));
+      waiting.forEach(request -> request.answer(false));
       for (Message message : left) {
-        if (message instanceof Publish publish) {
-          publish.done().completeExceptionally(ended);
+        if (message instanceof Publish request) {
+          request.answer(false);
         }
       }
     }
@@ -324,7 +329,7 @@ public final class SpanPages implements WindowFollower, Background {
             unknownRows,
             expiries);
     renderedNanos.accept(nanoClock.getAsLong() - startNanos);
-    waiting.forEach(done -> done.complete(null));
+    waiting.forEach(request -> request.answer(true));
     waiting.clear();
   }
 
@@ -428,5 +433,14 @@ public final class SpanPages implements WindowFollower, Background {
   /** A hidden queue may be shown again. */
   private record Refresh() implements Message {}
 
-  private record Publish(CompletableFuture<Void> done) implements Message {}
+  /** A request for pages with all earlier messages. */
+  private static final class Publish implements Message {
+    private final CountDownLatch answered = new CountDownLatch(1);
+    private volatile boolean published;
+
+    void answer(boolean isPublished) {
+      published = isPublished;
+      answered.countDown();
+    }
+  }
 }
