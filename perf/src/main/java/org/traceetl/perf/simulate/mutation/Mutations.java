@@ -1,0 +1,149 @@
+package org.traceetl.perf.simulate.mutation;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import org.traceetl.perf.simulate.mutation.TrialResult.Verdict;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** The command line: runs the simulation with each mutant and prints which ones it finds. */
+@Command(
+    name = "mutations",
+    mixinStandardHelpOptions = true,
+    description = {
+      "Puts faults into the programs, one at a time, and runs the simulation with each until a"
+          + " check fails. First it runs the programs as they are, which must pass.",
+      ""
+    },
+    footer = {
+      "",
+      "Exit codes: 0 if as many faults are found as --found says; 1 otherwise, or if the",
+      "programs as they are fail; 2 for wrong usage."
+    })
+public final class Mutations implements Callable<Integer> {
+  private static final String SIMULATION = "org.traceetl.perf.simulate.Simulate";
+
+  @Option(
+      names = "--only",
+      split = ",",
+      paramLabel = "NUMBER",
+      description = "Only these numbers of the list.")
+  private Set<Integer> only = Set.of();
+
+  @Option(
+      names = "--hours",
+      description = "Simulated hours for each seed (default: ${DEFAULT-VALUE}).")
+  private double hours = 2;
+
+  @Option(names = "--seeds", description = "Most seeds for each fault (default: ${DEFAULT-VALUE}).")
+  private int seeds = 10;
+
+  @Option(
+      names = "--first-seed",
+      description = "The seed to begin with (default: ${DEFAULT-VALUE}).")
+  private long firstSeed = 1;
+
+  @Option(
+      names = "--time-limit",
+      paramLabel = "SECONDS",
+      description = "Most seconds for each fault (default: ${DEFAULT-VALUE}).")
+  private long wallSeconds = 600;
+
+  @Option(names = "--found", description = "How many must be found (default: ${DEFAULT-VALUE}).")
+  private int wanted = 18;
+
+  @Option(names = "--list", description = "Prints the faults, and runs nothing.")
+  private boolean list;
+
+  @Option(
+      names = "--checkout",
+      hidden = true,
+      description = "The sources (default: the current folder).")
+  private Path checkout = Path.of("");
+
+  @Option(names = "--work", hidden = true, description = "For class files and output.")
+  private Path work = Path.of("perf/target/mutations");
+
+  @Option(names = "--simulation", hidden = true, description = "Another main class.")
+  private String simulation = SIMULATION;
+
+  @Spec private CommandSpec spec;
+
+  public static void main(String... arguments) {
+    System.exit(new CommandLine(new Mutations()).execute(arguments));
+  }
+
+  @Override
+  public Integer call() throws IOException, InterruptedException {
+    PrintWriter out = spec.commandLine().getOut();
+    List<Mutation> chosen =
+        Mutation.all().stream()
+            .filter(mutation -> only.isEmpty() || only.contains(mutation.number()))
+            .toList();
+    if (list) {
+      chosen.forEach(mutation -> print(mutation, out));
+      return 0;
+    }
+    SourceMutants sources = new SourceMutants(checkout);
+    return run(chosen.stream().map(sources::of).toList(), out);
+  }
+
+  private static void print(Mutation mutation, PrintWriter out) {
+    out.printf("%d %s%n", mutation.number(), mutation.name());
+    out.printf("   breaks: %s%n", mutation.breaks());
+    out.printf("   shown by: %s%n", mutation.shownBy());
+  }
+
+  private int run(List<Mutant> mutants, PrintWriter out) throws IOException, InterruptedException {
+    Trial trial =
+        new Trial(
+            new Trial.Limits(simulation, hours, firstSeed, seeds, Duration.ofSeconds(wallSeconds)),
+            work.toAbsolutePath());
+    out.printf("| number | fault | found | seed | check | simulated | wall |%n");
+    out.printf("|--:|---|---|--:|---|--:|--:|%n");
+    TrialResult control = trial.run(null);
+    print("", "none", control, out);
+    if (control.verdict() != Verdict.NOT_FOUND) {
+      out.printf("The programs as they are fail, so that nothing can be said of faults.%n");
+      out.flush();
+      return 1;
+    }
+    int found = 0;
+    for (Mutant mutant : mutants) {
+      TrialResult result = trial.run(mutant);
+      print(mutant.number(), mutant.name(), result, out);
+      found += result.verdict() == Verdict.FOUND ? 1 : 0;
+    }
+    int must = Math.min(wanted, mutants.size());
+    out.printf("found=%d of=%d wanted=%d%n", found, mutants.size(), must);
+    out.flush();
+    return found >= must ? 0 : 1;
+  }
+
+  private static void print(String number, String name, TrialResult result, PrintWriter out) {
+    out.printf(
+        Locale.ROOT,
+        "| %s | %s | %s | %s | %s | %.2f h | %d s |%n",
+        number,
+        name,
+        switch (result.verdict()) {
+          case FOUND -> "yes";
+          case NOT_FOUND -> "no";
+          case BROKEN -> "no answer";
+        },
+        result.verdict() == Verdict.NOT_FOUND ? result.seed() + " seeds" : result.seed(),
+        result.detail().replace("|", "\\|"),
+        result.hours(),
+        result.wall().toSeconds());
+    out.flush();
+  }
+}

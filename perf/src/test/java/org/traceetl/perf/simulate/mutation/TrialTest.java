@@ -1,0 +1,62 @@
+package org.traceetl.perf.simulate.mutation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.traceetl.perf.simulate.mutation.TrialResult.Verdict;
+
+final class TrialTest {
+  private static final Duration ENOUGH = Duration.ofMinutes(5);
+
+  @TempDir private Path folder;
+
+  @Test
+  void mutantIsFoundWithTheSeedWhoseCheckFails() throws Exception {
+    TrialResult result = trial(1, 5, ENOUGH).run(mutant(2));
+
+    assertThat(result.verdict()).isEqualTo(Verdict.FOUND);
+    assertThat(result.seed()).isEqualTo(3);
+    assertThat(result.detail()).isEqualTo("queue a/1 is shown by server-1 and server-2");
+    assertThat(result.hours()).isEqualTo(1.5);
+  }
+
+  @Test
+  void mutantWithoutFailedCheckIsNotFound() throws Exception {
+    assertThat(trial(1, 3, ENOUGH).run(mutant(1)).verdict()).isEqualTo(Verdict.NOT_FOUND);
+  }
+
+  @Test
+  void unchangedProgramsPass() throws Exception {
+    assertThat(trial(3, 1, ENOUGH).run(null).verdict()).isEqualTo(Verdict.NOT_FOUND);
+  }
+
+  @Test
+  void crashOfTheSimulationIsNoAnswer() throws Exception {
+    TrialResult result = trial(100, 1, ENOUGH).run(mutant(2));
+
+    assertThat(result.verdict()).isEqualTo(Verdict.BROKEN);
+    assertThat(result.detail()).contains("exit code 1");
+  }
+
+  @Test
+  void timeLimitEndsARunWithoutBeingFound() throws Exception {
+    TrialResult result = trial(200, 1, Duration.ZERO).run(mutant(2));
+
+    assertThat(result.verdict()).isEqualTo(Verdict.NOT_FOUND);
+    assertThat(result.detail()).contains("time limit");
+  }
+
+  private Trial trial(long firstSeed, int seeds, Duration wallLimit) {
+    return new Trial(
+        new Trial.Limits(PretendedSimulation.class.getName(), 1, firstSeed, seeds, wallLimit),
+        folder);
+  }
+
+  private static Mutant mutant(int number) throws IOException {
+    return new SourceMutants(Path.of("..")).of(Mutation.all().get(number - 1));
+  }
+}
