@@ -1,0 +1,242 @@
+package org.traceetl.perf.simulate.world;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.PriorityQueue;
+import java.util.SplittableRandom;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.random.RandomGenerator;
+
+/**
+ * Runs simulated threads one at a time, on the thread that calls {@link #run}, in simulated time.
+ * The next thread is drawn from those that can run, so a seed determines the whole run. Time passes
+ * when no thread can run, and a microsecond with each turn of a thread.
+ *
+ * <p>A simulated thread is a virtual thread. It runs until it waits: in {@link #sleep}, in an
+ * {@link Exchange}, for a lock, or parked. It must not wait for real time or for a contended
+ * monitor, since threads of the JVM end such waits at any time; the run then fails.
+ */
+public final class World {
+  /** Time of day at the start: 2026-01-01T00:00:00Z. */
+  public static final long START_MILLIS = 1_767_225_600_000L;
+
+  private static final long TURN_NANOS = 1_000;
+
+  /** Longest time that threads may run without a pause of all. */
+  private static final long MOST_BUSY_NANOS = TimeUnit.SECONDS.toNanos(60);
+
+  private final Timeline timeline;
+  private final RandomGenerator random;
+  private final SplittableRandom order;
+  private final PriorityQueue<Timer> timers = new PriorityQueue<>();
+  private final List<Turn> ready = new ArrayList<>();
+  private final Executor threads = new Scheduler(null);
+  private final ThreadLocal<Waiting> waiting = ThreadLocal.withInitial(Waiting::new);
+  private Thread carrier;
+  private long nowNanos;
+  private long timersMade;
+  private long idleNanos;
+
+  /** Why the run cannot continue; null if it can. Set by any thread. */
+  private volatile RuntimeException failure;
+
+  private record Timer(long atNanos, long number, Runnable action) implements Comparable<Timer> {
+    @Override
+    public int compareTo(Timer other) {
+      int byTime = Long.compare(atNanos, other.atNanos);
+      return byTime == 0 ? Long.compare(number, other.number) : byTime;
+    }
+  }
+
+  /** A thread's part between two waits. */
+  record Turn(Process process, Runnable part) {}
+
+  /** Tells a timer whether the wait that it ends is over. */
+  private static final class Waiting {
+    private long number;
+  }
+
+  /** Receives the turns of a process's threads; of the world's own for null. */
+  private final class Scheduler implements Executor {
+    private final Process process;
+
+    Scheduler(Process process) {
+      this.process = process;
+    }
+
+    @Override
+    public void execute(Runnable part) {
+      // A thread's start is submitted by the thread that starts it, all else by the carrier.
+      Thread submitter = Thread.currentThread();
+      if (submitter != carrier && !submitter.isVirtual()) {
+        fail(
+            new IllegalStateException(
+                "a simulated thread of "
+                    + (process == null ? "the world" : process.name())
+                    + " waited for real time or a contended monitor; resumed by "
+                    + submitter.getName()));
+        return;
+      }
+      add(new Turn(process, part));
+    }
+  }
+
+  /**
+   * Creates a world at its start. The calling thread runs it.
+   *
+   * @param seed determines all random numbers and the order of the threads
+   */
+  public World(long seed, Timeline timeline) {
+    this.timeline = timeline;
+    var seeds = new SplittableRandom(seed);
+    random = seeds.split();
+    order = seeds.split();
+    carrier = Thread.currentThread();
+    timeline.clock(this::nanos);
+  }
+
+  /** Returns the source for devices and faults. */
+  public RandomGenerator random() {
+    return random;
+  }
+
+  /** Returns nanoseconds since the start. */
+  public long nanos() {
+    return nowNanos;
+  }
+
+  /** Returns the true time of day in milliseconds since 1970. */
+  public long unixMillis() {
+    return START_MILLIS + TimeUnit.NANOSECONDS.toMillis(nowNanos);
+  }
+
+  public Timeline timeline() {
+    return timeline;
+  }
+
+  /** Creates a running process without threads. */
+  public Process process(String name) {
+    return new Process(this, name, order.nextLong());
+  }
+
+  /** Returns the scheduler of a process's threads. */
+  Executor scheduler(Process process) {
+    return new Scheduler(process);
+  }
+
+  /** Runs an action after a time, outside of simulated threads; it must not wait. */
+  public void after(long nanos, Runnable action) {
+    timers.add(new Timer(nowNanos + Math.max(0, nanos), timersMade++, action));
+  }
+
+  /** Starts a thread that belongs to no process. */
+  public Thread spawn(String name, Runnable body) {
+    return VirtualThreads.builder(threads)
+        .name(name)
+        .uncaughtExceptionHandler((thread, e) -> fail(name, e))
+        .start(body);
+  }
+
+  /** Waits in the current simulated thread. */
+  public void sleep(long nanos) throws InterruptedException {
+    long untilNanos = nowNanos + nanos;
+    while (nowNanos < untilNanos) {
+      park(untilNanos - nowNanos);
+      if (Thread.interrupted()) {
+        throw new InterruptedException();
+      }
+    }
+  }
+
+  /** Parks the current simulated thread until it is unparked or the time has passed. */
+  void park(long nanos) {
+    if (nanos <= 0) {
+      return;
+    }
+    if (nanos == Long.MAX_VALUE) {
+      LockSupport.park(this);
+      return;
+    }
+    Waiting wait = waiting.get();
+    long number = ++wait.number;
+    Thread current = Thread.currentThread();
+    after(
+        nanos,
+        () -> {
+          if (wait.number == number) {
+            LockSupport.unpark(current);
+          }
+        });
+    LockSupport.park(this);
+    wait.number++;
+  }
+
+  /** Ends the run with a failure of the simulation. Safe for any thread. */
+  public void fail(RuntimeException e) {
+    failure = e;
+  }
+
+  void fail(String thread, Throwable e) {
+    fail(new IllegalStateException("simulated thread " + thread + " ended with an error", e));
+  }
+
+  /**
+   * Runs until a time since the start, or at most until the failure of a simulated thread.
+   *
+   * @throws IllegalStateException if the simulation itself failed
+   */
+  public void run(long untilNanos) {
+    carrier = Thread.currentThread();
+    idleNanos = nowNanos;
+    while (nowNanos < untilNanos) {
+      if (failure != null) {
+        throw failure;
+      }
+      runDueTimers();
+      if (!ready.isEmpty()) {
+        turn();
+      } else if (timers.isEmpty() || timers.peek().atNanos >= untilNanos) {
+        nowNanos = Math.max(nowNanos, untilNanos);
+      } else {
+        nowNanos = Math.max(nowNanos, timers.peek().atNanos);
+        idleNanos = nowNanos;
+      }
+    }
+  }
+
+  private void runDueTimers() {
+    while (!timers.isEmpty() && timers.peek().atNanos <= nowNanos) {
+      timers.poll().action.run();
+    }
+  }
+
+  private void turn() {
+    int drawn = ready.size() == 1 ? 0 : order.nextInt(ready.size());
+    Turn turn = ready.get(drawn);
+    Turn last = ready.removeLast();
+    if (drawn < ready.size()) {
+      ready.set(drawn, last);
+    }
+    Process process = turn.process;
+    if (process != null && !process.mayRun(turn)) {
+      return;
+    }
+    nowNanos += TURN_NANOS;
+    if (nowNanos - idleNanos > MOST_BUSY_NANOS) {
+      fail(
+          new IllegalStateException(
+              "threads ran for "
+                  + TimeUnit.NANOSECONDS.toSeconds(MOST_BUSY_NANOS)
+                  + " s; last: "
+                  + (process == null ? "the world" : process.name())));
+    }
+    turn.part.run();
+  }
+
+  /** Adds a turn to those that can run. */
+  void add(Turn turn) {
+    ready.add(turn);
+  }
+}

@@ -1,0 +1,230 @@
+package org.traceetl.perf.simulate.world;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Test;
+import org.traceetl.common.LogThrottle;
+import org.traceetl.common.SteppedThread;
+
+final class WorldTest {
+  private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
+
+  private final World world = new World(1, new Timeline(100, null));
+  private final List<String> seen = new ArrayList<>();
+
+  private void sleep(long nanos) {
+    try {
+      world.sleep(nanos);
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private SteppedThread ticking(Process process) {
+    SteppedThread thread =
+        new SteppedThread(
+            process.clocks(),
+            "ticks",
+            () -> {
+              process.enter("tick");
+              seen.add(process.name());
+              return SECOND;
+            },
+            new LogThrottle(process.clocks().nanoClock()));
+    process.start("main", thread::start);
+    return thread;
+  }
+
+  @Test
+  void sleepingThreadsContinueInTheOrderOfTheirTimes() {
+    world.spawn(
+        "late",
+        () -> {
+          sleep(2 * SECOND);
+          seen.add("late " + world.nanos() / SECOND);
+        });
+    world.spawn(
+        "early",
+        () -> {
+          sleep(SECOND);
+          seen.add("early " + world.nanos() / SECOND);
+        });
+
+    world.run(3 * SECOND);
+
+    assertThat(seen).containsExactly("early 1", "late 2");
+    assertThat(world.nanos()).isGreaterThanOrEqualTo(3 * SECOND);
+  }
+
+  @Test
+  void killedProcessDoesNotContinue() {
+    Process process = world.process("agent-1");
+    ticking(process);
+    world.run(3 * SECOND);
+    int before = seen.size();
+    process.kill();
+
+    world.run(10 * SECOND);
+
+    assertThat(before).isBetween(3, 4);
+    assertThat(seen).hasSize(before);
+  }
+
+  @Test
+  void processIsKilledAtTheGivenOperation() {
+    Process process = world.process("agent-1");
+    process.killAtOperation(3);
+    ticking(process);
+
+    world.run(10 * SECOND);
+
+    assertThat(seen).hasSize(2);
+    assertThat(process.alive()).isFalse();
+  }
+
+  @Test
+  void stoppedProcessContinuesWhenItIsResumed() {
+    Process process = world.process("agent-1");
+    ticking(process);
+    world.run(SECOND / 2);
+    process.stop();
+    world.run(10 * SECOND);
+    int before = seen.size();
+    process.resume();
+
+    world.run(12 * SECOND);
+
+    assertThat(before).isEqualTo(1);
+    assertThat(seen).hasSizeGreaterThan(2);
+  }
+
+  @Test
+  void clocksOfProcessesStepAndDrift() {
+    Process process = world.process("agent-1");
+    long nanos = process.clocks().nanos();
+    process.stepClock(-5_000);
+    process.drift(100_000);
+
+    world.run(10 * SECOND);
+
+    assertThat(process.clocks().nanos() - nanos).isEqualTo(11 * SECOND);
+    assertThat(process.clocks().millis()).isEqualTo(World.START_MILLIS + 6_000);
+  }
+
+  @Test
+  void closeWaitsForTheEndOfASteppedThread() {
+    Process process = world.process("agent-1");
+    SteppedThread thread = ticking(process);
+    process.start(
+        "closer",
+        () -> {
+          thread.close();
+          seen.add("closed");
+        });
+
+    world.run(SECOND);
+
+    assertThat(seen).contains("closed");
+  }
+
+  @Test
+  void exchangeReturnsNullWhenNobodyAnswersInTime() {
+    Exchange<String> answered = new Exchange<>(world);
+    Exchange<String> silent = new Exchange<>(world);
+    world.after(SECOND, () -> answered.answer("yes"));
+    world.spawn(
+        "asks",
+        () -> {
+          try {
+            seen.add(answered.await(2 * SECOND) + " " + world.nanos() / SECOND);
+            seen.add(silent.await(2 * SECOND) + " " + world.nanos() / SECOND);
+          } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+          }
+        });
+
+    world.run(10 * SECOND);
+
+    assertThat(seen).containsExactly("yes 1", "null 3");
+  }
+
+  @Test
+  void awaitEndsWhenTheLatchOpensOrTheTimeIsOver() {
+    Process process = world.process("agent-1");
+    CountDownLatch latch = new CountDownLatch(1);
+    world.after(SECOND, latch::countDown);
+    process.start(
+        "waits",
+        () -> {
+          try {
+            seen.add("" + process.clocks().threads().await(latch, Duration.ofMillis(100)));
+            seen.add("" + process.clocks().threads().await(latch, Duration.ofSeconds(100)));
+          } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+          }
+        });
+
+    world.run(2 * SECOND);
+
+    assertThat(seen).containsExactly("false", "true");
+  }
+
+  @Test
+  void waitForRealTimeEndsTheRun() {
+    world.spawn("waits", () -> LockSupport.parkNanos(1));
+
+    assertThatThrownBy(
+            () -> {
+              while (world.nanos() < Long.MAX_VALUE / 2) {
+                world.run(world.nanos() + SECOND);
+                Thread.yield();
+              }
+            })
+        .hasMessageContaining("real time");
+  }
+
+  @Test
+  void failedThreadEndsTheRun() {
+    world.spawn(
+        "fails",
+        () -> {
+          throw new IllegalArgumentException("made by the test");
+        });
+
+    assertThatThrownBy(() -> world.run(SECOND))
+        .hasMessageContaining("fails")
+        .hasRootCauseMessage("made by the test");
+  }
+
+  @Test
+  void equalSeedsTakeTheSameCourse() {
+    assertThat(hash(7)).isEqualTo(hash(7)).isNotEqualTo(hash(8));
+  }
+
+  private static long hash(long seed) {
+    Timeline timeline = new Timeline(10, null);
+    World world = new World(seed, timeline);
+    for (int i = 0; i < 5; i++) {
+      Process process = world.process("agent-" + i);
+      SteppedThread thread =
+          new SteppedThread(
+              process.clocks(),
+              "ticks",
+              () -> {
+                process.enter("tick");
+                return process.random().nextLong(SECOND);
+              },
+              new LogThrottle(process.clocks().nanoClock()));
+      process.start("main", thread::start);
+    }
+    world.run(5 * SECOND);
+    return timeline.hash();
+  }
+}
