@@ -14,7 +14,7 @@ import org.apache.rocketmq.common.message.MessageQueue;
  *
  * <p>Thread-safe. The rebalancing thread writes; any thread reads.
  */
-final class ObservedAllocation implements AllocateMessageQueueStrategy {
+public final class ObservedAllocation implements AllocateMessageQueueStrategy {
   private final AllocateMessageQueueStrategy strategy = new AllocateMessageQueueAveragely();
   private Set<MessageQueue> handedOver = Set.of();
   private volatile Set<MessageQueue> queues;
@@ -44,7 +44,7 @@ final class ObservedAllocation implements AllocateMessageQueueStrategy {
   }
 
   /** Records the queues with which RocketMQ called the listener. */
-  synchronized void handedOver(Set<MessageQueue> mine) {
+  public synchronized void handedOver(Set<MessageQueue> mine) {
     handedOver = mine;
     withheld = Set.of();
     if (queues != null) {
@@ -54,12 +54,12 @@ final class ObservedAllocation implements AllocateMessageQueueStrategy {
   }
 
   /** Returns the number of calls of the strategy. */
-  long rebalances() {
+  public long rebalances() {
     return rebalances;
   }
 
   /** Returns this consumer's queues as of the last rebalance; null before the first one. */
-  Set<MessageQueue> queues() {
+  public Set<MessageQueue> queues() {
     return queues;
   }
 
@@ -67,7 +67,7 @@ final class ObservedAllocation implements AllocateMessageQueueStrategy {
    * Returns whether two consecutive rebalances gave this consumer the queue, but RocketMQ did not
    * assign it: it could not read the group's offset from the queue's broker.
    */
-  boolean isWithheld(MessageQueue queue) {
+  public boolean isWithheld(MessageQueue queue) {
     return withheld.contains(queue);
   }
 }

@@ -15,7 +15,7 @@ import org.apache.rocketmq.remoting.protocol.header.PullMessageRequestHeader;
  * client repeats such a pull without a notification; the broker may have lost messages in between.
  * Thread-safe.
  */
-final class ResumedPulls implements RPCHook {
+public final class ResumedPulls implements RPCHook {
   private final Map<MessageQueue, Pull> pulls = new ConcurrentHashMap<>();
 
   /** By queue: offsets of resumed pulls that its worker has not reached. */
@@ -33,12 +33,12 @@ final class ResumedPulls implements RPCHook {
    * @param address of the master whose messages were compared, null if unknown; a pull that
    *     continues at another address is recorded
    */
-  void sought(MessageQueue queue, String address) {
+  public void sought(MessageQueue queue, String address) {
     pulls.put(queue, new Pull(address, address != null));
   }
 
   /** Returns a test, true once for each offset at which the queue's pull continued. */
-  LongPredicate of(MessageQueue queue) {
+  public LongPredicate of(MessageQueue queue) {
     ConcurrentSkipListSet<Long> offsets = offsets(queue);
     return offset -> {
       if (offsets.isEmpty()) {

@@ -1,0 +1,66 @@
+package org.traceetl.perf.simulate.broker;
+
+import java.time.Duration;
+
+/**
+ * The installation of a {@link SimulatedCluster}, as docs/install.md recommends it.
+ *
+ * @param brokers number of broker names; they are {@code broker-1} and so on
+ * @param replicas of each broker name; with more than 1, controllers elect the master,
+ *     allAckInSyncStateSet is true and minInSyncReplicas is 2
+ * @param queues of the topics of spans and journal on each broker
+ * @param spanTopic topic of the spans
+ * @param journalTopic topic of the journal
+ * @param decisionsTopic topic of the servers' decisions, with one queue on each broker
+ * @param syncFlush whether SEND_OK requires that the disk has the message
+ * @param memberExpiry after which a silent member leaves its group; channelExpiredTimeout
+ * @param retention after which messages are deleted; fileReservedTime
+ */
+public record ClusterOptions(
+    int brokers,
+    int replicas,
+    int queues,
+    String spanTopic,
+    String journalTopic,
+    String decisionsTopic,
+    boolean syncFlush,
+    Duration memberExpiry,
+    Duration retention) {
+  /** RocketMQ's default for {@code memberExpiry}; deploy/rocketmq/broker.conf has 40 s. */
+  private static final Duration MEMBER_EXPIRY = Duration.ofSeconds(120);
+
+  public ClusterOptions {
+    if (brokers < 1 || replicas < 1 || queues < 1) {
+      throw new IllegalArgumentException(
+          "brokers = " + brokers + ", replicas = " + replicas + ", queues = " + queues);
+    }
+  }
+
+  /** Returns options with the default topics. */
+  public static ClusterOptions of(int brokers, int replicas, int queues) {
+    return new ClusterOptions(
+        brokers,
+        replicas,
+        queues,
+        "trace-spans",
+        "trace-windows",
+        "trace-routing",
+        true,
+        MEMBER_EXPIRY,
+        Duration.ofHours(72));
+  }
+
+  /** Returns the same options with another retention. */
+  public ClusterOptions keeping(Duration messages) {
+    return new ClusterOptions(
+        brokers,
+        replicas,
+        queues,
+        spanTopic,
+        journalTopic,
+        decisionsTopic,
+        syncFlush,
+        memberExpiry,
+        messages);
+  }
+}

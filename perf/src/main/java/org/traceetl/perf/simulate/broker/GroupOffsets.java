@@ -1,0 +1,54 @@
+package org.traceetl.perf.simulate.broker;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * The offsets of consumer groups at one broker: ConsumerOffsetManager of RocketMQ 5.3. They are
+ * written to the disk every 5 s (BrokerConfig.flushConsumerOffsetInterval), so a crash sets them
+ * back.
+ */
+final class GroupOffsets {
+  static final long NONE = -1;
+
+  private Map<String, Map<LogQueue, Long>> offsets = new TreeMap<>();
+  private Map<String, Map<LogQueue, Long>> written = new TreeMap<>();
+  private boolean changed;
+
+  /** Returns a group's offset, or {@link #NONE}. */
+  long offset(String group, LogQueue queue) {
+    Map<LogQueue, Long> its = offsets.get(group);
+    return its == null ? NONE : its.getOrDefault(queue, NONE);
+  }
+
+  void commit(String group, LogQueue queue, long offset) {
+    offsets.computeIfAbsent(group, name -> new HashMap<>()).put(queue, offset);
+    changed = true;
+  }
+
+  void write() {
+    if (changed) {
+      written = copy(offsets);
+      changed = false;
+    }
+  }
+
+  /** Returns to what was written last. */
+  void crash() {
+    offsets = copy(written);
+    changed = false;
+  }
+
+  /** Takes the offsets of the master: SlaveSynchronize.syncConsumerOffset. */
+  void copyFrom(GroupOffsets master) {
+    offsets = copy(master.offsets);
+    changed = true;
+  }
+
+  private static Map<String, Map<LogQueue, Long>> copy(Map<String, Map<LogQueue, Long>> from) {
+    Map<String, Map<LogQueue, Long>> copy = new TreeMap<>();
+    from.forEach((group, its) -> copy.put(group, new HashMap<>(its)));
+    return copy;
+  }
+}

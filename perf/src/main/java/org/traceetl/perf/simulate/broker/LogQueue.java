@@ -1,0 +1,9 @@
+package org.traceetl.perf.simulate.broker;
+
+/**
+ * A queue of a broker.
+ *
+ * @param topic index of its topic
+ * @param queue number within the broker
+ */
+record LogQueue(int topic, int queue) {}

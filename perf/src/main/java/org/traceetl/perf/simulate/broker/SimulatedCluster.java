@@ -1,0 +1,288 @@
+package org.traceetl.perf.simulate.broker;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.traceetl.agent.config.PublishConfig;
+import org.traceetl.agent.publish.Transport;
+import org.traceetl.common.Clocks;
+import org.traceetl.perf.simulate.world.Process;
+import org.traceetl.perf.simulate.world.World;
+import org.traceetl.server.assembly.Brokers;
+import org.traceetl.server.config.RocketMqConfig;
+import org.traceetl.server.consume.SpanConsumer;
+import org.traceetl.server.journal.BrokerLogs;
+import org.traceetl.server.rocketmq.Announcement;
+
+/**
+ * A RocketMQ cluster in a simulated world: brokers with replicas, controllers and a name server. It
+ * gives each process the clients that agents and servers use, and lets a schedule disturb it.
+ *
+ * <p>Brokers are named {@code broker-1} and so on. Methods that disturb have no effect if they do
+ * not apply. All calls come from the world's thread.
+ */
+public final class SimulatedCluster {
+  private static final long TICK_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+  /** A lower bound of the time that an answer takes; what is on disk was stored before it. */
+  private static final long FLUSHED_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
+
+  /** MessageStoreConfig.flushCommitLogThoroughInterval. */
+  private static final long MOST_UNFLUSHED_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+  private final World world;
+  private final ClusterOptions options;
+  private final Topics topics;
+  private final Wire wire;
+  private final NameServer names = new NameServer();
+  private final List<BrokerGroup> groups = new ArrayList<>();
+  private int clients;
+
+  public SimulatedCluster(World world, ClusterOptions options) {
+    this.world = world;
+    this.options = options;
+    topics = new Topics(options);
+    wire = new Wire(world);
+    for (int number = 1; number <= options.brokers(); number++) {
+      BrokerGroup group =
+          new BrokerGroup(
+              "broker-" + number,
+              world,
+              wire,
+              names,
+              topics,
+              options,
+              groups.size() * options.replicas() + 1);
+      groups.add(group);
+      wire.add(group);
+    }
+    world.after(TICK_NANOS, this::tick);
+  }
+
+  private void tick() {
+    groups.forEach(BrokerGroup::tick);
+    world.after(TICK_NANOS, this::tick);
+  }
+
+  // Clients
+
+  private Client client(Process process) {
+    clients++;
+    return new Client(process, wire, names, topics, clients);
+  }
+
+  /** Returns how an agent's process connects. */
+  public Transport.Connector transports(Process process) {
+    return (config, agent) -> transport(process, config.rocketmq());
+  }
+
+  Transport transport(Process process, PublishConfig config) {
+    return new SimulatedTransport(config, client(process), wire);
+  }
+
+  /** Returns how a server's process connects. */
+  public Brokers brokers(Process process) {
+    return new Brokers() {
+      @Override
+      public SpanConsumer.Connector consumers(RocketMqConfig config, Clocks clocks) {
+        return (worker, endpoint, pullThreads, assigned) -> {
+          Client client = client(process);
+          String instance =
+              Announcement.instance(process.name() + "-" + world.nanos() + "-" + worker, endpoint);
+          // ClientConfig.buildMQClientId; consumers use streams.
+          String id = client.host.getAddress().getHostAddress() + "@" + instance + "@STREAM";
+          SimulatedConsumer consumer = new SimulatedConsumer(config, client, wire, id, assigned);
+          try {
+            consumer.start();
+          } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+          }
+          return consumer;
+        };
+      }
+
+      @Override
+      public BrokerLogs logs(RocketMqConfig config, String topic, Duration timeout, Clocks clocks) {
+        return new SimulatedLogs(config, topic, timeout.toNanos(), client(process));
+      }
+    };
+  }
+
+  // Faults
+
+  private void at(String broker, Consumer<BrokerGroup> does) {
+    for (BrokerGroup group : groups) {
+      if (group.name().equals(broker)) {
+        does.accept(group);
+      }
+    }
+  }
+
+  /** Kills a broker's master: what it stored stays, its members and newest offsets are lost. */
+  public void crash(String broker) {
+    at(broker, group -> group.crash(group.master(), false));
+  }
+
+  /** Kills one replica of a broker, from 0. */
+  public void crash(String broker, int replica) {
+    at(broker, group -> group.crash(group.replicas().get(replica), false));
+  }
+
+  /**
+   * A broker's host loses power: connections stay open and silent, and what the disk does not have
+   * is lost. With {@code syncFlush} that is what was not answered.
+   */
+  public void losePower(String broker) {
+    at(
+        broker,
+        group -> {
+          Replica master = group.master();
+          long unflushedNanos =
+              options.syncFlush()
+                  ? FLUSHED_NANOS
+                  : world.random().nextLong(MOST_UNFLUSHED_NANOS) + FLUSHED_NANOS;
+          group.crash(master, true);
+          master.losePower(world.nanos() - unflushedNanos);
+        });
+  }
+
+  /** Starts all replicas of a broker that do not run. */
+  public void start(String broker) {
+    at(broker, group -> group.replicas().forEach(group::start));
+  }
+
+  /** Starts one replica of a broker that does not run. */
+  public void start(String broker, int replica) {
+    at(broker, group -> group.start(group.replicas().get(replica)));
+  }
+
+  /**
+   * Elects another replica. The superseded master continues until it learns it.
+   *
+   * @param messages unconfirmed messages at the end of each queue that are lost, at most
+   */
+  public void failOver(String broker, int messages) {
+    at(broker, group -> group.failOver(messages));
+  }
+
+  /** Delays the copies of one replica; 0 ends it. */
+  public void lag(String broker, int replica, long nanos) {
+    at(broker, group -> group.lag(group.replicas().get(replica), nanos));
+  }
+
+  /** Lets each replica of a broker refuse messages because its disk is full. */
+  public void fillDisk(String broker, boolean full) {
+    at(broker, group -> group.replicas().forEach(replica -> replica.diskFull(full)));
+  }
+
+  /** Sets the wall clock of each replica of a broker forward, or back. */
+  public void stepClock(String broker, long millis) {
+    at(broker, group -> group.replicas().forEach(replica -> replica.stepClock(millis)));
+  }
+
+  /**
+   * Sets how often a broker misbehaves.
+   *
+   * @param rate of requests, 0 to 1
+   * @param mostNanos the longest delay of what is late or repeated
+   */
+  public void misbehave(String broker, Misbehaviour how, double rate, long mostNanos) {
+    at(broker, group -> group.conditions().set(how, rate, mostNanos));
+  }
+
+  /**
+   * Drops what one node sends to another: a process by its name, a broker with all its replicas,
+   * {@code name-server} or {@code controllers}.
+   */
+  public void cut(String from, String to) {
+    nodes(from).forEach(one -> nodes(to).forEach(other -> wire.cut(one, other)));
+  }
+
+  /** Ends {@link #cut}. */
+  public void join(String from, String to) {
+    nodes(from).forEach(one -> nodes(to).forEach(other -> wire.join(one, other)));
+  }
+
+  /** Returns a broker's replicas as nodes of the network, the master first. */
+  public List<String> addresses(String broker) {
+    List<String> addresses = new ArrayList<>();
+    at(
+        broker,
+        group -> {
+          addresses.add(group.master().address);
+          group.replicas().stream()
+              .filter(replica -> replica != group.master())
+              .forEach(replica -> addresses.add(replica.address));
+        });
+    return addresses;
+  }
+
+  private List<String> nodes(String name) {
+    List<String> addresses = addresses(name);
+    return addresses.isEmpty() ? List.of(name) : addresses;
+  }
+
+  /** Lets each member of the group rebalance now, in an order of its own. */
+  public void rebalance() {
+    for (BrokerGroup group : groups) {
+      for (SimulatedConsumer member : group.master().members.consumers()) {
+        world.after(world.random().nextLong(TICK_NANOS), member::membersChanged);
+      }
+    }
+  }
+
+  /**
+   * Deletes old messages of a broker.
+   *
+   * @param olderNanos only messages that were stored longer ago
+   */
+  public void deleteOld(String broker, long olderNanos) {
+    at(
+        broker,
+        group ->
+            group.replicas().forEach(replica -> replica.deleteOld(world.nanos() - olderNanos)));
+  }
+
+  /** Gives the topics of spans and journal more queues on each broker. */
+  public void extend(int queues) {
+    topics.extend(queues);
+    groups.forEach(group -> group.replicas().forEach(Replica::extend));
+  }
+
+  /** Sets whether senders see the queues of a broker. */
+  public void readOnly(String broker, boolean now) {
+    at(broker, group -> group.readOnly(now));
+  }
+
+  /** Ends all partitions and misbehaviour, and starts what does not run. */
+  public void heal() {
+    wire.joinAll();
+    for (BrokerGroup group : groups) {
+      group.conditions().clear();
+      group
+          .replicas()
+          .forEach(replica -> {
+            group.start(replica);
+            group.lag(replica, 0);
+            replica.diskFull(false);
+          });
+    }
+  }
+
+  /** Returns the number of messages that a broker's master stored, in all topics. */
+  public long stored(String broker) {
+    long[] stored = new long[1];
+    at(broker, group -> stored[0] = group.master().end());
+    return stored[0];
+  }
+
+  /** Returns the state for a reader: a line for each broker, replica and broken way. */
+  public String describe() {
+    StringBuilder text = new StringBuilder();
+    groups.forEach(group -> text.append(group).append('\n'));
+    wire.describe().forEach(way -> text.append("cut: ").append(way).append('\n'));
+    return text.toString();
+  }
+}
