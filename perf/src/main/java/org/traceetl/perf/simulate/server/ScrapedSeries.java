@@ -1,0 +1,94 @@
+package org.traceetl.perf.simulate.server;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** The series that any page of a run has shown, with what their names say. */
+final class ScrapedSeries implements PageLines.Numbers {
+  private static final String QUEUE = "trace_etl_queue=\"";
+
+  /** Instead of a queue's number. */
+  static final int NO_QUEUE = -1;
+
+  /**
+   * A series.
+   *
+   * @param text as pages show it
+   * @param metric its name without labels
+   * @param plain the text without its queue
+   * @param queue number of its queue, or {@link #NO_QUEUE}
+   * @param own whether it is the server's own, so that each process counts from 0
+   * @param counter whether it never decreases
+   */
+  record Series(
+      String text, String metric, String plain, int queue, boolean own, boolean counter) {}
+
+  private final Map<String, Integer> numbers = new HashMap<>();
+  private final List<Series> all = new ArrayList<>();
+  private final Map<String, Integer> queueNumbers = new HashMap<>();
+  private final List<String> queues = new ArrayList<>();
+
+  @Override
+  public int of(String series) {
+    Integer known = numbers.get(series);
+    if (known != null) {
+      return known;
+    }
+    numbers.put(series, all.size());
+    all.add(described(series));
+    return all.size() - 1;
+  }
+
+  Series get(int number) {
+    return all.get(number);
+  }
+
+  int count() {
+    return all.size();
+  }
+
+  int queueCount() {
+    return queues.size();
+  }
+
+  String queue(int number) {
+    return queues.get(number);
+  }
+
+  private Series described(String bytes) {
+    String text = new String(bytes.getBytes(StandardCharsets.ISO_8859_1), StandardCharsets.UTF_8);
+    int brace = text.indexOf('{');
+    String metric = brace < 0 ? text : text.substring(0, brace);
+    boolean own = metric.startsWith("trace_etl_") || metric.startsWith("jvm_");
+    int label = own ? -1 : text.indexOf(QUEUE);
+    int queue = NO_QUEUE;
+    String plain = text;
+    if (label >= 0) {
+      int end = text.indexOf('"', label + QUEUE.length());
+      queue = number(text.substring(label + QUEUE.length(), end));
+      int next = text.charAt(end + 1) == ',' ? end + 2 : end + 1;
+      int begin = next == end + 1 && text.charAt(label - 1) == ',' ? label - 1 : label;
+      plain = text.substring(0, begin) + text.substring(next);
+    }
+    return new Series(text, metric, plain, queue, own, isCounter(metric));
+  }
+
+  private int number(String queue) {
+    return queueNumbers.computeIfAbsent(
+        queue,
+        absent -> {
+          queues.add(absent);
+          return queues.size() - 1;
+        });
+  }
+
+  private static boolean isCounter(String metric) {
+    return metric.endsWith("_total")
+        || metric.endsWith("_count")
+        || metric.endsWith("_sum")
+        || metric.endsWith("_bucket");
+  }
+}

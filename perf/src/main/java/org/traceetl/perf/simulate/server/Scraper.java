@@ -1,0 +1,255 @@
+package org.traceetl.perf.simulate.server;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.traceetl.perf.simulate.world.World;
+
+/**
+ * A Prometheus: reads the page of each server every 15 s, and keeps the last value of each series.
+ * It reports a counter that decreases, and a queue that two servers show at the same instant.
+ *
+ * <p>Servers must show the label of the queue on each series ({@code trace-etl.metrics.queue-label:
+ * always}). A series ends when its queue is shown without it; it may then start again at 0, as
+ * after {@code trace-etl.window.idle}.
+ */
+public final class Scraper {
+  /** What is scraped. */
+  public interface Target {
+    /** Sends a scrape, without waiting. */
+    Request request();
+  }
+
+  /** A scrape that was sent. */
+  public interface Request {
+    /** Waits for the answer; null if there is none in time, or it is an error. */
+    Answer await() throws InterruptedException;
+  }
+
+  /**
+   * An answer to a scrape.
+   *
+   * @param process name of the process, which no earlier one had
+   * @param current whether the page may still be shown
+   * @param bytes the page in Prometheus' text format
+   */
+  public record Answer(String process, BooleanSupplier current, byte[] bytes) {}
+
+  private static final long INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(15);
+
+  private final World world;
+  private final Supplier<? extends List<? extends Target>> servers;
+  private final Consumer<String> failures;
+  private final ScrapedSeries series = new ScrapedSeries();
+
+  /** By process. Only of processes that answered the last scrape. */
+  private SortedMap<String, Scraped> last = new TreeMap<>();
+
+  /** By number of the series of a queue: the value that any server showed last. */
+  private double[] shown = {};
+
+  /** By number of the series of a queue: the scrape that showed it last; 0 if it has ended. */
+  private int[] seen = {};
+
+  private int scrapes;
+  private long pages;
+
+  /** The page of a process. */
+  private static final class Scraped {
+    final PageLines lines;
+    final byte[] bytes;
+
+    /** By number of the series: values of the process's own; NaN if unknown. */
+    double[] own;
+
+    Scraped(PageLines lines, byte[] bytes, double[] own) {
+      this.lines = lines;
+      this.bytes = bytes;
+      this.own = own;
+    }
+  }
+
+  /**
+   * @param servers those to scrape, now
+   * @param failures receives what must not be
+   */
+  public Scraper(
+      World world, Supplier<? extends List<? extends Target>> servers, Consumer<String> failures) {
+    this.world = world;
+    this.servers = servers;
+    this.failures = failures;
+  }
+
+  /** Starts to scrape, for as long as the world runs. */
+  public void start() {
+    world.spawn(
+        "scraper",
+        () -> {
+          try {
+            while (true) {
+              world.sleep(INTERVAL_NANOS);
+              scrape();
+            }
+          } catch (InterruptedException e) {
+            throw new IllegalStateException("nothing interrupts the scraper", e);
+          }
+        });
+  }
+
+  /** Reads the page of each server. Waits for pages that must be rendered first. */
+  public void scrape() throws InterruptedException {
+    List<Request> requests = new ArrayList<>();
+    for (Target server : servers.get()) {
+      requests.add(server.request());
+    }
+    List<Answer> answers = new ArrayList<>();
+    for (Request request : requests) {
+      answers.add(request.await());
+    }
+    scrapes++;
+    SortedMap<String, Scraped> now = new TreeMap<>();
+    for (Answer answer : answers) {
+      // Pages that took longer are read at another instant than those of other servers.
+      if (answer != null && answer.current().getAsBoolean()) {
+        now.put(answer.process(), read(answer));
+      }
+    }
+    last = now;
+    int[] owners = owners(now);
+    endSeries(owners);
+  }
+
+  private Scraped read(Answer answer) {
+    pages++;
+    Scraped before = last.get(answer.process());
+    PageLines lines =
+        PageLines.read(answer.bytes(), before == null ? PageLines.none() : before.lines, series);
+    int count = series.count();
+    if (shown.length < count) {
+      shown = Arrays.copyOf(shown, 2 * count);
+      seen = Arrays.copyOf(seen, 2 * count);
+    }
+    double[] own = before == null ? new double[0] : before.own;
+    int known = own.length;
+    if (known < count) {
+      own = Arrays.copyOf(own, 2 * count);
+      Arrays.fill(own, known, own.length, Double.NaN);
+    }
+    for (int line = 0; line < lines.count(); line++) {
+      int number = lines.series(line);
+      ScrapedSeries.Series one = series.get(number);
+      double value = lines.value(line);
+      if (one.queue() == ScrapedSeries.NO_QUEUE) {
+        if (one.counter() && value < own[number]) {
+          decreased(one, value, own[number], answer.process());
+        }
+        own[number] = value;
+      } else {
+        if (one.counter() && seen[number] != 0 && value < shown[number]) {
+          decreased(one, value, shown[number], answer.process());
+        }
+        shown[number] = value;
+        seen[number] = scrapes;
+      }
+    }
+    return new Scraped(lines, answer.bytes(), own);
+  }
+
+  private void decreased(ScrapedSeries.Series one, double value, double before, String process) {
+    failures.accept(
+        one.text() + " decreased from " + before + " to " + value + ", now shown by " + process);
+  }
+
+  /** Returns the number of the server that shows each queue, from 1; 0 for none. */
+  private int[] owners(SortedMap<String, Scraped> now) {
+    int[] owners = new int[series.queueCount()];
+    List<String> processes = List.copyOf(now.keySet());
+    Set<Integer> twice = new HashSet<>();
+    for (int process = 1; process <= processes.size(); process++) {
+      PageLines lines = now.get(processes.get(process - 1)).lines;
+      for (int line = 0; line < lines.count(); line++) {
+        int queue = series.get(lines.series(line)).queue();
+        if (queue == ScrapedSeries.NO_QUEUE || owners[queue] == process) {
+          continue;
+        }
+        if (owners[queue] != 0 && twice.add(queue)) {
+          failures.accept(
+              "Queue "
+                  + series.queue(queue)
+                  + " is shown by "
+                  + processes.get(owners[queue] - 1)
+                  + " and "
+                  + processes.get(process - 1));
+        }
+        owners[queue] = process;
+      }
+    }
+    return owners;
+  }
+
+  private void endSeries(int[] owners) {
+    for (int number = 0; number < series.count(); number++) {
+      int queue = series.get(number).queue();
+      if (queue != ScrapedSeries.NO_QUEUE && seen[number] != scrapes && owners[queue] != 0) {
+        seen[number] = 0;
+        shown[number] = 0;
+      }
+    }
+  }
+
+  /** Returns the number of scrapes, each of all servers. */
+  public int scrapes() {
+    return scrapes;
+  }
+
+  /** Returns the number of pages read. */
+  public long pages() {
+    return pages;
+  }
+
+  /** Returns the last page of each process that answered the last scrape. */
+  public SortedMap<String, byte[]> lastPages() {
+    SortedMap<String, byte[]> all = new TreeMap<>();
+    last.forEach((process, scraped) -> all.put(process, scraped.bytes));
+    return all;
+  }
+
+  /**
+   * Returns the last values of a metric of spans by series without its queue, summed over all
+   * queues, whoever showed them last.
+   */
+  public SortedMap<String, Double> sums(String metric) {
+    SortedMap<String, Double> sums = new TreeMap<>();
+    for (int number = 0; number < series.count(); number++) {
+      ScrapedSeries.Series one = series.get(number);
+      if (one.metric().equals(metric)
+          && one.queue() != ScrapedSeries.NO_QUEUE
+          && seen[number] != 0) {
+        sums.merge(one.plain(), shown[number], Double::sum);
+      }
+    }
+    return sums;
+  }
+
+  /** Returns the last values of a server's own metric by series, summed over the last pages. */
+  public SortedMap<String, Double> ownSums(String metric) {
+    SortedMap<String, Double> sums = new TreeMap<>();
+    for (Scraped scraped : last.values()) {
+      for (int line = 0; line < scraped.lines.count(); line++) {
+        ScrapedSeries.Series one = series.get(scraped.lines.series(line));
+        if (one.queue() == ScrapedSeries.NO_QUEUE && one.metric().equals(metric)) {
+          sums.merge(one.text(), scraped.lines.value(line), Double::sum);
+        }
+      }
+    }
+    return sums;
+  }
+}

@@ -1,0 +1,199 @@
+package org.traceetl.perf.simulate.server;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import org.traceetl.perf.simulate.world.Process;
+import org.traceetl.perf.simulate.world.World;
+import org.traceetl.server.features.index.IndexType;
+import org.traceetl.server.features.index.TraceIndex;
+import org.traceetl.server.features.index.TracePage;
+import org.traceetl.server.features.index.TraceQuery;
+import org.traceetl.server.features.index.WriteResult;
+import org.traceetl.server.window.TraceDocument;
+
+/**
+ * An Elasticsearch in memory, which all servers of a world share. A document that is created again
+ * under its ID stays one, as {@code op_type=create} answers 409 (Elasticsearch, Bulk API).
+ *
+ * <p>What it does under trouble was seen with real clusters: {@code ElasticsearchFailureTest} has a
+ * cluster that is away, and rejected writes. Elasticsearch answers 429 with {@code
+ * es_rejected_execution_exception} to the documents of a full shard only, and 503 for the whole
+ * request while it elects a master. A request whose answer is lost or late was executed.
+ */
+public final class SimulatedIndex {
+  /** As trace-etl.index.elasticsearch.request-timeout by default. */
+  private static final long TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(30);
+
+  private static final long REFUSED_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+  private static final long FASTEST_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
+  private static final long SLOWEST_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
+  /** How long after the client's timeout a late request is executed at most. */
+  private static final long LATEST_NANOS = TimeUnit.MINUTES.toNanos(2);
+
+  private static final int PER_MILLE = 1_000;
+
+  /** What happens to a request under trouble. */
+  private enum Outcome {
+    /** Executed; the client gets no answer. */
+    LOST,
+    /** Executed after the client's timeout. */
+    LATE,
+    /** Not executed: 429 or 503 for the whole request. */
+    REJECTED,
+    /** Executed for some of the documents: 429 for each of the others. */
+    PARTIAL
+  }
+
+  private final World world;
+  private final DocumentIds ids = new DocumentIds();
+  private final SortedMap<String, Integer> created = new TreeMap<>();
+  private long exemplars;
+  private long repeated;
+  private boolean away;
+  private int troublePerMille;
+
+  public SimulatedIndex(World world) {
+    this.world = world;
+  }
+
+  /** Returns what opens this index for the servers of a process. */
+  IndexType.Opener opener(Process process) {
+    return (config, clocks) -> new Client(process);
+  }
+
+  /** Lets the whole cluster be unreachable. */
+  public void away(boolean isAway) {
+    away = isAway;
+  }
+
+  /** Lets some requests, of a thousand, be rejected, executed partly, or answered late or never. */
+  public void trouble(int perMille) {
+    troublePerMille = perMille;
+  }
+
+  /** Returns how many documents of slow and failed spans each trace has, by trace ID. */
+  public SortedMap<String, Integer> created() {
+    return new TreeMap<>(created);
+  }
+
+  /** Forgets what {@link #created} returned, but not which IDs exist. */
+  public void forgetCreated() {
+    created.clear();
+  }
+
+  /** Returns the number of exemplars' documents. */
+  public long exemplars() {
+    return exemplars;
+  }
+
+  /** Returns how often a document was to be created again. */
+  public long repeated() {
+    return repeated;
+  }
+
+  private void create(List<TraceDocument> documents) {
+    for (TraceDocument document : documents) {
+      if (!ids.add(document.traceId(), document.spanId())) {
+        repeated++;
+      } else if (document.reason() == TraceDocument.Reason.EXEMPLAR) {
+        exemplars++;
+      } else {
+        created.merge(document.traceId(), 1, Integer::sum);
+      }
+    }
+  }
+
+  private Outcome drawn() {
+    return world.random().nextInt(PER_MILLE) < troublePerMille
+        ? Outcome.values()[world.random().nextInt(Outcome.values().length)]
+        : null;
+  }
+
+  /** The client of one server. */
+  private final class Client implements TraceIndex {
+    private final Process process;
+    private boolean healthy = true;
+
+    Client(Process process) {
+      this.process = process;
+    }
+
+    @Override
+    public WriteResult write(List<TraceDocument> documents) throws IOException {
+      process.enter("index.write");
+      healthy = false;
+      if (away) {
+        sleep(REFUSED_NANOS);
+        throw new IOException("the connection to the simulated index was refused");
+      }
+      Outcome outcome = drawn();
+      sleep(world.random().nextLong(FASTEST_NANOS, SLOWEST_NANOS));
+      WriteResult result =
+          switch (outcome) {
+            case null -> {
+              create(documents);
+              yield WriteResult.kept(documents.size());
+            }
+            case REJECTED ->
+                throw new IOException("the simulated index answered 503 to the request");
+            case PARTIAL -> partly(documents);
+            case LOST -> {
+              create(documents);
+              throw unanswered();
+            }
+            case LATE -> {
+              List<TraceDocument> sent = List.copyOf(documents);
+              world.after(
+                  TIMEOUT_NANOS + world.random().nextLong(LATEST_NANOS), () -> create(sent));
+              throw unanswered();
+            }
+          };
+      healthy = result.again().isEmpty();
+      return result;
+    }
+
+    private void sleep(long nanos) throws InterruptedIOException {
+      try {
+        world.sleep(nanos);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        throw new InterruptedIOException("interrupted in a call of the simulated index");
+      }
+    }
+
+    private IOException unanswered() throws InterruptedIOException {
+      sleep(TIMEOUT_NANOS);
+      return new IOException("the simulated index did not answer in time");
+    }
+
+    private WriteResult partly(List<TraceDocument> documents) {
+      List<TraceDocument> taken = new ArrayList<>();
+      List<TraceDocument> again = new ArrayList<>();
+      documents.forEach(document -> (world.random().nextBoolean() ? taken : again).add(document));
+      create(taken);
+      return new WriteResult(taken.size(), List.of(), again);
+    }
+
+    /** Finds nothing: the checkers read {@link #created}. */
+    @Override
+    public TracePage search(TraceQuery query) {
+      return new TracePage(List.of(), null);
+    }
+
+    @Override
+    public boolean healthy() {
+      return healthy;
+    }
+
+    @Override
+    public void close() {
+      // The cluster stays.
+    }
+  }
+}

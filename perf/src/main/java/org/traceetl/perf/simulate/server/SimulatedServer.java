@@ -1,0 +1,206 @@
+package org.traceetl.perf.simulate.server;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
+import org.traceetl.perf.simulate.world.Exchange;
+import org.traceetl.perf.simulate.world.Process;
+import org.traceetl.perf.simulate.world.World;
+import org.traceetl.server.ServerAssembly;
+import org.traceetl.server.ServerPlatform;
+import org.traceetl.server.assembly.Brokers;
+import org.traceetl.server.binding.Features;
+import org.traceetl.server.binding.ServerConfig;
+import org.traceetl.server.consume.SpanPipeline;
+import org.traceetl.server.expose.Encoding;
+import org.traceetl.server.expose.Format;
+import org.traceetl.server.expose.Page;
+import org.traceetl.server.features.index.IndexType;
+import org.traceetl.server.features.pages.PagesFeature;
+import org.traceetl.server.http.FeatureType;
+import org.traceetl.server.queues.QueueStatus;
+import org.traceetl.server.rocketmq.Endpoint;
+import org.traceetl.server.web.ServerComponents;
+
+/**
+ * A server of the production classes, without its HTTP port. It can be started again after it was
+ * killed or drained: as another process, which knows only what brokers and index have.
+ */
+public final class SimulatedServer implements Scraper.Target {
+  private static final int PORT = 8080;
+  private static final Encoding PLAIN_TEXT = Encoding.of(Format.TEXT, false);
+
+  /** As Prometheus by default. */
+  private static final long SCRAPE_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+  private final World world;
+  private final String name;
+  private final ServerConfig config;
+  private final Function<Process, Brokers> brokers;
+  private final SimulatedIndex index;
+  private int starts;
+
+  /** Null before the first start. */
+  private Process process;
+
+  /** Null before the process has assembled them. */
+  private ServerComponents running;
+
+  /**
+   * @param brokers returns the brokers' clients of a process
+   */
+  public SimulatedServer(
+      World world,
+      String name,
+      ServerConfig config,
+      Function<Process, Brokers> brokers,
+      SimulatedIndex index) {
+    this.world = world;
+    this.name = name;
+    this.config = config;
+    this.brokers = brokers;
+    this.index = index;
+  }
+
+  public String name() {
+    return name;
+  }
+
+  /** Returns the latest process; null before the first start. */
+  public Process process() {
+    return process;
+  }
+
+  /** Returns whether there is a process. */
+  public boolean alive() {
+    return process != null && process.alive();
+  }
+
+  /** Starts a process, unless there is one. Does not wait. */
+  public void start() {
+    if (alive()) {
+      return;
+    }
+    starts++;
+    Process started = world.process(name + "." + starts);
+    process = started;
+    running = null;
+    started.start("main", () -> run(started));
+  }
+
+  private void run(Process started) {
+    ServerComponents components =
+        ServerAssembly.assemble(
+            config,
+            new ServerPlatform(
+                started.clocks(), started.random(), brokers.apply(started), features(started)));
+    components.components().start(new Endpoint(false, name, PORT));
+    if (process == started) {
+      running = components;
+    }
+  }
+
+  private List<FeatureType> features(Process started) {
+    List<FeatureType> features = new ArrayList<>();
+    for (FeatureType type : Features.ALL) {
+      features.add(type instanceof IndexType ? new IndexType(index.opener(started)) : type);
+    }
+    return features;
+  }
+
+  /** Ends the process, as {@code kill -9}. */
+  public void kill() {
+    if (alive()) {
+      process.kill();
+      running = null;
+    }
+  }
+
+  /** Ends the process in order, as SIGTERM. Does not wait. */
+  public void drain() {
+    if (running == null || !alive()) {
+      kill();
+      return;
+    }
+    Process draining = process;
+    ServerComponents components = running;
+    draining.start(
+        "shutdown",
+        () -> {
+          components.components().drain(config.drainWithin());
+          // The port closes before the components.
+          if (process == draining) {
+            running = null;
+          }
+          components.close();
+          world.after(0, draining::kill);
+        });
+  }
+
+  @Override
+  public Scraper.Request request() {
+    ServerComponents scraped = running;
+    if (scraped == null || !alive()) {
+      return () -> null; // the connection is refused
+    }
+    Exchange<Optional<Scraper.Answer>> answer = new Exchange<>(world);
+    Process scrapedProcess = process;
+    scrapedProcess.start("scrape", () -> answer.answer(answer(scrapedProcess.name(), scraped)));
+    return () -> {
+      Optional<Scraper.Answer> given = answer.await(SCRAPE_TIMEOUT_NANOS);
+      return given == null ? null : given.orElse(null);
+    };
+  }
+
+  private static Optional<Scraper.Answer> answer(String process, ServerComponents scraped) {
+    try {
+      Page page = scraped.components().of(PagesFeature.class).getFirst().page(PLAIN_TEXT);
+      var bytes = new ByteArrayOutputStream(Math.toIntExact(page.bytes()));
+      page.writeTo(bytes);
+      return Optional.of(new Scraper.Answer(process, page::current, bytes.toByteArray()));
+    } catch (TimeoutException | IllegalStateException e) {
+      return Optional.empty(); // a 503
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return Optional.empty();
+    } catch (IOException e) {
+      throw new IllegalStateException("writing to memory", e);
+    }
+  }
+
+  /** Returns the page as the servlet writes it; null if there is none in time. The caller waits. */
+  public byte[] scrape() throws InterruptedException {
+    Scraper.Answer answer = request().await();
+    return answer == null ? null : answer.bytes();
+  }
+
+  /** Returns whether {@code /ready} returns 200. */
+  public boolean ready() {
+    return running != null && alive() && running.components().ready();
+  }
+
+  /** Returns what {@code /ready} says is missing. */
+  public Map<String, String> missing() {
+    return running == null || !alive()
+        ? Map.of("process", "does not run")
+        : running.components().missing();
+  }
+
+  /** Returns whether no thread of the server has failed; true without a process. */
+  public boolean healthy() {
+    return running == null || !alive() || running.components().healthy();
+  }
+
+  /** Returns the queues that the server reads; empty without a process. */
+  public List<QueueStatus> queues() {
+    return running == null || !alive()
+        ? List.of()
+        : running.components().of(SpanPipeline.class).getFirst().queues();
+  }
+}

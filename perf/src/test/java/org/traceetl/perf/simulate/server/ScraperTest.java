@@ -1,0 +1,99 @@
+package org.traceetl.perf.simulate.server;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+
+class ScraperTest {
+  private final List<String> failures = new ArrayList<>();
+  private final Map<String, String> pages = new TreeMap<>();
+  private final Scraper scraper = new Scraper(null, this::targets, failures::add);
+
+  private List<Scraper.Target> targets() {
+    List<Scraper.Target> targets = new ArrayList<>();
+    pages.forEach((process, page) -> {
+      byte[] bytes = page.getBytes(UTF_8);
+      targets.add(() -> () -> new Scraper.Answer(process, () -> true, bytes));
+    });
+    return targets;
+  }
+
+  private void scrape(String... serversAndPages) throws InterruptedException {
+    pages.clear();
+    for (int i = 0; i < serversAndPages.length; i += 2) {
+      pages.put(serversAndPages[i], serversAndPages[i + 1]);
+    }
+    scraper.scrape();
+  }
+
+  private static String calls(int queue, String value) {
+    return "# TYPE calls_total counter\ncalls_total{service_name=\"é\",trace_etl_queue=\"a/"
+        + queue
+        + "\"} "
+        + value
+        + "\n";
+  }
+
+  @Test
+  void valuesOfQueuesAreSummedBySeries() throws InterruptedException {
+    scrape("one", calls(0, "3") + calls(1, "4.5"), "two", calls(2, "1e2"));
+
+    assertThat(scraper.sums("calls_total"))
+        .isEqualTo(Map.of("calls_total{service_name=\"é\"}", 107.5));
+    assertThat(failures).isEmpty();
+  }
+
+  @Test
+  void valueOfAMovedQueueIsCountedOnce() throws InterruptedException {
+    scrape("one", calls(0, "3"));
+    scrape("one", calls(1, "1"), "two", calls(0, "5"));
+
+    assertThat(scraper.sums("calls_total").values()).containsExactly(6.0);
+    assertThat(failures).isEmpty();
+  }
+
+  @Test
+  void counterThatDecreasesOnAnotherServerIsReported() throws InterruptedException {
+    scrape("one", calls(0, "3"));
+    scrape("two", calls(0, "2"));
+
+    assertThat(failures).singleElement().asString().contains("decreased from 3.0 to 2.0", "two");
+  }
+
+  @Test
+  void queueOnTwoPagesIsReportedOnce() throws InterruptedException {
+    scrape("one", calls(0, "3") + calls(0, "3"), "two", calls(0, "3") + calls(1, "3"));
+
+    assertThat(failures).containsExactly("Queue a/0 is shown by one and two");
+  }
+
+  @Test
+  void seriesThatEndedMayStartAgainAtZero() throws InterruptedException {
+    String other = "calls_total{trace_etl_queue=\"a/0\"} 1\n";
+    scrape("one", calls(0, "3") + other);
+    scrape("one", other);
+    scrape("one", calls(0, "1") + other);
+
+    assertThat(failures).isEmpty();
+  }
+
+  @Test
+  void ownCountersStartAgainWithEachProcess() throws InterruptedException {
+    String five = "trace_etl_windows_total{queue=\"a/0\"} 5\n";
+    String four = "trace_etl_windows_total{queue=\"a/0\"} 4\n";
+    scrape("one", five);
+    scrape("two", four);
+    scrape("two", five);
+    assertThat(failures).isEmpty();
+    assertThat(scraper.ownSums("trace_etl_windows_total").values()).containsExactly(5.0);
+
+    scrape("two", four);
+
+    assertThat(failures).hasSize(1);
+  }
+}
