@@ -1,5 +1,6 @@
 package org.traceetl.server.consume;
 
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
@@ -14,6 +15,11 @@ import org.traceetl.server.window.QueueId;
 final class AssignedQueue {
   /** A message whose recording fails this often is rejected, so that its queue continues. */
   static final int MAX_FAILURES = 3;
+
+  /** Pauses before a queue is taken over again after the journal refused a window. */
+  private static final Duration FIRST_REFUSAL = Duration.ofSeconds(20);
+
+  private static final Duration LAST_REFUSAL = Duration.ofMinutes(5);
 
   final MessageQueue queue;
   final QueueId id;
@@ -35,6 +41,11 @@ final class AssignedQueue {
    */
   private final Map<Long, Integer> failures = new HashMap<>();
 
+  /** Start of the last window that the journal refused, and the pauses while it refuses it. */
+  private long refusedWindow = QueueSealing.NONE;
+
+  private RetrySchedule refusals;
+
   AssignedQueue(MessageQueue queue, long nowNanos) {
     this.queue = queue;
     id = new QueueId(queue.getBrokerName(), queue.getQueueId());
@@ -44,6 +55,22 @@ final class AssignedQueue {
   /** Counts a failure to record a message; returns the number of its failures. */
   int failed(long offset) {
     return failures.merge(offset, 1, Integer::sum);
+  }
+
+  /**
+   * Counts a refused window; pauses double while the window at this offset is refused.
+   *
+   * @return whether the window at this offset was refused before
+   */
+  boolean refused(long from, long nowNanos) {
+    boolean again = from == refusedWindow;
+    if (!again) {
+      refusedWindow = from;
+      refusals = new RetrySchedule(FIRST_REFUSAL, LAST_REFUSAL);
+    }
+    refusals.failed(nowNanos);
+    notBeforeNanos = nowNanos + refusals.leftNanos(nowNanos);
+    return again;
   }
 
   /** Returns the messages after the last kept window that are not retried. */

@@ -96,6 +96,14 @@ final class QueueOwnership implements SteppedTask {
   }
 
   /**
+   * Returns the start of the window for which the queue was released, because it must not be
+   * written to the journal; {@link QueueSealing#NONE} if there is none.
+   */
+  long refusedFrom() {
+    return sealing.refusedFrom();
+  }
+
+  /**
    * Appends a window to the journal.
    *
    * @param kept run when the journal has it, before the release; must be fast
@@ -182,7 +190,7 @@ final class QueueOwnership implements SteppedTask {
         return waitNanos;
       }
       if (sealing.append() == Outcome.FENCED) {
-        return fenced();
+        return refusedFrom() == QueueSealing.NONE ? fenced() : releaseQueue();
       }
       if (sealing.hasWindow() || released) {
         return Math.max(0, sealing.dueInNanos());

@@ -30,6 +30,9 @@ final class QueueSealing {
   /** A queue has two windows: at most one is filled while the other is open. */
   private static final int MAX_WINDOWS = 2;
 
+  /** No offset. */
+  static final long NONE = -1;
+
   private record Task(OwnedQueue queue, FilledWindow filled, LastMessages read, Runnable kept) {}
 
   private final QueueId queue;
@@ -48,6 +51,9 @@ final class QueueSealing {
   private SealedWindow unsettled;
 
   private long sealedNanos;
+
+  /** Start of the window that must not be written, or {@link #NONE}. Read by the worker. */
+  private volatile long refusedFrom = NONE;
 
   QueueSealing(QueueId queue, QueueOwnerships.Shared shared) {
     this.queue = queue;
@@ -78,7 +84,8 @@ final class QueueSealing {
   /**
    * Makes one attempt to append the next window, which stays in the queue if it failed.
    *
-   * @return {@link Outcome#FENCED} if the queue belongs to another owner
+   * @return {@link Outcome#FENCED} if the queue belongs to another owner, or if the window must not
+   *     be written: see {@link #refusedFrom}
    */
   Outcome append() throws InterruptedException {
     Task task = tasks.element();
@@ -93,14 +100,16 @@ final class QueueSealing {
         return Outcome.FENCED;
       }
     } catch (RuntimeException e) {
-      // A retry would fail as well; the next owner reads the log.
-      shared.metrics().failed();
+      // A retry would fail as well; the next owner reads the spans again.
+      shared.metrics().windowRefused(queue);
       log.error(
-          "Window [{}, {}) of queue {} does not fit its journal; the queue is dropped and read again",
+          "Refused to write window [{}, {}) of queue {} to the journal; the queue is released, and the"
+              + " window's spans are read again",
           unsettled.from(),
           unsettled.to(),
           queue,
           e);
+      refusedFrom = unsettled.from();
       return Outcome.FENCED;
     } catch (IOException e) {
       retry.failed(shared.clocks().nanos());
@@ -117,6 +126,11 @@ final class QueueSealing {
     }
     kept(task);
     return Outcome.KEPT;
+  }
+
+  /** Returns the start of a window that must not be written, or {@link #NONE}. Any thread. */
+  long refusedFrom() {
+    return refusedFrom;
   }
 
   private void kept(Task task) {

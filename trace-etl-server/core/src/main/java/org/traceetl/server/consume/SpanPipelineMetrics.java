@@ -34,6 +34,7 @@ public class SpanPipelineMetrics {
   private final Counter swapsDeferred;
   private final Counter displaced;
   private final Counter appendFailures;
+  private final Counter windowsRefused;
   private final Timer take;
   private final Counter takeFailures;
   private final Counter fenced;
@@ -104,6 +105,10 @@ public class SpanPipelineMetrics {
         counter(
             "append_failures_total",
             "Failed attempts to append a window to the journal; each is retried.");
+    windowsRefused =
+        counter(
+            "windows_refused_total",
+            "Windows not written to the journal because they are inconsistent or too large; their spans are read again.");
     take =
         metrics.timer(
             "trace_etl_take_seconds", "Time to take over a queue: to read its state and claim it.");
@@ -233,6 +238,12 @@ public class SpanPipelineMetrics {
   /** Counts a failed append of a window; it is retried. */
   public void appendFailed(QueueId queue) {
     appendFailures.inc();
+  }
+
+  /** Counts a window that was not written, because readers would reject it. */
+  public void windowRefused(QueueId queue) {
+    windowsRefused.inc();
+    failures.inc();
   }
 
   /** Records how long a take-over took: reading the queue's state, and the claim. */

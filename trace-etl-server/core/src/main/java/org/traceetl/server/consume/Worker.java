@@ -304,6 +304,9 @@ final class Worker implements SteppedTask {
         assignedQueue.ownership = null;
         assignedQueue.notBeforeNanos = assignedQueue.retaking ? nowNanos : nowNanos + RETAKE_NANOS;
         assignedQueue.retaking = false;
+        if (ownership.refusedFrom() != QueueSealing.NONE) {
+          pauseAfterRefusal(assignedQueue, ownership.refusedFrom(), nowNanos);
+        }
       } else if (!owned.containsKey(assignedQueue.queue)) {
         if (assignedQueue.recovered == null) {
           assignedQueue.recovered = ownership.takeRecovered();
@@ -313,6 +316,19 @@ final class Worker implements SteppedTask {
         }
       }
     }
+  }
+
+  /** Takes a queue over again later, because its next window may be refused as well. */
+  private void pauseAfterRefusal(AssignedQueue assignedQueue, long from, long nowNanos) {
+    boolean again = assignedQueue.refused(from, nowNanos);
+    log.error(
+        "The window of queue {} from offset {} was refused{}; worker {} takes the queue over again in"
+            + " {} s",
+        assignedQueue.id,
+        from,
+        again ? " again, which is a fault of the program" : "",
+        number,
+        TimeUnit.NANOSECONDS.toSeconds(assignedQueue.notBeforeNanos - nowNanos));
   }
 
   private void begin(AssignedQueue assignedQueue) throws MQClientException {

@@ -28,6 +28,8 @@ public interface QueueJournal {
    * @param window the queue's next: its {@code from} is the {@code to} of the one before
    * @param read places up to the window's {@code to} that let a later owner check whether the
    *     broker still has what was read; if empty, none are written
+   * @throws IllegalArgumentException if the window contradicts itself or the journal, or is too
+   *     large; nothing is written, and the caller must {@link #release}
    * @throws IOException if it is unknown or unconfirmed whether the window counts; repeat the call
    *     with the same window until there is an outcome
    */

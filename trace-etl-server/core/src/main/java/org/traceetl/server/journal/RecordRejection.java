@@ -25,6 +25,9 @@ public enum RecordRejection {
   /** It does not continue the chain. */
   OUT_OF_CHAIN,
 
+  /** It has rows of series that no record defines; only these rows do not count. */
+  UNKNOWN_SERIES,
+
   /** Its authentication code is missing or wrong. */
   UNAUTHENTICATED,
 

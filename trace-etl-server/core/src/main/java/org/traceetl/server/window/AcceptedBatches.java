@@ -42,6 +42,14 @@ public record AcceptedBatches(long[] runs) {
     return runs[run * COLUMNS + 4];
   }
 
+  /** Returns whether a run is after the one before it and not adjacent to it. */
+  public boolean isAfterPrevious(int run) {
+    int order = Long.compareUnsigned(agentHigh(run - 1), agentHigh(run));
+    order = order != 0 ? order : Long.compareUnsigned(agentLow(run - 1), agentLow(run));
+    order = order != 0 ? order : Long.compare(epoch(run - 1), epoch(run));
+    return order < 0 || order == 0 && last(run - 1) < first(run) - 1;
+  }
+
   /** A run, for sorting. */
   private record Run(long agentHigh, long agentLow, long epoch, long first, long last)
       implements Comparable<Run> {

@@ -23,4 +23,15 @@ public record Books(
     long heldBack) {
   /** Represents applications without room, and operations of an application without room. */
   public static final String OTHER = "_other";
+
+  /** Returns whether no count is negative and the outcomes add up to the received spans. */
+  public boolean balance() {
+    long outcomes = recorded + overflowed + filtered + duplicate;
+    long signs = received | recorded | overflowed | filtered | duplicate | heldBack;
+    for (long spans : rejected.values()) {
+      outcomes += spans;
+      signs |= spans;
+    }
+    return signs >= 0 && outcomes == received;
+  }
 }

@@ -57,8 +57,11 @@ class GroupedSpansTest {
             .documents(new DocumentsConfig(Duration.ofSeconds(1), null, null, 2, null, null))
             .unit(MetricsConfig.Unit.SECONDS)
             .build();
-    return aggregation.newAggregator(
-        new QueueId("b", 0), aggregation.newDecoder(), new SpanPipelineMetrics());
+    QueueAggregator aggregator =
+        aggregation.newAggregator(
+            new QueueId("b", 0), aggregation.newDecoder(), new SpanPipelineMetrics());
+    aggregator.beginAt(0);
+    return aggregator;
   }
 
   /** Returns the same spans in the same order, without groups. */

@@ -308,6 +308,7 @@ class QueueAggregatorTest {
     aggregator = aggregators.newAggregator(new QueueId("b", 0));
     accept(new BatchMessage("shop").span("a", MILLI).span("b", MILLI));
     QueueAggregator other = aggregators.newAggregator(new QueueId("b", 1));
+    other.beginAt(0);
     other.accept(new BatchMessage("bank").span("a", MILLI).span("b", MILLI).message(0), nowMillis);
 
     assertThat(books(SealedWindows.seal(other, offset, nowMillis), "bank").overflowed())

@@ -49,6 +49,10 @@ class QueueOwnershipTest {
   /** A journal that fails as often as a test sets, and otherwise keeps all windows. */
   private final class ScriptedJournal implements Journal, QueueJournal {
     private int failures;
+
+    /** Whether it refuses windows. */
+    private boolean refuses;
+
     private Outcome outcome = Outcome.KEPT;
     private boolean snapshotDue;
 
@@ -90,7 +94,11 @@ class QueueOwnershipTest {
 
     @Override
     public Outcome append(SealedWindow window, LastMessages read) throws IOException {
-      return call("append " + window.to());
+      Outcome appended = call("append " + window.to());
+      if (refuses) {
+        throw new IllegalArgumentException("made by the test");
+      }
+      return appended;
     }
 
     @Override
@@ -211,6 +219,19 @@ class QueueOwnershipTest {
 
     assertEnded();
     assertThat(calls).containsExactly("claim, waits 3");
+    assertThat(ownerships.take(QUEUE, decoder)).isNotNull();
+  }
+
+  @Test
+  void aRefusedWindowReleasesTheQueueAndShowsNothing() throws Exception {
+    OwnedQueue owned = own();
+    journal.refuses = true;
+    seal(owned, 10);
+    assertThat(ownership.refusedFrom()).isEqualTo(QueueSealing.NONE);
+
+    assertEnded();
+    assertThat(calls).containsExactly("append 10", "hide", "release");
+    assertThat(ownership.refusedFrom()).isZero();
     assertThat(ownerships.take(QUEUE, decoder)).isNotNull();
   }
 

@@ -7,6 +7,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.traceetl.server.journal.format.RecordPayloads;
 import org.traceetl.server.window.Books;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
@@ -22,6 +23,8 @@ final class SealedWindows {
       return null;
     }
     SealedWindow window = filled.seal();
+    // Asserts what a journal asserts before it writes a window.
+    new RecordPayloads(() -> null).bytes(window);
     filled.giveBack();
     return window;
   }

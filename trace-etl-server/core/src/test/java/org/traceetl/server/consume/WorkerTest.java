@@ -61,6 +61,7 @@ class WorkerTest {
   private String topic;
   private MessageQueue queue;
   private final AtomicInteger failures = new AtomicInteger();
+  private final AtomicLong skippedNanos = new AtomicLong();
   private final ListAppender<ILoggingEvent> log =
       new ListAppender<>() {
         @Override
@@ -140,7 +141,7 @@ class WorkerTest {
         new QueueOwnerships(
             journals, LEASE, List.of(), aggregation, new SpanPipelineMetrics(), Clocks.SYSTEM);
     committer = new Committer(new SpanPipelineMetrics(), Clocks.SYSTEM);
-    Clocks clocks = new Clocks(System::nanoTime, clock);
+    Clocks clocks = new Clocks(() -> System.nanoTime() + skippedNanos.get(), clock);
     RocketMqConfig config =
         new RocketMqConfig(rocketMq.namesrvAddress(), topic, "group-" + topic, null, null, 1);
     SpanPipelineMetrics metrics =
@@ -272,6 +273,28 @@ class WorkerTest {
     start(Duration.ofMillis(100), new FailingMapping(Integer.MAX_VALUE));
 
     assertBooksBalance(20, 3);
+  }
+
+  @Test
+  void aWindowThatTheJournalRefusesIsReadAgainAfterPausesThatGrow() throws Exception {
+    send(0, 10);
+    start(Duration.ofMillis(100));
+    AtomicInteger refusals = new AtomicInteger(2);
+    journals.obstacle =
+        window -> {
+          if (refusals.getAndDecrement() > 0) {
+            throw new IllegalArgumentException("made by the test");
+          }
+        };
+    await().atMost(PATIENCE).until(() -> logged("from offset 0 was refused; worker"));
+    skippedNanos.addAndGet(TimeUnit.SECONDS.toNanos(20));
+    await().atMost(PATIENCE).until(() -> logged("refused again, which is a fault of the program"));
+    skippedNanos.addAndGet(TimeUnit.SECONDS.toNanos(40));
+
+    await().atMost(PATIENCE).until(() -> journals.offered.size() > 2);
+    SealedWindow kept = journals.offered.get(2);
+    assertThat(kept.from()).isZero();
+    assertThat(journals.released).hasSize(2);
   }
 
   @Test

@@ -77,6 +77,11 @@ public final class RandomWindows {
       exemplarBuckets[row] = has ? random.nextInt(stride) : 0;
       carries[row] = random.nextInt(3) == 0 ? random.nextLong(1L << 40) : 0;
     }
+    long[] counts =
+        random
+            .longs((long) rows * stride)
+            .map(count -> count % 3 == 0 ? count >>> random.nextInt(20, 64) : 0)
+            .toArray();
     return new SealedWindow(
         QUEUE,
         from,
@@ -88,28 +93,32 @@ public final class RandomWindows {
         rows,
         stride,
         toInts(touched),
-        random
-            .longs((long) rows * stride)
-            .map(count -> count % 3 == 0 ? count >>> random.nextInt(20, 64) : 0)
-            .toArray(),
+        counts,
         random.longs(rows).map(nanos -> nanos >>> random.nextInt(4, 64)).toArray(),
         exemplars,
         exemplarBuckets,
         documents,
-        books(),
+        books(Arrays.stream(counts).sum()),
         SCHEMA,
         carries,
         batches(),
-        natives(rows));
+        natives(counts, rows));
   }
 
-  private NativeCounts natives(int rows) {
+  /** Returns histograms with as many spans as the rows. */
+  private NativeCounts natives(long[] counts, int rows) {
     NativeCounts.Builder natives = new NativeCounts.Builder(rows);
     for (int row = 0; row < rows; row++) {
+      long left = Arrays.stream(counts, row * stride, (row + 1) * stride).sum();
       int bucket = random.nextInt(40);
-      for (int i = random.nextInt(8); i > 0; i--) {
-        natives.add(bucket, random.nextLong() >>> random.nextInt(20, 64));
+      for (int i = random.nextInt(8); i > 0 && left > 1; i--) {
+        long spans = random.nextLong(left);
+        natives.add(bucket, spans);
+        left -= spans;
         bucket += 1 + random.nextInt(random.nextInt(4) == 0 ? 2_000 : 3);
+      }
+      if (left > 0) {
+        natives.add(bucket, left);
       }
       natives.endRow();
     }
@@ -168,18 +177,37 @@ public final class RandomWindows {
         random.nextBoolean() ? Map.of() : Map.of("b", text(), "a", text(), "c", text()));
   }
 
-  private List<Books> books() {
+  /**
+   * Returns balanced books.
+   *
+   * @param counted spans in rows: sampled ones count as several
+   */
+  private List<Books> books(long counted) {
     List<Books> books = new ArrayList<>();
+    long left = counted;
     for (int i = random.nextInt(3); i > 0; i--) {
+      long recorded = random.nextLong(left + 1);
+      long overflowed = random.nextLong(Math.min(3, left - recorded) + 1);
+      left -= recorded + overflowed;
+      int duplicate = random.nextInt(300);
+      int filtered = random.nextInt(100);
+      Map<String, Long> rejected =
+          random.nextBoolean() ? Map.of() : Map.of("truncated", 3L, "malformed", 1L);
+      long received =
+          recorded
+              + overflowed
+              + filtered
+              + duplicate
+              + rejected.values().stream().mapToLong(spans -> spans).sum();
       books.add(
           new Books(
               text(),
-              random.nextInt(1_000),
-              random.nextLong() >>> 1,
-              random.nextInt(3),
-              0,
-              random.nextInt(300),
-              random.nextBoolean() ? Map.of() : Map.of("truncated", 3L, "malformed", 1L),
+              received,
+              recorded,
+              overflowed,
+              filtered,
+              duplicate,
+              rejected,
               random.nextInt(2)));
     }
     return books;

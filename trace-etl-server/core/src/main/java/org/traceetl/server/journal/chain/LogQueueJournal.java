@@ -1,12 +1,14 @@
 package org.traceetl.server.journal.chain;
 
 import java.io.IOException;
+import java.util.BitSet;
 import java.util.UUID;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.server.journal.JournalCounters;
 import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.journal.JournalTiming;
+import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.journal.QueueJournal;
 import org.traceetl.server.journal.chain.JournalReader.Visitor;
 import org.traceetl.server.journal.chain.QueueLog.Draft;
@@ -15,6 +17,8 @@ import org.traceetl.server.journal.chain.QueueLog.Recovered;
 import org.traceetl.server.journal.format.LogRecord;
 import org.traceetl.server.journal.format.RecordHeader;
 import org.traceetl.server.journal.format.RecordKind;
+import org.traceetl.server.journal.format.RecordPayloads;
+import org.traceetl.server.journal.format.WindowInvariants;
 import org.traceetl.server.window.LastMessages;
 import org.traceetl.server.window.SealedWindow;
 
@@ -48,6 +52,11 @@ public final class LogQueueJournal implements QueueJournal {
   private LastMessages lastMessages;
   private long snapshotAtNanos;
 
+  /** Numbers of the series that windows have defined: the next window has rows of these only. */
+  private final BitSet series = new BitSet();
+
+  private final long schema;
+
   /** A window whose append has no known outcome; null if there is none. */
   private Unsettled unsettled;
 
@@ -65,6 +74,11 @@ public final class LogQueueJournal implements QueueJournal {
     this.reader = recovered.reader();
     this.epoch = reader.chain().epoch();
     lastMessages = recovered.state().lastMessages();
+    QueueImage image = recovered.state().image();
+    schema = image.schema();
+    for (int number = 0; number < image.slots(); number++) {
+      series.set(number, image.definition(number) != null);
+    }
     this.showFromNanos = showFromNanos;
     shownUntilNanos = beganNanos + timing.lease().toNanos();
     snapshotIntervalMillis = spread(timing.snapshotInterval().toMillis());
@@ -110,7 +124,7 @@ public final class LogQueueJournal implements QueueJournal {
           "window from " + window.from() + " before it is known whether the last one counts");
     }
     if (!again) {
-      unsettled = new Unsettled(window, draft(window));
+      unsettled = new Unsettled(window, draft(window, read));
     }
     if (!read.isEmpty()) {
       lastMessages = read;
@@ -122,20 +136,36 @@ public final class LogQueueJournal implements QueueJournal {
     return appendUnsettled();
   }
 
-  private Draft draft(SealedWindow window) {
+  /**
+   * @throws IllegalArgumentException if the window contradicts itself or the journal
+   */
+  private Draft draft(SealedWindow window, LastMessages read) {
     JournalChain chain = reader.chain();
     if (chain.to() != JournalLog.NONE && window.from() != chain.to()) {
-      throw new IllegalArgumentException(
-          "window of queue "
-              + queueLog.queue()
-              + " from "
-              + window.from()
-              + ": must be from "
-              + chain.to());
+      throw contradiction(window, "must be from " + chain.to());
     }
-    return queueLog.draft(
-        header(RecordKind.WINDOW, chain.number() + 1, window.from(), window.to()),
-        queueLog.payloads().bytes(window));
+    if (!read.isEmpty() && read.lastEnd() > window.to()) {
+      throw contradiction(window, "must not end before the known place " + read.lastEnd());
+    }
+    int undefined = WindowInvariants.undefined(window, series::get);
+    if (window.schema() == schema && undefined >= 0) {
+      throw contradiction(window, "must define series " + undefined + ", which has a row");
+    }
+    Draft draft =
+        queueLog.draft(
+            header(RecordKind.WINDOW, chain.number() + 1, window.from(), window.to()),
+            queueLog.payloads().bytes(window));
+    window.created().forEach(definition -> series.set(definition.series()));
+    for (int evicted : window.evicted()) {
+      series.clear(evicted);
+    }
+    return draft;
+  }
+
+  private IllegalArgumentException contradiction(SealedWindow window, String requirement) {
+    return new IllegalArgumentException(
+        "window [%d, %d) of queue %s: %s"
+            .formatted(window.from(), window.to(), queueLog.queue(), requirement));
   }
 
   private RecordHeader header(RecordKind kind, long number, long from, long to) {
@@ -283,10 +313,12 @@ public final class LogQueueJournal implements QueueJournal {
               + "; what differs is read again");
     }
     long at = reader.next();
-    Draft draft =
-        queueLog.draft(
-            header(RecordKind.SNAPSHOT, chain.number(), at, chain.to()),
-            queueLog.payloads().bytes(recovered.state().image()));
+    RecordHeader header = header(RecordKind.SNAPSHOT, chain.number(), at, chain.to());
+    QueueImage image = recovered.state().image();
+    if (!RecordPayloads.isStateAt(header, image)) {
+      return fenced("its snapshot would end at " + image.to() + " in a record of " + header);
+    }
+    Draft draft = queueLog.draft(header, queueLog.payloads().bytes(image));
     long beganNanos = timing.nowNanos();
     Placed placed = queueLog.append(draft, reader, Visitor.NONE);
     if (outcome(placed, beganNanos) == Outcome.FENCED) {

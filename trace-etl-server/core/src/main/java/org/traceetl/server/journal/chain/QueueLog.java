@@ -130,7 +130,7 @@ public final class QueueLog {
 
   private Recovered recover(long from, JournalChain chain, long until, JournalCounters counters)
       throws IOException, InterruptedException {
-    ReplayedState state = new ReplayedState(queue, payloads);
+    ReplayedState state = new ReplayedState(queue, payloads, counters);
     JournalReader reader = new JournalReader(messages, format, counters, from, chain);
     readUntil(reader, until, state);
     return new Recovered(state, reader);

@@ -1,6 +1,8 @@
 package org.traceetl.server.journal.chain;
 
+import org.traceetl.server.journal.JournalCounters;
 import org.traceetl.server.journal.QueueImage;
+import org.traceetl.server.journal.RecordRejection;
 import org.traceetl.server.journal.chain.JournalReader.Visitor;
 import org.traceetl.server.journal.format.LastMessagesFormat;
 import org.traceetl.server.journal.format.LogRecord;
@@ -13,6 +15,7 @@ import org.traceetl.server.window.QueueId;
 public final class ReplayedState implements Visitor {
   private final QueueId queue;
   private final RecordPayloads payloads;
+  private final JournalCounters counters;
   private QueueImage image;
 
   private LastMessages lastMessages = LastMessages.NONE;
@@ -20,9 +23,13 @@ public final class ReplayedState implements Visitor {
   /** The chain before the last claim. */
   private JournalChain predecessor = JournalChain.FRESH;
 
-  ReplayedState(QueueId queue, RecordPayloads payloads) {
+  /**
+   * @param counters count windows with rows of unknown series
+   */
+  ReplayedState(QueueId queue, RecordPayloads payloads, JournalCounters counters) {
     this.queue = queue;
     this.payloads = payloads;
+    this.counters = counters;
     image = payloads.newImage().get();
   }
 
@@ -37,7 +44,7 @@ public final class ReplayedState implements Visitor {
 
   @Override
   public void renewed(LogRecord record) throws MalformedRecordException {
-    LastMessages read = LastMessagesFormat.decode(record.payload());
+    LastMessages read = LastMessagesFormat.decode(record);
     if (read != null) {
       lastMessages = read;
     }
@@ -53,7 +60,12 @@ public final class ReplayedState implements Visitor {
     switch (record.header().kind()) {
       case CLAIM -> predecessor = before;
       case WINDOW -> {
+        long unknownRows = image.unknownRows();
         image.apply(payloads.window(queue, record));
+        // The window counts, as for readers that do not know the series; only these rows do not.
+        if (before.sure() && image.unknownRows() > unknownRows) {
+          counters.rejected(RecordRejection.UNKNOWN_SERIES);
+        }
         ownerWrote(record);
       }
       case SNAPSHOT -> {

@@ -68,9 +68,12 @@ public final class ChunkFormat {
   /**
    * Returns the messages of a record, in order.
    *
-   * @throws IllegalArgumentException if the record is too large
+   * @throws IllegalArgumentException if the header is invalid, or the record is too large
    */
   public List<byte[]> write(RecordHeader header, byte[] payload) {
+    if (!header.isValid()) {
+      throw new IllegalArgumentException("A record must not have the header " + header);
+    }
     int count = Math.max(1, Math.ceilDiv(payload.length, maxPayloadBytes));
     if (count > MAX_CHUNKS) {
       throw new IllegalArgumentException(
@@ -147,8 +150,7 @@ public final class ChunkFormat {
             && index < count
             && count <= MAX_CHUNKS
             && message.length - HEADER_BYTES <= MAX_PAYLOAD_BYTES
-            && buffer.getLong(38) >= 1
-            && buffer.getLong(46) >= 0;
+            && read(message).header().isValid();
     return sensible ? null : RecordRejection.MALFORMED;
   }
 

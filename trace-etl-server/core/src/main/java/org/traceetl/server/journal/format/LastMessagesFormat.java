@@ -35,6 +35,20 @@ public final class LastMessagesFormat {
   }
 
   /**
+   * Reads the payload of a repeated claim, whose header has the last place as well.
+   *
+   * @return as {@link #decode(byte[])}
+   */
+  public static LastMessages decode(LogRecord claim) throws MalformedRecordException {
+    LastMessages read = decode(claim.payload());
+    if (read != null && !read.isEmpty() && read.lastEnd() != claim.header().from()) {
+      throw new MalformedRecordException(
+          "places up to " + read.lastEnd() + " in a record of " + claim.header());
+    }
+    return read;
+  }
+
+  /**
    * Reads a payload.
    *
    * @return null if it is empty or of another version

@@ -20,6 +20,14 @@ import org.traceetl.server.journal.JournalLog;
 public record RecordHeader(
     RecordKind kind, UUID writer, long epoch, long number, long from, long to, long writtenMillis) {
   /**
+   * Returns whether a record may have it. A writer asserts this, and a reader rejects any other
+   * header.
+   */
+  boolean isValid() {
+    return number >= 0 && (epoch >= 1 || isBarrier());
+  }
+
+  /**
    * Returns whether it is a release without ownership. Readers ignore it: once it is confirmed, all
    * messages before it are confirmed.
    */

@@ -1,6 +1,7 @@
 package org.traceetl.server.journal.format;
 
 import java.util.function.Supplier;
+import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.window.LastMessages;
 import org.traceetl.server.window.QueueId;
@@ -12,7 +13,15 @@ import org.traceetl.server.window.SealedWindow;
  * @param newImage creates an image without windows
  */
 public record RecordPayloads(Supplier<QueueImage> newImage) {
+  /**
+   * @throws IllegalArgumentException if {@link WindowInvariants} do not hold
+   */
   public byte[] bytes(SealedWindow window) {
+    String violated = WindowInvariants.violated(window);
+    if (violated != null) {
+      throw new IllegalArgumentException(
+          "window [" + window.from() + ", " + window.to() + ") has " + violated);
+    }
     RecordWriter out = new RecordWriter();
     WindowFormat.encode(window, out);
     return out.toByteArray();
@@ -39,12 +48,28 @@ public record RecordPayloads(Supplier<QueueImage> newImage) {
       throw new MalformedRecordException(
           "window " + window.from() + " to " + window.to() + " in a record of " + record.header());
     }
+    String violated = WindowInvariants.violated(window);
+    if (violated != null) {
+      throw new MalformedRecordException("window has " + violated);
+    }
     return window;
   }
 
   public QueueImage image(LogRecord record) throws MalformedRecordException {
     QueueImage image = newImage.get();
     SnapshotFormat.decode(record.payload(), 0, record.payload().length, image);
+    if (!isStateAt(record.header(), image)) {
+      throw new MalformedRecordException(
+          "snapshot to " + image.to() + " in a record of " + record.header());
+    }
     return image;
+  }
+
+  /**
+   * Returns whether an image may be in a snapshot with this header. The header has no end if
+   * earlier records were lost.
+   */
+  public static boolean isStateAt(RecordHeader header, QueueImage image) {
+    return header.to() == JournalLog.NONE || header.to() == image.to();
   }
 }

@@ -36,6 +36,7 @@ import org.traceetl.server.journal.format.LogRecord;
 import org.traceetl.server.journal.format.MalformedRecordException;
 import org.traceetl.server.journal.format.RecordHeader;
 import org.traceetl.server.journal.format.RecordKind;
+import org.traceetl.server.journal.format.RecordPayloads;
 import org.traceetl.server.window.AcceptedBatches;
 import org.traceetl.server.window.LastMessages;
 import org.traceetl.server.window.QueueId;
@@ -103,6 +104,16 @@ class LogJournalsTest {
     assertThat(second.image().to()).isEqualTo(15);
     assertThat(Windows.totals(second.image())).containsExactly(15, 2, 0);
     assertThat(second.journal().append(window(15, 16))).isEqualTo(Outcome.KEPT);
+  }
+
+  @Test
+  void recordsOfATakeOverAreNotRejected() throws Exception {
+    one.take(QUEUE).journal().append(window(0, 10));
+    other.take(QUEUE).journal().append(window(10, 20));
+
+    one.take(QUEUE);
+
+    assertThat(counters.rejections()).allSatisfy((reason, times) -> assertThat(times).isZero());
   }
 
   @Test
@@ -625,7 +636,8 @@ class LogJournalsTest {
     Taken taken = other.take(QUEUE);
 
     assertThat(counters.lostHistories()).isEqualTo(1);
-    assertThat(taken.journal().append(window(20, 30))).isEqualTo(Outcome.KEPT);
+    SealedWindow anew = Windows.window(QUEUE, 20, 30, AcceptedBatches.NONE, true, 10, 1, 0);
+    assertThat(taken.journal().append(anew)).isEqualTo(Outcome.KEPT);
     assertThat(taken.journal().snapshotDue()).isTrue();
     assertThat(taken.journal().snapshot()).isEqualTo(Outcome.KEPT);
     assertThat(taken.journal().append(window(30, 31))).isEqualTo(Outcome.KEPT);
@@ -652,6 +664,106 @@ class LogJournalsTest {
     assertThatThrownBy(() -> owner.append(window(11, 12)))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("must be from 10");
+  }
+
+  @Test
+  void aWindowThatContradictsItsJournalIsNotWrittenAndItsSpansAreReadAgain() throws Exception {
+    QueueJournal owner = one.take(QUEUE).journal();
+    owner.append(window(0, 10));
+    long end = log.end();
+
+    assertThatThrownBy(() -> owner.append(Windows.window(QUEUE, 10, 12, 1, 1, 1, 1)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("must define series 3");
+    assertThatThrownBy(() -> owner.append(window(10, 12), places(10, 13)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("must not end before the known place 13");
+    assertThatThrownBy(() -> owner.append(Windows.window(QUEUE, 10, 12, -1)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("negative count");
+    assertThat(log.end()).isEqualTo(end);
+
+    owner.release();
+    Taken next = other.take(QUEUE);
+    assertThat(next.image().to()).isEqualTo(10);
+    assertThat(next.showFromNanos()).isEqualTo(nowNanos);
+    assertThat(next.journal().append(window(10, 12))).isEqualTo(Outcome.KEPT);
+  }
+
+  @Test
+  void aSeriesThatEndedMustBeDefinedAgain() throws Exception {
+    QueueJournal owner = one.take(QUEUE).journal();
+    owner.append(window(0, 10));
+    SealedWindow window = window(10, 12);
+    SealedWindow evicts =
+        new SealedWindow(
+            QUEUE,
+            10,
+            12,
+            0,
+            0,
+            List.of(),
+            new int[] {1},
+            0,
+            window.stride(),
+            new int[0],
+            new long[0],
+            new long[0],
+            new int[0],
+            new int[0],
+            List.of(),
+            List.of(),
+            Windows.SCHEMA,
+            new long[0],
+            AcceptedBatches.NONE,
+            window.natives());
+    owner.append(evicts);
+
+    assertThatThrownBy(() -> owner.append(window(12, 13)))
+        .hasMessageContaining("must define series 1");
+    assertThatThrownBy(() -> other.take(QUEUE).journal().append(window(12, 13)))
+        .hasMessageContaining("must define series 1");
+  }
+
+  @Test
+  void rowsOfSeriesThatNoRecordDefinesAreCountedWhenTheyAreRead() throws Exception {
+    QueueJournal owner = one.take(QUEUE).journal();
+    owner.append(window(0, 10));
+    // As a writer without the assertion would.
+    store(RecordKind.WINDOW, 2, 10, 12, Windows.window(QUEUE, 10, 12, 1, 1, 1, 1));
+
+    Taken next = other.take(QUEUE);
+
+    assertThat(next.image().to()).isEqualTo(12);
+    assertThat(counters.rejections(RecordRejection.UNKNOWN_SERIES)).isPositive();
+  }
+
+  @Test
+  void placesThatTheirHeaderContradictsAreRejected() throws Exception {
+    QueueJournal owner = one.take(QUEUE).journal();
+    owner.append(window(0, 10), places(10));
+    RecordPayloads payloads = new RecordPayloads(Windows::newImage);
+    store(RecordKind.CLAIM, 1, 9, 10, payloads.bytes(places(5)));
+
+    assertThat(other.take(QUEUE).lastMessages()).isEqualTo(places(10));
+    assertThat(counters.rejections(RecordRejection.MALFORMED)).isPositive();
+  }
+
+  private void store(RecordKind kind, long number, long from, long to, SealedWindow window)
+      throws IOException {
+    store(kind, number, from, to, new RecordPayloads(Windows::newImage).bytes(window));
+  }
+
+  /** Stores a record as the queue's owner would. */
+  private void store(RecordKind kind, long number, long from, long to, byte[] payload)
+      throws IOException {
+    ChunkFormat format = new ChunkFormat("trace-spans", QUEUE, CHUNK);
+    RecordHeader last = format.read(log.read(0).getLast().body()).header();
+    RecordHeader header =
+        new RecordHeader(kind, last.writer(), last.epoch(), number, from, to, last.writtenMillis());
+    for (byte[] message : format.write(header, payload)) {
+      log.append(message);
+    }
   }
 
   @Test

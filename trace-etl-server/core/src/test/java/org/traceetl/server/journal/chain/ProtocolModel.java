@@ -811,7 +811,8 @@ final class ProtocolModel {
     master.log.forEach(stored -> log.store(stored.message()));
     List<Long> windows = new ArrayList<>();
     List<Long> snapshots = new ArrayList<>();
-    ReplayedState whole = new ReplayedState(QUEUE, new RecordPayloads(Windows::newImage));
+    ReplayedState whole =
+        new ReplayedState(QUEUE, new RecordPayloads(Windows::newImage), new JournalCounters());
     JournalReader reader =
         new JournalReader(log, format, new JournalCounters(), 0, JournalChain.FRESH);
     readAll(
@@ -854,7 +855,8 @@ final class ProtocolModel {
 
   /** Returns whether a reader that starts at the offset becomes certain; then it must be right. */
   private boolean compareFrom(long offset, JournalLog log, JournalChain chain) throws Exception {
-    ReplayedState part = new ReplayedState(QUEUE, new RecordPayloads(Windows::newImage));
+    ReplayedState part =
+        new ReplayedState(QUEUE, new RecordPayloads(Windows::newImage), new JournalCounters());
     JournalReader behind =
         new JournalReader(log, format, new JournalCounters(), offset, JournalChain.UNKNOWN);
     readAll(behind, part);

@@ -117,9 +117,26 @@ public class ChunkFormatTest {
     ChunkFormat neighbour = new ChunkFormat("trace-spans", new QueueId("broker-a", 4), 4);
     assertThat(neighbour.rejection(message)).isEqualTo(RecordRejection.FOREIGN);
     assertThat(neighbour.rejection(ofVersion(2, message))).isEqualTo(RecordRejection.FOREIGN);
-    RecordHeader unclaimed = new RecordHeader(RecordKind.WINDOW, HEADER.writer(), 0, 1, 0, 1, 1);
-    assertThat(format.rejection(format.write(unclaimed, new byte[0]).getFirst()))
-        .isEqualTo(RecordRejection.MALFORMED);
+  }
+
+  @Test
+  void aHeaderWithoutAClaimIsNeitherWrittenNorRead() {
+    byte[] message = format.write(HEADER, new byte[] {1}).getFirst();
+    assertInvalid(RecordKind.WINDOW, 0, 1, message);
+    assertInvalid(RecordKind.WINDOW, 1, -1, message);
+    assertInvalid(RecordKind.RELEASE, -1, 1, message);
+
+    RecordHeader barrier = new RecordHeader(RecordKind.RELEASE, HEADER.writer(), 0, 1, 0, 1, 1);
+    assertThat(format.rejection(format.write(barrier, new byte[0]).getFirst())).isNull();
+  }
+
+  private void assertInvalid(RecordKind kind, long epoch, long number, byte[] message) {
+    RecordHeader header = new RecordHeader(kind, HEADER.writer(), epoch, number, 0, 1, 1);
+    assertThatThrownBy(() -> format.write(header, new byte[0]))
+        .isInstanceOf(IllegalArgumentException.class);
+    ByteBuffer changed = ByteBuffer.wrap(message.clone());
+    changed.put(5, kind.code()).putLong(38, epoch).putLong(46, number);
+    assertThat(format.rejection(checked(changed.array()))).isEqualTo(RecordRejection.MALFORMED);
   }
 
   @Test
@@ -196,10 +213,15 @@ public class ChunkFormatTest {
   public static byte[] ofVersion(int version, byte[] message) {
     byte[] other = message.clone();
     other[4] = (byte) version;
+    return checked(other);
+  }
+
+  /** Sets the checksum of a changed message. */
+  private static byte[] checked(byte[] message) {
     CRC32C crc = new CRC32C();
-    crc.update(other, 0, 10);
-    crc.update(other, 14, other.length - 14);
-    ByteBuffer.wrap(other).putInt(10, (int) crc.getValue());
-    return other;
+    crc.update(message, 0, 10);
+    crc.update(message, 14, message.length - 14);
+    ByteBuffer.wrap(message).putInt(10, (int) crc.getValue());
+    return message;
   }
 }

@@ -1,0 +1,30 @@
+package org.traceetl.server.consume;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import org.apache.rocketmq.common.message.MessageQueue;
+import org.junit.jupiter.api.Test;
+
+class AssignedQueueTest {
+  private final AssignedQueue queue = new AssignedQueue(new MessageQueue("t", "b", 0), 0);
+
+  private Duration pause(long nowNanos) {
+    return Duration.ofNanos(queue.notBeforeNanos - nowNanos);
+  }
+
+  @Test
+  void pausesDoubleWhileTheSameWindowIsRefused() {
+    assertThat(queue.refused(10, 5)).isFalse();
+    assertThat(pause(5)).isEqualTo(Duration.ofSeconds(20));
+    assertThat(queue.refused(10, 7)).isTrue();
+    assertThat(pause(7)).isEqualTo(Duration.ofSeconds(40));
+    for (int times = 0; times < 5; times++) {
+      queue.refused(10, 9);
+    }
+    assertThat(pause(9)).isEqualTo(Duration.ofMinutes(5));
+
+    assertThat(queue.refused(20, 11)).isFalse();
+    assertThat(pause(11)).isEqualTo(Duration.ofSeconds(20));
+  }
+}
