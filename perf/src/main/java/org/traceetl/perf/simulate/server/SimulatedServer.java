@@ -2,6 +2,7 @@ package org.traceetl.perf.simulate.server;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -38,6 +39,8 @@ public final class SimulatedServer implements Scraper.Target {
 
   /** As Prometheus by default. */
   private static final long SCRAPE_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+  private static final Duration MOST_RENDERING = Duration.ofSeconds(9);
 
   private final World world;
   private final String name;
@@ -88,7 +91,7 @@ public final class SimulatedServer implements Scraper.Target {
       return;
     }
     starts++;
-    Process started = world.process(name + "." + starts);
+    Process started = world.process(name);
     process = started;
     running = null;
     started.start("main", () -> run(started));
@@ -144,23 +147,25 @@ public final class SimulatedServer implements Scraper.Target {
   }
 
   @Override
-  public Scraper.Request request() {
+  public Scraper.Request request(boolean whole) {
     ServerComponents scraped = running;
     if (scraped == null || !alive()) {
       return () -> null; // the connection is refused
     }
     Exchange<Optional<Scraper.Answer>> answer = new Exchange<>(world);
-    Process scrapedProcess = process;
-    scrapedProcess.start("scrape", () -> answer.answer(answer(scrapedProcess.name(), scraped)));
+    String unique = name + "." + starts;
+    process.start("scrape", () -> answer.answer(answer(unique, scraped, whole)));
     return () -> {
       Optional<Scraper.Answer> given = answer.await(SCRAPE_TIMEOUT_NANOS);
       return given == null ? null : given.orElse(null);
     };
   }
 
-  private static Optional<Scraper.Answer> answer(String process, ServerComponents scraped) {
+  private static Optional<Scraper.Answer> answer(
+      String process, ServerComponents scraped, boolean whole) {
     try {
-      Page page = scraped.components().of(PagesFeature.class).getFirst().page(PLAIN_TEXT);
+      PagesFeature pages = scraped.components().of(PagesFeature.class).getFirst();
+      Page page = whole ? pages.page(PLAIN_TEXT) : pages.pages().page(PLAIN_TEXT, MOST_RENDERING);
       var bytes = new ByteArrayOutputStream(Math.toIntExact(page.bytes()));
       page.writeTo(bytes);
       return Optional.of(new Scraper.Answer(process, page::current, bytes.toByteArray()));
@@ -176,7 +181,7 @@ public final class SimulatedServer implements Scraper.Target {
 
   /** Returns the page as the servlet writes it; null if there is none in time. The caller waits. */
   public byte[] scrape() throws InterruptedException {
-    Scraper.Answer answer = request().await();
+    Scraper.Answer answer = request(true).await();
     return answer == null ? null : answer.bytes();
   }
 

@@ -18,7 +18,7 @@ class ScraperTest {
     List<Scraper.Target> targets = new ArrayList<>();
     pages.forEach((process, page) -> {
       byte[] bytes = page.getBytes(UTF_8);
-      targets.add(() -> () -> new Scraper.Answer(process, () -> true, bytes));
+      targets.add(whole -> () -> new Scraper.Answer(process, () -> true, bytes));
     });
     return targets;
   }

@@ -3,15 +3,21 @@ package org.traceetl.perf.simulate.server;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
 import java.net.URI;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.traceetl.perf.simulate.broker.ClusterOptions;
+import org.traceetl.perf.simulate.broker.SimulatedCluster;
+import org.traceetl.perf.simulate.world.Process;
 import org.traceetl.perf.simulate.world.Timeline;
 import org.traceetl.perf.simulate.world.World;
 import org.traceetl.proto.SpanBatchWriter;
@@ -19,6 +25,8 @@ import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.features.index.IndexConfig;
+import org.traceetl.server.journal.BrokerLogs;
+import org.traceetl.server.window.QueueId;
 
 class SimulatedServerTest {
   private static final int QUEUES = 8;
@@ -28,11 +36,16 @@ class SimulatedServerTest {
   private static final long QUICK_NANOS = TimeUnit.MILLISECONDS.toNanos(3);
   private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
   private static final long MINUTE = TimeUnit.MINUTES.toNanos(1);
+  private static final long LOAD_NANOS = 60 * MINUTE;
+  private static final int SLOW_EVERY = 60;
+  private static final int SERVER = 2;
+  private static final long TRACE_HIGH = 7;
   private static final String CALLS = "traces_span_metrics_calls_total";
 
   private final Timeline timeline = new Timeline(100, null);
   private final World world = new World(1, timeline);
-  private final SteadyBrokers brokers = new SteadyBrokers(world, QUEUES);
+  private final SimulatedCluster cluster =
+      new SimulatedCluster(world, ClusterOptions.of(2, 1, QUEUES / 2));
   private final SimulatedIndex index = new SimulatedIndex(world);
   private final List<String> failures = new ArrayList<>();
   private final SimulatedServer first = server("server-1");
@@ -44,7 +57,7 @@ class SimulatedServerTest {
   private long sequence;
 
   private SimulatedServer server(String name) {
-    return new SimulatedServer(world, name, config(), brokers::of, index);
+    return new SimulatedServer(world, name, config(), cluster::brokers, index);
   }
 
   private static ServerConfig config() {
@@ -67,51 +80,53 @@ class SimulatedServerTest {
         null);
   }
 
-  /** Each second a batch for one of the queues. */
-  private void send() {
-    while (world.nanos() < 60 * MINUTE) {
-      sleepASecond();
-      int queue = (int) (sequence % QUEUES);
-      writer.begin();
-      writer.application(intern("shop"));
-      for (int span = 0; span < SPANS_PER_BATCH; span++) {
-        boolean isSlow = span == 0 && sequence % 60 == 0;
-        long id = sequence * SPANS_PER_BATCH + span + 1;
-        String name = NAMES.get(span % NAMES.size());
-        writer.startSpan(
-            7,
-            id,
-            id,
-            0,
-            intern(name),
-            2,
-            0,
-            world.unixMillis() * 1_000_000,
-            isSlow ? SLOW_NANOS : QUICK_NANOS,
-            0);
-        writer.endSpan();
-        sent.merge(
-            CALLS
-                + "{service_name=\"shop\",span_name=\""
-                + name
-                + "\",span_kind=\"SPAN_KIND_SERVER\",status_code=\"STATUS_CODE_UNSET\"}",
-            1.0,
-            Double::sum);
-        if (isSlow) {
-          slow.put(String.format("%016x%016x", 7, id), 1);
-        }
+  /** Sends a batch for one of the queues each second. */
+  private void send(Process process, BrokerLogs logs) {
+    try {
+      logs.start();
+      while (world.nanos() < LOAD_NANOS) {
+        process.clocks().pause().nanos(SECOND);
+        QueueId queue =
+            new QueueId("broker-" + (1 + sequence % 2), (int) (sequence / 2 % (QUEUES / 2)));
+        logs.open("trace-spans", queue).append(batch());
+        sequence++;
       }
-      int length = writer.finish(1, queue, 1, sequence++);
-      brokers.put(queue, Arrays.copyOf(writer.buffer(), length));
+    } catch (IOException | InterruptedException e) {
+      throw new IllegalStateException(e);
     }
   }
 
-  private void sleepASecond() {
-    try {
-      world.sleep(SECOND);
-    } catch (InterruptedException e) {
-      throw new IllegalStateException(e);
+  private byte[] batch() {
+    writer.begin();
+    writer.application(intern("shop"));
+    for (int span = 0; span < SPANS_PER_BATCH; span++) {
+      boolean isSlow = span == 0 && sequence % SLOW_EVERY == 0;
+      long id = sequence * SPANS_PER_BATCH + span + 1;
+      String name = NAMES.get(span % NAMES.size());
+      writer.startSpan(
+          TRACE_HIGH,
+          id,
+          id,
+          0,
+          intern(name),
+          SERVER,
+          0,
+          TimeUnit.MILLISECONDS.toNanos(world.unixMillis()),
+          isSlow ? SLOW_NANOS : QUICK_NANOS,
+          0);
+      writer.endSpan();
+      sent.merge(
+          CALLS
+              + "{service_name=\"shop\",span_name=\""
+              + name
+              + "\",span_kind=\"SPAN_KIND_SERVER\",status_code=\"STATUS_CODE_UNSET\"}",
+          1.0,
+          Double::sum);
+      if (isSlow) {
+        slow.put(HexFormat.of().toHexDigits(TRACE_HIGH) + HexFormat.of().toHexDigits(id), 1);
+      }
     }
+    return Arrays.copyOf(writer.buffer(), writer.finish(1, sequence % QUEUES, 1, sequence));
   }
 
   private int intern(String text) {
@@ -123,7 +138,12 @@ class SimulatedServerTest {
   void killedAndDrainedServersShowAllSpansOnce() {
     first.start();
     second.start();
-    world.spawn("sender", this::send);
+    Process sender = world.process("sender");
+    BrokerLogs logs =
+        cluster
+            .brokers(sender)
+            .logs(config().rocketmq(), "trace-windows", Duration.ofSeconds(3), sender.clocks());
+    sender.start("send", () -> send(sender, logs));
     scraper.start();
     world.after(20 * MINUTE, first::kill);
     world.after(21 * MINUTE, first::start);
@@ -132,7 +152,7 @@ class SimulatedServerTest {
     world.after(30 * MINUTE, () -> index.away(true));
     world.after(35 * MINUTE, () -> index.away(false));
 
-    world.run(65 * MINUTE);
+    world.run(LOAD_NANOS + 5 * MINUTE);
 
     assertThat(failures).isEmpty();
     assertThat(scraper.sums(CALLS)).isEqualTo(sent);
