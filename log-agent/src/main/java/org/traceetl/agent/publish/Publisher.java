@@ -1,12 +1,11 @@
 package org.traceetl.agent.publish;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.ExecutionException;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
@@ -18,6 +17,7 @@ import org.traceetl.common.Clocks;
 import org.traceetl.common.LogThrottle;
 import org.traceetl.common.SteppedTask;
 import org.traceetl.common.SteppedThread;
+import org.traceetl.common.Threads;
 
 /**
  * Sends the spool's batches until the broker confirms them. Every attempt uses the batch's queue
@@ -33,7 +33,8 @@ public final class Publisher implements Outlet, SteppedTask, AutoCloseable {
   private final LongSupplier nanoClock;
   private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
   private final QueueSender sender;
-  private final CompletableFuture<Void> idle = new CompletableFuture<>();
+  private final CountDownLatch idle = new CountDownLatch(1);
+  private final Threads threads;
   private final SteppedThread thread;
 
   // Owned by the thread.
@@ -54,6 +55,7 @@ public final class Publisher implements Outlet, SteppedTask, AutoCloseable {
       RandomGenerator random) {
     this.spool = spool;
     nanoClock = clocks.nanoClock();
+    threads = clocks.threads();
     this.sender =
         new QueueSender(options, transport, spool, metrics, nanoClock, random, this::submit);
     this.nextCheckNanos = nanoClock.getAsLong();
@@ -120,14 +122,7 @@ public final class Publisher implements Outlet, SteppedTask, AutoCloseable {
    */
   public boolean drain(long timeoutNanos) throws InterruptedException {
     submit(() -> draining = true);
-    try {
-      idle.get(Math.max(timeoutNanos, 0), TimeUnit.NANOSECONDS);
-      return true;
-    } catch (TimeoutException e) {
-      return spool.batches() == 0;
-    } catch (ExecutionException e) {
-      throw new IllegalStateException(e);
-    }
+    return threads.await(idle, Duration.ofNanos(Math.max(timeoutNanos, 0))) || spool.batches() == 0;
   }
 
   /** Stops sending and ends the thread. The transport and the spool stay open. */
@@ -151,7 +146,7 @@ public final class Publisher implements Outlet, SteppedTask, AutoCloseable {
     }
     sender.send(now);
     if (draining && spool.batches() == 0) {
-      idle.complete(null);
+      idle.countDown();
     }
     return tasksRun > 0 ? 0 : sender.untilRetryNanos(nanoClock.getAsLong(), CHECK_NANOS);
   }

@@ -3,7 +3,7 @@ package org.traceetl.agent.publish;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.PriorityQueue;
 import java.util.Set;
@@ -43,7 +43,8 @@ final class QueueBacklog {
   private final PriorityQueue<SpooledBatch> waiting =
       new PriorityQueue<>(Comparator.comparingLong(SpooledBatch::sequence));
   private final TreeMap<Long, SpooledBatch> unconfirmed = new TreeMap<>();
-  private final Set<Attempt> inFlight = new HashSet<>();
+  // In the order of the attempts, which a simulation repeats.
+  private final Set<Attempt> inFlight = new LinkedHashSet<>();
   private int failures;
   private int readFailures;
   private long failedNanos;

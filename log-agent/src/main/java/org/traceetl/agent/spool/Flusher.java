@@ -4,9 +4,10 @@ import java.io.IOException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.file.Path;
 import java.util.Collection;
+import java.util.Collections;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -19,7 +20,8 @@ final class Flusher implements SteppedTask {
   private static final long FLUSH_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   private final LogThrottle failureLog;
-  private final Set<FrameFile> unforced = ConcurrentHashMap.newKeySet();
+  // In the order of the writes, which a simulation repeats.
+  private final Set<FrameFile> unforced = Collections.synchronizedSet(new LinkedHashSet<>());
 
   Flusher(LogThrottle failureLog) {
     this.failureLog = failureLog;
