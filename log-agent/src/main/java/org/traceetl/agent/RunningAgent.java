@@ -298,6 +298,11 @@ public final class RunningAgent implements AutoCloseable {
     return new OtlpRequests(pipeline, spool.answered());
   }
 
+  /** Returns the agent's metrics, as the telemetry port does. */
+  public String metricsPage() throws IOException {
+    return metrics.page();
+  }
+
   /** Returns why the agent cannot accept spans now; empty if it can. */
   public String problem() {
     return pipeline.problem();

@@ -36,7 +36,6 @@ final class FrameFile implements AutoCloseable {
   static final int MAX_CONTENT_BYTES = 256 * 1024 * 1024;
 
   private static final int MAGIC = 'T' << 24 | 'S' << 16 | 'P' << 8 | '1';
-  private static final int STAGING_BYTES = 256 * 1024;
 
   /** What the reader found at an offset. */
   enum Found {
@@ -54,8 +53,6 @@ final class FrameFile implements AutoCloseable {
   private final Disk.OpenFile file;
   private final SpoolFiles files;
   private final CRC32C crc = new CRC32C();
-  // Confined to the appending thread. Its size is fixed, whatever the size of a frame.
-  private ByteBuffer staging;
   private long end;
   private boolean torn;
   private volatile boolean unsound;
@@ -122,19 +119,17 @@ final class FrameFile implements AutoCloseable {
       throw new IOException("a frame of " + length + " bytes is too large");
     }
     int contentCrc = (int) crc.getValue();
-    if (staging == null) {
-      staging = ByteBuffer.allocateDirect(STAGING_BYTES);
-    }
+    ByteBuffer staging = files.staging();
     staging.clear();
     staging.putInt(MAGIC).putInt((int) length).putInt(bodies.size()).putInt(spansOfAll);
     staging.putInt(headCrc(staging)).putInt(contentCrc);
     torn = true;
     try {
-      long at = stage(end, meta.array(), meta.length());
+      long at = stage(staging, end, meta.array(), meta.length());
       for (SpooledBatch batch : bodies) {
-        at = stage(at, batch.body(), batch.length());
+        at = stage(staging, at, batch.body(), batch.length());
       }
-      at = writeStaged(at);
+      at = write(staging, at);
       if (force) {
         force();
       }
@@ -153,7 +148,7 @@ final class FrameFile implements AutoCloseable {
     return (int) crc.getValue();
   }
 
-  private long stage(long at, byte[] bytes, int length) throws IOException {
+  private long stage(ByteBuffer staging, long at, byte[] bytes, int length) throws IOException {
     long next = at;
     int from = 0;
     while (from < length) {
@@ -161,13 +156,13 @@ final class FrameFile implements AutoCloseable {
       staging.put(bytes, from, part);
       from += part;
       if (!staging.hasRemaining()) {
-        next = writeStaged(next);
+        next = write(staging, next);
       }
     }
     return next;
   }
 
-  private long writeStaged(long at) throws IOException {
+  private long write(ByteBuffer staging, long at) throws IOException {
     staging.flip();
     long next = at;
     while (staging.hasRemaining()) {
@@ -195,11 +190,6 @@ final class FrameFile implements AutoCloseable {
     if (torn) {
       cut();
     }
-  }
-
-  /** Releases the memory for appends; nothing more is appended. */
-  void endAppending() {
-    staging = null;
   }
 
   /**

@@ -139,9 +139,6 @@ final class SegmentWriter {
         begun.delete();
       }
     }
-    if (active != null) {
-      active.frames.endAppending();
-    }
     segments.add(begun);
     activate(begun, segmentBytes);
   }
@@ -254,8 +251,6 @@ final class SegmentWriter {
     segments.replace(sources, unsettled, offsets, replacement);
     if (isActive) {
       activate(replacement, segmentBytes);
-    } else {
-      file.endAppending();
     }
     settled.delete(sources);
   }

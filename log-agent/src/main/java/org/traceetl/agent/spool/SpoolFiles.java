@@ -1,22 +1,27 @@
 package org.traceetl.agent.spool;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.List;
 import org.traceetl.agent.disk.Disk;
 
 /**
  * The files of a spool's directory: segments {@code 0000000001.seg}, unfinished segments {@code
- * .seg.tmp}, and lists of settled batches {@code 0000000001.settled}. Safe for any thread.
+ * .seg.tmp}, and lists of settled batches {@code 0000000001.settled}. Safe for any thread, except
+ * {@link #staging}.
  */
 final class SpoolFiles {
   static final String SEGMENT = ".seg";
   private static final String UNFINISHED = ".seg.tmp";
   private static final String SETTLED = ".settled";
+  private static final int STAGING_BYTES = 256 * 1024;
 
   private final Path directory;
   private final Disk disk;
   private final SpoolMetrics metrics;
+  // Null until the first append.
+  private ByteBuffer staging;
 
   /**
    * @param metrics counts failed forces
@@ -71,6 +76,17 @@ final class SpoolFiles {
     for (Path path : disk.list(directory, UNFINISHED)) {
       disk.delete(path);
     }
+  }
+
+  /**
+   * Returns the memory through which frames are written. Its size is fixed, whatever the size of a
+   * frame. Confined to the writing thread.
+   */
+  ByteBuffer staging() {
+    if (staging == null) {
+      staging = ByteBuffer.allocateDirect(STAGING_BYTES);
+    }
+    return staging;
   }
 
   /** Creates an empty file; replaces an existing one. */

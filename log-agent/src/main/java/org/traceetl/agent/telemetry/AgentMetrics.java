@@ -1,6 +1,9 @@
 package org.traceetl.agent.telemetry;
 
 import io.prometheus.client.CollectorRegistry;
+import io.prometheus.client.exporter.common.TextFormat;
+import java.io.IOException;
+import java.io.StringWriter;
 
 /**
  * All metrics of an agent; several agents may run in a JVM. The books balance. For each source,
@@ -12,6 +15,13 @@ public final class AgentMetrics extends MetricSet {
 
   public AgentMetrics() {
     registry.register(this);
+  }
+
+  /** Returns all metrics in Prometheus' text format. */
+  public String page() throws IOException {
+    StringWriter page = new StringWriter();
+    TextFormat.write004(page, registry.metricFamilySamples());
+    return page.toString();
   }
 
   /** Adds the metrics of a part, and returns them. */

@@ -1,0 +1,70 @@
+package org.traceetl.perf.simulate.agent;
+
+import java.nio.file.Path;
+import java.util.Optional;
+import org.traceetl.agent.config.AgentConfig;
+import org.traceetl.agent.config.FilesConfig;
+import org.traceetl.agent.config.OtlpConfig;
+import org.traceetl.agent.config.PipelineConfig;
+import org.traceetl.agent.config.PublishConfig;
+import org.traceetl.agent.config.RingConfig;
+import org.traceetl.agent.config.RoutingConfig;
+import org.traceetl.agent.config.SpoolConfig;
+import org.traceetl.agent.config.TelemetryConfig;
+
+/** Configurations of simulated agents. */
+public final class AgentSettings {
+  /** Small, so that a segment ends after 64 batches, and merges happen. */
+  private static final int SPOOL_BATCHES = 1024;
+
+  private static final long SPOOL_BYTES = 8L << 20;
+  private static final int IN_FLIGHT_BYTES = 1 << 20;
+
+  private AgentSettings() {}
+
+  /**
+   * Returns the configuration of an agent with little load. It has no ports, trace logs and rings.
+   *
+   * @param topic topic of the spans
+   */
+  public static AgentConfig small(String agent, String topic) {
+    Path state = Path.of("/simulated", agent);
+    OtlpConfig otlp = OtlpConfig.defaults();
+    FilesConfig files = FilesConfig.defaults();
+    RingConfig rings = RingConfig.defaults();
+    PublishConfig publish = PublishConfig.defaults();
+    return new AgentConfig(
+        state,
+        10_000,
+        new OtlpConfig(false, otlp.host(), 0, 0, otlp.maxRequestBytes()),
+        files,
+        new RingConfig(
+            false,
+            state.resolve("rings"),
+            rings.group(),
+            rings.maxRings(),
+            rings.maxBytes(),
+            rings.maxDictionaryBytes()),
+        new PipelineConfig(IN_FLIGHT_BYTES, 4_096, 256, 20, 8),
+        new SpoolConfig(
+            state.resolve("spool"),
+            SPOOL_BYTES,
+            SPOOL_BATCHES,
+            24,
+            SpoolConfig.WhenFull.REFUSE,
+            SpoolConfig.Flush.COMMIT),
+        RoutingConfig.defaults(),
+        Optional.empty(),
+        new PublishConfig(
+            publish.nameServer(),
+            topic,
+            publish.producerGroup(),
+            publish.accessKey(),
+            publish.secretKey(),
+            publish.sendTimeoutMillis(),
+            publish.retryFirstMillis(),
+            publish.retryMaxMillis(),
+            publish.routeRefreshMillis()),
+        new TelemetryConfig(false, "127.0.0.1", 0));
+  }
+}

@@ -1,0 +1,131 @@
+package org.traceetl.perf.simulate.agent;
+
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.random.RandomGenerator;
+import org.traceetl.perf.simulate.agent.OtlpPort.Reply;
+import org.traceetl.perf.simulate.world.World;
+
+/**
+ * An application that sends spans to one agent. It has one request under way, and repeats it with
+ * the same bytes until it is stored, as an SDK does. Its pauses are those of OpenTelemetry's Java
+ * SDK ({@code RetryPolicy.getDefault}: 1 s, times 1.5, at most 5 s); it gives up later.
+ */
+public final class Sender {
+  private static final long FIRST_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
+  private static final long LONGEST_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(5);
+  private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+  /**
+   * What is sent.
+   *
+   * @param application name of the service
+   * @param spansPerRequest at least 1
+   * @param pauseNanos between two requests
+   * @param giveUpNanos when a request is given up; below the time for which an agent remembers
+   *     requests
+   */
+  public record Load(String application, int spansPerRequest, long pauseNanos, long giveUpNanos) {}
+
+  /** Receives the spans whose outcome is known. */
+  @FunctionalInterface
+  public interface Ledger {
+    /**
+     * @param certain whether the agent stored the span; false if the sender does not know
+     */
+    void add(SentSpan span, boolean certain);
+  }
+
+  private enum Outcome {
+    STORED,
+    NOT_STORED,
+    UNKNOWN
+  }
+
+  private final World world;
+  private final Load load;
+  private final SimulatedAgent agent;
+  private final Ledger ledger;
+  private final RandomGenerator random;
+  private final Traffic traffic;
+  private boolean active = true;
+  private boolean underWay;
+  private long repeats;
+
+  public Sender(World world, Load load, SimulatedAgent agent, Ledger ledger) {
+    this.world = world;
+    this.load = load;
+    this.agent = agent;
+    this.ledger = ledger;
+    random = new SplittableRandom(world.random().nextLong());
+    traffic = new Traffic(load.application, random);
+  }
+
+  /** Starts to send. */
+  public void start() {
+    world.spawn("sender " + load.application, this::run);
+  }
+
+  /** Stops new requests, or continues with them. A request under way is still repeated. */
+  public void active(boolean now) {
+    active = now;
+  }
+
+  /** Returns whether a request has no outcome yet. */
+  public boolean isUnderWay() {
+    return underWay;
+  }
+
+  /** Returns how often a request was sent again. */
+  public long repeats() {
+    return repeats;
+  }
+
+  private void run() {
+    try {
+      world.sleep(random.nextLong(load.pauseNanos));
+      while (true) {
+        if (active) {
+          send();
+          world.sleep(load.pauseNanos);
+        } else {
+          world.sleep(IDLE_NANOS);
+        }
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void send() throws InterruptedException {
+    underWay = true;
+    Traffic.Request request = traffic.next(load.spansPerRequest, world.unixMillis());
+    Outcome outcome = deliver(request.bytes());
+    if (outcome != Outcome.NOT_STORED) {
+      request.spans().forEach(span -> ledger.add(span, outcome == Outcome.STORED));
+    }
+    underWay = false;
+  }
+
+  private Outcome deliver(byte[] request) throws InterruptedException {
+    long endNanos = world.nanos() + load.giveUpNanos;
+    long pauseNanos = FIRST_PAUSE_NANOS;
+    boolean unknown = false;
+    while (true) {
+      Reply reply = agent.send(request, random);
+      if (reply == Reply.STORED) {
+        return Outcome.STORED;
+      }
+      if (reply == Reply.REJECTED) {
+        throw new IllegalStateException("an agent rejected spans of " + load.application);
+      }
+      unknown |= reply == Reply.LOST;
+      if (world.nanos() >= endNanos) {
+        return unknown ? Outcome.UNKNOWN : Outcome.NOT_STORED;
+      }
+      repeats++;
+      world.sleep((long) (pauseNanos * random.nextDouble(0.8, 1.2)));
+      pauseNanos = Math.min(pauseNanos + pauseNanos / 2, LONGEST_PAUSE_NANOS);
+    }
+  }
+}

@@ -1,0 +1,234 @@
+package org.traceetl.perf.simulate.agent;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.random.RandomGenerator;
+import org.traceetl.agent.Platform;
+import org.traceetl.agent.RunningAgent;
+import org.traceetl.agent.config.AgentConfig;
+import org.traceetl.agent.publish.Transport;
+import org.traceetl.perf.simulate.agent.OtlpPort.Reply;
+import org.traceetl.perf.simulate.world.Exchange;
+import org.traceetl.perf.simulate.world.Process;
+import org.traceetl.perf.simulate.world.World;
+
+/**
+ * An agent's host: its disk, and the process that runs the agent. Methods are called by the
+ * scheduler, and return at once.
+ */
+public final class SimulatedAgent {
+  private static final long RESTART_NANOS = TimeUnit.SECONDS.toNanos(2);
+  private static final long NETWORK_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
+  private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+  /** Attempts of a sender that fail: the request or the answer is lost. */
+  private static final int LOST_ONE_IN = 200;
+
+  /** The looks after which a sender gives up an attempt: 10 s, as SDKs do. */
+  private static final int LOOKS = 10;
+
+  private final World world;
+  private final String name;
+  private final AgentConfig config;
+  private final Function<Process, Transport.Connector> brokers;
+  private final SimulatedDisk disk;
+  private boolean losesPower;
+  private boolean dying;
+  private long stepMillis;
+  private double driftPpm;
+  private int runs;
+
+  // Null if it does not run.
+  private Process process;
+  // Null until it is started.
+  private RunningAgent agent;
+  private OtlpPort port;
+
+  /**
+   * Creates an agent that does not run, on an empty disk.
+   *
+   * @param brokers connects a process to the brokers
+   */
+  public SimulatedAgent(
+      World world,
+      String name,
+      AgentConfig config,
+      Function<Process, Transport.Connector> brokers) {
+    this.world = world;
+    this.name = name;
+    this.config = config;
+    this.brokers = brokers;
+    disk = new SimulatedDisk(world);
+  }
+
+  public SimulatedDisk disk() {
+    return disk;
+  }
+
+  /** Returns whether it runs, or starts. */
+  public boolean isRunning() {
+    return process != null && process.alive();
+  }
+
+  /** Returns whether it accepts spans. */
+  public boolean isReady() {
+    return isRunning() && port != null && agent.problem().isEmpty();
+  }
+
+  /** Starts the agent, unless it runs. A kill that waits for an operation happens before. */
+  public void start() {
+    if (isRunning() && dying) {
+      process.kill();
+    }
+    if (isRunning()) {
+      return;
+    }
+    dying = false;
+    if (losesPower) {
+      losesPower = false;
+      disk.losePower();
+    }
+    agent = null;
+    port = null;
+    Process next = world.process(name + "." + ++runs);
+    process = next;
+    if (stepMillis != 0) {
+      next.stepClock(stepMillis);
+    }
+    if (driftPpm != 0) {
+      next.drift(driftPpm);
+    }
+    next.start("main", () -> run(next));
+  }
+
+  private void run(Process on) {
+    try {
+      RunningAgent started =
+          RunningAgent.start(
+              config, new Platform(on.clocks(), on.random(), disk.of(on), brokers.apply(on)));
+      OtlpPort opened = new OtlpPort(on, started.otlpRequests());
+      opened.start();
+      agent = started;
+      port = opened;
+    } catch (IOException e) {
+      world.timeline().note(on.name(), "cannot start: " + e.getMessage());
+      world.after(RESTART_NANOS, () -> startAfter(on));
+      on.kill();
+    }
+  }
+
+  /** Starts it again as a supervisor does, unless someone else did. */
+  private void startAfter(Process ended) {
+    if (process == ended) {
+      start();
+    }
+  }
+
+  /**
+   * Ends the process at once, as SIGKILL; what it has written stays in the page cache.
+   *
+   * @param operations device operations that it still completes
+   */
+  public void kill(int operations) {
+    if (isRunning()) {
+      dying = true;
+      if (operations == 0) {
+        process.kill();
+      } else {
+        process.killAtOperation(operations + 1L);
+      }
+    }
+  }
+
+  /**
+   * Ends the process at once, and loses what was not forced.
+   *
+   * @param operations as in {@link #kill}
+   */
+  public void losePower(int operations) {
+    if (isRunning()) {
+      losesPower = true;
+      kill(operations);
+    }
+  }
+
+  /** Stops all threads, as SIGSTOP. */
+  public void pause() {
+    if (isRunning()) {
+      process.stop();
+    }
+  }
+
+  /** Continues them, as SIGCONT. */
+  public void resume() {
+    if (isRunning()) {
+      process.resume();
+    }
+  }
+
+  /** Sets the wall clock of the host. */
+  public void stepClock(long millis) {
+    stepMillis += millis;
+    if (isRunning()) {
+      process.stepClock(millis);
+    }
+  }
+
+  /** Sets the rate of the host's clocks; 0 is the true rate. */
+  public void drift(double partsPerMillion) {
+    driftPpm = partsPerMillion;
+    if (isRunning()) {
+      process.drift(partsPerMillion);
+    }
+  }
+
+  /** Ends the process in order. */
+  public void drain() {
+    if (isRunning() && agent != null) {
+      Process draining = process;
+      RunningAgent drained = agent;
+      draining.start(
+          "drain",
+          () -> {
+            drained.drain(Duration.ofMillis(config.drainTimeoutMillis()));
+            draining.kill();
+          });
+    }
+  }
+
+  /** Returns the process that runs; null if none does. */
+  public Process process() {
+    return isRunning() ? process : null;
+  }
+
+  /** Returns the agent's metrics; empty if it does not run. */
+  public String page() {
+    try {
+      return isRunning() && agent != null ? agent.metricsPage() : "";
+    } catch (IOException e) {
+      throw new IllegalStateException("a page in memory cannot be written", e);
+    }
+  }
+
+  /** Sends a request and waits for the answer. Called on the thread of a sender. */
+  Reply send(byte[] request, RandomGenerator random) throws InterruptedException {
+    world.sleep(NETWORK_NANOS);
+    Process to = process;
+    OtlpPort opened = port;
+    if (!isRunning() || opened == null) {
+      return Reply.NOT_CONNECTED;
+    }
+    Exchange<Reply> answer = new Exchange<>(world);
+    boolean lost = random.nextInt(LOST_ONE_IN) == 0;
+    if (!lost || random.nextBoolean()) {
+      opened.deliver(request, answer);
+    }
+    Reply reply = null;
+    for (int look = 0; reply == null && look < LOOKS && to.alive(); look++) {
+      reply = answer.await(LOOK_NANOS);
+    }
+    return lost || reply == null ? Reply.LOST : reply;
+  }
+}

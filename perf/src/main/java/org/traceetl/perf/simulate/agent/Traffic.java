@@ -1,0 +1,136 @@
+package org.traceetl.perf.simulate.agent;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.random.RandomGenerator;
+import org.traceetl.perf.simulate.check.SeriesKey;
+
+/** Random requests of one application, in OTLP's protobuf. */
+final class Traffic {
+  /** Spans of one name. */
+  private record Kind(String name, int kind, String kindName) {}
+
+  private static final List<Kind> KINDS =
+      List.of(
+          new Kind("GET /items", 2, "SERVER"),
+          new Kind("POST /orders", 2, "SERVER"),
+          new Kind("select orders", 3, "CLIENT"),
+          new Kind("send order", 4, "PRODUCER"),
+          new Kind("receive order", 5, "CONSUMER"),
+          new Kind("render", 1, "INTERNAL"));
+  private static final List<String> STATUSES = List.of("UNSET", "OK", "ERROR");
+  private static final int ERROR = 2;
+
+  /** Bytes of a span without its name and status; all lengths of a span need one byte. */
+  private static final int SPAN_BYTES = 18 + 10 + 2 + 2 + 9 + 9;
+
+  private static final int STATUS_BYTES = 4;
+
+  /** A request and its spans. */
+  record Request(byte[] bytes, List<SentSpan> spans) {}
+
+  private final RandomGenerator random;
+  private final byte[] resource;
+  private final List<byte[]> names;
+  private final SeriesKey[][] series;
+
+  Traffic(String application, RandomGenerator random) {
+    this.random = random;
+    resource = resource(application.getBytes(UTF_8));
+    names = KINDS.stream().map(kind -> kind.name.getBytes(UTF_8)).toList();
+    series = new SeriesKey[KINDS.size()][STATUSES.size()];
+    for (int kind = 0; kind < KINDS.size(); kind++) {
+      for (int status = 0; status < STATUSES.size(); status++) {
+        series[kind][status] =
+            new SeriesKey(
+                application,
+                KINDS.get(kind).name,
+                "SPAN_KIND_" + KINDS.get(kind).kindName,
+                "STATUS_CODE_" + STATUSES.get(status));
+      }
+    }
+  }
+
+  private static byte[] resource(byte[] application) {
+    byte[] key = "service.name".getBytes(UTF_8);
+    int value = 2 + application.length;
+    int attribute = 2 + key.length + 2 + value;
+    ByteBuffer bytes = ByteBuffer.allocate(4 + attribute);
+    length(bytes, 0x0a, 2 + attribute);
+    length(bytes, 0x0a, attribute);
+    length(bytes, 0x0a, key.length);
+    bytes.put(key);
+    length(bytes, 0x12, value);
+    length(bytes, 0x0a, application.length);
+    return bytes.put(application).array();
+  }
+
+  /** Writes the tag of a field and its length, in as few bytes as it needs. */
+  private static void length(ByteBuffer to, int tag, int length) {
+    to.put((byte) tag);
+    int rest = length;
+    while (rest > 0x7f) {
+      to.put((byte) (rest | 0x80));
+      rest >>>= 7;
+    }
+    to.put((byte) rest);
+  }
+
+  private static int lengthBytes(int length) {
+    return length < 1 << 7 ? 1 : length < 1 << 14 ? 2 : 3;
+  }
+
+  /** Returns a request whose spans end now. */
+  Request next(int spans, long unixMillis) {
+    ByteBuffer content = ByteBuffer.allocate(spans * 128).order(ByteOrder.LITTLE_ENDIAN);
+    List<SentSpan> sent = new ArrayList<>(spans);
+    long endNanos = TimeUnit.MILLISECONDS.toNanos(unixMillis);
+    for (int i = 0; i < spans; i++) {
+      sent.add(span(content, endNanos));
+    }
+    int scope = content.position();
+    int resourceSpans = resource.length + 1 + lengthBytes(scope) + scope;
+    ByteBuffer request = ByteBuffer.allocate(1 + lengthBytes(resourceSpans) + resourceSpans);
+    length(request, 0x0a, resourceSpans);
+    request.put(resource);
+    length(request, 0x12, scope);
+    request.put(content.flip());
+    return new Request(request.array(), sent);
+  }
+
+  private SentSpan span(ByteBuffer to, long endNanos) {
+    int kind = random.nextInt(KINDS.size());
+    int status = random.nextInt(50) == 0 ? ERROR : random.nextInt(2);
+    // From a microsecond to four seconds; one in a hundred is slow.
+    long nanos = Math.round(1_000 * Math.exp(random.nextDouble() * 13.8));
+    if (random.nextInt(100) == 0) {
+      nanos = SentSpan.SLOW_NANOS + random.nextLong(3 * SentSpan.SLOW_NANOS);
+    }
+    long high = random.nextLong();
+    long low = random.nextLong() | 1;
+    long id = random.nextLong() | 1;
+    byte[] name = names.get(kind);
+    length(to, 0x12, SPAN_BYTES + name.length + (status == 0 ? 0 : STATUS_BYTES));
+    length(to, 0x0a, 16);
+    to.order(ByteOrder.BIG_ENDIAN).putLong(high).putLong(low);
+    length(to, 0x12, 8);
+    to.putLong(id).order(ByteOrder.LITTLE_ENDIAN);
+    length(to, 0x2a, name.length);
+    to.put(name);
+    length(to, 0x30, KINDS.get(kind).kind);
+    to.put((byte) 0x39).putLong(endNanos - nanos);
+    to.put((byte) 0x41).putLong(endNanos);
+    if (status > 0) {
+      length(to, 0x7a, 2);
+      length(to, 0x18, status);
+    }
+    boolean kept = status == ERROR || nanos >= SentSpan.SLOW_NANOS;
+    return new SentSpan(
+        series[kind][status], high, low, id, nanos, kept ? SentSpan.document(high, low, id) : null);
+  }
+}
