@@ -218,7 +218,8 @@ final class SimulatedConsumer implements SpanConsumer {
       changed(List.of());
       return true;
     }
-    if (members == null) {
+    // ConsumerManageProcessor answers SYSTEM_ERROR for a group without members.
+    if (members == null || members.isEmpty()) {
       return true;
     }
     List<MessageQueue> mine = allocation.allocate(config.consumerGroup(), id, all, members);
