@@ -5,7 +5,10 @@ import java.util.random.RandomGenerator;
 
 /** The current rates of {@link Misbehaviour} of one broker. */
 final class Conditions {
-  private static final long USUAL_LATENCY_NANOS = 200_000;
+  private static final long LEAST_LATENCY_NANOS = 100_000;
+
+  /** Of a random number: at most a quarter of a millisecond. */
+  private static final int LATENCY_BITS = 18;
 
   private final RandomGenerator random;
   private final double[] rates = new double[Misbehaviour.values().length];
@@ -43,7 +46,7 @@ final class Conditions {
 
   /** Returns the time of one way through the network. */
   long latencyNanos() {
-    return USUAL_LATENCY_NANOS / 2 + random.nextLong(USUAL_LATENCY_NANOS);
+    return LEAST_LATENCY_NANOS + (random.nextLong() >>> Long.SIZE - LATENCY_BITS);
   }
 
   @Override

@@ -5,6 +5,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.apache.rocketmq.remoting.protocol.ResponseCode;
 
 /** The members of consumer groups, as one broker knows them: ConsumerManager of RocketMQ 5.3. */
 final class Members {
@@ -56,8 +57,12 @@ final class Members {
     return changed;
   }
 
-  List<String> ids(String group) {
-    return new ArrayList<>(groups.getOrDefault(group, Map.of()).keySet());
+  /** Answers with the names of the members: ConsumerManageProcessor.getConsumerListByGroup. */
+  Reply<List<String>> answer(String group) {
+    Map<String, Member> members = groups.getOrDefault(group, Map.of());
+    return members.isEmpty()
+        ? Reply.refused(ResponseCode.SYSTEM_ERROR, "no consumer for this group, " + group)
+        : Reply.of(new ArrayList<>(members.keySet()));
   }
 
   List<SimulatedConsumer> consumers(String group) {

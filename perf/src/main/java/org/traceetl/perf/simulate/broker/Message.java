@@ -4,6 +4,7 @@ import java.net.InetSocketAddress;
 import org.apache.rocketmq.common.message.MessageAccessor;
 import org.apache.rocketmq.common.message.MessageConst;
 import org.apache.rocketmq.common.message.MessageExt;
+import org.apache.rocketmq.common.message.MessageQueue;
 
 /**
  * A stored message. Replicas share it, as they have the same bytes: also the store time and the
@@ -33,10 +34,10 @@ record Message(
    * @param min offset of the oldest message of its queue
    * @param max offset after the newest one
    */
-  MessageExt received(String topic, String broker, long min, long max) {
+  MessageExt received(MessageQueue from, String min, String max) {
     MessageExt received = new MessageExt();
-    received.setTopic(topic);
-    received.setBrokerName(broker);
+    received.setTopic(from.getTopic());
+    received.setBrokerName(from.getBrokerName());
     received.setQueueId(queue.queue());
     received.setQueueOffset(offset);
     received.setCommitLogOffset(place);
@@ -47,8 +48,8 @@ record Message(
     received.setStoreTimestamp(storeMillis);
     received.setStoreHost(storeHost);
     // PullAPIWrapper.processPullResult adds both (RocketMQ 5.3).
-    MessageAccessor.putProperty(received, MessageConst.PROPERTY_MIN_OFFSET, Long.toString(min));
-    MessageAccessor.putProperty(received, MessageConst.PROPERTY_MAX_OFFSET, Long.toString(max));
+    MessageAccessor.putProperty(received, MessageConst.PROPERTY_MIN_OFFSET, min);
+    MessageAccessor.putProperty(received, MessageConst.PROPERTY_MAX_OFFSET, max);
     return received;
   }
 }

@@ -241,7 +241,7 @@ final class SimulatedConsumer implements SpanConsumer {
           "members",
           address,
           API_TIMEOUT_NANOS,
-          (broker, to) -> to.answer(Reply.of(broker.members.ids(config.consumerGroup()))));
+          (broker, to) -> to.answer(broker.members.answer(config.consumerGroup())));
     } catch (RemotingException | MQBrokerException e) {
       return null;
     }
@@ -399,14 +399,11 @@ final class SimulatedConsumer implements SpanConsumer {
     PulledQueue of = cached.of;
     List<Message> stored = cached.pulled.messages();
     List<MessageExt> messages = new ArrayList<>(stored.size());
+    String min = Long.toString(cached.pulled.min());
+    String max = Long.toString(cached.pulled.max());
     for (Message message : stored) {
       of.cachedBytes -= message.body().length;
-      messages.add(
-          message.received(
-              of.queue.getTopic(),
-              of.queue.getBrokerName(),
-              cached.pulled.min(),
-              cached.pulled.max()));
+      messages.add(message.received(of.queue, min, max));
     }
     of.cachedMessages -= stored.size();
     return messages;

@@ -2,6 +2,7 @@ package org.traceetl.perf.simulate.broker;
 
 import java.io.IOException;
 import java.util.Collection;
+import java.util.List;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -106,12 +107,13 @@ final class SimulatedLogs implements BrokerLogs {
     boolean answered = false;
     for (Route route : routes) {
       try {
-        names.addAll(
+        List<String> there =
             client.call(
                 "members",
                 route.any(),
                 timeoutNanos,
-                (broker, to) -> to.answer(Reply.of(broker.members.ids(config.consumerGroup())))));
+                (broker, to) -> to.answer(broker.members.answer(config.consumerGroup())));
+        names.addAll(there);
         answered = true;
       } catch (MQBrokerException | RemotingException e) {
         failure = new IOException("A broker did not list the members", e);

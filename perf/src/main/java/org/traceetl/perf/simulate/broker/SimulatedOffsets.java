@@ -76,7 +76,7 @@ final class SimulatedOffsets implements BrokerOffsets {
           ? pulled
               .messages()
               .getFirst()
-              .received(queue.getTopic(), queue.getBrokerName(), pulled.min(), pulled.max())
+              .received(queue, Long.toString(pulled.min()), Long.toString(pulled.max()))
           : null;
     } catch (RemotingException | MQBrokerException e) {
       throw new MQClientException("the broker does not return a message of " + queue, e);

@@ -481,6 +481,15 @@ abstract class BrokerConformance {
   }
 
   @Test
+  void membersOfAGroupWithoutAnyCannotBeListed() throws Exception {
+    run(() -> {
+      try (BrokerLogs logs = logs()) {
+        assertThatThrownBy(logs::members).isInstanceOf(IOException.class);
+      }
+    });
+  }
+
+  @Test
   void aMemberMoreThanQueuesHasNone() throws Exception {
     run(() -> {
       List<Member> members = new ArrayList<>();

@@ -1,0 +1,518 @@
+package org.traceetl.perf.simulate.broker;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import org.apache.rocketmq.common.message.MessageExt;
+import org.apache.rocketmq.common.message.MessageQueue;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.traceetl.agent.publish.Transport;
+import org.traceetl.agent.route.BrokerQueue;
+import org.traceetl.agent.spool.SpooledBatches;
+import org.traceetl.perf.simulate.world.Process;
+import org.traceetl.server.config.RocketMqConfig;
+import org.traceetl.server.consume.SpanConsumer;
+import org.traceetl.server.journal.BrokerLogs;
+import org.traceetl.server.journal.JournalLog;
+import org.traceetl.server.journal.JournalLog.Entry;
+import org.traceetl.server.journal.NoAnswerException;
+import org.traceetl.server.window.QueueId;
+
+/** Faults of brokers and network. */
+class SimulatedClusterTest {
+  private static final int QUEUES = 4;
+  private static final String BROKER = "broker-1";
+  private static final QueueId QUEUE = new QueueId(BROKER, 0);
+  private static final MessageQueue SPANS = new MessageQueue("trace-spans", BROKER, 0);
+  private static final RocketMqConfig CONFIG = new RocketMqConfig(null, null, null, null, null, 1);
+  private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
+
+  private Cases cases;
+  private SimulatedCluster cluster;
+
+  private void install(int replicas) {
+    install(23, ClusterOptions.of(1, replicas, QUEUES));
+  }
+
+  private void install(long seed, ClusterOptions options) {
+    cases = new Cases(seed, options);
+    cluster = cases.cluster();
+  }
+
+  private void seconds(long count) throws InterruptedException {
+    cases.world().sleep(count * SECOND);
+  }
+
+  private Process process(String name) {
+    return cases.world().process(name);
+  }
+
+  private JournalLog log(Process process) throws Exception {
+    BrokerLogs logs =
+        cluster
+            .brokers(process)
+            .logs(CONFIG, "trace-windows", Duration.ofSeconds(5), process.clocks());
+    logs.start();
+    seconds(1);
+    return logs.open(QUEUE);
+  }
+
+  /** A consumer, with the queues that it was given last. */
+  private final class Member {
+    private final SpanConsumer consumer;
+    private Set<MessageQueue> given = Set.of();
+
+    Member(Process process) throws Exception {
+      consumer =
+          cluster
+              .brokers(process)
+              .consumers(CONFIG, process.clocks())
+              .connect(0, null, 32, queues -> given = queues);
+    }
+  }
+
+  private static byte[] bytes(String text) {
+    return text.getBytes(UTF_8);
+  }
+
+  private static List<String> bodies(JournalLog log) throws Exception {
+    List<String> bodies = new ArrayList<>();
+    List<Entry> entries = log.read(0);
+    while (!entries.isEmpty()) {
+      entries.forEach(entry -> bodies.add(new String(entry.body(), UTF_8)));
+      entries = log.read(entries.getLast().offset() + 1);
+    }
+    return bodies;
+  }
+
+  /** Appends until it is confirmed; messages of other attempts may be stored, too. */
+  private void append(JournalLog log, String text) throws Exception {
+    long endNanos = cases.world().nanos() + 300 * SECOND;
+    while (true) {
+      try {
+        log.append(bytes(text));
+        return;
+      } catch (IOException e) {
+        assertThat(cases.world().nanos()).isLessThan(endNanos);
+        seconds(1);
+      }
+    }
+  }
+
+  @Test
+  void aMessageWhoseAnswerIsLostIsStored() throws Exception {
+    install(1);
+    cases.run(() -> {
+      JournalLog log = log(process("server-1"));
+      cluster.misbehave(BROKER, Misbehaviour.LOST_ANSWER, 1, 0);
+      assertThatThrownBy(() -> log.append(bytes("a"))).isInstanceOf(NoAnswerException.class);
+
+      cluster.heal();
+
+      assertThat(bodies(log)).containsExactly("a");
+    });
+  }
+
+  @Test
+  void aLateMessageIsStoredAfterTheTimeout() throws Exception {
+    install(1);
+    cases.run(() -> {
+      JournalLog log = log(process("server-1"));
+      cluster.misbehave(BROKER, Misbehaviour.LATE_REQUEST, 1, 3_600 * SECOND);
+      assertThatThrownBy(() -> log.append(bytes("a"))).isInstanceOf(NoAnswerException.class);
+      cluster.heal();
+      assertThat(bodies(log)).isEmpty();
+
+      seconds(3_600);
+
+      assertThat(bodies(log)).containsExactly("a");
+    });
+  }
+
+  @Test
+  void aRepeatedRequestIsStoredTwice() throws Exception {
+    install(1);
+    cases.run(() -> {
+      JournalLog log = log(process("server-1"));
+      cluster.misbehave(BROKER, Misbehaviour.REPEATED_REQUEST, 1, SECOND);
+      log.append(bytes("a"));
+      seconds(2);
+
+      assertThat(bodies(log)).containsExactly("a", "a");
+    });
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "BUSY,BROKER,0",
+    "FLUSH_DISK_TIMEOUT,FLUSH_DISK_TIMEOUT,1",
+    "FLUSH_SLAVE_TIMEOUT,FLUSH_SLAVE_TIMEOUT,1",
+    "SLAVE_NOT_AVAILABLE,SLAVE_NOT_AVAILABLE,1",
+    "LOST_REQUEST,TIMEOUT,0",
+    "LOST_ANSWER,TIMEOUT,1",
+  })
+  void aSendReportsWhatHappenedToIt(Misbehaviour how, Transport.Failure failure, long stored)
+      throws Exception {
+    install(1);
+    cases.run(() -> {
+      Transport transport =
+          cluster.transport(
+              process("agent-1"), EmbeddedBrokerTest.publishing("n:1", "trace-spans"));
+      seconds(1);
+      cluster.misbehave(BROKER, how, 1, SECOND);
+      List<Transport.Failure> failures = new ArrayList<>();
+
+      send(transport, failures);
+      seconds(10);
+
+      assertThat(failures).containsExactly(failure);
+      assertThat(cluster.stored(BROKER)).isEqualTo(stored);
+    });
+  }
+
+  private static void send(Transport transport, List<Transport.Failure> failures) {
+    transport.send(
+        SpooledBatches.of(new BrokerQueue(BROKER, 0), 1, bytes("a")),
+        new Transport.Answer() {
+          @Override
+          public void confirmed() {
+            failures.add(null);
+          }
+
+          @Override
+          public void failed(Transport.Failure failure, String detail) {
+            failures.add(failure);
+          }
+
+          @Override
+          public void refused(String detail) {
+            throw new AssertionError(detail);
+          }
+        });
+  }
+
+  @Test
+  void sendsFailAtADeadBrokerAndSucceedAfterItsStart() throws Exception {
+    install(1);
+    cases.run(() -> {
+      Transport transport =
+          cluster.transport(
+              process("agent-1"), EmbeddedBrokerTest.publishing("n:1", "trace-spans"));
+      seconds(1);
+      List<Transport.Failure> failures = new ArrayList<>();
+      cluster.crash(BROKER);
+      send(transport, failures);
+      seconds(60);
+      assertThatThrownBy(transport::queues).isInstanceOf(IOException.class);
+
+      cluster.start(BROKER);
+      seconds(30);
+      send(transport, failures);
+      seconds(1);
+
+      assertThat(failures).containsExactly(Transport.Failure.CONNECT, null);
+      assertThat(transport.queues()).hasSize(QUEUES);
+    });
+  }
+
+  @Test
+  void aCutInOneDirectionLosesRequestsOrAnswers() throws Exception {
+    install(1);
+    cases.run(() -> {
+      JournalLog log = log(process("server-1"));
+      cluster.cut("server-1", BROKER);
+      assertThatThrownBy(() -> log.append(bytes("a"))).isInstanceOf(NoAnswerException.class);
+      cluster.join("server-1", BROKER);
+      cluster.cut(BROKER, "server-1");
+      assertThatThrownBy(() -> log.append(bytes("b"))).isInstanceOf(NoAnswerException.class);
+      cluster.join(BROKER, "server-1");
+
+      assertThat(bodies(log)).containsExactly("b");
+    });
+  }
+
+  @Test
+  void aCrashSetsOffsetsOfTheLastSecondsBack() throws Exception {
+    install(1);
+    cases.run(() -> {
+      JournalLog log = log(process("server-1"));
+      log.append(bytes("a"));
+      log.append(bytes("b"));
+      log.mark("sink", 1);
+      seconds(6);
+      log.mark("sink", 2);
+
+      cluster.crash(BROKER);
+      cluster.start(BROKER);
+      seconds(5);
+
+      assertThat(log.mark("sink")).isEqualTo(1);
+      assertThat(bodies(log)).containsExactly("a", "b");
+    });
+  }
+
+  @Test
+  void aLossOfPowerKeepsWhatWasAnswered() throws Exception {
+    install(1);
+    cases.run(() -> {
+      JournalLog log = log(process("server-1"));
+      log.append(bytes("a"));
+      cluster.losePower(BROKER);
+      assertThatThrownBy(() -> log.append(bytes("b"))).isInstanceOf(NoAnswerException.class);
+      cluster.start(BROKER);
+
+      assertThat(bodies(log)).containsExactly("a");
+      assertThat(log.append(bytes("c"))).isEqualTo(1);
+    });
+  }
+
+  @Test
+  void withoutFlushesALossOfPowerLosesConfirmedMessages() throws Exception {
+    ClusterOptions flushing = ClusterOptions.of(1, 1, QUEUES);
+    install(
+        5,
+        new ClusterOptions(
+            1,
+            1,
+            QUEUES,
+            flushing.spanTopic(),
+            flushing.journalTopic(),
+            flushing.decisionsTopic(),
+            false,
+            flushing.memberExpiry(),
+            flushing.retention()));
+    cases.run(() -> {
+      JournalLog log = log(process("server-1"));
+      log.append(bytes("a"));
+      seconds(11);
+      log.append(bytes("b"));
+      cluster.losePower(BROKER);
+      cluster.start(BROKER);
+      seconds(1);
+
+      assertThat(log.append(bytes("c"))).isEqualTo(1);
+    });
+  }
+
+  @Test
+  void deletedMessagesRaiseTheBegin() throws Exception {
+    install(1, ClusterOptions.of(1, 1, QUEUES).keeping(Duration.ofMinutes(10)));
+    cases.run(() -> {
+      JournalLog log = log(process("server-1"));
+      log.append(bytes("a"));
+      seconds(300);
+      log.append(bytes("b"));
+      seconds(1);
+      cluster.deleteOld(BROKER, 200 * SECOND);
+
+      assertThat(log.begin()).isEqualTo(1);
+      assertThat(log.read(0)).extracting(Entry::offset).containsExactly(1L);
+
+      seconds(700);
+      assertThat(log.begin()).isEqualTo(2);
+      assertThat(log.append(bytes("c"))).isEqualTo(2);
+    });
+  }
+
+  @Test
+  void aFailOverKeepsWhatWasConfirmed() throws Exception {
+    for (long seed = 0; seed < 20; seed++) {
+      install(seed, ClusterOptions.of(1, 3, QUEUES));
+      cases.run(() -> {
+        JournalLog one = log(process("server-1"));
+        List<String> appended = new ArrayList<>();
+        for (int round = 0; round < 4; round++) {
+          cluster.failOver(BROKER, 5);
+          for (int i = 0; i < 8; i++) {
+            String text = round + "." + i;
+            append(one, text);
+            appended.add(text);
+          }
+          seconds(20);
+        }
+
+        assertThat(new TreeSet<>(bodies(one))).containsAll(appended);
+      });
+    }
+  }
+
+  @Test
+  void aFailOverLosesAPartOfTheUnconfirmedMessages() throws Exception {
+    List<Integer> sizes = new ArrayList<>();
+    for (long seed = 0; seed < 20; seed++) {
+      install(seed, ClusterOptions.of(1, 3, QUEUES));
+      cases.run(() -> {
+        JournalLog log = log(process("server"));
+        cluster.failOver(BROKER, 5);
+        for (int i = 0; i < 10; i++) {
+          String name = "sender-" + i;
+          cases.world().spawn(name, () -> appendOnce(name));
+        }
+        seconds(60);
+        sizes.add(bodies(log).size());
+      });
+    }
+
+    // Without an answer each of the ten is sent again; at most five of the first are lost.
+    assertThat(sizes).allMatch(size -> size == 10 || size >= 15 && size <= 20);
+    assertThat(sizes).anyMatch(size -> size >= 15 && size < 20);
+  }
+
+  private void appendOnce(String sender) {
+    try {
+      append(log(process(sender)), sender);
+    } catch (Exception e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  @Test
+  void aSupersededMasterConfirmsNothing() throws Exception {
+    install(3);
+    cases.run(() -> {
+      JournalLog behind = log(process("server-1"));
+      behind.append(bytes("a"));
+      List<String> addresses = cluster.addresses(BROKER);
+      String old = addresses.getFirst();
+      cluster.cut("server-1", "name-server");
+      for (String node :
+          List.of(addresses.get(1), addresses.get(2), "controllers", "name-server")) {
+        cluster.cut(old, node);
+        cluster.cut(node, old);
+      }
+      seconds(30);
+      assertThat(cluster.addresses(BROKER).getFirst()).isNotEqualTo(old);
+      JournalLog ahead = log(process("server-2"));
+      append(ahead, "b");
+
+      assertThatThrownBy(() -> behind.append(bytes("x"))).isInstanceOf(IOException.class);
+      cluster.heal();
+      seconds(10);
+
+      assertThat(bodies(ahead)).containsExactly("a", "b");
+    });
+  }
+
+  @Test
+  void aMasterAloneRefusesUntilAReplicaIsBack() throws Exception {
+    install(3);
+    cases.run(() -> {
+      JournalLog log = log(process("server-1"));
+      cluster.crash(BROKER, 1);
+      cluster.crash(BROKER, 2);
+      seconds(5);
+      assertThatThrownBy(() -> log.append(bytes("a")))
+          .hasStackTraceContaining("in-sync replicas not enough");
+
+      cluster.start(BROKER, 1);
+      seconds(5);
+
+      assertThat(log.append(bytes("b"))).isZero();
+    });
+  }
+
+  @Test
+  void queuesOfAStoppedServerMoveAfterItsExpiry() throws Exception {
+    install(1);
+    cases.run(() -> {
+      Process stopped = process("server-1");
+      final Member one = new Member(stopped);
+      Member other = new Member(process("server-2"));
+      seconds(30);
+      assertThat(one.given).hasSize(2);
+      assertThat(other.given).hasSize(2);
+
+      stopped.stop();
+      seconds(60);
+      assertThat(other.given).hasSize(2);
+      seconds(100);
+      assertThat(other.given).hasSize(QUEUES);
+      assertThat(one.given).as("a stopped process knows of nothing").hasSize(2);
+
+      stopped.resume();
+      seconds(60);
+      assertThat(one.given).hasSize(2).doesNotContainAnyElementsOf(other.given);
+    });
+  }
+
+  @Test
+  void twoMembersOwnAQueueWhileNoticesAreLost() throws Exception {
+    install(1);
+    cases.run(() -> {
+      final Member one = new Member(process("server-1"));
+      seconds(22);
+      cluster.misbehave(BROKER, Misbehaviour.LOST_NOTICE, 1, 0);
+      Member other = new Member(process("server-2"));
+      seconds(4);
+      assertThat(one.given).hasSize(QUEUES).containsAll(other.given);
+      assertThat(other.given).hasSize(2);
+
+      seconds(20);
+      assertThat(one.given).hasSize(2).doesNotContainAnyElementsOf(other.given);
+    });
+  }
+
+  @Test
+  void aPullContinuesAtTheNextMasterAsResumed() throws Exception {
+    install(3);
+    cases.run(() -> {
+      JournalLog journal = log(process("server-1"));
+      Member member = new Member(process("server-2"));
+      BrokerLogs logs =
+          cluster
+              .brokers(process("server-1"))
+              .logs(CONFIG, "trace-windows", Duration.ofSeconds(5), process("x").clocks());
+      logs.start();
+      JournalLog spans = logs.open(SPANS.getTopic(), QUEUE);
+      append(spans, "a");
+      seconds(5);
+      assertThat(member.consumer.poll(10_000)).hasSize(1);
+      assertThat(member.consumer.resumedPulls(SPANS).test(1)).isFalse();
+
+      cluster.crash(BROKER);
+      append(journal, "any");
+      append(spans, "b");
+      seconds(30);
+
+      List<MessageExt> messages = member.consumer.poll(60_000);
+      assertThat(messages).extracting(MessageExt::getQueueOffset).containsExactly(1L);
+      assertThat(member.consumer.resumedPulls(SPANS).test(1)).isTrue();
+    });
+  }
+
+  @Test
+  void theSameSeedTakesTheSameCourse() throws Exception {
+    assertThat(course(7)).isEqualTo(course(7)).isNotEqualTo(course(8));
+  }
+
+  private long course(long seed) throws Exception {
+    install(seed, ClusterOptions.of(2, 3, QUEUES));
+    for (Misbehaviour how : Misbehaviour.values()) {
+      cluster.misbehave(BROKER, how, 0.05, SECOND);
+    }
+    cases.run(() -> {
+      Process server = process("server-1");
+      Member member = new Member(server);
+      JournalLog log = log(server);
+      for (int i = 0; i < 50; i++) {
+        append(log, "m" + i);
+        member.consumer.poll(100);
+        if (i % 10 == 5) {
+          cluster.failOver(BROKER, 3);
+          cluster.rebalance();
+        }
+      }
+    });
+    return cases.world().timeline().hash();
+  }
+}
