@@ -218,8 +218,7 @@ final class SimulatedConsumer implements SpanConsumer {
       changed(List.of());
       return true;
     }
-    // ConsumerManageProcessor answers SYSTEM_ERROR for a group without members.
-    if (members == null || members.isEmpty()) {
+    if (members == null) {
       return true;
     }
     List<MessageQueue> mine = allocation.allocate(config.consumerGroup(), id, all, members);
@@ -229,7 +228,10 @@ final class SimulatedConsumer implements SpanConsumer {
     return processed.equals(new TreeSet<>(mine));
   }
 
-  /** MQClientInstance.findConsumerIdList: of one broker, drawn; null if it does not answer. */
+  /**
+   * MQClientInstance.findConsumerIdList: of one broker, drawn; null if it does not answer, or
+   * refuses because the group has no members.
+   */
   private List<String> members() throws InterruptedException {
     List<NameServer.Route> routes = new ArrayList<>(client.routes().values());
     if (routes.isEmpty()) {
