@@ -36,7 +36,6 @@ class SimulatedServerTest {
   private static final long QUICK_NANOS = TimeUnit.MILLISECONDS.toNanos(3);
   private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
   private static final long MINUTE = TimeUnit.MINUTES.toNanos(1);
-  private static final long LOAD_NANOS = 60 * MINUTE;
   private static final int SLOW_EVERY = 60;
   private static final int SERVER = 2;
   private static final long TRACE_HIGH = 7;
@@ -81,10 +80,10 @@ class SimulatedServerTest {
   }
 
   /** Sends a batch for one of the queues each second. */
-  private void send(Process process, BrokerLogs logs) {
+  private void send(Process process, BrokerLogs logs, long loadNanos) {
     try {
       logs.start();
-      while (world.nanos() < LOAD_NANOS) {
+      while (world.nanos() < loadNanos) {
         process.clocks().pause().nanos(SECOND);
         QueueId queue =
             new QueueId("broker-" + (1 + sequence % 2), (int) (sequence / 2 % (QUEUES / 2)));
@@ -134,25 +133,29 @@ class SimulatedServerTest {
     return writer.intern(bytes, 0, bytes.length);
   }
 
-  @Test
-  void killedAndDrainedServersShowAllSpansOnce() {
-    first.start();
-    second.start();
+  /** Sends for a time with a kill, a drain and an index that is away, and lets servers catch up. */
+  private void run(long loadNanos) {
     Process sender = world.process("sender");
     BrokerLogs logs =
         cluster
             .brokers(sender)
             .logs(config().rocketmq(), "trace-windows", Duration.ofSeconds(3), sender.clocks());
-    sender.start("send", () -> send(sender, logs));
+    first.start();
+    second.start();
+    sender.start("send", () -> send(sender, logs, loadNanos));
     scraper.start();
-    world.after(20 * MINUTE, first::kill);
-    world.after(21 * MINUTE, first::start);
-    world.after(40 * MINUTE, second::drain);
-    world.after(41 * MINUTE, second::start);
-    world.after(30 * MINUTE, () -> index.away(true));
-    world.after(35 * MINUTE, () -> index.away(false));
+    world.after(loadNanos / 3, first::kill);
+    world.after(loadNanos / 3 + MINUTE, first::start);
+    world.after(loadNanos / 2, () -> index.away(true));
+    world.after(loadNanos / 2 + 5 * MINUTE, () -> index.away(false));
+    world.after(loadNanos * 2 / 3, second::drain);
+    world.after(loadNanos * 2 / 3 + MINUTE, second::start);
+    world.run(loadNanos + 5 * MINUTE);
+  }
 
-    world.run(LOAD_NANOS + 5 * MINUTE);
+  @Test
+  void killedAndDrainedServersShowAllSpansOnce() {
+    run(60 * MINUTE);
 
     assertThat(failures).isEmpty();
     assertThat(scraper.sums(CALLS)).isEqualTo(sent);
@@ -160,5 +163,15 @@ class SimulatedServerTest {
     assertThat(first.missing()).isEmpty();
     assertThat(second.ready()).isTrue();
     assertThat(first.queues().size() + second.queues().size()).isEqualTo(QUEUES);
+  }
+
+  @Test
+  void sameSeedTakesTheSameCourse() {
+    var other = new SimulatedServerTest();
+    run(12 * MINUTE);
+    other.run(12 * MINUTE);
+
+    assertThat(other.timeline.hash()).isEqualTo(timeline.hash());
+    assertThat(timeline.operations()).isGreaterThan(10_000);
   }
 }
