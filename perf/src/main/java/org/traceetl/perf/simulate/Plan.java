@@ -25,8 +25,15 @@ public record Plan(long seed, Fleet fleet, int queues, int rate, Schedule schedu
   public List<String> lines() {
     List<String> lines = new ArrayList<>();
     lines.add(
-        "seed=%d agents=%d servers=%d brokers=%d queues=%d rate=%d"
-            .formatted(seed, fleet.agents(), fleet.servers(), fleet.brokers(), queues, rate));
+        "seed=%d agents=%d servers=%d brokers=%d replicas=%d queues=%d rate=%d"
+            .formatted(
+                seed,
+                fleet.agents(),
+                fleet.servers(),
+                fleet.brokers(),
+                fleet.replicas(),
+                queues,
+                rate));
     lines.addAll(schedule.lines());
     return lines;
   }
@@ -50,7 +57,8 @@ public record Plan(long seed, Fleet fleet, int queues, int rate, Schedule schedu
       String[] parts = word.split("=", 2);
       numbers.put(parts[0], Long.valueOf(parts[1]));
     }
-    for (String name : Arrays.asList("seed", "agents", "servers", "brokers", "queues", "rate")) {
+    for (String name :
+        Arrays.asList("seed", "agents", "servers", "brokers", "replicas", "queues", "rate")) {
       if (!numbers.containsKey(name)) {
         throw new IllegalArgumentException(
             "plan = " + content.getFirst() + ": " + name + " is missing");
@@ -61,7 +69,8 @@ public record Plan(long seed, Fleet fleet, int queues, int rate, Schedule schedu
         new Fleet(
             Math.toIntExact(numbers.get("agents")),
             Math.toIntExact(numbers.get("servers")),
-            Math.toIntExact(numbers.get("brokers"))),
+            Math.toIntExact(numbers.get("brokers")),
+            Math.toIntExact(numbers.get("replicas"))),
         Math.toIntExact(numbers.get("queues")),
         Math.toIntExact(numbers.get("rate")),
         Schedule.read(content.subList(1, content.size())));

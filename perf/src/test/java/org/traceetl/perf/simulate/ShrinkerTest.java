@@ -14,7 +14,7 @@ import org.traceetl.perf.simulate.fault.Fleet;
 import org.traceetl.perf.simulate.fault.Schedule;
 
 final class ShrinkerTest {
-  private static final Fleet FLEET = new Fleet(5, 2, 1);
+  private static final Fleet FLEET = new Fleet(5, 2, 1, 3);
   private static final Plan PLAN =
       new Plan(7, FLEET, 8, 100, Drawing.draw(7, FLEET, Duration.ofHours(5), 1));
 

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import org.traceetl.perf.simulate.broker.Misbehaviour;
 
 /** Draws schedules. Equal arguments draw equal schedules. */
 public final class Drawing {
@@ -21,7 +22,8 @@ public final class Drawing {
   private static final long MINUTE_MILLIS = Duration.ofMinutes(1).toMillis();
   private static final int MAX_OPERATIONS = 400;
   private static final int MAX_DRIFT_PPM = 5_000;
-  private static final Duration RETENTION = Duration.ofMinutes(30);
+  private static final long MAX_REBALANCE_MILLIS = 20_000;
+  private static final long RETENTION_MILLIS = Duration.ofMinutes(30).toMillis();
 
   private final SplittableRandom random;
   private final Fleet fleet;
@@ -75,26 +77,68 @@ public final class Drawing {
   /** Draws a fault that ends in time. */
   private Fault fault(long at, long restMillis) {
     long lasts = lasts(Math.min(restMillis, 3 * MINUTE_MILLIS));
-    return switch (random.nextInt(30)) {
-      case 0, 1, 2, 3 -> new Fault.Crash(at, server(), operations(), lasts);
-      case 4, 5, 6 -> new Fault.Crash(at, agent(), operations(), lasts);
-      case 7, 8 -> new Fault.PowerLoss(at, agent(), operations(), lasts);
-      case 9, 10 -> new Fault.Drain(at, program(), lasts);
-      case 11 -> new Fault.ScaleOut(at, Target.server(fleet.servers() + 1), lasts(restMillis));
-      case 12, 13, 14 -> new Fault.Pause(at, program(), lasts(restMillis));
-      case 15 -> new Fault.ClockStep(at, program(), step(), lasts);
-      case 16 ->
+    return switch (random.nextInt(10)) {
+      case 0, 1, 2 -> ofProcess(at, lasts, restMillis);
+      case 3 -> ofTime(at, lasts, restMillis);
+      case 4 -> ofDisk(at, lasts);
+      case 5 -> partition(at, lasts);
+      case 6 -> ofBroker(at, lasts);
+      case 7, 8 -> badService(at, lasts);
+      default -> ofOthers(at, lasts, restMillis);
+    };
+  }
+
+  private Fault ofProcess(long at, long lasts, long restMillis) {
+    return switch (random.nextInt(11)) {
+      case 0, 1, 2 -> new Fault.Crash(at, server(), operations(), lasts);
+      case 3, 4 -> new Fault.Crash(at, agent(), operations(), lasts);
+      case 5, 6 -> new Fault.PowerLoss(at, agent(), operations(), lasts);
+      case 7, 8 -> new Fault.Drain(at, program(), lasts);
+      default -> new Fault.ScaleOut(at, Target.server(fleet.servers() + 1), lasts(restMillis));
+    };
+  }
+
+  private Fault ofTime(long at, long lasts, long restMillis) {
+    return switch (random.nextInt(4)) {
+      case 0, 1 -> new Fault.Pause(at, program(), lasts(restMillis));
+      case 2 ->
+          new Fault.ClockStep(at, random.nextInt(3) == 0 ? broker() : program(), step(), lasts);
+      default ->
           new Fault.Drift(
               at, program(), random.nextInt(-MAX_DRIFT_PPM, MAX_DRIFT_PPM), lasts(restMillis));
-      case 17 -> new Fault.FullDisk(at, agent(), lasts);
-      case 18 -> new Fault.SlowDisk(at, agent(), millis(1, 5_000), lasts);
-      case 19 -> new Fault.FailedFlushes(at, agent(), lasts);
-      case 20, 21 -> partition(at, lasts);
-      case 22 -> new Fault.BrokerCrash(at, broker(), lasts);
-      case 23 -> new Fault.FailOver(at, broker(), random.nextInt(20), lasts);
-      case 24, 25, 26 -> badService(at, lasts);
-      case 27 -> new Fault.Rebalance(at, lasts(Math.min(restMillis, 20_000)));
-      case 28 -> new Fault.Retention(at, broker(), RETENTION.toMillis(), 0);
+    };
+  }
+
+  private Fault ofDisk(long at, long lasts) {
+    return switch (random.nextInt(4)) {
+      case 0 -> new Fault.FullDisk(at, random.nextInt(3) == 0 ? broker() : agent(), lasts);
+      case 1 -> new Fault.SlowDisk(at, agent(), millis(1, 5_000), lasts);
+      case 2 -> new Fault.FailedFlushes(at, agent(), lasts);
+      default -> new Fault.FailedWrites(at, agent(), lasts);
+    };
+  }
+
+  private Fault ofBroker(long at, long lasts) {
+    int replica = random.nextInt(fleet.replicas());
+    return switch (random.nextInt(fleet.replicas() > 1 ? 6 : 3)) {
+      case 0 -> new Fault.BrokerCrash(at, broker(), lasts);
+      case 1 -> new Fault.BrokerPowerLoss(at, broker(), lasts);
+      case 2 -> new Fault.ReadOnly(at, broker(), lasts);
+      case 3 -> new Fault.FailOver(at, broker(), random.nextInt(20), 0);
+      case 4 -> new Fault.ReplicaCrash(at, broker(), replica, lasts);
+      default -> new Fault.ReplicaLag(at, broker(), replica, millis(1, 30_000), lasts);
+    };
+  }
+
+  private Fault ofOthers(long at, long lasts, long restMillis) {
+    return switch (random.nextInt(4)) {
+      case 0 -> new Fault.Rebalance(at, lasts(Math.min(restMillis, MAX_REBALANCE_MILLIS)));
+      // What is away for longer than the messages are kept loses them.
+      case 1 ->
+          restMillis < MAX_ROUND_MILLIS
+              ? new Fault.Retention(at, broker(), RETENTION_MILLIS, 0)
+              : new Fault.IndexAway(at, lasts(restMillis));
+      case 2 -> new Fault.BadIndex(at, random.nextInt(10, 1_001), lasts);
       default -> new Fault.IndexAway(at, lasts(restMillis));
     };
   }
@@ -115,16 +159,19 @@ public final class Drawing {
   }
 
   private Fault partition(long at, long lasts) {
-    Target program = program();
-    boolean index = program.role() == Target.Role.SERVER && random.nextInt(4) == 0;
-    Target other = index ? Target.INDEX : broker();
-    boolean toProgram = random.nextBoolean();
+    Target one = program();
+    Target other = random.nextInt(4) == 0 ? Target.NAME_SERVER : broker();
+    if (fleet.replicas() > 1 && random.nextInt(4) == 0) {
+      one = broker();
+      other = Target.CONTROLLERS;
+    }
+    boolean forth = random.nextBoolean();
     return new Fault.Partition(
-        at, toProgram ? other : program, toProgram ? program : other, random.nextBoolean(), lasts);
+        at, forth ? one : other, forth ? other : one, random.nextBoolean(), lasts);
   }
 
   private Fault badService(long at, long lasts) {
-    Trouble[] all = Trouble.values();
+    Misbehaviour[] all = Misbehaviour.values();
     return new Fault.BadService(
         at,
         broker(),

@@ -1,6 +1,7 @@
 package org.traceetl.perf.simulate.fault;
 
 import java.util.Locale;
+import org.traceetl.perf.simulate.broker.Misbehaviour;
 
 /**
  * A fault of a schedule. {@link FaultText} reads and writes the components of each record by name.
@@ -178,16 +179,70 @@ public sealed interface Fault {
     }
   }
 
-  /** A broker ends, and starts with what it stored. */
+  /** Writes to a disk fail. */
+  record FailedWrites(long atMillis, Target target, long lastsMillis) implements Fault {
+    @Override
+    public void begin(Installation on) {
+      on.failWrites(target, true);
+    }
+
+    @Override
+    public void end(Installation on) {
+      on.failWrites(target, false);
+    }
+  }
+
+  /** The master of a broker ends, and starts with what it stored. */
   record BrokerCrash(long atMillis, Target target, long lastsMillis) implements Fault {
     @Override
     public void begin(Installation on) {
-      on.stopBroker(target);
+      on.crashBroker(target);
     }
 
     @Override
     public void end(Installation on) {
       on.start(target);
+    }
+  }
+
+  /** The host of a broker's master loses power. */
+  record BrokerPowerLoss(long atMillis, Target target, long lastsMillis) implements Fault {
+    @Override
+    public void begin(Installation on) {
+      on.losePowerOfBroker(target);
+    }
+
+    @Override
+    public void end(Installation on) {
+      on.start(target);
+    }
+  }
+
+  /** A replica ends, and starts with what it stored. */
+  record ReplicaCrash(long atMillis, Target target, int replica, long lastsMillis)
+      implements Fault {
+    @Override
+    public void begin(Installation on) {
+      on.crashReplica(target, replica);
+    }
+
+    @Override
+    public void end(Installation on) {
+      on.startReplica(target, replica);
+    }
+  }
+
+  /** A replica copies late. */
+  record ReplicaLag(long atMillis, Target target, int replica, long delayMillis, long lastsMillis)
+      implements Fault {
+    @Override
+    public void begin(Installation on) {
+      on.lag(target, replica, delayMillis);
+    }
+
+    @Override
+    public void end(Installation on) {
+      on.lag(target, replica, 0);
     }
   }
 
@@ -200,28 +255,41 @@ public sealed interface Fault {
     }
   }
 
-  /** A broker serves badly. */
+  /** Senders do not see the queues of a broker. */
+  record ReadOnly(long atMillis, Target target, long lastsMillis) implements Fault {
+    @Override
+    public void begin(Installation on) {
+      on.readOnly(target, true);
+    }
+
+    @Override
+    public void end(Installation on) {
+      on.readOnly(target, false);
+    }
+  }
+
+  /** A broker, or the network to it, serves badly. */
   record BadService(
       long atMillis,
       Target target,
-      Trouble trouble,
+      Misbehaviour how,
       int perMille,
       long delayMillis,
       long lastsMillis)
       implements Fault {
     @Override
     public void begin(Installation on) {
-      on.trouble(target, trouble, perMille, delayMillis);
+      on.misbehave(target, how, perMille, delayMillis);
     }
 
     @Override
     public void end(Installation on) {
-      on.trouble(target, trouble, 0, 0);
+      on.misbehave(target, how, 0, 0);
     }
 
     @Override
     public String kind() {
-      return trouble.name().toLowerCase(Locale.ROOT).replace('_', '-');
+      return how.name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
   }
 
@@ -257,6 +325,19 @@ public sealed interface Fault {
     @Override
     public void end(Installation on) {
       on.indexAway(false);
+    }
+  }
+
+  /** The index rejects requests, executes them in part, and loses answers. */
+  record BadIndex(long atMillis, int perMille, long lastsMillis) implements Fault {
+    @Override
+    public void begin(Installation on) {
+      on.troubleIndex(perMille);
+    }
+
+    @Override
+    public void end(Installation on) {
+      on.troubleIndex(0);
     }
   }
 }

@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.traceetl.perf.simulate.broker.Misbehaviour;
 
 /**
  * A fault as a line: its time, its kind, and its other components as {@code name=value}. For
@@ -95,7 +96,9 @@ final class FaultText {
     if (type == boolean.class) {
       return Boolean.valueOf(text);
     }
-    return type == Target.class ? Target.of(text) : Trouble.valueOf(text.toUpperCase(Locale.ROOT));
+    return type == Target.class
+        ? Target.of(text)
+        : Misbehaviour.valueOf(text.toUpperCase(Locale.ROOT));
   }
 
   /** Returns hours, minutes, seconds and milliseconds. */

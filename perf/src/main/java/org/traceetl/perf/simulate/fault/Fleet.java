@@ -6,5 +6,6 @@ package org.traceetl.perf.simulate.fault;
  * @param agents at least 1
  * @param servers usual number, at least 1; faults may start one more
  * @param brokers at least 1
+ * @param replicas of each broker, at least 1
  */
-public record Fleet(int agents, int servers, int brokers) {}
+public record Fleet(int agents, int servers, int brokers, int replicas) {}

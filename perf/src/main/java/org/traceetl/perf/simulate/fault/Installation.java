@@ -1,5 +1,7 @@
 package org.traceetl.perf.simulate.fault;
 
+import org.traceetl.perf.simulate.broker.Misbehaviour;
+
 /**
  * What faults do to an installation. Each method returns at once, and has no effect if it does not
  * apply: a program that does not run cannot be killed. Called by the scheduler.
@@ -31,12 +33,14 @@ public interface Installation {
   /** Continues a paused program. */
   void resume(Target program);
 
-  void stepClock(Target program, long millis);
+  /** Steps the wall clock of a program or broker. */
+  void stepClock(Target target, long millis);
 
   /** Sets the rate of a program's clocks; 0 is the true rate. */
   void drift(Target program, double partsPerMillion);
 
-  void fillDisk(Target agent, boolean full);
+  /** Fills the disk of an agent or broker. */
+  void fillDisk(Target target, boolean full);
 
   /** Delays each operation of a disk; 0 ends it. */
   void slowDisk(Target agent, long millis);
@@ -44,14 +48,30 @@ public interface Installation {
   /** Lets each flush of a disk fail. */
   void failFlushes(Target agent, boolean failing);
 
+  /** Lets each write to a disk fail. */
+  void failWrites(Target agent, boolean failing);
+
   /** Drops what one target sends to another. */
   void cut(Target from, Target to);
 
   /** Ends {@link #cut}. */
   void join(Target from, Target to);
 
-  /** Ends a broker; {@link #start} continues with what it has stored. */
-  void stopBroker(Target broker);
+  /** Kills the master of a broker; {@link #start} continues with what it has stored. */
+  void crashBroker(Target broker);
+
+  /** Kills the master of a broker, and loses what its disk has not flushed. */
+  void losePowerOfBroker(Target broker);
+
+  /**
+   * @param replica from 0
+   */
+  void crashReplica(Target broker, int replica);
+
+  void startReplica(Target broker, int replica);
+
+  /** Delays the copies of a replica; 0 ends it. */
+  void lag(Target broker, int replica, long millis);
 
   /**
    * Another replica becomes the master.
@@ -61,12 +81,15 @@ public interface Installation {
   void failOver(Target broker, int messages);
 
   /**
-   * Lets a broker serve badly.
+   * Lets a broker and the network to it misbehave.
    *
-   * @param perMille requests that are affected; 0 ends the trouble
-   * @param millis a delay, if the trouble has one
+   * @param perMille requests that are affected; 0 ends it
+   * @param millis longest delay, if there is one
    */
-  void trouble(Target broker, Trouble trouble, int perMille, long millis);
+  void misbehave(Target broker, Misbehaviour how, int perMille, long millis);
+
+  /** Hides the queues of a broker from senders. */
+  void readOnly(Target broker, boolean now);
 
   /** Rebalances the queues of all servers now, in an order of its own. */
   void rebalance();
@@ -79,4 +102,11 @@ public interface Installation {
   void deleteMessages(Target broker, long olderMillis);
 
   void indexAway(boolean away);
+
+  /**
+   * Lets the index reject requests, execute them in part, and lose answers.
+   *
+   * @param perMille requests that are affected; 0 ends it
+   */
+  void troubleIndex(int perMille);
 }

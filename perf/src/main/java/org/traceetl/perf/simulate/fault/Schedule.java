@@ -82,6 +82,11 @@ public record Schedule(List<Long> quietMillis, List<Fault> faults) {
     return new Schedule(quiet, faults);
   }
 
+  /** Returns the line of a fault. */
+  public static String text(Fault fault) {
+    return FaultText.write(fault);
+  }
+
   /** Returns {@code h:mm:ss.mmm}. */
   public static String time(long millis) {
     return FaultText.time(millis);

@@ -1,22 +1,30 @@
 package org.traceetl.perf.simulate.fault;
 
+import java.util.Comparator;
 import java.util.Locale;
 
 /**
- * A program or broker that faults act on; its text form is such as {@code agent-1}.
+ * What faults act on; its text form is such as {@code agent-1}.
  *
- * @param number from 1; 0 for the index, of which there is one
+ * @param number from 1; 0 for what exists once
  */
-public record Target(Role role, int number) {
-  /** The index of documents. */
-  public static final Target INDEX = new Target(Role.INDEX, 0);
+public record Target(Role role, int number) implements Comparable<Target> {
+  private static final Comparator<Target> ORDER =
+      Comparator.comparing(Target::role).thenComparing(Target::number);
+
+  /** The name server of the brokers. */
+  public static final Target NAME_SERVER = new Target(Role.NAME_SERVER, 0);
+
+  /** The controllers of replicated brokers. */
+  public static final Target CONTROLLERS = new Target(Role.CONTROLLERS, 0);
 
   /** What a target is. */
   public enum Role {
     AGENT,
     SERVER,
     BROKER,
-    INDEX
+    NAME_SERVER,
+    CONTROLLERS
   }
 
   public static Target agent(int number) {
@@ -33,16 +41,24 @@ public record Target(Role role, int number) {
 
   /** Reads the text form. */
   static Target of(String text) {
-    if (text.equals(INDEX.toString())) {
-      return INDEX;
+    if (text.equals(NAME_SERVER.toString())) {
+      return NAME_SERVER;
+    }
+    if (text.equals(CONTROLLERS.toString())) {
+      return CONTROLLERS;
     }
     String[] parts = text.split("-", 2);
     return new Target(Role.valueOf(parts[0].toUpperCase(Locale.ROOT)), Integer.parseInt(parts[1]));
   }
 
   @Override
+  public int compareTo(Target other) {
+    return ORDER.compare(this, other);
+  }
+
+  @Override
   public String toString() {
-    String name = role.name().toLowerCase(Locale.ROOT);
+    String name = role.name().toLowerCase(Locale.ROOT).replace('_', '-');
     return number == 0 ? name : name + "-" + number;
   }
 }

@@ -8,7 +8,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 final class ScheduleTest {
-  private static final Fleet FLEET = new Fleet(5, 2, 2);
+  private static final Fleet FLEET = new Fleet(5, 2, 2, 3);
 
   @Test
   void aDrawnScheduleReadsBackFromItsText() {
