@@ -5,7 +5,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.SortedMap;
 import java.util.stream.Collectors;
-import org.traceetl.perf.simulate.fault.Schedule;
 
 /**
  * The outcome of a run.
@@ -39,11 +38,11 @@ public record Outcome(
     double seconds = Math.max(1e-3, wall.toMillis() / 1e3);
     return String.format(
         Locale.ROOT,
-        "seed=%d %s simulated=%s wall_seconds=%.1f simulated_seconds_per_second=%.0f spans=%d"
+        "seed=%d outcome=%s hours=%.2f wall_seconds=%.1f simulated_seconds_per_second=%.0f spans=%d"
             + " spans_per_second=%.0f faults=%d hash=%s",
         plan.seed(),
-        passed() ? "passed" : "FAILED",
-        Schedule.time(simulatedMillis),
+        passed() ? "passed" : "failed",
+        simulatedMillis / 3.6e6,
         seconds,
         simulatedMillis / 1e3 / seconds,
         spans,

@@ -53,7 +53,7 @@ public final class Sight {
             failures.accept("queue " + queue + " is shown by " + other + " and " + server);
           }
         }
-        if (sample.name().startsWith("trace_etl_")) {
+        if (!isOfSpans(sample.name())) {
           if (isCounter(sample.name())) {
             never(sample, before, "decreased on " + server);
           }
@@ -76,6 +76,10 @@ public final class Sight {
         }
       });
     });
+  }
+
+  private boolean isOfSpans(String name) {
+    return name.startsWith(naming.calls()) || name.startsWith(naming.durations());
   }
 
   private static boolean isCounter(String name) {

@@ -177,6 +177,11 @@ public final class Truth {
     }
   }
 
+  /** Forgets the documents that the index must have, after it had them all. */
+  public void forgetDocuments() {
+    documents.values().removeIf(certain -> certain);
+  }
+
   /**
    * Compares the documents of the index with the slow and failed spans.
    *

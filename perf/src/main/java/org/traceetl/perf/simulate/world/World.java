@@ -39,6 +39,9 @@ public final class World {
   private long timersMade;
   private long idleNanos;
 
+  /** The process whose thread runs; null for the world's own. */
+  private Process running;
+
   /** Why the run cannot continue; null if it can. Set by any thread. */
   private volatile RuntimeException failure;
 
@@ -114,6 +117,11 @@ public final class World {
 
   public Timeline timeline() {
     return timeline;
+  }
+
+  /** Returns the name of the process whose thread runs now; "world" outside of processes. */
+  public String running() {
+    return running == null ? "world" : running.name();
   }
 
   /** Creates a running process without threads. */
@@ -232,7 +240,9 @@ public final class World {
                   + " s; last: "
                   + (process == null ? "the world" : process.name())));
     }
+    running = process;
     turn.part.run();
+    running = null;
   }
 
   /** Adds a turn to those that can run. */

@@ -1,0 +1,156 @@
+package org.traceetl.perf.simulate;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import org.traceetl.perf.simulate.fault.Fault;
+import org.traceetl.perf.simulate.fault.Installation;
+import org.traceetl.perf.simulate.fault.Schedule;
+import org.traceetl.perf.simulate.world.World;
+
+/**
+ * Follows a schedule in a simulated thread: begins and ends faults, and checks at quiet points. It
+ * ends at the first quiet point that fails, or if something else fails.
+ */
+final class Scenario implements Runnable {
+  private static final long CHECK_NANOS = TimeUnit.SECONDS.toNanos(2);
+  private static final String NAME = "scenario";
+
+  /** What a scenario needs of a running installation, in addition to what faults need. */
+  interface Parts {
+    /** Ends all faults, and starts what does not run. */
+    void heal();
+
+    void pauseSenders();
+
+    void resumeSenders();
+
+    /** Returns what differs from what must be visible; empty if nothing does. */
+    List<String> differences() throws InterruptedException;
+  }
+
+  private interface Action {
+    void run() throws InterruptedException;
+  }
+
+  private record Event(long atMillis, int rank, Action action) {}
+
+  private final World world;
+  private final Schedule schedule;
+  private final Installation installation;
+  private final Parts parts;
+  private final List<String> failures;
+  private final SortedMap<String, Integer> begun = new TreeMap<>();
+  private boolean ended;
+  private int quietPoints;
+  private long longestQuietNanos;
+
+  /**
+   * @param failures receives what fails, and may receive other failures
+   */
+  Scenario(
+      World world,
+      Schedule schedule,
+      Installation installation,
+      Parts parts,
+      List<String> failures) {
+    this.world = world;
+    this.schedule = schedule;
+    this.installation = installation;
+    this.parts = parts;
+    this.failures = failures;
+  }
+
+  @Override
+  public void run() {
+    try {
+      for (Event event : events()) {
+        sleepUntil(event.atMillis);
+        if (!failures.isEmpty()) {
+          break;
+        }
+        event.action.run();
+      }
+    } catch (InterruptedException e) {
+      failures.add("the scenario was interrupted");
+    } finally {
+      ended = true;
+    }
+  }
+
+  boolean ended() {
+    return ended;
+  }
+
+  SortedMap<String, Integer> begun() {
+    return begun;
+  }
+
+  int quietPoints() {
+    return quietPoints;
+  }
+
+  /** Returns the longest time from a quiet point until all was visible. */
+  long longestQuietNanos() {
+    return longestQuietNanos;
+  }
+
+  /** Ends come before begins of the same time. */
+  private List<Event> events() {
+    List<Event> events = new ArrayList<>();
+    for (Fault fault : schedule.faults()) {
+      events.add(new Event(fault.atMillis(), 1, () -> begin(fault)));
+      if (fault.lastsMillis() > 0) {
+        events.add(new Event(fault.endMillis(), 0, () -> end(fault)));
+      }
+    }
+    for (long quiet : schedule.quietMillis()) {
+      events.add(new Event(quiet, 2, this::quiet));
+    }
+    events.sort(Comparator.comparingLong(Event::atMillis).thenComparingInt(Event::rank));
+    return events;
+  }
+
+  private void begin(Fault fault) {
+    begun.merge(fault.kind(), 1, Integer::sum);
+    note("begins: " + Schedule.text(fault));
+    fault.begin(installation);
+  }
+
+  private void end(Fault fault) {
+    note("ends: " + Schedule.text(fault));
+    fault.end(installation);
+  }
+
+  private void quiet() throws InterruptedException {
+    note("quiet point: all faults end, senders pause");
+    parts.heal();
+    parts.pauseSenders();
+    long startNanos = world.nanos();
+    List<String> differences;
+    do {
+      world.sleep(CHECK_NANOS);
+      differences = parts.differences();
+      if (world.nanos() - startNanos > Schedule.QUIET.toNanos()) {
+        failures.addAll(differences);
+      }
+    } while (!differences.isEmpty() && failures.isEmpty());
+    quietPoints++;
+    longestQuietNanos = Math.max(longestQuietNanos, world.nanos() - startNanos);
+    if (failures.isEmpty()) {
+      note("all is visible after " + (world.nanos() - startNanos) / 1_000_000 + " ms");
+      parts.resumeSenders();
+    }
+  }
+
+  private void sleepUntil(long millis) throws InterruptedException {
+    world.sleep(Math.max(0, TimeUnit.MILLISECONDS.toNanos(millis) - world.nanos()));
+  }
+
+  private void note(String what) {
+    world.timeline().note(NAME, what);
+  }
+}

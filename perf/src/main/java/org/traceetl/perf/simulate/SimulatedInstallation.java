@@ -1,0 +1,399 @@
+package org.traceetl.perf.simulate;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.traceetl.perf.simulate.agent.AgentSettings;
+import org.traceetl.perf.simulate.agent.Sender;
+import org.traceetl.perf.simulate.agent.SentSpan;
+import org.traceetl.perf.simulate.agent.SimulatedAgent;
+import org.traceetl.perf.simulate.broker.ClusterOptions;
+import org.traceetl.perf.simulate.broker.Misbehaviour;
+import org.traceetl.perf.simulate.broker.SimulatedCluster;
+import org.traceetl.perf.simulate.check.AgentBooks;
+import org.traceetl.perf.simulate.check.Naming;
+import org.traceetl.perf.simulate.check.Sight;
+import org.traceetl.perf.simulate.check.Truth;
+import org.traceetl.perf.simulate.fault.Installation;
+import org.traceetl.perf.simulate.fault.Target;
+import org.traceetl.perf.simulate.server.Scraper;
+import org.traceetl.perf.simulate.server.SimulatedIndex;
+import org.traceetl.perf.simulate.server.SimulatedServer;
+import org.traceetl.perf.simulate.world.Process;
+import org.traceetl.perf.simulate.world.World;
+import org.traceetl.testkit.PageSample;
+
+/**
+ * A fleet of agents and servers with all that they stand on, its senders, and what is known of the
+ * spans that they sent.
+ */
+final class SimulatedInstallation implements Installation, Scenario.Parts {
+  private static final String SPANS = "trace-spans";
+  private static final int SPANS_PER_REQUEST = 10;
+  private static final long GIVE_UP_NANOS = TimeUnit.MINUTES.toNanos(10);
+  private static final long SUPERVISOR_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+  private static final int PER_MILLE = 1_000;
+
+  /** Hex digits of a trace ID. */
+  private static final int TRACE_ID = 32;
+
+  private final World world;
+  private final SimulatedCluster cluster;
+  private final SimulatedIndex index;
+  private final List<SimulatedAgent> agents = new ArrayList<>();
+  private final List<SimulatedServer> servers = new ArrayList<>();
+  private final int usualServers;
+  private final List<Sender> senders = new ArrayList<>();
+  private final Scraper scraper;
+  private final Truth truth = new Truth(ServerSettings.BOUNDS_MILLIS);
+  private final Sight sight;
+
+  /** Programs that run, or start again if they end. */
+  private final Set<Target> wanted = new TreeSet<>();
+
+  SimulatedInstallation(World world, Plan plan, Consumer<String> failures) {
+    this.world = world;
+    cluster =
+        new SimulatedCluster(
+            world,
+            ClusterOptions.of(plan.fleet().brokers(), plan.fleet().replicas(), plan.queues()));
+    index = new SimulatedIndex(world);
+    for (int number = 1; number <= plan.fleet().agents(); number++) {
+      String name = Target.agent(number).toString();
+      agents.add(
+          new SimulatedAgent(world, name, AgentSettings.small(name, SPANS), cluster::transports));
+    }
+    usualServers = plan.fleet().servers();
+    for (int number = 1; number <= usualServers + 1; number++) {
+      String name = Target.server(number).toString();
+      servers.add(
+          new SimulatedServer(world, name, ServerSettings.exact(), cluster::brokers, index));
+    }
+    long pauseNanos = (long) (1e9 * plan.fleet().agents() * SPANS_PER_REQUEST / plan.rate());
+    for (int i = 0; i < agents.size(); i++) {
+      Sender.Load load =
+          new Sender.Load("service-" + (i + 1), SPANS_PER_REQUEST, pauseNanos, GIVE_UP_NANOS);
+      senders.add(new Sender(world, load, agents.get(i), this::sent));
+    }
+    scraper = new Scraper(world, () -> servers, failures);
+    sight = new Sight(Naming.OTEL, failures);
+  }
+
+  private void sent(SentSpan span, boolean certain) {
+    String document = span.document() == null ? null : span.document().substring(0, TRACE_ID);
+    truth.add(span.series(), span.durationNanos(), document, certain);
+  }
+
+  /** Starts all programs and senders. */
+  void start() {
+    for (int number = 1; number <= agents.size(); number++) {
+      start(Target.agent(number));
+    }
+    for (int number = 1; number <= usualServers; number++) {
+      start(Target.server(number));
+    }
+    world.after(SUPERVISOR_NANOS, this::supervise);
+    senders.forEach(Sender::start);
+    scraper.start();
+  }
+
+  /** Starts what ended at a step after its fault, as a supervisor does. */
+  private void supervise() {
+    wanted.forEach(this::start);
+    world.after(SUPERVISOR_NANOS, this::supervise);
+  }
+
+  /** Returns the number of spans that agents accepted. */
+  long spans() {
+    return truth.spans();
+  }
+
+  // Checks
+
+  @Override
+  public void heal() {
+    cluster.heal();
+    index.away(false);
+    index.trouble(0);
+    for (SimulatedAgent agent : agents) {
+      agent.disk().fill(false);
+      agent.disk().slow(0);
+      agent.disk().failForces(false);
+      agent.disk().failWrites(false);
+    }
+    for (int number = 1; number <= agents.size(); number++) {
+      healProcess(Target.agent(number));
+    }
+    for (int number = 1; number <= usualServers; number++) {
+      healProcess(Target.server(number));
+    }
+  }
+
+  private void healProcess(Target program) {
+    resume(program);
+    drift(program, 0);
+    start(program);
+  }
+
+  @Override
+  public void pauseSenders() {
+    senders.forEach(sender -> sender.active(false));
+  }
+
+  @Override
+  public void resumeSenders() {
+    // All were compared; the index still recognizes their IDs.
+    truth.forgetDocuments();
+    index.forgetCreated();
+    senders.forEach(sender -> sender.active(true));
+  }
+
+  @Override
+  public List<String> differences() throws InterruptedException {
+    List<String> differences = new ArrayList<>();
+    for (SimulatedServer server : servers) {
+      if (server.alive() && !server.ready()) {
+        differences.add(server.name() + " is not ready: " + new TreeMap<>(server.missing()));
+      }
+      if (!server.healthy()) {
+        differences.add(server.name() + " is not healthy");
+      }
+    }
+    for (int i = 0; i < agents.size(); i++) {
+      SimulatedAgent agent = agents.get(i);
+      String name = Target.agent(i + 1).toString();
+      if (!agent.isReady()) {
+        differences.add(name + " is not ready");
+      }
+      List<PageSample> page = PageSample.of(agent.page());
+      AgentBooks.checkBounds(name, page, differences::add);
+      AgentBooks.checkBalance(name, page, differences::add);
+      if (PageSample.sum(page, "trace_etl_agent_spool_batches") > 0) {
+        differences.add(name + " has unconfirmed batches");
+      }
+    }
+    senders.stream()
+        .filter(Sender::isUnderWay)
+        .forEach(sender -> differences.add("a request has no outcome"));
+    if (!differences.isEmpty()) {
+      return differences;
+    }
+    scraper.scrape();
+    SortedMap<String, List<PageSample>> pages = new TreeMap<>();
+    scraper.lastPages().forEach((process, page) -> pages.put(process, PageSample.of(text(page))));
+    sight.read(pages);
+    truth.compare(Naming.OTEL, pages.values(), differences::add);
+    truth.compareDocuments(index.created(), differences::add);
+    return differences;
+  }
+
+  private static String text(byte[] page) {
+    return new String(page, UTF_8);
+  }
+
+  // Faults
+
+  @Override
+  public void kill(Target program, int operations) {
+    wanted.remove(program);
+    if (program.role() == Target.Role.AGENT) {
+      agent(program).kill(operations);
+    } else if (operations == 0) {
+      server(program).kill();
+    } else {
+      withServer(program, process -> process.killAtOperation(operations + 1L));
+    }
+  }
+
+  @Override
+  public void losePower(Target agent, int operations) {
+    wanted.remove(agent);
+    agent(agent).losePower(operations);
+  }
+
+  @Override
+  public void start(Target target) {
+    switch (target.role()) {
+      case AGENT -> {
+        wanted.add(target);
+        agent(target).start();
+      }
+      case SERVER -> {
+        wanted.add(target);
+        server(target).start();
+      }
+      default -> cluster.start(target.toString());
+    }
+  }
+
+  @Override
+  public void drain(Target program) {
+    wanted.remove(program);
+    if (program.role() == Target.Role.AGENT) {
+      agent(program).drain();
+    } else {
+      server(program).drain();
+    }
+  }
+
+  @Override
+  public void pause(Target program) {
+    if (program.role() == Target.Role.AGENT) {
+      agent(program).pause();
+    } else {
+      withServer(program, Process::stop);
+    }
+  }
+
+  @Override
+  public void resume(Target program) {
+    if (program.role() == Target.Role.AGENT) {
+      agent(program).resume();
+    } else {
+      withServer(program, Process::resume);
+    }
+  }
+
+  @Override
+  public void stepClock(Target target, long millis) {
+    switch (target.role()) {
+      case AGENT -> agent(target).stepClock(millis);
+      case SERVER -> withServer(target, process -> process.stepClock(millis));
+      default -> cluster.stepClock(target.toString(), millis);
+    }
+  }
+
+  @Override
+  public void drift(Target program, double partsPerMillion) {
+    if (program.role() == Target.Role.AGENT) {
+      agent(program).drift(partsPerMillion);
+    } else {
+      withServer(program, process -> process.drift(partsPerMillion));
+    }
+  }
+
+  private void withServer(Target program, Consumer<Process> does) {
+    SimulatedServer server = server(program);
+    if (server.alive()) {
+      does.accept(server.process());
+    }
+  }
+
+  @Override
+  public void fillDisk(Target target, boolean full) {
+    if (target.role() == Target.Role.BROKER) {
+      cluster.fillDisk(target.toString(), full);
+    } else {
+      agent(target).disk().fill(full);
+    }
+  }
+
+  @Override
+  public void slowDisk(Target agent, long millis) {
+    agent(agent).disk().slow(TimeUnit.MILLISECONDS.toNanos(millis));
+  }
+
+  @Override
+  public void failFlushes(Target agent, boolean failing) {
+    agent(agent).disk().failForces(failing);
+  }
+
+  @Override
+  public void failWrites(Target agent, boolean failing) {
+    agent(agent).disk().failWrites(failing);
+  }
+
+  @Override
+  public void cut(Target from, Target to) {
+    cluster.cut(from.toString(), to.toString());
+  }
+
+  @Override
+  public void join(Target from, Target to) {
+    cluster.join(from.toString(), to.toString());
+  }
+
+  @Override
+  public void crashBroker(Target broker) {
+    cluster.crash(broker.toString());
+  }
+
+  @Override
+  public void losePowerOfBroker(Target broker) {
+    cluster.losePower(broker.toString());
+  }
+
+  @Override
+  public void crashReplica(Target broker, int replica) {
+    cluster.crash(broker.toString(), replica);
+  }
+
+  @Override
+  public void startReplica(Target broker, int replica) {
+    cluster.start(broker.toString(), replica);
+  }
+
+  @Override
+  public void lag(Target broker, int replica, long millis) {
+    cluster.lag(broker.toString(), replica, TimeUnit.MILLISECONDS.toNanos(millis));
+  }
+
+  @Override
+  public void failOver(Target broker, int messages) {
+    cluster.failOver(broker.toString(), messages);
+  }
+
+  @Override
+  public void misbehave(Target broker, Misbehaviour how, int perMille, long millis) {
+    cluster.misbehave(
+        broker.toString(),
+        how,
+        (double) perMille / PER_MILLE,
+        TimeUnit.MILLISECONDS.toNanos(millis));
+  }
+
+  @Override
+  public void readOnly(Target broker, boolean now) {
+    cluster.readOnly(broker.toString(), now);
+  }
+
+  @Override
+  public void rebalance() {
+    cluster.rebalance();
+  }
+
+  @Override
+  public void deleteMessages(Target broker, long olderMillis) {
+    cluster.deleteOld(broker.toString(), TimeUnit.MILLISECONDS.toNanos(olderMillis));
+  }
+
+  @Override
+  public void indexAway(boolean away) {
+    index.away(away);
+  }
+
+  @Override
+  public void troubleIndex(int perMille) {
+    index.trouble(perMille);
+  }
+
+  private SimulatedAgent agent(Target target) {
+    return agents.get(target.number() - 1);
+  }
+
+  private SimulatedServer server(Target target) {
+    return servers.get(target.number() - 1);
+  }
+
+  /** Returns the state of the brokers, for a reader. */
+  String describe() {
+    return "at " + world.nanos() + " ns:\n" + cluster.describe();
+  }
+}
