@@ -61,6 +61,7 @@ final class Batcher implements SpanSink {
   private final LinkedHashSet<OpenBatch> open = new LinkedHashSet<>();
   private final ArrayDeque<OpenBatch> pool = new ArrayDeque<>();
   private final Map<BrokerQueue, Long> nextSequences = new HashMap<>();
+  private final WrittenBatch written = new WrittenBatch();
   private Filters filters = Filters.NONE;
   private Router router;
   private Topology topology;
@@ -316,6 +317,7 @@ final class Batcher implements SpanSink {
     AgentIdentity identity = frame.agent();
     byte[] body = batch.finish(identity.high(), identity.low(), identity.epoch(), sequence);
     int spans = batch.spans();
+    written.requireReadable(body, identity, sequence, spans);
     metrics.batchesClosed.labels(cause.label).inc();
     frame.add(queue, sequence, body, spans);
     batch.release();

@@ -21,6 +21,7 @@ import org.traceetl.agent.flow.SpanDecoder;
 import org.traceetl.agent.route.Router;
 import org.traceetl.agent.route.Topology;
 import org.traceetl.agent.spool.Frame;
+import org.traceetl.agent.spool.InconsistentBatchException;
 import org.traceetl.agent.spool.Spool;
 import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.common.Clocks;
@@ -328,6 +329,9 @@ public final class Pipeline implements Intake, SteppedTask, AutoCloseable {
    * The caller fails these payloads; their senders retry.
    */
   private String unexpected(RuntimeException e) {
+    if (e instanceof InconsistentBatchException) {
+      metrics.framesRefused.inc();
+    }
     if (failureLog.permits()) {
       log.error(
           "Refused the {} payloads since the last commit: batching or committing them failed"

@@ -53,6 +53,11 @@ public final class PipelineMetrics extends MetricSet {
           "Spans that could not be batched or written to the spool; their senders retry.",
           "source");
 
+  final Counter framesRefused =
+      counter(
+          "frames_refused_total",
+          "Frames not written to the spool because a batch is inconsistent; their senders retry.");
+
   final Counter spanChanges =
       counter(
           "span_changes_total",

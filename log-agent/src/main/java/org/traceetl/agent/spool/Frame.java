@@ -1,7 +1,9 @@
 package org.traceetl.agent.spool;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.LongSupplier;
 import java.util.zip.CRC32C;
 import org.traceetl.agent.flow.AnsweredRequests.Answer;
@@ -19,6 +21,10 @@ public final class Frame {
   private final LongSupplier millis;
   private final CRC32C crc = new CRC32C();
   private List<SpooledBatch> batches = new ArrayList<>();
+
+  /** The last sequence of each queue; bounded by the number of queues. */
+  private final Map<BrokerQueue, Long> lastSequences = new HashMap<>();
+
   private final List<Answered> requests = new ArrayList<>();
   private final List<Checkpoint.Position> places = new ArrayList<>();
   private long bodyBytes;
@@ -32,13 +38,22 @@ public final class Frame {
     this.millis = millis;
   }
 
-  /** Adds a batch and takes ownership of its body. */
+  /**
+   * Adds a batch and takes ownership of its body.
+   *
+   * @throws InconsistentBatchException if the name does not ascend in its queue
+   */
   public void add(BrokerQueue queue, long sequence, byte[] body, int spans) {
     crc.reset();
     crc.update(body, 0, body.length);
     SpooledBatch batch =
         new SpooledBatch(
             agent, queue, sequence, millis.getAsLong(), spans, body.length, (int) crc.getValue());
+    Long last = lastSequences.put(queue, sequence);
+    if (!batch.isValid() || last != null && sequence <= last) {
+      throw new InconsistentBatchException(
+          "batch " + sequence + " of queue " + queue + " after batch " + last + " of " + agent);
+    }
     batch.body(body);
     batches.add(batch);
     bodyBytes += body.length;

@@ -56,6 +56,20 @@ final class FrameContent {
     this.isState = isState;
   }
 
+  /** Returns whether the head of its frame has the numbers of its batches and spans. */
+  boolean isOf(FrameFile frame) {
+    long spans = batches.stream().mapToLong(SpooledBatch::spans).sum();
+    return batches.size() == frame.batches() && spans == frame.spans();
+  }
+
+  /**
+   * Returns whether a segment may replace these ones; asserted where kind 4 is written and read. A
+   * reader deletes what it replaces.
+   */
+  static boolean mayReplace(long first, long last, long number) {
+    return first >= 1 && first <= last && last < number;
+  }
+
   /** Writes the content without the bodies. */
   static void write(
       FrameBuffer to,
@@ -122,6 +136,9 @@ final class FrameContent {
       int length = count(from);
       batches.add(
           new SpooledBatch(agent, queue, sequence, createdMillis, spans, length, from.getInt()));
+      if (isState || !batches.getLast().isValid()) {
+        throw new IllegalArgumentException("batch " + sequence + " of queue " + queue);
+      }
     }
     for (int left = count(from); left > 0; left--) {
       Checkpoint.Request request =

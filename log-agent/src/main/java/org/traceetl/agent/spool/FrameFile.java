@@ -111,7 +111,12 @@ final class FrameFile implements AutoCloseable {
     crc.reset();
     crc.update(meta.array(), 0, meta.length());
     for (SpooledBatch batch : bodies) {
-      crc.update(batch.body(), 0, batch.length());
+      byte[] body = batch.body();
+      if (body == null || body.length != batch.length()) {
+        throw new InconsistentBatchException(
+            "batch " + batch.sequence() + " of queue " + batch.queue() + " lacks its body");
+      }
+      crc.update(body, 0, body.length);
       length += batch.length();
       spansOfAll += batch.spans();
     }

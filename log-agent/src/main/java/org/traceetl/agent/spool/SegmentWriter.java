@@ -219,6 +219,9 @@ final class SegmentWriter {
   private void replace(List<Segment> sources) throws IOException {
     boolean isActive = sources.getLast() == active;
     long number = isActive ? nextNumber : sources.getLast().number + 1;
+    if (!FrameContent.mayReplace(sources.getFirst().number, sources.getLast().number, number)) {
+      throw new IllegalStateException("segment " + number + " must be after those it replaces");
+    }
     long segmentBytes = segmentBytes();
     FrameFile file = files.create(files.unfinished(number));
     List<SpooledBatch> unsettled = segments.unsettled(sources);

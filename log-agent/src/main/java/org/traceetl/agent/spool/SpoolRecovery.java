@@ -3,6 +3,7 @@ package org.traceetl.agent.spool;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -13,16 +14,21 @@ import org.slf4j.LoggerFactory;
 import org.traceetl.agent.flow.AnsweredRequests;
 import org.traceetl.agent.flow.AnsweredRequests.Answered;
 import org.traceetl.agent.flow.Checkpoint;
+import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.spool.FrameFile.Found;
+import org.traceetl.agent.state.AgentIdentity;
 
 /** Reads the segments that earlier runs left in a directory. */
 final class SpoolRecovery {
   private static final Logger log = LoggerFactory.getLogger(SpoolRecovery.class);
 
+  private record QueueOfRun(AgentIdentity run, BrokerQueue queue) {}
+
   final SpoolFiles files;
   final AnsweredRequests answered;
   final List<Segment> segments = new ArrayList<>();
   final SequencedMap<String, Checkpoint.Position> places = new LinkedHashMap<>();
+  private final Map<QueueOfRun, Long> lastSequences = new HashMap<>();
   private long newestMillis = Long.MIN_VALUE;
   int damagedFrames;
   long damagedBatches;
@@ -71,13 +77,13 @@ final class SpoolRecovery {
       Found found = frames.next();
       switch (found) {
         case FRAME -> {
-          if (isMerged(frames.content())) {
+          if (isMerged(frames.content(), segment.number)) {
             segment.replaces(frames.content().getLong(1));
             continue;
           }
           FrameContent content =
               FrameContent.read(frames.content(), frames.offset() + FrameFile.HEAD_BYTES);
-          if (content == null) {
+          if (content == null || !content.isOf(frames) || !namesAscend(content)) {
             damaged(segment, settled);
           } else {
             take(segment, content, settled);
@@ -114,11 +120,11 @@ final class SpoolRecovery {
   private void deleteReplaced(List<Long> numbers) throws IOException {
     for (long number : List.copyOf(numbers)) {
       try (FrameFile frames = files.open(files.segment(number))) {
-        if (frames.next() == Found.FRAME && isMerged(frames.content())) {
+        if (frames.next() == Found.FRAME && isMerged(frames.content(), number)) {
           long first = frames.content().getLong(1);
           long last = frames.content().getLong(1 + Long.BYTES);
           for (long other : List.copyOf(numbers)) {
-            if (other < number && other >= first && other <= last) {
+            if (other >= first && other <= last) {
               numbers.remove(other);
               files.delete(files.segment(other));
             }
@@ -128,17 +134,36 @@ final class SpoolRecovery {
     }
   }
 
-  private static boolean isMerged(ByteBuffer content) {
+  /**
+   * @param number of the segment
+   */
+  private static boolean isMerged(ByteBuffer content, long number) {
     return content.get(0) == FrameContent.MERGED
-        && content.remaining() == FrameContent.MERGED_BYTES;
+        && content.remaining() == FrameContent.MERGED_BYTES
+        && FrameContent.mayReplace(content.getLong(1), content.getLong(1 + Long.BYTES), number);
+  }
+
+  /** Returns whether each batch has a higher sequence than all before it of its run and queue. */
+  private boolean namesAscend(FrameContent content) {
+    for (SpooledBatch batch : content.batches) {
+      Long last = lastSequences.put(new QueueOfRun(batch.agent(), batch.queue()), batch.sequence());
+      if (last != null && batch.sequence() <= last) {
+        return false;
+      }
+    }
+    return true;
   }
 
   private void take(Segment segment, FrameContent content, Map<Integer, Integer> settled) {
     for (SpooledBatch batch : content.batches) {
       newestMillis = Math.max(newestMillis, batch.createdMillis());
-      if (settled.containsKey(segment.count())) {
+      Integer settledSpans = settled.get(segment.count());
+      if (settledSpans != null && settledSpans == batch.spans()) {
         segment.skip();
       } else {
+        if (settledSpans != null) {
+          settledOfAnotherBatch(segment, batch, settledSpans);
+        }
         segment.add(batch);
       }
     }
@@ -151,6 +176,19 @@ final class SpoolRecovery {
       answered.add(request.request(), request.answer());
     }
     content.places.forEach(place -> SpoolState.keep(places, place));
+  }
+
+  /** A damaged list of settled batches: what it does not prove is sent again. */
+  private void settledOfAnotherBatch(Segment segment, SpooledBatch batch, int settledSpans) {
+    damagedFrames++;
+    log.error(
+        "The list of settled batches of {} has {} spans for batch {} of queue {}, which has {}; the"
+            + " agent sends the batch again, and the server discards a duplicate",
+        segment.frames.path(),
+        settledSpans,
+        batch.sequence(),
+        batch.queue(),
+        batch.spans());
   }
 
   private void damaged(Segment segment, Map<Integer, Integer> settled) {

@@ -49,6 +49,7 @@ import org.traceetl.agent.publish.TestPublisher;
 import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.route.Router;
 import org.traceetl.agent.route.Topology;
+import org.traceetl.agent.spool.InconsistentBatchException;
 import org.traceetl.agent.spool.Spool;
 import org.traceetl.agent.spool.SpoolMetrics;
 import org.traceetl.agent.spool.TestSpool;
@@ -232,7 +233,7 @@ final class PipelineTest {
   @Test
   void batcherFaultRefusesAllSendersOfTheFrame() {
     start(new PipelineConfig(64 << 20, 65_536, 2, 10_000, 8), 1);
-    batchFault.set(new IllegalStateException("a batcher's fault, as the test wants it"));
+    batchFault.set(new InconsistentBatchException("a batcher's fault, as the test wants it"));
     offer("a x\n");
     // Fills the batch that has the first sender's span.
     offer("a y\n!bad_id\n");
@@ -247,6 +248,7 @@ final class PipelineTest {
     assertThat(outcomes.accepted).isEqualTo(2);
     assertThat(sent().spansOf).containsOnly(Map.entry("a", 2));
     assertThat(sample("spans_failed_total", "source", "test")).isEqualTo(2);
+    assertThat(sample("frames_refused_total")).isEqualTo(1);
   }
 
   @Test
@@ -267,6 +269,7 @@ final class PipelineTest {
 
     assertThat(outcomes.failed).isEqualTo(2);
     assertThat(outcomes.confirmed + outcomes.malformed).isZero();
+    assertThat(sample("frames_refused_total")).isZero();
   }
 
   @Test

@@ -137,6 +137,7 @@ final class FailedForceTest extends SpoolFixture {
   private byte[] withFrame(byte[] file, int number) throws IOException {
     Path path = Files.write(directory.resolveSibling("with-frame"), file);
     FrameBuffer content = new FrameBuffer();
+    frame = new Frame(agent, () -> unixMillis);
     add(number);
     FrameContent.write(
         content, FrameContent.BATCHES, agent, frame.batches(), frame.requests(), frame.places());

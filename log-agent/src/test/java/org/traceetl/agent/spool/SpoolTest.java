@@ -415,7 +415,8 @@ final class SpoolTest extends SpoolFixture {
       }
     }
     tend();
-    for (int sequence = 0; sequence < 30; sequence++) {
+    int next = batches.size() / 2;
+    for (int sequence = next; sequence < next + 30; sequence++) {
       commit(sequence, sequence + 1, 100_000);
       tend();
     }
