@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -52,6 +53,9 @@ public final class Scraper {
   /** A server's own metrics take longer than its spans, so only each fourth scrape has them. */
   private static final int WHOLE_EVERY = 4;
 
+  /** A process that gave no answer for an hour is forgotten. */
+  private static final int MOST_SILENT_SCRAPES = 240;
+
   private final World world;
   private final Supplier<? extends List<? extends Target>> servers;
   private final Consumer<String> failures;
@@ -59,6 +63,9 @@ public final class Scraper {
 
   /** By process. Only of processes that answered the last scrape. */
   private SortedMap<String, Scraped> last = new TreeMap<>();
+
+  /** By process. */
+  private final Map<String, Own> owns = new TreeMap<>();
 
   /** By number of the series of a queue: the value that any server showed last. */
   private double[] shown = {};
@@ -74,13 +81,23 @@ public final class Scraper {
     final PageLines lines;
     final byte[] bytes;
 
-    /** By number of the series: values of the process's own; NaN if unknown. */
-    double[] own;
-
-    Scraped(PageLines lines, byte[] bytes, double[] own) {
+    Scraped(PageLines lines, byte[] bytes) {
       this.lines = lines;
       this.bytes = bytes;
-      this.own = own;
+    }
+  }
+
+  /** The values of a process's own series, by number; NaN if unknown. */
+  private static final class Own {
+    double[] values = {};
+    int seen;
+
+    void ensure(int count) {
+      int known = values.length;
+      if (known < count) {
+        values = Arrays.copyOf(values, 2 * count);
+        Arrays.fill(values, known, values.length, Double.NaN);
+      }
     }
   }
 
@@ -134,6 +151,7 @@ public final class Scraper {
       }
     }
     last = now;
+    owns.values().removeIf(own -> scrapes - own.seen > MOST_SILENT_SCRAPES);
     int[] owners = owners(now);
     endSeries(owners);
   }
@@ -148,35 +166,35 @@ public final class Scraper {
       shown = Arrays.copyOf(shown, 2 * count);
       seen = Arrays.copyOf(seen, 2 * count);
     }
-    double[] own = before == null ? new double[0] : before.own;
-    int known = own.length;
-    if (known < count) {
-      own = Arrays.copyOf(own, 2 * count);
-      Arrays.fill(own, known, own.length, Double.NaN);
-    }
+    Own own = owns.computeIfAbsent(answer.process(), absent -> new Own());
+    own.ensure(count);
+    own.seen = scrapes;
+    int decreases = 0;
     for (int line = 0; line < lines.count(); line++) {
       int number = lines.series(line);
       ScrapedSeries.Series one = series.get(number);
+      boolean isOwn = one.queue() == ScrapedSeries.NO_QUEUE;
+      double[] values = isOwn ? own.values : shown;
       double value = lines.value(line);
-      if (one.queue() == ScrapedSeries.NO_QUEUE) {
-        if (one.counter() && value < own[number]) {
-          decreased(one, value, own[number], answer.process());
+      if (one.counter() && (isOwn || seen[number] != 0) && value < values[number]) {
+        // One line for a page: all series of a queue decrease together.
+        if (decreases++ == 0) {
+          failures.accept(
+              one.text()
+                  + " decreased from "
+                  + values[number]
+                  + " to "
+                  + value
+                  + ", now shown by "
+                  + answer.process());
         }
-        own[number] = value;
-      } else {
-        if (one.counter() && seen[number] != 0 && value < shown[number]) {
-          decreased(one, value, shown[number], answer.process());
-        }
-        shown[number] = value;
+      }
+      values[number] = value;
+      if (!isOwn) {
         seen[number] = scrapes;
       }
     }
-    return new Scraped(lines, answer.bytes(), own);
-  }
-
-  private void decreased(ScrapedSeries.Series one, double value, double before, String process) {
-    failures.accept(
-        one.text() + " decreased from " + before + " to " + value + ", now shown by " + process);
+    return new Scraped(lines, answer.bytes());
   }
 
   /** Returns the number of the server that shows each queue, from 1; 0 for none. */
