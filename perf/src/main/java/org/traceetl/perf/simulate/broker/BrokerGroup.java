@@ -151,7 +151,7 @@ final class BrokerGroup {
       }
       expire(replica, now);
       if (every(DELETE_NANOS)) {
-        replica.deleteOld(now - options.retention().toNanos());
+        replica.store().deleteOld(now - options.retention().toNanos());
       }
       if (every(OFFSET_COPY_NANOS) && followed[replica.number] != null) {
         copyOffsets(replica, followed[replica.number]);
@@ -370,7 +370,7 @@ final class BrokerGroup {
           electing = false;
           System.arraycopy(lagBefore, 0, lagNanos, 0, lagNanos.length);
           if (master == last && next.isUp() && last.hasInSync(next)) {
-            next.copyTail(last, world.random().nextInt(most + 1));
+            next.copyExceptTail(last, world.random().nextInt(most + 1));
             elect(next);
           }
         });

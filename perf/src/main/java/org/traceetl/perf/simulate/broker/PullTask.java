@@ -63,7 +63,7 @@ final class PullTask implements Runnable {
     }
     try {
       Pulled pulled = consumer.pull(of.queue, offset);
-      if ((cancelled || of.dropped) && !(!of.dropped && consumer.repeatsPull(of.queue))) {
+      if (of.dropped || cancelled && !consumer.repeatsPull(of.queue)) {
         return 0;
       }
       if (pulled.status() == PullStatus.FOUND && of.seekOffset == PulledQueue.NONE) {

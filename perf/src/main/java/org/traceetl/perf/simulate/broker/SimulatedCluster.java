@@ -242,13 +242,15 @@ public final class SimulatedCluster {
     at(
         broker,
         group ->
-            group.replicas().forEach(replica -> replica.deleteOld(world.nanos() - olderNanos)));
+            group
+                .replicas()
+                .forEach(replica -> replica.store().deleteOld(world.nanos() - olderNanos)));
   }
 
   /** Gives the topics of spans and journal more queues on each broker. */
   public void extend(int queues) {
     topics.extend(queues);
-    groups.forEach(group -> group.replicas().forEach(Replica::extend));
+    groups.forEach(group -> group.replicas().forEach(replica -> replica.store().extend()));
   }
 
   /** Sets whether senders see the queues of a broker. */
@@ -274,7 +276,7 @@ public final class SimulatedCluster {
   /** Returns the number of messages that a broker's master stored, in all topics. */
   public long stored(String broker) {
     long[] stored = new long[1];
-    at(broker, group -> stored[0] = group.master().end());
+    at(broker, group -> stored[0] = group.master().store().end());
     return stored[0];
   }
 

@@ -123,17 +123,18 @@ final class SimulatedLog implements JournalLog {
 
   @Override
   public long begin() throws IOException, InterruptedException {
-    return call("begin", (broker, to) -> to.answer(Reply.of(broker.min(queue))));
+    return call("begin", (broker, to) -> to.answer(Reply.of(broker.store().min(queue))));
   }
 
   @Override
   public long end() throws IOException, InterruptedException {
-    return call("end", (broker, to) -> to.answer(Reply.of(broker.max(queue))));
+    return call("end", (broker, to) -> to.answer(Reply.of(broker.store().max(queue))));
   }
 
   @Override
   public long offsetAt(long unixMillis) throws IOException, InterruptedException {
-    return call("offset", (broker, to) -> to.answer(Reply.of(broker.offsetAt(queue, unixMillis))));
+    return call(
+        "offset", (broker, to) -> to.answer(Reply.of(broker.store().offsetAt(queue, unixMillis))));
   }
 
   @Override

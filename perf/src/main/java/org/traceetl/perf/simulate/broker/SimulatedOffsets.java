@@ -49,13 +49,13 @@ final class SimulatedOffsets implements BrokerOffsets {
 
   long min(MessageQueue queue) throws MQClientException {
     LogQueue its = client.queue(queue);
-    return ask("min", queue, (broker, to) -> to.answer(Reply.of(broker.min(its))));
+    return ask("min", queue, (broker, to) -> to.answer(Reply.of(broker.store().min(its))));
   }
 
   @Override
   public long max(MessageQueue queue) throws MQClientException {
     LogQueue its = client.queue(queue);
-    return ask("max", queue, (broker, to) -> to.answer(Reply.of(broker.max(its))));
+    return ask("max", queue, (broker, to) -> to.answer(Reply.of(broker.store().max(its))));
   }
 
   @Override
@@ -116,7 +116,7 @@ final class SimulatedOffsets implements BrokerOffsets {
   /** ConsumerManageProcessor.queryConsumerOffset: without an offset, the begin if that is 0. */
   private long offset(Replica broker, LogQueue queue) {
     long offset = broker.offsets.offset(group, queue);
-    boolean begins = broker.min(queue) == 0 && broker.max(queue) > 0;
+    boolean begins = broker.store().min(queue) == 0 && broker.store().max(queue) > 0;
     return offset == NONE && begins ? 0 : offset;
   }
 

@@ -195,7 +195,10 @@ final class SimulatedTransport implements Transport {
       LogQueue queue = client.topics.queue(topic, 0);
       long end =
           client.call(
-              "end", address, timeoutNanos, (there, to) -> to.answer(Reply.of(there.max(queue))));
+              "end",
+              address,
+              timeoutNanos,
+              (there, to) -> to.answer(Reply.of(there.store().max(queue))));
       DecisionsWatch.Place place = new DecisionsWatch.Place(broker, end);
       return new DecisionsWatch.Newest(
           place, place.equals(known) ? List.of() : read(address, queue, end));

@@ -1,0 +1,290 @@
+package org.traceetl.perf.simulate.broker;
+
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.apache.rocketmq.client.consumer.PullStatus;
+import org.traceetl.perf.simulate.world.World;
+
+/**
+ * The messages of one broker: a commit log of all queues in one order, in which replicas copy them,
+ * and the queues. DefaultMessageStore of RocketMQ 5.3.
+ */
+final class MessageStore {
+  /** ReputMessageService indexes new messages about every millisecond. */
+  private static final long MOST_INDEX_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
+
+  /** Under load it lags; RocketMqLog names some milliseconds. */
+  private static final long MOST_SLOW_INDEX_NANOS = TimeUnit.MILLISECONDS.toNanos(25);
+
+  private static final int SLOW_INDEX_ONE_IN = 64;
+
+  /** MessageStoreConfig.maxTransferBytesOnMessageInMemory of deploy/rocketmq/broker.conf. */
+  private static final int MAX_PULL_BYTES = 4 << 20;
+
+  private final World world;
+  private final Topics topics;
+  private final MessageList log = new MessageList();
+  private MessageList[][] queues = {};
+
+  /** The place before which all in-sync replicas have all messages, as far as is known here. */
+  private long confirmed;
+
+  MessageStore(World world, Topics topics) {
+    this.world = world;
+    this.topics = topics;
+    extend();
+  }
+
+  /** Makes the queues that the topics have. */
+  void extend() {
+    MessageList[][] lists = new MessageList[topics.count()][];
+    for (int topic = 0; topic < lists.length; topic++) {
+      lists[topic] = new MessageList[topics.queues(topic)];
+      for (int queue = 0; queue < lists[topic].length; queue++) {
+        boolean exists = topic < queues.length && queue < queues[topic].length;
+        lists[topic][queue] = exists ? queues[topic][queue] : new MessageList();
+      }
+    }
+    queues = lists;
+  }
+
+  private MessageList list(LogQueue queue) {
+    return queues[queue.topic()][queue.queue()];
+  }
+
+  /** Returns the place of the next message in the commit log. */
+  long end() {
+    return log.end();
+  }
+
+  long confirmed() {
+    return confirmed;
+  }
+
+  /** Stores a message of this broker at the end of a queue. */
+  Message store(
+      LogQueue queue,
+      byte[] body,
+      long bornMillis,
+      InetSocketAddress bornHost,
+      long storeMillis,
+      InetSocketAddress storeHost) {
+    long indexed = world.nanos() + indexNanos();
+    if (log.end() > log.min()) {
+      indexed = Math.max(indexed, log.get(log.end() - 1).visibleNanos());
+    }
+    Message message =
+        new Message(
+            queue,
+            list(queue).end(),
+            log.end(),
+            body,
+            bornMillis,
+            bornHost,
+            storeMillis,
+            world.nanos(),
+            storeHost,
+            indexed);
+    add(message);
+    return message;
+  }
+
+  private long indexNanos() {
+    long random = world.random().nextLong();
+    boolean slow = random % SLOW_INDEX_ONE_IN == 0;
+    return Math.floorMod(random >> 8, slow ? MOST_SLOW_INDEX_NANOS : MOST_INDEX_NANOS);
+  }
+
+  private void add(Message message) {
+    log.add(message);
+    list(message.queue()).add(message);
+  }
+
+  // Replication
+
+  /** Copies what another store has and this one lacks; not what was stored after a time. */
+  void copyFrom(MessageStore from, long storedUntilNanos) {
+    if (end() < from.log.min()) {
+      restartAt(from); // the other one deleted messages that this one never had
+    }
+    while (end() < from.end() && from.log.get(end()).storeNanos() <= storedUntilNanos) {
+      add(from.log.get(end()));
+    }
+  }
+
+  /**
+   * Copies what another store has, except its last messages that are not confirmed.
+   *
+   * @param most messages of each queue that are not copied
+   */
+  void copyExceptTail(MessageStore from, int most) {
+    int[][] counts = new int[queues.length][];
+    for (int topic = 0; topic < queues.length; topic++) {
+      counts[topic] = new int[queues[topic].length];
+    }
+    long place = from.end();
+    while (place > Math.max(end(), from.confirmed)) {
+      LogQueue queue = from.log.get(place - 1).queue();
+      if (++counts[queue.topic()][queue.queue()] > most) {
+        break;
+      }
+      place--;
+    }
+    copyFrom(from, Long.MAX_VALUE);
+    cutTo(place);
+  }
+
+  private void restartAt(MessageStore from) {
+    log.restartAt(from.log.min());
+    for (int topic = 0; topic < queues.length; topic++) {
+      for (int queue = 0; queue < queues[topic].length; queue++) {
+        queues[topic][queue].restartAt(from.queues[topic][queue].min());
+      }
+    }
+    confirmed = log.min();
+  }
+
+  /** Cuts off what another store does not have: AutoSwitchHAClient goes by epochs. */
+  void cutToCommon(MessageStore other) {
+    long common = Math.min(end(), other.end());
+    while (common > Math.max(log.min(), other.log.min())
+        && log.get(common - 1) != other.log.get(common - 1)) {
+      common--;
+    }
+    if (common < log.min()) {
+      restartAt(other);
+    } else {
+      cutTo(common);
+    }
+  }
+
+  /** Loses the messages from a place. */
+  private void cutTo(long place) {
+    while (end() > Math.max(place, log.min())) {
+      Message last = log.removeLast();
+      list(last.queue()).removeLast();
+    }
+    confirmed = Math.min(confirmed, end());
+  }
+
+  /** Loses the messages that were stored after a time. */
+  void loseAfter(long storedNanos) {
+    long place = end();
+    while (place > log.min() && log.get(place - 1).storeNanos() > storedNanos) {
+      place--;
+    }
+    cutTo(place);
+  }
+
+  /** Confirms messages before a place; returns those that were not confirmed yet. */
+  List<Message> confirm(long to) {
+    if (to <= confirmed) {
+      return List.of();
+    }
+    List<Message> news = new ArrayList<>();
+    for (long place = Math.max(confirmed, log.min()); place < to; place++) {
+      news.add(log.get(place));
+    }
+    confirmed = to;
+    return news;
+  }
+
+  /**
+   * Deletes old messages that are confirmed: CleanCommitLogService.
+   *
+   * @param storedBeforeNanos only messages that are older
+   */
+  void deleteOld(long storedBeforeNanos) {
+    while (log.min() < Math.min(end(), confirmed)
+        && log.get(log.min()).storeNanos() < storedBeforeNanos) {
+      Message oldest = log.get(log.min());
+      log.deleteBefore(oldest.place() + 1);
+      list(oldest.queue()).deleteBefore(oldest.offset() + 1);
+    }
+  }
+
+  // Reads
+
+  long min(LogQueue queue) {
+    return list(queue).min();
+  }
+
+  /** Returns the offset after the newest message that can be read: confirmed, and indexed. */
+  long max(LogQueue queue) {
+    MessageList list = list(queue);
+    long end = list.end();
+    while (end > list.min()) {
+      Message last = list.get(end - 1);
+      if (last.place() < confirmed && last.visibleNanos() <= world.nanos()) {
+        break;
+      }
+      end--;
+    }
+    return end;
+  }
+
+  /** Returns the confirmed message at an offset, indexed or not; null if there is none. */
+  Message confirmed(LogQueue queue, long offset) {
+    MessageList list = list(queue);
+    if (offset < list.min() || offset >= list.end()) {
+      return null;
+    }
+    Message message = list.get(offset);
+    return message.place() < confirmed ? message : null;
+  }
+
+  /** Returns the oldest offset with a store time from this one on: ConsumeQueue, LOWER. */
+  long offsetAt(LogQueue queue, long unixMillis) {
+    MessageList list = list(queue);
+    long low = list.min();
+    long high = max(queue);
+    while (low < high) {
+      long middle = (low + high) >>> 1;
+      if (list.get(middle).storeMillis() < unixMillis) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low;
+  }
+
+  /**
+   * Returns messages: getMessage.
+   *
+   * @param correct whether an offset outside of the queue is corrected; slaves only say that the
+   *     client has to try again (DefaultPullMessageResultHandler, PULL_RETRY_IMMEDIATELY)
+   */
+  Pulled pull(LogQueue queue, long offset, int most, boolean correct) {
+    MessageList list = list(queue);
+    long min = list.min();
+    long max = max(queue);
+    if (offset < min || offset > max) {
+      // OFFSET_TOO_SMALL and OFFSET_OVERFLOW_BADLY
+      return correct
+          ? new Pulled(PullStatus.OFFSET_ILLEGAL, List.of(), offset < min ? min : max, min, max)
+          : new Pulled(PullStatus.NO_MATCHED_MSG, List.of(), Math.max(offset, min), min, max);
+    }
+    if (offset == max) {
+      return new Pulled(PullStatus.NO_NEW_MSG, List.of(), offset, min, max);
+    }
+    List<Message> found = new ArrayList<>();
+    long bytes = 0;
+    for (long next = offset; next < max && found.size() < most; next++) {
+      Message message = list.get(next);
+      bytes += message.body().length;
+      if (!found.isEmpty() && bytes > MAX_PULL_BYTES) {
+        break;
+      }
+      found.add(message);
+    }
+    return new Pulled(PullStatus.FOUND, found, offset + found.size(), min, max);
+  }
+
+  @Override
+  public String toString() {
+    return "log=" + log.min() + ".." + log.end() + " confirmed=" + confirmed;
+  }
+}
