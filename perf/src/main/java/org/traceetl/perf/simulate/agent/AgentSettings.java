@@ -14,8 +14,8 @@ import org.traceetl.agent.config.TelemetryConfig;
 
 /** Configurations of simulated agents. */
 public final class AgentSettings {
-  /** Small, so that a segment ends after 64 batches, and merges happen. */
-  private static final int SPOOL_BATCHES = 1024;
+  /** Small, so that a segment ends after 128 batches, and merges happen. */
+  private static final int SPOOL_BATCHES = 2048;
 
   private static final long SPOOL_BYTES = 8L << 20;
   private static final int IN_FLIGHT_BYTES = 1 << 20;

@@ -36,6 +36,8 @@ public final class SimulatedAgent {
   private final SimulatedDisk disk;
   private boolean losesPower;
   private boolean dying;
+  private boolean drains;
+  private boolean startsAgain;
   private long stepMillis;
   private double driftPpm;
   private int runs;
@@ -77,15 +79,21 @@ public final class SimulatedAgent {
     return isRunning() && port != null && agent.problem().isEmpty();
   }
 
-  /** Starts the agent, unless it runs. A kill that waits for an operation happens before. */
+  /**
+   * Starts the agent, unless it runs. A kill that waits for an operation happens before; a drain is
+   * awaited.
+   */
   public void start() {
     if (isRunning() && dying) {
       process.kill();
     }
     if (isRunning()) {
+      startsAgain = drains;
       return;
     }
     dying = false;
+    startsAgain = false;
+    drains = false;
     if (losesPower) {
       losesPower = false;
       disk.losePower();
@@ -186,7 +194,8 @@ public final class SimulatedAgent {
 
   /** Ends the process in order. */
   public void drain() {
-    if (isRunning() && agent != null) {
+    if (isRunning() && agent != null && !drains) {
+      drains = true;
       Process draining = process;
       RunningAgent drained = agent;
       draining.start(
@@ -194,6 +203,9 @@ public final class SimulatedAgent {
           () -> {
             drained.drain(Duration.ofMillis(config.drainTimeoutMillis()));
             draining.kill();
+            if (startsAgain) {
+              world.after(0, () -> startAfter(draining));
+            }
           });
     }
   }

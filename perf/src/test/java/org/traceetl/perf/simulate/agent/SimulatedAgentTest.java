@@ -3,9 +3,9 @@ package org.traceetl.perf.simulate.agent;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
@@ -21,7 +21,7 @@ final class SimulatedAgentTest {
   private static final long HOUR = TimeUnit.HOURS.toNanos(1);
   private static final long MINUTE = TimeUnit.MINUTES.toNanos(1);
 
-  private final Map<String, Boolean> sent = new TreeMap<>();
+  private final Map<String, Boolean> sent = new HashMap<>();
   private final List<SimulatedAgent> agents = new ArrayList<>();
   private final List<Sender> senders = new ArrayList<>();
   private World world;

@@ -3,11 +3,9 @@ package org.traceetl.perf.simulate.agent;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.LinkedHashMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.SortedMap;
-import java.util.TreeMap;
 import java.util.random.RandomGenerator;
 import org.traceetl.agent.config.AgentConfig;
 import org.traceetl.agent.publish.DecisionsWatch;
@@ -33,9 +31,9 @@ final class StubBrokers {
   private final SpanBatchReader reader = new SpanBatchReader();
 
   /** The names of the batches in which a span arrived, by the span's name in the index. */
-  final SortedMap<String, List<String>> namesOfSpans = new TreeMap<>();
+  final Map<String, List<String>> namesOfSpans = new HashMap<>();
 
-  private final Map<String, byte[]> bodies = new LinkedHashMap<>();
+  private final Map<String, byte[]> bodies = new HashMap<>();
   private boolean bad;
   int repeats;
 
