@@ -11,6 +11,7 @@ import org.traceetl.agent.config.FiltersFile;
 import org.traceetl.agent.config.RoutingFile;
 import org.traceetl.agent.config.RoutingRules;
 import org.traceetl.agent.config.WatchedFile;
+import org.traceetl.agent.disk.Disk;
 import org.traceetl.agent.reload.FileWatch;
 import org.traceetl.agent.reload.Reloader;
 import org.traceetl.agent.telemetry.AgentMetrics;
@@ -37,6 +38,7 @@ final class LiveRules {
    */
   LiveRules(
       AgentConfig config,
+      Disk disk,
       AgentMetrics metrics,
       Consumer<RoutingRules> routingListener,
       Consumer<FilterRules> filterListener)
@@ -49,9 +51,10 @@ final class LiveRules {
         watch(
             "routing.file",
             config.routing().file(),
+            disk,
             content -> RoutingFile.parse(content, keys),
             this::take);
-    filtersFile = watch("filters.file", config.filters(), FiltersFile::parse, this::take);
+    filtersFile = watch("filters.file", config.filters(), disk, FiltersFile::parse, this::take);
     routing = routingFile == null ? keys : routingFile.first();
     filters = filtersFile == null ? FilterRules.NONE : filtersFile.first();
     metrics.gauge(
@@ -75,9 +78,13 @@ final class LiveRules {
   }
 
   private static <T> FileWatch<T> watch(
-      String key, Optional<WatchedFile> file, FileWatch.Reading<T> reading, Consumer<T> listener)
+      String key,
+      Optional<WatchedFile> file,
+      Disk disk,
+      FileWatch.Reading<T> reading,
+      Consumer<T> listener)
       throws IOException {
-    return file.isEmpty() ? null : new FileWatch<>(key, file.get(), reading, listener);
+    return file.isEmpty() ? null : new FileWatch<>(key, file.get(), disk, reading, listener);
   }
 
   private static int isRefused(FileWatch<?> watch) {

@@ -11,7 +11,7 @@ import org.traceetl.common.Clocks;
  * What an agent runs on. Tests and simulations replace it.
  *
  * @param random chooses the ID of a new agent and varies pauses after failures; safe for any thread
- * @param disk of the state directory and the spool
+ * @param disk of the state directory, the spool and the files of rules
  */
 public record Platform(
     Clocks clocks, RandomGenerator random, Disk disk, Transport.Connector transports) {

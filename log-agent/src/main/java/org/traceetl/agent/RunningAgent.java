@@ -110,6 +110,7 @@ public final class RunningAgent implements AutoCloseable {
       LiveRules rules =
           new LiveRules(
               config,
+              platform.disk(),
               metrics,
               now -> routing().rules(now),
               now -> pipeline().filters(new Filters(now)));

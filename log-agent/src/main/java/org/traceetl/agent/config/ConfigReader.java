@@ -15,6 +15,7 @@ import org.traceetl.agent.access.TlsFileException;
 import org.traceetl.agent.access.TlsFiles;
 import org.traceetl.agent.access.TlsMaterial;
 import org.traceetl.agent.access.TokenSource;
+import org.traceetl.agent.disk.Disk;
 import org.traceetl.common.Clocks;
 import org.traceetl.common.ConfigException;
 import org.traceetl.common.FileReason;
@@ -320,7 +321,7 @@ public final class ConfigReader {
     Optional<WatchedFile> file = path.map(each -> new WatchedFile(each, pollMillis));
     if (file.isPresent()) {
       try {
-        check.accept(file.get().content());
+        check.accept(file.get().content(Disk.SYSTEM));
       } catch (IOException e) {
         section.problem("file", path.get(), FileReason.unreadable(e));
       } catch (ConfigException e) {

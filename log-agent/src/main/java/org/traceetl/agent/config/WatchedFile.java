@@ -1,9 +1,8 @@
 package org.traceetl.agent.config;
 
 import java.io.IOException;
-import java.io.InputStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
+import org.traceetl.agent.disk.Disk;
 
 /**
  * A file of rules that is reloaded.
@@ -22,13 +21,11 @@ public record WatchedFile(Path path, int pollMillis) {
    *
    * @throws IOException if it cannot be read, or is longer than {@value #MAX_BYTES} bytes
    */
-  public byte[] content() throws IOException {
-    try (InputStream in = Files.newInputStream(path)) {
-      byte[] content = in.readNBytes(MAX_BYTES + 1);
-      if (content.length > MAX_BYTES) {
-        throw new IOException("longer than " + MAX_BYTES + " bytes");
-      }
-      return content;
+  public byte[] content(Disk disk) throws IOException {
+    byte[] content = disk.read(path, MAX_BYTES + 1);
+    if (content.length > MAX_BYTES) {
+      throw new IOException("longer than " + MAX_BYTES + " bytes");
     }
+    return content;
   }
 }

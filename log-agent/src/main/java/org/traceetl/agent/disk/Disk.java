@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The disk under the agent's state and spool. Tests and simulations replace it. Safe for any
+ * The disk under the agent's state, spool and rules. Tests and simulations replace it. Safe for any
  * thread.
  */
 public interface Disk {
@@ -43,11 +43,11 @@ public interface Disk {
   Optional<Closeable> lock(Path path) throws IOException;
 
   /**
-   * Returns the file's bytes.
+   * Returns the file's bytes, at most a number of them.
    *
    * @throws java.nio.file.NoSuchFileException if it does not exist
    */
-  byte[] read(Path path) throws IOException;
+  byte[] read(Path path, int most) throws IOException;
 
   /** Creates an empty file; replaces an existing one. */
   OpenFile create(Path path) throws IOException;

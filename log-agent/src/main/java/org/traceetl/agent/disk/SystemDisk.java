@@ -2,6 +2,7 @@ package org.traceetl.agent.disk;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
@@ -74,8 +75,10 @@ final class SystemDisk implements Disk {
   }
 
   @Override
-  public byte[] read(Path path) throws IOException {
-    return Files.readAllBytes(path);
+  public byte[] read(Path path, int most) throws IOException {
+    try (InputStream in = Files.newInputStream(path)) {
+      return in.readNBytes(most);
+    }
   }
 
   @Override

@@ -1,2 +1,2 @@
-/** Accesses the disk under the agent's state and spool. */
+/** Accesses the disk under the agent's state, spool and rules. */
 package org.traceetl.agent.disk;

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.Arrays;
 import java.util.function.Consumer;
 import org.traceetl.agent.config.WatchedFile;
+import org.traceetl.agent.disk.Disk;
 import org.traceetl.common.ConfigException;
 
 /**
@@ -26,6 +27,7 @@ public final class FileWatch<T> implements Reloader.Source {
 
   private final String key;
   private final WatchedFile file;
+  private final Disk disk;
   private final Reading<T> reading;
   private final Consumer<T> listener;
   private final T first;
@@ -43,13 +45,15 @@ public final class FileWatch<T> implements Reloader.Source {
    * @param listener receives each changed value, on the reading thread
    * @throws IOException if the file cannot be read or is invalid
    */
-  public FileWatch(String key, WatchedFile file, Reading<T> reading, Consumer<T> listener)
+  public FileWatch(
+      String key, WatchedFile file, Disk disk, Reading<T> reading, Consumer<T> listener)
       throws IOException {
     this.key = key;
     this.file = file;
+    this.disk = disk;
     this.reading = reading;
     this.listener = listener;
-    settled = file.content();
+    settled = file.content(disk);
     seen = settled;
     try {
       first = reading.parse(settled);
@@ -88,7 +92,7 @@ public final class FileWatch<T> implements Reloader.Source {
   private boolean look(boolean asked) {
     byte[] content;
     try {
-      content = file.content();
+      content = file.content(disk);
     } catch (IOException | RuntimeException e) {
       seen = null;
       problem = key + " = " + file.path() + ": cannot be read: " + e;

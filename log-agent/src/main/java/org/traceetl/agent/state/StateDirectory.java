@@ -67,7 +67,7 @@ public final class StateDirectory implements AutoCloseable {
   /** Returns the file's bytes; empty if the file does not exist. */
   public Optional<byte[]> read(String name) throws IOException {
     try {
-      return Optional.of(disk.read(directory.resolve(name)));
+      return Optional.of(disk.read(directory.resolve(name), Integer.MAX_VALUE));
     } catch (NoSuchFileException e) {
       return Optional.empty();
     }

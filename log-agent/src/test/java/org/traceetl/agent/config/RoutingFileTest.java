@@ -19,6 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.traceetl.agent.config.RoutingRules.Rule;
 import org.traceetl.agent.config.RoutingRules.Spread;
+import org.traceetl.agent.disk.Disk;
 import org.traceetl.common.ConfigException;
 
 final class RoutingFileTest {
@@ -124,7 +125,7 @@ final class RoutingFileTest {
     Path file = directory.resolve("routing.yaml");
     Files.write(file, new byte[WatchedFile.MAX_BYTES + 1]);
 
-    assertThatThrownBy(() -> new WatchedFile(file, 10).content())
+    assertThatThrownBy(() -> new WatchedFile(file, 10).content(Disk.SYSTEM))
         .isInstanceOf(IOException.class)
         .hasMessage("longer than 1048576 bytes");
   }

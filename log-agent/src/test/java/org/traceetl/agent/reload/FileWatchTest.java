@@ -17,6 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.agent.config.RoutingFile;
 import org.traceetl.agent.config.RoutingRules;
 import org.traceetl.agent.config.WatchedFile;
+import org.traceetl.agent.disk.Disk;
 import org.traceetl.common.Clocks;
 
 final class FileWatchTest {
@@ -208,6 +209,7 @@ final class FileWatchTest {
     return new FileWatch<>(
         "rules.file",
         new WatchedFile(file, 600_000),
+        Disk.SYSTEM,
         content -> RoutingFile.parse(content, RoutingRules.defaults()),
         listener);
   }

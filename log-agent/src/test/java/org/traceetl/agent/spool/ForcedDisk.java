@@ -65,8 +65,8 @@ class ForcedDisk implements Disk {
   }
 
   @Override
-  public byte[] read(Path path) throws IOException {
-    return SYSTEM.read(path);
+  public byte[] read(Path path, int most) throws IOException {
+    return SYSTEM.read(path, most);
   }
 
   @Override

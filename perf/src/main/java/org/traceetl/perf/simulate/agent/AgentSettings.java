@@ -11,6 +11,7 @@ import org.traceetl.agent.config.RingConfig;
 import org.traceetl.agent.config.RoutingConfig;
 import org.traceetl.agent.config.SpoolConfig;
 import org.traceetl.agent.config.TelemetryConfig;
+import org.traceetl.agent.config.WatchedFile;
 
 /** Configurations of simulated agents. */
 public final class AgentSettings {
@@ -19,6 +20,8 @@ public final class AgentSettings {
 
   private static final long SPOOL_BYTES = 8L << 20;
   private static final int IN_FLIGHT_BYTES = 1 << 20;
+
+  private static final int RULES_POLL_MILLIS = 5_000;
 
   private AgentSettings() {}
 
@@ -53,7 +56,7 @@ public final class AgentSettings {
             24,
             SpoolConfig.WhenFull.REFUSE,
             SpoolConfig.Flush.COMMIT),
-        RoutingConfig.defaults(),
+        routing(state.resolve("routing.yaml")),
         Optional.empty(),
         new PublishConfig(
             publish.nameServer(),
@@ -66,5 +69,17 @@ public final class AgentSettings {
             publish.retryMaxMillis(),
             publish.routeRefreshMillis()),
         new TelemetryConfig(false, "127.0.0.1", 0));
+  }
+
+  private static RoutingConfig routing(Path file) {
+    RoutingConfig routing = RoutingConfig.defaults();
+    return new RoutingConfig(
+        routing.keys(),
+        Optional.of(new WatchedFile(file, RULES_POLL_MILLIS)),
+        routing.hotspots(),
+        routing.learntNames(),
+        routing.hotspotsTopic(),
+        routing.publicKeysFile(),
+        routing.rerouteAfterSeconds());
   }
 }

@@ -39,10 +39,10 @@ final class ProcessDisk implements Disk {
   }
 
   @Override
-  public byte[] read(Path path) throws IOException {
+  public byte[] read(Path path, int most) throws IOException {
     enter("disk read");
     SimulatedFile file = disk.names.get(path);
-    byte[] bytes = new byte[file.size()];
+    byte[] bytes = new byte[Math.min(most, file.size())];
     file.read(ByteBuffer.wrap(bytes), 0);
     return bytes;
   }

@@ -1,5 +1,7 @@
 package org.traceetl.perf.simulate.agent;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
@@ -19,6 +21,7 @@ import org.traceetl.perf.simulate.world.World;
  * scheduler, and return at once.
  */
 public final class SimulatedAgent {
+  private static final int USUAL_QUEUES = 2;
   private static final long RESTART_NANOS = TimeUnit.SECONDS.toNanos(2);
   private static final long NETWORK_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
   private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -63,6 +66,13 @@ public final class SimulatedAgent {
     this.config = config;
     this.brokers = brokers;
     disk = new SimulatedDisk(world);
+    route(USUAL_QUEUES);
+  }
+
+  /** Changes the agent's routing file: the number of queues of each application. */
+  public void route(int queues) {
+    byte[] rules = ("queues-per-application: " + queues + "\n").getBytes(UTF_8);
+    config.routing().file().ifPresent(file -> disk.replace(file.path(), rules));
   }
 
   public SimulatedDisk disk() {

@@ -2,6 +2,7 @@ package org.traceetl.perf.simulate.agent;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
@@ -41,6 +42,14 @@ public final class SimulatedDisk {
   /** Returns the disk as a process uses it. */
   public Disk of(Process process) {
     return new ProcessDisk(this, process);
+  }
+
+  /** Replaces a file, as an operator does; it survives a power loss. */
+  public void replace(Path path, byte[] content) {
+    SimulatedFile file = new SimulatedFile();
+    file.write(ByteBuffer.wrap(content), 0, content.length);
+    file.endForce(file.beginForce());
+    names.replace(path, file);
   }
 
   /** Fills the disk with other data, or deletes them. */

@@ -90,6 +90,12 @@ final class SimulatedNames {
     change(new Change(from, to, get(from)));
   }
 
+  /** Leads a name to another file, also after a power loss. */
+  void replace(Path path, SimulatedFile file) {
+    cached.put(path, file);
+    onDisk.put(path, file);
+  }
+
   private void change(Change change) {
     change.applyTo(cached);
     unforced.add(change);

@@ -111,7 +111,7 @@ final class SimulatedAgentTest {
       return;
     }
     SimulatedAgent agent = agents.get(random.nextInt(agents.size()));
-    int kind = random.nextInt(8);
+    int kind = random.nextInt(9);
     long lasts = (1 + random.nextLong(20)) * SECOND;
     switch (kind) {
       case 0, 1 -> {
@@ -134,6 +134,7 @@ final class SimulatedAgentTest {
         agent.disk().failForces(true);
         world.after(lasts, () -> agent.disk().failForces(false));
       }
+      case 7 -> agent.route(random.nextInt(1, 5));
       default -> {
         brokers.bad(true);
         world.after(lasts, () -> brokers.bad(false));
