@@ -52,6 +52,9 @@ public final class SimulatedServer implements Scraper.Target {
   /** Null before the first start. */
   private Process process;
 
+  /** The process that received SIGTERM last; null before. */
+  private Process draining;
+
   /** Null before the process has assembled them. */
   private ServerComponents running;
 
@@ -125,24 +128,31 @@ public final class SimulatedServer implements Scraper.Target {
     }
   }
 
-  /** Ends the process in order, as SIGTERM. Does not wait. */
+  /**
+   * Ends the process in order, as SIGTERM. Does not wait. A second signal has no effect, because a
+   * JVM runs its shutdown hooks once.
+   */
   public void drain() {
+    if (process == draining) {
+      return;
+    }
     if (running == null || !alive()) {
       kill();
       return;
     }
-    Process draining = process;
+    draining = process;
+    Process ending = process;
     ServerComponents components = running;
-    draining.start(
+    ending.start(
         "shutdown",
         () -> {
           components.components().drain(config.drainWithin());
           // The port closes before the components.
-          if (process == draining) {
+          if (process == ending) {
             running = null;
           }
           components.close();
-          world.after(0, draining::kill);
+          world.after(0, ending::kill);
         });
   }
 
