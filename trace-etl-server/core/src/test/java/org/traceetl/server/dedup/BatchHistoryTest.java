@@ -3,6 +3,7 @@ package org.traceetl.server.dedup;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.common.primitives.Longs;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -534,5 +535,41 @@ class BatchHistoryTest {
 
   private boolean first(long agent, long epoch, long sequence) {
     return history.isFirst(agent, 0, epoch, sequence, 0);
+  }
+
+  @Test
+  void agentsWhoseHashesCollideAreDistinct() {
+    BatchHistory colliding = new BatchHistory(1 << 20);
+    long mix = 0x9E37_79B9_7F4A_7C15L;
+    long inverse = mix;
+    for (int i = 0; i < 5; i++) {
+      inverse *= 2 - mix * inverse;
+    }
+    // The hash is the upper half of ((high * mix) ^ low) * mix.
+    long low = 5;
+    long nextLow = ((mix ^ low) + inverse) ^ mix;
+    long otherLow = (mix ^ low) ^ (2 * mix);
+
+    assertThat(colliding.isFirst(1, low, 1, 0, 0)).isTrue();
+    assertThat(colliding.isFirst(1, nextLow, 1, 0, 0)).isTrue();
+    assertThat(colliding.isFirst(2, otherLow, 1, 0, 0)).isTrue();
+    assertThat(colliding.agents()).isEqualTo(3);
+    assertThat(colliding.isFirst(1, low, 1, 0, 0)).isFalse();
+    assertThat(colliding.isFirst(1, nextLow, 1, 0, 0)).isFalse();
+    assertThat(colliding.isFirst(2, otherLow, 1, 0, 0)).isFalse();
+  }
+
+  @Test
+  void theOnlyAgentIsForgottenAndAnotherOneFollows() {
+    BatchHistory forgetting = new BatchHistory(1 << 20);
+    forgetting.isFirst(1, 1, 1, 0, 0);
+    for (long hour = 1; hour <= 27; hour++) {
+      forgetting.forgetSilent(Duration.ofHours(hour).toMillis());
+    }
+    assertThat(forgetting.agents()).isZero();
+    assertThat(forgetting.lastHeardFirst()).isEmpty();
+
+    assertThat(forgetting.isFirst(1, 1, 1, 0, Duration.ofHours(28).toMillis())).isTrue();
+    assertThat(forgetting.agents()).isEqualTo(1);
   }
 }

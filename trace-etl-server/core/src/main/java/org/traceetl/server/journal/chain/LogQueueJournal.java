@@ -312,6 +312,13 @@ public final class LogQueueJournal implements QueueJournal {
               + chain
               + "; what differs is read again");
     }
+    if (chain.sure() && !recovered.reader().chain().sure()) {
+      // A snapshot would say that the counts before are complete, and no reader would miss them.
+      throw new IOException(
+          "The journal of queue "
+              + queueLog.queue()
+              + " no longer has its beginning or a snapshot, so its state cannot be read");
+    }
     long at = reader.next();
     RecordHeader header = header(RecordKind.SNAPSHOT, chain.number(), at, chain.to());
     QueueImage image = recovered.state().image();

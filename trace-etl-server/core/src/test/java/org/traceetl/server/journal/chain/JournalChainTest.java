@@ -5,9 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.traceetl.server.journal.RecordRejection;
+import org.traceetl.server.journal.format.ChunkFormat;
 import org.traceetl.server.journal.format.LogRecord;
 import org.traceetl.server.journal.format.RecordHeader;
 import org.traceetl.server.journal.format.RecordKind;
+import org.traceetl.server.window.QueueId;
 
 /** Tests the rules that only faulty writers violate, and those that begin a chain. */
 class JournalChainTest {
@@ -122,5 +124,32 @@ class JournalChainTest {
     assertThat(offer(window(OTHER, leap, 1, 700, 800))).isNull();
     assertThat(chain.sure()).isFalse();
     assertThat(chain.nextEpoch(0)).isEqualTo(leap + 2);
+  }
+
+  @Test
+  void aSnapshotOfAnotherStateDoesNotCount() {
+    ownerWithOneWindow();
+
+    assertThat(offer(snapshot(OTHER, 1, 1, 42, 10), 42)).isEqualTo(RecordRejection.OUT_OF_CHAIN);
+    assertThat(offer(snapshot(ONE, 1, 2, 42, 10), 42)).isEqualTo(RecordRejection.OUT_OF_CHAIN);
+    assertThat(offer(snapshot(ONE, 1, 1, 42, 11), 42)).isEqualTo(RecordRejection.OUT_OF_CHAIN);
+    assertThat(offer(snapshot(ONE, 1, 1, 42, 10), 42)).isNull();
+  }
+
+  @Test
+  void onlyAStepOfOneWholeMessageIsAStep() {
+    ChunkFormat format = new ChunkFormat("trace-spans", new QueueId("broker-a", 0), 8);
+    StepOverRecord step = StepOverRecord.over(7, new byte[] {1}, "");
+    RecordHeader header = step.header(ONE, 5);
+    byte[] whole = format.write(header, step.payload()).getFirst();
+
+    assertThat(StepOverRecord.read(whole, format)).isEqualTo(step);
+    assertThat(StepOverRecord.read(format.write(header, new byte[3]).getFirst(), format)).isNull();
+    assertThat(StepOverRecord.read(format.write(header, new byte[9]).getFirst(), format)).isNull();
+    assertThat(StepOverRecord.read(format.write(claim(ONE, 1), new byte[4]).getFirst(), format))
+        .isNull();
+    assertThat(step.isOver(7, new byte[] {1})).isTrue();
+    assertThat(step.isOver(7, new byte[] {2})).isFalse();
+    assertThat(step.isOver(8, new byte[] {1})).isFalse();
   }
 }

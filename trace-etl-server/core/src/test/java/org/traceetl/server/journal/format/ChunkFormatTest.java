@@ -10,6 +10,7 @@ import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.UUID;
+import java.util.function.Consumer;
 import java.util.zip.CRC32C;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
@@ -117,6 +118,36 @@ public class ChunkFormatTest {
     ChunkFormat neighbour = new ChunkFormat("trace-spans", new QueueId("broker-a", 4), 4);
     assertThat(neighbour.rejection(message)).isEqualTo(RecordRejection.FOREIGN);
     assertThat(neighbour.rejection(ofVersion(2, message))).isEqualTo(RecordRejection.FOREIGN);
+  }
+
+  @Test
+  void aChunkThatNoRecordCanHaveIsMalformed() {
+    byte[] message = format.write(HEADER, new byte[] {1}).getFirst();
+    for (Consumer<ByteBuffer> fault :
+        List.<Consumer<ByteBuffer>>of(
+            buffer -> buffer.put(5, (byte) 0),
+            buffer -> buffer.put(5, (byte) 6),
+            buffer -> buffer.putShort(6, (short) 1),
+            buffer -> buffer.putShort(8, (short) (ChunkFormat.MAX_CHUNKS + 1)))) {
+      ByteBuffer changed = ByteBuffer.wrap(message.clone());
+      fault.accept(changed);
+      assertThat(format.rejection(checked(changed.array()))).isEqualTo(RecordRejection.MALFORMED);
+    }
+    byte[] large = Arrays.copyOf(message, ChunkFormat.HEADER_BYTES + (1 << 20) + 1);
+    assertThat(format.rejection(checked(large))).isEqualTo(RecordRejection.MALFORMED);
+  }
+
+  @Test
+  void chunksOfOneHeaderAndOtherSizesAreNotJoined() {
+    byte[] payload = new byte[9];
+    ChunkFormat smaller = new ChunkFormat("trace-spans", new QueueId("broker-a", 3), 2);
+    List<LogRecord> records =
+        assemble(
+            List.of(
+                format.write(HEADER, payload).getFirst(), smaller.write(HEADER, payload).get(1)));
+
+    assertThat(records).isEmpty();
+    assertThat(counters.rejections(RecordRejection.TORN)).isEqualTo(2);
   }
 
   @Test
