@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Runs the simulation with a mutant in JVMs of its own, one seed after the other, until a check
+ * Runs the simulation with a mutant in a JVM of its own, one seed after the other, until a check
  * fails or a limit is reached.
  */
 final class Trial {
@@ -18,6 +18,7 @@ final class Trial {
       List.of(
           "-Xmx768m",
           "-XX:+UseSerialGC",
+          "-Djdk.trackAllThreads=false",
           "--add-opens",
           "java.base/java.lang=ALL-UNNAMED",
           "--enable-native-access=ALL-UNNAMED",
@@ -56,47 +57,43 @@ final class Trial {
         return TrialResult.broken(limits.firstSeed(), e.getMessage(), 0, since(beganNanos));
       }
     }
-    double hours = 0;
-    for (int i = 0; i < limits.seeds(); i++) {
-      long seed = limits.firstSeed() + i;
-      Duration left = limits.wallLimit().minus(since(beganNanos));
-      Path output = workFolder.resolve(name).resolve("seed-" + seed + ".log");
-      Files.createDirectories(output.getParent());
-      Process process = start(seed, classes, output);
-      boolean ended = process.waitFor(Math.max(0, left.toMillis()), TimeUnit.MILLISECONDS);
-      if (!ended) {
-        process.destroyForcibly().waitFor();
-        return TrialResult.notFound(
-            i, "no failed check until the time limit", hours, since(beganNanos));
-      }
-      SimulationOutput said = SimulationOutput.of(Files.readString(output));
-      hours += said.hours().orElse(limits.hours());
-      switch (process.exitValue()) {
-        case 0 -> {}
-        case SimulationOutput.CHECK_FAILED -> {
-          return said.failedCheck().isEmpty()
-              ? TrialResult.broken(
-                  seed, "exit code 1 without a failed check", hours, since(beganNanos))
-              : TrialResult.found(seed, said.failedCheck().get(), hours, since(beganNanos));
-        }
-        default -> {
-          String how = "the simulation ended with exit code " + process.exitValue();
-          return TrialResult.broken(seed, how + ": " + said.lastLine(), hours, since(beganNanos));
-        }
-      }
+    Path output = Files.createDirectories(workFolder.resolve(name)).resolve("output.log");
+    Process process = start(classes, output);
+    boolean ended;
+    try {
+      ended = process.waitFor(limits.wallLimit().toMillis(), TimeUnit.MILLISECONDS);
+    } finally {
+      process.destroyForcibly();
     }
-    return TrialResult.notFound(limits.seeds(), "no failed check", hours, since(beganNanos));
+    process.waitFor();
+    SimulationOutput said = SimulationOutput.of(Files.readString(output));
+    Duration wall = since(beganNanos);
+    if (!ended) {
+      return TrialResult.notFound(
+          said.ends().size(), "no failed check until the time limit", said.hours(), wall);
+    }
+    int exitCode = process.exitValue();
+    if (exitCode == 0) {
+      return TrialResult.notFound(said.ends().size(), "no failed check", said.hours(), wall);
+    }
+    long seed = said.ends().isEmpty() ? limits.firstSeed() : said.ends().getLast().seed();
+    return exitCode == SimulationOutput.CHECK_FAILED && said.failedCheck().isPresent()
+        ? TrialResult.found(seed, said.failedCheck().get(), said.hours(), wall)
+        : TrialResult.broken(
+            seed, "exit code " + exitCode + ": " + said.lastLine(), said.hours(), wall);
   }
 
-  private Process start(long seed, Path classes, Path output) throws IOException {
+  private Process start(Path classes, Path output) throws IOException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(JVM_OPTIONS);
     command.add("-cp");
     command.add(classes + File.pathSeparator + System.getProperty("java.class.path"));
     command.add(limits.simulation());
-    command.add("--seed=" + seed);
+    command.add("--seed=" + limits.firstSeed());
+    command.add("--runs=" + limits.seeds());
     command.add("--hours=" + limits.hours());
+    command.add("--shrink-for=0s");
     return new ProcessBuilder(command)
         .redirectErrorStream(true)
         .redirectOutput(output.toFile())

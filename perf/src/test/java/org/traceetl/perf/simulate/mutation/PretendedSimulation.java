@@ -5,21 +5,34 @@ import org.traceetl.server.journal.JournalTiming;
 
 /** A main class that finds mutant 2 with seed 3, crashes with seed 100, and never ends with 200. */
 final class PretendedSimulation {
+  private static final Duration LEASE = Duration.ofSeconds(1);
+
   private PretendedSimulation() {}
 
   public static void main(String... arguments) throws InterruptedException {
-    long seed = Long.parseLong(arguments[0].substring("--seed=".length()));
+    long first = number(arguments[0]);
+    for (long seed = first; seed < first + number(arguments[1]); seed++) {
+      run(seed);
+    }
+  }
+
+  private static long number(String argument) {
+    return Long.parseLong(argument.substring(argument.indexOf('=') + 1));
+  }
+
+  private static void run(long seed) throws InterruptedException {
     if (seed == 100) {
-      throw new IllegalStateException("the simulation is wrong");
+      System.out.println("FAILED: the simulation cannot continue: it is wrong");
+      System.exit(1);
     }
     if (seed == 200) {
       Thread.sleep(Long.MAX_VALUE);
     }
-    long lease = 1_000_000_000;
-    JournalTiming timing = new JournalTiming(null, null, Duration.ofNanos(lease), null);
-    System.out.println("hours=0.5");
-    if (seed >= 3 && timing.waitNanos() < lease) {
-      System.out.println("FAILED queue a/1 is shown by server-1 and server-2");
+    JournalTiming timing = new JournalTiming(null, null, LEASE, null);
+    boolean fails = seed >= 3 && timing.waitNanos() < LEASE.toNanos();
+    System.out.println("seed=" + seed + " outcome=" + (fails ? "failed" : "passed") + " hours=0.5");
+    if (fails) {
+      System.out.println("FAILED: queue a/1 is shown by server-1 and server-2");
       System.exit(1);
     }
   }
