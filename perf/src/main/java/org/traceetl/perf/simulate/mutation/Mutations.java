@@ -53,6 +53,13 @@ public final class Mutations implements Callable<Integer> {
   private long firstSeed = 1;
 
   @Option(
+      names = "--simulate",
+      split = " ",
+      paramLabel = "OPTION",
+      description = "Further options of bin/simulate, such as \"--rate=20 --queues=4\".")
+  private List<String> options = List.of();
+
+  @Option(
       names = "--time-limit",
       paramLabel = "SECONDS",
       description = "Most seconds for each fault (default: ${DEFAULT-VALUE}).")
@@ -106,7 +113,8 @@ public final class Mutations implements Callable<Integer> {
   private int run(List<Mutant> mutants, PrintWriter out) throws IOException, InterruptedException {
     Trial trial =
         new Trial(
-            new Trial.Limits(simulation, hours, firstSeed, seeds, Duration.ofSeconds(wallSeconds)),
+            new Trial.Limits(
+                simulation, hours, firstSeed, seeds, options, Duration.ofSeconds(wallSeconds)),
             work.toAbsolutePath());
     out.printf("| number | fault | found | seed | check | simulated | wall |%n");
     out.printf("|--:|---|---|--:|---|--:|--:|%n");

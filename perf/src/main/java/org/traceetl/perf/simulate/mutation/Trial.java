@@ -28,9 +28,16 @@ final class Trial {
    * @param simulation main class of the simulation
    * @param hours simulated by each seed
    * @param firstSeed the next ones follow it
+   * @param options further ones of the simulation
    * @param wallLimit of all seeds of a mutant
    */
-  record Limits(String simulation, double hours, long firstSeed, int seeds, Duration wallLimit) {}
+  record Limits(
+      String simulation,
+      double hours,
+      long firstSeed,
+      int seeds,
+      List<String> options,
+      Duration wallLimit) {}
 
   private final Limits limits;
   private final Path workFolder;
@@ -94,6 +101,7 @@ final class Trial {
     command.add("--runs=" + limits.seeds());
     command.add("--hours=" + limits.hours());
     command.add("--shrink-for=0s");
+    command.addAll(limits.options());
     return new ProcessBuilder(command)
         .redirectErrorStream(true)
         .redirectOutput(output.toFile())

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.perf.simulate.mutation.TrialResult.Verdict;
@@ -52,7 +53,8 @@ final class TrialTest {
 
   private Trial trial(long firstSeed, int seeds, Duration wallLimit) {
     return new Trial(
-        new Trial.Limits(PretendedSimulation.class.getName(), 1, firstSeed, seeds, wallLimit),
+        new Trial.Limits(
+            PretendedSimulation.class.getName(), 1, firstSeed, seeds, List.of(), wallLimit),
         folder);
   }
 
