@@ -43,10 +43,19 @@ public final class Scraper {
    * An answer to a scrape.
    *
    * @param process name of the process, which no earlier one had
+   * @param nanos when it was given
    * @param current whether the page may still be shown
    * @param bytes the page in Prometheus' text format
    */
-  public record Answer(String process, BooleanSupplier current, byte[] bytes) {}
+  public record Answer(String process, long nanos, BooleanSupplier current, byte[] bytes) {
+    /** An answer of this instant is in sight, whatever the server says later. */
+    private boolean isInSight(long nowNanos) {
+      return nowNanos - nanos <= INSTANT_NANOS || current.getAsBoolean();
+    }
+  }
+
+  /** Answers within this time are of one instant: it takes turns of threads, but no message. */
+  private static final long INSTANT_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
 
   private static final long INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(15);
 
@@ -145,8 +154,7 @@ public final class Scraper {
     scrapes++;
     SortedMap<String, Scraped> now = new TreeMap<>();
     for (Answer answer : answers) {
-      // Pages that took longer are read at another instant than those of other servers.
-      if (answer != null && answer.current().getAsBoolean()) {
+      if (answer != null && answer.isInSight(world.nanos())) {
         now.put(answer.process(), read(answer));
       }
     }

@@ -171,14 +171,14 @@ public final class SimulatedServer implements Scraper.Target {
     };
   }
 
-  private static Optional<Scraper.Answer> answer(
-      String process, ServerComponents scraped, boolean whole) {
+  private Optional<Scraper.Answer> answer(String unique, ServerComponents scraped, boolean whole) {
     try {
       PagesFeature pages = scraped.components().of(PagesFeature.class).getFirst();
       Page page = whole ? pages.page(PLAIN_TEXT) : pages.pages().page(PLAIN_TEXT, MOST_RENDERING);
       var bytes = new ByteArrayOutputStream(Math.toIntExact(page.bytes()));
       page.writeTo(bytes);
-      return Optional.of(new Scraper.Answer(process, page::current, bytes.toByteArray()));
+      return Optional.of(
+          new Scraper.Answer(unique, world.nanos(), page::current, bytes.toByteArray()));
     } catch (TimeoutException | IllegalStateException e) {
       return Optional.empty(); // a 503
     } catch (InterruptedException e) {

@@ -7,18 +7,26 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.traceetl.perf.simulate.world.Timeline;
+import org.traceetl.perf.simulate.world.World;
 
 class ScraperTest {
   private final List<String> failures = new ArrayList<>();
+  private final World world = new World(1, new Timeline(1, null));
   private final Map<String, String> pages = new TreeMap<>();
-  private final Scraper scraper = new Scraper(null, this::targets, failures::add);
+  private final Scraper scraper = new Scraper(world, this::targets, failures::add);
+
+  private long answeredNanos;
+  private boolean isCurrent = true;
 
   private List<Scraper.Target> targets() {
     List<Scraper.Target> targets = new ArrayList<>();
     pages.forEach((process, page) -> {
       byte[] bytes = page.getBytes(UTF_8);
-      targets.add(whole -> () -> new Scraper.Answer(process, () -> true, bytes));
+      targets.add(
+          whole -> () -> new Scraper.Answer(process, answeredNanos, () -> isCurrent, bytes));
     });
     return targets;
   }
@@ -70,6 +78,21 @@ class ScraperTest {
     scrape("one", calls(0, "3") + calls(0, "3"), "two", calls(0, "3") + calls(1, "3"));
 
     assertThat(failures).containsExactly("Queue a/0 is shown by one and two");
+  }
+
+  @Test
+  void pageOfAnEarlierInstantIsInSightWhileItIsCurrent() throws InterruptedException {
+    answeredNanos = -TimeUnit.MILLISECONDS.toNanos(1);
+    scrape("one", calls(0, "3"));
+    assertThat(scraper.lastPages()).hasSize(1);
+
+    isCurrent = false;
+    scrape("one", calls(0, "3"));
+    assertThat(scraper.lastPages()).isEmpty();
+
+    answeredNanos = 0;
+    scrape("one", calls(0, "3"));
+    assertThat(scraper.lastPages()).hasSize(1);
   }
 
   @Test
