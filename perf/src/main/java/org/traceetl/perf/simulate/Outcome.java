@@ -12,6 +12,7 @@ import java.util.stream.Collectors;
  * @param failures what did not hold; empty if the run passed
  * @param hash of all that happened
  * @param simulatedMillis until the end, or until the first failure was found
+ * @param longestQuietNanos from a quiet point until all was visible
  * @param faults begun, by kind
  * @param timeline what happened last, by time
  */
@@ -22,6 +23,7 @@ public record Outcome(
     long simulatedMillis,
     Duration wall,
     long spans,
+    long longestQuietNanos,
     SortedMap<String, Integer> faults,
     List<String> timeline) {
   public boolean passed() {
@@ -30,7 +32,8 @@ public record Outcome(
 
   /** Returns the same outcome of an equivalent plan. */
   Outcome of(Plan other) {
-    return new Outcome(other, failures, hash, simulatedMillis, wall, spans, faults, timeline);
+    return new Outcome(
+        other, failures, hash, simulatedMillis, wall, spans, longestQuietNanos, faults, timeline);
   }
 
   /** Returns one line of {@code name=value}. */
@@ -39,7 +42,7 @@ public record Outcome(
     return String.format(
         Locale.ROOT,
         "seed=%d outcome=%s hours=%.2f wall_seconds=%.1f simulated_seconds_per_second=%.0f spans=%d"
-            + " spans_per_second=%.0f faults=%d hash=%s",
+            + " spans_per_second=%.0f faults=%d longest_quiet_seconds=%.0f hash=%s",
         plan.seed(),
         passed() ? "passed" : "failed",
         simulatedMillis / 3.6e6,
@@ -48,6 +51,7 @@ public record Outcome(
         spans,
         spans / seconds,
         faults.values().stream().mapToInt(Integer::intValue).sum(),
+        longestQuietNanos / 1e9,
         hash);
   }
 

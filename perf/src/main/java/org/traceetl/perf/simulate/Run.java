@@ -66,6 +66,7 @@ public final class Run {
         TimeUnit.NANOSECONDS.toMillis(world.nanos()),
         Duration.ofNanos(System.nanoTime() - startNanos),
         installation.spans(),
+        scenario.longestQuietNanos(),
         scenario.begun(),
         timeline.notes().stream().map(Timeline.Note::toString).toList());
   }

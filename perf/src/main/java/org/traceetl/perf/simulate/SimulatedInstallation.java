@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -57,6 +58,9 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
 
   /** Programs that run, or start again if they end. */
   private final Set<Target> wanted = new TreeSet<>();
+
+  /** Errors of the wall clocks of servers' hosts, in milliseconds. */
+  private final Map<Target, Long> steps = new TreeMap<>();
 
   SimulatedInstallation(World world, Plan plan, Consumer<String> failures) {
     this.world = world;
@@ -138,7 +142,6 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
 
   private void healProcess(Target program) {
     resume(program);
-    drift(program, 0);
     start(program);
   }
 
@@ -227,9 +230,18 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
       }
       case SERVER -> {
         wanted.add(target);
-        server(target).start();
+        startServer(target);
       }
       default -> cluster.start(target.toString());
+    }
+  }
+
+  private void startServer(Target target) {
+    SimulatedServer server = server(target);
+    if (!server.alive()) {
+      server.start();
+      // Its host keeps the wrong time.
+      server.process().stepClock(steps.getOrDefault(target, 0L));
     }
   }
 
@@ -265,7 +277,10 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   public void stepClock(Target target, long millis) {
     switch (target.role()) {
       case AGENT -> agent(target).stepClock(millis);
-      case SERVER -> withServer(target, process -> process.stepClock(millis));
+      case SERVER -> {
+        steps.merge(target, millis, Long::sum);
+        withServer(target, process -> process.stepClock(millis));
+      }
       default -> cluster.stepClock(target.toString(), millis);
     }
   }

@@ -67,6 +67,7 @@ final class ShrinkerTest {
         plan.schedule().endMillis(),
         Duration.ZERO,
         0,
+        0,
         new TreeMap<>(),
         Collections.emptyList());
   }

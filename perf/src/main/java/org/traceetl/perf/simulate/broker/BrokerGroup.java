@@ -192,7 +192,7 @@ final class BrokerGroup {
     for (SimulatedConsumer consumer : replica.members.consumers(group)) {
       boolean lost =
           conditions.happens(Misbehaviour.LOST_NOTICE)
-              || wire.isCut(replica.address, consumer.processName());
+              || wire.isCut(replica.address, consumer.host());
       if (!lost) {
         world.after(conditions.latencyNanos(), consumer::membersChanged);
       }

@@ -105,7 +105,7 @@ final class Client {
   private SortedMap<String, Route> ask(long timeoutNanos)
       throws RemotingException, InterruptedException {
     process.enter("route");
-    if (!wire.isOpen(process.name(), NameServer.NODE)) {
+    if (!wire.isOpen(process.host(), NameServer.NODE)) {
       process.world().sleep(timeoutNanos == 0 ? ROUTE_TIMEOUT_NANOS : timeoutNanos);
       throw new RemotingConnectException(NameServer.NODE);
     }

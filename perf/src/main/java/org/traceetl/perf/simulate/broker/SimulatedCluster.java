@@ -193,7 +193,7 @@ public final class SimulatedCluster {
   }
 
   /**
-   * Drops what one node sends to another: a process by its name, a broker with all its replicas,
+   * Drops what one node sends to another: a process by its host, a broker with all its replicas,
    * {@code name-server} or {@code controllers}.
    */
   public void cut(String from, String to) {

@@ -116,8 +116,8 @@ final class SimulatedConsumer implements SpanConsumer {
     return id;
   }
 
-  String processName() {
-    return client.process.name();
+  String host() {
+    return client.process.host();
   }
 
   /** Returns whether its connections are open. */

@@ -17,7 +17,7 @@ import org.traceetl.perf.simulate.world.Process;
 import org.traceetl.perf.simulate.world.World;
 
 /**
- * The network between processes, brokers, name server and controllers. Nodes are processes by name,
+ * The network between processes, brokers, name server and controllers. Nodes are processes by host,
  * brokers by address. The exceptions are those of NettyRemotingClient (RocketMQ 5.3).
  */
 final class Wire {
@@ -90,7 +90,7 @@ final class Wire {
       throws RemotingException, InterruptedException {
     Replica to = at(address);
     Conditions conditions = to.group.conditions();
-    if (isCut(from.name(), address)
+    if (isCut(from.host(), address)
         || to.group.isSilent(to)
         || conditions.happens(Misbehaviour.LOST_REQUEST)) {
       throw timeout(address, timeoutNanos, timeoutNanos);
@@ -140,7 +140,7 @@ final class Wire {
 
   /** Returns how long an answer takes; very long if it is lost. */
   private long answerNanos(Conditions conditions, String address, Process from) {
-    if (isCut(address, from.name()) || conditions.happens(Misbehaviour.LOST_ANSWER)) {
+    if (isCut(address, from.host()) || conditions.happens(Misbehaviour.LOST_ANSWER)) {
       return Long.MAX_VALUE;
     }
     long late =
@@ -168,7 +168,7 @@ final class Wire {
   <T> void post(Process from, String address, Reply.Request<T> request, Outcome<T> outcome) {
     Replica to = at(address);
     Conditions conditions = to.group.conditions();
-    if (isCut(from.name(), address) || conditions.happens(Misbehaviour.LOST_REQUEST)) {
+    if (isCut(from.host(), address) || conditions.happens(Misbehaviour.LOST_REQUEST)) {
       return;
     }
     if (!to.isUp()) {

@@ -61,6 +61,12 @@ public final class Process {
     return name;
   }
 
+  /** Returns the name of its host: its own name without the number of its start. */
+  public String host() {
+    int dot = name.lastIndexOf('.');
+    return dot < 0 ? name : name.substring(0, dot);
+  }
+
   public World world() {
     return world;
   }
