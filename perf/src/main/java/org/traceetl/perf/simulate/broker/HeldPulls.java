@@ -64,7 +64,8 @@ final class HeldPulls {
     List<Held> ready = new ArrayList<>(pulls.size());
     for (Iterator<Held> each = pulls.iterator(); each.hasNext(); ) {
       Held pull = each.next();
-      if (store.max(pull.queue()) != pull.offset() || pull.untilNanos() <= world.nanos()) {
+      // A pull beyond the end, after messages were lost, waits until its time is over.
+      if (store.max(pull.queue()) > pull.offset() || pull.untilNanos() <= world.nanos()) {
         each.remove();
         ready.add(pull);
       }

@@ -169,6 +169,11 @@ final class MessageStore {
     confirmed = Math.min(confirmed, end());
   }
 
+  /** Loses a queue's messages from an offset, and all that were stored after that one. */
+  void loseFrom(LogQueue queue, long offset) {
+    cutTo(list(queue).get(offset).place());
+  }
+
   /** Loses the messages that were stored after a time. */
   void loseAfter(long storedNanos) {
     long place = end();

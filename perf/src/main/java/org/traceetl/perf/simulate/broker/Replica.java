@@ -302,6 +302,12 @@ final class Replica {
     copied[number] = store.end();
   }
 
+  /** Loses a queue's messages from an offset, and all that were stored after that one. */
+  void loseFrom(LogQueue queue, long offset) {
+    store.loseFrom(queue, offset);
+    copied[number] = store.end();
+  }
+
   void start() {
     up = true;
     startedAt = world.nanos();

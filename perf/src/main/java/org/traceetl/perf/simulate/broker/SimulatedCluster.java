@@ -148,6 +148,11 @@ public final class SimulatedCluster {
         });
   }
 
+  /** Lets a broker lose a queue's messages from an offset, as a machine restored from a copy. */
+  void loseFrom(String broker, String topic, int queue, long offset) {
+    at(broker, group -> group.master().loseFrom(topics.queue(topic, queue), offset));
+  }
+
   /** Starts all replicas of a broker that do not run. */
   public void start(String broker) {
     at(broker, group -> group.replicas().forEach(group::start));

@@ -76,6 +76,13 @@ abstract class BrokerConformance {
 
   abstract String decisionsTopic();
 
+  abstract void stopBroker();
+
+  abstract void startBroker() throws Exception;
+
+  /** Loses a queue's messages of the spans' topic from an offset. */
+  abstract void loseFrom(int queue, long offset);
+
   private void await(Condition condition) throws Exception {
     long startMillis = unixMillis();
     while (!condition.holds()) {
@@ -456,6 +463,57 @@ abstract class BrokerConformance {
       member.take(1);
       assertThat(resumed.test(0)).isTrue();
       assertThat(resumed.test(0)).isFalse();
+    });
+  }
+
+  @Test
+  void offsetsOfLostMessagesAreUsedAgain() throws Exception {
+    onConsumer((member, spans) -> {
+      for (int i = 0; i < 5; i++) {
+        spans.append(bytes("m" + i));
+      }
+      member.take(5);
+      loseFrom(2, 3);
+      awaitEnd(spans, 3);
+      assertThat(member.consumer.offsets().message(queue(2), 3)).isNull();
+
+      for (int i = 3; i < 6; i++) {
+        assertThat(spans.append(bytes("n" + i))).isEqualTo(i);
+      }
+
+      // The client's pull was already after the lost messages, and skips their replacements.
+      MessageExt next = member.take(1).getFirst();
+      assertThat(next.getQueueOffset()).isEqualTo(5);
+      assertThat(member.consumer.offsets().message(queue(2), 4).getBody()).isEqualTo(bytes("n4"));
+    });
+  }
+
+  @Test
+  void aPullContinuesAfterARestartAsResumed() throws Exception {
+    onConsumer((member, spans) -> {
+      spans.append(bytes("a"));
+      member.take(1);
+      LongPredicate resumed = member.consumer.resumedPulls(queue(2));
+      stopBroker();
+      try {
+        assertThatThrownBy(() -> spans.append(bytes("x"))).isInstanceOf(NoAnswerException.class);
+      } finally {
+        startBroker();
+      }
+
+      await(() -> {
+        try {
+          spans.append(bytes("b"));
+          return true;
+        } catch (IOException e) {
+          return false;
+        }
+      });
+
+      MessageExt next = member.take(1).getFirst();
+      assertThat(next.getBody()).isEqualTo(bytes("b"));
+      assertThat(next.getQueueOffset()).isEqualTo(1);
+      assertThat(resumed.test(1)).isTrue();
     });
   }
 

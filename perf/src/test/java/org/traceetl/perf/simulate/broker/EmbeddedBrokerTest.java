@@ -72,6 +72,21 @@ class EmbeddedBrokerTest extends BrokerConformance {
     return RocketMqTransport.start(publishing(rocketMq.namesrvAddress(), spans), spans);
   }
 
+  @Override
+  void stopBroker() {
+    rocketMq.stopBroker();
+  }
+
+  @Override
+  void startBroker() throws Exception {
+    rocketMq.startBroker();
+  }
+
+  @Override
+  void loseFrom(int queue, long offset) {
+    rocketMq.loseFrom(spans, queue, offset);
+  }
+
   static PublishConfig publishing(String nameServer, String topic) {
     return new PublishConfig(nameServer, topic, "agents", "", "", 3_000, 100, 5_000, 10_000);
   }

@@ -63,6 +63,21 @@ class SimulatedBrokerTest extends BrokerConformance {
   }
 
   @Override
+  void stopBroker() {
+    world.cluster().crash(broker());
+  }
+
+  @Override
+  void startBroker() {
+    world.cluster().start(broker());
+  }
+
+  @Override
+  void loseFrom(int queue, long offset) {
+    world.cluster().loseFrom(broker(), config().topic(), queue, offset);
+  }
+
+  @Override
   String broker() {
     return "broker-1";
   }

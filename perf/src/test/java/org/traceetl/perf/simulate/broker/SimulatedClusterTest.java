@@ -462,31 +462,78 @@ class SimulatedClusterTest {
     });
   }
 
+  private JournalLog spans(Process process) throws Exception {
+    BrokerLogs logs =
+        cluster
+            .brokers(process)
+            .logs(CONFIG, "trace-windows", Duration.ofSeconds(5), process.clocks());
+    logs.start();
+    return logs.open(SPANS.getTopic(), QUEUE);
+  }
+
   @Test
   void aPullContinuesAtTheNextMasterAsResumed() throws Exception {
     install(3);
     cases.run(() -> {
-      JournalLog journal = log(process("server-1"));
       Member member = new Member(process("server-2"));
-      BrokerLogs logs =
-          cluster
-              .brokers(process("server-1"))
-              .logs(CONFIG, "trace-windows", Duration.ofSeconds(5), process("x").clocks());
-      logs.start();
-      JournalLog spans = logs.open(SPANS.getTopic(), QUEUE);
+      JournalLog spans = spans(process("server-1"));
       append(spans, "a");
       seconds(5);
       assertThat(member.consumer.poll(10_000)).hasSize(1);
       assertThat(member.consumer.resumedPulls(SPANS).test(1)).isFalse();
 
       cluster.crash(BROKER);
-      append(journal, "any");
       append(spans, "b");
       seconds(30);
 
       List<MessageExt> messages = member.consumer.poll(60_000);
       assertThat(messages).extracting(MessageExt::getQueueOffset).containsExactly(1L);
       assertThat(member.consumer.resumedPulls(SPANS).test(1)).isTrue();
+    });
+  }
+
+  @Test
+  void aStuckPullIsRepeatedAfterItsTimeout() throws Exception {
+    install(1);
+    cases.run(() -> {
+      Member member = new Member(process("server-2"));
+      JournalLog spans = spans(process("server-1"));
+      seconds(5);
+      cluster.misbehave(BROKER, Misbehaviour.STUCK_PULL, 1, 0);
+      append(spans, "a");
+      assertThat(member.consumer.poll(10_000)).hasSize(1);
+      append(spans, "b");
+      assertThat(member.consumer.poll(20_000)).isEmpty();
+
+      cluster.heal();
+
+      assertThat(member.consumer.poll(20_000)).hasSize(1);
+      assertThat(member.consumer.resumedPulls(SPANS).test(1)).isTrue();
+    });
+  }
+
+  @Test
+  void aCancelledPullMayDeliverMessagesTwice() throws Exception {
+    install(1);
+    cases.run(() -> {
+      Member member = new Member(process("server-2"));
+      JournalLog spans = spans(process("server-1"));
+      append(spans, "a");
+      append(spans, "b");
+      seconds(5);
+      assertThat(member.consumer.poll(10_000)).hasSize(2);
+      seconds(1);
+      cluster.misbehave(BROKER, Misbehaviour.REPEATED_PULL, 1, 0);
+      member.consumer.seek(SPANS, 1, null);
+      assertThat(member.consumer.poll(10_000)).hasSize(1);
+      seconds(1);
+
+      append(spans, "c");
+      seconds(1);
+
+      List<MessageExt> twice = new ArrayList<>(member.consumer.poll(10_000));
+      twice.addAll(member.consumer.poll(10_000));
+      assertThat(twice).extracting(MessageExt::getQueueOffset).containsExactly(2L, 2L);
     });
   }
 
