@@ -311,6 +311,11 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   }
 
   @Override
+  public void route(Target agent, int queues) {
+    agent(agent).route(queues);
+  }
+
+  @Override
   public void slowDisk(Target agent, long millis) {
     agent(agent).disk().slow(TimeUnit.MILLISECONDS.toNanos(millis));
   }

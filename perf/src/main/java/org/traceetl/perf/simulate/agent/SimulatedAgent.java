@@ -66,12 +66,13 @@ public final class SimulatedAgent {
     this.config = config;
     this.brokers = brokers;
     disk = new SimulatedDisk(world);
-    route(USUAL_QUEUES);
+    route(0);
   }
 
-  /** Changes the agent's routing file: the number of queues of each application. */
+  /** Changes the agent's routing file: the number of queues of each application; 0: as usual. */
   public void route(int queues) {
-    byte[] rules = ("queues-per-application: " + queues + "\n").getBytes(UTF_8);
+    byte[] rules =
+        ("queues-per-application: " + (queues == 0 ? USUAL_QUEUES : queues) + "\n").getBytes(UTF_8);
     config.routing().file().ifPresent(file -> disk.replace(file.path(), rules));
   }
 

@@ -21,6 +21,7 @@ public final class Drawing {
   private static final long MIN_LAST_MILLIS = 50;
   private static final long MINUTE_MILLIS = Duration.ofMinutes(1).toMillis();
   private static final int MAX_OPERATIONS = 400;
+  private static final int MAX_QUEUES = 8;
   private static final int MAX_DRIFT_PPM = 5_000;
   private static final long MAX_REBALANCE_MILLIS = 20_000;
   private static final long RETENTION_MILLIS = Duration.ofMinutes(30).toMillis();
@@ -131,7 +132,7 @@ public final class Drawing {
   }
 
   private Fault ofOthers(long at, long lasts, long restMillis) {
-    return switch (random.nextInt(4)) {
+    return switch (random.nextInt(5)) {
       case 0 -> new Fault.Rebalance(at, lasts(Math.min(restMillis, MAX_REBALANCE_MILLIS)));
       // What is away for longer than the messages are kept loses them.
       case 1 ->
@@ -139,6 +140,7 @@ public final class Drawing {
               ? new Fault.Retention(at, broker(), RETENTION_MILLIS, 0)
               : new Fault.IndexAway(at, lasts(restMillis));
       case 2 -> new Fault.BadIndex(at, random.nextInt(10, 1_001), lasts);
+      case 3 -> new Fault.Routing(at, agent(), random.nextInt(1, MAX_QUEUES + 1), lasts);
       default -> new Fault.IndexAway(at, lasts(restMillis));
     };
   }

@@ -146,6 +146,19 @@ public sealed interface Fault {
     }
   }
 
+  /** The routing file of an agent changes the number of queues of each application. */
+  record Routing(long atMillis, Target target, int queues, long lastsMillis) implements Fault {
+    @Override
+    public void begin(Installation on) {
+      on.route(target, queues);
+    }
+
+    @Override
+    public void end(Installation on) {
+      on.route(target, 0);
+    }
+  }
+
   /** Flushes of a disk fail. */
   record FailedFlushes(long atMillis, Target target, long lastsMillis) implements Fault {
     @Override

@@ -42,6 +42,9 @@ public interface Installation {
   /** Fills the disk of an agent or broker. */
   void fillDisk(Target target, boolean full);
 
+  /** Changes an agent's routing file: the number of queues of each application; 0: as usual. */
+  void route(Target agent, int queues);
+
   /** Delays each operation of a disk; 0 ends it. */
   void slowDisk(Target agent, long millis);
 
