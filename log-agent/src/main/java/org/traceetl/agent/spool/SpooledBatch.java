@@ -48,7 +48,7 @@ public final class SpooledBatch {
 
   /** Returns whether a frame may have it; asserted where a frame is written and read. */
   boolean isValid() {
-    return agent.epoch() >= 1 && queue.id() >= 0 && sequence >= 0 && spans >= 0 && length >= 0;
+    return agent.epoch() >= 1 && queue.id() >= 0 && sequence >= 0 && spans >= 0;
   }
 
   /** Returns a copy with this body, to be written to another segment. */

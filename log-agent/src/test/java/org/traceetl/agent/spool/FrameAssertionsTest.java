@@ -121,6 +121,16 @@ final class FrameAssertionsTest extends SpoolFixture {
   }
 
   @Test
+  void aMergeRecordOfAnotherLengthDeletesNothing() throws IOException {
+    plant(FrameContent.BATCHES, batch(new AgentIdentity(7, 8, 1), A, 0, 1));
+    append(5, new FrameBuffer().putByte(FrameContent.MERGED), List.of());
+    openSpool();
+
+    assertThat(spool.takeRecovered()).hasSize(1);
+    assertThat(sample("spool_damaged_frames_total")).isEqualTo(1);
+  }
+
+  @Test
   void aSettledListOfAnotherBatchSettlesNothing() throws IOException {
     AgentIdentity run = new AgentIdentity(7, 8, 1);
     plant(FrameContent.BATCHES, batch(run, A, 0, 3), batch(run, A, 1, 4));

@@ -55,8 +55,6 @@ public final class LogQueueJournal implements QueueJournal {
   /** Numbers of the series that windows have defined: the next window has rows of these only. */
   private final BitSet series = new BitSet();
 
-  private final long schema;
-
   /** A window whose append has no known outcome; null if there is none. */
   private Unsettled unsettled;
 
@@ -75,7 +73,6 @@ public final class LogQueueJournal implements QueueJournal {
     this.epoch = reader.chain().epoch();
     lastMessages = recovered.state().lastMessages();
     QueueImage image = recovered.state().image();
-    schema = image.schema();
     for (int number = 0; number < image.slots(); number++) {
       series.set(number, image.definition(number) != null);
     }
@@ -148,7 +145,7 @@ public final class LogQueueJournal implements QueueJournal {
       throw contradiction(window, "must not end before the known place " + read.lastEnd());
     }
     int undefined = WindowInvariants.undefined(window, series::get);
-    if (window.schema() == schema && undefined >= 0) {
+    if (undefined >= 0) {
       throw contradiction(window, "must define series " + undefined + ", which has a row");
     }
     Draft draft =

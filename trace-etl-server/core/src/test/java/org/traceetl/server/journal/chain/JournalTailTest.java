@@ -168,8 +168,10 @@ class JournalTailTest {
 
     tail.observe(13);
     assertThat(tail.lag()).isZero();
-    owner.renew();
     tail.observe(11 + SECOND);
+    assertThat(tail.atEnd()).isTrue();
+    owner.renew();
+    tail.observe(11 + 2 * SECOND);
     assertThat(tail.lag()).isEqualTo(1);
     assertThat(tail.atEnd()).isFalse();
     tail.expectMore(20);

@@ -167,4 +167,13 @@ class LogInspectionTest {
         .contains("key=" + key.id() + " rejected=unauthenticated");
     assertThat(print(null, 9)).contains("key=unknown");
   }
+
+  @Test
+  void aLogWithoutItsBeginningStopsNoServer() throws Exception {
+    log.store(new byte[] {1});
+    log.store(new byte[] {2});
+    log.deleteBefore(1);
+
+    assertThat(print(null, 9)).endsWith("Servers can read it to its end.\n");
+  }
 }

@@ -866,4 +866,174 @@ class LogJournalsTest {
     assertThat(log.read(0)).allMatch(entry -> entry.body().length <= 4 << 20);
     assertThat(log.read(0)).filteredOn(entry -> entry.body().length > 1 << 20).hasSize(4);
   }
+
+  /** Returns a server whose calls to the log a test changes. */
+  private LogJournals serverOf(ForwardingLog changed) {
+    JournalLogs of =
+        new JournalLogs() {
+          @Override
+          public JournalLog open(QueueId queue) {
+            return changed;
+          }
+
+          @Override
+          public void close() {}
+        };
+    return new LogJournals(of, "trace-spans", GROUP, Windows::newImage, timing, counters, CHUNK);
+  }
+
+  private RecordHeader header(byte[] message) {
+    return new ChunkFormat("trace-spans", QUEUE, CHUNK).read(message).header();
+  }
+
+  @Test
+  void aWindowWithPlacesDoesNotCountAfterAnotherClaim() throws Exception {
+    QueueJournal owner = one.take(QUEUE).journal();
+    other.take(QUEUE);
+
+    assertThat(owner.append(window(0, 10), places(10))).isEqualTo(Outcome.FENCED);
+  }
+
+  @Test
+  void anotherWindowIsRefusedWhileTheOutcomeOfOneIsUnknown() throws Exception {
+    QueueJournal owner = one.take(QUEUE).journal();
+    log.leaveUnconfirmed(true);
+    assertThatThrownBy(() -> owner.append(window(0, 10))).isInstanceOf(IOException.class);
+
+    assertThatThrownBy(() -> owner.append(window(0, 11)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("before it is known");
+  }
+
+  @Test
+  void aWindowBetweenWhoseChunksOthersWriteIsGivenUp() throws Exception {
+    QueueJournal owner =
+        serverOf(
+                new ForwardingLog(log) {
+                  @Override
+                  public long append(byte[] message) throws IOException {
+                    long offset = LogJournalsTest.this.log.append(message);
+                    LogJournalsTest.this.log.store(new byte[] {1});
+                    return offset;
+                  }
+                })
+            .take(QUEUE)
+            .journal();
+
+    SealedWindow ofManyChunks = Windows.window(QUEUE, 0, 10, new long[20]);
+    assertThatThrownBy(() -> owner.append(ofManyChunks))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("not whole in its journal after 16 attempts");
+  }
+
+  @Test
+  void anOwnerThatMissedMessagesDropsItsQueue() throws Exception {
+    QueueJournal owner = one.take(QUEUE).journal();
+    log.store(new byte[] {1});
+    log.store(new byte[] {2});
+    log.deleteBefore(log.end());
+
+    assertThat(owner.renew()).isEqualTo(Outcome.FENCED);
+    assertThat(owner.snapshotDue()).isFalse();
+    long end = log.end();
+    owner.release();
+    assertThat(log.end()).isEqualTo(end);
+  }
+
+  @Test
+  void aSnapshotIsDueAfterManyBytes() throws Exception {
+    QueueJournal owner = one.take(QUEUE).journal();
+    assertThat(owner.snapshotDue()).isFalse();
+    log.store(new byte[64 << 20]);
+    owner.renew();
+
+    assertThat(owner.snapshotDue()).isTrue();
+  }
+
+  @Test
+  void anOwnerWhoseJournalWasReplacedWritesNoSnapshot() throws Exception {
+    QueueJournal owner = one.take(QUEUE).journal();
+    owner.append(window(0, 10));
+    final long end = log.end();
+    log.deleteFrom(1);
+    store(RecordKind.WINDOW, 1, 0, 12, window(0, 12));
+    assertThat(log.end()).isEqualTo(end);
+    assertThat(owner.snapshot()).isEqualTo(Outcome.FENCED);
+
+    QueueJournal next = other.take(QUEUE).journal();
+    long claimed = log.end() - 1;
+    RecordHeader claim = header(log.read(claimed).getFirst().body());
+    log.deleteFrom(claimed);
+    claim(claim.epoch() + 1, claimed);
+    assertThat(next.snapshot()).isEqualTo(Outcome.FENCED);
+  }
+
+  @Test
+  void aLogThatDoesNotShowItsMessagesCannotBeTaken() {
+    LogJournals blind =
+        serverOf(
+            new ForwardingLog(log) {
+              @Override
+              public long end() {
+                return 1;
+              }
+            });
+    assertThatThrownBy(() -> blind.take(QUEUE))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("does not show its message 0");
+  }
+
+  @Test
+  void aClaimThatOthersAlwaysPrecedeIsGivenUp() {
+    ChunkFormat format = new ChunkFormat("trace-spans", QUEUE, CHUNK);
+    LogJournals late =
+        serverOf(
+            new ForwardingLog(log) {
+              @Override
+              public long append(byte[] message) throws IOException, InterruptedException {
+                RecordHeader mine = header(message);
+                RecordHeader rival =
+                    new RecordHeader(mine.kind(), new UUID(7, 7), mine.epoch(), 0, -1, -1, 0);
+                super.append(format.write(rival, LogRecord.NO_PAYLOAD).getFirst());
+                return super.append(message);
+              }
+            });
+    assertThatThrownBy(() -> late.take(QUEUE))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("could not be claimed");
+  }
+
+  @Test
+  void aClaimAfterWhichTheLogIsShorterIsNoTakeOver() throws Exception {
+    one.take(QUEUE).journal().append(window(0, 10));
+    LogJournals rewound =
+        serverOf(
+            new ForwardingLog(log) {
+              @Override
+              public long append(byte[] message) throws IOException, InterruptedException {
+                if (header(message).kind() == RecordKind.CLAIM) {
+                  LogJournalsTest.this.log.deleteFrom(0);
+                }
+                return super.append(message);
+              }
+            });
+    assertThatThrownBy(() -> rewound.take(QUEUE)).isInstanceOf(IOException.class);
+  }
+
+  @Test
+  void messagesBeforeTheOffsetThatIsReadAreIgnored() throws Exception {
+    one.take(QUEUE).journal().append(window(0, 10));
+    LogJournals repeating =
+        serverOf(
+            new ForwardingLog(log) {
+              @Override
+              public List<Entry> read(long from) throws IOException, InterruptedException {
+                return super.read(Math.max(0, from - 1));
+              }
+            });
+
+    QueueJournal owner = repeating.take(QUEUE).journal();
+    log.store(new byte[] {1});
+    assertThat(owner.append(window(10, 11))).isEqualTo(Outcome.KEPT);
+  }
 }

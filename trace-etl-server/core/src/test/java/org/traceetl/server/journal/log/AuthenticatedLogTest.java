@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
 import java.util.Random;
@@ -363,5 +364,83 @@ class AuthenticatedLogTest {
 
     assertThat(owner.append(window(0, 10))).isEqualTo(Outcome.KEPT);
     assertThat(spans(server(OLD + ACTIVE))).isEqualTo(10);
+  }
+
+  @Test
+  void messagesOfEveryLengthAreSealedAndParsed() {
+    AuthenticatedFormat format = new AuthenticatedFormat(TOPIC, QUEUE);
+    for (int key = 0; key < 20; key++) {
+      JournalKey of = new JournalKey("k" + key, new byte[32]);
+      for (byte kind : new byte[] {AuthenticatedFormat.MESSAGE, AuthenticatedFormat.KEY}) {
+        for (int length : new int[] {0, 21, 22, 30}) {
+          byte[] message = format.seal(kind, new byte[length], of);
+          AuthenticatedFormat.Sealed sealed = AuthenticatedFormat.parse(message);
+          assertThat(sealed.content()).hasSize(length);
+          assertThat(format.verifies(sealed, of)).isTrue();
+        }
+      }
+    }
+  }
+
+  @Test
+  void whatOnlyBeginsLikeASealedMessageIsNone() {
+    byte[] sealed =
+        new AuthenticatedFormat(TOPIC, QUEUE)
+            .seal(AuthenticatedFormat.KEY, new byte[1], new JournalKey("k1", new byte[32]));
+    for (int length : new int[] {0, 4, 22, 40}) {
+      assertThat(AuthenticatedFormat.parse(Arrays.copyOf(sealed, length))).isNull();
+    }
+    byte[] longId = Arrays.copyOf(sealed, 300);
+    longId[22] = 65;
+    assertThat(AuthenticatedFormat.parse(longId)).isNull();
+    byte[] otherMagic = sealed.clone();
+    otherMagic[0] = 0;
+    assertThat(AuthenticatedFormat.parse(otherMagic)).isNull();
+    byte[] otherVersion = sealed.clone();
+    otherVersion[4] = 1;
+    assertThat(AuthenticatedFormat.parse(otherVersion)).isNull();
+  }
+
+  @Test
+  void sealedMessagesOfAnUnknownKindAreLeftOut() throws Exception {
+    JournalKeys keys = new JournalKeys(file(NEW + ACTIVE), true, () -> nowNanos);
+    AuthenticatedFormat format = new AuthenticatedFormat(TOPIC, QUEUE);
+    JournalLog opened = new AuthenticatedLogs(logs, TOPIC, keys, counters).open(QUEUE);
+    assertThat(opened.read(0)).isEmpty();
+    byte[] sealed = format.seal((byte) 2, new byte[30], keys.ring().active());
+    log.append(sealed);
+    log.append(Arrays.copyOf(sealed, 30));
+    log.append(new byte[] {1});
+
+    assertThat(opened.read(0))
+        .extracting(Entry::body)
+        .containsExactly(JournalLog.LEFT_OUT, JournalLog.LEFT_OUT, new byte[] {1});
+    assertThat(counters.rejections(RecordRejection.UNAUTHENTICATED)).isEqualTo(1);
+    log.leaveUnconfirmed(true);
+    assertThatThrownBy(() -> opened.append(new byte[1])).isInstanceOf(IOException.class);
+  }
+
+  @Test
+  void aPartOfALogThatCannotBeVerifiedRefusesNothing() throws Exception {
+    JournalKeys keys = new JournalKeys(file(NEW + ACTIVE), false, () -> nowNanos);
+    JournalLog opened = new AuthenticatedLogs(logs, TOPIC, keys, counters).open(QUEUE);
+    log.append(new byte[] {1});
+    log.append(new byte[] {2});
+
+    assertThat(opened.read(1)).hasSize(1);
+    JournalLog another = new AuthenticatedLogs(logs, TOPIC, keys, counters).open(QUEUE);
+    for (int more = 0; more < 40; more++) {
+      log.append(new byte[] {3});
+    }
+    assertThat(another.read(0)).hasSizeLessThan(42);
+    log.deleteFrom(2);
+    assertThatThrownBy(() -> opened.read(0)).isInstanceOf(UnverifiedLogException.class);
+  }
+
+  @Test
+  void aLongKeysFileIsRefused() {
+    assertThatThrownBy(
+            () -> new JournalKeys(file("#".repeat((1 << 16) + 1)), false, () -> nowNanos))
+        .hasMessageContaining("64 KiB");
   }
 }
