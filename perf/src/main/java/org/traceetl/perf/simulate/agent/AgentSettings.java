@@ -15,10 +15,15 @@ import org.traceetl.agent.config.WatchedFile;
 
 /** Configurations of simulated agents. */
 public final class AgentSettings {
-  /** Small, so that a segment ends after 128 batches, and merges happen. */
+  /** Small, so that a segment ends after 128 batches. */
   private static final int SPOOL_BATCHES = 2048;
 
-  private static final long SPOOL_BYTES = 8L << 20;
+  /**
+   * Small, so that a broker's absence of minutes leads to merges; an agent is ready while a
+   * mebibyte of it is free.
+   */
+  private static final long SPOOL_BYTES = 3L << 19;
+
   private static final int IN_FLIGHT_BYTES = 1 << 20;
 
   private static final int RULES_POLL_MILLIS = 5_000;

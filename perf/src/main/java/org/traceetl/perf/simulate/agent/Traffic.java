@@ -26,6 +26,9 @@ final class Traffic {
   private static final List<String> STATUSES = List.of("UNSET", "OK", "ERROR");
   private static final int ERROR = 2;
 
+  /** Long, so that a broker's absence of minutes fills the spool of an agent by half. */
+  private static final int COMMAND_LINE_BYTES = 800;
+
   /** Bytes of a span without its name and status; all lengths of a span need one byte. */
   private static final int SPAN_BYTES = 18 + 10 + 2 + 2 + 9 + 9;
 
@@ -57,17 +60,25 @@ final class Traffic {
   }
 
   private static byte[] resource(byte[] application) {
-    byte[] key = "service.name".getBytes(UTF_8);
-    int value = 2 + application.length;
-    int attribute = 2 + key.length + 2 + value;
-    ByteBuffer bytes = ByteBuffer.allocate(4 + attribute);
-    length(bytes, 0x0a, 2 + attribute);
-    length(bytes, 0x0a, attribute);
-    length(bytes, 0x0a, key.length);
-    bytes.put(key);
-    length(bytes, 0x12, value);
-    length(bytes, 0x0a, application.length);
-    return bytes.put(application).array();
+    byte[] attributes =
+        joined(
+            attribute("service.name", application),
+            attribute("process.command_line", "x".repeat(COMMAND_LINE_BYTES).getBytes(UTF_8)));
+    return field(0x0a, attributes);
+  }
+
+  private static byte[] attribute(String key, byte[] value) {
+    return field(0x0a, joined(field(0x0a, key.getBytes(UTF_8)), field(0x12, field(0x0a, value))));
+  }
+
+  private static byte[] field(int tag, byte[] content) {
+    ByteBuffer bytes = ByteBuffer.allocate(1 + lengthBytes(content.length) + content.length);
+    length(bytes, tag, content.length);
+    return bytes.put(content).array();
+  }
+
+  private static byte[] joined(byte[] first, byte[] second) {
+    return ByteBuffer.allocate(first.length + second.length).put(first).put(second).array();
   }
 
   /** Writes the tag of a field and its length, in as few bytes as it needs. */
