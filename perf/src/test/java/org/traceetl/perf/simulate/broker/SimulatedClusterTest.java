@@ -462,6 +462,23 @@ class SimulatedClusterTest {
     });
   }
 
+  @Test
+  void addedQueuesAreSharedByTheMembers() throws Exception {
+    install(1);
+    cases.run(() -> {
+      Member member = new Member(process("server-1"));
+      JournalLog log = log(process("server-2"));
+      log.append(bytes("a"));
+      seconds(30);
+
+      cluster.extend(QUEUES + 2);
+      seconds(30);
+
+      assertThat(member.given).hasSize(QUEUES + 2);
+      assertThat(bodies(log)).containsExactly("a");
+    });
+  }
+
   private JournalLog spans(Process process) throws Exception {
     BrokerLogs logs =
         cluster
