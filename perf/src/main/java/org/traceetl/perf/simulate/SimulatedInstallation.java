@@ -2,6 +2,7 @@ package org.traceetl.perf.simulate;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -36,6 +37,9 @@ import org.traceetl.testkit.PageSample;
  * spans that they sent.
  */
 final class SimulatedInstallation implements Installation, Scenario.Parts {
+  /** Well above journal.snapshot-interval and the longest fault; bounds the memory of long runs. */
+  private static final Duration RETENTION = Duration.ofHours(2);
+
   private static final String SPANS = "trace-spans";
   private static final int SPANS_PER_REQUEST = 10;
   private static final long GIVE_UP_NANOS = TimeUnit.MINUTES.toNanos(10);
@@ -67,7 +71,8 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
     cluster =
         new SimulatedCluster(
             world,
-            ClusterOptions.of(plan.fleet().brokers(), plan.fleet().replicas(), plan.queues()));
+            ClusterOptions.of(plan.fleet().brokers(), plan.fleet().replicas(), plan.queues())
+                .keeping(RETENTION));
     index = new SimulatedIndex(world);
     for (int number = 1; number <= plan.fleet().agents(); number++) {
       String name = Target.agent(number).toString();
