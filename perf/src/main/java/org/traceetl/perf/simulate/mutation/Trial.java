@@ -18,6 +18,8 @@ final class Trial {
       List.of(
           "-Xmx768m",
           "-XX:+UseSerialGC",
+          // Runs are too short for the optimizing compiler.
+          "-XX:TieredStopAtLevel=1",
           "-Djdk.trackAllThreads=false",
           "--add-opens",
           "java.base/java.lang=ALL-UNNAMED",
