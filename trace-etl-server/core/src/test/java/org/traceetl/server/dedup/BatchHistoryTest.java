@@ -572,4 +572,15 @@ class BatchHistoryTest {
     assertThat(forgetting.isFirst(1, 1, 1, 0, Duration.ofHours(28).toMillis())).isTrue();
     assertThat(forgetting.agents()).isEqualTo(1);
   }
+
+  @Test
+  void anAgentThatASnapshotHasTwiceIsRestoredOnce() {
+    BatchHistory restored = new BatchHistory(1 << 20);
+    restored.restore(1, 1, 5);
+    restored.restore(1, 1, 1, 0, 3);
+    restored.restore(1, 1, 4);
+
+    assertThat(restored.agents()).isEqualTo(1);
+    assertThat(restored.isFirst(1, 1, 1, 3, 6)).isFalse();
+  }
 }

@@ -1021,6 +1021,26 @@ class LogJournalsTest {
   }
 
   @Test
+  void aTakeOverWhoseLogIsDeletedMeanwhileIsRepeated() throws Exception {
+    one.take(QUEUE).journal().append(window(0, 10));
+    LogJournals late =
+        serverOf(
+            new ForwardingLog(log) {
+              @Override
+              public long append(byte[] message) throws IOException, InterruptedException {
+                if (header(message).kind() == RecordKind.CLAIM) {
+                  LogJournalsTest.this.log.store(new byte[] {1});
+                  LogJournalsTest.this.log.deleteBefore(end());
+                }
+                return super.append(message);
+              }
+            });
+    assertThatThrownBy(() -> late.take(QUEUE))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("deleted while it was read");
+  }
+
+  @Test
   void messagesBeforeTheOffsetThatIsReadAreIgnored() throws Exception {
     one.take(QUEUE).journal().append(window(0, 10));
     LogJournals repeating =

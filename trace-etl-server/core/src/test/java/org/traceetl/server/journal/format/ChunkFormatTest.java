@@ -148,6 +148,11 @@ public class ChunkFormatTest {
 
     assertThat(records).isEmpty();
     assertThat(counters.rejections(RecordRejection.TORN)).isEqualTo(2);
+    RecordHeader other = new RecordHeader(RecordKind.WINDOW, HEADER.writer(), 9, 9, 0, 1, 1);
+    assertThat(
+            assemble(
+                List.of(format.write(HEADER, payload).get(0), format.write(other, payload).get(1))))
+        .isEmpty();
   }
 
   @Test
