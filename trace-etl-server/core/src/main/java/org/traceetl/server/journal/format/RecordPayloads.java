@@ -14,6 +14,8 @@ import org.traceetl.server.window.SealedWindow;
  */
 public record RecordPayloads(Supplier<QueueImage> newImage) {
   /**
+   * Returns the payload of a window.
+   *
    * @throws IllegalArgumentException if {@link WindowInvariants} do not hold
    */
   public byte[] bytes(SealedWindow window) {

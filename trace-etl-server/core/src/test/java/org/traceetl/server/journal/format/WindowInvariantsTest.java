@@ -272,4 +272,16 @@ class WindowInvariantsTest {
         .isInstanceOf(MalformedRecordException.class)
         .hasMessageContaining("snapshot to 10");
   }
+
+  @Test
+  void aSnapshotOfOtherBucketsHasAPositionAndNoSeries() throws Exception {
+    QueueImage image = Windows.newImage();
+    image.apply(Windows.window(QUEUE, 0, 10, 4));
+    byte[] payload = payloads.bytes(image);
+    QueueImage other = new QueueImage(Windows.SCHEMA, 2, 1 << 20);
+    SnapshotFormat.decode(payload, 0, payload.length, other);
+
+    assertThat(other.to()).isEqualTo(10);
+    assertThat(other.slots()).isZero();
+  }
 }
