@@ -2,7 +2,7 @@ package org.traceetl.server.journal;
 
 import java.util.Locale;
 
-/** Why a message or record in the log does not count. */
+/** Why a message or record in the log does not count, or is invalid in part. */
 public enum RecordRejection {
   /** A part of the record is missing, or another message is in between. */
   TORN,
@@ -27,6 +27,9 @@ public enum RecordRejection {
 
   /** It has rows of series that no record defines; only these rows do not count. */
   UNKNOWN_SERIES,
+
+  /** A window contradicts itself; it counts. */
+  INCONSISTENT,
 
   /** Its authentication code is missing or wrong. */
   UNAUTHENTICATED,

@@ -27,7 +27,7 @@ public record JournalComponent(BrokerLogs logs, LogJournals journals, JournalCou
         counters::appendedBytes);
     registry.counter(
         "trace_etl_journal_rejected_total",
-        "Messages and records of the journal that do not count, each time one is read.",
+        "Messages and records of the journal that do not count, or have rows that do not count, or are inconsistent, each time one is read.",
         "reason",
         counters::rejections);
     registry.counter(

@@ -35,6 +35,7 @@ public final class JournalTail {
   private final ChunkFormat format;
   private final RecordPayloads payloads;
   private final JournalCounters counters;
+  private final ReadWindows windows;
 
   /** Null if the tail sets no mark. */
   private final String group;
@@ -97,6 +98,7 @@ public final class JournalTail {
     this.format = format;
     this.payloads = payloads;
     this.counters = counters;
+    windows = new ReadWindows(queue, payloads, counters);
     this.group = group;
     this.sinceMillis = sinceMillis;
     this.snapshots = snapshots;
@@ -173,7 +175,7 @@ public final class JournalTail {
   private void follow(LogRecord record, JournalChain before) throws MalformedRecordException {
     switch (record.header().kind()) {
       case WINDOW -> {
-        kept.add(new Kept(record.first(), payloads.window(queue, record)));
+        kept.add(new Kept(record.first(), windows.window(record)));
         restart = record.first();
       }
       case SNAPSHOT -> {

@@ -13,9 +13,9 @@ import org.traceetl.server.window.QueueId;
 
 /** The sum of all windows that count. For one thread at a time. */
 public final class ReplayedState implements Visitor {
-  private final QueueId queue;
   private final RecordPayloads payloads;
   private final JournalCounters counters;
+  private final ReadWindows windows;
   private QueueImage image;
 
   private LastMessages lastMessages = LastMessages.NONE;
@@ -24,12 +24,12 @@ public final class ReplayedState implements Visitor {
   private JournalChain predecessor = JournalChain.FRESH;
 
   /**
-   * @param counters count windows with rows of unknown series
+   * @param counters count inconsistent windows, and windows with rows of unknown series
    */
   ReplayedState(QueueId queue, RecordPayloads payloads, JournalCounters counters) {
-    this.queue = queue;
     this.payloads = payloads;
     this.counters = counters;
+    windows = new ReadWindows(queue, payloads, counters);
     image = payloads.newImage().get();
   }
 
@@ -61,7 +61,7 @@ public final class ReplayedState implements Visitor {
       case CLAIM -> predecessor = before;
       case WINDOW -> {
         long unknownRows = image.unknownRows();
-        image.apply(payloads.window(queue, record));
+        image.apply(windows.window(record));
         // The window counts, as for readers that do not know the series; only these rows do not.
         if (before.sure() && image.unknownRows() > unknownRows) {
           counters.rejected(RecordRejection.UNKNOWN_SERIES);

@@ -10,9 +10,10 @@ import org.traceetl.server.window.SeriesDefinition;
 import org.traceetl.server.window.TraceDocument;
 
 /**
- * What holds for every window of a journal. A writer asserts it before it writes a window, and a
- * reader after it has read one: a fault of the program stops at the journal, and the spans are read
- * again. The cost is in proportion to the window's numbers; nothing is allocated for a row.
+ * What holds for every window of a journal. A writer asserts it before it writes a window: a fault
+ * of the program stops at the journal, and the spans are read again. A reader reports a window that
+ * violates it, and applies the window, because later records continue it. The cost is in proportion
+ * to the window's numbers; nothing is allocated for a row.
  */
 public final class WindowInvariants {
   private static final int MAX_DOCUMENT_KIND = 5;
@@ -21,7 +22,7 @@ public final class WindowInvariants {
   private WindowInvariants() {}
 
   /** Returns what a window must not have; null if it is consistent. */
-  static String violated(SealedWindow window) {
+  public static String violated(SealedWindow window) {
     if (window.from() < 0 || window.to() < 0) {
       return "a negative offset";
     }

@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.UUID;
 import java.util.stream.LongStream;
@@ -37,7 +38,10 @@ import org.traceetl.server.journal.format.MalformedRecordException;
 import org.traceetl.server.journal.format.RecordHeader;
 import org.traceetl.server.journal.format.RecordKind;
 import org.traceetl.server.journal.format.RecordPayloads;
+import org.traceetl.server.journal.format.RecordWriter;
+import org.traceetl.server.journal.format.WindowFormat;
 import org.traceetl.server.window.AcceptedBatches;
+import org.traceetl.server.window.Books;
 import org.traceetl.server.window.LastMessages;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
@@ -736,6 +740,50 @@ class LogJournalsTest {
 
     assertThat(next.image().to()).isEqualTo(12);
     assertThat(counters.rejections(RecordRejection.UNKNOWN_SERIES)).isPositive();
+  }
+
+  @Test
+  void anInconsistentWindowOfAnEarlierVersionCountsAndItsChainGoesOn() throws Exception {
+    QueueJournal owner = one.take(QUEUE).journal();
+    owner.append(window(0, 10));
+    JournalTail tail = other.tail(QUEUE, "sink");
+    RecordWriter out = new RecordWriter();
+    WindowFormat.encode(inconsistent(window(10, 12)), out);
+    store(RecordKind.WINDOW, 2, 10, 12, out.toByteArray());
+    store(RecordKind.WINDOW, 3, 12, 13, window(12, 13));
+
+    Taken next = other.take(QUEUE);
+
+    assertThat(next.image().to()).isEqualTo(13);
+    assertThat(poll(tail)).extracting(k -> k.window().from()).containsExactly(0L, 10L, 12L);
+    assertThat(counters.rejections(RecordRejection.INCONSISTENT)).isPositive();
+    assertThat(counters.rejections(RecordRejection.MALFORMED)).isZero();
+    assertThat(counters.rejections(RecordRejection.OUT_OF_CHAIN)).isZero();
+  }
+
+  /** Returns the window with books of more spans than its rows have. */
+  private static SealedWindow inconsistent(SealedWindow window) {
+    return new SealedWindow(
+        window.queue(),
+        window.from(),
+        window.to(),
+        window.openedMillis(),
+        window.sealedMillis(),
+        window.created(),
+        window.evicted(),
+        window.rows(),
+        window.stride(),
+        window.series(),
+        window.counts(),
+        window.durationNanos(),
+        window.exemplars(),
+        window.exemplarBuckets(),
+        window.documents(),
+        List.of(new Books("shop", 1_000, 1_000, 0, 0, 0, Map.of(), 0)),
+        window.schema(),
+        window.carries(),
+        window.batches(),
+        window.natives());
   }
 
   @Test
