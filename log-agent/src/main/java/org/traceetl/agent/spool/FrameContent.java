@@ -28,8 +28,9 @@ import org.traceetl.agent.state.AgentIdentity;
  * Dates are values of {@link Spool#nowMillis}. Kind 1 is the first frame of a segment and has no
  * batches; its positions replace those of earlier segments, and its requests repeat theirs. Kind 3
  * lists settled batches of a segment: 4 count; for each: 4 ordinal of the batch in its segment, 4
- * spans. Kind 4 is the first frame of a segment that replaces others: 8 number of the first, 8
- * number of the last. If it replaces the active segment, kind 1 follows.
+ * spans. Kind 4 is the first frame of a segment that replaces others: 8 lowest number, 8 number of
+ * the last. The lowest number includes what the first of them replaced. If it replaces the active
+ * segment, kind 1 follows.
  */
 final class FrameContent {
   static final int STATE = 1;

@@ -219,7 +219,10 @@ final class SegmentWriter {
   private void replace(List<Segment> sources) throws IOException {
     boolean isActive = sources.getLast() == active;
     long number = isActive ? nextNumber : sources.getLast().number + 1;
-    if (!FrameContent.mayReplace(sources.getFirst().number, sources.getLast().number, number)) {
+    // Includes segments that an earlier merge replaced and could not delete.
+    long first = sources.getFirst().lowest();
+    long last = sources.getLast().number;
+    if (!FrameContent.mayReplace(first, last, number)) {
       throw new IllegalStateException("segment " + number + " must be after those it replaces");
     }
     long segmentBytes = segmentBytes();
@@ -229,8 +232,7 @@ final class SegmentWriter {
     boolean done = false;
     try {
       mergeContent.clear();
-      mergeContent.putByte(FrameContent.MERGED);
-      mergeContent.putLong(sources.getFirst().number).putLong(sources.getLast().number);
+      mergeContent.putByte(FrameContent.MERGED).putLong(first).putLong(last);
       file.append(mergeContent, List.of(), false);
       if (isActive) {
         appendState(file, content, segmentBytes);
@@ -250,7 +252,7 @@ final class SegmentWriter {
       }
     }
     Segment replacement = new Segment(number, file, files);
-    replacement.replaces(sources.getFirst().number);
+    replacement.replaces(first);
     segments.replace(sources, unsettled, offsets, replacement);
     if (isActive) {
       activate(replacement, segmentBytes);

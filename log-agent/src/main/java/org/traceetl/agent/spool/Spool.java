@@ -187,6 +187,7 @@ public final class Spool implements AutoCloseable {
     metrics.spansRecovered.inc((double) (spans() + recovery.damagedSpans));
     metrics.drop(Settlement.DAMAGED, recovery.damagedBatches, recovery.damagedSpans);
     metrics.damagedFrames.inc(recovery.damagedFrames);
+    metrics.repeatedBatches.inc((double) recovery.repeatedBatches);
     if (!recovered.isEmpty()) {
       log.info(
           "The spool holds {} batches with {} spans from earlier runs; the agent sends them first",

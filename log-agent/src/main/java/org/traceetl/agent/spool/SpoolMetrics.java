@@ -21,6 +21,11 @@ public final class SpoolMetrics extends MetricSet {
   final Counter damagedFrames =
       counter("spool_damaged_frames_total", "Frames found damaged in the spool at the start.");
 
+  final Counter repeatedBatches =
+      counter(
+          "spool_repeated_batches_total",
+          "Batches found again in the spool at the start; the server discards the duplicates.");
+
   final Counter spansRecovered =
       counter("spans_recovered_total", "Spans of earlier runs found in the spool at the start.");
 

@@ -33,6 +33,7 @@ final class SpoolRecovery {
   int damagedFrames;
   long damagedBatches;
   long damagedSpans;
+  long repeatedBatches;
 
   /**
    * @param answered receives the requests found
@@ -72,6 +73,7 @@ final class SpoolRecovery {
   private void read(Segment segment) throws IOException {
     Map<Integer, Integer> settled = segment.readSettled();
     FrameFile frames = segment.frames;
+    long repeatedBefore = repeatedBatches;
     boolean more = true;
     while (more) {
       Found found = frames.next();
@@ -83,7 +85,7 @@ final class SpoolRecovery {
           }
           FrameContent content =
               FrameContent.read(frames.content(), frames.offset() + FrameFile.HEAD_BYTES);
-          if (content == null || !content.isOf(frames) || !namesAscend(content)) {
+          if (content == null || !content.isOf(frames)) {
             damaged(segment, settled);
           } else {
             take(segment, content, settled);
@@ -111,6 +113,7 @@ final class SpoolRecovery {
         case END -> more = false;
       }
     }
+    logRepeated(segment, repeatedBatches - repeatedBefore);
   }
 
   /**
@@ -143,26 +146,43 @@ final class SpoolRecovery {
         && FrameContent.mayReplace(content.getLong(1), content.getLong(1 + Long.BYTES), number);
   }
 
-  /** Returns whether each batch has a higher sequence than all before it of its run and queue. */
-  private boolean namesAscend(FrameContent content) {
-    for (SpooledBatch batch : content.batches) {
-      Long last = lastSequences.put(new QueueOfRun(batch.agent(), batch.queue()), batch.sequence());
-      if (last != null && batch.sequence() <= last) {
-        return false;
-      }
+  /**
+   * Returns whether an earlier batch of its run and queue has this sequence or a higher one. Such a
+   * batch is sent again, because the segment before may be one that could not be deleted.
+   */
+  private boolean isRepeated(SpooledBatch batch) {
+    QueueOfRun queue = new QueueOfRun(batch.agent(), batch.queue());
+    Long last = lastSequences.get(queue);
+    if (last != null && batch.sequence() <= last) {
+      return true;
     }
-    return true;
+    lastSequences.put(queue, batch.sequence());
+    return false;
+  }
+
+  private static void logRepeated(Segment segment, long batches) {
+    if (batches > 0) {
+      log.warn(
+          "{} repeats {} batches of earlier segments, which usually could not be deleted; the agent"
+              + " sends the batches again, and the server discards the duplicates",
+          segment.frames.path(),
+          batches);
+    }
   }
 
   private void take(Segment segment, FrameContent content, Map<Integer, Integer> settled) {
     for (SpooledBatch batch : content.batches) {
       newestMillis = Math.max(newestMillis, batch.createdMillis());
+      boolean isRepeated = isRepeated(batch);
       Integer settledSpans = settled.get(segment.count());
       if (settledSpans != null && settledSpans == batch.spans()) {
         segment.skip();
       } else {
         if (settledSpans != null) {
           settledOfAnotherBatch(segment, batch, settledSpans);
+        }
+        if (isRepeated) {
+          repeatedBatches++;
         }
         segment.add(batch);
       }

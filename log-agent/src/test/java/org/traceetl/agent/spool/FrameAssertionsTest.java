@@ -69,18 +69,19 @@ final class FrameAssertionsTest extends SpoolFixture {
   }
 
   @Test
-  void aFrameThatRepeatsANameIsDamaged() throws IOException {
+  void repeatedNamesAreCountedAndNothingIsDropped() throws IOException {
     AgentIdentity run = new AgentIdentity(7, 8, 1);
     plant(FrameContent.BATCHES, batch(run, A, 4, 1), batch(run, B, 0, 1));
-    plant(FrameContent.BATCHES, batch(run, A, 4, 1));
+    plant(FrameContent.BATCHES, batch(run, A, 3, 1), batch(run, A, 4, 1), batch(run, A, 5, 1));
     plant(FrameContent.BATCHES, batch(new AgentIdentity(7, 8, 2), A, 0, 1));
     openSpool();
 
     assertThat(spool.takeRecovered())
         .extracting(SpooledBatch::sequence)
-        .containsExactly(4L, 0L, 0L);
-    assertThat(sample("spool_damaged_frames_total")).isEqualTo(1);
-    assertThat(dropped("damaged")).isEqualTo(1);
+        .containsExactly(4L, 0L, 3L, 4L, 5L, 0L);
+    assertThat(sample("spool_repeated_batches_total")).isEqualTo(2);
+    assertThat(sample("spool_damaged_frames_total")).isZero();
+    assertThat(dropped("damaged")).isZero();
   }
 
   @Test

@@ -416,15 +416,7 @@ final class SpoolFaultsTest extends SpoolFixture {
     openSpool();
     List<SpooledBatch> batches = commit(0, 200, 100_000);
     int segments = segments().size();
-    List<Long> left = new ArrayList<>();
-    for (SpooledBatch batch : batches) {
-      if (batch.sequence() % 3 == 0) {
-        left.add(batch.sequence());
-      } else {
-        spool.settle(batch, Settlement.PUBLISHED);
-      }
-    }
-    tend();
+    List<Long> left = settleButEach(3, batches);
     assertThat(segments()).hasSizeLessThan(segments);
     assertRecovered(left.toArray(Long[]::new));
   }
@@ -440,6 +432,41 @@ final class SpoolFaultsTest extends SpoolFixture {
 
     assertThat(segments()).hasSizeBetween(3, segments - 1);
     assertThat(spool.batches()).isEqualTo(30);
+  }
+
+  @Test
+  void aSegmentThatRemainsAfterTwoMergesIsNotReadAgain() throws IOException {
+    openSpool();
+    List<SpooledBatch> batches = commit(0, 60, 100_000);
+    Path source = segments().getFirst();
+    byte[] content = Files.readAllBytes(source);
+    settleButEach(3, batches);
+    assertThat(segments()).isNotEmpty().doesNotContain(source);
+    Path merged = segments().getFirst();
+    List<Long> left = settleButEach(6, batches);
+    assertThat(segments()).doesNotContain(merged);
+    kill();
+    Files.write(source, content);
+    openSpool();
+
+    assertThat(spool.takeRecovered())
+        .extracting(SpooledBatch::sequence)
+        .containsExactlyElementsOf(left);
+    assertThat(sample("spool_repeated_batches_total")).isZero();
+  }
+
+  /** Settles each batch but those whose sequence is a multiple; returns the sequences left. */
+  private List<Long> settleButEach(int multiple, List<SpooledBatch> batches) {
+    List<Long> left = new ArrayList<>();
+    for (SpooledBatch batch : batches) {
+      if (batch.sequence() % multiple == 0) {
+        left.add(batch.sequence());
+      } else {
+        spool.settle(batch, Settlement.PUBLISHED);
+      }
+    }
+    tend();
+    return left;
   }
 
   @Test
