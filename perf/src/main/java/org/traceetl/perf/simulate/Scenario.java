@@ -30,6 +30,13 @@ final class Scenario implements Runnable {
 
     /** Returns what differs from what must be visible; empty if nothing does. */
     List<String> differences() throws InterruptedException;
+
+    /**
+     * Decides what senders that gave up left open, once nothing differs. May wait.
+     *
+     * @return what differs then
+     */
+    List<String> settle() throws InterruptedException;
   }
 
   private interface Action {
@@ -142,6 +149,7 @@ final class Scenario implements Runnable {
     longestQuietNanos = Math.max(longestQuietNanos, world.nanos() - startNanos);
     if (failures.isEmpty()) {
       note("all is visible after " + (world.nanos() - startNanos) / 1_000_000 + " ms");
+      failures.addAll(parts.settle());
       parts.resumeSenders();
     }
   }

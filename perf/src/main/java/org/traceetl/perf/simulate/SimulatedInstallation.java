@@ -44,6 +44,10 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   private static final int SPANS_PER_REQUEST = 10;
   private static final long GIVE_UP_NANOS = TimeUnit.MINUTES.toNanos(10);
   private static final long SUPERVISOR_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
+  /** After which servers show all that agents published: longer than a few windows. */
+  private static final long SETTLE_NANOS = TimeUnit.MINUTES.toNanos(1);
+
   private static final int PER_MILLE = 1_000;
 
   /** Hex digits of a trace ID. */
@@ -157,10 +161,23 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
 
   @Override
   public void resumeSenders() {
-    // All were compared; the index still recognizes their IDs.
-    truth.forgetDocuments();
-    index.forgetCreated();
     senders.forEach(sender -> sender.active(true));
+  }
+
+  @Override
+  public List<String> settle() throws InterruptedException {
+    List<String> differences = List.of();
+    if (!truth.isCertain()) {
+      // Servers may still read spans without which nothing differs.
+      world.sleep(SETTLE_NANOS);
+      differences = differences();
+    }
+    if (differences.isEmpty()) {
+      // All were compared; the index still recognizes the IDs of its documents.
+      truth.settle(Naming.OTEL, pages().values());
+      index.forgetCreated();
+    }
+    return differences;
   }
 
   @Override
@@ -194,16 +211,20 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
       return differences;
     }
     scraper.scrape();
-    SortedMap<String, List<PageSample>> pages = new TreeMap<>();
-    scraper.lastPages().forEach((process, page) -> pages.put(process, PageSample.of(text(page))));
+    SortedMap<String, List<PageSample>> pages = pages();
     sight.read(pages);
     truth.compare(Naming.OTEL, pages.values(), differences::add);
     truth.compareDocuments(index.created(), differences::add);
     return differences;
   }
 
-  private static String text(byte[] page) {
-    return new String(page, UTF_8);
+  /** Returns the last pages. */
+  private SortedMap<String, List<PageSample>> pages() {
+    SortedMap<String, List<PageSample>> pages = new TreeMap<>();
+    scraper
+        .lastPages()
+        .forEach((process, page) -> pages.put(process, PageSample.of(new String(page, UTF_8))));
+    return pages;
   }
 
   // Faults

@@ -64,6 +64,11 @@ final class ScenarioTest {
               ? List.of("a span is lost")
               : List.of();
         }
+
+        @Override
+        public List<String> settle() {
+          return List.of();
+        }
       };
 
   private final Scenario scenario = new Scenario(world, SCHEDULE, installation, parts, failures);

@@ -1,5 +1,6 @@
 package org.traceetl.perf.simulate.check;
 
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
@@ -31,6 +32,22 @@ public final class Truth {
     Total(int buckets) {
       certain = new long[buckets];
       uncertain = new long[buckets];
+    }
+
+    boolean isCertain() {
+      return Arrays.stream(uncertain).allMatch(spans -> spans == 0);
+    }
+
+    /** Takes what is shown as certain. */
+    void settle(Shown shown) {
+      double before = 0;
+      for (int i = 0; i < certain.length; i++) {
+        certain[i] = Math.round(shown.buckets[i] - before);
+        before = shown.buckets[i];
+      }
+      certainNanos = Math.round(shown.sumMillis * NANOS_PER_MILLI);
+      Arrays.fill(uncertain, 0);
+      uncertainNanos = 0;
     }
   }
 
@@ -87,11 +104,37 @@ public final class Truth {
     return spans;
   }
 
+  /** Returns whether each span either counts or does not. */
+  public boolean isCertain() {
+    return series.values().stream().allMatch(Total::isCertain);
+  }
+
+  /**
+   * Decides after a comparison without differences which spans of senders that gave up count, and
+   * forgets all documents.
+   *
+   * @param pages of all servers, at a time when no span is under way
+   */
+  public void settle(Naming naming, Collection<List<PageSample>> pages) {
+    Map<SeriesKey, Shown> shown = shown(naming, pages);
+    series.forEach((key, total) -> {
+      if (!total.isCertain()) {
+        total.settle(shown.getOrDefault(key, new Shown(boundsMillis.length + 1)));
+      }
+    });
+    documents.clear();
+  }
+
+  private Map<SeriesKey, Shown> shown(Naming naming, Collection<List<PageSample>> pages) {
+    Map<SeriesKey, Shown> shown = new TreeMap<>();
+    pages.forEach(page -> page.forEach(sample -> add(naming, sample, shown)));
+    return shown;
+  }
+
   /** Compares the pages of all servers, read at one time, with what must be shown. */
   public void compare(
       Naming naming, Collection<List<PageSample>> pages, Consumer<String> differences) {
-    Map<SeriesKey, Shown> shown = new TreeMap<>();
-    pages.forEach(page -> page.forEach(sample -> add(naming, sample, shown)));
+    Map<SeriesKey, Shown> shown = shown(naming, pages);
     series.forEach((key, total) -> {
       Shown found = shown.remove(key);
       String difference =
@@ -103,7 +146,8 @@ public final class Truth {
     shown.forEach((key, found) -> {
       if (found.calls != 0 || found.count != 0) {
         differences.accept(
-            String.format(Locale.ROOT, "%s: shows %.0f spans that nobody sent", key, found.calls));
+            String.format(
+                Locale.ROOT, "%s: shows %.0f spans that no sender sent", key, found.calls));
       }
     });
   }
@@ -153,7 +197,8 @@ public final class Truth {
     double leastMillis = total.certainNanos / NANOS_PER_MILLI;
     double mostMillis = (total.certainNanos + total.uncertainNanos) / NANOS_PER_MILLI;
     double error = RELATIVE_ERROR * mostMillis;
-    if (shown.sumMillis < leastMillis - error || shown.sumMillis > mostMillis + error) {
+    // A value that is not a number is not within them.
+    if (!(shown.sumMillis >= leastMillis - error && shown.sumMillis <= mostMillis + error)) {
       text.append(
           String.format(
               Locale.ROOT,
@@ -167,7 +212,7 @@ public final class Truth {
 
   private static void difference(
       String what, long least, long more, double shown, StringBuilder text) {
-    if (shown < least || shown > least + more) {
+    if (!(shown >= least && shown <= least + more)) {
       text.append(
           more == 0
               ? String.format(
@@ -175,11 +220,6 @@ public final class Truth {
               : String.format(
                   Locale.ROOT, " %s %.0f instead of %d to %d;", what, shown, least, least + more));
     }
-  }
-
-  /** Forgets the documents that the index must have, after it had them all. */
-  public void forgetDocuments() {
-    documents.values().removeIf(certain -> certain);
   }
 
   /**
@@ -199,7 +239,7 @@ public final class Truth {
     new TreeMap<>(copies)
         .forEach((document, times) -> {
           if (!documents.containsKey(document)) {
-            differences.accept("document " + document + " is in the index, and nobody sent it");
+            differences.accept("document " + document + " is in the index, and no sender sent it");
           }
         });
   }

@@ -71,10 +71,40 @@ final class TruthTest {
   }
 
   @Test
-  void aSeriesThatNobodySentIsFound() {
+  void settledSpansCountAsTheyWereShown() {
+    truth.add(CART, 5_000_000, "a", false);
+    truth.add(CART, 50_000_000, "b", false);
+    assertThat(truth.isCertain()).isFalse();
+
+    truth.settle(Naming.OTEL, List.of(page(1, 1, 1, 1, 5)));
+
+    assertThat(truth.isCertain()).isTrue();
+    compare(page(1, 1, 1, 1, 5));
+    assertThat(differences).isEmpty();
+    compare();
+    compare(page(1, 1, 2, 2, 55));
+    assertThat(differences).hasSize(2);
+    assertThat(differences.get(0)).contains("calls 0 instead of 1");
+    assertThat(differences.get(1)).contains("calls 2 instead of 1");
+  }
+
+  @Test
+  void valuesThatAreNoNumbersDiffer() {
+    truth.add(CART, 5_000_000, null, true);
+
+    compare(PageSample.of(text(1, 1, 1, 1, 5).replaceAll("(?m) \\d+$", " NaN")));
+
+    assertThat(differences)
+        .singleElement()
+        .asString()
+        .contains("calls NaN", "sum of durations is NaN", "bucket of all spans NaN");
+  }
+
+  @Test
+  void aSeriesThatNoSenderSentIsFound() {
     compare(page(1, 1, 1, 1, 5));
 
-    assertThat(differences).singleElement().asString().contains("nobody sent");
+    assertThat(differences).singleElement().asString().contains("no sender sent");
   }
 
   @Test
@@ -88,7 +118,7 @@ final class TruthTest {
         .containsExactly(
             "document a is missing in the index",
             "document b is in the index 2 times",
-            "document c is in the index, and nobody sent it");
+            "document c is in the index, and no sender sent it");
   }
 
   @SafeVarargs
@@ -97,17 +127,20 @@ final class TruthTest {
   }
 
   private static List<PageSample> page(int queue, int upTo10, int upTo100, int all, int sum) {
+    return PageSample.of(text(queue, upTo10, upTo100, all, sum));
+  }
+
+  private static String text(int queue, int upTo10, int upTo100, int all, int sum) {
     String labels = LABELS.formatted(queue);
     String durations = Naming.OTEL.durations();
-    return PageSample.of(
-        """
-        %1$s{%2$s} %3$d
-        %4$s_bucket{%2$s,le="10.0"} %5$d
-        %4$s_bucket{%2$s,le="100.0"} %6$d
-        %4$s_bucket{%2$s,le="+Inf"} %3$d
-        %4$s_sum{%2$s} %7$d
-        %4$s_count{%2$s} %3$d
-        """
-            .formatted(Naming.OTEL.calls(), labels, all, durations, upTo10, upTo100, sum));
+    return """
+    %1$s{%2$s} %3$d
+    %4$s_bucket{%2$s,le="10.0"} %5$d
+    %4$s_bucket{%2$s,le="100.0"} %6$d
+    %4$s_bucket{%2$s,le="+Inf"} %3$d
+    %4$s_sum{%2$s} %7$d
+    %4$s_count{%2$s} %3$d
+    """
+        .formatted(Naming.OTEL.calls(), labels, all, durations, upTo10, upTo100, sum);
   }
 }
