@@ -14,10 +14,11 @@ public final class Drawing {
   private static final long MIN_ROUND_MILLIS = Duration.ofMinutes(3).toMillis();
   private static final long MAX_ROUND_MILLIS = Duration.ofMinutes(8).toMillis();
 
-  /** One round in so many is long, for faults that last for hours. */
+  /** One of this number of rounds is long, for faults that last for hours. */
   private static final int LONG_ROUND_IN = 20;
 
   private static final long MAX_LONG_ROUND_MILLIS = Duration.ofHours(3).toMillis();
+  private static final long MAX_GAP_MILLIS = Duration.ofDays(36_525).toMillis();
   private static final long MIN_LAST_MILLIS = 50;
   private static final long MINUTE_MILLIS = Duration.ofMinutes(1).toMillis();
   private static final int MAX_OPERATIONS = 400;
@@ -46,7 +47,7 @@ public final class Drawing {
     List<Long> quiet = new ArrayList<>();
     List<Fault> faults = new ArrayList<>();
     long beginMillis = START_MILLIS;
-    while (beginMillis < lengthMillis) {
+    do {
       long endMillis = beginMillis + roundMillis(lengthMillis - beginMillis);
       // Faults rest in quiet times; the mean includes these.
       double gapMillis =
@@ -61,7 +62,7 @@ public final class Drawing {
       }
       quiet.add(endMillis);
       beginMillis = endMillis + Schedule.QUIET.toMillis();
-    }
+    } while (beginMillis < lengthMillis);
     return new Schedule(quiet, faults);
   }
 
@@ -71,8 +72,10 @@ public final class Drawing {
         : random.nextLong(MIN_ROUND_MILLIS, MAX_ROUND_MILLIS);
   }
 
+  /** Draws the time until the next fault; without faults, more than the length of a run. */
   private long gap(double meanMillis) {
-    return 1 + (long) (-Math.log(1 - random.nextDouble()) * meanMillis);
+    double millis = -Math.log(1 - random.nextDouble()) * meanMillis;
+    return millis < MAX_GAP_MILLIS ? 1 + (long) millis : MAX_GAP_MILLIS;
   }
 
   /** Draws a fault that ends in time. */

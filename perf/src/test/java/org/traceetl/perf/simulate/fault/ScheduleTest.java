@@ -50,6 +50,21 @@ final class ScheduleTest {
   }
 
   @Test
+  void aRateOfZeroDrawsNoFaults() {
+    Schedule drawn = Drawing.draw(1, FLEET, Duration.ofHours(100), 0);
+
+    assertThat(drawn.faults()).isEmpty();
+    assertThat(drawn.endMillis()).isGreaterThan(Duration.ofHours(100).toMillis());
+  }
+
+  @Test
+  void aShortScheduleHasOneRound() {
+    Schedule drawn = Drawing.draw(1, FLEET, Duration.ofSeconds(1), 1);
+
+    assertThat(drawn.quietMillis()).hasSize(1);
+  }
+
+  @Test
   void aFaultIsWrittenWithItsTimeKindAndComponents() {
     Fault crash = new Fault.Crash(62_500, Target.agent(1), 37, 4_200);
 
