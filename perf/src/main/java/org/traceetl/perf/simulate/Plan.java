@@ -1,10 +1,11 @@
 package org.traceetl.perf.simulate;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.traceetl.perf.simulate.fault.Fleet;
 import org.traceetl.perf.simulate.fault.Schedule;
 
@@ -16,6 +17,11 @@ import org.traceetl.perf.simulate.fault.Schedule;
  * @param rate spans per second of all senders
  */
 public record Plan(long seed, Fleet fleet, int queues, int rate, Schedule schedule) {
+  private static final String SEED = "seed";
+  private static final List<String> NAMES =
+      List.of(SEED, "agents", "servers", "brokers", "replicas", "queues", "rate");
+  private static final Pattern NUMBER = Pattern.compile("([a-z]+)=(-?\\d+)");
+
   /** Returns the same plan with other faults or quiet points. */
   Plan with(Schedule other) {
     return new Plan(seed, fleet, queues, rate, other);
@@ -52,27 +58,50 @@ public record Plan(long seed, Fleet fleet, int queues, int rate, Schedule schedu
     if (content.isEmpty()) {
       throw new IllegalArgumentException("the file of a plan is empty");
     }
-    Map<String, Long> numbers = new TreeMap<>();
-    for (String word : content.getFirst().split(" +")) {
-      String[] parts = word.split("=", 2);
-      numbers.put(parts[0], Long.valueOf(parts[1]));
-    }
-    for (String name :
-        Arrays.asList("seed", "agents", "servers", "brokers", "replicas", "queues", "rate")) {
-      if (!numbers.containsKey(name)) {
-        throw new IllegalArgumentException(
-            "plan = " + content.getFirst() + ": " + name + " is missing");
-      }
-    }
-    return new Plan(
-        numbers.get("seed"),
+    Map<String, Long> numbers = numbers(content.getFirst());
+    Schedule schedule = Schedule.read(content.subList(1, content.size()));
+    Fleet fleet =
         new Fleet(
             Math.toIntExact(numbers.get("agents")),
             Math.toIntExact(numbers.get("servers")),
             Math.toIntExact(numbers.get("brokers")),
-            Math.toIntExact(numbers.get("replicas"))),
+            Math.toIntExact(numbers.get("replicas")));
+    schedule.checkTargets(fleet);
+    return new Plan(
+        numbers.get(SEED),
+        fleet,
         Math.toIntExact(numbers.get("queues")),
         Math.toIntExact(numbers.get("rate")),
-        Schedule.read(content.subList(1, content.size())));
+        schedule);
+  }
+
+  private static Map<String, Long> numbers(String line) {
+    Map<String, Long> numbers = new TreeMap<>();
+    for (String word : line.split(" +")) {
+      Matcher number = NUMBER.matcher(word);
+      if (!number.matches() || !NAMES.contains(number.group(1))) {
+        throw malformed(line, word + " must be NAME=NUMBER, with NAME one of " + NAMES);
+      }
+      String name = number.group(1);
+      try {
+        long value = Long.parseLong(number.group(2));
+        if (!name.equals(SEED) && (value < 1 || value > Integer.MAX_VALUE)) {
+          throw malformed(line, word + ": must be from 1 to " + Integer.MAX_VALUE);
+        }
+        numbers.put(name, value);
+      } catch (NumberFormatException e) {
+        throw malformed(line, word + ": is too large");
+      }
+    }
+    for (String name : NAMES) {
+      if (!numbers.containsKey(name)) {
+        throw malformed(line, name + " is missing");
+      }
+    }
+    return numbers;
+  }
+
+  private static IllegalArgumentException malformed(String line, String why) {
+    return new IllegalArgumentException("plan = " + line + ": " + why);
   }
 }

@@ -20,6 +20,7 @@ public final class Run {
 
   private final Plan plan;
   private final Consumer<String> progress;
+  private final Watchdog watchdog;
   private final Timeline timeline = new Timeline(NOTES, null);
   private final List<String> failures = new ArrayList<>();
 
@@ -27,8 +28,13 @@ public final class Run {
    * @param progress receives a line each ten seconds of real time
    */
   public Run(Plan plan, Consumer<String> progress) {
+    this(plan, progress, new Watchdog(System.nanoTime()));
+  }
+
+  Run(Plan plan, Consumer<String> progress, Watchdog watchdog) {
     this.plan = plan;
     this.progress = progress;
+    this.watchdog = watchdog;
   }
 
   /** Runs to the end, or to the first failure. */
@@ -40,12 +46,13 @@ public final class Run {
     Scenario scenario = new Scenario(world, plan.schedule(), installation, installation, failures);
     installation.start();
     world.spawn("scenario", scenario);
-    long toldNanos = startNanos;
+    long printedNanos = startNanos;
     try {
       while (!scenario.ended() && failures.isEmpty()) {
+        watchdog.progress(System.nanoTime(), plan.seed(), world.nanos());
         world.run(world.nanos() + SLICE_NANOS);
-        if (System.nanoTime() - toldNanos > PROGRESS_NANOS) {
-          toldNanos = System.nanoTime();
+        if (System.nanoTime() - printedNanos > PROGRESS_NANOS) {
+          printedNanos = System.nanoTime();
           progress.accept(
               String.format(
                   Locale.ROOT,

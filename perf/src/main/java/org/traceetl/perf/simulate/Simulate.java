@@ -1,7 +1,7 @@
 package org.traceetl.perf.simulate;
 
 import java.io.IOException;
-import java.io.PrintStream;
+import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Random;
 import java.util.concurrent.Callable;
+import java.util.function.Consumer;
 import org.traceetl.perf.simulate.fault.Drawing;
 import org.traceetl.perf.simulate.fault.Fleet;
 import picocli.CommandLine;
@@ -30,14 +31,17 @@ import picocli.CommandLine.Spec;
     },
     footer = {
       "",
-      "Each run ends with a line seed=… outcome=… hash=… of all that happened. After a failure,",
-      "lines FAILED: … name the checks; the fewest faults found that still fail follow, and what",
-      "happened last.",
+      "Each run ends with a line seed=… outcome=… hash=…; the hash covers all that happened. After a"
+          + " failure, lines FAILED: … name the checks. The smallest schedule found that still fails"
+          + " follows, and the last events. A run whose simulated time stands still for five minutes"
+          + " fails, and prints the stacks.",
       "Exit codes: 0 if each run passed, 1 otherwise, 2 for wrong usage."
     })
 public final class Simulate implements Callable<Integer> {
   private static final int FAILURES_SHOWN = 40;
   private static final int REPLICATED = 3;
+  private static final int MAX_HOURS = 100_000;
+  private static final int MAX_FAULTS_PER_MINUTE = 1_000;
 
   @Spec private CommandSpec spec;
 
@@ -56,9 +60,9 @@ public final class Simulate implements Callable<Integer> {
 
   @Option(
       names = "--for",
-      paramLabel = "3m",
-      description = "Starts runs for this time on the wall, in place of --runs.")
-  private String wallTime;
+      paramLabel = "DURATION",
+      description = "Starts runs for this real time, such as 3m, in place of --runs.")
+  private String realTime;
 
   @Option(
       names = "--replay",
@@ -99,45 +103,52 @@ public final class Simulate implements Callable<Integer> {
 
   @Option(
       names = "--shrink-for",
-      paramLabel = "2m",
+      paramLabel = "DURATION",
       description =
-          "After a failure, searches fewer faults for this time on the wall; 0s: does not"
+          "After a failure, searches fewer faults for this real time; 0s: does not search"
               + " (default: ${DEFAULT-VALUE}).")
   private String shrinkTime = "2m";
 
   @Option(names = "--help", usageHelp = true, description = "Prints this help.")
   private boolean help;
 
-  private final PrintStream out = System.out;
+  private final Runner runner;
+  private final Watchdog watchdog = new Watchdog(System.nanoTime());
+  private PrintWriter out;
+
+  /** Runs a plan. */
+  @FunctionalInterface
+  interface Runner {
+    Outcome run(Plan plan, Consumer<String> progress, Watchdog watchdog);
+  }
+
+  Simulate(Runner runner) {
+    this.runner = runner;
+  }
 
   public static void main(String... arguments) {
-    System.exit(new CommandLine(new Simulate()).execute(arguments));
+    Simulate command =
+        new Simulate((plan, progress, watchdog) -> new Run(plan, progress, watchdog).call());
+    command.watchdog.start();
+    System.exit(new CommandLine(command).execute(arguments));
   }
 
   @Override
   public Integer call() throws IOException {
-    Duration shrinking = duration("--shrink-for", shrinkTime);
-    Duration wall = wallTime == null ? null : duration("--for", wallTime);
-    if (hours <= 0
-        || runs < 1
-        || agents < 1
-        || servers < 1
-        || brokers < 1
-        || replicas < 0
-        || queues < 1
-        || rate < 1
-        || faultsPerMinute < 0) {
-      throw refused("numbers of parts and runs must be 1 or more, and --hours more than 0");
+    out = spec.commandLine().getOut();
+    final Duration shrinking = duration("--shrink-for", shrinkTime);
+    final Duration real = realTime == null ? null : duration("--for", realTime);
+    if (real != null && real.isZero()) {
+      throw refused("--for = " + realTime + ": must be more than 0s");
     }
+    checkNumbers();
     long first = seed == null ? new Random().nextInt(1_000_000) : seed;
     Plan replayed = replay == null ? null : read(replay);
-    out.println("seed " + (replayed == null ? first : replayed.seed()));
+    writeTimeline(List.of());
     long startNanos = System.nanoTime();
-    for (int run = 0; replayed != null ? run < 1 : more(run, wall, startNanos); run++) {
+    for (int run = 0; replayed != null ? run < 1 : more(run, real, startNanos); run++) {
       Outcome outcome = run(replayed != null ? replayed : plan(first + run));
-      if (timelineFile != null) {
-        Files.write(timelineFile, outcome.timeline());
-      }
+      writeTimeline(outcome.timeline());
       if (!outcome.passed()) {
         report(outcome, shrinking);
         return 1;
@@ -146,8 +157,54 @@ public final class Simulate implements Callable<Integer> {
     return 0;
   }
 
-  private boolean more(int run, Duration wall, long startNanos) {
-    return wall == null ? run < runs : System.nanoTime() - startNanos < wall.toNanos();
+  private void checkNumbers() {
+    atLeastOne("--runs", runs);
+    atLeastOne("--agents", agents);
+    atLeastOne("--servers", servers);
+    atLeastOne("--brokers", brokers);
+    atLeastOne("--queues", queues);
+    atLeastOne("--rate", rate);
+    if (replicas < 0) {
+      throw refused("--replicas = " + replicas + ": must be 0 or more");
+    }
+    // Also refuses NaN.
+    if (!(hours > 0 && hours <= MAX_HOURS)) {
+      throw refused("--hours = " + hours + ": must be more than 0 and at most " + MAX_HOURS);
+    }
+    if (!(faultsPerMinute >= 0 && faultsPerMinute <= MAX_FAULTS_PER_MINUTE)) {
+      throw refused(
+          "--faults-per-minute = "
+              + faultsPerMinute
+              + ": must be from 0 to "
+              + MAX_FAULTS_PER_MINUTE);
+    }
+  }
+
+  private void atLeastOne(String option, int value) {
+    if (value < 1) {
+      throw refused(option + " = " + value + ": must be 1 or more");
+    }
+  }
+
+  /**
+   * Writes the file of --timeline; the first time before the runs, so that they are not in vain.
+   */
+  private void writeTimeline(List<String> lines) {
+    if (timelineFile != null) {
+      try {
+        Files.write(timelineFile, lines);
+      } catch (IOException e) {
+        throw refused("--timeline = " + timelineFile + ": cannot be written: " + e);
+      }
+    }
+  }
+
+  private boolean more(int run, Duration real, long startNanos) {
+    return real == null ? run < runs : lasts(real, startNanos);
+  }
+
+  private static boolean lasts(Duration time, long startNanos) {
+    return Duration.ofNanos(System.nanoTime() - startNanos).compareTo(time) < 0;
   }
 
   private Plan plan(long runSeed) {
@@ -159,7 +216,8 @@ public final class Simulate implements Callable<Integer> {
   }
 
   private Outcome run(Plan plan) {
-    Outcome outcome = new Run(plan, out::println).call();
+    out.println("seed " + plan.seed());
+    Outcome outcome = runner.run(plan, out::println, watchdog);
     if (!outcome.faults().isEmpty()) {
       out.println("faults: " + outcome.faultsLine());
     }
@@ -168,7 +226,7 @@ public final class Simulate implements Callable<Integer> {
   }
 
   private void report(Outcome failed, Duration shrinking) throws IOException {
-    tell(failed);
+    print(failed);
     out.printf(
         Locale.ROOT,
         "Searching fewer faults that fail, for up to %d s of --shrink-for ...%n",
@@ -176,8 +234,7 @@ public final class Simulate implements Callable<Integer> {
     long startNanos = System.nanoTime();
     Shrinker shrinker =
         new Shrinker(
-            plan -> new Run(plan, progress -> {}).call(),
-            () -> System.nanoTime() - startNanos < shrinking.toNanos());
+            plan -> runner.run(plan, progress -> {}, watchdog), () -> lasts(shrinking, startNanos));
     Outcome shrunk = shrinker.shrink(failed);
     Path file = Files.createTempFile("simulate-" + failed.plan().seed() + "-", ".txt");
     Files.write(file, shrunk.plan().lines());
@@ -189,12 +246,12 @@ public final class Simulate implements Callable<Integer> {
         shrunk.plan().schedule().faults().size(),
         failed.plan().schedule().faults().size());
     shrunk.plan().lines().forEach(line -> out.println("  " + line));
-    tell(shrunk);
+    print(shrunk);
     out.println(shrunk.line());
     out.println("seed " + failed.plan().seed() + " failed; replay with --replay " + file);
   }
 
-  private void tell(Outcome failed) {
+  private void print(Outcome failed) {
     failed.failures().stream()
         .limit(FAILURES_SHOWN)
         .forEach(what -> out.println("FAILED: " + what));
@@ -203,10 +260,11 @@ public final class Simulate implements Callable<Integer> {
     }
   }
 
-  private Plan read(Path file) throws IOException {
+  private Plan read(Path file) {
     try {
-      List<String> lines = Files.readAllLines(file);
-      return Plan.read(lines);
+      return Plan.read(Files.readAllLines(file));
+    } catch (IOException e) {
+      throw refused("--replay = " + file + ": cannot be read: " + e);
     } catch (IllegalArgumentException e) {
       throw refused("--replay = " + file + ": " + e.getMessage());
     }
@@ -219,9 +277,13 @@ public final class Simulate implements Callable<Integer> {
   /** Parses a duration such as 90s, 3m or 1h. */
   private Duration duration(String option, String text) {
     try {
-      return Duration.parse("PT" + text.toUpperCase(Locale.ROOT));
+      Duration duration = Duration.parse("PT" + text.toUpperCase(Locale.ROOT));
+      if (!duration.isNegative()) {
+        return duration;
+      }
     } catch (DateTimeParseException e) {
-      throw refused(option + " = " + text + ": must be such as 90s, 3m or 1h");
+      // Refused below.
     }
+    throw refused(option + " = " + text + ": must be such as 90s, 3m or 1h");
   }
 }

@@ -2,8 +2,10 @@ package org.traceetl.perf.simulate.fault;
 
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.RecordComponent;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
@@ -68,8 +70,13 @@ final class FaultText {
       if (!name.equals("at-millis") && !values.containsKey(name)) {
         throw new IllegalArgumentException("fault = " + line + ": " + name + " is missing");
       }
-      arguments[i] =
-          name.equals("at-millis") ? millis(words[0]) : value(types[i], values.get(name));
+      try {
+        arguments[i] =
+            name.equals("at-millis") ? millis(words[0]) : value(types[i], values.get(name));
+      } catch (IllegalArgumentException e) {
+        throw new IllegalArgumentException(
+            "fault = " + line + ": " + name + ": " + e.getMessage(), e);
+      }
     }
     try {
       return (Fault) kind.getDeclaredConstructor(types).newInstance(arguments);
@@ -78,6 +85,21 @@ final class FaultText {
     } catch (ReflectiveOperationException e) {
       throw new IllegalStateException("the constructors of faults are public", e);
     }
+  }
+
+  /** Returns what a fault acts on. */
+  static List<Target> targets(Fault fault) {
+    List<Target> targets = new ArrayList<>();
+    try {
+      for (RecordComponent component : fault.getClass().getRecordComponents()) {
+        if (component.getAccessor().invoke(fault) instanceof Target target) {
+          targets.add(target);
+        }
+      }
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException("the components of faults are public", e);
+    }
+    return targets;
   }
 
   /** Returns the same fault at another time. */

@@ -8,4 +8,15 @@ package org.traceetl.perf.simulate.fault;
  * @param brokers at least 1
  * @param replicas of each broker, at least 1
  */
-public record Fleet(int agents, int servers, int brokers, int replicas) {}
+public record Fleet(int agents, int servers, int brokers, int replicas) {
+  boolean has(Target target) {
+    int most =
+        switch (target.role()) {
+          case AGENT -> agents;
+          case SERVER -> servers + 1;
+          case BROKER -> brokers;
+          default -> Integer.MAX_VALUE;
+        };
+    return target.number() <= most;
+  }
+}

@@ -82,6 +82,20 @@ public record Schedule(List<Long> quietMillis, List<Fault> faults) {
     return new Schedule(quiet, faults);
   }
 
+  /**
+   * @throws IllegalArgumentException if a fault acts on a part that the fleet does not have
+   */
+  public void checkTargets(Fleet fleet) {
+    for (Fault fault : faults) {
+      for (Target target : FaultText.targets(fault)) {
+        if (!fleet.has(target)) {
+          throw new IllegalArgumentException(
+              "fault = " + text(fault) + ": there is no " + target + " in this plan");
+        }
+      }
+    }
+  }
+
   /** Returns the line of a fault. */
   public static String text(Fault fault) {
     return FaultText.write(fault);

@@ -48,7 +48,16 @@ public record Target(Role role, int number) implements Comparable<Target> {
       return CONTROLLERS;
     }
     String[] parts = text.split("-", 2);
-    return new Target(Role.valueOf(parts[0].toUpperCase(Locale.ROOT)), Integer.parseInt(parts[1]));
+    try {
+      int number = Integer.parseInt(parts[parts.length - 1]);
+      if (number >= 1) {
+        return new Target(Role.valueOf(parts[0].toUpperCase(Locale.ROOT)), number);
+      }
+    } catch (IllegalArgumentException e) {
+      // Refused below.
+    }
+    throw new IllegalArgumentException(
+        text + ": must be such as agent-1, server-2, broker-1 or name-server");
   }
 
   @Override
