@@ -13,6 +13,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** The command line: runs the simulation with each mutant and prints which ones it finds. */
@@ -21,13 +22,13 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     description = {
       "Puts faults into the programs, one at a time, and runs the simulation with each until a"
-          + " check fails. First it runs the programs as they are, which must pass.",
+          + " check fails. First it runs the unchanged programs, which must pass.",
       ""
     },
     footer = {
       "",
-      "Exit codes: 0 if as many faults are found as --found says; 1 otherwise, or if the",
-      "programs as they are fail; 2 for wrong usage."
+      "Exit codes: 0 if at least --found faults are found; 1 otherwise, or if the unchanged programs"
+          + " fail; 2 for wrong usage."
     })
 public final class Mutations implements Callable<Integer> {
   private static final String SIMULATION = "org.traceetl.perf.simulate.Simulate";
@@ -92,8 +93,15 @@ public final class Mutations implements Callable<Integer> {
   @Override
   public Integer call() throws IOException, InterruptedException {
     PrintWriter out = spec.commandLine().getOut();
+    List<Mutation> all = Mutation.all();
+    for (int number : only) {
+      if (number < 1 || number > all.size()) {
+        throw new ParameterException(
+            spec.commandLine(), "--only = " + number + ": must be from 1 to " + all.size());
+      }
+    }
     List<Mutation> chosen =
-        Mutation.all().stream()
+        all.stream()
             .filter(mutation -> only.isEmpty() || only.contains(mutation.number()))
             .toList();
     if (list) {
@@ -121,7 +129,7 @@ public final class Mutations implements Callable<Integer> {
     TrialResult control = trial.run(null);
     print("", "none", control, out);
     if (control.verdict() != Verdict.NOT_FOUND) {
-      out.printf("The programs as they are fail, so that nothing can be said of faults.%n");
+      out.printf("The unchanged programs fail or end no run: faults are not tried.%n");
       out.flush();
       return 1;
     }

@@ -6,8 +6,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 /**
  * Runs the simulation with a mutant in a JVM of its own, one seed after the other, until a check
@@ -20,6 +22,7 @@ final class Trial {
           "-XX:+UseSerialGC",
           // Runs are too short for the optimizing compiler.
           "-XX:TieredStopAtLevel=1",
+          "-XX:-OmitStackTraceInFastThrow",
           "-Djdk.trackAllThreads=false",
           "--add-opens",
           "java.base/java.lang=ALL-UNNAMED",
@@ -59,6 +62,7 @@ final class Trial {
     String name = mutant == null ? "control" : mutant.number();
     Path classes = workFolder.resolve(name).resolve("classes");
     long beganNanos = System.nanoTime();
+    empty(classes);
     if (mutant != null) {
       try {
         mutant.write(classes);
@@ -77,6 +81,9 @@ final class Trial {
     process.waitFor();
     SimulationOutput said = SimulationOutput.of(Files.readString(output));
     Duration wall = since(beganNanos);
+    if (!ended && mutant == null && said.ends().isEmpty()) {
+      return TrialResult.broken(limits.firstSeed(), "no seed ended within the time limit", 0, wall);
+    }
     if (!ended) {
       return TrialResult.notFound(
           said.ends().size(), "no failed check until the time limit", said.hours(), wall);
@@ -108,6 +115,20 @@ final class Trial {
         .redirectErrorStream(true)
         .redirectOutput(output.toFile())
         .start();
+  }
+
+  /** Deletes the classes of an earlier trial, which may have had other changes. */
+  private static void empty(Path folder) throws IOException {
+    if (!Files.exists(folder)) {
+      return;
+    }
+    List<Path> contents;
+    try (Stream<Path> all = Files.walk(folder)) {
+      contents = all.sorted(Comparator.reverseOrder()).toList();
+    }
+    for (Path one : contents) {
+      Files.delete(one);
+    }
   }
 
   private static Duration since(long beganNanos) {

@@ -3,12 +3,16 @@ package org.traceetl.perf.simulate.mutation;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.perf.simulate.mutation.TrialResult.Verdict;
+import picocli.CommandLine;
 
 final class TrialTest {
   private static final Duration ENOUGH = Duration.ofMinutes(5);
@@ -49,6 +53,38 @@ final class TrialTest {
 
     assertThat(result.verdict()).isEqualTo(Verdict.NOT_FOUND);
     assertThat(result.detail()).contains("time limit");
+  }
+
+  @Test
+  void unchangedProgramsWithoutAnEndedRunAreNoAnswer() throws Exception {
+    TrialResult result = trial(200, 1, Duration.ZERO).run(null);
+
+    assertThat(result.verdict()).isEqualTo(Verdict.BROKEN);
+    assertThat(result.detail()).contains("time limit");
+  }
+
+  @Test
+  void classesOfAnEarlierTrialAreDeleted() throws Exception {
+    Path old = folder.resolve("1/classes/org/Old.class");
+    Files.createDirectories(old.getParent());
+    Files.createFile(old);
+
+    trial(1, 1, ENOUGH).run(mutant(1));
+
+    assertThat(old).doesNotExist();
+  }
+
+  @Test
+  void anUnknownMutantIsRefused() {
+    StringWriter errors = new StringWriter();
+
+    int exitCode =
+        new CommandLine(new Mutations())
+            .setErr(new PrintWriter(errors))
+            .execute("--list", "--only", "99");
+
+    assertThat(exitCode).isEqualTo(2);
+    assertThat(errors.toString()).contains("--only = 99");
   }
 
   private Trial trial(long firstSeed, int seeds, Duration wallLimit) {
