@@ -9,6 +9,7 @@ import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.traceetl.perf.simulate.fault.Schedule;
+import org.traceetl.perf.simulate.world.ProgramFailure;
 import org.traceetl.perf.simulate.world.Timeline;
 import org.traceetl.perf.simulate.world.World;
 
@@ -63,6 +64,8 @@ public final class Run {
                   scenario.longestQuietNanos() / 1e9));
         }
       }
+    } catch (ProgramFailure e) {
+      failures.add(e.getMessage() + (e.getCause() == null ? "" : ": " + text(e.getCause())));
     } catch (RuntimeException | Error e) {
       failures.add("the simulation cannot continue: " + text(e));
     }

@@ -1,20 +1,27 @@
 package org.traceetl.perf.simulate;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
+import java.util.regex.Pattern;
 import org.traceetl.perf.simulate.fault.Fault;
 import org.traceetl.perf.simulate.fault.Schedule;
 
 /**
- * Searches the fewest faults with which a plan still fails, by delta debugging (ddmin, Zeller and
- * Hildebrandt 2002). Each attempt repeats the seed with some of the faults. Then it removes the
- * time before the first fault.
+ * Searches the fewest faults with which a plan fails in the same way, by delta debugging (ddmin,
+ * Zeller and Hildebrandt 2002). Each attempt repeats the seed with some of the faults. Then it
+ * removes the time before the first fault.
  */
 final class Shrinker {
+  private static final Pattern WORD_WITH_DIGIT = Pattern.compile("[\\w.+-]*\\d[\\w.+-]*");
+
   private final Function<Plan, Outcome> run;
   private final BooleanSupplier continues;
+  private Set<String> kinds;
   private Outcome smallest;
   private int attempts;
 
@@ -33,6 +40,7 @@ final class Shrinker {
   /** Returns the outcome of the smallest plan found that fails. */
   Outcome shrink(Outcome failed) {
     smallest = failed;
+    kinds = kinds(failed);
     Schedule schedule = failed.plan().schedule();
     long quiet =
         schedule.quietMillis().stream()
@@ -96,11 +104,22 @@ final class Shrinker {
     }
     attempts++;
     Outcome outcome = run.apply(smallest.plan().with(schedule));
-    if (outcome.passed()) {
+    // Another kind of failure has another cause.
+    if (Collections.disjoint(kinds(outcome), kinds)) {
       return false;
     }
     smallest = outcome;
     return true;
+  }
+
+  /** Returns the first lines of the failures, without words that contain a digit. */
+  private static Set<String> kinds(Outcome outcome) {
+    Set<String> kinds = new TreeSet<>();
+    for (String failure : outcome.failures()) {
+      String line = failure.lines().findFirst().orElse("");
+      kinds.add(WORD_WITH_DIGIT.matcher(line).replaceAll("#"));
+    }
+    return kinds;
   }
 
   private static List<List<Fault>> chunks(List<Fault> faults, int parts) {

@@ -33,7 +33,7 @@ import org.traceetl.perf.simulate.world.World;
 import org.traceetl.testkit.PageSample;
 
 /**
- * A fleet of agents and servers with all that they stand on, its senders, and what is known of the
+ * A fleet of agents and servers with its brokers and index, its senders, and what is known of the
  * spans that they sent.
  */
 final class SimulatedInstallation implements Installation, Scenario.Parts {

@@ -1,4 +1,2 @@
-/**
- * Runs agents, servers and all that they stand on in simulated time; {@code Simulate} starts it.
- */
+/** Runs agents and servers on simulated brokers and devices; {@code Simulate} starts it. */
 package org.traceetl.perf.simulate;

@@ -49,6 +49,22 @@ final class ShrinkerTest {
   }
 
   @Test
+  void anotherKindOfFailureIsNotTheSameOne() {
+    Outcome failed = outcome(PLAN, "agent-1 lost 3 spans");
+    Shrinker shrinker =
+        new Shrinker(
+            plan ->
+                outcome(
+                    plan,
+                    plan.schedule().faults().size() < 5
+                        ? "queue a/1 is shown by server-1 and server-2"
+                        : "agent-2 lost 4 spans"),
+            () -> true);
+
+    assertThat(shrinker.shrink(failed).plan().schedule().faults()).hasSize(5);
+  }
+
+  @Test
   void withoutTimeTheFaultsUntilTheFailureAreLeft() {
     Schedule beginning = PLAN.schedule().until(PLAN.schedule().quietMillis().getFirst());
     Outcome failed = outcome(PLAN.with(beginning), schedule -> true);
@@ -59,10 +75,13 @@ final class ShrinkerTest {
   }
 
   private static Outcome outcome(Plan plan, Predicate<Schedule> fails) {
-    boolean failed = fails.test(plan.schedule());
+    return outcome(plan, fails.test(plan.schedule()) ? new String[] {"fails"} : new String[0]);
+  }
+
+  private static Outcome outcome(Plan plan, String... failures) {
     return new Outcome(
         plan,
-        failed ? List.of("fails") : List.of(),
+        List.of(failures),
         "0",
         plan.schedule().endMillis(),
         Duration.ZERO,

@@ -4,6 +4,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
 import org.traceetl.perf.simulate.agent.OtlpPort.Reply;
+import org.traceetl.perf.simulate.world.ProgramFailure;
 import org.traceetl.perf.simulate.world.World;
 
 /**
@@ -117,7 +118,7 @@ public final class Sender {
         return Outcome.STORED;
       }
       if (reply == Reply.REJECTED) {
-        throw new IllegalStateException("an agent rejected spans of " + load.application);
+        throw new ProgramFailure("an agent rejected spans of " + load.application);
       }
       unknown |= reply == Reply.LOST;
       if (world.nanos() >= endNanos) {

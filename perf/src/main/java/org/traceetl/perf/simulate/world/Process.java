@@ -184,7 +184,10 @@ public final class Process {
     @Override
     public Thread.Builder builder(Kind kind) {
       return VirtualThreads.builder(scheduler)
-          .uncaughtExceptionHandler((thread, e) -> world.fail(name + "/" + thread.getName(), e));
+          .uncaughtExceptionHandler((thread, e) ->
+              world.fail(
+                  new ProgramFailure(
+                      "thread " + thread.getName() + " of " + name + " ended with an error", e)));
     }
 
     @Override

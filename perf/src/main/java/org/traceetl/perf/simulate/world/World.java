@@ -6,6 +6,7 @@ import java.util.PriorityQueue;
 import java.util.SplittableRandom;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.random.RandomGenerator;
 
@@ -42,8 +43,8 @@ public final class World {
   /** The process whose thread runs; null for the world's own. */
   private Process running;
 
-  /** Why the run cannot continue; null if it can. Set by any thread. */
-  private volatile RuntimeException failure;
+  /** Why the run cannot continue; null if it can. Set by any thread, once. */
+  private final AtomicReference<RuntimeException> failure = new AtomicReference<>();
 
   private record Timer(long atNanos, long number, Runnable action) implements Comparable<Timer> {
     @Override
@@ -56,7 +57,7 @@ public final class World {
   /** A thread's part between two waits. */
   record Turn(Process process, Runnable part) {}
 
-  /** Tells a timer whether the wait that it ends is over. */
+  /** The number of a thread's wait, by which a timer detects that its wait is over. */
   private static final class Waiting {
     private long number;
   }
@@ -181,26 +182,31 @@ public final class World {
     wait.number++;
   }
 
-  /** Ends the run with a failure of the simulation. Safe for any thread. */
+  /** Ends the run, unless it has failed before. Safe for any thread. */
   public void fail(RuntimeException e) {
-    failure = e;
+    failure.compareAndSet(null, e);
   }
 
-  void fail(String thread, Throwable e) {
-    fail(new IllegalStateException("simulated thread " + thread + " ended with an error", e));
+  private void fail(String thread, Throwable e) {
+    fail(
+        e instanceof ProgramFailure found
+            ? found
+            : new IllegalStateException("simulated thread " + thread + " ended with an error", e));
   }
 
   /**
    * Runs until a time since the start, or at most until the failure of a simulated thread.
    *
+   * @throws ProgramFailure if a thread of a process ended with an error
    * @throws IllegalStateException if the simulation itself failed
    */
   public void run(long untilNanos) {
     carrier = Thread.currentThread();
     idleNanos = nowNanos;
     while (nowNanos < untilNanos) {
-      if (failure != null) {
-        throw failure;
+      RuntimeException found = failure.get();
+      if (found != null) {
+        throw found;
       }
       runDueTimers();
       if (!ready.isEmpty()) {

@@ -191,6 +191,29 @@ final class WorldTest {
   }
 
   @Test
+  void anErrorOfAProcessIsAFailureOfTheProgram() {
+    Process process = world.process("agent-1");
+    process.start(
+        "step",
+        () -> {
+          throw new IllegalArgumentException("made by the test");
+        });
+
+    assertThatThrownBy(() -> world.run(SECOND))
+        .isInstanceOf(ProgramFailure.class)
+        .hasMessageContaining("thread step of")
+        .hasRootCauseMessage("made by the test");
+  }
+
+  @Test
+  void theFirstFailureEndsTheRun() {
+    world.fail(new IllegalStateException("first"));
+    world.fail(new IllegalStateException("second"));
+
+    assertThatThrownBy(() -> world.run(SECOND)).hasMessage("first");
+  }
+
+  @Test
   void failedThreadEndsTheRun() {
     world.spawn(
         "fails",
