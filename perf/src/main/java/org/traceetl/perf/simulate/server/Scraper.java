@@ -2,6 +2,7 @@ package org.traceetl.perf.simulate.server;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -15,12 +16,12 @@ import java.util.function.Supplier;
 import org.traceetl.perf.simulate.world.World;
 
 /**
- * A Prometheus: reads the page of each server every 15 s, and keeps the last value of each series.
- * It reports a counter that decreases, and a queue that two servers show at the same instant.
+ * A Prometheus: reads the page of each server every 1 to 15 s, and keeps the last value of each
+ * series. It reports a counter that decreases, a queue that two servers show at the same instant,
+ * and a series that its queue no longer has.
  *
  * <p>Servers must show the label of the queue on each series ({@code trace-etl.metrics.queue-label:
- * always}). A series ends when its queue is shown without it; it may then start again at 0, as
- * after {@code trace-etl.window.idle}.
+ * always}), and {@code trace-etl.window.idle} must be longer than the run.
  */
 public final class Scraper {
   /** What is scraped. */
@@ -57,12 +58,15 @@ public final class Scraper {
   /** Answers within this time are of one instant: it takes turns of threads, but no message. */
   private static final long INSTANT_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
 
-  private static final long INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(15);
+  /** Drawn, so that no interval of a server hides two owners from all scrapes. */
+  private static final long SHORTEST_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+  private static final long LONGEST_NANOS = TimeUnit.SECONDS.toNanos(15);
 
   /** A server's own metrics take longer than its spans, so only each fourth scrape has them. */
   private static final int WHOLE_EVERY = 4;
 
-  /** A process that gave no answer for an hour is forgotten. */
+  /** A process that gave no answer for half an hour is forgotten. */
   private static final int MOST_SILENT_SCRAPES = 240;
 
   private final World world;
@@ -79,7 +83,7 @@ public final class Scraper {
   /** By number of the series of a queue: the value that any server showed last. */
   private double[] shown = {};
 
-  /** By number of the series of a queue: the scrape that showed it last; 0 if it has ended. */
+  /** By number of the series of a queue: the scrape that showed it last; 0 if none did. */
   private int[] seen = {};
 
   private int scrapes;
@@ -128,7 +132,7 @@ public final class Scraper {
         () -> {
           try {
             while (true) {
-              world.sleep(INTERVAL_NANOS);
+              world.sleep(world.random().nextLong(SHORTEST_NANOS, LONGEST_NANOS));
               scrape(scrapes % WHOLE_EVERY == 0);
             }
           } catch (InterruptedException e) {
@@ -149,19 +153,24 @@ public final class Scraper {
     }
     List<Answer> answers = new ArrayList<>();
     for (Request request : requests) {
-      answers.add(request.await());
+      Answer answer = request.await();
+      if (answer != null) {
+        answers.add(answer);
+      }
     }
+    answers.sort(Comparator.comparingLong(Answer::nanos));
     scrapes++;
     SortedMap<String, Scraped> now = new TreeMap<>();
     for (Answer answer : answers) {
-      if (answer != null && answer.isInSight(world.nanos())) {
-        now.put(answer.process(), read(answer));
+      // A Prometheus stores the values of each answer.
+      Scraped scraped = read(answer);
+      if (answer.isInSight(world.nanos())) {
+        now.put(answer.process(), scraped);
       }
     }
     last = now;
     owns.values().removeIf(own -> scrapes - own.seen > MOST_SILENT_SCRAPES);
-    int[] owners = owners(now);
-    endSeries(owners);
+    reportMissing(owners(now));
   }
 
   private Scraped read(Answer answer) {
@@ -184,7 +193,9 @@ public final class Scraper {
       boolean isOwn = one.queue() == ScrapedSeries.NO_QUEUE;
       double[] values = isOwn ? own.values : shown;
       double value = lines.value(line);
-      if (one.counter() && (isOwn || seen[number] != 0) && value < values[number]) {
+      if (one.counter()
+          && (isOwn || seen[number] != 0)
+          && (Double.isNaN(value) || value < values[number])) {
         // One line for a page: all series of a queue decrease together.
         if (decreases++ == 0) {
           failures.accept(
@@ -232,12 +243,17 @@ public final class Scraper {
     return owners;
   }
 
-  private void endSeries(int[] owners) {
+  /** Reports one of the series that are missing on the pages of their queues. */
+  private void reportMissing(int[] owners) {
     for (int number = 0; number < series.count(); number++) {
-      int queue = series.get(number).queue();
-      if (queue != ScrapedSeries.NO_QUEUE && seen[number] != scrapes && owners[queue] != 0) {
-        seen[number] = 0;
-        shown[number] = 0;
+      ScrapedSeries.Series one = series.get(number);
+      int queue = one.queue();
+      if (queue != ScrapedSeries.NO_QUEUE
+          && seen[number] != 0
+          && seen[number] != scrapes
+          && owners[queue] != 0) {
+        failures.accept(one.text() + " is missing, but its queue is shown");
+        return;
       }
     }
   }
@@ -264,7 +280,7 @@ public final class Scraper {
 
   /**
    * Returns the last values of a metric of spans by series without its queue, summed over all
-   * queues, whoever showed them last.
+   * queues, from the server that showed each last.
    */
   public SortedMap<String, Double> sums(String metric) {
     SortedMap<String, Double> sums = new TreeMap<>();

@@ -96,13 +96,33 @@ class ScraperTest {
   }
 
   @Test
-  void seriesThatEndedMayStartAgainAtZero() throws InterruptedException {
+  void seriesMissingOnThePageOfItsQueueIsReported() throws InterruptedException {
     String other = "calls_total{trace_etl_queue=\"a/0\"} 1\n";
     scrape("one", calls(0, "3") + other);
-    scrape("one", other);
-    scrape("one", calls(0, "1") + other);
-
+    scrape("one", "");
     assertThat(failures).isEmpty();
+
+    scrape("one", other);
+
+    assertThat(failures).singleElement().asString().contains("é", "is missing");
+  }
+
+  @Test
+  void counterOfAPageThatIsNoLongerCurrentIsCompared() throws InterruptedException {
+    scrape("one", calls(0, "3"));
+    answeredNanos = -TimeUnit.MILLISECONDS.toNanos(1);
+    isCurrent = false;
+    scrape("one", calls(0, "2"));
+
+    assertThat(failures).singleElement().asString().contains("decreased from 3.0 to 2.0");
+  }
+
+  @Test
+  void counterThatIsNoNumberIsReported() throws InterruptedException {
+    scrape("one", calls(0, "3"));
+    scrape("one", calls(0, "NaN"));
+
+    assertThat(failures).singleElement().asString().contains("decreased from 3.0 to NaN");
   }
 
   @Test
