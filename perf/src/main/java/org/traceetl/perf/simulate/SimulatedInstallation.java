@@ -37,7 +37,7 @@ import org.traceetl.testkit.PageSample;
  * spans that they sent.
  */
 final class SimulatedInstallation implements Installation, Scenario.Parts {
-  /** Well above journal.snapshot-interval and the longest fault; bounds the memory of long runs. */
+  /** Well above journal.snapshot-interval and the longest round; bounds the memory of long runs. */
   private static final Duration RETENTION = Duration.ofHours(2);
 
   private static final String SPANS = "trace-spans";

@@ -14,10 +14,12 @@ public final class Drawing {
   private static final long MIN_ROUND_MILLIS = Duration.ofMinutes(3).toMillis();
   private static final long MAX_ROUND_MILLIS = Duration.ofMinutes(8).toMillis();
 
-  /** One of this number of rounds is long, for faults that last for hours. */
+  /** One of this number of rounds is long, for faults that last longer. */
   private static final int LONG_ROUND_IN = 20;
 
-  private static final long MAX_LONG_ROUND_MILLIS = Duration.ofHours(3).toMillis();
+  /** Below the time for which brokers keep messages. */
+  private static final long MAX_LONG_ROUND_MILLIS = Duration.ofMinutes(100).toMillis();
+
   private static final long MAX_GAP_MILLIS = Duration.ofDays(36_525).toMillis();
   private static final long MIN_LAST_MILLIS = 50;
   private static final long MINUTE_MILLIS = Duration.ofMinutes(1).toMillis();
@@ -57,7 +59,7 @@ public final class Drawing {
               / (endMillis - beginMillis + Schedule.QUIET.toMillis());
       long atMillis = beginMillis + gap(gapMillis);
       while (atMillis < endMillis - 2 * MIN_LAST_MILLIS) {
-        faults.add(fault(atMillis, endMillis - atMillis - 1));
+        faults.add(fault(atMillis, endMillis - atMillis - 1, endMillis - beginMillis));
         atMillis += gap(gapMillis);
       }
       quiet.add(endMillis);
@@ -79,7 +81,7 @@ public final class Drawing {
   }
 
   /** Draws a fault that ends in time. */
-  private Fault fault(long at, long restMillis) {
+  private Fault fault(long at, long restMillis, long roundMillis) {
     long lasts = lasts(Math.min(restMillis, 3 * MINUTE_MILLIS));
     return switch (random.nextInt(10)) {
       case 0, 1, 2 -> ofProcess(at, lasts, restMillis);
@@ -88,7 +90,7 @@ public final class Drawing {
       case 5 -> partition(at, lasts);
       case 6 -> ofBroker(at, lasts);
       case 7, 8 -> badService(at, lasts);
-      default -> ofOthers(at, lasts, restMillis);
+      default -> ofOthers(at, lasts, restMillis, roundMillis);
     };
   }
 
@@ -134,12 +136,12 @@ public final class Drawing {
     };
   }
 
-  private Fault ofOthers(long at, long lasts, long restMillis) {
+  private Fault ofOthers(long at, long lasts, long restMillis, long roundMillis) {
     return switch (random.nextInt(5)) {
       case 0 -> new Fault.Rebalance(at, lasts(Math.min(restMillis, MAX_REBALANCE_MILLIS)));
-      // What is away for longer than the messages are kept loses them.
+      // A program that is away for longer than the messages are kept loses them.
       case 1 ->
-          restMillis < MAX_ROUND_MILLIS
+          roundMillis < RETENTION_MILLIS
               ? new Fault.Retention(at, broker(), RETENTION_MILLIS, 0)
               : new Fault.IndexAway(at, lasts(restMillis));
       case 2 -> new Fault.BadIndex(at, random.nextInt(10, 1_001), lasts);
