@@ -26,8 +26,7 @@ public record ClusterOptions(
     boolean syncFlush,
     Duration memberExpiry,
     Duration retention) {
-  /** RocketMQ's default for {@code memberExpiry}; deploy/rocketmq/broker.conf has 40 s. */
-  private static final Duration MEMBER_EXPIRY = Duration.ofSeconds(120);
+  private static final Duration MEMBER_EXPIRY = Duration.ofSeconds(40);
 
   public ClusterOptions {
     if (brokers < 1 || replicas < 1 || queues < 1) {

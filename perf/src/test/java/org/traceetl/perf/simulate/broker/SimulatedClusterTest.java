@@ -433,9 +433,9 @@ class SimulatedClusterTest {
       assertThat(other.given).hasSize(2);
 
       stopped.stop();
-      seconds(60);
+      seconds(20);
       assertThat(other.given).hasSize(2);
-      seconds(100);
+      seconds(60);
       assertThat(other.given).hasSize(QUEUES);
       assertThat(one.given).as("a stopped process knows of nothing").hasSize(2);
 
