@@ -124,7 +124,7 @@ public final class Mutations implements Callable<Integer> {
             new Trial.Limits(
                 simulation, hours, firstSeed, seeds, options, Duration.ofSeconds(wallSeconds)),
             work.toAbsolutePath());
-    out.printf("| number | fault | found | seed | check | simulated | wall |%n");
+    out.printf("| number | fault | found | seed | check | simulated | real time |%n");
     out.printf("|--:|---|---|--:|---|--:|--:|%n");
     TrialResult control = trial.run(null);
     print("", "none", control, out);

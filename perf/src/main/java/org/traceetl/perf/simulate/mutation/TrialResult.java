@@ -8,7 +8,7 @@ import java.time.Duration;
  * @param seed with which a check failed, or the simulation broke; the number of seeds if not found
  * @param detail the check that failed, or why there is none
  * @param hours simulated by all seeds
- * @param wall of all seeds
+ * @param wall real time of all seeds
  */
 record TrialResult(Verdict verdict, long seed, String detail, double hours, Duration wall) {
   /** Whether the simulation finds a mutant. */

@@ -135,7 +135,7 @@ final class WorldTest {
   }
 
   @Test
-  void exchangeReturnsNullWhenNobodyAnswersInTime() {
+  void exchangeReturnsNullWithoutAnAnswerInTime() {
     Exchange<String> answered = new Exchange<>(world);
     Exchange<String> silent = new Exchange<>(world);
     world.after(SECOND, () -> answered.answer("yes"));
