@@ -82,7 +82,7 @@ final class SimulatedConsumer implements SpanConsumer {
 
   private final Deque<Cached> cache = new ArrayDeque<>();
 
-  /** Answered when the cache has messages; null while nobody waits. */
+  /** Answered when the cache has messages; null while no thread waits. */
   private Exchange<Boolean> poller;
 
   /** Answered when the members change; null while the thread does not wait. */

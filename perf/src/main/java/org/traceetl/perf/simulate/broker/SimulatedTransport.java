@@ -57,7 +57,7 @@ final class SimulatedTransport implements Transport {
       this.answer = answer;
     }
 
-    /** Returns whether the attempt ends now, and its process can still be told. */
+    /** Returns whether the attempt ends now and its process can receive the outcome. */
     private boolean end() {
       if (ended) {
         return false;

@@ -156,7 +156,7 @@ final class Wire {
     return new RemotingTimeoutException(address, TimeUnit.NANOSECONDS.toMillis(timeoutNanos));
   }
 
-  /** What becomes of a request that nobody waits for. */
+  /** Receives the outcome of an asynchronous request. */
   interface Outcome<T> {
     /** The broker answered; the answer may be a refusal. */
     void answered(Reply<T> reply);
