@@ -30,12 +30,19 @@ final class NativeCells {
    *
    * @param row below 2^24
    * @param bucket below {@link NativeBuckets#MAX_COUNT}
-   * @param spans 0 to 2^25
+   * @param spans 0 or more. An event of a group of spans, each of which represents many, counts
+   *     more than fits into a cell: up to 2^36.
    */
   void add(int row, int bucket, long spans) {
-    if (spans == 0) {
-      return;
+    long left = spans;
+    while (left > 0) {
+      long piece = Math.min(left, MAX_CELL);
+      addPiece(row, bucket, piece);
+      left -= piece;
     }
+  }
+
+  private void addPiece(int row, int bucket, long spans) {
     long key = (long) row << BUCKET_BITS | bucket;
     long[] table = cells;
     int mask = table.length - 1;

@@ -53,7 +53,7 @@ final class NativeRows {
    *
    * @param row opened before; below 2^24
    * @param bucket below {@link NativeBuckets#MAX_COUNT}
-   * @param spans 0 to 2^25
+   * @param spans 0 or more
    */
   void add(int row, int bucket, long spans) {
     char[] block = blocks[row >>> BLOCK_BITS];

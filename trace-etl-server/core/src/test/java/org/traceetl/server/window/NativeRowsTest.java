@@ -120,6 +120,19 @@ class NativeRowsTest {
   }
 
   @Test
+  void anEventOfManySampledSpansIsCountedInFull() {
+    long group = 65_536L << 20;
+    NativeRows natives = opened(2);
+    natives.add(0, 7, 1);
+    natives.add(0, 7, group);
+    natives.add(0, 4_000, group);
+    NativeCounts sealed = natives.seal(2);
+
+    assertThat(row(sealed, 0)).isEqualTo(Map.of(7, group + 1, 4_000, group));
+    assertThat(row(sealed, 1)).isEmpty();
+  }
+
+  @Test
   void aTableThatWasFullOnceIsSmallAgainLater() {
     NativeCells cells = new NativeCells();
     int small = cells.capacity();
