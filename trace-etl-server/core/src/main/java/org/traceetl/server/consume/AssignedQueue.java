@@ -26,7 +26,7 @@ final class AssignedQueue {
   long notBeforeNanos;
   QueueOwnership.Recovered recovered;
 
-  /** Why a queue that was taken over is not read; null if unknown. */
+  /** Why a queue is not read, if its ownership does not know it; null for none. */
   volatile UnreadReason unread;
 
   /** Whether the queue was given up and is to be taken over again immediately. */
@@ -57,20 +57,20 @@ final class AssignedQueue {
     return failures.merge(offset, 1, Integer::sum);
   }
 
-  /**
-   * Counts a refused window; pauses double while the window at this offset is refused.
-   *
-   * @return whether the window at this offset was refused before
-   */
-  boolean refused(long from, long nowNanos) {
-    boolean again = from == refusedWindow;
-    if (!again) {
+  /** Counts a refused window; pauses double while the window at this offset is refused. */
+  void refused(long from, long nowNanos) {
+    if (from != refusedWindow) {
       refusedWindow = from;
       refusals = new RetrySchedule(FIRST_REFUSAL, LAST_REFUSAL);
     }
     refusals.failed(nowNanos);
     notBeforeNanos = nowNanos + refusals.leftNanos(nowNanos);
-    return again;
+    unread = UnreadReason.REFUSED;
+  }
+
+  /** Returns the start of the last window that was refused, or {@link QueueSealing#NONE}. */
+  long refusedWindow() {
+    return refusedWindow;
   }
 
   /** Returns the messages after the last kept window that are not retried. */

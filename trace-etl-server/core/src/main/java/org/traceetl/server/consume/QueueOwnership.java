@@ -104,6 +104,14 @@ final class QueueOwnership implements SteppedTask {
   }
 
   /**
+   * Sets the start of the window that an earlier ownership refused: if it is inconsistent again, it
+   * is written. Call it before the first {@link #seal}.
+   */
+  void refusedBefore(long from) {
+    sealing.refusedBefore(from);
+  }
+
+  /**
    * Appends a window to the journal.
    *
    * @param kept run when the journal has it, before the release; must be fast

@@ -7,6 +7,7 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.traceetl.server.journal.InconsistentWindowException;
 import org.traceetl.server.journal.QueueJournal;
 import org.traceetl.server.journal.QueueJournal.Outcome;
 import org.traceetl.server.window.LastMessages;
@@ -30,8 +31,8 @@ final class QueueSealing {
   /** A queue has two windows: at most one is filled while the other is open. */
   private static final int MAX_WINDOWS = 2;
 
-  /** No offset. */
-  static final long NONE = -1;
+  /** No window was refused. */
+  static final long NONE = Long.MIN_VALUE;
 
   private record Task(OwnedQueue queue, FilledWindow filled, LastMessages read, Runnable kept) {}
 
@@ -54,6 +55,9 @@ final class QueueSealing {
 
   /** Start of the window that must not be written, or {@link #NONE}. Read by the worker. */
   private volatile long refusedFrom = NONE;
+
+  /** Start of the window that an earlier ownership refused, or {@link #NONE}. */
+  private long refusedBefore = NONE;
 
   QueueSealing(QueueId queue, QueueOwnerships.Shared shared) {
     this.queue = queue;
@@ -96,20 +100,29 @@ final class QueueSealing {
       shared.metrics().sealed(queue, sealedNanos - startNanos);
     }
     try {
-      if (journal.append(unsettled, task.read()) == Outcome.FENCED) {
+      if (append(task) == Outcome.FENCED) {
         return Outcome.FENCED;
       }
-    } catch (RuntimeException e) {
-      // A retry would fail as well; the next owner reads the spans again.
+    } catch (InconsistentWindowException e) {
       shared.metrics().windowRefused(queue);
       log.error(
-          "Refused to write window [{}, {}) of queue {} to the journal; the queue is released, and the"
-              + " window's spans are read again",
+          "Refused to write window [{}, {}) of queue {} to the journal because it is inconsistent; the"
+              + " queue is released, and the window's spans are read again",
           unsettled.from(),
           unsettled.to(),
           queue,
           e);
       refusedFrom = unsettled.from();
+      return Outcome.FENCED;
+    } catch (RuntimeException e) {
+      // A retry would fail as well; the next owner reads the log.
+      shared.metrics().failed();
+      log.error(
+          "Window [{}, {}) of queue {} does not fit its journal; the queue is dropped and read again",
+          unsettled.from(),
+          unsettled.to(),
+          queue,
+          e);
       return Outcome.FENCED;
     } catch (IOException e) {
       retry.failed(shared.clocks().nanos());
@@ -126,6 +139,36 @@ final class QueueSealing {
     }
     kept(task);
     return Outcome.KEPT;
+  }
+
+  /**
+   * Appends a window. If it is inconsistent although its spans were read twice, the fault is not in
+   * memory, and would stop the queue for ever; so it is written, as readers apply it.
+   */
+  private Outcome append(Task task) throws IOException, InterruptedException {
+    try {
+      return journal.append(unsettled, task.read());
+    } catch (InconsistentWindowException e) {
+      if (unsettled.from() != refusedBefore) {
+        throw e;
+      }
+      shared.metrics().windowRefused(queue);
+      log.error(
+          "Window [{}, {}) of queue {} is inconsistent and is written, because reading its spans again"
+              + " did not help; report it",
+          unsettled.from(),
+          unsettled.to(),
+          queue,
+          e);
+      return journal.appendInconsistent(unsettled, task.read());
+    }
+  }
+
+  /**
+   * Sets the start of the window that an earlier ownership refused. Before the first {@link #add}.
+   */
+  void refusedBefore(long from) {
+    refusedBefore = from;
   }
 
   /** Returns the start of a window that must not be written, or {@link #NONE}. Any thread. */

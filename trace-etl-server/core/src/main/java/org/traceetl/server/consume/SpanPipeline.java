@@ -158,13 +158,15 @@ public final class SpanPipeline implements Component {
 
   /**
    * Returns whether only queues whose brokers do not answer are missing, and not all queues. No
-   * server can read such a queue: if it counted, one broker could make all servers unready.
+   * server can read such a queue: if it counted, one broker could make all servers unready. A queue
+   * that pauses after an inconsistent window does not count either.
    */
   @Override
   public boolean ready() {
-    Map<String, UnreadReason> unread = unread();
+    List<UnreadReason> unread =
+        unread().values().stream().filter(reason -> reason != UnreadReason.REFUSED).toList();
     return unread.isEmpty()
-        || unread.values().stream().allMatch(UnreadReason::silent) && !queues().isEmpty();
+        || unread.stream().allMatch(UnreadReason::silent) && !queues().isEmpty();
   }
 
   private Map<String, UnreadReason> unread() {

@@ -108,7 +108,7 @@ public class SpanPipelineMetrics {
     windowsRefused =
         counter(
             "windows_refused_total",
-            "Windows not written to the journal because they are inconsistent or too large; their spans are read again.");
+            "Windows that the journal refused because they are inconsistent: their spans are read again, and the same window is then written.");
     take =
         metrics.timer(
             "trace_etl_take_seconds", "Time to take over a queue: to read its state and claim it.");
@@ -240,7 +240,7 @@ public class SpanPipelineMetrics {
     appendFailures.inc();
   }
 
-  /** Counts a window that was not written, because readers would reject it. */
+  /** Counts a window that is inconsistent. */
   public void windowRefused(QueueId queue) {
     windowsRefused.inc();
     failures.inc();

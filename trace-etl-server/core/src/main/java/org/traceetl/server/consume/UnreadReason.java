@@ -9,6 +9,11 @@ record UnreadReason(String reason, boolean silent) {
   static final UnreadReason BEING_TAKEN = new UnreadReason("is being taken over", false);
   static final UnreadReason WAITS =
       new UnreadReason("waits until the previous ownership ends", false);
+
+  /** A fault of one window, which does not make the server unready. */
+  static final UnreadReason REFUSED =
+      new UnreadReason("pauses because its last window is inconsistent; see the log", false);
+
   static final UnreadReason ASSIGNED =
       new UnreadReason("is assigned; its take-over has not begun", false);
   static final UnreadReason WITHHELD =

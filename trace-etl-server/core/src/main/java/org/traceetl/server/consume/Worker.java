@@ -297,7 +297,7 @@ final class Worker implements SteppedTask {
       QueueOwnership ownership = assignedQueue.ownership;
       if (ownership == null) {
         if (nowNanos - assignedQueue.notBeforeNanos >= 0) {
-          assignedQueue.ownership = ownerships.take(assignedQueue.id, decoder);
+          takeOver(assignedQueue);
         }
       } else if (ownership.ended()) {
         giveUp(assignedQueue.queue);
@@ -318,15 +318,23 @@ final class Worker implements SteppedTask {
     }
   }
 
+  private void takeOver(AssignedQueue assignedQueue) {
+    QueueOwnership taken = ownerships.take(assignedQueue.id, decoder);
+    if (taken != null) {
+      taken.refusedBefore(assignedQueue.refusedWindow());
+      assignedQueue.ownership = taken;
+      assignedQueue.unread = null;
+    }
+  }
+
   /** Takes a queue over again later, because its next window may be refused as well. */
   private void pauseAfterRefusal(AssignedQueue assignedQueue, long from, long nowNanos) {
-    boolean again = assignedQueue.refused(from, nowNanos);
-    log.error(
-        "The window of queue {} from offset {} was refused{}; worker {} takes the queue over again in"
+    assignedQueue.refused(from, nowNanos);
+    log.warn(
+        "The window of queue {} from offset {} was refused; worker {} takes the queue over again in"
             + " {} s",
         assignedQueue.id,
         from,
-        again ? " again, which is a fault of the program" : "",
         number,
         TimeUnit.NANOSECONDS.toSeconds(assignedQueue.notBeforeNanos - nowNanos));
   }
@@ -571,11 +579,12 @@ final class Worker implements SteppedTask {
     if (assignedQueue == null) {
       return latest.isWithheld(queue) ? UnreadReason.WITHHELD : UnreadReason.ASSIGNED;
     }
-    UnreadReason offsetless = assignedQueue.unread;
+    UnreadReason known = assignedQueue.unread;
+    if (known != null) {
+      return known;
+    }
     QueueOwnership ownership = assignedQueue.ownership;
-    return ownership == null
-        ? UnreadReason.WAITS
-        : offsetless == null ? ownership.unread() : offsetless;
+    return ownership == null ? UnreadReason.WAITS : ownership.unread();
   }
 
   List<QueueStatus> queues() {

@@ -28,12 +28,24 @@ public interface QueueJournal {
    * @param window the queue's next: its {@code from} is the {@code to} of the one before
    * @param read places up to the window's {@code to} that let a later owner check whether the
    *     broker still has what was read; if empty, none are written
-   * @throws IllegalArgumentException if the window contradicts itself or the journal, or is too
-   *     large; nothing is written, and the caller must {@link #release}
+   * @throws InconsistentWindowException if the window contradicts itself or the journal; nothing is
+   *     written, and the caller must {@link #release} or call {@link #appendInconsistent}
+   * @throws IllegalArgumentException if the window is not the next one, or too large; nothing is
+   *     written
    * @throws IOException if it is unknown or unconfirmed whether the window counts; repeat the call
    *     with the same window until there is an outcome
    */
   Outcome append(SealedWindow window, LastMessages read) throws IOException, InterruptedException;
+
+  /**
+   * Appends a window that {@link #append} has refused, if readers can decode it. They apply it, and
+   * report it.
+   *
+   * @throws InconsistentWindowException if readers would reject it; nothing is written
+   * @throws IOException as {@link #append}, which also takes the repeated call
+   */
+  Outcome appendInconsistent(SealedWindow window, LastMessages read)
+      throws IOException, InterruptedException;
 
   /** Appends a window without any places. */
   default Outcome append(SealedWindow window) throws IOException, InterruptedException {

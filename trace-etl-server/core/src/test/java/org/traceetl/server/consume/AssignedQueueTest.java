@@ -15,16 +15,19 @@ class AssignedQueueTest {
 
   @Test
   void pausesDoubleWhileTheSameWindowIsRefused() {
-    assertThat(queue.refused(10, 5)).isFalse();
+    assertThat(queue.refusedWindow()).isEqualTo(QueueSealing.NONE);
+    queue.refused(10, 5);
+    assertThat(queue.refusedWindow()).isEqualTo(10);
+    assertThat(queue.unread).isEqualTo(UnreadReason.REFUSED);
     assertThat(pause(5)).isEqualTo(Duration.ofSeconds(20));
-    assertThat(queue.refused(10, 7)).isTrue();
+    queue.refused(10, 7);
     assertThat(pause(7)).isEqualTo(Duration.ofSeconds(40));
     for (int times = 0; times < 5; times++) {
       queue.refused(10, 9);
     }
     assertThat(pause(9)).isEqualTo(Duration.ofMinutes(5));
 
-    assertThat(queue.refused(20, 11)).isFalse();
+    queue.refused(20, 11);
     assertThat(pause(11)).isEqualTo(Duration.ofSeconds(20));
   }
 }

@@ -29,6 +29,9 @@ final class MemoryJournals implements Journal {
   /** Windows passed to append, kept or not. */
   final List<SealedWindow> offered = new CopyOnWriteArrayList<>();
 
+  /** Windows that were appended although they had been refused. */
+  final List<SealedWindow> inconsistent = new CopyOnWriteArrayList<>();
+
   /** The queues in the order of their releases. */
   final List<QueueId> released = new CopyOnWriteArrayList<>();
 
@@ -107,6 +110,12 @@ final class MemoryJournals implements Journal {
       offered.add(window);
       obstacle.meet(window);
       shownUntilNanos = startNanos + lease.toNanos();
+      return queueLog.append(owner, window, read);
+    }
+
+    @Override
+    public Outcome appendInconsistent(SealedWindow window, LastMessages read) {
+      inconsistent.add(window);
       return queueLog.append(owner, window, read);
     }
 

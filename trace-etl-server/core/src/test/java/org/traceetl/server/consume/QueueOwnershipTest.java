@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.traceetl.common.Clocks;
 import org.traceetl.common.SteppedTask;
 import org.traceetl.server.decode.BatchDecoder;
+import org.traceetl.server.journal.InconsistentWindowException;
 import org.traceetl.server.journal.Journal;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.journal.QueueJournal;
@@ -52,6 +53,8 @@ class QueueOwnershipTest {
 
     /** Whether it refuses windows. */
     private boolean refuses;
+
+    private RuntimeException refusal = new InconsistentWindowException("made by the test");
 
     private Outcome outcome = Outcome.KEPT;
     private boolean snapshotDue;
@@ -96,9 +99,14 @@ class QueueOwnershipTest {
     public Outcome append(SealedWindow window, LastMessages read) throws IOException {
       Outcome appended = call("append " + window.to());
       if (refuses) {
-        throw new IllegalArgumentException("made by the test");
+        throw refusal;
       }
       return appended;
+    }
+
+    @Override
+    public Outcome appendInconsistent(SealedWindow window, LastMessages read) throws IOException {
+      return call("append inconsistent " + window.to());
     }
 
     @Override
@@ -233,6 +241,42 @@ class QueueOwnershipTest {
     assertThat(calls).containsExactly("append 10", "hide", "release");
     assertThat(ownership.refusedFrom()).isZero();
     assertThat(ownerships.take(QUEUE, decoder)).isNotNull();
+  }
+
+  @Test
+  void aWindowThatIsRefusedAgainIsWritten() throws Exception {
+    ownership.refusedBefore(0);
+    OwnedQueue owned = own();
+    journal.refuses = true;
+    seal(owned, 10);
+    step();
+
+    assertThat(calls)
+        .containsExactly("append 10", "append inconsistent 10", "show 10", "extend", "commit");
+    assertThat(ownership.refusedFrom()).isEqualTo(QueueSealing.NONE);
+  }
+
+  @Test
+  void anotherWindowThatIsRefusedReleasesTheQueue() throws Exception {
+    ownership.refusedBefore(5);
+    OwnedQueue owned = own();
+    journal.refuses = true;
+    seal(owned, 10);
+
+    assertEnded();
+    assertThat(calls).containsExactly("append 10", "hide", "release");
+  }
+
+  @Test
+  void aWindowThatDoesNotFitItsJournalFencesTheQueue() throws Exception {
+    OwnedQueue owned = own();
+    journal.refuses = true;
+    journal.refusal = new IllegalArgumentException("made by the test");
+    seal(owned, 10);
+
+    assertEnded();
+    assertThat(calls).containsExactly("append 10", "hide");
+    assertThat(ownership.refusedFrom()).isEqualTo(QueueSealing.NONE);
   }
 
   @Test

@@ -5,6 +5,7 @@ import java.util.BitSet;
 import java.util.UUID;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.traceetl.server.journal.InconsistentWindowException;
 import org.traceetl.server.journal.JournalCounters;
 import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.journal.JournalTiming;
@@ -103,17 +104,28 @@ public final class LogQueueJournal implements QueueJournal {
   @Override
   public Outcome append(SealedWindow window, LastMessages read)
       throws IOException, InterruptedException {
+    return append(window, read, true);
+  }
+
+  @Override
+  public Outcome appendInconsistent(SealedWindow window, LastMessages read)
+      throws IOException, InterruptedException {
+    return append(window, read, false);
+  }
+
+  private Outcome append(SealedWindow window, LastMessages read, boolean consistent)
+      throws IOException, InterruptedException {
     if (isFenced()) {
       return Outcome.FENCED;
     }
     try {
-      return appendOnce(window, read);
+      return appendOnce(window, read, consistent);
     } catch (LaterVersionException e) {
       return stopped(e);
     }
   }
 
-  private Outcome appendOnce(SealedWindow window, LastMessages read)
+  private Outcome appendOnce(SealedWindow window, LastMessages read, boolean consistent)
       throws IOException, InterruptedException {
     boolean again = unsettled != null;
     if (again && !unsettled.window().equals(window)) {
@@ -121,7 +133,7 @@ public final class LogQueueJournal implements QueueJournal {
           "window from " + window.from() + " before it is known whether the last one counts");
     }
     if (!again) {
-      unsettled = new Unsettled(window, draft(window, read));
+      unsettled = new Unsettled(window, draft(window, read, consistent));
     }
     if (!read.isEmpty()) {
       lastMessages = read;
@@ -134,24 +146,24 @@ public final class LogQueueJournal implements QueueJournal {
   }
 
   /**
-   * @throws IllegalArgumentException if the window contradicts itself or the journal
+   * @param consistent whether an inconsistent window is refused
+   * @throws InconsistentWindowException if the window contradicts itself or the journal
+   * @throws IllegalArgumentException if it is not the next one, or too large
    */
-  private Draft draft(SealedWindow window, LastMessages read) {
+  private Draft draft(SealedWindow window, LastMessages read, boolean consistent) {
     JournalChain chain = reader.chain();
     if (chain.to() != JournalLog.NONE && window.from() != chain.to()) {
-      throw contradiction(window, "must be from " + chain.to());
+      throw new IllegalArgumentException(requirement(window, "must be from " + chain.to()));
     }
-    if (!read.isEmpty() && read.lastEnd() > window.to()) {
-      throw contradiction(window, "must not end before the known place " + read.lastEnd());
-    }
-    int undefined = WindowInvariants.undefined(window, series::get);
-    if (undefined >= 0) {
-      throw contradiction(window, "must define series " + undefined + ", which has a row");
+    if (consistent) {
+      requireContinuation(window, read);
     }
     Draft draft =
         queueLog.draft(
             header(RecordKind.WINDOW, chain.number() + 1, window.from(), window.to()),
-            queueLog.payloads().bytes(window));
+            consistent
+                ? queueLog.payloads().bytes(window)
+                : queueLog.payloads().bytesOfInconsistent(window));
     window.created().forEach(definition -> series.set(definition.series()));
     for (int evicted : window.evicted()) {
       series.clear(evicted);
@@ -159,10 +171,21 @@ public final class LogQueueJournal implements QueueJournal {
     return draft;
   }
 
-  private IllegalArgumentException contradiction(SealedWindow window, String requirement) {
-    return new IllegalArgumentException(
-        "window [%d, %d) of queue %s: %s"
-            .formatted(window.from(), window.to(), queueLog.queue(), requirement));
+  private void requireContinuation(SealedWindow window, LastMessages read) {
+    if (!read.isEmpty() && read.lastEnd() > window.to()) {
+      throw new InconsistentWindowException(
+          requirement(window, "must not end before the known place " + read.lastEnd()));
+    }
+    int undefined = WindowInvariants.undefined(window, series::get);
+    if (undefined >= 0) {
+      throw new InconsistentWindowException(
+          requirement(window, "must define series " + undefined + ", which has a row"));
+    }
+  }
+
+  private String requirement(SealedWindow window, String requirement) {
+    return "window [%d, %d) of queue %s: %s"
+        .formatted(window.from(), window.to(), queueLog.queue(), requirement);
   }
 
   private RecordHeader header(RecordKind kind, long number, long from, long to) {

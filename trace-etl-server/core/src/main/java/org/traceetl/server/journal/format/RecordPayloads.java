@@ -1,6 +1,7 @@
 package org.traceetl.server.journal.format;
 
 import java.util.function.Supplier;
+import org.traceetl.server.journal.InconsistentWindowException;
 import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.window.LastMessages;
@@ -16,17 +17,40 @@ public record RecordPayloads(Supplier<QueueImage> newImage) {
   /**
    * Returns the payload of a window.
    *
-   * @throws IllegalArgumentException if {@link WindowInvariants} do not hold
+   * @throws InconsistentWindowException if {@link WindowInvariants} do not hold
    */
   public byte[] bytes(SealedWindow window) {
     String violated = WindowInvariants.violated(window);
     if (violated != null) {
-      throw new IllegalArgumentException(
-          "window [" + window.from() + ", " + window.to() + ") has " + violated);
+      throw inconsistent(window, violated);
     }
+    return encoded(window);
+  }
+
+  /**
+   * Encodes a window for which {@link WindowInvariants} need not hold.
+   *
+   * @throws InconsistentWindowException if a reader could not decode it
+   */
+  public byte[] bytesOfInconsistent(SealedWindow window) {
+    try {
+      byte[] bytes = encoded(window);
+      WindowFormat.decode(bytes, 0, bytes.length, window.queue());
+      return bytes;
+    } catch (MalformedRecordException | RuntimeException e) {
+      throw inconsistent(window, "a form that cannot be read: " + e);
+    }
+  }
+
+  private static byte[] encoded(SealedWindow window) {
     RecordWriter out = new RecordWriter();
     WindowFormat.encode(window, out);
     return out.toByteArray();
+  }
+
+  private static InconsistentWindowException inconsistent(SealedWindow window, String violated) {
+    return new InconsistentWindowException(
+        "window [" + window.from() + ", " + window.to() + ") has " + violated);
   }
 
   public byte[] bytes(LastMessages read) {

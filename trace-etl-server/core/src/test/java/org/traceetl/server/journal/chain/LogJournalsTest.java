@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.traceetl.common.Clocks;
 import org.traceetl.server.config.DeduplicationConfig;
 import org.traceetl.server.journal.ForwardingLog;
+import org.traceetl.server.journal.InconsistentWindowException;
 import org.traceetl.server.journal.Journal;
 import org.traceetl.server.journal.Journal.Taken;
 import org.traceetl.server.journal.JournalCounters;
@@ -759,6 +760,22 @@ class LogJournalsTest {
     assertThat(counters.rejections(RecordRejection.INCONSISTENT)).isPositive();
     assertThat(counters.rejections(RecordRejection.MALFORMED)).isZero();
     assertThat(counters.rejections(RecordRejection.OUT_OF_CHAIN)).isZero();
+  }
+
+  @Test
+  void anInconsistentWindowThatReadersCanDecodeIsWrittenOnRequest() throws Exception {
+    QueueJournal owner = one.take(QUEUE).journal();
+    owner.append(window(0, 10));
+    SealedWindow unbalanced = inconsistent(window(10, 12));
+    assertThatThrownBy(() -> owner.append(unbalanced))
+        .isInstanceOf(InconsistentWindowException.class);
+    assertThatThrownBy(
+            () -> owner.appendInconsistent(Windows.window(QUEUE, 10, 12, -1), LastMessages.NONE))
+        .isInstanceOf(InconsistentWindowException.class);
+
+    assertThat(owner.appendInconsistent(unbalanced, LastMessages.NONE)).isEqualTo(Outcome.KEPT);
+    assertThat(owner.append(window(12, 13))).isEqualTo(Outcome.KEPT);
+    assertThat(other.take(QUEUE).image().to()).isEqualTo(13);
   }
 
   /** Returns the window with books of more spans than its rows have. */
