@@ -34,6 +34,8 @@ final class SpoolRecovery {
   long damagedBatches;
   long damagedSpans;
   long repeatedBatches;
+  // Entries for other batches in the list of the segment that is read.
+  private int settledOfOthers;
 
   /**
    * @param answered receives the requests found
@@ -73,6 +75,7 @@ final class SpoolRecovery {
   private void read(Segment segment) throws IOException {
     Map<Integer, Integer> settled = segment.readSettled();
     FrameFile frames = segment.frames;
+    settledOfOthers = 0;
     long repeatedBefore = repeatedBatches;
     boolean more = true;
     while (more) {
@@ -114,6 +117,7 @@ final class SpoolRecovery {
       }
     }
     logRepeated(segment, repeatedBatches - repeatedBefore);
+    reportSettledOfOthers(segment);
   }
 
   /**
@@ -179,7 +183,7 @@ final class SpoolRecovery {
         segment.skip();
       } else {
         if (settledSpans != null) {
-          settledOfAnotherBatch(segment, batch, settledSpans);
+          settledOfOthers++;
         }
         if (isRepeated) {
           repeatedBatches++;
@@ -199,16 +203,15 @@ final class SpoolRecovery {
   }
 
   /** A damaged list of settled batches: what it does not prove is sent again. */
-  private void settledOfAnotherBatch(Segment segment, SpooledBatch batch, int settledSpans) {
-    damagedFrames++;
-    log.error(
-        "The list of settled batches of {} has {} spans for batch {} of queue {}, which has {}; the"
-            + " agent sends the batch again, and the server discards a duplicate",
-        segment.frames.path(),
-        settledSpans,
-        batch.sequence(),
-        batch.queue(),
-        batch.spans());
+  private void reportSettledOfOthers(Segment segment) {
+    if (settledOfOthers > 0) {
+      damagedFrames++;
+      log.error(
+          "The list of settled batches of {} has other numbers of spans than {} of its batches; the"
+              + " agent sends these batches again, and the server discards duplicates",
+          segment.frames.path(),
+          settledOfOthers);
+    }
   }
 
   private void damaged(Segment segment, Map<Integer, Integer> settled) {

@@ -134,19 +134,19 @@ final class FrameAssertionsTest extends SpoolFixture {
   @Test
   void aSettledListOfAnotherBatchSettlesNothing() throws IOException {
     AgentIdentity run = new AgentIdentity(7, 8, 1);
-    plant(FrameContent.BATCHES, batch(run, A, 0, 3), batch(run, A, 1, 4));
+    plant(FrameContent.BATCHES, batch(run, A, 0, 3), batch(run, A, 1, 4), batch(run, A, 2, 5));
     FrameBuffer settled = new FrameBuffer();
-    settled.putByte(FrameContent.SETTLED).putInt(2);
-    settled.putInt(0).putInt(2).putInt(1).putInt(4);
+    settled.putByte(FrameContent.SETTLED).putInt(3);
+    settled.putInt(0).putInt(2).putInt(1).putInt(4).putInt(2).putInt(4);
     try (FrameFile file =
         TestSpool.files(directory).create(TestSpool.files(directory).settled(1))) {
       file.append(settled, List.of(), false);
     }
     openSpool();
 
-    assertThat(spool.takeRecovered()).extracting(SpooledBatch::sequence).containsExactly(0L);
+    assertThat(spool.takeRecovered()).extracting(SpooledBatch::sequence).containsExactly(0L, 2L);
     assertThat(sample("spool_damaged_frames_total")).isEqualTo(1);
-    assertThat(sample("spans_recovered_total")).isEqualTo(3);
+    assertThat(sample("spans_recovered_total")).isEqualTo(8);
   }
 
   private static SpooledBatch batch(
