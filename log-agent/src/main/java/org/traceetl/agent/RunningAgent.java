@@ -292,14 +292,14 @@ public final class RunningAgent implements AutoCloseable {
   }
 
   /**
-   * Returns an entry for complete OTLP requests of this JVM. Repeats are joined per entry, so use
-   * one.
+   * For simulations: returns an entry for complete OTLP requests of this JVM. Repeats are joined
+   * per entry, so use one.
    */
   public OtlpRequests otlpRequests() {
     return new OtlpRequests(pipeline, spool.answered());
   }
 
-  /** Returns the agent's metrics, as the telemetry port does. */
+  /** For simulations: returns the agent's metrics, as the telemetry port does. */
   public String metricsPage() throws IOException {
     return metrics.page();
   }

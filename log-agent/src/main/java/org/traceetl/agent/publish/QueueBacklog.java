@@ -43,7 +43,7 @@ final class QueueBacklog {
   private final PriorityQueue<SpooledBatch> waiting =
       new PriorityQueue<>(Comparator.comparingLong(SpooledBatch::sequence));
   private final TreeMap<Long, SpooledBatch> unconfirmed = new TreeMap<>();
-  // In the order of the attempts, which a simulation repeats.
+  // In the order of the attempts, so that simulations are repeatable.
   private final Set<Attempt> inFlight = new LinkedHashSet<>();
   private int failures;
   private int readFailures;

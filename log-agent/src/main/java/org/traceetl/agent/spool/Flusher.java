@@ -20,7 +20,7 @@ final class Flusher implements SteppedTask {
   private static final long FLUSH_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   private final LogThrottle failureLog;
-  // In the order of the writes, which a simulation repeats.
+  // In the order of the writes, so that simulations are repeatable.
   private final Set<FrameFile> unforced = Collections.synchronizedSet(new LinkedHashSet<>());
 
   Flusher(LogThrottle failureLog) {

@@ -7,8 +7,8 @@ import org.traceetl.agent.flow.Intake;
 import org.traceetl.agent.flow.SpanDecoder;
 
 /**
- * Accepts complete OTLP requests in protobuf, as the ports do below gRPC and HTTP. Safe for any
- * thread.
+ * For simulations: accepts complete OTLP requests in protobuf, as the ports do below gRPC and HTTP.
+ * Safe for any thread.
  */
 public final class OtlpRequests {
   private final Intake intake;
