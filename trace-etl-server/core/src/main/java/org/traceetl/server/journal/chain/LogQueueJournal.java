@@ -3,6 +3,7 @@ package org.traceetl.server.journal.chain;
 import java.io.IOException;
 import java.util.BitSet;
 import java.util.UUID;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.server.journal.InconsistentWindowException;
@@ -40,6 +41,12 @@ public final class LogQueueJournal implements QueueJournal {
   /** A snapshot is due after this many bytes since the last one. */
   private static final long SNAPSHOT_BYTES = 64L << 20;
 
+  /**
+   * A state that the journal has lost does not return, unless the broker did not show its snapshot.
+   * So the journal is replayed for the next snapshot only after this pause.
+   */
+  private static final long LOST_STATE_NANOS = TimeUnit.HOURS.toNanos(1);
+
   private final QueueLog queueLog;
   private final JournalTiming timing;
   private final UUID writer;
@@ -52,6 +59,11 @@ public final class LogQueueJournal implements QueueJournal {
   private boolean fenced;
   private LastMessages lastMessages;
   private long snapshotAtNanos;
+
+  /** Whether the last replay for a snapshot lacked records, and when the next one may begin. */
+  private boolean stateLost;
+
+  private long replayNanos;
 
   /** Numbers of the series that windows have defined: the next window has rows of these only. */
   private final BitSet series = new BitSet();
@@ -321,6 +333,9 @@ public final class LogQueueJournal implements QueueJournal {
     if (isFenced()) {
       return Outcome.FENCED;
     }
+    if (stateLost && timing.nowNanos() - replayNanos < 0) {
+      throw lostState();
+    }
     // Rejected records were counted when they were first read.
     Recovered recovered = queueLog.recover(reader.next(), new JournalCounters());
     JournalChain chain = reader.chain();
@@ -334,11 +349,11 @@ public final class LogQueueJournal implements QueueJournal {
     }
     if (chain.sure() && !recovered.reader().chain().sure()) {
       // A snapshot would say that the counts before are complete, and no reader would miss them.
-      throw new IOException(
-          "The journal of queue "
-              + queueLog.queue()
-              + " no longer has its beginning or a snapshot, so its state cannot be read");
+      stateLost = true;
+      replayNanos = timing.nowNanos() + LOST_STATE_NANOS;
+      throw lostState();
     }
+    stateLost = false;
     long at = reader.next();
     RecordHeader header = header(RecordKind.SNAPSHOT, chain.number(), at, chain.to());
     QueueImage image = recovered.state().image();
@@ -361,6 +376,13 @@ public final class LogQueueJournal implements QueueJournal {
       snapshotAtNanos = timing.nowNanos() + snapshotIntervalMillis * NANOS_PER_MILLI;
     }
     return Outcome.KEPT;
+  }
+
+  private IOException lostState() {
+    return new IOException(
+        "The journal of queue "
+            + queueLog.queue()
+            + " no longer has its beginning or a snapshot, so its state cannot be read");
   }
 
   private static boolean agree(JournalChain one, JournalChain other) {

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.LongStream;
 import org.assertj.core.api.AbstractThrowableAssert;
 import org.junit.jupiter.api.Test;
@@ -22,6 +23,7 @@ import org.traceetl.server.journal.Journal;
 import org.traceetl.server.journal.Journal.Taken;
 import org.traceetl.server.journal.JournalCounters;
 import org.traceetl.server.journal.JournalLog;
+import org.traceetl.server.journal.JournalLog.Entry;
 import org.traceetl.server.journal.JournalLogs;
 import org.traceetl.server.journal.JournalTiming;
 import org.traceetl.server.journal.MemoryLogs;
@@ -595,6 +597,32 @@ class LogJournalsTest {
     log.deleteBefore(log.mark(GROUP));
     assertThat(Windows.totals(other.take(QUEUE).image())).containsExactly(12, 2, 0);
     assertThat(counters.lostHistories()).isZero();
+  }
+
+  @Test
+  void aJournalThatHasLostItsStateIsReplayedOnceAnHour() throws Exception {
+    AtomicInteger reads = new AtomicInteger();
+    QueueJournal owner =
+        serverOf(
+                new ForwardingLog(log) {
+                  @Override
+                  public List<Entry> read(long offset) throws IOException, InterruptedException {
+                    reads.incrementAndGet();
+                    return super.read(offset);
+                  }
+                })
+            .take(QUEUE)
+            .journal();
+    owner.append(window(0, 10));
+    log.deleteBefore(log.end() - 1);
+    assertThatThrownBy(owner::snapshot).hasMessageContaining("no longer has its beginning");
+    reads.set(0);
+
+    assertThatThrownBy(owner::snapshot).hasMessageContaining("no longer has its beginning");
+    assertThat(reads).hasValue(0);
+    nowNanos += Duration.ofHours(1).toNanos();
+    assertThatThrownBy(owner::snapshot).hasMessageContaining("no longer has its beginning");
+    assertThat(reads).hasPositiveValue();
   }
 
   @Test
