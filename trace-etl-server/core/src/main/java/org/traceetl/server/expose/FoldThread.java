@@ -24,8 +24,10 @@ public final class FoldThread<M> implements AutoCloseable {
   private static final int INBOX_MESSAGES = 1_024;
   private static final Duration FOREVER = Duration.ofNanos(Long.MAX_VALUE);
 
-  /** Pause of a caller while the queue is full. */
-  private static final long FULL_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+  /** First pause of a caller while the queue is full; the next ones double. */
+  private static final long FIRST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+  private static final long LAST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
   /**
    * The work of the thread.
@@ -104,10 +106,12 @@ public final class FoldThread<M> implements AutoCloseable {
    */
   public void put(M message) {
     boolean interrupted = false;
+    long pauseNanos = FIRST_PAUSE_NANOS;
     try {
       while (!added(message)) {
         interrupted |= Thread.interrupted();
-        clocks.threads().park(this, FULL_NANOS);
+        clocks.threads().park(this, pauseNanos);
+        pauseNanos = Math.min(pauseNanos * 2, LAST_PAUSE_NANOS);
       }
     } finally {
       if (interrupted) {
@@ -124,6 +128,7 @@ public final class FoldThread<M> implements AutoCloseable {
    */
   public boolean offer(M message, long nanos) throws InterruptedException {
     long startNanos = clocks.nanos();
+    long pauseNanos = FIRST_PAUSE_NANOS;
     while (!added(message)) {
       if (Thread.interrupted()) {
         throw new InterruptedException();
@@ -132,7 +137,8 @@ public final class FoldThread<M> implements AutoCloseable {
       if (leftNanos <= 0) {
         return false;
       }
-      clocks.threads().park(this, Math.min(leftNanos, FULL_NANOS));
+      clocks.threads().park(this, Math.min(leftNanos, pauseNanos));
+      pauseNanos = Math.min(pauseNanos * 2, LAST_PAUSE_NANOS);
     }
     return true;
   }
