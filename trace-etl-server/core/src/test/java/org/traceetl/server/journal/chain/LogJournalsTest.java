@@ -41,8 +41,6 @@ import org.traceetl.server.journal.format.MalformedRecordException;
 import org.traceetl.server.journal.format.RecordHeader;
 import org.traceetl.server.journal.format.RecordKind;
 import org.traceetl.server.journal.format.RecordPayloads;
-import org.traceetl.server.journal.format.RecordWriter;
-import org.traceetl.server.journal.format.WindowFormat;
 import org.traceetl.server.window.AcceptedBatches;
 import org.traceetl.server.window.Books;
 import org.traceetl.server.window.LastMessages;
@@ -776,10 +774,9 @@ class LogJournalsTest {
     QueueJournal owner = one.take(QUEUE).journal();
     owner.append(window(0, 10));
     JournalTail tail = other.tail(QUEUE, "sink");
-    RecordWriter out = new RecordWriter();
-    WindowFormat.encode(inconsistent(window(10, 12)), out);
-    store(RecordKind.WINDOW, 2, 10, 12, out.toByteArray());
-    store(RecordKind.WINDOW, 3, 12, 13, window(12, 13));
+    RecordPayloads payloads = new RecordPayloads(Windows::newImage);
+    store(RecordKind.WINDOW, 2, 10, 12, payloads.bytesOfInconsistent(inconsistent(window(10, 12))));
+    store(RecordKind.WINDOW, 3, 12, 13, payloads.bytesOfInconsistent(inconsistent(window(12, 13))));
 
     Taken next = other.take(QUEUE);
 
