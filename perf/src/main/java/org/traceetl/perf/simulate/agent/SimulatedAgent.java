@@ -162,15 +162,13 @@ public final class SimulatedAgent {
   }
 
   /**
-   * Ends the process at once, and loses what was not forced.
+   * Ends the process at once if there is one, and loses what was not forced.
    *
    * @param operations as in {@link #kill}
    */
   public void losePower(int operations) {
-    if (isRunning()) {
-      losesPower = true;
-      kill(operations);
-    }
+    losesPower = true;
+    kill(operations);
   }
 
   /** Stops all threads, as SIGSTOP. */
