@@ -48,12 +48,14 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   /** After which servers show all that agents published: longer than a few windows. */
   private static final long SETTLE_NANOS = TimeUnit.MINUTES.toNanos(1);
 
+  private static final long BOUNDS_NANOS = TimeUnit.SECONDS.toNanos(10);
   private static final int PER_MILLE = 1_000;
 
   /** Hex digits of a trace ID. */
   private static final int TRACE_ID = 32;
 
   private final World world;
+  private final Consumer<String> failures;
   private final SimulatedCluster cluster;
   private final SimulatedIndex index;
   private final List<SimulatedAgent> agents = new ArrayList<>();
@@ -70,8 +72,15 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   /** Errors of the wall clocks of servers' hosts, in milliseconds. */
   private final Map<Target, Long> steps = new TreeMap<>();
 
+  /** Errors of the clocks' rates of servers' hosts, in parts per million. */
+  private final Map<Target, Double> drifts = new TreeMap<>();
+
+  /** Servers that end at a later operation. */
+  private final Set<Target> dying = new TreeSet<>();
+
   SimulatedInstallation(World world, Plan plan, Consumer<String> failures) {
     this.world = world;
+    this.failures = failures;
     cluster =
         new SimulatedCluster(
             world,
@@ -115,6 +124,20 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
     world.after(SUPERVISOR_NANOS, this::supervise);
     senders.forEach(Sender::start);
     scraper.start();
+    world.after(BOUNDS_NANOS, this::checkBounds);
+  }
+
+  /** Reads the pages of agents at any time: what exceeds a limit now may not at a quiet point. */
+  private void checkBounds() {
+    for (SimulatedAgent agent : agents) {
+      Process process = agent.process();
+      if (process != null) {
+        process.start(
+            "page",
+            () -> AgentBooks.checkBounds(process.name(), PageSample.of(agent.page()), failures));
+      }
+    }
+    world.after(BOUNDS_NANOS, this::checkBounds);
   }
 
   /** Starts what ended at a step after its fault, as a supervisor does. */
@@ -198,7 +221,6 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
         differences.add(name + " is not ready");
       }
       List<PageSample> page = PageSample.of(agent.page());
-      AgentBooks.checkBounds(name, page, differences::add);
       AgentBooks.checkBalance(name, page, differences::add);
       if (PageSample.sum(page, "trace_etl_agent_spool_batches") > 0) {
         differences.add(name + " has unconfirmed batches");
@@ -211,9 +233,13 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
       return differences;
     }
     scraper.scrape();
-    SortedMap<String, List<PageSample>> pages = pages();
-    sight.read(pages);
-    truth.compare(Naming.OTEL, pages.values(), differences::add);
+    for (SimulatedServer server : servers) {
+      Scraper.Answer answer = server.openMetrics().await();
+      if (answer != null) {
+        sight.read(answer.process(), samples(answer.bytes()));
+      }
+    }
+    truth.compare(Naming.OTEL, pages().values(), differences::add);
     truth.compareDocuments(index.created(), differences::add);
     return differences;
   }
@@ -221,10 +247,12 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   /** Returns the last pages. */
   private SortedMap<String, List<PageSample>> pages() {
     SortedMap<String, List<PageSample>> pages = new TreeMap<>();
-    scraper
-        .lastPages()
-        .forEach((process, page) -> pages.put(process, PageSample.of(new String(page, UTF_8))));
+    scraper.lastPages().forEach((process, page) -> pages.put(process, samples(page)));
     return pages;
+  }
+
+  private static List<PageSample> samples(byte[] page) {
+    return PageSample.of(new String(page, UTF_8));
   }
 
   // Faults
@@ -237,6 +265,7 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
     } else if (operations == 0) {
       server(program).kill();
     } else {
+      dying.add(program);
       withServer(program, process -> process.killAtOperation(operations + 1L));
     }
   }
@@ -264,10 +293,14 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
 
   private void startServer(Target target) {
     SimulatedServer server = server(target);
+    if (dying.remove(target)) {
+      server.kill(); // a kill happens before the end of its fault
+    }
     if (!server.alive()) {
       server.start();
       // Its host keeps the wrong time.
       server.process().stepClock(steps.getOrDefault(target, 0L));
+      server.process().drift(drifts.getOrDefault(target, 0.0));
     }
   }
 
@@ -316,6 +349,7 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
     if (program.role() == Target.Role.AGENT) {
       agent(program).drift(partsPerMillion);
     } else {
+      drifts.put(program, partsPerMillion);
       withServer(program, process -> process.drift(partsPerMillion));
     }
   }

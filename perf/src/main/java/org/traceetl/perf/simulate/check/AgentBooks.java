@@ -22,7 +22,7 @@ public final class AgentBooks {
         }) {
       double value = sum(page, bound[0]);
       double limit = sum(page, bound[1]);
-      if (value > limit) {
+      if (!(value <= limit)) {
         failures.accept(
             String.format(
                 Locale.ROOT, "%s of %s is %.0f, above %.0f", bound[0], agent, value, limit));

@@ -9,7 +9,7 @@ import java.util.List;
  * What happens to an installation: faults and quiet points, in milliseconds since the start. At a
  * quiet point all faults are over and senders pause; within {@link #QUIET} all must be visible.
  *
- * @param quietMillis ascending; the run ends {@link #QUIET} after the last one
+ * @param quietMillis ascending; the run ends when all is visible after the last one
  * @param faults by their begin; each ends before the next quiet point
  */
 public record Schedule(List<Long> quietMillis, List<Fault> faults) {

@@ -36,6 +36,7 @@ import org.traceetl.server.web.ServerComponents;
 public final class SimulatedServer implements Scraper.Target {
   private static final int PORT = 8080;
   private static final Encoding PLAIN_TEXT = Encoding.of(Format.TEXT, false);
+  private static final Encoding OPEN_METRICS = Encoding.of(Format.OPENMETRICS, false);
 
   /** As Prometheus by default. */
   private static final long SCRAPE_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(10);
@@ -158,23 +159,33 @@ public final class SimulatedServer implements Scraper.Target {
 
   @Override
   public Scraper.Request request(boolean whole) {
+    return request(PLAIN_TEXT, whole);
+  }
+
+  /** Requests the whole page in OpenMetrics, which has created times. */
+  public Scraper.Request openMetrics() {
+    return request(OPEN_METRICS, true);
+  }
+
+  private Scraper.Request request(Encoding encoding, boolean whole) {
     ServerComponents scraped = running;
     if (scraped == null || !alive()) {
       return () -> null; // the connection is refused
     }
     Exchange<Optional<Scraper.Answer>> answer = new Exchange<>(world);
     String unique = name + "." + starts;
-    process.start("scrape", () -> answer.answer(answer(unique, scraped, whole)));
+    process.start("scrape", () -> answer.answer(answer(unique, scraped, encoding, whole)));
     return () -> {
       Optional<Scraper.Answer> given = answer.await(SCRAPE_TIMEOUT_NANOS);
       return given == null ? null : given.orElse(null);
     };
   }
 
-  private Optional<Scraper.Answer> answer(String unique, ServerComponents scraped, boolean whole) {
+  private Optional<Scraper.Answer> answer(
+      String unique, ServerComponents scraped, Encoding encoding, boolean whole) {
     try {
       PagesFeature pages = scraped.components().of(PagesFeature.class).getFirst();
-      Page page = whole ? pages.page(PLAIN_TEXT) : pages.pages().page(PLAIN_TEXT, MOST_RENDERING);
+      Page page = whole ? pages.page(encoding) : pages.pages().page(encoding, MOST_RENDERING);
       var bytes = new ByteArrayOutputStream(Math.toIntExact(page.bytes()));
       page.writeTo(bytes);
       return Optional.of(

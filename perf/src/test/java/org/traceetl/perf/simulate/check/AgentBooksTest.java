@@ -1,0 +1,52 @@
+package org.traceetl.perf.simulate.check;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.traceetl.testkit.PageSample;
+
+final class AgentBooksTest {
+  private static final String BOUNDED =
+      """
+      trace_etl_agent_spool_bytes %s
+      trace_etl_agent_spool_limit_bytes 10
+      """;
+
+  private final List<String> failures = new ArrayList<>();
+
+  @Test
+  void aSpoolAboveItsLimitIsFound() {
+    checkBounds("10");
+    assertThat(failures).isEmpty();
+
+    checkBounds("11");
+    checkBounds("NaN");
+
+    assertThat(failures)
+        .containsExactly(
+            "spool_bytes of agent-1 is 11, above 10", "spool_bytes of agent-1 is NaN, above 10");
+  }
+
+  @Test
+  void spansThatDisappearAreFound() {
+    AgentBooks.checkBalance(
+        "agent-1",
+        PageSample.of(
+            """
+            trace_etl_agent_spans_received_total 3
+            trace_etl_agent_spans_accepted_total 3
+            trace_etl_agent_spans_published_total 2
+            """),
+        failures::add);
+
+    assertThat(failures)
+        .containsExactly(
+            "the books of agent-1 differ: spans accepted and recovered 3, found again 2");
+  }
+
+  private void checkBounds(String bytes) {
+    AgentBooks.checkBounds("agent-1", PageSample.of(BOUNDED.formatted(bytes)), failures::add);
+  }
+}
