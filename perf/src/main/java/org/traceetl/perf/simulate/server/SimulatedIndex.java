@@ -99,6 +99,7 @@ public final class SimulatedIndex {
 
   private void create(List<TraceDocument> documents) {
     for (TraceDocument document : documents) {
+      world.timeline().operation("index.create", document.traceId());
       if (!ids.add(document.traceId(), document.spanId())) {
         repeated++;
       } else if (document.reason() == TraceDocument.Reason.EXEMPLAR) {
