@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import org.traceetl.perf.simulate.mutation.TrialResult.Verdict;
@@ -69,6 +70,17 @@ public final class Mutations implements Callable<Integer> {
   @Option(names = "--found", description = "How many must be found (default: ${DEFAULT-VALUE}).")
   private int wanted = 18;
 
+  @Option(
+      names = "--pit",
+      paramLabel = "COUNT",
+      description = "Draws so many mutants of PIT, in place of the list.")
+  private int pit;
+
+  @Option(
+      names = "--seed",
+      description = "Draws the mutants of PIT (default: a random one, which is printed).")
+  private long drawSeed = new Random().nextInt(Integer.MAX_VALUE);
+
   @Option(names = "--list", description = "Prints the faults, and runs nothing.")
   private boolean list;
 
@@ -107,6 +119,10 @@ public final class Mutations implements Callable<Integer> {
     if (list) {
       chosen.forEach(mutation -> print(mutation, out));
       return 0;
+    }
+    if (pit > 0) {
+      out.printf("Drew %d mutants of PIT by seed %d%n%n", pit, drawSeed);
+      return run(new PitMutants().draw(pit, drawSeed), out);
     }
     SourceMutants sources = new SourceMutants(checkout);
     return run(chosen.stream().map(sources::of).toList(), out);
