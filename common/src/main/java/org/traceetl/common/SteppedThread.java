@@ -48,7 +48,7 @@ public final class SteppedThread implements AutoCloseable {
     this.task = task;
     this.failureLog = failureLog;
     threads = clocks.threads();
-    thread = threads.builder(kind).name(name).unstarted(this::run);
+    thread = threads.create(kind, name, this::run);
   }
 
   /** Creates a platform daemon that is not started: for steps that may wait long for others. */

@@ -11,12 +11,14 @@ public interface Threads {
   Threads SYSTEM =
       new Threads() {
         @Override
-        public Thread.Builder builder(Kind kind) {
-          return switch (kind) {
-            case PLATFORM -> Thread.ofPlatform();
-            case DAEMON -> Thread.ofPlatform().daemon();
-            case VIRTUAL -> Thread.ofVirtual();
-          };
+        public Thread create(Kind kind, String name, Runnable work) {
+          Thread.Builder builder =
+              switch (kind) {
+                case PLATFORM -> Thread.ofPlatform();
+                case DAEMON -> Thread.ofPlatform().daemon();
+                case VIRTUAL -> Thread.ofVirtual();
+              };
+          return builder.name(name).unstarted(work);
         }
 
         @Override
@@ -43,8 +45,8 @@ public interface Threads {
     VIRTUAL
   }
 
-  /** Returns a builder of a thread of this kind. */
-  Thread.Builder builder(Kind kind);
+  /** Creates a thread that is not started. */
+  Thread create(Kind kind, String name, Runnable work);
 
   /** Parks the current thread until it is unparked or the time has passed. */
   void park(Object blocker, long nanos);

@@ -6,7 +6,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.random.RandomGenerator;
@@ -26,7 +25,6 @@ public final class Process {
   private final World world;
   private final String name;
   private final RandomGenerator random;
-  private final Executor scheduler;
   private final Clocks clocks;
   private final List<World.Turn> held = new ArrayList<>();
 
@@ -45,7 +43,6 @@ public final class Process {
     this.world = world;
     this.name = name;
     random = new SplittableRandom(seed);
-    scheduler = world.scheduler(this);
     sinceNanos = world.nanos();
     shownNanos = sinceNanos;
     originNanos = random.nextLong(MOST_ORIGIN_NANOS);
@@ -86,7 +83,9 @@ public final class Process {
 
   /** Starts a thread. */
   public Thread start(String thread, Runnable body) {
-    return clocks.threads().builder(Threads.Kind.PLATFORM).name(thread).start(body);
+    Thread started = clocks.threads().create(Threads.Kind.PLATFORM, thread, body);
+    started.start();
+    return started;
   }
 
   /** Ends the process at once, as SIGKILL does. */
@@ -182,12 +181,12 @@ public final class Process {
 
   private final class OwnThreads implements Threads {
     @Override
-    public Thread.Builder builder(Kind kind) {
-      return VirtualThreads.builder(scheduler)
-          .uncaughtExceptionHandler((thread, e) ->
-              world.fail(
-                  new ProgramFailure(
-                      "thread " + thread.getName() + " of " + name + " ended with an error", e)));
+    public Thread create(Kind kind, String thread, Runnable work) {
+      return world.thread(
+          Process.this,
+          thread,
+          work,
+          e -> new ProgramFailure("thread " + thread + " of " + name + " ended with an error", e));
     }
 
     @Override

@@ -8,6 +8,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
 import java.util.random.RandomGenerator;
 
 /**
@@ -16,14 +17,21 @@ import java.util.random.RandomGenerator;
  * when no thread can run, and a microsecond with each turn of a thread.
  *
  * <p>A simulated thread is a virtual thread. It runs until it waits: in {@link #sleep}, in an
- * {@link Exchange}, for a lock, or parked. It must not wait for real time or for a contended
- * monitor, since threads of the JVM end such waits at any time; the run then fails.
+ * {@link Exchange}, for a lock, or parked. It must not wait for real time, nor for a monitor that
+ * another simulated thread has while it waits, since threads of the JVM end such waits at any time;
+ * the run then fails.
  */
 public final class World {
   /** Time of day at the start: 2026-01-01T00:00:00Z. */
   public static final long START_MILLIS = 1_767_225_600_000L;
 
   private static final long TURN_NANOS = 1_000;
+
+  /** The JDK's thread that resumes virtual threads that waited for monitors. */
+  private static final String UNBLOCKER = "VirtualThread-unblocker";
+
+  /** Real time after which a monitor is taken to be that of a simulated thread. */
+  private static final long MOST_BLOCKED_NANOS = TimeUnit.SECONDS.toNanos(20);
 
   /** Longest time that threads may run without a pause of all. */
   private static final long MOST_BUSY_NANOS = TimeUnit.SECONDS.toNanos(60);
@@ -33,7 +41,6 @@ public final class World {
   private final SplittableRandom order;
   private final PriorityQueue<Timer> timers = new PriorityQueue<>();
   private final List<Turn> ready = new ArrayList<>();
-  private final Executor threads = new Scheduler(null);
   private final ThreadLocal<Waiting> waiting = ThreadLocal.withInitial(Waiting::new);
   private Thread carrier;
   private long nowNanos;
@@ -55,35 +62,83 @@ public final class World {
   }
 
   /** A thread's part between two waits. */
-  record Turn(Process process, Runnable part) {}
+  record Turn(Scheduler scheduler, Runnable part) {
+    Process process() {
+      return scheduler.process;
+    }
+  }
 
   /** The number of a thread's wait, by which a timer detects that its wait is over. */
   private static final class Waiting {
     private long number;
   }
 
-  /** Receives the turns of a process's threads; of the world's own for null. */
-  private final class Scheduler implements Executor {
+  /** Receives the turns of one thread. */
+  final class Scheduler implements Executor {
+    /** Null for a thread of the world itself. */
     private final Process process;
 
-    Scheduler(Process process) {
+    private final String name;
+
+    /** The turn of a thread that waited for a monitor of a thread outside of the world. */
+    private final AtomicReference<Runnable> unblocked = new AtomicReference<>();
+
+    private Thread thread;
+
+    Scheduler(Process process, String name) {
       this.process = process;
+      this.name = name;
     }
 
     @Override
     public void execute(Runnable part) {
       // A thread's start is submitted by the thread that starts it, all else by the carrier.
       Thread submitter = Thread.currentThread();
-      if (submitter != carrier && !submitter.isVirtual()) {
-        fail(
-            new IllegalStateException(
-                "a simulated thread of "
-                    + (process == null ? "the world" : process.name())
-                    + " waited for real time or a contended monitor; resumed by "
-                    + submitter.getName()));
-        return;
+      if (submitter == carrier || submitter.isVirtual()) {
+        add(new Turn(this, part));
+      } else if (submitter.getName().equals(UNBLOCKER)) {
+        unblocked.set(part);
+      } else {
+        fail(new IllegalStateException(this + " waited for real time"));
       }
-      add(new Turn(process, part));
+    }
+
+    /**
+     * Runs a turn. If the thread waits for a monitor that a thread outside of the world has, such
+     * as one that writes to the same log, it continues at once when it has it.
+     */
+    void run(Runnable part) {
+      part.run();
+      while (thread.getState() == Thread.State.BLOCKED || unblocked.get() != null) {
+        Runnable next = awaitUnblocked();
+        if (next == null) {
+          return;
+        }
+        next.run();
+      }
+    }
+
+    private Runnable awaitUnblocked() {
+      long startNanos = System.nanoTime();
+      Runnable next = unblocked.getAndSet(null);
+      while (next == null) {
+        if (System.nanoTime() - startNanos > MOST_BLOCKED_NANOS) {
+          var e =
+              new IllegalStateException(
+                  this + " waits for a monitor that another simulated thread has");
+          e.setStackTrace(thread.getStackTrace());
+          fail(e);
+          return null;
+        }
+        Thread.yield();
+        next = unblocked.getAndSet(null);
+      }
+      return next;
+    }
+
+    @Override
+    public String toString() {
+      return "simulated thread " + name + " of " + (process == null ? "the world" : process.name());
     }
   }
 
@@ -130,9 +185,21 @@ public final class World {
     return new Process(this, name, order.nextLong());
   }
 
-  /** Returns the scheduler of a process's threads. */
-  Executor scheduler(Process process) {
-    return new Scheduler(process);
+  /**
+   * Creates a thread that is not started.
+   *
+   * @param process null for none
+   * @param failed makes what ends the run if the thread ends with an error
+   */
+  Thread thread(
+      Process process, String name, Runnable work, Function<Throwable, RuntimeException> failed) {
+    Scheduler scheduler = new Scheduler(process, name);
+    scheduler.thread =
+        VirtualThreads.builder(scheduler)
+            .name(name)
+            .uncaughtExceptionHandler((thread, e) -> fail(failed.apply(e)))
+            .unstarted(work);
+    return scheduler.thread;
   }
 
   /** Runs an action after a time, outside of simulated threads; it must not wait. */
@@ -142,10 +209,18 @@ public final class World {
 
   /** Starts a thread that belongs to no process. */
   public Thread spawn(String name, Runnable body) {
-    return VirtualThreads.builder(threads)
-        .name(name)
-        .uncaughtExceptionHandler((thread, e) -> fail(name, e))
-        .start(body);
+    Thread thread =
+        thread(
+            null,
+            name,
+            body,
+            e ->
+                e instanceof ProgramFailure found
+                    ? found
+                    : new IllegalStateException(
+                        "simulated thread " + name + " ended with an error", e));
+    thread.start();
+    return thread;
   }
 
   /** Waits in the current simulated thread. */
@@ -187,13 +262,6 @@ public final class World {
     failure.compareAndSet(null, e);
   }
 
-  private void fail(String thread, Throwable e) {
-    fail(
-        e instanceof ProgramFailure found
-            ? found
-            : new IllegalStateException("simulated thread " + thread + " ended with an error", e));
-  }
-
   /**
    * Runs until a time since the start, or at most until the failure of a simulated thread.
    *
@@ -233,7 +301,7 @@ public final class World {
     if (drawn < ready.size()) {
       ready.set(drawn, last);
     }
-    Process process = turn.process;
+    Process process = turn.process();
     if (process != null && !process.mayRun(turn)) {
       return;
     }
@@ -247,7 +315,7 @@ public final class World {
                   + (process == null ? "the world" : process.name())));
     }
     running = process;
-    turn.part.run();
+    turn.scheduler.run(turn.part);
     running = null;
   }
 

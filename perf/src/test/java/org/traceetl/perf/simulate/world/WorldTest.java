@@ -214,6 +214,36 @@ final class WorldTest {
   }
 
   @Test
+  void threadContinuesWhenAThreadOutsideOfTheWorldLeavesAMonitor() throws InterruptedException {
+    Object monitor = new Object();
+    CountDownLatch entered = new CountDownLatch(1);
+    Thread waiter =
+        world.spawn(
+            "waits",
+            () -> {
+              synchronized (monitor) {
+                seen.add("waited until " + world.nanos() / SECOND);
+              }
+            });
+    Thread outside =
+        Thread.ofPlatform()
+            .start(() -> {
+              synchronized (monitor) {
+                entered.countDown();
+                while (waiter.getState() != Thread.State.BLOCKED) {
+                  Thread.yield();
+                }
+              }
+            });
+    entered.await();
+
+    world.run(SECOND);
+    outside.join();
+
+    assertThat(seen).containsExactly("waited until 0");
+  }
+
+  @Test
   void failedThreadEndsTheRun() {
     world.spawn(
         "fails",

@@ -250,8 +250,9 @@ public final class SpanPipeline implements Component {
       Threads system = clocks.threads();
       List<Thread> leaving =
           workers.stream()
-              .map(worker -> system.builder(Threads.Kind.VIRTUAL).start(worker::leave))
+              .map(worker -> system.create(Threads.Kind.VIRTUAL, "trace-etl-leave", worker::leave))
               .toList();
+      leaving.forEach(Thread::start);
       try {
         for (Thread thread : leaving) {
           system.join(thread, left(deadlineNanos));
