@@ -85,6 +85,9 @@ public final class World {
 
     private Thread thread;
 
+    /** Whether the thread has a turn that did not begin. */
+    private boolean queued;
+
     Scheduler(Process process, String name) {
       this.process = process;
       this.name = name;
@@ -95,6 +98,7 @@ public final class World {
       // A thread's start is submitted by the thread that starts it, all else by the carrier.
       Thread submitter = Thread.currentThread();
       if (submitter == carrier || submitter.isVirtual()) {
+        queued = true;
         add(new Turn(this, part));
       } else if (submitter.getName().equals(UNBLOCKER)) {
         unblocked.set(part);
@@ -108,20 +112,23 @@ public final class World {
      * as one that writes to the same log, it continues at once when it has it.
      */
     void run(Runnable part) {
-      part.run();
-      while (thread.getState() == Thread.State.BLOCKED || unblocked.get() != null) {
-        Runnable next = awaitUnblocked();
-        if (next == null) {
-          return;
-        }
+      queued = false;
+      Runnable next = part;
+      while (next != null) {
         next.run();
+        next = !queued && isBlocked(thread.getState()) ? awaitUnblocked() : null;
       }
+    }
+
+    /** A thread that left its turn to wait for a monitor may have it by now, and be runnable. */
+    private static boolean isBlocked(Thread.State state) {
+      return state == Thread.State.BLOCKED || state == Thread.State.RUNNABLE;
     }
 
     private Runnable awaitUnblocked() {
       long startNanos = System.nanoTime();
       Runnable next = unblocked.getAndSet(null);
-      while (next == null) {
+      while (next == null && failure.get() == null) {
         if (System.nanoTime() - startNanos > MOST_BLOCKED_NANOS) {
           var e =
               new IllegalStateException(
