@@ -448,17 +448,13 @@ abstract class BrokerConformance {
   }
 
   @Test
-  void onlyAPullAfterAnUnknownMasterIsResumed() throws Exception {
+  void aPullAfterAnUnknownMasterIsResumedOnce() throws Exception {
     onConsumer((member, spans) -> {
       spans.append(bytes("a"));
       member.take(1);
       LongPredicate resumed = member.consumer.resumedPulls(queue(2));
-      assertThat(resumed.test(0)).isFalse();
 
-      member.consumer.seek(queue(2), 0, member.consumer.offsets().address(queue(2)));
-      member.take(1);
-      assertThat(resumed.test(0)).isFalse();
-
+      // A pull after a known master may be resumed too: a busy broker may leave one without answer.
       member.consumer.seek(queue(2), 0, null);
       member.take(1);
       assertThat(resumed.test(0)).isTrue();
