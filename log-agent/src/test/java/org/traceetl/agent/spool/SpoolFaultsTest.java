@@ -311,7 +311,7 @@ final class SpoolFaultsTest extends SpoolFixture {
   void aClosedSpoolReadsNothing() throws IOException {
     openSpool();
     SpooledBatch batch = commit(0, 1, 10).getFirst();
-    assertThat(spool.partOf("nobody")).isZero();
+    assertThat(spool.partOf("unknown")).isZero();
     spool.close();
 
     assertThatThrownBy(() -> spool.read(batch)).isInstanceOf(ClosedChannelException.class);

@@ -50,7 +50,7 @@ final class SimulatedNames {
   private final SortedMap<Path, SimulatedFile> onDisk = new TreeMap<>();
   private final List<Change> unforced = new ArrayList<>();
 
-  /** Returns the file; null if there is none. */
+  /** Returns the file, or null if it does not exist. */
   SimulatedFile find(Path path) {
     return cached.get(path);
   }

@@ -171,7 +171,7 @@ final class Client {
   /**
    * Returns a queue.
    *
-   * @throws MQClientException if there is none
+   * @throws MQClientException if the queue does not exist
    */
   LogQueue queue(MessageQueue queue) throws MQClientException {
     LogQueue found = topics.queue(queue.getTopic(), queue.getQueueId());

@@ -230,7 +230,7 @@ final class MessageStore {
     return end;
   }
 
-  /** Returns the confirmed message at an offset, indexed or not; null if there is none. */
+  /** Returns the confirmed message at an offset, indexed or not; null if that is missing. */
   Message confirmed(LogQueue queue, long offset) {
     MessageList list = list(queue);
     if (offset < list.min() || offset >= list.end()) {

@@ -18,7 +18,7 @@ final class NameServer {
    * @param writable whether senders may use its queues
    */
   record Route(SortedMap<Long, String> addresses, boolean writable) {
-    /** Returns the address of the master; null if there is none. */
+    /** Returns the address of the master; null while no replica is the master. */
     String master() {
       return addresses.get(MASTER);
     }

@@ -23,7 +23,7 @@ final class Pending<T> implements Reply.To<T> {
     }
   }
 
-  /** Returns the answer; null if there is none within the time. */
+  /** Returns the answer; null if the time ends first. */
   Reply<T> await(long timeoutNanos) throws InterruptedException {
     if (reply == null) {
       exchange = new Exchange<>(world);

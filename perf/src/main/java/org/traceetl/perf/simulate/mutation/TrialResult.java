@@ -6,7 +6,7 @@ import java.time.Duration;
  * What the simulation says of a mutant.
  *
  * @param seed with which a check failed, or the simulation broke; the number of seeds if not found
- * @param detail the check that failed, or why there is none
+ * @param detail the check that failed, or why no check failed
  * @param hours simulated by all seeds
  * @param wall real time of all seeds
  */

@@ -36,7 +36,7 @@ public final class Scraper {
 
   /** A scrape that was sent. */
   public interface Request {
-    /** Waits for the answer; null if there is none in time, or it is an error. */
+    /** Waits for the answer; null if it is late or an error. */
     Answer await() throws InterruptedException;
   }
 

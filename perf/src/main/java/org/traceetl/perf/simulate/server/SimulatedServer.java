@@ -200,7 +200,7 @@ public final class SimulatedServer implements Scraper.Target {
     }
   }
 
-  /** Returns the page as the servlet writes it; null if there is none in time. The caller waits. */
+  /** Returns the page as the servlet writes it; null if it is late. The caller waits. */
   public byte[] scrape() throws InterruptedException {
     Scraper.Answer answer = request(true).await();
     return answer == null ? null : answer.bytes();

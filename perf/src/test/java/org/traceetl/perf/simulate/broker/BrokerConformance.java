@@ -448,13 +448,21 @@ abstract class BrokerConformance {
   }
 
   @Test
-  void aPullAfterAnUnknownMasterIsResumedOnce() throws Exception {
+  void onlyAPullAfterAnUnknownMasterIsResumed() throws Exception {
     onConsumer((member, spans) -> {
       spans.append(bytes("a"));
       member.take(1);
       LongPredicate resumed = member.consumer.resumedPulls(queue(2));
+      assertThat(resumed.test(0)).isFalse();
 
-      // A pull after a known master may be resumed too: a busy broker may leave one without answer.
+      // If a pull begins just before the seek, the seek leaves it without an answer, and the next
+      // one is resumed.
+      await(() -> {
+        member.consumer.seek(queue(2), 0, member.consumer.offsets().address(queue(2)));
+        member.take(1);
+        return !resumed.test(0);
+      });
+
       member.consumer.seek(queue(2), 0, null);
       member.take(1);
       assertThat(resumed.test(0)).isTrue();

@@ -1,6 +1,7 @@
 package org.traceetl.perf.simulate.mutation;
 
 import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
 import org.traceetl.server.journal.JournalTiming;
 
 /** A main class that finds mutant 2 with seed 3, crashes with seed 100, and never ends with 200. */
@@ -26,7 +27,7 @@ final class PretendedSimulation {
       System.exit(1);
     }
     if (seed == 200) {
-      Thread.sleep(Long.MAX_VALUE);
+      new CountDownLatch(1).await();
     }
     JournalTiming timing = new JournalTiming(null, null, LEASE, null);
     boolean fails = seed >= 3 && timing.waitNanos() < LEASE.toNanos();

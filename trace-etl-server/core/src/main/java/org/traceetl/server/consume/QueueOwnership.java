@@ -97,7 +97,7 @@ final class QueueOwnership implements SteppedTask {
 
   /**
    * Returns the start of the window for which the queue was released, because it must not be
-   * written to the journal; {@link QueueSealing#NONE} if there is none.
+   * written to the journal; {@link QueueSealing#NONE} if no window was refused.
    */
   long refusedFrom() {
     return sealing.refusedFrom();

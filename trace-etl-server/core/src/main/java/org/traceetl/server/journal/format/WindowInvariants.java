@@ -162,7 +162,7 @@ public final class WindowInvariants {
 
   /**
    * Returns a series with a row in a window that neither the window nor an earlier one defines; -1
-   * if there is none.
+   * if all are defined.
    *
    * @param known tests whether a series was defined before
    */

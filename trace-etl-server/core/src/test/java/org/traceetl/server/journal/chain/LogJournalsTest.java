@@ -667,8 +667,8 @@ class LogJournalsTest {
     Taken taken = other.take(QUEUE);
 
     assertThat(counters.lostHistories()).isEqualTo(1);
-    SealedWindow anew = Windows.window(QUEUE, 20, 30, AcceptedBatches.NONE, true, 10, 1, 0);
-    assertThat(taken.journal().append(anew)).isEqualTo(Outcome.KEPT);
+    SealedWindow repeated = Windows.window(QUEUE, 20, 30, AcceptedBatches.NONE, true, 10, 1, 0);
+    assertThat(taken.journal().append(repeated)).isEqualTo(Outcome.KEPT);
     assertThat(taken.journal().snapshotDue()).isTrue();
     assertThat(taken.journal().snapshot()).isEqualTo(Outcome.KEPT);
     assertThat(taken.journal().append(window(30, 31))).isEqualTo(Outcome.KEPT);
