@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.zip.CRC32C;
@@ -36,6 +37,9 @@ final class FrameFile implements AutoCloseable {
   static final int MAX_CONTENT_BYTES = 256 * 1024 * 1024;
 
   private static final int MAGIC = 'T' << 24 | 'S' << 16 | 'P' << 8 | '1';
+
+  /** The unit in which Linux writes a file to the disk; larger ones are multiples of it. */
+  private static final int PAGE_BYTES = 4_096;
 
   /** What the reader found at an offset. */
   enum Found {
@@ -262,6 +266,38 @@ final class FrameFile implements AutoCloseable {
     crc.reset();
     crc.update(content, 0, length);
     return head.getInt() == (int) crc.getValue() ? Found.FRAME : Found.DAMAGED_CONTENT;
+  }
+
+  /**
+   * Returns whether the disk never got a page of the damaged frame that was read last. Linux may
+   * extend a file before it writes the pages; if the host fails between, they read as zeros. A head
+   * has no zero at its begin, and only the pages that begin within the content count, because those
+   * before have the head.
+   */
+  boolean lacksPage() throws IOException {
+    long contentBegin = offset + HEAD_BYTES;
+    if (contentLength == 0) {
+      return lacksPage(offset, Math.min(contentBegin, end));
+    }
+    return lacksPage(Math.ceilDiv(contentBegin, PAGE_BYTES) * PAGE_BYTES, nextOffset());
+  }
+
+  private boolean lacksPage(long from, long to) throws IOException {
+    long at = from;
+    while (at < to) {
+      long next = Math.min((at / PAGE_BYTES + 1) * PAGE_BYTES, end);
+      byte[] page = read(at, (int) (next - at));
+      if (Arrays.equals(page, new byte[page.length])) {
+        return true;
+      }
+      at = next;
+    }
+    return false;
+  }
+
+  /** Returns whether no byte follows the frame that was read last. */
+  boolean isLast() {
+    return nextOffset() == end;
   }
 
   private long nextOffset() {

@@ -129,6 +129,7 @@ public final class Spool implements AutoCloseable {
       DirectoryLock directoryLock = DirectoryLock.take(config.directory(), "spool.directory", disk);
       SpoolRecovery recovery =
           new SpoolRecovery(
+              config.flush(),
               new SpoolFiles(config.directory(), disk, metrics),
               new AnsweredRequests(mostRequests(config)));
       boolean opened = false;

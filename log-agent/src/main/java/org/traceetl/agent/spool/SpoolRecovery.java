@@ -11,6 +11,7 @@ import java.util.OptionalLong;
 import java.util.SequencedMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.traceetl.agent.config.SpoolConfig.Flush;
 import org.traceetl.agent.flow.AnsweredRequests;
 import org.traceetl.agent.flow.AnsweredRequests.Answered;
 import org.traceetl.agent.flow.Checkpoint;
@@ -24,6 +25,7 @@ final class SpoolRecovery {
 
   private record QueueOfRun(AgentIdentity run, BrokerQueue queue) {}
 
+  private final Flush flush;
   final SpoolFiles files;
   final AnsweredRequests answered;
   final List<Segment> segments = new ArrayList<>();
@@ -38,9 +40,11 @@ final class SpoolRecovery {
   private int settledOfOthers;
 
   /**
+   * @param flush when frames were forced
    * @param answered receives the requests found
    */
-  SpoolRecovery(SpoolFiles files, AnsweredRequests answered) {
+  SpoolRecovery(Flush flush, SpoolFiles files, AnsweredRequests answered) {
+    this.flush = flush;
     this.files = files;
     this.answered = answered;
   }
@@ -80,7 +84,7 @@ final class SpoolRecovery {
     boolean more = true;
     while (more) {
       Found found = frames.next();
-      switch (found) {
+      switch (isUnforced(frames, found) ? Found.TORN : found) {
         case FRAME -> {
           if (isMerged(frames.content(), segment.number)) {
             segment.replaces(frames.content().getLong(1));
@@ -106,10 +110,10 @@ final class SpoolRecovery {
         }
         case TORN -> {
           log.warn(
-              "Cut off an incomplete frame at the end of {}: {} bytes, whose senders got no"
-                  + " confirmation",
+              "Cut off an incomplete frame at the end of {}: {} bytes{}",
               frames.path(),
-              frames.end() - frames.offset());
+              frames.end() - frames.offset(),
+              flush == Flush.COMMIT ? ", whose senders got no confirmation" : "");
           frames.cutHere();
           more = false;
         }
@@ -118,6 +122,17 @@ final class SpoolRecovery {
     }
     logRepeated(segment, repeatedBatches - repeatedBefore);
     reportSettledOfOthers(segment);
+  }
+
+  /**
+   * Returns whether the host failed between the write of a frame and its force, so that its senders
+   * got no confirmation. Only the last frame may be unforced, because each is forced before the
+   * next one is written.
+   */
+  private boolean isUnforced(FrameFile frames, Found found) throws IOException {
+    return flush == Flush.COMMIT
+        && (found == Found.DAMAGED_HEAD || found == Found.DAMAGED_CONTENT && frames.isLast())
+        && frames.lacksPage();
   }
 
   /**

@@ -17,6 +17,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.traceetl.agent.config.SpoolConfig.Flush;
 import org.traceetl.agent.config.SpoolConfig.WhenFull;
@@ -26,6 +27,8 @@ import org.traceetl.agent.flow.Checkpoint;
 import org.traceetl.agent.state.AgentIdentity;
 
 final class SpoolTest extends SpoolFixture {
+  private static final int PAGE_BYTES = 4_096;
+
   @Test
   void committedFramesAreRecoveredWithTheirCheckpoints() throws IOException {
     openSpool();
@@ -216,6 +219,61 @@ final class SpoolTest extends SpoolFixture {
       kill();
       deleteNewest();
     }
+  }
+
+  @Test
+  void aPageThatTheDiskNeverGotIsNoLossIfFramesAreForced() throws IOException {
+    flush = Flush.COMMIT;
+    openSpool();
+    commit(0, 1, 5_000);
+    Path segment = segments().getLast();
+    int start = (int) Files.size(segment);
+    commit(1, 2, 9_000);
+    kill();
+    byte[] whole = Files.readAllBytes(segment);
+    for (int page = start / PAGE_BYTES; page * PAGE_BYTES < whole.length; page++) {
+      byte[] left = whole.clone();
+      int from = Math.max(start, page * PAGE_BYTES);
+      Arrays.fill(left, from, Math.min(left.length, (page + 1) * PAGE_BYTES), (byte) 0);
+      Files.write(segment, left);
+      openSpool();
+
+      assertThat(spool.takeRecovered()).extracting(SpooledBatch::sequence).containsExactly(0L);
+      assertThat(Files.size(segment)).isEqualTo(start);
+      assertThat(sample("spool_damaged_frames_total")).isZero();
+      assertThat(dropped("damaged")).isZero();
+      kill();
+      deleteNewest();
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "OS, 1, 4096", // The agent may have confirmed the frame.
+    "COMMIT, 0, 4096", // It was forced, because another frame follows.
+    "COMMIT, 1, 4095" // A page is written as a whole.
+  })
+  void otherZerosAreALoss(Flush when, int damaged, int zeros) throws IOException {
+    flush = when;
+    openSpool();
+    Path segment = segments().getLast();
+    List<Long> starts = new ArrayList<>();
+    for (int number = 0; number < 2; number++) {
+      starts.add(Files.size(segment));
+      commit(number, number + 1, 9_000);
+    }
+    kill();
+    byte[] left = Files.readAllBytes(segment);
+    int page = (int) (starts.get(damaged) / PAGE_BYTES + 1) * PAGE_BYTES;
+    Arrays.fill(left, page, page + zeros, (byte) 0);
+    Files.write(segment, left);
+    openSpool();
+
+    assertThat(spool.takeRecovered())
+        .extracting(SpooledBatch::sequence)
+        .containsExactly(1L - damaged);
+    assertThat(sample("spool_damaged_frames_total")).isEqualTo(1);
+    assertThat(dropped("damaged")).isEqualTo(1);
   }
 
   @Test
@@ -624,7 +682,7 @@ final class SpoolTest extends SpoolFixture {
     List<SpooledBatch> batches = new ArrayList<>();
     for (int sequence = from; sequence < to; sequence++) {
       frame.clear();
-      frame.add(A, sequence, new byte[bytes], 1);
+      frame.add(A, sequence, body("x".repeat(bytes)), 1);
       spool.commit(frame);
       batches.addAll(frame.batches());
     }
