@@ -19,6 +19,7 @@ import org.traceetl.perf.simulate.agent.SimulatedAgent;
 import org.traceetl.perf.simulate.broker.ClusterOptions;
 import org.traceetl.perf.simulate.broker.Misbehaviour;
 import org.traceetl.perf.simulate.broker.SimulatedCluster;
+import org.traceetl.perf.simulate.check.Acceptance;
 import org.traceetl.perf.simulate.check.AgentBooks;
 import org.traceetl.perf.simulate.check.Naming;
 import org.traceetl.perf.simulate.check.Sight;
@@ -61,7 +62,11 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   private final List<SimulatedAgent> agents = new ArrayList<>();
   private final List<SimulatedServer> servers = new ArrayList<>();
   private final int usualServers;
+
+  /** One for each agent. */
   private final List<Sender> senders = new ArrayList<>();
+
+  private final List<Acceptance> acceptances = new ArrayList<>();
   private final Scraper scraper;
   private final Truth truth = new Truth(ServerSettings.BOUNDS_MILLIS);
   private final Sight sight;
@@ -103,6 +108,7 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
       Sender.Load load =
           new Sender.Load("service-" + (i + 1), SPANS_PER_REQUEST, pauseNanos, GIVE_UP_NANOS);
       senders.add(new Sender(world, load, agents.get(i), this::sent));
+      acceptances.add(new Acceptance(Target.agent(i + 1).toString(), failures));
     }
     scraper = new Scraper(world, () -> servers, failures);
     sight = new Sight(Naming.OTEL, failures);
@@ -129,15 +135,28 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
 
   /** Reads the pages of agents at any time: what exceeds a limit now may not at a quiet point. */
   private void checkBounds() {
-    for (SimulatedAgent agent : agents) {
-      Process process = agent.process();
+    for (int i = 0; i < agents.size(); i++) {
+      Process process = agents.get(i).process();
       if (process != null) {
-        process.start(
-            "page",
-            () -> AgentBooks.checkBounds(process.name(), PageSample.of(agent.page()), failures));
+        int number = i;
+        process.start("page", () -> checkPage(process, number));
       }
     }
     world.after(BOUNDS_NANOS, this::checkBounds);
+  }
+
+  private void checkPage(Process process, int number) {
+    SimulatedAgent agent = agents.get(number);
+    List<PageSample> page = PageSample.of(agent.page());
+    AgentBooks.checkBounds(process.name(), page, failures);
+    acceptances
+        .get(number)
+        .read(
+            process.name(),
+            world.nanos(),
+            page,
+            agent.disk().works(),
+            senders.get(number).waitingSinceNanos());
   }
 
   /** Starts what ended at a step after its fault, as a supervisor does. */
@@ -179,12 +198,12 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
 
   @Override
   public void pauseSenders() {
-    senders.forEach(sender -> sender.active(false));
+    senders.forEach(Sender::pause);
   }
 
   @Override
   public void resumeSenders() {
-    senders.forEach(sender -> sender.active(true));
+    senders.forEach(Sender::resume);
   }
 
   @Override
@@ -225,10 +244,10 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
       if (PageSample.sum(page, "trace_etl_agent_spool_batches") > 0) {
         differences.add(name + " has unconfirmed batches");
       }
+      if (!senders.get(i).isPaused()) {
+        differences.add(name + " has stored no request since all faults ended");
+      }
     }
-    senders.stream()
-        .filter(Sender::isUnderWay)
-        .forEach(sender -> differences.add("a request has no outcome"));
     if (!differences.isEmpty()) {
       return differences;
     }

@@ -50,7 +50,12 @@ public final class Sender {
   private final RandomGenerator random;
   private final Traffic traffic;
   private boolean active = true;
+
+  /** Whether a request was stored since the last pause was ordered. */
+  private boolean storedSincePause = true;
+
   private boolean underWay;
+  private long beginNanos;
   private long repeats;
 
   public Sender(World world, Load load, SimulatedAgent agent, Ledger ledger) {
@@ -67,14 +72,26 @@ public final class Sender {
     world.spawn("sender " + load.application, this::run);
   }
 
-  /** Stops new requests, or continues with them. A request under way is still repeated. */
-  public void active(boolean now) {
-    active = now;
+  /** Sends requests until one of them is stored, and then none. */
+  public void pause() {
+    active = false;
+    storedSincePause = false;
   }
 
-  /** Returns whether a request has no outcome yet. */
-  public boolean isUnderWay() {
-    return underWay;
+  /** Ends {@link #pause}. */
+  public void resume() {
+    active = true;
+    storedSincePause = true;
+  }
+
+  /** Returns whether no request is under way, and the agent has stored one since the pause. */
+  public boolean isPaused() {
+    return !active && storedSincePause && !underWay;
+  }
+
+  /** Returns when the request without an outcome began; now if there is none. */
+  public long waitingSinceNanos() {
+    return underWay ? beginNanos : world.nanos();
   }
 
   /** Returns how often a request was sent again. */
@@ -84,11 +101,11 @@ public final class Sender {
 
   private void run() {
     try {
-      world.sleep(random.nextLong(load.pauseNanos));
+      sleep(random.nextLong(load.pauseNanos));
       while (true) {
-        if (active) {
+        if (active || !storedSincePause) {
           send();
-          world.sleep(load.pauseNanos);
+          sleep(load.pauseNanos);
         } else {
           world.sleep(IDLE_NANOS);
         }
@@ -98,14 +115,26 @@ public final class Sender {
     }
   }
 
+  /** Waits until the next request, or until the last one before a pause is due. */
+  private void sleep(long nanos) throws InterruptedException {
+    long untilNanos = world.nanos() + nanos;
+    while (world.nanos() < untilNanos && storedSincePause) {
+      world.sleep(Math.min(untilNanos - world.nanos(), IDLE_NANOS));
+    }
+  }
+
   private void send() throws InterruptedException {
+    boolean last = !storedSincePause;
     underWay = true;
+    beginNanos = world.nanos();
     Traffic.Request request = traffic.next(load.spansPerRequest, world.unixMillis());
     Outcome outcome = deliver(request.bytes());
     if (outcome != Outcome.NOT_STORED) {
       request.spans().forEach(span -> ledger.add(span, outcome == Outcome.STORED));
     }
     underWay = false;
+    // A request that began before the pause may have been stored before it.
+    storedSincePause |= last && outcome == Outcome.STORED;
   }
 
   private Outcome deliver(byte[] request) throws InterruptedException {

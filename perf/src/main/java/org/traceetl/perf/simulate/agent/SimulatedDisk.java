@@ -72,6 +72,11 @@ public final class SimulatedDisk {
     writesFail = failing;
   }
 
+  /** Returns whether it has room, is fast, and no operation fails. */
+  public boolean works() {
+    return limitBytes == CAPACITY_BYTES && delayNanos == 0 && !forcesFail && !writesFail;
+  }
+
   /** Loses what was not forced, or parts of it. No process may use the disk. */
   public void losePower() {
     names.losePower(random);

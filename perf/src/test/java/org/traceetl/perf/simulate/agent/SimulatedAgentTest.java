@@ -34,7 +34,7 @@ final class SimulatedAgentTest {
   void acceptedSpansReachBrokersUnderOneName(long seed) {
     simulate(seed, HOUR);
 
-    assertThat(senders).noneMatch(Sender::isUnderWay);
+    assertThat(senders).allMatch(Sender::isPaused);
     for (SimulatedAgent agent : agents) {
       assertThat(agent.isReady()).isTrue();
       assertThat(PageSample.sum(PageSample.of(agent.page()), "trace_etl_agent_spool_batches"))
@@ -50,6 +50,27 @@ final class SimulatedAgentTest {
     long hash = new SimulatedAgentTest().simulate(3, 5 * MINUTE);
 
     assertThat(new SimulatedAgentTest().simulate(3, 5 * MINUTE)).isEqualTo(hash);
+  }
+
+  @Test
+  void aSenderPausesWhenItsAgentHasStoredARequest() {
+    world = new World(1, new Timeline(100, null));
+    brokers = new StubBrokers(world);
+    SimulatedAgent agent =
+        new SimulatedAgent(
+            world, "agent-1", AgentSettings.small("agent-1", "trace-spans"), brokers::transports);
+    Sender sender =
+        new Sender(world, new Sender.Load("cart", 10, HOUR, 5 * SECOND), agent, this::add);
+    sender.start();
+    sender.pause();
+    world.run(MINUTE);
+    assertThat(sender.isPaused()).isFalse();
+
+    agent.start();
+    world.run(2 * MINUTE);
+
+    assertThat(sender.isPaused()).isTrue();
+    assertThat(sent).hasSize(10);
   }
 
   /** Runs five agents with faults, then without; returns the hash of the run. */
@@ -144,7 +165,7 @@ final class SimulatedAgentTest {
   }
 
   private void calm() {
-    senders.forEach(sender -> sender.active(false));
+    senders.forEach(Sender::pause);
     world.after(MINUTE, () -> agents.forEach(SimulatedAgent::start));
   }
 }
