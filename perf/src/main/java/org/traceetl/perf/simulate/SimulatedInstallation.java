@@ -22,6 +22,7 @@ import org.traceetl.perf.simulate.broker.SimulatedCluster;
 import org.traceetl.perf.simulate.check.Acceptance;
 import org.traceetl.perf.simulate.check.AgentBooks;
 import org.traceetl.perf.simulate.check.Naming;
+import org.traceetl.perf.simulate.check.SentDocuments;
 import org.traceetl.perf.simulate.check.Sight;
 import org.traceetl.perf.simulate.check.Truth;
 import org.traceetl.perf.simulate.fault.Installation;
@@ -52,9 +53,6 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   private static final long BOUNDS_NANOS = TimeUnit.SECONDS.toNanos(10);
   private static final int PER_MILLE = 1_000;
 
-  /** Hex digits of a trace ID. */
-  private static final int TRACE_ID = 32;
-
   private final World world;
   private final Consumer<String> failures;
   private final SimulatedCluster cluster;
@@ -63,12 +61,16 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   private final List<SimulatedServer> servers = new ArrayList<>();
   private final int usualServers;
 
+  /** Whether the run has no faults. */
+  private final boolean faultless;
+
   /** One for each agent. */
   private final List<Sender> senders = new ArrayList<>();
 
   private final List<Acceptance> acceptances = new ArrayList<>();
   private final Scraper scraper;
   private final Truth truth = new Truth(ServerSettings.BOUNDS_MILLIS);
+  private final SentDocuments documents = new SentDocuments();
   private final Sight sight;
 
   /** Programs that run, or start again if they end. */
@@ -98,6 +100,7 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
           new SimulatedAgent(world, name, AgentSettings.small(name, SPANS), cluster::transports));
     }
     usualServers = plan.fleet().servers();
+    faultless = plan.schedule().faults().isEmpty();
     for (int number = 1; number <= usualServers + 1; number++) {
       String name = Target.server(number).toString();
       servers.add(
@@ -115,8 +118,10 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   }
 
   private void sent(SentSpan span, boolean certain) {
-    String document = span.document() == null ? null : span.document().substring(0, TRACE_ID);
-    truth.add(span.series(), span.durationNanos(), document, certain);
+    truth.add(span.series(), span.durationNanos(), certain);
+    if (span.document() != null) {
+      documents.add(span.id(), span.document(), certain);
+    }
   }
 
   /** Starts all programs and senders. */
@@ -217,6 +222,7 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
     if (differences.isEmpty()) {
       // All were compared; the index still recognizes the IDs of its documents.
       truth.settle(Naming.OTEL, pages().values());
+      documents.forget();
       index.forgetCreated();
     }
     return differences;
@@ -259,7 +265,9 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
       }
     }
     truth.compare(Naming.OTEL, pages().values(), differences::add);
-    truth.compareDocuments(index.created(), differences::add);
+    documents.compare(index.created(), differences::add);
+    SentDocuments.checkExemplars(index.exemplars(), differences::add);
+    SentDocuments.checkRepeats(index.repeated(), faultless, failures);
     return differences;
   }
 

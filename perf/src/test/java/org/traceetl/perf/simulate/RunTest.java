@@ -24,6 +24,13 @@ final class RunTest {
   }
 
   @Test
+  void withoutFaultsEachDocumentIsWrittenOnce() {
+    Plan plan = new Plan(5, FLEET, 4, 20, Drawing.draw(5, FLEET, Duration.ofMinutes(20), 0));
+
+    assertThat(new Run(plan, progress -> {}).call().failures()).isEmpty();
+  }
+
+  @Test
   void anotherSeedTakesAnotherCourse() {
     Plan plan = new Plan(5, FLEET, 4, 20, Drawing.draw(5, FLEET, Duration.ofMinutes(5), 0.001));
     Plan other = new Plan(6, FLEET, 4, 20, plan.schedule());

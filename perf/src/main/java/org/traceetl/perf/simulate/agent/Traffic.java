@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
+import org.traceetl.perf.simulate.check.Document;
 import org.traceetl.perf.simulate.check.SeriesKey;
 
 /** Random requests of one application, in OTLP's protobuf. */
@@ -37,12 +38,14 @@ final class Traffic {
   /** A request and its spans. */
   record Request(byte[] bytes, List<SentSpan> spans) {}
 
+  private final String application;
   private final RandomGenerator random;
   private final byte[] resource;
   private final List<byte[]> names;
   private final SeriesKey[][] series;
 
   Traffic(String application, RandomGenerator random) {
+    this.application = application;
     this.random = random;
     resource = resource(application.getBytes(UTF_8));
     names = KINDS.stream().map(kind -> kind.name.getBytes(UTF_8)).toList();
@@ -124,7 +127,15 @@ final class Traffic {
     }
     long high = random.nextLong();
     long low = random.nextLong() | 1;
-    long id = random.nextLong() | 1;
+    long id =
+        Document.spanId(
+            low,
+            application,
+            KINDS.get(kind).name,
+            KINDS.get(kind).kind,
+            status,
+            endNanos - nanos,
+            nanos);
     byte[] name = names.get(kind);
     length(to, 0x12, SPAN_BYTES + name.length + (status == 0 ? 0 : STATUS_BYTES));
     length(to, 0x0a, 16);
@@ -140,8 +151,25 @@ final class Traffic {
       length(to, 0x7a, 2);
       length(to, 0x18, status);
     }
-    boolean kept = status == ERROR || nanos >= SentSpan.SLOW_NANOS;
     return new SentSpan(
-        series[kind][status], high, low, id, nanos, kept ? SentSpan.document(high, low, id) : null);
+        series[kind][status],
+        high,
+        low,
+        id,
+        nanos,
+        document(kind, status, endNanos - nanos, nanos));
+  }
+
+  private Document document(int kind, int status, long startNanos, long nanos) {
+    return status == ERROR || nanos >= SentSpan.SLOW_NANOS
+        ? new Document(
+            application,
+            KINDS.get(kind).name,
+            KINDS.get(kind).kind,
+            status,
+            startNanos,
+            nanos,
+            status == ERROR ? "error" : "slow")
+        : null;
   }
 }

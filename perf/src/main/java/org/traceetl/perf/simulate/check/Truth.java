@@ -19,7 +19,6 @@ public final class Truth {
 
   private final double[] boundsMillis;
   private final Map<SeriesKey, Total> series = new TreeMap<>();
-  private final Map<String, Boolean> documents = new TreeMap<>();
   private long spans;
 
   /** The spans of a series: those that count, and those that may count as well. */
@@ -73,10 +72,9 @@ public final class Truth {
   /**
    * Adds a span.
    *
-   * @param document its name in the index; null if the index need not have it
    * @param certain whether its sender got a good answer
    */
-  public void add(SeriesKey key, long durationNanos, String document, boolean certain) {
+  public void add(SeriesKey key, long durationNanos, boolean certain) {
     Total total = series.computeIfAbsent(key, unused -> new Total(boundsMillis.length + 1));
     long[] buckets = certain ? total.certain : total.uncertain;
     buckets[bucket(durationNanos / NANOS_PER_MILLI)]++;
@@ -85,9 +83,6 @@ public final class Truth {
       spans++;
     } else {
       total.uncertainNanos += durationNanos;
-    }
-    if (document != null) {
-      documents.merge(document, certain, Boolean::logicalOr);
     }
   }
 
@@ -110,8 +105,7 @@ public final class Truth {
   }
 
   /**
-   * Decides after a comparison without differences which spans of senders that gave up count, and
-   * forgets all documents.
+   * Decides after a comparison without differences which spans of senders that gave up count.
    *
    * @param pages of all servers, at a time when no span is under way
    */
@@ -122,7 +116,6 @@ public final class Truth {
         total.settle(shown.getOrDefault(key, new Shown(boundsMillis.length + 1)));
       }
     });
-    documents.clear();
   }
 
   private Map<SeriesKey, Shown> shown(Naming naming, Collection<List<PageSample>> pages) {
@@ -220,27 +213,5 @@ public final class Truth {
               : String.format(
                   Locale.ROOT, " %s %.0f instead of %d to %d;", what, shown, least, least + more));
     }
-  }
-
-  /**
-   * Compares the documents of the index with the slow and failed spans.
-   *
-   * @param copies documents by name
-   */
-  public void compareDocuments(Map<String, Integer> copies, Consumer<String> differences) {
-    documents.forEach((document, certain) -> {
-      int found = copies.getOrDefault(document, 0);
-      if (found > 1) {
-        differences.accept("document " + document + " is in the index " + found + " times");
-      } else if (found == 0 && certain) {
-        differences.accept("document " + document + " is missing in the index");
-      }
-    });
-    new TreeMap<>(copies)
-        .forEach((document, times) -> {
-          if (!documents.containsKey(document)) {
-            differences.accept("document " + document + " is in the index, and no sender sent it");
-          }
-        });
   }
 }

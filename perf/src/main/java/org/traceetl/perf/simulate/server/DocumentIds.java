@@ -7,7 +7,6 @@ import java.util.Arrays;
  * million have the same hash in one of 370,000 runs.
  */
 final class DocumentIds {
-  private static final int HEX = 16;
   private static final long MIX = 0x9E3779B97F4A7C15L;
 
   /** Open addressing; 0 is free. */
@@ -16,13 +15,12 @@ final class DocumentIds {
   private int size;
 
   /** Adds an ID; returns whether it is new. */
-  boolean add(String traceId, String spanId) {
-    long hash = mixed(mixed(mixed(half(traceId, 0)) ^ half(traceId, HEX)) ^ half(spanId, 0));
+  boolean add(String id) {
+    long hash = 0;
+    for (int i = 0; i < id.length(); i++) {
+      hash = mixed(hash ^ id.charAt(i));
+    }
     return add(hash == 0 ? 1 : hash);
-  }
-
-  private static long half(String hex, int from) {
-    return Long.parseUnsignedLong(hex, from, from + HEX, 16);
   }
 
   private static long mixed(long bits) {

@@ -2,19 +2,26 @@ package org.traceetl.perf.simulate.server;
 
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.net.URI;
+import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import org.traceetl.perf.simulate.check.Document;
 import org.traceetl.perf.simulate.world.Process;
 import org.traceetl.perf.simulate.world.World;
+import org.traceetl.server.features.index.ElasticsearchLayout;
+import org.traceetl.server.features.index.IndexConfig;
 import org.traceetl.server.features.index.IndexType;
 import org.traceetl.server.features.index.TraceIndex;
 import org.traceetl.server.features.index.TracePage;
 import org.traceetl.server.features.index.TraceQuery;
 import org.traceetl.server.features.index.WriteResult;
 import org.traceetl.server.window.TraceDocument;
+import tools.jackson.databind.node.ObjectNode;
 
 /**
  * An Elasticsearch in memory, which all servers of a world share. A document that is created again
@@ -50,10 +57,15 @@ public final class SimulatedIndex {
     PARTIAL
   }
 
+  /** As a server addresses its documents. */
+  private static final ElasticsearchLayout LAYOUT =
+      ElasticsearchLayout.dataStream(
+          IndexConfig.Elasticsearch.at(List.of(URI.create("http://index:9200"))));
+
   private final World world;
   private final DocumentIds ids = new DocumentIds();
-  private final SortedMap<String, Integer> created = new TreeMap<>();
-  private long exemplars;
+  private final SortedMap<String, Document> created = new TreeMap<>();
+  private final SortedMap<String, Document> exemplars = new TreeMap<>();
   private long repeated;
   private boolean away;
   private int troublePerMille;
@@ -77,19 +89,20 @@ public final class SimulatedIndex {
     troublePerMille = perMille;
   }
 
-  /** Returns how many documents of slow and failed spans each trace has, by trace ID. */
-  public SortedMap<String, Integer> created() {
-    return new TreeMap<>(created);
+  /** Returns the documents of slow and failed spans, by ID. */
+  public SortedMap<String, Document> created() {
+    return Collections.unmodifiableSortedMap(created);
   }
 
-  /** Forgets what {@link #created} returned, but not which IDs exist. */
+  /** Returns the documents of exemplars, by ID. */
+  public SortedMap<String, Document> exemplars() {
+    return Collections.unmodifiableSortedMap(exemplars);
+  }
+
+  /** Forgets the documents, but not which IDs exist. */
   public void forgetCreated() {
     created.clear();
-  }
-
-  /** Returns the number of exemplars' documents. */
-  public long exemplars() {
-    return exemplars;
+    exemplars.clear();
   }
 
   /** Returns how often a document was to be created again. */
@@ -99,15 +112,29 @@ public final class SimulatedIndex {
 
   private void create(List<TraceDocument> documents) {
     for (TraceDocument document : documents) {
-      world.timeline().operation("index.create", document.traceId());
-      if (!ids.add(document.traceId(), document.spanId())) {
+      var operation = LAYOUT.create(document).create();
+      world.timeline().operation("index.create", operation.id());
+      if (!ids.add(operation.id())) {
         repeated++;
-      } else if (document.reason() == TraceDocument.Reason.EXEMPLAR) {
-        exemplars++;
       } else {
-        created.merge(document.traceId(), 1, Integer::sum);
+        boolean isExemplar = document.reason() == TraceDocument.Reason.EXEMPLAR;
+        (isExemplar ? exemplars : created)
+            .put(operation.id(), stored((ObjectNode) operation.document()));
       }
     }
+  }
+
+  /** Reads the fields of {@code index-template.json}. */
+  private static Document stored(ObjectNode json) {
+    Instant start = Instant.parse(json.get("@timestamp").asString());
+    return new Document(
+        json.get("application").asString(),
+        json.get("operation").asString(),
+        json.get("kind").asInt(),
+        json.get("status").asInt(),
+        TimeUnit.SECONDS.toNanos(start.getEpochSecond()) + start.getNano(),
+        json.get("duration_nanos").asLong(),
+        json.get("reason").asString());
   }
 
   private Outcome drawn() {

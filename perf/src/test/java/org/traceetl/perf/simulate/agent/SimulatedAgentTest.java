@@ -124,7 +124,7 @@ final class SimulatedAgentTest {
   }
 
   private void add(SentSpan span, boolean certain) {
-    sent.put(SentSpan.document(span.traceIdHigh(), span.traceIdLow(), span.spanId()), certain);
+    sent.put(span.id(), certain);
   }
 
   private void fault() {

@@ -71,7 +71,7 @@ final class StubBrokers {
     while (rejection == Rejection.NONE && reader.next()) {
       namesOfSpans
           .computeIfAbsent(
-              SentSpan.document(reader.traceIdHigh(), reader.traceIdLow(), reader.spanId()),
+              SentSpan.id(reader.traceIdHigh(), reader.traceIdLow(), reader.spanId()),
               span -> new ArrayList<>())
           .add(name);
     }

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.traceetl.testkit.PageSample;
 
@@ -20,8 +19,8 @@ final class TruthTest {
 
   @Test
   void theSumOverQueuesEqualsWhatWasSent() {
-    truth.add(CART, 5_000_000, null, true);
-    truth.add(CART, 100_000_000, null, true);
+    truth.add(CART, 5_000_000, true);
+    truth.add(CART, 100_000_000, true);
 
     compare(page(1, 1, 1, 1, 5), page(2, 0, 1, 1, 100));
 
@@ -30,7 +29,7 @@ final class TruthTest {
 
   @Test
   void aSpanThatIsCountedTwiceIsFound() {
-    truth.add(CART, 5_000_000, null, true);
+    truth.add(CART, 5_000_000, true);
 
     compare(page(1, 2, 2, 2, 10));
 
@@ -39,7 +38,7 @@ final class TruthTest {
 
   @Test
   void aLostSpanIsFoundIfNoPageHasItsSeries() {
-    truth.add(CART, 5_000_000, null, true);
+    truth.add(CART, 5_000_000, true);
 
     compare();
 
@@ -48,7 +47,7 @@ final class TruthTest {
 
   @Test
   void aSpanInTheWrongBucketIsFound() {
-    truth.add(CART, 50_000_000, null, true);
+    truth.add(CART, 50_000_000, true);
 
     compare(page(1, 1, 1, 1, 50));
 
@@ -60,20 +59,18 @@ final class TruthTest {
 
   @Test
   void aSpanWhoseSenderGaveUpMayCountOrNot() {
-    truth.add(CART, 5_000_000, "a", false);
+    truth.add(CART, 5_000_000, false);
 
     compare();
     compare(page(1, 1, 1, 1, 5));
-    truth.compareDocuments(Map.of(), differences::add);
-    truth.compareDocuments(Map.of("a", 1), differences::add);
 
     assertThat(differences).isEmpty();
   }
 
   @Test
   void settledSpansCountAsTheyWereShown() {
-    truth.add(CART, 5_000_000, "a", false);
-    truth.add(CART, 50_000_000, "b", false);
+    truth.add(CART, 5_000_000, false);
+    truth.add(CART, 50_000_000, false);
     assertThat(truth.isCertain()).isFalse();
 
     truth.settle(Naming.OTEL, List.of(page(1, 1, 1, 1, 5)));
@@ -90,7 +87,7 @@ final class TruthTest {
 
   @Test
   void valuesThatAreNoNumbersDiffer() {
-    truth.add(CART, 5_000_000, null, true);
+    truth.add(CART, 5_000_000, true);
 
     compare(PageSample.of(text(1, 1, 1, 1, 5).replaceAll("(?m) \\d+$", " NaN")));
 
@@ -105,20 +102,6 @@ final class TruthTest {
     compare(page(1, 1, 1, 1, 5));
 
     assertThat(differences).singleElement().asString().contains("no sender sent");
-  }
-
-  @Test
-  void missingRepeatedAndForeignDocumentsAreFound() {
-    truth.add(CART, 5_000_000, "a", true);
-    truth.add(CART, 5_000_000, "b", true);
-
-    truth.compareDocuments(Map.of("b", 2, "c", 1), differences::add);
-
-    assertThat(differences)
-        .containsExactly(
-            "document a is missing in the index",
-            "document b is in the index 2 times",
-            "document c is in the index, and no sender sent it");
   }
 
   @SafeVarargs

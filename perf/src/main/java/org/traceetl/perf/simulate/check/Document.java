@@ -1,0 +1,51 @@
+package org.traceetl.perf.simulate.check;
+
+/**
+ * What the index has of a span. The IDs of sent spans are checksums of their content, so that each
+ * document shows whether it was sent.
+ *
+ * @param kind as in OTLP, 0 to 5
+ * @param status as in OTLP, 0 to 2
+ * @param reason why the index has it: {@code error}, {@code slow} or {@code exemplar}
+ */
+public record Document(
+    String application,
+    String operation,
+    int kind,
+    int status,
+    long startUnixNanos,
+    long durationNanos,
+    String reason) {
+  private static final long MIX = 0x9E3779B97F4A7C15L;
+
+  /** Returns the ID of a span with this content. */
+  public static long spanId(
+      long traceIdLow,
+      String application,
+      String operation,
+      int kind,
+      int status,
+      long startUnixNanos,
+      long durationNanos) {
+    long id = mixed(traceIdLow ^ application.hashCode());
+    id = mixed(id ^ operation.hashCode());
+    id = mixed(id ^ 8L * kind + status);
+    return mixed(mixed(id ^ startUnixNanos) ^ durationNanos) | 1;
+  }
+
+  private static long mixed(long bits) {
+    long mixed = bits * MIX;
+    return mixed ^ mixed >>> 32;
+  }
+
+  /**
+   * Returns whether a span was sent with this content.
+   *
+   * @param id trace ID and span ID in hexadecimal digits, with a hyphen between them
+   */
+  boolean wasSentAs(String id) {
+    long traceIdLow = Long.parseUnsignedLong(id, 16, 32, 16);
+    return Long.parseUnsignedLong(id, 33, 49, 16)
+        == spanId(traceIdLow, application, operation, kind, status, startUnixNanos, durationNanos);
+  }
+}
