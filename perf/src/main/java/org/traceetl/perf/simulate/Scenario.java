@@ -55,6 +55,9 @@ final class Scenario implements Runnable {
   private int quietPoints;
   private long longestQuietNanos;
 
+  /** By which events are later than the schedule has them. */
+  private long lateNanos;
+
   /**
    * @param failures receives what fails, and may receive other failures
    */
@@ -155,7 +158,10 @@ final class Scenario implements Runnable {
   }
 
   private void sleepUntil(long millis) throws InterruptedException {
-    world.sleep(Math.max(0, TimeUnit.MILLISECONDS.toNanos(millis) - world.nanos()));
+    long nanos = TimeUnit.MILLISECONDS.toNanos(millis);
+    // What follows a quiet point that took long keeps its order and distances.
+    lateNanos = Math.max(lateNanos, world.nanos() - nanos);
+    world.sleep(nanos + lateNanos - world.nanos());
   }
 
   private void note(String what) {

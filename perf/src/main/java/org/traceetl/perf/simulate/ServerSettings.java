@@ -4,6 +4,7 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.random.RandomGenerator;
 import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
@@ -18,26 +19,35 @@ final class ServerSettings {
   /** Of the pages' buckets, in milliseconds. */
   static final List<Double> BOUNDS_MILLIS = List.of(1.0, 100.0, 1_000.0);
 
-  private static final Duration WINDOW = Duration.ofSeconds(5);
-  private static final Duration LEASE = Duration.ofSeconds(15);
-  private static final Duration SNAPSHOTS = Duration.ofMinutes(2);
+  /** Also longer than a lease: a new owner then shows a queue before its first window ends. */
+  private static final int[] WINDOW_SECONDS = {1, 5, 5, 10};
+
+  /** Also longer than the time after which brokers remove silent members. */
+  private static final int[] LEASE_SECONDS = {5, 15, 15, 60};
+
+  private static final int[] SNAPSHOT_SECONDS = {5, 20, 120, 600};
 
   /** Longer than a run, with all steps of clocks: no series ends. */
   private static final Duration IDLE = Duration.ofDays(365);
 
-  private static final int WORKERS = 2;
+  private static final int MOST_WORKERS = 3;
   private static final int ALL_DOCUMENTS = 1_000_000;
   private static final int EXEMPLARS = 2;
 
   private ServerSettings() {}
 
-  /** Returns the configuration of a server whose pages and index show every span. */
-  static ServerConfig exact() {
+  /**
+   * Draws the configuration of servers whose pages and index show every span. Servers of an
+   * installation share it.
+   */
+  static ServerConfig draw(RandomGenerator random) {
     DocumentsConfig documents = DocumentsConfig.defaults();
     return new ServerConfig(
-        new RocketMqConfig("name-server:9876", null, null, null, null, WORKERS),
-        new JournalConfig(null, LEASE, SNAPSHOTS, null, null),
-        new WindowConfig(WINDOW, IDLE),
+        new RocketMqConfig(
+            "name-server:9876", null, null, null, null, 1 + random.nextInt(MOST_WORKERS)),
+        new JournalConfig(
+            null, seconds(LEASE_SECONDS, random), seconds(SNAPSHOT_SECONDS, random), null, null),
+        new WindowConfig(seconds(WINDOW_SECONDS, random), IDLE),
         null,
         new HistogramConfig(BOUNDS_MILLIS, null, null),
         new DocumentsConfig(
@@ -56,5 +66,9 @@ final class ServerSettings {
         null,
         null,
         null);
+  }
+
+  private static Duration seconds(int[] from, RandomGenerator random) {
+    return Duration.ofSeconds(from[random.nextInt(from.length)]);
   }
 }

@@ -9,6 +9,7 @@ import java.time.format.DateTimeParseException;
 import java.util.List;
 import java.util.Locale;
 import java.util.Random;
+import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import org.traceetl.perf.simulate.fault.Drawing;
@@ -42,6 +43,10 @@ public final class Simulate implements Callable<Integer> {
   private static final int REPLICATED = 3;
   private static final int MAX_HOURS = 100_000;
   private static final int MAX_FAULTS_PER_MINUTE = 1_000;
+  private static final int FEWEST_SERVERS = 2;
+  private static final int FEWEST_QUEUES = 2;
+  private static final int HIGHEST_RATE = 100;
+  private static final int MOST_FAULTS_PER_MINUTE = 8;
 
   @Spec private CommandSpec spec;
 
@@ -73,8 +78,8 @@ public final class Simulate implements Callable<Integer> {
   @Option(names = "--agents", description = "Agents (default: ${DEFAULT-VALUE}).")
   private int agents = 5;
 
-  @Option(names = "--servers", description = "Servers (default: ${DEFAULT-VALUE}).")
-  private int servers = 2;
+  @Option(names = "--servers", description = "Servers (default: 2 or 3 by the seed).")
+  private Integer servers;
 
   @Option(names = "--brokers", description = "Brokers (default: ${DEFAULT-VALUE}).")
   private int brokers = 1;
@@ -84,16 +89,18 @@ public final class Simulate implements Callable<Integer> {
       description = "Replicas of each broker; 0: 1 or 3 by the seed (default: ${DEFAULT-VALUE}).")
   private int replicas;
 
-  @Option(names = "--queues", description = "Queues of each broker (default: ${DEFAULT-VALUE}).")
-  private int queues = 8;
+  @Option(names = "--queues", description = "Queues of each broker (default: 2 to 8 by the seed).")
+  private Integer queues;
 
-  @Option(names = "--rate", description = "Spans per simulated second (default: ${DEFAULT-VALUE}).")
-  private int rate = 100;
+  @Option(
+      names = "--rate",
+      description = "Spans per simulated second (default: 10 to 100 by the seed).")
+  private Integer rate;
 
   @Option(
       names = "--faults-per-minute",
-      description = "Mean number of faults in a simulated minute (default: ${DEFAULT-VALUE}).")
-  private double faultsPerMinute = 1;
+      description = "Mean number of faults in a simulated minute (default: 1 to 8 by the seed).")
+  private Double faultsPerMinute;
 
   @Option(
       names = "--timeline",
@@ -160,10 +167,16 @@ public final class Simulate implements Callable<Integer> {
   private void checkNumbers() {
     atLeastOne("--runs", runs);
     atLeastOne("--agents", agents);
-    atLeastOne("--servers", servers);
+    if (servers != null) {
+      atLeastOne("--servers", servers);
+    }
     atLeastOne("--brokers", brokers);
-    atLeastOne("--queues", queues);
-    atLeastOne("--rate", rate);
+    if (queues != null) {
+      atLeastOne("--queues", queues);
+    }
+    if (rate != null) {
+      atLeastOne("--rate", rate);
+    }
     if (replicas < 0) {
       throw refused("--replicas = " + replicas + ": must be 0 or more");
     }
@@ -171,7 +184,8 @@ public final class Simulate implements Callable<Integer> {
     if (!(hours > 0 && hours <= MAX_HOURS)) {
       throw refused("--hours = " + hours + ": must be more than 0 and at most " + MAX_HOURS);
     }
-    if (!(faultsPerMinute >= 0 && faultsPerMinute <= MAX_FAULTS_PER_MINUTE)) {
+    if (faultsPerMinute != null
+        && !(faultsPerMinute >= 0 && faultsPerMinute <= MAX_FAULTS_PER_MINUTE)) {
       throw refused(
           "--faults-per-minute = "
               + faultsPerMinute
@@ -207,12 +221,28 @@ public final class Simulate implements Callable<Integer> {
     return Duration.ofNanos(System.nanoTime() - startNanos).compareTo(time) < 0;
   }
 
+  /** Draws by the seed what no option sets: runs of different size find different faults. */
   private Plan plan(long runSeed) {
-    int drawn = Math.floorMod(runSeed, 2) == 0 ? REPLICATED : 1;
-    Fleet fleet = new Fleet(agents, servers, brokers, replicas == 0 ? drawn : replicas);
+    SplittableRandom random = new SplittableRandom(runSeed);
+    int drawnReplicas = Math.floorMod(runSeed, 2) == 0 ? REPLICATED : 1;
+    int drawnServers = FEWEST_SERVERS + random.nextInt(4) / 3;
+    int drawnQueues = FEWEST_QUEUES << random.nextInt(3);
+    int drawnRate = (int) (HIGHEST_RATE * Math.pow(0.1, random.nextDouble()));
+    double drawnFaults = Math.pow(MOST_FAULTS_PER_MINUTE, random.nextDouble());
+    Fleet fleet =
+        new Fleet(
+            agents,
+            servers == null ? drawnServers : servers,
+            brokers,
+            replicas == 0 ? drawnReplicas : replicas);
     Duration length = Duration.ofMillis((long) (hours * Duration.ofHours(1).toMillis()));
+    double mean = faultsPerMinute == null ? drawnFaults : faultsPerMinute;
     return new Plan(
-        runSeed, fleet, queues, rate, Drawing.draw(runSeed, fleet, length, faultsPerMinute));
+        runSeed,
+        fleet,
+        queues == null ? drawnQueues : queues,
+        rate == null ? drawnRate : rate,
+        Drawing.draw(runSeed, fleet, length, mean));
   }
 
   private Outcome run(Plan plan) {

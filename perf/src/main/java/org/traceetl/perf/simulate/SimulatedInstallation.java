@@ -32,6 +32,7 @@ import org.traceetl.perf.simulate.server.SimulatedIndex;
 import org.traceetl.perf.simulate.server.SimulatedServer;
 import org.traceetl.perf.simulate.world.Process;
 import org.traceetl.perf.simulate.world.World;
+import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.testkit.PageSample;
 
 /**
@@ -97,14 +98,15 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
     for (int number = 1; number <= plan.fleet().agents(); number++) {
       String name = Target.agent(number).toString();
       agents.add(
-          new SimulatedAgent(world, name, AgentSettings.small(name, SPANS), cluster::transports));
+          new SimulatedAgent(
+              world, name, AgentSettings.draw(name, SPANS, world.random()), cluster::transports));
     }
     usualServers = plan.fleet().servers();
     faultless = plan.schedule().faults().isEmpty();
+    ServerConfig config = ServerSettings.draw(world.random());
     for (int number = 1; number <= usualServers + 1; number++) {
       String name = Target.server(number).toString();
-      servers.add(
-          new SimulatedServer(world, name, ServerSettings.exact(), cluster::brokers, index));
+      servers.add(new SimulatedServer(world, name, config, cluster::brokers, index));
     }
     long pauseNanos = (long) (1e9 * plan.fleet().agents() * SPANS_PER_REQUEST / plan.rate());
     for (int i = 0; i < agents.size(); i++) {

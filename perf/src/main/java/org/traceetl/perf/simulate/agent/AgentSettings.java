@@ -2,6 +2,7 @@ package org.traceetl.perf.simulate.agent;
 
 import java.nio.file.Path;
 import java.util.Optional;
+import java.util.random.RandomGenerator;
 import org.traceetl.agent.config.AgentConfig;
 import org.traceetl.agent.config.FilesConfig;
 import org.traceetl.agent.config.OtlpConfig;
@@ -15,14 +16,14 @@ import org.traceetl.agent.config.WatchedFile;
 
 /** Configurations of simulated agents. */
 public final class AgentSettings {
-  /** Small, so that a segment ends after 128 batches. */
-  private static final int SPOOL_BATCHES = 2048;
+  /** Small, so that a segment ends after 128 batches, or after fewer. */
+  private static final int[] SPOOL_BATCHES = {2048, 2048, 512, 128};
 
   /**
    * Small, so that a broker's absence of minutes leads to merges; an agent is ready while a
    * mebibyte of it is free.
    */
-  private static final long SPOOL_BYTES = 3L << 19;
+  private static final long[] SPOOL_BYTES = {3L << 19, 3L << 19, 4L << 20};
 
   private static final int IN_FLIGHT_BYTES = 1 << 20;
 
@@ -30,12 +31,25 @@ public final class AgentSettings {
 
   private AgentSettings() {}
 
+  /** Returns the usual configuration of an agent with little load; see {@link #draw}. */
+  public static AgentConfig small(String agent, String topic) {
+    return small(agent, topic, SPOOL_BYTES[0], SPOOL_BATCHES[0]);
+  }
+
   /**
-   * Returns the configuration of an agent with little load. It has no ports, trace logs and rings.
+   * Draws the configuration of an agent with little load. It has no ports, trace logs and rings.
    *
    * @param topic topic of the spans
    */
-  public static AgentConfig small(String agent, String topic) {
+  public static AgentConfig draw(String agent, String topic, RandomGenerator random) {
+    return small(
+        agent,
+        topic,
+        SPOOL_BYTES[random.nextInt(SPOOL_BYTES.length)],
+        SPOOL_BATCHES[random.nextInt(SPOOL_BATCHES.length)]);
+  }
+
+  private static AgentConfig small(String agent, String topic, long spoolBytes, int spoolBatches) {
     Path state = Path.of("/simulated", agent);
     OtlpConfig otlp = OtlpConfig.defaults();
     FilesConfig files = FilesConfig.defaults();
@@ -56,8 +70,8 @@ public final class AgentSettings {
         new PipelineConfig(IN_FLIGHT_BYTES, 4_096, 256, 20, 8),
         new SpoolConfig(
             state.resolve("spool"),
-            SPOOL_BYTES,
-            SPOOL_BATCHES,
+            spoolBytes,
+            spoolBatches,
             24,
             SpoolConfig.WhenFull.REFUSE,
             SpoolConfig.Flush.COMMIT),

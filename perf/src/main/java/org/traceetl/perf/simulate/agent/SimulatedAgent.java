@@ -26,8 +26,8 @@ public final class SimulatedAgent {
   private static final long NETWORK_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
   private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-  /** Attempts of a sender that fail: the request or the answer is lost. */
-  private static final int LOST_ONE_IN = 200;
+  /** One of this number of attempts of a sender fails: the request or the answer is lost. */
+  private static final int[] LOST_ONE_IN = {200, 200, 1_000, 10};
 
   /** The looks after which a sender gives up an attempt: 10 s, as SDKs do. */
   private static final int LOOKS = 10;
@@ -37,6 +37,7 @@ public final class SimulatedAgent {
   private final AgentConfig config;
   private final Function<Process, Transport.Connector> brokers;
   private final SimulatedDisk disk;
+  private final int lostOneIn;
   private boolean losesPower;
   private boolean dying;
   private boolean drains;
@@ -66,6 +67,7 @@ public final class SimulatedAgent {
     this.config = config;
     this.brokers = brokers;
     disk = new SimulatedDisk(world);
+    lostOneIn = LOST_ONE_IN[world.random().nextInt(LOST_ONE_IN.length)];
     route(0);
   }
 
@@ -242,7 +244,7 @@ public final class SimulatedAgent {
       return Reply.NOT_CONNECTED;
     }
     Exchange<Reply> answer = new Exchange<>(world);
-    boolean lost = random.nextInt(LOST_ONE_IN) == 0;
+    boolean lost = random.nextInt(lostOneIn) == 0;
     if (!lost || random.nextBoolean()) {
       opened.deliver(request, answer);
     }

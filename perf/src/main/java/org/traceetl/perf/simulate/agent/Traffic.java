@@ -27,8 +27,8 @@ final class Traffic {
   private static final List<String> STATUSES = List.of("UNSET", "OK", "ERROR");
   private static final int ERROR = 2;
 
-  /** Long, so that a broker's absence of minutes fills the spool of an agent by half. */
-  private static final int COMMAND_LINE_BYTES = 800;
+  /** Long, so that a broker's absence of minutes fills a part of an agent's spool, or all of it. */
+  private static final int[] COMMAND_LINE_BYTES = {100, 800, 4_000, 16_000};
 
   /** Bytes of a span without its name and status; all lengths of a span need one byte. */
   private static final int SPAN_BYTES = 18 + 10 + 2 + 2 + 9 + 9;
@@ -47,7 +47,8 @@ final class Traffic {
   Traffic(String application, RandomGenerator random) {
     this.application = application;
     this.random = random;
-    resource = resource(application.getBytes(UTF_8));
+    int commandLine = COMMAND_LINE_BYTES[random.nextInt(COMMAND_LINE_BYTES.length)];
+    resource = resource(application.getBytes(UTF_8), commandLine);
     names = KINDS.stream().map(kind -> kind.name.getBytes(UTF_8)).toList();
     series = new SeriesKey[KINDS.size()][STATUSES.size()];
     for (int kind = 0; kind < KINDS.size(); kind++) {
@@ -62,11 +63,11 @@ final class Traffic {
     }
   }
 
-  private static byte[] resource(byte[] application) {
+  private static byte[] resource(byte[] application, int commandLine) {
     byte[] attributes =
         joined(
             attribute("service.name", application),
-            attribute("process.command_line", "x".repeat(COMMAND_LINE_BYTES).getBytes(UTF_8)));
+            attribute("process.command_line", "x".repeat(commandLine).getBytes(UTF_8)));
     return field(0x0a, attributes);
   }
 

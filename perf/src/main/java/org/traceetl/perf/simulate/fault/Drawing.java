@@ -2,17 +2,50 @@ package org.traceetl.perf.simulate.fault;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.traceetl.perf.simulate.broker.Misbehaviour;
 
-/** Draws schedules. Equal arguments draw equal schedules. */
+/**
+ * Draws schedules. Equal arguments draw equal schedules.
+ *
+ * <p>Each round has a character of its own: which kinds of faults it has, and how many. Faults that
+ * occur together are needed for most bugs, and a fault may also hide a bug that another one shows
+ * (Groce et al., <i>Swarm Testing</i>, ISSTA 2012). So some faults follow another one within
+ * seconds, often at the same program.
+ */
 public final class Drawing {
-  /** Until all programs are ready. */
-  private static final long START_MILLIS = Duration.ofMinutes(1).toMillis();
+  /** The latest begin of faults: all programs are ready. They may begin while programs start. */
+  private static final int START_MILLIS = (int) Duration.ofMinutes(1).toMillis();
 
-  private static final long MIN_ROUND_MILLIS = Duration.ofMinutes(3).toMillis();
+  /** From a quiet point to the next faults; the scenario delays them if not all is visible. */
+  private static final long REST_MILLIS = Duration.ofMinutes(1).toMillis();
+
+  private static final long MIN_ROUND_MILLIS = Duration.ofMinutes(1).toMillis();
   private static final long MAX_ROUND_MILLIS = Duration.ofMinutes(8).toMillis();
+
+  /** How many faults rounds have, relative to the mean. */
+  private static final double[] DENSITIES = {0.2, 0.6, 1.2, 2};
+
+  /** Weights of the kinds of faults: processes, times, disks, partitions, brokers, service, ... */
+  private static final int[] WEIGHTS = {3, 2, 1, 1, 1, 2, 1};
+
+  /** By which a round multiplies the weight of each kind. */
+  private static final int[] FACTORS = {0, 1, 1, 4};
+
+  /** The share of faults that follow another one. */
+  private static final double FOLLOWING = 0.4;
+
+  private static final long MAX_FOLLOWING_MILLIS = 20_000;
+
+  /** One of this number of faults acts on another target than the one before it. */
+  private static final int OTHER_TARGET_IN = 4;
+
+  /** Faults from this length on outlast timeouts and leases. */
+  private static final long LONG_LAST_MILLIS = 5_000;
+
+  private static final int OUTAGE_IN = 8;
 
   /** One of this number of rounds is long, for faults that last longer. */
   private static final int LONG_ROUND_IN = 20;
@@ -26,15 +59,29 @@ public final class Drawing {
   private static final int MAX_OPERATIONS = 400;
   private static final int MAX_QUEUES = 8;
   private static final int MAX_DRIFT_PPM = 5_000;
+  private static final long LONG_STEP_MILLIS = Duration.ofMinutes(10).toMillis();
   private static final long MAX_REBALANCE_MILLIS = 20_000;
   private static final long RETENTION_MILLIS = Duration.ofMinutes(30).toMillis();
 
   private final SplittableRandom random;
   private final Fleet fleet;
+  private final int[] weights = WEIGHTS.clone();
+
+  // Where faults that follow each other often act.
+  private Target agent;
+  private Target server;
+  private Target broker;
 
   private Drawing(long seed, Fleet fleet) {
     random = new SplittableRandom(seed);
     this.fleet = fleet;
+    drawTargets();
+  }
+
+  private void drawTargets() {
+    agent = Target.agent(1 + random.nextInt(fleet.agents()));
+    server = Target.server(1 + random.nextInt(fleet.servers()));
+    broker = Target.broker(1 + random.nextInt(fleet.brokers()));
   }
 
   /**
@@ -48,24 +95,50 @@ public final class Drawing {
   private Schedule schedule(long lengthMillis, double faultsPerMinute) {
     List<Long> quiet = new ArrayList<>();
     List<Fault> faults = new ArrayList<>();
-    long beginMillis = START_MILLIS;
+    long beginMillis = 1 + random.nextInt(START_MILLIS);
     do {
       long endMillis = beginMillis + roundMillis(lengthMillis - beginMillis);
-      // Faults rest in quiet times; the mean includes these.
+      drawWeights();
+      // Faults rest after quiet points; the mean includes these times.
       double gapMillis =
           MINUTE_MILLIS
-              / faultsPerMinute
+              / (faultsPerMinute * DENSITIES[random.nextInt(DENSITIES.length)])
               * (endMillis - beginMillis)
-              / (endMillis - beginMillis + Schedule.QUIET.toMillis());
+              / (endMillis - beginMillis + REST_MILLIS);
       long atMillis = beginMillis + gap(gapMillis);
       while (atMillis < endMillis - 2 * MIN_LAST_MILLIS) {
         faults.add(fault(atMillis, endMillis - atMillis - 1, endMillis - beginMillis));
-        atMillis += gap(gapMillis);
+        atMillis += next(gapMillis);
       }
       quiet.add(endMillis);
-      beginMillis = endMillis + Schedule.QUIET.toMillis();
+      beginMillis = endMillis + REST_MILLIS;
     } while (beginMillis < lengthMillis);
     return new Schedule(quiet, faults);
+  }
+
+  private void drawWeights() {
+    int sum = 0;
+    while (sum == 0) {
+      for (int kind = 0; kind < weights.length; kind++) {
+        weights[kind] = WEIGHTS[kind] * FACTORS[random.nextInt(FACTORS.length)];
+        sum += weights[kind];
+      }
+    }
+  }
+
+  /** Draws the time until the next fault, which often acts on the same target if it is near. */
+  private long next(double meanMillis) {
+    double shortMeanMillis =
+        (MAX_FOLLOWING_MILLIS - MIN_LAST_MILLIS)
+            / Math.log((double) MAX_FOLLOWING_MILLIS / MIN_LAST_MILLIS);
+    if (meanMillis > shortMeanMillis && random.nextDouble() < FOLLOWING) {
+      return millis(MIN_LAST_MILLIS, MAX_FOLLOWING_MILLIS);
+    }
+    drawTargets();
+    return gap(
+        meanMillis > shortMeanMillis
+            ? (meanMillis - FOLLOWING * shortMeanMillis) / (1 - FOLLOWING)
+            : meanMillis);
   }
 
   private long roundMillis(long leftMillis) {
@@ -82,16 +155,27 @@ public final class Drawing {
 
   /** Draws a fault that ends in time. */
   private Fault fault(long at, long restMillis, long roundMillis) {
-    long lasts = lasts(Math.min(restMillis, 3 * MINUTE_MILLIS));
-    return switch (random.nextInt(10)) {
-      case 0, 1, 2 -> ofProcess(at, lasts, restMillis);
-      case 3 -> ofTime(at, lasts, restMillis);
-      case 4 -> ofDisk(at, lasts);
-      case 5 -> partition(at, lasts);
-      case 6 -> ofBroker(at, lasts);
-      case 7, 8 -> badService(at, lasts);
+    // Some last for most of a long round.
+    long mostMillis = random.nextInt(OUTAGE_IN) == 0 ? restMillis : 3 * MINUTE_MILLIS;
+    long lasts = lasts(Math.min(restMillis, mostMillis));
+    return switch (kind()) {
+      case 0 -> ofProcess(at, lasts, restMillis);
+      case 1 -> ofTime(at, lasts, restMillis);
+      case 2 -> ofDisk(at, lasts);
+      case 3 -> partition(at, lasts);
+      case 4 -> ofBroker(at, lasts);
+      case 5 -> badService(at, lasts);
       default -> ofOthers(at, lasts, restMillis, roundMillis);
     };
+  }
+
+  private int kind() {
+    int left = random.nextInt(Arrays.stream(weights).sum());
+    int kind = 0;
+    while (left >= weights[kind]) {
+      left -= weights[kind++];
+    }
+    return kind;
   }
 
   private Fault ofProcess(long at, long lasts, long restMillis) {
@@ -150,18 +234,22 @@ public final class Drawing {
     };
   }
 
-  /** Draws a duration: each order of magnitude is equally probable. */
+  /** Draws a duration: each order of magnitude is equally probable, or each long one. */
   private long lasts(long maxMillis) {
-    return millis(MIN_LAST_MILLIS, Math.max(MIN_LAST_MILLIS + 1, maxMillis));
+    long min = random.nextBoolean() ? MIN_LAST_MILLIS : Math.min(LONG_LAST_MILLIS, maxMillis / 2);
+    return millis(Math.max(MIN_LAST_MILLIS, min), Math.max(MIN_LAST_MILLIS + 1, maxMillis));
   }
 
   private long millis(long min, long max) {
     return Math.min(max, (long) (min * Math.pow((double) max / min, random.nextDouble())));
   }
 
-  /** Draws up to an hour back or forward. */
+  /**
+   * Draws up to an hour back or forward; half of the steps are longer than what ages in minutes.
+   */
   private long step() {
-    long by = millis(1, Duration.ofHours(1).toMillis());
+    long least = random.nextBoolean() ? 1 : LONG_STEP_MILLIS;
+    long by = millis(least, Duration.ofHours(1).toMillis());
     return random.nextBoolean() ? by : -by;
   }
 
@@ -198,14 +286,18 @@ public final class Drawing {
   }
 
   private Target agent() {
-    return Target.agent(1 + random.nextInt(fleet.agents()));
+    return isSame() ? agent : Target.agent(1 + random.nextInt(fleet.agents()));
   }
 
   private Target server() {
-    return Target.server(1 + random.nextInt(fleet.servers()));
+    return isSame() ? server : Target.server(1 + random.nextInt(fleet.servers()));
   }
 
   private Target broker() {
-    return Target.broker(1 + random.nextInt(fleet.brokers()));
+    return isSame() ? broker : Target.broker(1 + random.nextInt(fleet.brokers()));
+  }
+
+  private boolean isSame() {
+    return random.nextInt(OTHER_TARGET_IN) > 0;
   }
 }

@@ -44,10 +44,10 @@ public final class Mutations implements Callable<Integer> {
   @Option(
       names = "--hours",
       description = "Simulated hours for each seed (default: ${DEFAULT-VALUE}).")
-  private double hours = 2;
+  private double hours = 0.5;
 
   @Option(names = "--seeds", description = "Most seeds for each fault (default: ${DEFAULT-VALUE}).")
-  private int seeds = 10;
+  private int seeds = 60;
 
   @Option(
       names = "--first-seed",
@@ -64,8 +64,9 @@ public final class Mutations implements Callable<Integer> {
   @Option(
       names = "--time-limit",
       paramLabel = "SECONDS",
-      description = "Most seconds for each fault (default: ${DEFAULT-VALUE}).")
-  private long wallSeconds = 600;
+      description =
+          "Most real seconds for each fault, for what loops for ever (default: ${DEFAULT-VALUE}).")
+  private long wallSeconds = 3_600;
 
   @Option(names = "--found", description = "How many must be found (default: ${DEFAULT-VALUE}).")
   private int wanted = 18;
@@ -150,13 +151,15 @@ public final class Mutations implements Callable<Integer> {
       return 1;
     }
     int found = 0;
+    int stalled = 0;
     for (Mutant mutant : mutants) {
       TrialResult result = trial.run(mutant);
       print(mutant.number(), mutant.name(), result, out);
       found += result.verdict() == Verdict.FOUND ? 1 : 0;
+      stalled += result.verdict() == Verdict.STALLED ? 1 : 0;
     }
     int must = Math.min(wanted, mutants.size());
-    out.printf("found=%d of=%d wanted=%d%n", found, mutants.size(), must);
+    out.printf("found=%d stalled=%d of=%d wanted=%d%n", found, stalled, mutants.size(), must);
     out.flush();
     return found >= must ? 0 : 1;
   }
@@ -170,6 +173,7 @@ public final class Mutations implements Callable<Integer> {
         switch (result.verdict()) {
           case FOUND -> "yes";
           case NOT_FOUND -> "no";
+          case STALLED -> "stalled";
           case BROKEN -> "no answer";
         },
         result.verdict() == Verdict.NOT_FOUND ? result.seed() + " seeds" : result.seed(),

@@ -3,6 +3,7 @@ package org.traceetl.perf.simulate.mutation;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -22,6 +23,9 @@ record SimulationOutput(List<End> ends, Optional<String> failedCheck, String las
   private static final Pattern END =
       Pattern.compile("(?m)^seed=(-?\\d+) outcome=\\S+ hours=([0-9.]+)");
   private static final Pattern FAILED = Pattern.compile("(?m)^FAILED: (.+)$");
+
+  /** What the watchdog of the simulation prints. */
+  private static final Pattern STALLED = Pattern.compile("seed (-?\\d+) has made no progress .*");
 
   /** The end of a run. */
   record End(long seed, double hours) {}
@@ -43,6 +47,14 @@ record SimulationOutput(List<End> ends, Optional<String> failedCheck, String las
         check.filter(message -> !message.startsWith(CANNOT_CONTINUE)),
         check.orElse(
             text.lines().filter(line -> !line.isBlank()).reduce("", (before, line) -> line)));
+  }
+
+  /** Returns the seed whose run the watchdog ended; empty if it ended none. */
+  OptionalLong stalledSeed() {
+    Matcher stalled = STALLED.matcher(failedCheck.orElse(""));
+    return stalled.matches()
+        ? OptionalLong.of(Long.parseLong(stalled.group(1)))
+        : OptionalLong.empty();
   }
 
   double hours() {

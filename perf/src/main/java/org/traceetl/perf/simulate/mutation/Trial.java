@@ -93,6 +93,10 @@ final class Trial {
       return TrialResult.notFound(said.ends().size(), "no failed check", said.hours(), wall);
     }
     long seed = said.ends().isEmpty() ? limits.firstSeed() : said.ends().getLast().seed();
+    if (said.stalledSeed().isPresent()) {
+      long stalledSeed = said.stalledSeed().getAsLong();
+      return TrialResult.stalled(stalledSeed, said.failedCheck().orElseThrow(), said.hours(), wall);
+    }
     return exitCode == SimulationOutput.CHECK_FAILED && said.failedCheck().isPresent()
         ? TrialResult.found(seed, said.failedCheck().get(), said.hours(), wall)
         : TrialResult.broken(

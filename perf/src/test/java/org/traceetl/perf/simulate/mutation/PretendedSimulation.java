@@ -4,7 +4,10 @@ import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import org.traceetl.server.journal.JournalTiming;
 
-/** A main class that finds mutant 2 with seed 3, crashes with seed 100, and never ends with 200. */
+/**
+ * A main class that finds mutant 2 with seed 3, crashes with seed 100, stalls with 150, and never
+ * ends with 200.
+ */
 final class PretendedSimulation {
   private static final Duration LEASE = Duration.ofSeconds(1);
 
@@ -24,6 +27,10 @@ final class PretendedSimulation {
   private static void run(long seed) throws InterruptedException {
     if (seed == 100) {
       System.out.println("FAILED: the simulation cannot continue: it is wrong");
+      System.exit(1);
+    }
+    if (seed == 150) {
+      System.out.println("FAILED: seed 150 has made no progress for 5 minutes; simulated 0:01:00");
       System.exit(1);
     }
     if (seed == 200) {

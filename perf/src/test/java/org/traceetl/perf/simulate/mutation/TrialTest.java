@@ -48,6 +48,14 @@ final class TrialTest {
   }
 
   @Test
+  void mutantThatTheWatchdogEndsCountsApart() throws Exception {
+    TrialResult result = trial(150, 1, ENOUGH).run(mutant(2));
+
+    assertThat(result.verdict()).isEqualTo(Verdict.STALLED);
+    assertThat(result.seed()).isEqualTo(150);
+  }
+
+  @Test
   void timeLimitEndsARunWithoutBeingFound() throws Exception {
     TrialResult result = trial(200, 1, Duration.ZERO).run(mutant(2));
 
