@@ -21,10 +21,17 @@ final class ScrapedSeries implements PageLines.Numbers {
    * @param plain the text without its queue
    * @param queue number of its queue, or {@link #NO_QUEUE}
    * @param own whether it is the server's own, so that each process counts from 0
+   * @param ofTheJvm whether it is a measurement of the JVM, which differs between equal runs
    * @param counter whether it never decreases
    */
   record Series(
-      String text, String metric, String plain, int queue, boolean own, boolean counter) {}
+      String text,
+      String metric,
+      String plain,
+      int queue,
+      boolean own,
+      boolean ofTheJvm,
+      boolean counter) {}
 
   private final Map<String, Integer> numbers = new HashMap<>();
   private final List<Series> all = new ArrayList<>();
@@ -62,7 +69,8 @@ final class ScrapedSeries implements PageLines.Numbers {
     String text = new String(bytes.getBytes(StandardCharsets.ISO_8859_1), StandardCharsets.UTF_8);
     int brace = text.indexOf('{');
     String metric = brace < 0 ? text : text.substring(0, brace);
-    boolean own = metric.startsWith("trace_etl_") || metric.startsWith("jvm_");
+    boolean ofTheJvm = metric.startsWith("jvm_") || metric.startsWith("process_");
+    boolean own = metric.startsWith("trace_etl_") || ofTheJvm;
     int label = own ? -1 : text.indexOf(QUEUE);
     int queue = NO_QUEUE;
     String plain = text;
@@ -73,7 +81,7 @@ final class ScrapedSeries implements PageLines.Numbers {
       int begin = next == end + 1 && text.charAt(label - 1) == ',' ? label - 1 : label;
       plain = text.substring(0, begin) + text.substring(next);
     }
-    return new Series(text, metric, plain, queue, own, isCounter(metric));
+    return new Series(text, metric, plain, queue, own, ofTheJvm, isCounter(metric));
   }
 
   private int number(String queue) {

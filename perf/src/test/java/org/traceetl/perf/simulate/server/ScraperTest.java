@@ -126,6 +126,21 @@ class ScraperTest {
   }
 
   @Test
+  void hashOfARunHasThePagesWithoutMeasurementsOfTheJvm() throws InterruptedException {
+    String page = calls(0, "3");
+    long hash = new ScraperTest().hashAfter(page + "jvm_threads_current 7\n");
+
+    assertThat(new ScraperTest().hashAfter(page + "jvm_threads_current 8\n")).isEqualTo(hash);
+    assertThat(new ScraperTest().hashAfter(calls(0, "4"))).isNotEqualTo(hash);
+    assertThat(new ScraperTest().hashAfter(calls(1, "3"))).isNotEqualTo(hash);
+  }
+
+  private long hashAfter(String page) throws InterruptedException {
+    scrape("one", page);
+    return world.timeline().hash();
+  }
+
+  @Test
   void ownCountersStartAgainWithEachProcess() throws InterruptedException {
     String five = "trace_etl_windows_total{queue=\"a/0\"} 5\n";
     String four = "trace_etl_windows_total{queue=\"a/0\"} 4\n";
