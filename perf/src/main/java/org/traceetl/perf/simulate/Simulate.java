@@ -81,8 +81,8 @@ public final class Simulate implements Callable<Integer> {
   @Option(names = "--servers", description = "Servers (default: 2 or 3 by the seed).")
   private Integer servers;
 
-  @Option(names = "--brokers", description = "Brokers (default: ${DEFAULT-VALUE}).")
-  private int brokers = 1;
+  @Option(names = "--brokers", description = "Brokers (default: 1 or 2 by the seed).")
+  private Integer brokers;
 
   @Option(
       names = "--replicas",
@@ -170,7 +170,9 @@ public final class Simulate implements Callable<Integer> {
     if (servers != null) {
       atLeastOne("--servers", servers);
     }
-    atLeastOne("--brokers", brokers);
+    if (brokers != null) {
+      atLeastOne("--brokers", brokers);
+    }
     if (queues != null) {
       atLeastOne("--queues", queues);
     }
@@ -226,6 +228,7 @@ public final class Simulate implements Callable<Integer> {
     SplittableRandom random = new SplittableRandom(runSeed);
     int drawnReplicas = Math.floorMod(runSeed, 2) == 0 ? REPLICATED : 1;
     int drawnServers = FEWEST_SERVERS + random.nextInt(4) / 3;
+    int drawnBrokers = 1 + random.nextInt(3) / 2;
     int drawnQueues = FEWEST_QUEUES << random.nextInt(3);
     int drawnRate = (int) (HIGHEST_RATE * Math.pow(0.1, random.nextDouble()));
     double drawnFaults = Math.pow(MOST_FAULTS_PER_MINUTE, random.nextDouble());
@@ -233,7 +236,7 @@ public final class Simulate implements Callable<Integer> {
         new Fleet(
             agents,
             servers == null ? drawnServers : servers,
-            brokers,
+            brokers == null ? drawnBrokers : brokers,
             replicas == 0 ? drawnReplicas : replicas);
     Duration length = Duration.ofMillis((long) (hours * Duration.ofHours(1).toMillis()));
     double mean = faultsPerMinute == null ? drawnFaults : faultsPerMinute;

@@ -27,7 +27,7 @@ public final class SimulatedAgent {
   private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   /** One of this number of attempts of a sender fails: the request or the answer is lost. */
-  private static final int[] LOST_ONE_IN = {200, 200, 1_000, 10};
+  private static final int[] LOST_ONE_IN = {200, 200, 20, 3};
 
   /** The looks after which a sender gives up an attempt: 10 s, as SDKs do. */
   private static final int LOOKS = 10;

@@ -45,7 +45,10 @@ public final class Drawing {
   /** Faults from this length on outlast timeouts and leases. */
   private static final long LONG_LAST_MILLIS = 5_000;
 
-  private static final int OUTAGE_IN = 8;
+  /** One of this number of rounds begins with the outage of a broker, which fills spools. */
+  private static final int OUTAGE_IN = 4;
+
+  private static final int LONG_IN = 8;
 
   /** One of this number of rounds is long, for faults that last longer. */
   private static final int LONG_ROUND_IN = 20;
@@ -62,6 +65,14 @@ public final class Drawing {
   private static final long LONG_STEP_MILLIS = Duration.ofMinutes(10).toMillis();
   private static final long MAX_REBALANCE_MILLIS = 20_000;
   private static final long RETENTION_MILLIS = Duration.ofMinutes(30).toMillis();
+
+  private static final Misbehaviour[] NO_SEND_OK = {
+    Misbehaviour.BUSY,
+    Misbehaviour.LOST_ANSWER,
+    Misbehaviour.LATE_REQUEST,
+    Misbehaviour.FLUSH_DISK_TIMEOUT,
+    Misbehaviour.FLUSH_SLAVE_TIMEOUT
+  };
 
   private final SplittableRandom random;
   private final Fleet fleet;
@@ -106,6 +117,9 @@ public final class Drawing {
               * (endMillis - beginMillis)
               / (endMillis - beginMillis + REST_MILLIS);
       long atMillis = beginMillis + gap(gapMillis);
+      if (atMillis < endMillis && random.nextInt(OUTAGE_IN) == 0) {
+        faults.add(outage(beginMillis, endMillis - beginMillis));
+      }
       while (atMillis < endMillis - 2 * MIN_LAST_MILLIS) {
         faults.add(fault(atMillis, endMillis - atMillis - 1, endMillis - beginMillis));
         atMillis += next(gapMillis);
@@ -156,7 +170,7 @@ public final class Drawing {
   /** Draws a fault that ends in time. */
   private Fault fault(long at, long restMillis, long roundMillis) {
     // Some last for most of a long round.
-    long mostMillis = random.nextInt(OUTAGE_IN) == 0 ? restMillis : 3 * MINUTE_MILLIS;
+    long mostMillis = random.nextInt(LONG_IN) == 0 ? restMillis : 3 * MINUTE_MILLIS;
     long lasts = lasts(Math.min(restMillis, mostMillis));
     return switch (kind()) {
       case 0 -> ofProcess(at, lasts, restMillis);
@@ -166,6 +180,25 @@ public final class Drawing {
       case 4 -> ofBroker(at, lasts);
       case 5 -> badService(at, lasts);
       default -> ofOthers(at, lasts, restMillis, roundMillis);
+    };
+  }
+
+  /** Draws a fault that keeps batches in spools for most of a round. */
+  private Fault outage(long at, long roundMillis) {
+    long lasts = random.nextLong(roundMillis / 2, roundMillis - 1);
+    return switch (random.nextInt(5)) {
+      case 0 -> new Fault.BrokerCrash(at, broker, lasts);
+      case 1 -> new Fault.ReadOnly(at, broker, lasts);
+      case 2 -> new Fault.Partition(at, agent, broker, random.nextBoolean(), lasts);
+      case 3 -> new Fault.Partition(at, broker, agent, false, lasts);
+      default ->
+          new Fault.BadService(
+              at,
+              broker,
+              NO_SEND_OK[random.nextInt(NO_SEND_OK.length)],
+              random.nextInt(500, 1_001),
+              millis(1_000, 30_000),
+              lasts);
     };
   }
 
