@@ -43,6 +43,8 @@ public final class Simulate implements Callable<Integer> {
   private static final int REPLICATED = 3;
   private static final int MAX_HOURS = 100_000;
   private static final int MAX_FAULTS_PER_MINUTE = 1_000;
+  private static final int FEWEST_AGENTS = 2;
+  private static final int MOST_AGENTS = 5;
   private static final int FEWEST_SERVERS = 2;
   private static final int FEWEST_QUEUES = 2;
   private static final int HIGHEST_RATE = 100;
@@ -75,8 +77,8 @@ public final class Simulate implements Callable<Integer> {
       description = "Runs the schedule that a failed run wrote, in place of a random one.")
   private Path replay;
 
-  @Option(names = "--agents", description = "Agents (default: ${DEFAULT-VALUE}).")
-  private int agents = 5;
+  @Option(names = "--agents", description = "Agents (default: 2 to 5 by the seed).")
+  private Integer agents;
 
   @Option(names = "--servers", description = "Servers (default: 2 or 3 by the seed).")
   private Integer servers;
@@ -166,7 +168,9 @@ public final class Simulate implements Callable<Integer> {
 
   private void checkNumbers() {
     atLeastOne("--runs", runs);
-    atLeastOne("--agents", agents);
+    if (agents != null) {
+      atLeastOne("--agents", agents);
+    }
     if (servers != null) {
       atLeastOne("--servers", servers);
     }
@@ -227,6 +231,7 @@ public final class Simulate implements Callable<Integer> {
   private Plan plan(long runSeed) {
     SplittableRandom random = new SplittableRandom(runSeed);
     int drawnReplicas = Math.floorMod(runSeed, 2) == 0 ? REPLICATED : 1;
+    int drawnAgents = random.nextInt(FEWEST_AGENTS, MOST_AGENTS + 1);
     int drawnServers = FEWEST_SERVERS + random.nextInt(4) / 3;
     int drawnBrokers = 1 + random.nextInt(3) / 2;
     int drawnQueues = FEWEST_QUEUES << random.nextInt(3);
@@ -234,7 +239,7 @@ public final class Simulate implements Callable<Integer> {
     double drawnFaults = Math.pow(MOST_FAULTS_PER_MINUTE, random.nextDouble());
     Fleet fleet =
         new Fleet(
-            agents,
+            agents == null ? drawnAgents : agents,
             servers == null ? drawnServers : servers,
             brokers == null ? drawnBrokers : brokers,
             replicas == 0 ? drawnReplicas : replicas);

@@ -105,14 +105,17 @@ final class Wire {
     deliver(conditions, to, request, pending);
     Reply<T> reply = pending.await(timeoutNanos);
     long restNanos = timeoutNanos - (world.nanos() - began);
-    if (reply == null || restNanos <= 0) {
+    // After a pause of the process, either the answer or the end of the time is first:
+    // NettyRemotingAbstract.invokeSyncImpl waits by CompletableFuture.get.
+    boolean paused = reply != null && restNanos <= 0;
+    if (reply == null || paused && world.random().nextBoolean()) {
       throw timeout(address, timeoutNanos, restNanos);
     }
     long wayNanos = answerNanos(conditions, address, from);
-    if (wayNanos >= restNanos) {
+    if (!paused && wayNanos >= restNanos || wayNanos == Long.MAX_VALUE) {
       throw timeout(address, timeoutNanos, restNanos);
     }
-    world.sleep(wayNanos);
+    world.sleep(paused ? 0 : wayNanos);
     if (reply.code() == Reply.CLOSED || to.startedAt() != started) {
       // NettyRemotingAbstract.failFast, when the channel is closed.
       throw new RemotingSendRequestException(address);

@@ -66,14 +66,6 @@ public final class Drawing {
   private static final long MAX_REBALANCE_MILLIS = 20_000;
   private static final long RETENTION_MILLIS = Duration.ofMinutes(30).toMillis();
 
-  private static final Misbehaviour[] NO_SEND_OK = {
-    Misbehaviour.BUSY,
-    Misbehaviour.LOST_ANSWER,
-    Misbehaviour.LATE_REQUEST,
-    Misbehaviour.FLUSH_DISK_TIMEOUT,
-    Misbehaviour.FLUSH_SLAVE_TIMEOUT
-  };
-
   private final SplittableRandom random;
   private final Fleet fleet;
   private final int[] weights = WEIGHTS.clone();
@@ -183,22 +175,17 @@ public final class Drawing {
     };
   }
 
-  /** Draws a fault that keeps batches in spools for most of a round. */
+  /** Draws a fault of a broker that lasts for most of a round; most of them fill spools. */
   private Fault outage(long at, long roundMillis) {
     long lasts = random.nextLong(roundMillis / 2, roundMillis - 1);
-    return switch (random.nextInt(5)) {
+    return switch (random.nextInt(8)) {
       case 0 -> new Fault.BrokerCrash(at, broker, lasts);
       case 1 -> new Fault.ReadOnly(at, broker, lasts);
       case 2 -> new Fault.Partition(at, agent, broker, random.nextBoolean(), lasts);
       case 3 -> new Fault.Partition(at, broker, agent, false, lasts);
       default ->
           new Fault.BadService(
-              at,
-              broker,
-              NO_SEND_OK[random.nextInt(NO_SEND_OK.length)],
-              random.nextInt(500, 1_001),
-              millis(1_000, 30_000),
-              lasts);
+              at, broker, misbehaviour(), random.nextInt(100, 1_001), millis(1_000, 30_000), lasts);
     };
   }
 
@@ -299,14 +286,13 @@ public final class Drawing {
   }
 
   private Fault badService(long at, long lasts) {
-    Misbehaviour[] all = Misbehaviour.values();
     return new Fault.BadService(
-        at,
-        broker(),
-        all[random.nextInt(all.length)],
-        random.nextInt(10, 1_001),
-        millis(1, 30_000),
-        lasts);
+        at, broker(), misbehaviour(), random.nextInt(10, 1_001), millis(1, 30_000), lasts);
+  }
+
+  private Misbehaviour misbehaviour() {
+    Misbehaviour[] all = Misbehaviour.values();
+    return all[random.nextInt(all.length)];
   }
 
   /** Draws half of the time now, else some steps later. */

@@ -15,12 +15,14 @@ import java.util.regex.Pattern;
  *
  * @param breaks what is wrong then
  * @param shownBy the faults or the order of steps that show it
+ * @param outside why the simulation cannot show it; empty if it can
  */
 record Mutation(
     int number,
     String name,
     String breaks,
     String shownBy,
+    String outside,
     String className,
     List<Change> changes) {
   private static final String FILE = "mutations.txt";
@@ -109,6 +111,7 @@ record Mutation(
     private final String name;
     private String breaks = "";
     private String shownBy = "";
+    private String outside = "";
     private String className = "";
     private final List<Change> changes = new ArrayList<>();
 
@@ -135,6 +138,7 @@ record Mutation(
       switch (parts[0]) {
         case "breaks" -> breaks = parts[1];
         case "shown by" -> shownBy = parts[1];
+        case "outside" -> outside = parts[1];
         case "class" -> className = parts[1];
         case "was" -> {
           // The subject of the commit that repaired it.
@@ -147,7 +151,7 @@ record Mutation(
       if (breaks.isEmpty() || shownBy.isEmpty() || className.isEmpty() || changes.isEmpty()) {
         throw new IllegalArgumentException(FILE + ": mutation " + number + " is not complete");
       }
-      return new Mutation(number, name, breaks, shownBy, className, List.copyOf(changes));
+      return new Mutation(number, name, breaks, shownBy, outside, className, List.copyOf(changes));
     }
   }
 }

@@ -126,13 +126,24 @@ public final class Mutations implements Callable<Integer> {
       return run(new PitMutants().draw(pit, drawSeed), out);
     }
     SourceMutants sources = new SourceMutants(checkout);
-    return run(chosen.stream().map(sources::of).toList(), out);
+    for (Mutation mutation : chosen) {
+      if (!mutation.outside().isEmpty()) {
+        out.printf(
+            "Not tried: %d %s: %s%n", mutation.number(), mutation.name(), mutation.outside());
+      }
+    }
+    return run(
+        chosen.stream().filter(mutation -> mutation.outside().isEmpty()).map(sources::of).toList(),
+        out);
   }
 
   private static void print(Mutation mutation, PrintWriter out) {
     out.printf("%d %s%n", mutation.number(), mutation.name());
     out.printf("   breaks: %s%n", mutation.breaks());
     out.printf("   shown by: %s%n", mutation.shownBy());
+    if (!mutation.outside().isEmpty()) {
+      out.printf("   outside of the simulation: %s%n", mutation.outside());
+    }
   }
 
   private int run(List<Mutant> mutants, PrintWriter out) throws IOException, InterruptedException {
