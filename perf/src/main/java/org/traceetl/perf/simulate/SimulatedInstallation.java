@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -21,6 +22,7 @@ import org.traceetl.perf.simulate.broker.Misbehaviour;
 import org.traceetl.perf.simulate.broker.SimulatedCluster;
 import org.traceetl.perf.simulate.check.Acceptance;
 import org.traceetl.perf.simulate.check.AgentBooks;
+import org.traceetl.perf.simulate.check.HistorySums;
 import org.traceetl.perf.simulate.check.Naming;
 import org.traceetl.perf.simulate.check.SentDocuments;
 import org.traceetl.perf.simulate.check.Sight;
@@ -33,6 +35,7 @@ import org.traceetl.perf.simulate.server.SimulatedServer;
 import org.traceetl.perf.simulate.world.Process;
 import org.traceetl.perf.simulate.world.World;
 import org.traceetl.server.binding.ServerConfig;
+import org.traceetl.server.features.history.History;
 import org.traceetl.testkit.PageSample;
 
 /**
@@ -54,6 +57,14 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   private static final long BOUNDS_NANOS = TimeUnit.SECONDS.toNanos(10);
   private static final int PER_MILLE = 1_000;
 
+  /** Histories date windows by the clocks of servers, and find messages by those of brokers. */
+  private static final Duration AFTER_STEP = Duration.ofMinutes(70);
+
+  /** Histories count windows twice that a master loses after they were read. */
+  private static final Duration AFTER_LOSS = Duration.ofMinutes(10);
+
+  private static final double NANOS_PER_MILLI = 1e6;
+
   private final World world;
   private final Consumer<String> failures;
   private final SimulatedCluster cluster;
@@ -72,6 +83,7 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   private final Scraper scraper;
   private final Truth truth = new Truth(ServerSettings.BOUNDS_MILLIS);
   private final SentDocuments documents = new SentDocuments();
+  private final HistorySums histories;
   private final Sight sight;
 
   /** Programs that run, or start again if they end. */
@@ -116,6 +128,7 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
       acceptances.add(new Acceptance(Target.agent(i + 1).toString(), failures));
     }
     scraper = new Scraper(world, () -> servers, failures);
+    histories = new HistorySums(world.unixMillis());
     sight = new Sight(Naming.OTEL, failures);
   }
 
@@ -215,8 +228,9 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
 
   @Override
   public List<String> settle() throws InterruptedException {
-    List<String> differences = List.of();
-    if (!truth.isCertain()) {
+    List<String> differences = new ArrayList<>();
+    boolean isCertain = truth.isCertain();
+    if (!isCertain) {
       // Servers may still read spans without which nothing differs.
       world.sleep(SETTLE_NANOS);
       differences = differences();
@@ -226,8 +240,56 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
       truth.settle(Naming.OTEL, pages().values());
       documents.forget();
       index.forgetCreated();
+      if (!isCertain) {
+        compareHistories(differences);
+      }
+      settleHistories();
     }
     return differences;
+  }
+
+  private void compareHistories(List<String> differences) {
+    for (SimulatedServer server : servers) {
+      History history = server.history();
+      if (history != null) {
+        histories.compare(
+            server.name(),
+            world.unixMillis(),
+            truth.sums(),
+            key -> minutes(history, key),
+            differences::add);
+      }
+    }
+  }
+
+  private void settleHistories() {
+    servers.stream()
+        .map(SimulatedServer::history)
+        .filter(Objects::nonNull)
+        .findFirst()
+        .ifPresent(history ->
+            histories.settle(world.unixMillis(), truth.sums(), key -> minutes(history, key)));
+  }
+
+  private static List<HistorySums.Minute> minutes(History history, HistorySums.Key key) {
+    List<History.Minute> minutes =
+        key.operation().isEmpty()
+            ? history.minutes(key.application(), History.MINUTES)
+            : history.minutes(key.application(), key.operation(), key.kind(), History.MINUTES);
+    return minutes.stream()
+        .map(History.Minute::interval)
+        .map(minute ->
+            new HistorySums.Minute(
+                minute.startMillis(),
+                new HistorySums.Sums(
+                    minute.calls(),
+                    minute.errors(),
+                    Math.round(minute.durationMillis() * NANOS_PER_MILLI))))
+        .toList();
+  }
+
+  private void historiesDiffer(Duration howLong) {
+    histories.uncertainUntil(world.unixMillis() + howLong.toMillis());
   }
 
   @Override
@@ -270,6 +332,9 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
     documents.compare(index.created(), differences::add);
     SentDocuments.checkExemplars(index.exemplars(), differences::add);
     SentDocuments.checkRepeats(index.repeated(), faultless, failures);
+    if (truth.isCertain()) {
+      compareHistories(differences);
+    }
     return differences;
   }
 
@@ -363,6 +428,9 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
 
   @Override
   public void stepClock(Target target, long millis) {
+    if (target.role() != Target.Role.AGENT) {
+      historiesDiffer(AFTER_STEP);
+    }
     switch (target.role()) {
       case AGENT -> agent(target).stepClock(millis);
       case SERVER -> {
@@ -436,6 +504,7 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
 
   @Override
   public void losePowerOfBroker(Target broker) {
+    historiesDiffer(AFTER_LOSS);
     cluster.losePower(broker.toString());
   }
 

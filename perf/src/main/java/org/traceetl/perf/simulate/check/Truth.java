@@ -5,6 +5,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 import org.traceetl.testkit.PageSample;
@@ -16,6 +17,7 @@ import org.traceetl.testkit.PageSample;
 public final class Truth {
   private static final double RELATIVE_ERROR = 1e-9;
   private static final double NANOS_PER_MILLI = 1e6;
+  private static final String ERROR = "STATUS_CODE_ERROR";
 
   private final double[] boundsMillis;
   private final Map<SeriesKey, Total> series = new TreeMap<>();
@@ -116,6 +118,20 @@ public final class Truth {
         total.settle(shown.getOrDefault(key, new Shown(boundsMillis.length + 1)));
       }
     });
+  }
+
+  /** Returns the numbers of each operation and application. Call it if all {@link #isCertain}. */
+  public SortedMap<HistorySums.Key, HistorySums.Sums> sums() {
+    SortedMap<HistorySums.Key, HistorySums.Sums> sums = new TreeMap<>();
+    series.forEach((key, total) -> {
+      long calls = Arrays.stream(total.certain).sum();
+      long errors = key.status().equals(ERROR) ? calls : 0;
+      var one = new HistorySums.Sums(calls, errors, total.certainNanos);
+      sums.merge(HistorySums.Key.of(key.service()), one, HistorySums.Sums::plus);
+      sums.merge(
+          new HistorySums.Key(key.service(), key.span(), key.kind()), one, HistorySums.Sums::plus);
+    });
+    return sums;
   }
 
   private Map<SeriesKey, Shown> shown(Naming naming, Collection<List<PageSample>> pages) {

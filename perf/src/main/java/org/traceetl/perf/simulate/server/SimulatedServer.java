@@ -22,6 +22,8 @@ import org.traceetl.server.consume.SpanPipeline;
 import org.traceetl.server.expose.Encoding;
 import org.traceetl.server.expose.Format;
 import org.traceetl.server.expose.Page;
+import org.traceetl.server.features.history.History;
+import org.traceetl.server.features.history.HistoryFeature;
 import org.traceetl.server.features.index.IndexType;
 import org.traceetl.server.features.pages.PagesFeature;
 import org.traceetl.server.http.FeatureType;
@@ -221,6 +223,13 @@ public final class SimulatedServer implements Scraper.Target {
   /** Returns whether no thread of the server has failed; true without a process. */
   public boolean healthy() {
     return running == null || !alive() || running.components().healthy();
+  }
+
+  /** Returns the history of the fleet; null without a process. */
+  public History history() {
+    return running == null || !alive()
+        ? null
+        : running.components().of(HistoryFeature.class).getFirst().history();
   }
 
   /** Returns the queues that the server reads; empty without a process. */

@@ -74,6 +74,11 @@ public final class HistoryFeature implements Feature {
     return this;
   }
 
+  /** For simulations: returns what {@code /api/history} reads; null if it is disabled. */
+  public History history() {
+    return history;
+  }
+
   /** The journals of the whole fleet. */
   private record AllJournals(BrokerLogs logs, LogJournals journals)
       implements HistoryFollower.Journals {
