@@ -20,10 +20,10 @@ final class ServerSettings {
   static final List<Double> BOUNDS_MILLIS = List.of(1.0, 100.0, 1_000.0);
 
   /** Also longer than a lease: a new owner then shows a queue before its first window ends. */
-  private static final int[] WINDOW_SECONDS = {1, 5, 5, 10};
+  private static final int[] WINDOW_SECONDS = {1, 5, 10, 10};
 
   /** Also longer than the time after which brokers remove silent members. */
-  private static final int[] LEASE_SECONDS = {5, 15, 15, 60};
+  private static final int[] LEASE_SECONDS = {5, 5, 15, 60};
 
   private static final int[] SNAPSHOT_SECONDS = {5, 20, 120, 600};
 

@@ -66,6 +66,13 @@ public final class Drawing {
   private static final long MAX_REBALANCE_MILLIS = 20_000;
   private static final long RETENTION_MILLIS = Duration.ofMinutes(30).toMillis();
 
+  private static final Misbehaviour[] UNCERTAIN = {
+    Misbehaviour.LOST_ANSWER,
+    Misbehaviour.LATE_REQUEST,
+    Misbehaviour.LATE_ANSWER,
+    Misbehaviour.REPEATED_REQUEST
+  };
+
   private final SplittableRandom random;
   private final Fleet fleet;
   private final int[] weights = WEIGHTS.clone();
@@ -290,9 +297,15 @@ public final class Drawing {
         at, broker(), misbehaviour(), random.nextInt(10, 1_001), millis(1, 30_000), lasts);
   }
 
+  /** Draws a share of requests: some of a procedure must succeed, so that another one matters. */
+  private int perMille() {
+    return random.nextInt(10, random.nextBoolean() ? 300 : 1_001);
+  }
+
+  /** Draws half of the time one after which a client does not know whether its request counts. */
   private Misbehaviour misbehaviour() {
-    Misbehaviour[] all = Misbehaviour.values();
-    return all[random.nextInt(all.length)];
+    Misbehaviour[] from = random.nextBoolean() ? UNCERTAIN : Misbehaviour.values();
+    return from[random.nextInt(from.length)];
   }
 
   /** Draws half of the time now, else some steps later. */
