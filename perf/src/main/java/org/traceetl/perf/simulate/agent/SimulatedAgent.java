@@ -26,7 +26,10 @@ public final class SimulatedAgent {
   private static final long NETWORK_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
   private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-  /** One of this number of attempts of a sender fails: the request or the answer is lost. */
+  /**
+   * One of this number of attempts of a sender fails, but not twice in a row: the request or the
+   * answer is lost.
+   */
   private static final int[] LOST_ONE_IN = {200, 200, 20, 3};
 
   /** The looks after which a sender gives up an attempt: 10 s, as SDKs do. */
@@ -38,6 +41,7 @@ public final class SimulatedAgent {
   private final Function<Process, Transport.Connector> brokers;
   private final SimulatedDisk disk;
   private final int lostOneIn;
+  private boolean lostLast;
   private boolean losesPower;
   private boolean dying;
   private boolean drains;
@@ -244,7 +248,8 @@ public final class SimulatedAgent {
       return Reply.NOT_CONNECTED;
     }
     Exchange<Reply> answer = new Exchange<>(world);
-    boolean lost = random.nextInt(lostOneIn) == 0;
+    boolean lost = !lostLast && random.nextInt(lostOneIn) == 0;
+    lostLast = lost;
     if (!lost || random.nextBoolean()) {
       opened.deliver(request, answer);
     }
