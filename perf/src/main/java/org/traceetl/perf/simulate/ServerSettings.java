@@ -5,12 +5,14 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.random.RandomGenerator;
+import org.traceetl.perf.simulate.server.Bound;
 import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.JournalConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.RocketMqConfig;
+import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.features.index.IndexConfig;
 
@@ -33,6 +35,21 @@ final class ServerSettings {
   private static final int MOST_WORKERS = 3;
   private static final int ALL_DOCUMENTS = 1_000_000;
   private static final int EXEMPLARS = 2;
+
+  /** Small, so that a server reads no more windows before the index has been away for long. */
+  private static final int BATCH_DOCUMENTS = 100;
+
+  /** Of windows that a reader of the journal gets at once, after an outage of brokers. */
+  private static final int DOCUMENTS_OF_A_READ = 2_000;
+
+  /** As {@code DocumentWriter}, and a read of each broker. */
+  private static final long MOST_DOCUMENT_BYTES = 10L << 20;
+
+  /** A portion of {@code SeriesBudget}, which a queue takes at once. */
+  private static final int SERIES_IN_ADVANCE = 256;
+
+  /** Names of spans, and texts that each queue has. */
+  private static final int MOST_SYMBOLS = 20;
 
   private ServerSettings() {}
 
@@ -60,12 +77,41 @@ final class ServerSettings {
         new MetricsConfig(null, null, null, MetricsConfig.QueueLabel.ALWAYS),
         Map.of(
             "index",
-            IndexConfig.of(IndexConfig.Elasticsearch.at(List.of(URI.create("http://index:9200"))))),
+            new IndexConfig(
+                IndexConfig.Type.ELASTICSEARCH,
+                BATCH_DOCUMENTS,
+                IndexConfig.Elasticsearch.at(List.of(URI.create("http://index:9200"))),
+                IndexConfig.defaults().lucene())),
         null,
         null,
         null,
         null,
         null);
+  }
+
+  /**
+   * Returns the bounds of servers' memory and queues, by metric. Programs that keep what moved to
+   * another server, or forget a limit, exceed them.
+   *
+   * @param series of all applications, each of which may be on any queue
+   * @param queues of all brokers
+   */
+  static Map<String, Bound> bounds(int agents, int brokers, int series, int queues) {
+    Bound none = new Bound(0, 0);
+    Bound documents = new Bound(0, 2 * BATCH_DOCUMENTS + (double) brokers * DOCUMENTS_OF_A_READ);
+    return Map.of(
+        "trace_etl_queue_agents", new Bound(0, agents),
+        "trace_etl_agents_evicted_total", none,
+        "trace_etl_queue_series", new Bound(0, series),
+        "trace_etl_queue_symbols", new Bound(0, MOST_SYMBOLS + agents),
+        "trace_etl_series_left",
+            new Bound(
+                SeriesConfig.defaults().max() - (double) (series + SERIES_IN_ADVANCE) * queues,
+                Double.MAX_VALUE),
+        "trace_etl_history_applications", new Bound(0, agents),
+        "trace_etl_history_operations", new Bound(0, series),
+        "trace_etl_documents_queued", documents,
+        "trace_etl_documents_queued_bytes", new Bound(0, MOST_DOCUMENT_BYTES));
   }
 
   private static Duration seconds(int[] from, RandomGenerator random) {

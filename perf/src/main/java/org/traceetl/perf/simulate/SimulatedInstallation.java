@@ -127,7 +127,16 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
       senders.add(new Sender(world, load, agents.get(i), this::sent));
       acceptances.add(new Acceptance(Target.agent(i + 1).toString(), failures));
     }
-    scraper = new Scraper(world, () -> servers, failures);
+    scraper =
+        new Scraper(
+            world,
+            () -> servers,
+            ServerSettings.bounds(
+                plan.fleet().agents(),
+                plan.fleet().brokers(),
+                plan.fleet().agents() * Sender.SERIES,
+                plan.fleet().brokers() * plan.queues()),
+            failures);
     histories = new HistorySums(world.unixMillis());
     sight = new Sight(Naming.OTEL, failures);
   }
@@ -322,6 +331,7 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
       return differences;
     }
     scraper.scrape();
+    scraper.unseenBounds().forEach(metric -> differences.add("no page has " + metric));
     for (SimulatedServer server : servers) {
       Scraper.Answer answer = server.openMetrics().await();
       if (answer != null) {

@@ -13,6 +13,9 @@ import org.traceetl.perf.simulate.world.World;
  * SDK ({@code RetryPolicy.getDefault}: 1 s, times 1.5, at most 5 s); it gives up later.
  */
 public final class Sender {
+  /** Series that the spans of a sender have. */
+  public static final int SERIES = Traffic.SERIES;
+
   private static final long FIRST_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
   private static final long LONGEST_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(5);
   private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(1);

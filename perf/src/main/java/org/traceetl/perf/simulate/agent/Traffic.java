@@ -27,6 +27,9 @@ final class Traffic {
   private static final List<String> STATUSES = List.of("UNSET", "OK", "ERROR");
   private static final int ERROR = 2;
 
+  /** Series of one application. */
+  static final int SERIES = KINDS.size() * STATUSES.size();
+
   /** Long, so that a broker's absence of minutes fills a part of an agent's spool, or all of it. */
   private static final int[] COMMAND_LINE_BYTES = {100, 800, 4_000, 16_000};
 

@@ -5,6 +5,8 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.SortedSet;
+import java.util.TreeSet;
 
 /** The series that any page of a run has shown, with what their names say. */
 final class ScrapedSeries implements PageLines.Numbers {
@@ -23,6 +25,7 @@ final class ScrapedSeries implements PageLines.Numbers {
    * @param own whether it is the server's own, so that each process counts from 0
    * @param ofTheJvm whether it is a measurement of the JVM, which differs between equal runs
    * @param counter whether it never decreases
+   * @param bound of its values; null for none
    */
   record Series(
       String text,
@@ -31,12 +34,30 @@ final class ScrapedSeries implements PageLines.Numbers {
       int queue,
       boolean own,
       boolean ofTheJvm,
-      boolean counter) {}
+      boolean counter,
+      Bound bound) {}
+
+  private final Map<String, Bound> bounds;
+
+  /** Metrics with a bound that no page has shown yet. */
+  private final SortedSet<String> unseenBounds;
 
   private final Map<String, Integer> numbers = new HashMap<>();
   private final List<Series> all = new ArrayList<>();
   private final Map<String, Integer> queueNumbers = new HashMap<>();
   private final List<String> queues = new ArrayList<>();
+
+  /**
+   * @param bounds of servers' own metrics, by name
+   */
+  ScrapedSeries(Map<String, Bound> bounds) {
+    this.bounds = bounds;
+    unseenBounds = new TreeSet<>(bounds.keySet());
+  }
+
+  SortedSet<String> unseenBounds() {
+    return unseenBounds;
+  }
 
   @Override
   public int of(String series) {
@@ -69,6 +90,7 @@ final class ScrapedSeries implements PageLines.Numbers {
     String text = new String(bytes.getBytes(StandardCharsets.ISO_8859_1), StandardCharsets.UTF_8);
     int brace = text.indexOf('{');
     String metric = brace < 0 ? text : text.substring(0, brace);
+    unseenBounds.remove(metric);
     boolean ofTheJvm = metric.startsWith("jvm_") || metric.startsWith("process_");
     boolean own = metric.startsWith("trace_etl_") || ofTheJvm;
     int label = own ? -1 : text.indexOf(QUEUE);
@@ -81,7 +103,8 @@ final class ScrapedSeries implements PageLines.Numbers {
       int begin = next == end + 1 && text.charAt(label - 1) == ',' ? label - 1 : label;
       plain = text.substring(0, begin) + text.substring(next);
     }
-    return new Series(text, metric, plain, queue, own, ofTheJvm, isCounter(metric));
+    return new Series(
+        text, metric, plain, queue, own, ofTheJvm, isCounter(metric), bounds.get(metric));
   }
 
   private int number(String queue) {

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.SortedMap;
+import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
@@ -17,8 +18,8 @@ import org.traceetl.perf.simulate.world.World;
 
 /**
  * A Prometheus: reads the page of each server every 1 to 15 s, and keeps the last value of each
- * series. It reports a counter that decreases, a queue that two servers show at the same instant,
- * and a series that its queue no longer has.
+ * series. It reports a counter that decreases, a queue that two servers show at the same instant, a
+ * series that its queue no longer has, and a metric of a server that exceeds its bound.
  *
  * <p>Servers must show the label of the queue on each series ({@code trace-etl.metrics.queue-label:
  * always}), and {@code trace-etl.window.idle} must be longer than the run.
@@ -74,7 +75,7 @@ public final class Scraper {
   private final World world;
   private final Supplier<? extends List<? extends Target>> servers;
   private final Consumer<String> failures;
-  private final ScrapedSeries series = new ScrapedSeries();
+  private final ScrapedSeries series;
 
   /** By process. Only of processes that answered the last scrape. */
   private SortedMap<String, Scraped> last = new TreeMap<>();
@@ -118,11 +119,16 @@ public final class Scraper {
 
   /**
    * @param servers those to scrape, now
+   * @param bounds of servers' own metrics, by name
    * @param failures receives what must not be
    */
   public Scraper(
-      World world, Supplier<? extends List<? extends Target>> servers, Consumer<String> failures) {
+      World world,
+      Supplier<? extends List<? extends Target>> servers,
+      Map<String, Bound> bounds,
+      Consumer<String> failures) {
     this.world = world;
+    series = new ScrapedSeries(bounds);
     this.servers = servers;
     this.failures = failures;
   }
@@ -215,6 +221,16 @@ public final class Scraper {
                   + answer.process());
         }
       }
+      if (one.bound() != null && !one.bound().has(value)) {
+        failures.accept(
+            one.text()
+                + " of "
+                + answer.process()
+                + " is "
+                + value
+                + ", not within "
+                + one.bound());
+      }
       values[number] = value;
       if (!isOwn) {
         seen[number] = scrapes;
@@ -269,6 +285,11 @@ public final class Scraper {
         return;
       }
     }
+  }
+
+  /** Returns the metrics with a bound that no page has shown: their bounds check nothing. */
+  public SortedSet<String> unseenBounds() {
+    return series.unseenBounds();
   }
 
   /** Returns the number of scrapes, each of all servers. */

@@ -16,7 +16,9 @@ class ScraperTest {
   private final List<String> failures = new ArrayList<>();
   private final World world = new World(1, new Timeline(1, null));
   private final Map<String, String> pages = new TreeMap<>();
-  private final Scraper scraper = new Scraper(world, this::targets, failures::add);
+  private final Scraper scraper =
+      new Scraper(
+          world, this::targets, Map.of("trace_etl_queue_agents", new Bound(0, 5)), failures::add);
 
   private long answeredNanos;
   private boolean isCurrent = true;
@@ -138,6 +140,21 @@ class ScraperTest {
   private long hashAfter(String page) throws InterruptedException {
     scrape("one", page);
     return world.timeline().hash();
+  }
+
+  @Test
+  void metricAboveItsBoundIsReported() throws InterruptedException {
+    String agents = "trace_etl_queue_agents{queue=\"a/0\"} %s\n";
+    assertThat(scraper.unseenBounds()).containsExactly("trace_etl_queue_agents");
+    scrape("one", agents.formatted("5"));
+    assertThat(scraper.unseenBounds()).isEmpty();
+    assertThat(failures).isEmpty();
+
+    scrape("one", agents.formatted("6"));
+    scrape("one", agents.formatted("NaN"));
+
+    assertThat(failures).hasSize(2);
+    assertThat(failures.getFirst()).contains("queue_agents{queue=\"a/0\"} of one is 6.0");
   }
 
   @Test

@@ -51,7 +51,8 @@ class SimulatedServerTest {
   private final List<String> failures = new ArrayList<>();
   private final SimulatedServer first = server("server-1");
   private final SimulatedServer second = server("server-2");
-  private final Scraper scraper = new Scraper(world, () -> List.of(first, second), failures::add);
+  private final Scraper scraper =
+      new Scraper(world, () -> List.of(first, second), Map.of(), failures::add);
   private final SpanBatchWriter writer = new SpanBatchWriter();
   private final SortedMap<String, Double> sent = new TreeMap<>();
   private final Set<String> slow = new TreeSet<>();
