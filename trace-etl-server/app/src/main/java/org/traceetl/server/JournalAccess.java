@@ -5,7 +5,7 @@ import java.util.random.RandomGenerator;
 import org.traceetl.common.Clocks;
 import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.config.JournalConfig;
-import org.traceetl.server.consume.Aggregation;
+import org.traceetl.server.consume.queue.Aggregation;
 import org.traceetl.server.decode.Messages;
 import org.traceetl.server.journal.BrokerLogs;
 import org.traceetl.server.journal.JournalCounters;

@@ -103,6 +103,30 @@ class PackagesTest {
           .whereLayer("contracts")
           .mayNotAccessAnyLayer();
 
+  /** Workers own queues, which count what the broker delivers; metrics are counted everywhere. */
+  @ArchTest
+  static final ArchRule consumeIsLayered =
+      layeredArchitecture()
+          .consideringOnlyDependenciesInLayers()
+          .layer("workers")
+          .definedBy("org.traceetl.server.consume")
+          .layer("ownership")
+          .definedBy("org.traceetl.server.consume.ownership")
+          .layer("queue")
+          .definedBy("org.traceetl.server.consume.queue")
+          .layer("broker")
+          .definedBy("org.traceetl.server.consume.broker")
+          .layer("metrics")
+          .definedBy("org.traceetl.server.consume.metrics")
+          .whereLayer("ownership")
+          .mayOnlyAccessLayers("queue", "broker", "metrics")
+          .whereLayer("queue")
+          .mayOnlyAccessLayers("broker", "metrics")
+          .whereLayer("broker")
+          .mayNotAccessAnyLayer()
+          .whereLayer("metrics")
+          .mayNotAccessAnyLayer();
+
   @ArchTest
   static final ArchRule sinksDoNotReachBack =
       noClasses()

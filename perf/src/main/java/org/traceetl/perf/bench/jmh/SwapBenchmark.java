@@ -17,10 +17,10 @@ import org.traceetl.perf.bench.load.RenamedBatch;
 import org.traceetl.perf.bench.load.SpanStream;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.WindowConfig;
-import org.traceetl.server.consume.Aggregation;
-import org.traceetl.server.consume.FilledWindow;
-import org.traceetl.server.consume.QueueAggregator;
-import org.traceetl.server.consume.SpanPipelineMetrics;
+import org.traceetl.server.consume.metrics.SpanPipelineMetrics;
+import org.traceetl.server.consume.queue.Aggregation;
+import org.traceetl.server.consume.queue.FilledWindow;
+import org.traceetl.server.consume.queue.QueueAggregator;
 import org.traceetl.server.window.QueueId;
 
 /**

@@ -12,7 +12,7 @@ import org.traceetl.perf.simulate.world.Process;
 import org.traceetl.perf.simulate.world.World;
 import org.traceetl.server.assembly.Brokers;
 import org.traceetl.server.config.RocketMqConfig;
-import org.traceetl.server.consume.SpanConsumer;
+import org.traceetl.server.consume.broker.SpanConsumer;
 import org.traceetl.server.journal.BrokerLogs;
 import org.traceetl.server.rocketmq.Announcement;
 

@@ -25,10 +25,10 @@ import org.traceetl.perf.simulate.world.Exchange;
 import org.traceetl.perf.simulate.world.Process;
 import org.traceetl.perf.simulate.world.World;
 import org.traceetl.server.config.RocketMqConfig;
-import org.traceetl.server.consume.BrokerOffsets;
-import org.traceetl.server.consume.ObservedAllocation;
-import org.traceetl.server.consume.ResumedPulls;
-import org.traceetl.server.consume.SpanConsumer;
+import org.traceetl.server.consume.broker.BrokerOffsets;
+import org.traceetl.server.consume.broker.ObservedAllocation;
+import org.traceetl.server.consume.broker.ResumedPulls;
+import org.traceetl.server.consume.broker.SpanConsumer;
 
 /**
  * A member of the consumer group: DefaultLitePullConsumer of RocketMQ 5.3 with RebalanceService,

@@ -7,7 +7,7 @@ import org.apache.rocketmq.client.exception.MQClientException;
 import org.apache.rocketmq.common.message.MessageExt;
 import org.apache.rocketmq.common.message.MessageQueue;
 import org.apache.rocketmq.remoting.exception.RemotingException;
-import org.traceetl.server.consume.BrokerOffsets;
+import org.traceetl.server.consume.broker.BrokerOffsets;
 
 /** Offsets at the simulated brokers, with the timeouts and exceptions of RocketMqOffsets. */
 final class SimulatedOffsets implements BrokerOffsets {

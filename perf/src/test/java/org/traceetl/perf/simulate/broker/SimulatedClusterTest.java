@@ -21,7 +21,7 @@ import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.spool.SpooledBatches;
 import org.traceetl.perf.simulate.world.Process;
 import org.traceetl.server.config.RocketMqConfig;
-import org.traceetl.server.consume.SpanConsumer;
+import org.traceetl.server.consume.broker.SpanConsumer;
 import org.traceetl.server.journal.BrokerLogs;
 import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.journal.JournalLog.Entry;

@@ -16,7 +16,7 @@ import org.traceetl.proto.LearntNames;
 import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.component.Components;
 import org.traceetl.server.config.Profile;
-import org.traceetl.server.consume.SpanPipelineMetrics;
+import org.traceetl.server.consume.metrics.SpanPipelineMetrics;
 import org.traceetl.server.features.discovery.DiscoveryConfig;
 import org.traceetl.server.features.discovery.DiscoveryFeature;
 import org.traceetl.server.features.history.History;

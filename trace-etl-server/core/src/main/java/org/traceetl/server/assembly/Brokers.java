@@ -4,7 +4,7 @@ import java.time.Duration;
 import org.traceetl.common.Clocks;
 import org.traceetl.common.TlsRefused;
 import org.traceetl.server.config.RocketMqConfig;
-import org.traceetl.server.consume.SpanConsumer;
+import org.traceetl.server.consume.broker.SpanConsumer;
 import org.traceetl.server.journal.BrokerLogs;
 import org.traceetl.server.journal.log.RocketMqLogs;
 

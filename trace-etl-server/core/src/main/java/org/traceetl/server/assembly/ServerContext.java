@@ -6,7 +6,7 @@ import java.util.random.RandomGenerator;
 import org.traceetl.common.Clocks;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.server.config.CoreConfig;
-import org.traceetl.server.consume.CardinalityReports;
+import org.traceetl.server.consume.metrics.CardinalityReports;
 import org.traceetl.server.decisions.DecisionLog;
 import org.traceetl.server.journal.FleetWindows;
 import org.traceetl.server.journal.chain.JournalComponent;

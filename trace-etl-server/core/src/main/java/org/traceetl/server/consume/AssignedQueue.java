@@ -6,6 +6,10 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.apache.rocketmq.common.message.MessageQueue;
+import org.traceetl.server.consume.ownership.QueueOwnership;
+import org.traceetl.server.consume.ownership.QueueSealing;
+import org.traceetl.server.consume.ownership.RetrySchedule;
+import org.traceetl.server.consume.ownership.UnreadReason;
 import org.traceetl.server.window.QueueId;
 
 /**

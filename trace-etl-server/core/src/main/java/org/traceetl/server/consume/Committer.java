@@ -12,6 +12,10 @@ import org.traceetl.common.Clocks;
 import org.traceetl.common.LogThrottle;
 import org.traceetl.common.SteppedTask;
 import org.traceetl.common.SteppedThread;
+import org.traceetl.server.consume.broker.BrokerOffsets;
+import org.traceetl.server.consume.metrics.SpanPipelineMetrics;
+import org.traceetl.server.consume.ownership.RetrySchedule;
+import org.traceetl.server.consume.queue.OwnedQueue;
 
 /**
  * Commits the queues' kept offsets at the brokers, and reads the end of each queue. A broker that

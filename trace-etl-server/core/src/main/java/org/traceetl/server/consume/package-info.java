@@ -1,2 +1,2 @@
-/** Consumption of the span topic: queue ownership, offsets, and counting each batch once. */
+/** The span topic: pulling workers, their queues, and the commits of offsets. */
 package org.traceetl.server.consume;

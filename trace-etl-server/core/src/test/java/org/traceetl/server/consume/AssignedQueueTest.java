@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.time.Duration;
 import org.apache.rocketmq.common.message.MessageQueue;
 import org.junit.jupiter.api.Test;
+import org.traceetl.server.consume.ownership.QueueSealing;
+import org.traceetl.server.consume.ownership.UnreadReason;
 
 class AssignedQueueTest {
   private final AssignedQueue queue = new AssignedQueue(new MessageQueue("t", "b", 0), 0);

@@ -12,6 +12,10 @@ import org.apache.rocketmq.common.message.MessageQueue;
 import org.junit.jupiter.api.Test;
 import org.traceetl.common.Clocks;
 import org.traceetl.common.SteppedTask;
+import org.traceetl.server.consume.broker.BrokerOffsets;
+import org.traceetl.server.consume.metrics.SpanPipelineMetrics;
+import org.traceetl.server.consume.queue.Aggregation;
+import org.traceetl.server.consume.queue.OwnedQueue;
 import org.traceetl.server.window.LastMessages;
 import org.traceetl.server.window.QueueId;
 

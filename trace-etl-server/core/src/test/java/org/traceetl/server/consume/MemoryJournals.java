@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Predicate;
+import org.traceetl.server.consume.queue.Aggregation;
 import org.traceetl.server.journal.Journal;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.journal.QueueJournal;

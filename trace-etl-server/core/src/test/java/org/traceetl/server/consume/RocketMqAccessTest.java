@@ -23,6 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.common.Clocks;
 import org.traceetl.common.Secret;
 import org.traceetl.server.config.RocketMqConfig;
+import org.traceetl.server.consume.broker.RocketMqSpanConsumer;
 import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.journal.log.RocketMqLogs;
 import org.traceetl.server.window.QueueId;

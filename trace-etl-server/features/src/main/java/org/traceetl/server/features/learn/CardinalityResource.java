@@ -10,7 +10,7 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 import org.traceetl.proto.LearntNames;
-import org.traceetl.server.consume.CardinalityReports;
+import org.traceetl.server.consume.metrics.CardinalityReports;
 import org.traceetl.server.http.Allowed;
 import org.traceetl.server.series.Cardinality;
 

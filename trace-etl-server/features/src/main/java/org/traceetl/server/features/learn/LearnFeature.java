@@ -4,7 +4,7 @@ import java.util.List;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.server.component.Background;
 import org.traceetl.server.component.MetricRegistry;
-import org.traceetl.server.consume.CardinalityReports;
+import org.traceetl.server.consume.metrics.CardinalityReports;
 import org.traceetl.server.http.Feature;
 
 /**

@@ -1,0 +1,73 @@
+package org.traceetl.server.consume.broker;
+
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.apache.rocketmq.client.consumer.AllocateMessageQueueStrategy;
+import org.apache.rocketmq.client.consumer.rebalance.AllocateMessageQueueAveragely;
+import org.apache.rocketmq.common.message.MessageQueue;
+
+/**
+ * Allocates queues with RocketMQ's default strategy, and records this consumer's share. RocketMQ
+ * calls a consumer's listener only if its queues changed: it never calls a consumer that gets no
+ * queue. It calls the strategy at every rebalance.
+ *
+ * <p>Thread-safe. The rebalancing thread writes; any thread reads.
+ */
+public final class ObservedAllocation implements AllocateMessageQueueStrategy {
+  private final AllocateMessageQueueStrategy strategy = new AllocateMessageQueueAveragely();
+  private Set<MessageQueue> handedOver = Set.of();
+  private volatile Set<MessageQueue> queues;
+  private volatile Set<MessageQueue> withheld = Set.of();
+  private volatile long rebalances;
+
+  @Override
+  @SuppressWarnings("NonAtomicVolatileUpdate") // the method is locked
+  public synchronized List<MessageQueue> allocate(
+      String group, String consumer, List<MessageQueue> all, List<String> consumers) {
+    rebalances++;
+    List<MessageQueue> share = strategy.allocate(group, consumer, all, consumers);
+    // If a broker does not know this consumer yet, its result is meaningless.
+    if (consumers.contains(consumer)) {
+      Set<MessageQueue> again = new HashSet<>(queues == null ? Set.of() : queues);
+      again.retainAll(share);
+      again.removeAll(handedOver);
+      withheld = again;
+      queues = Set.copyOf(share);
+    }
+    return share;
+  }
+
+  @Override
+  public String getName() {
+    return strategy.getName();
+  }
+
+  /** Records the queues with which RocketMQ called the listener. */
+  public synchronized void handedOver(Set<MessageQueue> mine) {
+    handedOver = mine;
+    withheld = Set.of();
+    if (queues != null) {
+      // If the topic is gone, RocketMQ does not call the strategy.
+      queues = mine;
+    }
+  }
+
+  /** Returns the number of calls of the strategy. */
+  public long rebalances() {
+    return rebalances;
+  }
+
+  /** Returns this consumer's queues as of the last rebalance; null before the first one. */
+  public Set<MessageQueue> queues() {
+    return queues;
+  }
+
+  /**
+   * Returns whether two consecutive rebalances gave this consumer the queue, but RocketMQ did not
+   * assign it: it could not read the group's offset from the queue's broker.
+   */
+  public boolean isWithheld(MessageQueue queue) {
+    return withheld.contains(queue);
+  }
+}

@@ -1,0 +1,2 @@
+/** Metrics of span processing, and reports on applications with too many series. */
+package org.traceetl.server.consume.metrics;

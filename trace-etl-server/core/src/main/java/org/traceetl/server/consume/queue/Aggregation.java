@@ -1,0 +1,270 @@
+package org.traceetl.server.consume.queue;
+
+import com.google.common.hash.Hasher;
+import com.google.common.hash.Hashing;
+import java.util.Arrays;
+import java.util.function.LongSupplier;
+import org.traceetl.proto.LearntNames;
+import org.traceetl.server.config.DeduplicationConfig;
+import org.traceetl.server.config.DocumentsConfig;
+import org.traceetl.server.config.HistogramConfig;
+import org.traceetl.server.config.MetricsConfig;
+import org.traceetl.server.config.SeriesConfig;
+import org.traceetl.server.config.WindowConfig;
+import org.traceetl.server.consume.metrics.SpanPipelineMetrics;
+import org.traceetl.server.decode.AttributeKeys;
+import org.traceetl.server.decode.BatchDecoder;
+import org.traceetl.server.decode.DimensionKeys;
+import org.traceetl.server.decode.MappedProfile;
+import org.traceetl.server.decode.Messages;
+import org.traceetl.server.journal.QueueImage;
+import org.traceetl.server.series.NamePatterns;
+import org.traceetl.server.series.RecordingFilter;
+import org.traceetl.server.series.SeriesBudget;
+import org.traceetl.server.series.SlowThresholds;
+import org.traceetl.server.series.SpanNames;
+import org.traceetl.server.series.SymbolTable;
+import org.traceetl.server.window.Buckets;
+import org.traceetl.server.window.NativeBuckets;
+import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.WindowMetrics;
+
+/**
+ * Holds the configuration of aggregation, prepared for use, and the learnt names. All queues share
+ * it.
+ */
+public final class Aggregation {
+  /** Options of an aggregation. */
+  public static final class Builder {
+    private final LongSupplier seeds;
+    private SeriesConfig series = SeriesConfig.defaults();
+    private HistogramConfig histogram = new HistogramConfig(null);
+    private DocumentsConfig documents = DocumentsConfig.defaults();
+    private WindowConfig window = new WindowConfig(null, null);
+    private DeduplicationConfig deduplication = DeduplicationConfig.defaults();
+    private Messages messages = Messages.SPAN_BATCH;
+    private MetricsConfig.Unit unit;
+    private MappedProfile profile;
+
+    private Builder(LongSupplier seeds) {
+      this.seeds = seeds;
+    }
+
+    public Builder series(SeriesConfig config) {
+      series = config;
+      return this;
+    }
+
+    public Builder histogram(HistogramConfig config) {
+      histogram = config;
+      return this;
+    }
+
+    public Builder documents(DocumentsConfig config) {
+      documents = config;
+      return this;
+    }
+
+    public Builder window(WindowConfig config) {
+      window = config;
+      return this;
+    }
+
+    public Builder deduplication(DeduplicationConfig config) {
+      deduplication = config;
+      return this;
+    }
+
+    /** Sets the message formats of the topic. */
+    public Builder messages(Messages formats) {
+      messages = formats;
+      return this;
+    }
+
+    /** Sets the unit of durations on the page, which determines the native buckets. */
+    public Builder unit(MetricsConfig.Unit durations) {
+      unit = durations;
+      return this;
+    }
+
+    /** Sets the mapping of attributes to series; null for none. */
+    public Builder profile(MappedProfile mapped) {
+      profile = mapped;
+      return this;
+    }
+
+    /**
+     * Creates the aggregation.
+     *
+     * @throws IllegalArgumentException if native buckets are configured without a unit
+     */
+    public Aggregation build() {
+      if (histogram.hasNative() && unit == null) {
+        throw new IllegalArgumentException(
+            "histogram.kind = " + histogram.kind() + ": must come with the unit of durations");
+      }
+      return new Aggregation(this);
+    }
+  }
+
+  /** Kinds that a series may have. */
+  private static final int KINDS = 16;
+
+  private final LongSupplier seeds;
+  final SeriesConfig series;
+  public final SeriesBudget budget;
+  final RecordingFilter filter;
+  final SlowThresholds slow;
+  private final NamePatterns namePatterns;
+  final DimensionKeys dimensions;
+  final AttributeKeys documentKeys;
+
+  /** Buckets of each kind of series; the number of buckets is equal. */
+  final Buckets[] buckets;
+
+  /** Number of buckets of a series. */
+  private final int stride;
+
+  /** Null if series consist of attributes without a mapping. */
+  private final MappedProfile profile;
+
+  private final Messages messages;
+
+  /** Null if only classic buckets are configured. */
+  final NativeBuckets nativeBuckets;
+
+  private final DocumentsConfig documents;
+  private final long idleMillis;
+  private final long maxAgentBytes;
+  private final long schema;
+  private volatile LearntNames learnt = LearntNames.NONE;
+
+  /**
+   * Returns a builder with default options: attributes without a mapping, and classic buckets.
+   *
+   * @param seeds random, so that senders cannot prepare collisions of hashes; thread-safe
+   */
+  public static Builder builder(LongSupplier seeds) {
+    return new Builder(seeds);
+  }
+
+  private Aggregation(Builder options) {
+    seeds = options.seeds;
+    series = options.series;
+    documents = options.documents;
+    messages = options.messages;
+    profile = options.profile;
+    HistogramConfig histogram = options.histogram;
+    budget = new SeriesBudget(series.max());
+    filter = new RecordingFilter(series.filters());
+    slow = new SlowThresholds(documents);
+    namePatterns = new NamePatterns(series.templates().patterns());
+    dimensions = new DimensionKeys(series.dimensions());
+    documentKeys = new AttributeKeys(documents.attributes());
+    stride = histogram.boundsNanos().length + 1;
+    buckets = new Buckets[KINDS];
+    if (profile == null) {
+      Arrays.fill(buckets, new Buckets(histogram.boundsNanos()));
+    } else {
+      Arrays.setAll(buckets, kind -> new Buckets(profile.boundsNanos(kind)));
+    }
+    nativeBuckets =
+        histogram.hasNative()
+            ? new NativeBuckets(histogram.nativeSchema(), options.unit.nanos())
+            : null;
+    idleMillis = options.window.idle().toMillis();
+    maxAgentBytes = options.deduplication.maxBytes();
+    schema = schema(series, histogram, options.unit, profile);
+  }
+
+  private static long schema(
+      SeriesConfig series,
+      HistogramConfig histogram,
+      MetricsConfig.Unit unit,
+      MappedProfile profile) {
+    Hasher hasher = Hashing.farmHashFingerprint64().newHasher();
+    for (long bound : histogram.boundsNanos()) {
+      hasher.putLong(bound);
+    }
+    for (SeriesConfig.Dimension dimension : series.dimensions()) {
+      hasher.putInt(dimension.from().ordinal());
+      hasher.putInt(dimension.attribute().length()).putUnencodedChars(dimension.attribute());
+    }
+    if (histogram.hasNative()) {
+      hasher.putInt(histogram.nativeSchema()).putLong(unit.nanos());
+    }
+    for (int kind = 0; profile != null && kind < KINDS; kind++) {
+      long[] bounds = profile.boundsNanos(kind);
+      hasher.putInt(kind).putInt(bounds.length);
+      for (long bound : bounds) {
+        hasher.putLong(bound);
+      }
+    }
+    return hasher.hash().asLong();
+  }
+
+  /** Returns whether a mapping, not the thresholds here, determines the outcome of a span. */
+  boolean isMapped() {
+    return profile != null;
+  }
+
+  /** Returns a new decoder for one worker's queues. */
+  public BatchDecoder newDecoder() {
+    return new BatchDecoder(dimensions, profile == null ? null : profile.newMapping(), messages);
+  }
+
+  /** Returns a new aggregator of one queue, used by the thread that uses the decoder. */
+  public QueueAggregator newAggregator(
+      QueueId queue, BatchDecoder decoder, SpanPipelineMetrics listener) {
+    return newAggregator(queue, decoder, listener, newImage());
+  }
+
+  /**
+   * Returns an aggregator that continues at the end of a queue's journal.
+   *
+   * @param image made by {@link #newImage}. The aggregator becomes the owner of its history; no
+   *     thread may modify the rest from now on
+   */
+  public QueueAggregator newAggregator(
+      QueueId queue, BatchDecoder decoder, SpanPipelineMetrics listener, QueueImage image) {
+    return new QueueAggregator(queue, this, decoder, listener, image);
+  }
+
+  /** Returns the image of a queue without windows, to which a journal's windows can be added. */
+  public QueueImage newImage() {
+    return new QueueImage(schema, stride, maxAgentBytes);
+  }
+
+  /** Replaces the learnt names, from the next batch on. Any thread. */
+  public void learnt(LearntNames now) {
+    learnt = now;
+  }
+
+  SymbolTable newSymbols() {
+    return new SymbolTable(
+        series.maxSymbols(), series.maxSymbolBytes(), series.maxValueBytes(), seeds.getAsLong());
+  }
+
+  SpanNames newSpanNames() {
+    return new SpanNames(
+        namePatterns, series.templates().enabled(), series.maxValueBytes(), () -> learnt);
+  }
+
+  WindowMetrics newMetrics() {
+    return new WindowMetrics(
+        stride,
+        documents.perSeries(),
+        documents.perQueue(),
+        documents.exemplarsPerQueue(),
+        nativeBuckets != null);
+  }
+
+  /** Returns a hash of buckets and dimensions; only series with equal hashes add up. */
+  public long schema() {
+    return schema;
+  }
+
+  long idleMillis() {
+    return idleMillis;
+  }
+}

@@ -1,0 +1,40 @@
+package org.traceetl.server.consume.queue;
+
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import org.traceetl.server.consume.ownership.QueueSealing;
+import org.traceetl.server.window.AcceptedBatches;
+import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SealedWindow;
+import org.traceetl.server.window.SeriesDefinition;
+import org.traceetl.server.window.WindowMetrics;
+
+/**
+ * A window that passes from the worker that filled it to the queue's {@link QueueSealing}. Its
+ * holder owns the metrics, and gives them back after use.
+ */
+public record FilledWindow(
+    QueueId queue,
+    long from,
+    long to,
+    long openedMillis,
+    long sealedMillis,
+    List<SeriesDefinition> created,
+    int[] evicted,
+    long schema,
+    AcceptedBatches.Builder batches,
+    WindowMetrics metrics,
+    BlockingQueue<WindowMetrics> home) {
+
+  /** Returns a copy for the journal. Call it once: it takes the batches. */
+  public SealedWindow seal() {
+    return metrics.seal(
+        queue, from, to, openedMillis, sealedMillis, created, evicted, schema, batches.take());
+  }
+
+  /** Clears the metrics and returns them to their queue. */
+  public void giveBack() {
+    metrics.clear();
+    home.add(metrics);
+  }
+}

@@ -1,0 +1,391 @@
+package org.traceetl.server.consume.queue;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.apache.rocketmq.client.exception.MQClientException;
+import org.apache.rocketmq.common.message.MessageAccessor;
+import org.apache.rocketmq.common.message.MessageConst;
+import org.apache.rocketmq.common.message.MessageExt;
+import org.apache.rocketmq.common.message.MessageQueue;
+import org.junit.jupiter.api.Test;
+import org.traceetl.server.consume.broker.BrokerOffsets;
+import org.traceetl.server.consume.broker.BrokerOffsets.Range;
+import org.traceetl.server.consume.metrics.SpanPipelineMetrics;
+import org.traceetl.server.consume.queue.OwnedQueue.Outcome;
+import org.traceetl.server.window.LastMessages;
+import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SealedWindow;
+
+class OwnedQueueTest {
+  private static final QueueId ID = new QueueId("b", 0);
+
+  private final List<Long> skipped = new ArrayList<>();
+  private final List<Long> replaced = new ArrayList<>();
+  private final SpanPipelineMetrics listener =
+      new SpanPipelineMetrics() {
+        @Override
+        public void skipped(QueueId queue, long messages) {
+          skipped.add(messages);
+        }
+
+        @Override
+        public void replaced(QueueId queue, long messages) {
+          replaced.add(messages);
+        }
+      };
+
+  /** Offsets at which pulling continued after a pull without an answer. */
+  private final Set<Long> resumed = new HashSet<>();
+
+  private final Aggregation aggregation = Aggregation.builder(() -> 1).build();
+  private final OwnedQueue queue =
+      new OwnedQueue(
+          ID,
+          new MessageQueue("t", "b", 0),
+          aggregation.newAggregator(ID, aggregation.newDecoder(), listener),
+          listener,
+          10,
+          LastMessages.NONE,
+          resumed::contains,
+          Set.of());
+
+  private static MessageExt message(long offset, long min, long max) {
+    MessageExt message = new MessageExt();
+    message.setQueueOffset(offset);
+    message.setStoreHost(new InetSocketAddress("127.0.0.1", 1));
+    message.setBody(new BatchMessage("shop").span("a", 1).message(offset));
+    MessageAccessor.putProperty(message, MessageConst.PROPERTY_MIN_OFFSET, Long.toString(min));
+    MessageAccessor.putProperty(message, MessageConst.PROPERTY_MAX_OFFSET, Long.toString(max));
+    return message;
+  }
+
+  private static List<MessageExt> messages(long min, long max, long... offsets) {
+    List<MessageExt> messages = new ArrayList<>();
+    for (long offset : offsets) {
+      messages.add(message(offset, min, max));
+    }
+    return messages;
+  }
+
+  private long recorded() {
+    SealedWindow window = queue.swap(1_000).seal();
+    return window.books().getFirst().recorded();
+  }
+
+  @Test
+  void messagesAreTakenInTheOrderOfTheirOffsets() {
+    assertThat(queue.take(messages(0, 15, 10, 11, 12), 0)).isEqualTo(Outcome.TAKEN);
+
+    assertThat(queue.status().next()).isEqualTo(13);
+    assertThat(queue.status().lag()).isEqualTo(2);
+    assertThat(recorded()).isEqualTo(3);
+  }
+
+  @Test
+  void messagesPulledTwiceAreTakenOnce() {
+    queue.take(messages(0, 15, 10, 11), 0);
+    assertThat(queue.take(messages(0, 15, 10, 11, 12), 0)).isEqualTo(Outcome.TAKEN);
+
+    assertThat(queue.next()).isEqualTo(13);
+    assertThat(recorded()).isEqualTo(3);
+    assertThat(replaced).isEmpty();
+  }
+
+  /** Returns different messages with the given offsets, as a broker sends after losing its own. */
+  private static List<MessageExt> others(long max, long... offsets) {
+    List<MessageExt> messages = messages(0, max, offsets);
+    for (MessageExt message : messages) {
+      message.setBody(
+          new BatchMessage("shop").span("a", 1).message(1_000_000 + message.getQueueOffset()));
+    }
+    return messages;
+  }
+
+  @Test
+  void messagesThatTheBrokerHasInPlaceOfLostOnesAreRead() throws Exception {
+    queue.take(messages(0, 14, 10), 0);
+    queue.take(messages(0, 14, 11, 12, 13), 0);
+
+    assertThat(queue.take(others(20, 11, 12), 0)).isEqualTo(Outcome.TAKEN);
+    assertThat(queue.take(others(20, 13, 14), 0)).isEqualTo(Outcome.REWIND);
+    comparedWith(new Broker(0, 20, 11));
+    assertThat(queue.next()).isEqualTo(11);
+    assertThat(queue.take(others(20, 11, 12, 13, 14), 0)).isEqualTo(Outcome.TAKEN);
+
+    assertThat(replaced).containsExactly(3L);
+    assertThat(queue.next()).isEqualTo(15);
+    assertThat(recorded()).isEqualTo(8);
+  }
+
+  @Test
+  void messagesReadAgainAfterALossCountOnce() throws Exception {
+    queue.take(messages(0, 14, 10, 11, 12, 13), 0);
+
+    assertThat(queue.take(messages(0, 20, 10, 11, 12), 0)).isEqualTo(Outcome.TAKEN);
+    assertThat(queue.take(others(20, 13), 0)).isEqualTo(Outcome.REWIND);
+    comparedWith(new Broker(0, 20, 13));
+    queue.take(messages(0, 20, 10, 11, 12), 0);
+    queue.take(others(20, 13), 0);
+
+    assertThat(replaced).containsExactly(4L);
+    assertThat(recorded()).isEqualTo(5);
+  }
+
+  /**
+   * A broker that lost its messages from an offset on, and then received others.
+   *
+   * @param changed offset of the first different message
+   * @param hole offset without a message
+   */
+  private record Broker(long min, long max, long changed, long hole) implements BrokerOffsets {
+    Broker(long min, long max, long changed) {
+      this(min, max, changed, NONE);
+    }
+
+    @Override
+    public Range of(MessageQueue queue) {
+      return new Range(min, max, NONE);
+    }
+
+    @Override
+    public MessageExt message(MessageQueue queue, long offset) {
+      assertThat(offset).isBetween(min, max - 1);
+      if (offset == hole) {
+        return null;
+      }
+      return (offset < changed ? messages(min, max, offset) : others(max, offset)).getFirst();
+    }
+
+    @Override
+    public String address(MessageQueue queue) {
+      return "127.0.0.1:1";
+    }
+
+    @Override
+    public long max(MessageQueue queue) {
+      return max;
+    }
+
+    @Override
+    public long committed(MessageQueue queue) {
+      return NONE;
+    }
+
+    @Override
+    public void commit(MessageQueue queue, long offset) {}
+  }
+
+  private void comparedWith(Broker broker) throws MQClientException {
+    comparedWith(queue, broker);
+  }
+
+  private static void comparedWith(OwnedQueue queue, Broker broker) throws MQClientException {
+    queue.compare(broker.of(null), broker);
+    queue.rewound(broker.of(null), broker);
+  }
+
+  private OwnedQueue queueWhoseWindowEndedAt(long... ends) {
+    LastMessages read = LastMessages.NONE;
+    for (long end : ends) {
+      read = read.with(end, MessageIdentity.of(message(end - 1, 0, end)), 32);
+    }
+    return new OwnedQueue(
+        ID,
+        new MessageQueue("t", "b", 0),
+        aggregation.newAggregator(ID, aggregation.newDecoder(), listener),
+        listener,
+        ends[ends.length - 1],
+        read,
+        resumed::contains,
+        Set.of());
+  }
+
+  @Test
+  void messagesThatTookThePlaceOfLostOnesBeforeTheTakeAreRead() throws Exception {
+    for (long changed = 3; changed < 10; changed++) {
+      OwnedQueue queue = queueWhoseWindowEndedAt(2, 4, 6, 8, 10);
+
+      queue.compare(new Range(0, 20, 10), new Broker(0, 20, changed));
+
+      assertThat(queue.next()).as("from %d on", changed).isEqualTo(changed / 2 * 2);
+    }
+    assertThat(replaced).containsExactly(8L, 6L, 6L, 4L, 4L, 2L, 2L);
+  }
+
+  @Test
+  void aQueueWhoseLastMessageIsUnchangedIsReadOn() throws Exception {
+    OwnedQueue queue = queueWhoseWindowEndedAt(4, 10);
+
+    queue.compare(new Range(0, 20, 10), new Broker(0, 20, 10));
+
+    assertThat(queue.next()).isEqualTo(10);
+    assertThat(replaced).isEmpty();
+  }
+
+  @Test
+  void aQueueWhoseLastMessageWasDeletedByRetentionIsReadOn() throws Exception {
+    OwnedQueue queue = queueWhoseWindowEndedAt(4, 10);
+
+    queue.compare(new Range(10, 20, 10), new Broker(10, 20, 10));
+
+    assertThat(queue.next()).isEqualTo(10);
+    assertThat(replaced).isEmpty();
+  }
+
+  @Test
+  void aBrokerThatHasNothingOfWhatWasReadIsReadFromItsOldestMessage() throws Exception {
+    OwnedQueue queue = queueWhoseWindowEndedAt(4, 10);
+
+    queue.compare(new Range(5, 20, 10), new Broker(5, 20, 5));
+
+    assertThat(queue.next()).isEqualTo(5);
+    assertThat(replaced).containsExactly(5L);
+  }
+
+  @Test
+  void aBrokerThatEndsBeforeWhatWasReadIsComparedWhereItHasMessages() throws Exception {
+    OwnedQueue queue = queueWhoseWindowEndedAt(4, 6, 10);
+
+    queue.compare(new Range(0, 7, 10), new Broker(0, 7, 6));
+
+    assertThat(queue.next()).isEqualTo(6);
+    assertThat(replaced).containsExactly(4L);
+  }
+
+  @Test
+  void messagesAreComparedWhereAPullWentOnAfterOneWithoutAnAnswer() throws Exception {
+    queue.take(messages(0, 12, 10, 11), 0);
+    resumed.add(12L);
+
+    assertThat(queue.take(others(20, 12, 13), 0)).isEqualTo(Outcome.REWIND);
+    comparedWith(new Broker(0, 20, 11));
+    resumed.clear();
+    assertThat(queue.next()).isEqualTo(10);
+    queue.take(messages(0, 20, 10), 0);
+    queue.take(others(20, 11, 12, 13), 0);
+
+    assertThat(replaced).containsExactly(2L);
+    assertThat(recorded()).isEqualTo(5);
+  }
+
+  @Test
+  void messagesAreComparedOnceWhereAnotherMasterStoredTheNextOne() throws Exception {
+    queue.take(messages(0, 12, 10, 11), 0);
+    List<MessageExt> promoted = messages(0, 20, 12, 13);
+    promoted.forEach(message -> message.setStoreHost(new InetSocketAddress("127.0.0.2", 1)));
+    queue.take(messages(0, 12, 10, 11), 0);
+
+    assertThat(queue.take(promoted, 0)).isEqualTo(Outcome.REWIND);
+    comparedWith(new Broker(0, 20, 20));
+    assertThat(queue.take(promoted, 0)).isEqualTo(Outcome.TAKEN);
+
+    assertThat(replaced).isEmpty();
+    assertThat(recorded()).isEqualTo(4);
+  }
+
+  @Test
+  void aBatchThatIsSentAgainToItsOffsetIsNotTheOneThatWasRead() {
+    MessageExt first = message(10, 0, 11);
+    MessageExt later = message(10, 0, 11);
+    later.setStoreTimestamp(first.getStoreTimestamp() + 1);
+    MessageExt elsewhere = message(10, 0, 11);
+    elsewhere.setStoreHost(new InetSocketAddress("127.0.0.1", 2));
+    MessageExt other = others(11, 10).getFirst();
+
+    assertThat(MessageIdentity.of(message(10, 3, 20))).isEqualTo(MessageIdentity.of(first));
+    assertThat(List.of(later, elsewhere, other))
+        .allMatch(message -> MessageIdentity.of(message) != MessageIdentity.of(first));
+  }
+
+  @Test
+  void aWindowIsKeptWithTheLastMessagesOfTheNewestOnes() {
+    OwnedQueue queue = queueWhoseWindowEndedAt(4, 10);
+    queue.take(messages(0, 20, 10, 11), 0);
+    queue.swap(1_000);
+
+    LastMessages read = queue.lastMessages();
+    assertThat(read.size()).isEqualTo(3);
+    assertThat(read.lastEnd()).isEqualTo(12);
+    assertThat(read.checksum(2)).isEqualTo(MessageIdentity.of(message(11, 0, 0)));
+  }
+
+  @Test
+  void aMissingMessageIsPulledAgain() throws Exception {
+    assertThat(queue.take(messages(0, 15, 10, 12, 13), 0)).isEqualTo(Outcome.REWIND);
+    assertThat(queue.next()).isEqualTo(11);
+    comparedWith(new Broker(0, 15, 15));
+    assertThat(queue.take(messages(0, 15, 11, 12, 13), 0)).isEqualTo(Outcome.TAKEN);
+
+    assertThat(recorded()).isEqualTo(4);
+    assertThat(skipped).isEmpty();
+  }
+
+  @Test
+  void messagesThatTheBrokerDeletedAreCountedAsSkipped() {
+    assertThat(queue.take(messages(20, 30, 20, 21), 0)).isEqualTo(Outcome.TAKEN);
+
+    assertThat(queue.next()).isEqualTo(22);
+    assertThat(skipped).containsExactly(10L);
+    SealedWindow window = queue.swap(1_000).seal();
+    assertThat(window.from()).as("where the one before it ended").isEqualTo(10);
+    assertThat(window.to()).isEqualTo(22);
+    assertThat(window.books().getFirst().recorded()).isEqualTo(2);
+  }
+
+  @Test
+  void aMessageThatTheBrokerHasIsNeverGivenUp() throws Exception {
+    for (int i = 0; i < 10; i++) {
+      assertThat(queue.take(messages(0, 15, 11), 0)).isEqualTo(Outcome.REWIND);
+      comparedWith(new Broker(0, 15, 15));
+    }
+    assertThat(queue.take(messages(0, 15, 10, 11), 0)).isEqualTo(Outcome.TAKEN);
+
+    assertThat(skipped).isEmpty();
+    assertThat(recorded()).isEqualTo(2);
+  }
+
+  @Test
+  void aMessageThatTheBrokerDoesNotHaveIsGivenUp() throws Exception {
+    for (int i = 0; i < 3; i++) {
+      assertThat(queue.take(messages(0, 15, 11), 0)).isEqualTo(Outcome.REWIND);
+      comparedWith(new Broker(0, 15, 15, 10));
+    }
+    assertThat(queue.take(messages(0, 15, 11), 0)).isEqualTo(Outcome.TAKEN);
+
+    assertThat(skipped).containsExactly(1L);
+    assertThat(queue.next()).isEqualTo(12);
+  }
+
+  @Test
+  void aMessageIsNotGivenUpWhileTheQueueCannotBePulledAgain() throws Exception {
+    for (int i = 0; i < 10; i++) {
+      assertThat(queue.take(messages(0, 15, 11), 0)).isEqualTo(Outcome.REWIND);
+    }
+    comparedWith(new Broker(0, 15, 15, 10));
+    assertThat(queue.take(messages(0, 15, 10, 11), 0)).isEqualTo(Outcome.TAKEN);
+
+    assertThat(skipped).isEmpty();
+    assertThat(recorded()).isEqualTo(2);
+  }
+
+  @Test
+  void aTopicMadeAnewIsReadFromItsStart() throws Exception {
+    OwnedQueue queue = queueWhoseWindowEndedAt(10);
+    queue.take(messages(0, 11, 10), 0);
+    assertThat(queue.take(others(2, 0, 1), 0)).isEqualTo(Outcome.REWIND);
+    comparedWith(queue, new Broker(0, 2, 0));
+    assertThat(queue.next()).isZero();
+    assertThat(queue.take(others(2, 0, 1), 0)).isEqualTo(Outcome.TAKEN);
+
+    assertThat(queue.next()).isEqualTo(2);
+    assertThat(replaced).containsExactly(11L);
+    SealedWindow window = queue.swap(1_000).seal();
+    assertThat(window.from()).isEqualTo(10);
+    assertThat(window.to()).isEqualTo(2);
+  }
+}
