@@ -49,7 +49,7 @@ public final class Run {
     world.spawn("scenario", scenario);
     long printedNanos = startNanos;
     try {
-      while (!scenario.ended() && failures.isEmpty()) {
+      while (!scenario.ended() && failures.isEmpty() && !installation.hasLostConfirmed()) {
         watchdog.progress(System.nanoTime(), plan.seed(), world.nanos());
         world.run(world.nanos() + SLICE_NANOS);
         if (System.nanoTime() - printedNanos > PROGRESS_NANOS) {
@@ -63,6 +63,9 @@ public final class Run {
                   scenario.quietPoints(),
                   scenario.longestQuietNanos() / 1e9));
         }
+      }
+      if (installation.hasLostConfirmed()) {
+        progress.accept("The run ends because brokers lost confirmed messages");
       }
     } catch (ProgramFailure e) {
       failures.add(e.getMessage() + (e.getCause() == null ? "" : ": " + text(e.getCause())));

@@ -67,6 +67,7 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
 
   private final World world;
   private final Consumer<String> failures;
+  private final ClusterOptions brokers;
   private final SimulatedCluster cluster;
   private final SimulatedIndex index;
   private final List<SimulatedAgent> agents = new ArrayList<>();
@@ -84,6 +85,10 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   private final Truth truth = new Truth(ServerSettings.BOUNDS_MILLIS);
   private final SentDocuments documents = new SentDocuments();
   private final HistorySums histories;
+
+  /** {@link SimulatedCluster#readLosses} at the last comparison. */
+  private int readLosses;
+
   private final Sight sight;
 
   /** Programs that run, or start again if they end. */
@@ -101,11 +106,8 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   SimulatedInstallation(World world, Plan plan, Consumer<String> failures) {
     this.world = world;
     this.failures = failures;
-    cluster =
-        new SimulatedCluster(
-            world,
-            ClusterOptions.of(plan.fleet().brokers(), plan.fleet().replicas(), plan.queues())
-                .keeping(RETENTION));
+    brokers = brokers(plan);
+    cluster = new SimulatedCluster(world, brokers);
     index = new SimulatedIndex(world);
     for (int number = 1; number <= plan.fleet().agents(); number++) {
       String name = Target.agent(number).toString();
@@ -139,6 +141,27 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
             failures);
     histories = new HistorySums(world.unixMillis());
     sight = new Sight(Naming.OTEL, failures);
+  }
+
+  /** Returns a configuration that docs/install.md recommends: brokers keep what they confirmed. */
+  private static ClusterOptions brokers(Plan plan) {
+    boolean replicated = plan.fleet().replicas() > 1;
+    return ClusterOptions.of(plan.fleet().brokers(), plan.fleet().replicas(), plan.queues())
+        .with(!replicated || (plan.seed() >> 2 & 1) == 1, (plan.seed() >> 1 & 1) == 1)
+        .keeping(RETENTION);
+  }
+
+  /**
+   * Returns whether brokers lost confirmed messages, after which nothing is known of what pages
+   * show. Replicas without SYNC_FLUSH do so after several faults, such as the loss of power of a
+   * master that no other replica follows yet.
+   */
+  boolean hasLostConfirmed() {
+    boolean lost = cluster.confirmedLosses() > 0;
+    if (lost && brokers.syncFlush()) {
+      failures.accept("brokers with SYNC_FLUSH lost confirmed messages");
+    }
+    return lost;
   }
 
   private void sent(SentSpan span, boolean certain) {
@@ -303,6 +326,10 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
 
   @Override
   public List<String> differences() throws InterruptedException {
+    if (cluster.readLosses() > readLosses) {
+      readLosses = cluster.readLosses();
+      historiesDiffer(AFTER_LOSS);
+    }
     List<String> differences = new ArrayList<>();
     for (SimulatedServer server : servers) {
       if (server.alive() && !server.ready()) {
@@ -513,9 +540,8 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   }
 
   @Override
-  public void losePowerOfBroker(Target broker) {
-    historiesDiffer(AFTER_LOSS);
-    cluster.losePower(broker.toString());
+  public void losePowerOfBroker(Target broker, long stallMillis) {
+    cluster.losePower(broker.toString(), TimeUnit.MILLISECONDS.toNanos(stallMillis));
   }
 
   @Override

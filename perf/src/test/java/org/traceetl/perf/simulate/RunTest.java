@@ -3,11 +3,22 @@ package org.traceetl.perf.simulate;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.traceetl.perf.simulate.fault.Drawing;
+import org.traceetl.perf.simulate.fault.Fault;
 import org.traceetl.perf.simulate.fault.Fleet;
+import org.traceetl.perf.simulate.fault.Schedule;
+import org.traceetl.perf.simulate.fault.Target;
 
 final class RunTest {
+  /** Seeds whose replicated brokers confirm messages before their flush, and after it. */
+  private static final long ASYNC_FLUSH = 0;
+
+  private static final long SYNC_FLUSH = 4;
+
   private static final Fleet FLEET = new Fleet(2, 2, 1, 1);
 
   @Test
@@ -37,5 +48,19 @@ final class RunTest {
 
     assertThat(new Run(other, progress -> {}).call().hash())
         .isNotEqualTo(new Run(plan, progress -> {}).call().hash());
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {ASYNC_FLUSH, SYNC_FLUSH})
+  void onlyBrokersThatFlushLateLoseConfirmedMessagesAndEndTheRun(long seed) {
+    // The master is back, without its newest messages, before the controllers replace it.
+    Fault loss = new Fault.BrokerPowerLoss(90_000, Target.broker(1), 0, 2_000);
+    Schedule schedule = new Schedule(List.of(100_000L), List.of(loss));
+
+    Outcome outcome =
+        new Run(new Plan(seed, new Fleet(1, 1, 1, 3), 2, 50, schedule), progress -> {}).call();
+
+    assertThat(outcome.failures()).isEmpty();
+    assertThat(outcome.simulatedMillis() < 100_000).isEqualTo(seed == ASYNC_FLUSH);
   }
 }

@@ -64,6 +64,12 @@ final class BrokerGroup {
   /** By number: since when it is down without having closed its connections; 0 if it is not. */
   private final long[] silentNanos;
 
+  /**
+   * The newest message whose sender received SEND_OK; null before the first, and after its loss.
+   */
+  private Message answered;
+
+  private int confirmedLosses;
   private long masterHeardNanos;
   private boolean readOnly;
   private boolean electing;
@@ -109,6 +115,10 @@ final class BrokerGroup {
 
   Conditions conditions() {
     return conditions;
+  }
+
+  ClusterOptions options() {
+    return options;
   }
 
   List<Replica> replicas() {
@@ -306,12 +316,37 @@ final class BrokerGroup {
     master = elected;
     masterHeardNanos = world.nanos();
     elected.lead();
+    countLoss();
     for (Replica replica : replicas) {
       // The superseded master learns it later: ReplicasManager asks the controllers.
       if (replica != elected && replica.isUp() && !replica.isMaster()) {
         followed[replica.number] = null;
       }
     }
+  }
+
+  // What is confirmed
+
+  /** A sender receives SEND_OK. */
+  void answered(Message message) {
+    if (answered == null || answered.place() < message.place() || !master.store().has(message)) {
+      answered = message;
+      countLoss();
+    }
+  }
+
+  /** Counts a loss of confirmed messages: those of a log are confirmed in its order. */
+  private void countLoss() {
+    if (answered != null && !master.store().has(answered)) {
+      world.timeline().note(name, "has lost confirmed messages");
+      answered = null;
+      confirmedLosses++;
+    }
+  }
+
+  /** Returns how often confirmed messages were lost. */
+  int confirmedLosses() {
+    return confirmedLosses;
   }
 
   // Faults
@@ -338,6 +373,7 @@ final class BrokerGroup {
     if (replica == master) {
       // Not replaced meanwhile. With controllers: the only one that was in sync.
       replica.lead();
+      countLoss();
       Arrays.fill(followed, null);
       masterHeardNanos = world.nanos();
     }
@@ -371,6 +407,14 @@ final class BrokerGroup {
           System.arraycopy(lagBefore, 0, lagNanos, 0, lagNanos.length);
           if (master == last && next.isUp() && last.hasInSync(next)) {
             next.copyExceptTail(last, world.random().nextInt(most + 1));
+            world
+                .timeline()
+                .note(
+                    name,
+                    "loses %d messages, of which %d could be read"
+                        .formatted(
+                            last.store().end() - next.store().end(),
+                            Math.max(0, last.store().readable() - next.store().end())));
             elect(next);
           }
         });

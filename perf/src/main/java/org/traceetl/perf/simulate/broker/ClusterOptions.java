@@ -3,7 +3,7 @@ package org.traceetl.perf.simulate.broker;
 import java.time.Duration;
 
 /**
- * The installation of a {@link SimulatedCluster}, as docs/install.md recommends it.
+ * The installation of a {@link SimulatedCluster}. Classes and keys are those of RocketMQ 5.5.0.
  *
  * @param brokers number of broker names; they are {@code broker-1} and so on
  * @param replicas of each broker name; with more than 1, controllers elect the master,
@@ -12,7 +12,11 @@ import java.time.Duration;
  * @param spanTopic topic of the spans
  * @param journalTopic topic of the journal
  * @param decisionsTopic topic of the servers' decisions, with one queue on each broker
- * @param syncFlush whether SEND_OK requires that the disk has the message
+ * @param syncFlush whether SEND_OK requires that the master's disk has the message: SYNC_FLUSH. A
+ *     single broker also lets consumers read only what its disk has (CommitLog.getConfirmOffset)
+ * @param readUncommitted whether consumers read messages as soon as the master has stored them:
+ *     readUnCommitted, and any single broker before 5.3.1 (RocketMQ's issue 8239). Otherwise
+ *     replicated brokers show what all in-sync replicas have, flushed or not
  * @param memberExpiry after which a silent member leaves its group; channelExpiredTimeout
  * @param retention after which messages are deleted; fileReservedTime
  */
@@ -24,6 +28,7 @@ public record ClusterOptions(
     String journalTopic,
     String decisionsTopic,
     boolean syncFlush,
+    boolean readUncommitted,
     Duration memberExpiry,
     Duration retention) {
   private static final Duration MEMBER_EXPIRY = Duration.ofSeconds(40);
@@ -35,7 +40,10 @@ public record ClusterOptions(
     }
   }
 
-  /** Returns options with the default topics. */
+  /**
+   * Returns options with the default topics, SYNC_FLUSH, and without reads of what is not
+   * confirmed.
+   */
   public static ClusterOptions of(int brokers, int replicas, int queues) {
     return new ClusterOptions(
         brokers,
@@ -45,12 +53,22 @@ public record ClusterOptions(
         "trace-windows",
         "trace-routing",
         true,
+        false,
         MEMBER_EXPIRY,
         Duration.ofHours(72));
   }
 
   /** Returns the same options with another retention. */
   public ClusterOptions keeping(Duration messages) {
+    return with(syncFlush, readUncommitted, messages);
+  }
+
+  /** Returns the same options with other rules of when messages are confirmed and readable. */
+  public ClusterOptions with(boolean flushesFirst, boolean readsAtOnce) {
+    return with(flushesFirst, readsAtOnce, retention);
+  }
+
+  private ClusterOptions with(boolean flushesFirst, boolean readsAtOnce, Duration keeps) {
     return new ClusterOptions(
         brokers,
         replicas,
@@ -58,8 +76,9 @@ public record ClusterOptions(
         spanTopic,
         journalTopic,
         decisionsTopic,
-        syncFlush,
+        flushesFirst,
+        readsAtOnce,
         memberExpiry,
-        messages);
+        keeps);
   }
 }

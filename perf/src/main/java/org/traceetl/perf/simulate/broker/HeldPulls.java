@@ -43,7 +43,7 @@ final class HeldPulls {
     }
     held.computeIfAbsent(queue, absent -> new ArrayList<>())
         .add(new Held(queue, offset, most, world.nanos() + holdNanos, to));
-    Message unindexed = store.confirmed(queue, offset);
+    Message unindexed = store.published(queue, offset);
     if (unindexed != null) {
       arrived(unindexed);
     }

@@ -14,7 +14,7 @@ import org.apache.rocketmq.common.message.MessageQueue;
  * @param body not copied
  * @param storeMillis by the clock of the broker
  * @param storeNanos the true time
- * @param visibleNanos from when it can be read at its master, if it is confirmed
+ * @param visibleNanos from when its master has indexed it, so that it can be read
  */
 record Message(
     LogQueue queue,

@@ -28,8 +28,18 @@ final class MessageStore {
   private final MessageList log = new MessageList();
   private MessageList[][] queues = {};
 
-  /** The place before which all in-sync replicas have all messages, as far as is known here. */
+  /**
+   * CommitLog.getConfirmOffset: the place up to which messages are safe, as far as is known here.
+   */
   private long confirmed;
+
+  /** The place up to which consumers may read. */
+  private long readable;
+
+  private int readLosses;
+
+  /** The place up to which the disk has the messages. */
+  private long flushed;
 
   MessageStore(World world, Topics topics) {
     this.world = world;
@@ -61,6 +71,30 @@ final class MessageStore {
 
   long confirmed() {
     return confirmed;
+  }
+
+  long readable() {
+    return readable;
+  }
+
+  /** Returns how often messages were lost that consumers could read. */
+  int readLosses() {
+    return readLosses;
+  }
+
+  long flushed() {
+    return flushed;
+  }
+
+  /** Returns whether a message of this broker name is here, or was deleted after its time. */
+  boolean has(Message message) {
+    return message.place() < log.min()
+        || message.place() < end() && log.get(message.place()) == message;
+  }
+
+  /** Returns the message at a place of the commit log. */
+  Message at(long place) {
+    return log.get(place);
   }
 
   /** Stores a message of this broker at the end of a queue. */
@@ -144,6 +178,8 @@ final class MessageStore {
       }
     }
     confirmed = log.min();
+    readable = log.min();
+    flushed = log.min();
   }
 
   /** Cuts off what another store does not have: AutoSwitchHAClient goes by epochs. */
@@ -167,6 +203,11 @@ final class MessageStore {
       list(last.queue()).removeLast();
     }
     confirmed = Math.min(confirmed, end());
+    if (readable > end()) {
+      readable = end();
+      readLosses++;
+    }
+    flushed = Math.min(flushed, end());
   }
 
   /** Loses a queue's messages from an offset, and all that were stored after that one. */
@@ -174,25 +215,41 @@ final class MessageStore {
     cutTo(list(queue).get(offset).place());
   }
 
-  /** Loses the messages that were stored after a time. */
-  void loseAfter(long storedNanos) {
-    long place = end();
-    while (place > log.min() && log.get(place - 1).storeNanos() > storedNanos) {
-      place--;
-    }
-    cutTo(place);
+  /** Records that the disk has the messages before a place. */
+  void flush(long to) {
+    flushed = Math.max(flushed, Math.min(to, end()));
   }
 
-  /** Confirms messages before a place; returns those that were not confirmed yet. */
-  List<Message> confirm(long to) {
-    if (to <= confirmed) {
+  /** Records that the disk has the messages that were stored before a time. */
+  void flushBefore(long storedNanos) {
+    long place = end();
+    while (place > Math.max(flushed, log.min()) && log.get(place - 1).storeNanos() > storedNanos) {
+      place--;
+    }
+    flush(place);
+  }
+
+  /** Loses newest messages that the disk does not have: CommitLog.recoverAbnormally. */
+  void losePower() {
+    long unflushed = end() - flushed;
+    // The kernel may have written a part.
+    cutTo(unflushed == 0 ? end() : flushed + world.random().nextLong(unflushed));
+  }
+
+  void confirm(long to) {
+    confirmed = Math.max(confirmed, to);
+  }
+
+  /** Lets consumers read messages before a place; returns those that they could not read yet. */
+  List<Message> publish(long to) {
+    if (to <= readable) {
       return List.of();
     }
     List<Message> news = new ArrayList<>();
-    for (long place = Math.max(confirmed, log.min()); place < to; place++) {
+    for (long place = Math.max(readable, log.min()); place < to; place++) {
       news.add(log.get(place));
     }
-    confirmed = to;
+    readable = to;
     return news;
   }
 
@@ -216,13 +273,13 @@ final class MessageStore {
     return list(queue).min();
   }
 
-  /** Returns the offset after the newest message that can be read: confirmed, and indexed. */
+  /** Returns the offset after the newest message that can be read, and is indexed. */
   long max(LogQueue queue) {
     MessageList list = list(queue);
     long end = list.end();
     while (end > list.min()) {
       Message last = list.get(end - 1);
-      if (last.place() < confirmed && last.visibleNanos() <= world.nanos()) {
+      if (last.place() < readable && last.visibleNanos() <= world.nanos()) {
         break;
       }
       end--;
@@ -230,14 +287,14 @@ final class MessageStore {
     return end;
   }
 
-  /** Returns the confirmed message at an offset, indexed or not; null if that is missing. */
-  Message confirmed(LogQueue queue, long offset) {
+  /** Returns the message at an offset that can be read when it is indexed; null if none. */
+  Message published(LogQueue queue, long offset) {
     MessageList list = list(queue);
     if (offset < list.min() || offset >= list.end()) {
       return null;
     }
     Message message = list.get(offset);
-    return message.place() < confirmed ? message : null;
+    return message.place() < readable ? message : null;
   }
 
   /** Returns the oldest offset with a store time from this one on: ConsumeQueue, LOWER. */
@@ -290,6 +347,6 @@ final class MessageStore {
 
   @Override
   public String toString() {
-    return "log=" + log.min() + ".." + log.end() + " confirmed=" + confirmed;
+    return "log=" + log.min() + ".." + end() + " confirmed=" + confirmed + " flushed=" + flushed;
   }
 }

@@ -11,7 +11,8 @@ import org.apache.rocketmq.remoting.protocol.ResponseCode;
 import org.traceetl.perf.simulate.world.World;
 
 /**
- * One broker process: a master or one of its replicas. The classes named are those of RocketMQ 5.3.
+ * One broker process: a master or one of its replicas. The classes named are those of RocketMQ 5.3,
+ * for flushes and confirmations those of 5.5.0.
  */
 final class Replica {
   /** MessageStoreConfig.maxMessageSize. */
@@ -19,6 +20,17 @@ final class Replica {
 
   /** MessageStoreConfig.slaveTimeout. */
   private static final long SLAVE_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(3);
+
+  /** MessageStoreConfig.syncFlushTimeout. */
+  private static final long FLUSH_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+  private static final long SHORTEST_FLUSH_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
+
+  /** Each order of magnitude is equally probable, up to 50 ms. */
+  private static final int FLUSH_DOUBLINGS = 8;
+
+  /** With ASYNC_FLUSH: MessageStoreConfig.flushCommitLogThoroughInterval. */
+  private static final long MOST_UNFLUSHED_NANOS = TimeUnit.SECONDS.toNanos(10);
 
   /** Where a message is stored, and whether the broker confirms it. */
   record Appended(SendStatus status, long offset) {}
@@ -45,6 +57,15 @@ final class Replica {
   private long startedAt;
   private boolean diskFull;
   private long clockErrorMillis;
+
+  /** Whether a flush is under way. */
+  private boolean flushing;
+
+  /** The number of flushes that were made or given up. */
+  private long flushes;
+
+  /** Whether no flush begins. */
+  private boolean stalled;
 
   /** By number: in sync, as far as this broker knows. */
   private boolean[] inSync;
@@ -132,22 +153,62 @@ final class Replica {
     if (conditions.happens(Misbehaviour.REPEATED_REQUEST)) {
       world.after(conditions.delayNanos(Misbehaviour.REPEATED_REQUEST), () -> storeAgain(stored));
     }
-    confirm();
-    if (status != SendStatus.SEND_OK || stored.place() < store.confirmed()) {
-      to.answer(Reply.of(new Appended(status, stored.offset())));
-    } else {
-      waiting.add(
-          new Waiting(stored.place(), stored.offset(), world.nanos() + SLAVE_TIMEOUT_NANOS, to));
+    if (status == SendStatus.SEND_OK) {
+      long timeoutNanos = copied.length > 1 ? SLAVE_TIMEOUT_NANOS : FLUSH_TIMEOUT_NANOS;
+      waiting.add(new Waiting(stored.place(), stored.offset(), world.nanos() + timeoutNanos, to));
       armDeadline();
+    } else {
+      to.answer(Reply.of(new Appended(status, stored.offset())));
     }
+    confirm();
   }
 
   private void confirm() {
     if (copied.length > 1) {
       group.replicateSoon(this);
-    } else {
-      settle();
     }
+    flushSoon();
+    settle();
+  }
+
+  // The disk
+
+  /**
+   * Flushes what is stored now, and then what is stored meanwhile: CommitLog.GroupCommitService.
+   * With ASYNC_FLUSH no one waits for the disk, and {@link #losePower} draws what it has.
+   */
+  private void flushSoon() {
+    if (flushing || stalled || !group.options().syncFlush() || store.flushed() == store.end()) {
+      return;
+    }
+    flushing = true;
+    long number = flushes;
+    long to = store.end();
+    world.after(
+        flushNanos(),
+        () -> {
+          if (number == flushes) {
+            endFlush();
+            store.flush(to);
+            settle();
+            flushSoon();
+          }
+        });
+  }
+
+  private long flushNanos() {
+    long shortest = SHORTEST_FLUSH_NANOS << world.random().nextInt(FLUSH_DOUBLINGS);
+    return shortest + world.random().nextLong(shortest);
+  }
+
+  private void endFlush() {
+    flushing = false;
+    flushes++;
+  }
+
+  /** Lets no further flush begin until the next start. */
+  void stallFlushes() {
+    stalled = true;
   }
 
   private void storeAgain(Message first) {
@@ -185,7 +246,9 @@ final class Replica {
   private void expireSends(long untilNanos) {
     while (!waiting.isEmpty() && waiting.getFirst().untilNanos() <= untilNanos) {
       Waiting late = waiting.removeFirst();
-      late.to().answer(Reply.of(new Appended(SendStatus.FLUSH_SLAVE_TIMEOUT, late.offset())));
+      SendStatus status =
+          copied.length > 1 ? SendStatus.FLUSH_SLAVE_TIMEOUT : SendStatus.FLUSH_DISK_TIMEOUT;
+      late.to().answer(Reply.of(new Appended(status, late.offset())));
     }
   }
 
@@ -219,6 +282,7 @@ final class Replica {
     store.copyFrom(from.store, storedUntilNanos);
     copiedFrom(from);
     advance(Math.min(store.end(), from.store.confirmed()));
+    flushSoon();
   }
 
   /**
@@ -247,15 +311,26 @@ final class Replica {
         all = Math.min(all, copied[other]);
       }
     }
+    boolean sync = group.options().syncFlush();
+    if (sync && copied.length == 1) {
+      all = Math.min(all, store.flushed());
+    }
     advance(all);
-    while (!waiting.isEmpty() && waiting.getFirst().place() < store.confirmed()) {
+    // CommitLog.handleDiskFlushAndHA
+    long safe = sync ? Math.min(all, store.flushed()) : all;
+    while (!waiting.isEmpty() && waiting.getFirst().place() < safe) {
       Waiting done = waiting.removeFirst();
+      group.answered(store.at(done.place()));
       done.to().answer(Reply.of(new Appended(SendStatus.SEND_OK, done.offset())));
     }
   }
 
+  /** DefaultMessageStore.ReputMessageService.getReputEndOffset */
   private void advance(long to) {
-    store.confirm(to).forEach(pulls::arrived);
+    store.confirm(to);
+    store
+        .publish(group.options().readUncommitted() ? store.end() : store.confirmed())
+        .forEach(pulls::arrived);
   }
 
   /** Becomes the master, alone in sync: AutoSwitchHAService.changeToMaster keeps what it has. */
@@ -272,6 +347,7 @@ final class Replica {
   void follow(Replica leader) {
     master = false;
     expireSends(Long.MAX_VALUE);
+    endFlush();
     store.cutToCommon(leader.store);
     copied[number] = store.end();
   }
@@ -285,6 +361,7 @@ final class Replica {
     startedAt = world.nanos() + 1;
     offsets.crash();
     members.clear();
+    endFlush();
     closeSends();
     pulls.close();
   }
@@ -296,10 +373,21 @@ final class Replica {
     deadlineArmed = false;
   }
 
-  /** Loses what the disk did not have: messages stored after a time. */
-  void losePower(long storedAfterNanos) {
-    store.loseAfter(storedAfterNanos);
+  /** Loses newest messages that the disk does not have. */
+  void losePower() {
+    if (!group.options().syncFlush()) {
+      store.flushBefore(world.nanos() - world.random().nextLong(MOST_UNFLUSHED_NANOS));
+    }
+    long end = store.end();
+    long readable = store.readable();
+    store.losePower();
     copied[number] = store.end();
+    world
+        .timeline()
+        .note(
+            address,
+            "loses %d messages, of which %d could be read"
+                .formatted(end - store.end(), Math.max(0, readable - store.end())));
   }
 
   /** Loses a queue's messages from an offset, and all that were stored after that one. */
@@ -311,6 +399,8 @@ final class Replica {
   void start() {
     up = true;
     startedAt = world.nanos();
+    stalled = false;
+    flushSoon();
   }
 
   // Pulls

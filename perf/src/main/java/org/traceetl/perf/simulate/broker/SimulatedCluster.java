@@ -26,14 +26,7 @@ import org.traceetl.server.rocketmq.Announcement;
 public final class SimulatedCluster {
   private static final long TICK_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-  /** A lower bound of the time that an answer takes; what is on disk was stored before it. */
-  private static final long FLUSHED_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
-
-  /** MessageStoreConfig.flushCommitLogThoroughInterval. */
-  private static final long MOST_UNFLUSHED_NANOS = TimeUnit.SECONDS.toNanos(10);
-
   private final World world;
-  private final ClusterOptions options;
   private final Topics topics;
   private final Wire wire;
   private final NameServer names = new NameServer();
@@ -42,7 +35,6 @@ public final class SimulatedCluster {
 
   public SimulatedCluster(World world, ClusterOptions options) {
     this.world = world;
-    this.options = options;
     topics = new Topics(options);
     wire = new Wire(world);
     for (int number = 1; number <= options.brokers(); number++) {
@@ -131,21 +123,37 @@ public final class SimulatedCluster {
   }
 
   /**
-   * A broker's host loses power: connections stay open and silent, and what the disk does not have
-   * is lost. With {@code syncFlush} that is what was not answered.
+   * The host of a broker's master loses power: connections stay open and silent, and what the disk
+   * does not have is lost. With {@code syncFlush} that is what was not answered.
+   *
+   * @param stallNanos for which its disk flushes nothing, before the power is lost
    */
-  public void losePower(String broker) {
+  public void losePower(String broker, long stallNanos) {
     at(
         broker,
         group -> {
           Replica master = group.master();
-          long unflushedNanos =
-              options.syncFlush()
-                  ? FLUSHED_NANOS
-                  : world.random().nextLong(MOST_UNFLUSHED_NANOS) + FLUSHED_NANOS;
-          group.crash(master, true);
-          master.losePower(world.nanos() - unflushedNanos);
+          master.stallFlushes();
+          world.after(
+              stallNanos,
+              () -> {
+                group.crash(master, true);
+                master.losePower();
+              });
         });
+  }
+
+  /** Returns how often replicas lost messages that consumers could read. */
+  public int readLosses() {
+    return groups.stream()
+        .flatMap(group -> group.replicas().stream())
+        .mapToInt(replica -> replica.store().readLosses())
+        .sum();
+  }
+
+  /** Returns how often brokers lost messages whose senders had received SEND_OK. */
+  public int confirmedLosses() {
+    return groups.stream().mapToInt(BrokerGroup::confirmedLosses).sum();
   }
 
   /** Lets a broker lose a queue's messages from an offset, as a machine restored from a copy. */

@@ -61,6 +61,17 @@ public final class Drawing {
   private static final long MINUTE_MILLIS = Duration.ofMinutes(1).toMillis();
   private static final int MAX_OPERATIONS = 400;
   private static final int MAX_QUEUES = 8;
+
+  /** Below the time after which senders give up an attempt. */
+  private static final long MAX_STALL_MILLIS = 2_000;
+
+  /**
+   * A host takes longer to start than controllers wait for a heartbeat. A master that were back
+   * earlier would stay the master, and with ASYNC_FLUSH lack confirmed messages
+   * (ReplicasInfoManager.electMaster: CONTROLLER_MASTER_STILL_EXIST).
+   */
+  private static final long MIN_REBOOT_MILLIS = 15_000;
+
   private static final int MAX_DRIFT_PPM = 5_000;
   private static final long LONG_STEP_MILLIS = Duration.ofMinutes(10).toMillis();
   private static final long MAX_REBALANCE_MILLIS = 20_000;
@@ -176,7 +187,7 @@ public final class Drawing {
       case 1 -> ofTime(at, lasts, restMillis);
       case 2 -> ofDisk(at, lasts);
       case 3 -> partition(at, lasts);
-      case 4 -> ofBroker(at, lasts);
+      case 4 -> ofBroker(at, lasts, restMillis);
       case 5 -> badService(at, lasts);
       default -> ofOthers(at, lasts, restMillis, roundMillis);
     };
@@ -235,11 +246,11 @@ public final class Drawing {
     };
   }
 
-  private Fault ofBroker(long at, long lasts) {
+  private Fault ofBroker(long at, long lasts, long restMillis) {
     int replica = random.nextInt(fleet.replicas());
     return switch (random.nextInt(fleet.replicas() > 1 ? 6 : 3)) {
       case 0 -> new Fault.BrokerCrash(at, broker(), lasts);
-      case 1 -> new Fault.BrokerPowerLoss(at, broker(), lasts);
+      case 1 -> powerLoss(at, lasts, restMillis);
       case 2 -> new Fault.ReadOnly(at, broker(), lasts);
       case 3 -> new Fault.FailOver(at, broker(), random.nextInt(20), 0);
       case 4 -> new Fault.ReplicaCrash(at, broker(), replica, lasts);
@@ -265,6 +276,13 @@ public final class Drawing {
   private long lasts(long maxMillis) {
     long min = random.nextBoolean() ? MIN_LAST_MILLIS : Math.min(LONG_LAST_MILLIS, maxMillis / 2);
     return millis(Math.max(MIN_LAST_MILLIS, min), Math.max(MIN_LAST_MILLIS + 1, maxMillis));
+  }
+
+  private Fault powerLoss(long at, long lasts, long restMillis) {
+    long stall = random.nextBoolean() ? 0 : random.nextLong(MAX_STALL_MILLIS);
+    return restMillis < MIN_REBOOT_MILLIS
+        ? new Fault.BrokerCrash(at, broker(), lasts)
+        : new Fault.BrokerPowerLoss(at, broker(), stall, Math.max(MIN_REBOOT_MILLIS, lasts));
   }
 
   private long millis(long min, long max) {

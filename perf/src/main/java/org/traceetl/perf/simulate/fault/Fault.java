@@ -218,11 +218,19 @@ public sealed interface Fault {
     }
   }
 
-  /** The host of a broker's master loses power. */
-  record BrokerPowerLoss(long atMillis, Target target, long lastsMillis) implements Fault {
+  /** The disk of a broker's master stalls, and then its host loses power. */
+  record BrokerPowerLoss(long atMillis, Target target, long stallMillis, long lastsMillis)
+      implements Fault {
+    public BrokerPowerLoss {
+      if (stallMillis < 0 || stallMillis >= lastsMillis) {
+        throw new IllegalArgumentException(
+            "stall-millis = " + stallMillis + ": must be 0 or more and less than lasts-millis");
+      }
+    }
+
     @Override
     public void begin(Installation on) {
-      on.losePowerOfBroker(target);
+      on.losePowerOfBroker(target, stallMillis);
     }
 
     @Override

@@ -21,6 +21,9 @@ final class FaultText {
   private static final Pattern TIME = Pattern.compile("(\\d+):(\\d\\d):(\\d\\d)\\.(\\d{3})");
   private static final Map<String, Class<?>> KINDS = new TreeMap<>();
 
+  /** Values of components that earlier versions did not write. */
+  private static final Map<String, String> ABSENT = Map.of("stall-millis", "0");
+
   static {
     for (Class<?> kind : Fault.class.getPermittedSubclasses()) {
       KINDS.put(hyphenated(kind.getSimpleName()), kind);
@@ -56,7 +59,7 @@ final class FaultText {
       throw new IllegalArgumentException(
           "fault = " + line + ": the second word must be one of " + KINDS.keySet());
     }
-    Map<String, String> values = new HashMap<>();
+    Map<String, String> values = new HashMap<>(ABSENT);
     for (String word : Arrays.asList(words).subList(2, words.length)) {
       int equals = word.indexOf('=');
       values.put(word.substring(0, Math.max(0, equals)), word.substring(equals + 1));

@@ -63,8 +63,12 @@ public interface Installation {
   /** Kills the master of a broker; {@link #start} continues with what it has stored. */
   void crashBroker(Target broker);
 
-  /** Kills the master of a broker, and loses what its disk has not flushed. */
-  void losePowerOfBroker(Target broker);
+  /**
+   * Kills the master of a broker, and loses what its disk has not flushed.
+   *
+   * @param stallMillis for which the disk flushes nothing before
+   */
+  void losePowerOfBroker(Target broker, long stallMillis);
 
   /**
    * @param replica from 0

@@ -27,6 +27,7 @@ class SimulatedBrokerTest extends BrokerConformance {
                 journalTopic(),
                 decisionsTopic(),
                 true,
+                false,
                 Duration.ofSeconds(120),
                 Duration.ofHours(72)));
     process = world.world().process("process");

@@ -8,7 +8,9 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import org.apache.rocketmq.common.message.MessageExt;
@@ -267,7 +269,8 @@ class SimulatedClusterTest {
     cases.run(() -> {
       JournalLog log = log(process("server-1"));
       log.append(bytes("a"));
-      cluster.losePower(BROKER);
+      cluster.losePower(BROKER, 0);
+      seconds(1);
       assertThatThrownBy(() -> log.append(bytes("b"))).isInstanceOf(NoAnswerException.class);
       cluster.start(BROKER);
 
@@ -278,30 +281,109 @@ class SimulatedClusterTest {
 
   @Test
   void withoutFlushesALossOfPowerLosesConfirmedMessages() throws Exception {
-    ClusterOptions flushing = ClusterOptions.of(1, 1, QUEUES);
-    install(
-        5,
-        new ClusterOptions(
-            1,
-            1,
-            QUEUES,
-            flushing.spanTopic(),
-            flushing.journalTopic(),
-            flushing.decisionsTopic(),
-            false,
-            flushing.memberExpiry(),
-            flushing.retention()));
+    install(5, ClusterOptions.of(1, 1, QUEUES).with(false, false));
     cases.run(() -> {
       JournalLog log = log(process("server-1"));
       log.append(bytes("a"));
       seconds(11);
       log.append(bytes("b"));
-      cluster.losePower(BROKER);
+      cluster.losePower(BROKER, 0);
+      seconds(1);
       cluster.start(BROKER);
       seconds(1);
 
       assertThat(log.append(bytes("c"))).isEqualTo(1);
+      assertThat(cluster.confirmedLosses()).isEqualTo(1);
     });
+  }
+
+  @Test
+  void aMessageIsReadOnceItIsFlushed() throws Exception {
+    install(1);
+    cases.run(() -> {
+      JournalLog log = log(process("server-1"));
+      cluster.losePower(BROKER, 3 * SECOND);
+      cases.world().spawn("sender", () -> appendOnce("sender"));
+      seconds(2);
+      assertThat(bodies(log)).isEmpty();
+      seconds(5);
+      cluster.start(BROKER);
+      seconds(30);
+
+      assertThat(bodies(log)).containsExactly("sender");
+      assertThat(cluster.confirmedLosses()).isZero();
+    });
+  }
+
+  @Test
+  void earlierBrokersLoseUnconfirmedMessagesThatWereRead() throws Exception {
+    install(1, ClusterOptions.of(1, 1, QUEUES).with(true, true));
+    cases.run(() -> {
+      JournalLog log = log(process("server-1"));
+      cluster.losePower(BROKER, 3 * SECOND);
+      cases.world().spawn("sender", () -> assertThatThrownBy(() -> log.append(bytes("lost"))));
+      seconds(2);
+      assertThat(bodies(log)).containsExactly("lost");
+      seconds(2);
+      cluster.start(BROKER);
+      seconds(1);
+
+      assertThat(log.append(bytes("next"))).isZero();
+      assertThat(cluster.confirmedLosses()).isZero();
+    });
+  }
+
+  @Test
+  void aReplicatedMessageIsReadBeforeItIsFlushedAndKept() throws Exception {
+    install(3);
+    cases.run(() -> {
+      JournalLog log = log(process("server-1"));
+      cluster.losePower(BROKER, 3 * SECOND);
+      cases.world().spawn("sender", () -> appendOnce("sender"));
+      seconds(2);
+      assertThat(bodies(log)).containsExactly("sender");
+
+      seconds(60);
+      assertThat(bodies(log(process("server-2")))).containsExactly("sender", "sender");
+    });
+  }
+
+  @Test
+  void uncommittedReadsSeeWhatAFailOverLoses() throws Exception {
+    Set<Integer> confirmedLosses = new TreeSet<>();
+    int replaced = 0;
+    for (long seed = 0; seed < 20; seed++) {
+      install(seed, ClusterOptions.of(1, 3, QUEUES).with(true, true));
+      Map<Long, Set<String>> read = new TreeMap<>();
+      cases.run(() -> {
+        JournalLog log = log(process("server"));
+        cluster.failOver(BROKER, 5);
+        for (int i = 0; i < 10; i++) {
+          String name = "sender-" + i;
+          cases.world().spawn(name, () -> appendOnce(name));
+        }
+        for (long end = cases.world().nanos() + 60 * SECOND; cases.world().nanos() < end; ) {
+          cases.world().sleep(SECOND / 10);
+          for (Entry entry : readable(log)) {
+            read.computeIfAbsent(entry.offset(), absent -> new TreeSet<>())
+                .add(new String(entry.body(), UTF_8));
+          }
+        }
+      });
+      replaced += read.values().stream().anyMatch(bodies -> bodies.size() > 1) ? 1 : 0;
+      confirmedLosses.add(cluster.confirmedLosses());
+    }
+
+    assertThat(replaced).isPositive();
+    assertThat(confirmedLosses).containsExactly(0);
+  }
+
+  private static List<Entry> readable(JournalLog log) throws InterruptedException {
+    try {
+      return log.read(0);
+    } catch (IOException e) {
+      return List.of(); // no master
+    }
   }
 
   @Test
