@@ -41,6 +41,9 @@ final class FrameFile implements AutoCloseable {
   /** The unit in which Linux writes a file to the disk; larger ones are multiples of it. */
   private static final int PAGE_BYTES = 4_096;
 
+  /** Bytes read at once in search of a head. */
+  private static final int CHUNK_BYTES = 64 * 1024;
+
   /** What the reader found at an offset. */
   enum Found {
     FRAME,
@@ -270,20 +273,12 @@ final class FrameFile implements AutoCloseable {
 
   /**
    * Returns whether the disk never got a page of the damaged frame that was read last. Linux may
-   * extend a file before it writes the pages; if the host fails between, they read as zeros. A head
-   * has no zero at its begin, and only the pages that begin within the content count, because those
-   * before have the head.
+   * extend a file before it writes the pages; if the host fails between, they read as zeros. The
+   * frame's begin is in no such page unless its head is lost, because no head begins with zeros.
    */
   boolean lacksPage() throws IOException {
-    long contentBegin = offset + HEAD_BYTES;
-    if (contentLength == 0) {
-      return lacksPage(offset, Math.min(contentBegin, end));
-    }
-    return lacksPage(Math.ceilDiv(contentBegin, PAGE_BYTES) * PAGE_BYTES, nextOffset());
-  }
-
-  private boolean lacksPage(long from, long to) throws IOException {
-    long at = from;
+    long to = contentLength == 0 ? offset + HEAD_BYTES : nextOffset();
+    long at = offset;
     while (at < to) {
       long next = Math.min((at / PAGE_BYTES + 1) * PAGE_BYTES, end);
       byte[] page = read(at, (int) (next - at));
@@ -295,9 +290,25 @@ final class FrameFile implements AutoCloseable {
     return false;
   }
 
-  /** Returns whether no byte follows the frame that was read last. */
-  boolean isLast() {
-    return nextOffset() == end;
+  /**
+   * Returns whether another frame may follow the damaged frame that was read last. After a damaged
+   * head, any bytes that look like a head are one.
+   */
+  boolean mayBeFollowed() throws IOException {
+    if (contentLength > 0) {
+      return nextOffset() < end;
+    }
+    for (long from = offset + 1; from + HEAD_BYTES <= end; from += CHUNK_BYTES) {
+      int length = (int) Math.min(CHUNK_BYTES + HEAD_BYTES - 1, end - from);
+      ByteBuffer bytes = ByteBuffer.wrap(read(from, length));
+      for (int at = 0; at + HEAD_BYTES <= length; at++) {
+        if (bytes.getInt(at) == MAGIC
+            && bytes.getInt(at + 16) == headCrc(bytes.slice(at, HEAD_BYTES))) {
+          return true;
+        }
+      }
+    }
+    return false;
   }
 
   private long nextOffset() {

@@ -60,7 +60,7 @@ final class SpoolRecovery {
     for (long number : numbers) {
       Segment segment = new Segment(number, files.open(files.segment(number)), files);
       segments.add(segment);
-      read(segment);
+      read(segment, number == numbers.getLast());
       segment.frames.endReading();
     }
     files.deleteUnfinished();
@@ -76,7 +76,7 @@ final class SpoolRecovery {
     return newestMillis == Long.MIN_VALUE ? OptionalLong.empty() : OptionalLong.of(newestMillis);
   }
 
-  private void read(Segment segment) throws IOException {
+  private void read(Segment segment, boolean isNewest) throws IOException {
     Map<Integer, Integer> settled = segment.readSettled();
     FrameFile frames = segment.frames;
     settledOfOthers = 0;
@@ -84,7 +84,7 @@ final class SpoolRecovery {
     boolean more = true;
     while (more) {
       Found found = frames.next();
-      switch (isUnforced(frames, found) ? Found.TORN : found) {
+      switch (isUnforced(frames, found, isNewest) ? Found.TORN : found) {
         case FRAME -> {
           if (isMerged(frames.content(), segment.number)) {
             segment.replaces(frames.content().getLong(1));
@@ -126,13 +126,15 @@ final class SpoolRecovery {
 
   /**
    * Returns whether the host failed between the write of a frame and its force, so that its senders
-   * got no confirmation. Only the last frame may be unforced, because each is forced before the
-   * next one is written.
+   * got no confirmation. Only the last frame of the newest segment may be unforced, because each is
+   * forced before the next one is written.
    */
-  private boolean isUnforced(FrameFile frames, Found found) throws IOException {
+  private boolean isUnforced(FrameFile frames, Found found, boolean isNewest) throws IOException {
     return flush == Flush.COMMIT
-        && (found == Found.DAMAGED_HEAD || found == Found.DAMAGED_CONTENT && frames.isLast())
-        && frames.lacksPage();
+        && isNewest
+        && (found == Found.DAMAGED_HEAD || found == Found.DAMAGED_CONTENT)
+        && frames.lacksPage()
+        && !frames.mayBeFollowed();
   }
 
   /**

@@ -277,6 +277,42 @@ final class SpoolTest extends SpoolFixture {
   }
 
   @Test
+  void aZeroHeadBeforeAnotherFrameIsADamage() throws IOException {
+    flush = Flush.COMMIT;
+    openSpool();
+    Path segment = segments().getLast();
+    int start = (int) Files.size(segment);
+    commit(0, 2, 9_000);
+    kill();
+    byte[] left = Files.readAllBytes(segment);
+    Arrays.fill(left, start, (start / PAGE_BYTES + 1) * PAGE_BYTES, (byte) 0);
+    Files.write(segment, left);
+    openSpool();
+
+    assertThat(sample("spool_damaged_frames_total")).isEqualTo(1);
+  }
+
+  @Test
+  void aZeroPageOfAnOlderSegmentIsALoss() throws IOException {
+    flush = Flush.COMMIT;
+    openSpool();
+    Path older = segments().getLast();
+    int start = (int) Files.size(older);
+    commit(0, 1, 9_000);
+    kill();
+    openSpool();
+    kill();
+    assertThat(segments().getLast()).isNotEqualTo(older);
+    byte[] left = Files.readAllBytes(older);
+    int page = (start / PAGE_BYTES + 1) * PAGE_BYTES;
+    Arrays.fill(left, page, page + PAGE_BYTES, (byte) 0);
+    Files.write(older, left);
+    openSpool();
+
+    assertThat(dropped("damaged")).isEqualTo(1);
+  }
+
+  @Test
   void settledBatchesOfADamagedFrameAreNotCountedAsLost() throws IOException {
     openSpool();
     frame.add(A, 0, body("confirmed"), 5);
