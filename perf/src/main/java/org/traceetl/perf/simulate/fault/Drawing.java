@@ -46,7 +46,7 @@ public final class Drawing {
   private static final long LONG_LAST_MILLIS = 5_000;
 
   /** One of this number of rounds begins with the outage of a broker, which fills spools. */
-  private static final int OUTAGE_IN = 4;
+  private static final int OUTAGE_IN = 2;
 
   private static final int LONG_IN = 8;
 
@@ -198,9 +198,10 @@ public final class Drawing {
     long lasts = random.nextLong(roundMillis / 2, roundMillis - 1);
     return switch (random.nextInt(8)) {
       case 0 -> new Fault.BrokerCrash(at, broker, lasts);
-      case 1 -> new Fault.ReadOnly(at, broker, lasts);
-      case 2 -> new Fault.Partition(at, agent, broker, random.nextBoolean(), lasts);
-      case 3 -> new Fault.Partition(at, broker, agent, false, lasts);
+      // Servers still process what they have.
+      case 1, 2 -> new Fault.ReadOnly(at, broker, lasts);
+      case 3 -> new Fault.Partition(at, agent, broker, random.nextBoolean(), lasts);
+      case 4 -> new Fault.Partition(at, broker, agent, false, lasts);
       default ->
           new Fault.BadService(
               at, broker, misbehaviour(), random.nextInt(100, 1_001), millis(1_000, 30_000), lasts);
