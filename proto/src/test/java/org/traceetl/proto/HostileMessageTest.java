@@ -31,13 +31,16 @@ final class HostileMessageTest {
 
   private final SpanBatchReader reader = new SpanBatchReader();
 
+  private static List<byte[]> goodMessages() {
+    return List.of(
+        Messages.generated(Batches.fixed()),
+        Messages.generated(Batches.fixedWithEvents()),
+        Messages.generated(Batches.withUnknownFields(Batches.fixedWithEvents())));
+  }
+
   @Test
   void everyTruncationIsRefused() {
-    for (byte[] message :
-        List.of(
-            Messages.generated(Batches.fixed()),
-            Messages.generated(Batches.fixedWithEvents()),
-            Messages.generated(Batches.withUnknownFields(Batches.fixedWithEvents())))) {
+    for (byte[] message : goodMessages()) {
       for (int length = 0; length < message.length; length++) {
         // Cut where the array ends, and where it goes on.
         assertThat(outcome(Arrays.copyOf(message, length), 0, length))
@@ -57,11 +60,7 @@ final class HostileMessageTest {
 
   @Test
   void everyFlippedBitIsReadOrRefused() {
-    for (byte[] message :
-        List.of(
-            Messages.generated(Batches.fixed()),
-            Messages.generated(Batches.fixedWithEvents()),
-            Messages.generated(Batches.withUnknownFields(Batches.fixedWithEvents())))) {
+    for (byte[] message : goodMessages()) {
       for (int bit = 0; bit < 8 * message.length; bit++) {
         message[bit >> 3] ^= (byte) (1 << (bit & 7));
         outcome(message);

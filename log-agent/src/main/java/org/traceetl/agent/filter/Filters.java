@@ -128,9 +128,4 @@ public final class Filters {
             statusMessages);
     return filters.areNone() ? null : filters;
   }
-
-  /** Returns the source rules. */
-  public FilterRules rules() {
-    return rules;
-  }
 }

@@ -173,10 +173,6 @@ final class RingFiles implements AutoCloseable {
     }
   }
 
-  Path path() {
-    return path;
-  }
-
   /** Returns whether the path still leads to this directory. */
   boolean isInPlace() {
     try {

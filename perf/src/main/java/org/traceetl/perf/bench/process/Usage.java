@@ -79,11 +79,6 @@ public final class Usage {
     return kibibytes("status", "VmRSS:") * 1024;
   }
 
-  /** Returns the maximum resident memory so far. */
-  public long mostResidentBytes() {
-    return kibibytes("status", "VmHWM:") * 1024;
-  }
-
   /** Returns the resident memory without cached files, such as a broker's log. */
   public long anonymousBytes() {
     return kibibytes("status", "RssAnon:") * 1024;

@@ -1,7 +1,6 @@
 package org.traceetl.server.expose;
 
 import java.math.BigDecimal;
-import java.util.List;
 import org.traceetl.server.protobuf.MessageBuffer;
 import org.traceetl.server.protobuf.MetricProto;
 
@@ -164,11 +163,6 @@ public final class Family {
     }
     out.length(out.size() + bytes);
     return out.toByteArray();
-  }
-
-  /** Returns the families of a naming as the bits of a long. */
-  public static long bits(List<Family> families) {
-    return families.stream().mapToLong(Family::bit).reduce(0, (one, other) -> one | other);
   }
 
   /**

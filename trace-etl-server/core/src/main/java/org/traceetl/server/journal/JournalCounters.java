@@ -14,7 +14,6 @@ public final class JournalCounters {
           Arrays.stream(RecordRejection.values())
               .collect(Collectors.toMap(Function.identity(), rejection -> new LongAdder())));
 
-  private final LongAdder takes = new LongAdder();
   private final LongAdder fences = new LongAdder();
   private final LongAdder snapshots = new LongAdder();
   private final LongAdder lostHistories = new LongAdder();
@@ -23,10 +22,6 @@ public final class JournalCounters {
 
   public void rejected(RecordRejection reason) {
     rejections.get(reason).increment();
-  }
-
-  public void taken() {
-    takes.increment();
   }
 
   public void fenced() {
@@ -54,11 +49,6 @@ public final class JournalCounters {
 
   public long rejections(RecordRejection reason) {
     return rejections.get(reason).sum();
-  }
-
-  /** Returns the number of take-overs. */
-  public long takes() {
-    return takes.sum();
   }
 
   /** Returns the number of queues lost to another owner's claim. */

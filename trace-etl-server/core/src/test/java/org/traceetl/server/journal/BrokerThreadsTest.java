@@ -10,6 +10,7 @@ import org.traceetl.common.Clocks;
 import org.traceetl.common.LogThrottle;
 import org.traceetl.common.SteppedTask;
 import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.RowlessWindow;
 import org.traceetl.server.window.SealedWindow;
 
 class BrokerThreadsTest {
@@ -92,27 +93,6 @@ class BrokerThreadsTest {
   }
 
   private static SealedWindow withSchema(long schema, int stride) {
-    SealedWindow window = Windows.window(new QueueId("b", 0), 1, 2);
-    return new SealedWindow(
-        window.queue(),
-        1,
-        2,
-        0,
-        0,
-        List.of(),
-        new int[0],
-        0,
-        stride,
-        new int[0],
-        new long[0],
-        new long[0],
-        new int[0],
-        new int[0],
-        List.of(),
-        List.of(),
-        schema,
-        new long[0],
-        window.batches(),
-        window.natives());
+    return new RowlessWindow(new QueueId("b", 0), 1, 2, 0, 0).schema(schema).stride(stride).seal();
   }
 }

@@ -15,10 +15,9 @@ import org.traceetl.server.consume.metrics.CardinalityReports;
 import org.traceetl.server.consume.metrics.SpanPipelineMetrics;
 import org.traceetl.server.expose.Format;
 import org.traceetl.server.series.Cardinality;
-import org.traceetl.server.window.AcceptedBatches;
 import org.traceetl.server.window.Books;
-import org.traceetl.server.window.NativeCounts;
 import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.RowlessWindow;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.testkit.Programs;
 
@@ -204,26 +203,10 @@ class ServerTelemetryTest {
   }
 
   private static SealedWindow window(long sealedMillis, Books... books) {
-    return new SealedWindow(
-        QUEUE,
-        0,
-        1,
-        0,
-        sealedMillis,
-        List.of(),
-        new int[0],
-        0,
-        17,
-        new int[0],
-        new long[0],
-        new long[0],
-        new int[0],
-        new int[0],
-        List.of(),
-        List.of(books),
-        0,
-        new long[0],
-        AcceptedBatches.NONE,
-        NativeCounts.NONE);
+    return new RowlessWindow(QUEUE, 0, 1, 0, sealedMillis)
+        .stride(17)
+        .schema(0)
+        .books(List.of(books))
+        .seal();
   }
 }

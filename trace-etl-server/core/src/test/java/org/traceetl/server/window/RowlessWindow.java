@@ -11,8 +11,10 @@ public final class RowlessWindow {
   private final long sealedMillis;
   private int stride = 1;
   private List<SeriesDefinition> created = List.of();
+  private int[] evicted = new int[0];
   private List<TraceDocument> documents = List.of();
   private List<Books> books = List.of();
+  private long schema = 1;
   private AcceptedBatches batches = AcceptedBatches.NONE;
 
   public RowlessWindow(QueueId queue, long from, long to, long openedMillis, long sealedMillis) {
@@ -30,6 +32,16 @@ public final class RowlessWindow {
 
   public RowlessWindow created(List<SeriesDefinition> definitions) {
     created = definitions;
+    return this;
+  }
+
+  public RowlessWindow evicted(int... series) {
+    evicted = series;
+    return this;
+  }
+
+  public RowlessWindow schema(long hash) {
+    schema = hash;
     return this;
   }
 
@@ -56,7 +68,7 @@ public final class RowlessWindow {
         openedMillis,
         sealedMillis,
         created,
-        new int[0],
+        evicted,
         0,
         stride,
         new int[0],
@@ -66,7 +78,7 @@ public final class RowlessWindow {
         new int[0],
         documents,
         books,
-        1,
+        schema,
         new long[0],
         batches,
         NativeCounts.NONE);

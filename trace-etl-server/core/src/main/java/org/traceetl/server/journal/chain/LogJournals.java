@@ -211,7 +211,6 @@ public final class LogJournals implements Journal {
 
   /** Reports a confirmed claim. */
   Taken taken(QueueLog queueLog, UUID writer, Recovered recovered, long beganNanos) {
-    counters.taken();
     QueueId queue = queueLog.queue();
     long epoch = recovered.reader().chain().epoch();
     long showFromNanos = showFromNanos(queue, recovered);

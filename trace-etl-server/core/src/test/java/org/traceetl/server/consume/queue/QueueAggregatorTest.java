@@ -32,10 +32,9 @@ import org.traceetl.server.config.TemplatesConfig;
 import org.traceetl.server.config.TemplatesConfig.Rule;
 import org.traceetl.server.consume.metrics.SpanPipelineMetrics;
 import org.traceetl.server.journal.QueueImage;
-import org.traceetl.server.window.AcceptedBatches;
 import org.traceetl.server.window.Books;
-import org.traceetl.server.window.NativeCounts;
 import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.RowlessWindow;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
 import org.traceetl.server.window.TraceDocument;
@@ -367,28 +366,29 @@ class QueueAggregatorTest {
   private QueueImage image(Aggregation aggregation, List<SeriesDefinition> forged) {
     QueueImage image = aggregation.newImage();
     image.apply(
-        new SealedWindow(
-            new QueueId("b", 0),
-            0,
-            1,
-            nowMillis,
-            nowMillis,
-            forged,
-            new int[0],
-            0,
-            image.stride(),
-            new int[0],
-            new long[0],
-            new long[0],
-            new int[0],
-            new int[0],
-            List.of(),
-            List.of(),
-            aggregation.schema(),
-            new long[0],
-            AcceptedBatches.NONE,
-            NativeCounts.NONE));
+        new RowlessWindow(new QueueId("b", 0), 0, 1, nowMillis, nowMillis)
+            .created(forged)
+            .stride(image.stride())
+            .schema(aggregation.schema())
+            .seal());
     return image;
+  }
+
+  /**
+   * @param refused counts failures
+   */
+  private void recover(Aggregation aggregation, QueueImage image, AtomicInteger refused) {
+    aggregator =
+        aggregation.newAggregator(
+            new QueueId("b", 0),
+            aggregation.newDecoder(),
+            new SpanPipelineMetrics() {
+              @Override
+              public void failed() {
+                refused.incrementAndGet();
+              }
+            },
+            image);
   }
 
   /** With a second overflow series, no idle series could leave, and no window could be sealed. */
@@ -409,17 +409,7 @@ class QueueAggregatorTest {
                 new SeriesDefinition(3, nowMillis, false, values("bank", "a", "2", "0")),
                 new SeriesDefinition(4, nowMillis, true, values("bank", null, null, null))));
     AtomicInteger refused = new AtomicInteger();
-    aggregator =
-        aggregation.newAggregator(
-            new QueueId("b", 0),
-            aggregation.newDecoder(),
-            new SpanPipelineMetrics() {
-              @Override
-              public void failed() {
-                refused.incrementAndGet();
-              }
-            },
-            image);
+    recover(aggregation, image, refused);
 
     assertThat(refused).hasValue(2);
     assertThat(aggregator.seriesCount()).isEqualTo(3);
@@ -447,17 +437,7 @@ class QueueAggregatorTest {
     AtomicInteger refused = new AtomicInteger();
     ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     long before = threads.getCurrentThreadAllocatedBytes();
-    aggregator =
-        aggregation.newAggregator(
-            new QueueId("b", 0),
-            aggregation.newDecoder(),
-            new SpanPipelineMetrics() {
-              @Override
-              public void failed() {
-                refused.incrementAndGet();
-              }
-            },
-            image);
+    recover(aggregation, image, refused);
     accept(new BatchMessage("shop").span("a", MILLI).span("b", MILLI));
     SealedWindow window = seal();
 

@@ -45,6 +45,7 @@ import org.traceetl.server.window.AcceptedBatches;
 import org.traceetl.server.window.Books;
 import org.traceetl.server.window.LastMessages;
 import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.RowlessWindow;
 import org.traceetl.server.window.SealedWindow;
 
 class LogJournalsTest {
@@ -725,30 +726,7 @@ class LogJournalsTest {
   void aSeriesThatEndedMustBeDefinedAgain() throws Exception {
     QueueJournal owner = one.take(QUEUE).journal();
     owner.append(window(0, 10));
-    SealedWindow window = window(10, 12);
-    SealedWindow evicts =
-        new SealedWindow(
-            QUEUE,
-            10,
-            12,
-            0,
-            0,
-            List.of(),
-            new int[] {1},
-            0,
-            window.stride(),
-            new int[0],
-            new long[0],
-            new long[0],
-            new int[0],
-            new int[0],
-            List.of(),
-            List.of(),
-            Windows.SCHEMA,
-            new long[0],
-            AcceptedBatches.NONE,
-            window.natives());
-    owner.append(evicts);
+    owner.append(new RowlessWindow(QUEUE, 10, 12, 0, 0).evicted(1).seal());
 
     assertThatThrownBy(() -> owner.append(window(12, 13)))
         .hasMessageContaining("must define series 1");

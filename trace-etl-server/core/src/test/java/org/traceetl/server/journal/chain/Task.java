@@ -57,10 +57,6 @@ final class Task {
     }
   }
 
-  boolean ended() {
-    return ended;
-  }
-
   /** Ends the step; called by the task itself. */
   void pause() {
     done.release();

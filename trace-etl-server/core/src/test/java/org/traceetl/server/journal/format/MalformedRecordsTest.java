@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.traceetl.server.journal.Windows;
 import org.traceetl.server.window.LastMessages;
 import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.RowlessWindow;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.TraceDocument;
 
@@ -81,42 +82,21 @@ class MalformedRecordsTest {
 
   @Test
   void documentsOfAnUnknownReasonKindOrStatusAreMalformed() {
-    SealedWindow window = Windows.window(QUEUE, 0, 10);
-    SealedWindow withDocument =
-        new SealedWindow(
-            QUEUE,
-            0,
-            10,
-            0,
-            0,
-            List.of(),
-            window.evicted(),
+    TraceDocument document =
+        new TraceDocument(
+            "0".repeat(32),
+            "09".repeat(8),
+            "shop",
+            "pay",
+            1,
+            1,
+            "",
             0,
             1,
-            window.series(),
-            window.counts(),
-            window.durationNanos(),
-            window.exemplars(),
-            window.exemplarBuckets(),
-            List.of(
-                new TraceDocument(
-                    "0".repeat(32),
-                    "09".repeat(8),
-                    "shop",
-                    "pay",
-                    1,
-                    1,
-                    "",
-                    0,
-                    1,
-                    TraceDocument.Reason.ERROR,
-                    Map.of())),
-            List.of(),
-            1,
-            window.carries(),
-            window.batches(),
-            window.natives());
-    WindowFormat.encode(withDocument, out);
+            TraceDocument.Reason.ERROR,
+            Map.of());
+    WindowFormat.encode(
+        new RowlessWindow(QUEUE, 0, 10, 0, 0).documents(List.of(document)).seal(), out);
     byte[] bytes = out.toByteArray();
     int head = 0;
     while (!Arrays.equals(bytes, head, head + 8, SPAN_ID, 0, 8)) {

@@ -5,10 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.traceetl.server.journal.Windows;
-import org.traceetl.server.window.AcceptedBatches;
-import org.traceetl.server.window.NativeCounts;
 import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.RowlessWindow;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
 
@@ -21,28 +19,7 @@ class SeriesBoundTest {
       throws MalformedRecordException {
     RecordWriter out = new RecordWriter();
     WindowFormat.encode(
-        new SealedWindow(
-            QUEUE,
-            0,
-            1,
-            0,
-            0,
-            created,
-            evicted,
-            0,
-            1,
-            new int[0],
-            new long[0],
-            new long[0],
-            new int[0],
-            new int[0],
-            List.of(),
-            List.of(),
-            Windows.SCHEMA,
-            new long[0],
-            AcceptedBatches.NONE,
-            NativeCounts.NONE),
-        out);
+        new RowlessWindow(QUEUE, 0, 1, 0, 0).created(created).evicted(evicted).seal(), out);
     return WindowFormat.decode(out.buffer(), 0, out.size(), QUEUE);
   }
 

@@ -53,11 +53,6 @@ final class MinuteColumns {
       return size == 0 || newest < minute;
     }
 
-    /** Returns the approximate heap size, including this object. */
-    int bytes() {
-      return bytes.length;
-    }
-
     private long minuteAt(int at) {
       return newest - (newest - bytes[at] & MINUTE_MASK);
     }
