@@ -3,6 +3,7 @@ package org.traceetl.perf.simulate;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -15,19 +16,30 @@ import org.traceetl.perf.simulate.fault.Schedule;
  * @param seed of devices, threads, senders and programs
  * @param queues of the span topic, on each broker
  * @param rate spans per second of all senders
+ * @param from the recorded state with which it begins; empty: with nothing
  */
-public record Plan(long seed, Fleet fleet, int queues, int rate, Schedule schedule) {
+public record Plan(
+    long seed, Fleet fleet, int queues, int rate, Optional<String> from, Schedule schedule) {
   private static final String SEED = "seed";
+  private static final String FROM = "from=";
   private static final List<String> NAMES =
       List.of(SEED, "agents", "servers", "brokers", "replicas", "queues", "rate");
   private static final Pattern NUMBER = Pattern.compile("([a-z]+)=(-?\\d+)");
 
-  /** Returns the same plan with other faults or quiet points. */
-  Plan with(Schedule other) {
-    return new Plan(seed, fleet, queues, rate, other);
+  /** A plan that begins with nothing. */
+  public Plan(long seed, Fleet fleet, int queues, int rate, Schedule schedule) {
+    this(seed, fleet, queues, rate, Optional.empty(), schedule);
   }
 
-  /** Returns a line of numbers, and the lines of the schedule. {@link #read} reads them. */
+  /** Returns the same plan with other faults or quiet points. */
+  Plan with(Schedule other) {
+    return new Plan(seed, fleet, queues, rate, from, other);
+  }
+
+  /**
+   * Returns a line of numbers, one of the recorded state if any, and those of the schedule. {@link
+   * #read} reads them.
+   */
   public List<String> lines() {
     List<String> lines = new ArrayList<>();
     lines.add(
@@ -40,6 +52,7 @@ public record Plan(long seed, Fleet fleet, int queues, int rate, Schedule schedu
                 fleet.replicas(),
                 queues,
                 rate));
+    from.ifPresent(state -> lines.add(FROM + state));
     lines.addAll(schedule.lines());
     return lines;
   }
@@ -59,7 +72,9 @@ public record Plan(long seed, Fleet fleet, int queues, int rate, Schedule schedu
       throw new IllegalArgumentException("the file of a plan is empty");
     }
     Map<String, Long> numbers = numbers(content.getFirst());
-    Schedule schedule = Schedule.read(content.subList(1, content.size()));
+    Optional<String> from =
+        content.stream().skip(1).findFirst().filter(line -> line.startsWith(FROM));
+    Schedule schedule = Schedule.read(content.subList(from.isPresent() ? 2 : 1, content.size()));
     Fleet fleet =
         new Fleet(
             Math.toIntExact(numbers.get("agents")),
@@ -72,6 +87,7 @@ public record Plan(long seed, Fleet fleet, int queues, int rate, Schedule schedu
         fleet,
         Math.toIntExact(numbers.get("queues")),
         Math.toIntExact(numbers.get("rate")),
+        from.map(line -> line.substring(FROM.length())),
         schedule);
   }
 

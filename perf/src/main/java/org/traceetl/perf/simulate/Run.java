@@ -1,7 +1,10 @@
 package org.traceetl.perf.simulate;
 
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,6 +28,11 @@ public final class Run {
   private final Timeline timeline = new Timeline(NOTES, null);
   private final List<String> failures = new ArrayList<>();
 
+  /** Null if nothing is recorded. */
+  private Path recording;
+
+  private long endNanos = Long.MAX_VALUE;
+
   /**
    * @param progress receives a line each ten seconds of real time
    */
@@ -38,18 +46,51 @@ public final class Run {
     this.watchdog = watchdog;
   }
 
-  /** Runs to the end, or to the first failure. */
+  /**
+   * Ends the run at a simulated time, without a quiet point, and writes what it leaves.
+   *
+   * @param file for a {@link RecordedState}
+   */
+  Run record(Path file, Duration at) {
+    recording = file;
+    endNanos = at.toNanos();
+    return this;
+  }
+
+  /**
+   * Runs to the end, or to the first failure.
+   *
+   * @throws UncheckedIOException if a recorded state cannot be read or written, or does not fit
+   */
   public Outcome call() {
+    try {
+      return run();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private Outcome run() throws IOException {
     final long startNanos = System.nanoTime();
-    World world = new World(plan.seed(), timeline);
+    RecordedState before = plan.from().isEmpty() ? null : RecordedState.read(plan.from().get());
+    World world =
+        before == null
+            ? new World(plan.seed(), timeline)
+            : new World(plan.seed(), timeline, before.unixMillis());
     ProgramLog.passTo((thread, line) -> timeline.note(world.running(), thread + ": " + line));
     SimulatedInstallation installation = new SimulatedInstallation(world, plan, failures::add);
+    if (before != null) {
+      before.continueIn(installation.durable());
+    }
     Scenario scenario = new Scenario(world, plan.schedule(), installation, installation, failures);
     installation.start();
     world.spawn("scenario", scenario);
     long printedNanos = startNanos;
     try {
-      while (!scenario.ended() && failures.isEmpty() && !installation.hasLostConfirmed()) {
+      while (!scenario.ended()
+          && failures.isEmpty()
+          && !installation.hasLostConfirmed()
+          && world.nanos() < endNanos) {
         watchdog.progress(System.nanoTime(), plan.seed(), world.nanos());
         world.run(world.nanos() + SLICE_NANOS);
         if (System.nanoTime() - printedNanos > PROGRESS_NANOS) {
@@ -71,6 +112,13 @@ public final class Run {
       failures.add(e.getMessage() + (e.getCause() == null ? "" : ": " + text(e.getCause())));
     } catch (RuntimeException | Error e) {
       failures.add("the simulation cannot continue: " + text(e));
+    }
+    if (installation.hasLostConfirmed() && recording != null) {
+      failures.add("brokers lost confirmed messages, so no state is written");
+    }
+    if (recording != null && failures.isEmpty()) {
+      installation.giveUpRequests();
+      RecordedState.write(recording, world.unixMillis(), installation.durable());
     }
     return new Outcome(
         plan,

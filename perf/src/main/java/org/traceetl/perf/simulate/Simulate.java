@@ -2,12 +2,14 @@ package org.traceetl.perf.simulate;
 
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.format.DateTimeParseException;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.Random;
 import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
@@ -41,6 +43,15 @@ import picocli.CommandLine.Spec;
 public final class Simulate implements Callable<Integer> {
   private static final int FAILURES_SHOWN = 40;
   private static final int REPLICATED = 3;
+
+  /** States of releases have five agents and eight queues. */
+  private static final int RECORDED_AGENTS = 5;
+
+  private static final int RECORDED_QUEUES = 8;
+
+  /** Longer than most rounds, so that faults continue at the end of a recorded run. */
+  private static final Duration ROUND = Duration.ofMinutes(10);
+
   private static final int MAX_HOURS = 100_000;
   private static final int MAX_FAULTS_PER_MINUTE = 1_000;
   private static final int FEWEST_AGENTS = 2;
@@ -76,6 +87,22 @@ public final class Simulate implements Callable<Integer> {
       paramLabel = "FILE",
       description = "Runs the schedule that a failed run wrote, in place of a random one.")
   private Path replay;
+
+  @Option(
+      names = "--from",
+      paramLabel = "STATE",
+      description =
+          "Begins with the state that --record wrote, such as that of another build (default:"
+              + " nothing, and for every fourth seed the state of a release).")
+  private String from;
+
+  @Option(
+      names = "--record",
+      paramLabel = "FILE",
+      description =
+          "Ends the run after --hours, amid its faults, and writes to this file what brokers, disks"
+              + " and the index have.")
+  private Path recording;
 
   @Option(names = "--agents", description = "Agents (default: 2 to 5 by the seed).")
   private Integer agents;
@@ -152,11 +179,15 @@ public final class Simulate implements Callable<Integer> {
     }
     checkNumbers();
     long first = seed == null ? new Random().nextInt(1_000_000) : seed;
+    checkState();
     Plan replayed = replay == null ? null : read(replay);
+    if (recording != null) {
+      return record(replayed == null ? plan(first, length().plus(ROUND)) : replayed);
+    }
     writeTimeline(List.of());
     long startNanos = System.nanoTime();
     for (int run = 0; replayed != null ? run < 1 : more(run, real, startNanos); run++) {
-      Outcome outcome = run(replayed != null ? replayed : plan(first + run));
+      Outcome outcome = run(replayed != null ? replayed : plan(first + run, length()));
       writeTimeline(outcome.timeline());
       if (!outcome.passed()) {
         report(outcome, shrinking);
@@ -200,6 +231,28 @@ public final class Simulate implements Callable<Integer> {
     }
   }
 
+  private void checkState() {
+    if (from != null) {
+      try {
+        RecordedState.read(from);
+      } catch (IOException e) {
+        throw refused("--from = " + from + ": cannot be read: " + e);
+      }
+    }
+  }
+
+  private int record(Plan plan) {
+    Outcome outcome = new Run(plan, out::println, watchdog).record(recording, length()).call();
+    writeTimeline(outcome.timeline());
+    print(outcome);
+    out.println(outcome.line());
+    return outcome.passed() ? 0 : 1;
+  }
+
+  private Duration length() {
+    return Duration.ofMillis((long) (hours * Duration.ofHours(1).toMillis()));
+  }
+
   private void atLeastOne(String option, int value) {
     if (value < 1) {
       throw refused(option + " = " + value + ": must be 1 or more");
@@ -228,7 +281,7 @@ public final class Simulate implements Callable<Integer> {
   }
 
   /** Draws by the seed what no option sets: runs of different size find different faults. */
-  private Plan plan(long runSeed) {
+  private Plan plan(long runSeed, Duration length) {
     SplittableRandom random = new SplittableRandom(runSeed);
     int drawnReplicas = Math.floorMod(runSeed, 2) == 0 ? REPLICATED : 1;
     int drawnAgents = random.nextInt(FEWEST_AGENTS, MOST_AGENTS + 1);
@@ -237,25 +290,42 @@ public final class Simulate implements Callable<Integer> {
     int drawnQueues = FEWEST_QUEUES << random.nextInt(3);
     int drawnRate = (int) (HIGHEST_RATE * Math.pow(0.1, random.nextDouble()));
     double drawnFaults = Math.pow(MOST_FAULTS_PER_MINUTE, random.nextDouble());
+    Optional<String> state = from == null ? release(runSeed) : Optional.of(from);
     Fleet fleet =
         new Fleet(
-            agents == null ? drawnAgents : agents,
+            agents == null ? state.map(any -> RECORDED_AGENTS).orElse(drawnAgents) : agents,
             servers == null ? drawnServers : servers,
             brokers == null ? drawnBrokers : brokers,
             replicas == 0 ? drawnReplicas : replicas);
-    Duration length = Duration.ofMillis((long) (hours * Duration.ofHours(1).toMillis()));
     double mean = faultsPerMinute == null ? drawnFaults : faultsPerMinute;
     return new Plan(
         runSeed,
         fleet,
-        queues == null ? drawnQueues : queues,
+        queues == null ? state.map(any -> RECORDED_QUEUES).orElse(drawnQueues) : queues,
         rate == null ? drawnRate : rate,
+        state,
         Drawing.draw(runSeed, fleet, length, mean));
   }
 
+  /** Draws the state of a release for one of four seeds, if it fits into the fleet. */
+  private Optional<String> release(long runSeed) {
+    int releases = RecordedState.RELEASES.size();
+    boolean fits =
+        (agents == null || agents >= RECORDED_AGENTS)
+            && (queues == null || queues >= RECORDED_QUEUES);
+    return fits && Math.floorMod(runSeed, 4) == 3
+        ? Optional.of(RecordedState.RELEASES.get(Math.floorMod(runSeed / 4, releases)))
+        : Optional.empty();
+  }
+
   private Outcome run(Plan plan) {
-    out.println("seed " + plan.seed());
-    Outcome outcome = runner.run(plan, out::println, watchdog);
+    out.println("seed " + plan.seed() + plan.from().map(state -> " from " + state).orElse(""));
+    Outcome outcome;
+    try {
+      outcome = runner.run(plan, out::println, watchdog);
+    } catch (UncheckedIOException e) {
+      throw refused("--from = " + plan.from().orElse("") + ": " + e.getCause().getMessage());
+    }
     if (!outcome.faults().isEmpty()) {
       out.println("faults: " + outcome.faultsLine());
     }

@@ -32,6 +32,7 @@ import org.traceetl.perf.simulate.fault.Target;
 import org.traceetl.perf.simulate.server.Scraper;
 import org.traceetl.perf.simulate.server.SimulatedIndex;
 import org.traceetl.perf.simulate.server.SimulatedServer;
+import org.traceetl.perf.simulate.world.Durable;
 import org.traceetl.perf.simulate.world.Process;
 import org.traceetl.perf.simulate.world.World;
 import org.traceetl.server.binding.ServerConfig;
@@ -116,7 +117,7 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
               world, name, AgentSettings.draw(name, SPANS, world.random()), cluster::transports));
     }
     usualServers = plan.fleet().servers();
-    faultless = plan.schedule().faults().isEmpty();
+    faultless = plan.schedule().faults().isEmpty() && plan.from().isEmpty();
     ServerConfig config = ServerSettings.draw(world.random());
     for (int number = 1; number <= usualServers + 1; number++) {
       String name = Target.server(number).toString();
@@ -215,6 +216,26 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   private void supervise() {
     wanted.forEach(this::start);
     world.after(SUPERVISOR_NANOS, this::supervise);
+  }
+
+  /** Returns what outlasts all processes, and what is known of it, by name. */
+  SortedMap<String, Durable> durable() {
+    SortedMap<String, Durable> parts = new TreeMap<>();
+    parts.put("brokers", cluster);
+    parts.put("index", index);
+    parts.put("truth", truth);
+    parts.put("documents", documents);
+    parts.put("histories", histories);
+    parts.put("created-times", sight);
+    for (int i = 0; i < agents.size(); i++) {
+      parts.put(Target.agent(i + 1).toString(), agents.get(i).disk());
+    }
+    return parts;
+  }
+
+  /** Decides nothing about the requests under way: the run ends here. */
+  void giveUpRequests() {
+    senders.forEach(Sender::giveUp);
   }
 
   /** Returns the number of spans that agents accepted. */

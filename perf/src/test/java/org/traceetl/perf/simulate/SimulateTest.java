@@ -45,6 +45,7 @@ final class SimulateTest {
         "--faults-per-minute=NaN",
         "--agents=0",
         "--replay=missing.txt",
+        "--from=missing.zip",
         "--timeline=missing/timeline.txt"
       })
   void aWrongOptionIsRefusedWithItsValue(String option) {

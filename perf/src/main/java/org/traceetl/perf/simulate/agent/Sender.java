@@ -57,7 +57,9 @@ public final class Sender {
   /** Whether a request was stored since the last pause was ordered. */
   private boolean storedSincePause = true;
 
-  private boolean underWay;
+  /** The request that has no outcome yet; null if there is none. */
+  private Traffic.Request underWay;
+
   private long beginNanos;
   private long repeats;
 
@@ -89,12 +91,19 @@ public final class Sender {
 
   /** Returns whether no request is under way, and the agent has stored one since the pause. */
   public boolean isPaused() {
-    return !active && storedSincePause && !underWay;
+    return !active && storedSincePause && underWay == null;
   }
 
   /** Returns when the request without an outcome began; now if there is none. */
   public long waitingSinceNanos() {
-    return underWay ? beginNanos : world.nanos();
+    return underWay == null ? world.nanos() : beginNanos;
+  }
+
+  /** Gives up the request under way: its spans may be stored or not. The world ends then. */
+  public void giveUp() {
+    if (underWay != null) {
+      underWay.spans().forEach(span -> ledger.add(span, false));
+    }
   }
 
   /** Returns how often a request was sent again. */
@@ -128,14 +137,14 @@ public final class Sender {
 
   private void send() throws InterruptedException {
     boolean last = !storedSincePause;
-    underWay = true;
     beginNanos = world.nanos();
     Traffic.Request request = traffic.next(load.spansPerRequest, world.unixMillis());
+    underWay = request;
     Outcome outcome = deliver(request.bytes());
     if (outcome != Outcome.NOT_STORED) {
       request.spans().forEach(span -> ledger.add(span, outcome == Outcome.STORED));
     }
-    underWay = false;
+    underWay = null;
     // A request that began before the pause may have been stored before it.
     storedSincePause |= last && outcome == Outcome.STORED;
   }

@@ -1,14 +1,18 @@
 package org.traceetl.perf.simulate.agent;
 
 import java.io.Closeable;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.random.RandomGenerator;
 import org.traceetl.agent.disk.Disk;
+import org.traceetl.perf.simulate.world.Durable;
 import org.traceetl.perf.simulate.world.Process;
 import org.traceetl.perf.simulate.world.World;
 
@@ -16,7 +20,7 @@ import org.traceetl.perf.simulate.world.World;
  * The disk of a simulated host, and its page cache. A process that is killed loses nothing of it. A
  * power loss loses what was not forced; see {@link SimulatedFile} and {@link SimulatedNames}.
  */
-public final class SimulatedDisk {
+public final class SimulatedDisk implements Durable {
   private static final long CAPACITY_BYTES = 1L << 30;
   private static final int LEAST_FORCE_NANOS = 100_000;
   private static final int MOST_FORCE_NANOS = 3_000_000;
@@ -80,6 +84,27 @@ public final class SimulatedDisk {
   /** Loses what was not forced, or parts of it. No process may use the disk. */
   public void losePower() {
     names.losePower(random);
+  }
+
+  /** Writes all files as processes see them: a kill of all processes loses nothing. */
+  @Override
+  public void write(DataOutputStream to) throws IOException {
+    SortedMap<Path, SimulatedFile> files = names.cached();
+    to.writeInt(files.size());
+    for (Map.Entry<Path, SimulatedFile> file : files.entrySet()) {
+      byte[] content = file.getValue().content();
+      to.writeUTF(file.getKey().toString());
+      to.writeInt(content.length);
+      to.write(content);
+    }
+  }
+
+  @Override
+  public void read(DataInputStream from) throws IOException {
+    for (int left = from.readInt(); left > 0; left--) {
+      Path path = Path.of(from.readUTF());
+      replace(path, from.readNBytes(from.readInt()));
+    }
   }
 
   /** Takes a lock, unless a process that lives has it. */

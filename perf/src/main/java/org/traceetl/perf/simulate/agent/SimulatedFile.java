@@ -57,6 +57,11 @@ final class SimulatedFile {
     return size;
   }
 
+  /** Returns a copy of the content in the cache. */
+  byte[] content() {
+    return Arrays.copyOf(cached, size);
+  }
+
   /** Reads at most the remaining bytes; returns how many, or -1 at the end of the file. */
   int read(ByteBuffer into, long at) {
     int bytes = (int) Math.min(into.remaining(), size - at);

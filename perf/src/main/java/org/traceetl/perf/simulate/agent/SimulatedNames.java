@@ -4,6 +4,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.List;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -62,6 +63,11 @@ final class SimulatedNames {
       throw new NoSuchFileException(path.toString());
     }
     return file;
+  }
+
+  /** Returns the files by name, as in the cache. */
+  SortedMap<Path, SimulatedFile> cached() {
+    return Collections.unmodifiableSortedMap(cached);
   }
 
   Collection<SimulatedFile> files() {

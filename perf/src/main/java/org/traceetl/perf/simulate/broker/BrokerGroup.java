@@ -1,18 +1,22 @@
 package org.traceetl.perf.simulate.broker;
 
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import org.traceetl.perf.simulate.world.Durable;
 import org.traceetl.perf.simulate.world.World;
 
 /**
  * A broker name: a master, its replicas, and what the controllers know of them. The classes named
  * are those of RocketMQ 5.3.
  */
-final class BrokerGroup {
+final class BrokerGroup implements Durable {
   /** The controllers' node in the network. They act as one that does not fail. */
   static final String CONTROLLERS = "controllers";
 
@@ -99,14 +103,35 @@ final class BrokerGroup {
       replicas.add(new Replica(world, this, number, count, topics, firstAddress + number));
     }
     master = replicas.getFirst();
+    lead();
+    register();
+  }
+
+  /** Lets all replicas follow the master, and have all that it has. */
+  private void lead() {
     master.lead();
     for (Replica replica : replicas) {
       if (replica != master) {
         follow(replica);
+        replica.copyFrom(master, Long.MAX_VALUE);
+        replica.offsets.copyFrom(master.offsets);
         master.inSync(replica, true);
       }
     }
-    register();
+  }
+
+  /** Writes what the last master has: the controllers elect one that has all confirmed messages. */
+  @Override
+  public void write(DataOutputStream to) throws IOException {
+    master.store().write(to);
+    master.offsets.write(to);
+  }
+
+  @Override
+  public void read(DataInputStream from) throws IOException {
+    master.store().read(from);
+    master.offsets.read(from);
+    lead();
   }
 
   String name() {

@@ -1,15 +1,19 @@
 package org.traceetl.perf.simulate.broker;
 
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.TreeMap;
+import org.traceetl.perf.simulate.world.Durable;
 
 /**
  * The offsets of consumer groups at one broker: ConsumerOffsetManager of RocketMQ 5.3. They are
  * written to the disk every 5 s (BrokerConfig.flushConsumerOffsetInterval), so a crash sets them
  * back.
  */
-final class GroupOffsets {
+final class GroupOffsets implements Durable {
   static final long NONE = -1;
 
   private Map<String, Map<LogQueue, Long>> offsets = new TreeMap<>();
@@ -44,6 +48,31 @@ final class GroupOffsets {
   void copyFrom(GroupOffsets master) {
     offsets = copy(master.offsets);
     changed = true;
+  }
+
+  @Override
+  public void write(DataOutputStream to) throws IOException {
+    to.writeInt(offsets.size());
+    for (Map.Entry<String, Map<LogQueue, Long>> group : offsets.entrySet()) {
+      to.writeUTF(group.getKey());
+      to.writeInt(group.getValue().size());
+      for (Map.Entry<LogQueue, Long> queue : group.getValue().entrySet()) {
+        to.writeInt(queue.getKey().topic());
+        to.writeInt(queue.getKey().queue());
+        to.writeLong(queue.getValue());
+      }
+    }
+  }
+
+  @Override
+  public void read(DataInputStream from) throws IOException {
+    for (int groups = from.readInt(); groups > 0; groups--) {
+      String group = from.readUTF();
+      for (int left = from.readInt(); left > 0; left--) {
+        commit(group, new LogQueue(from.readInt(), from.readInt()), from.readLong());
+      }
+    }
+    write();
   }
 
   private static Map<String, Map<LogQueue, Long>> copy(Map<String, Map<LogQueue, Long>> from) {

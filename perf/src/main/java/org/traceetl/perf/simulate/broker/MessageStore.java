@@ -1,17 +1,22 @@
 package org.traceetl.perf.simulate.broker;
 
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.apache.rocketmq.client.consumer.PullStatus;
+import org.traceetl.perf.simulate.world.Durable;
 import org.traceetl.perf.simulate.world.World;
 
 /**
  * The messages of one broker: a commit log of all queues in one order, in which replicas copy them,
  * and the queues. DefaultMessageStore of RocketMQ 5.3.
  */
-final class MessageStore {
+final class MessageStore implements Durable {
   /** ReputMessageService indexes new messages about every millisecond. */
   private static final long MOST_INDEX_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
@@ -134,6 +139,75 @@ final class MessageStore {
   private void add(Message message) {
     log.add(message);
     list(message.queue()).add(message);
+  }
+
+  @Override
+  public void write(DataOutputStream to) throws IOException {
+    to.writeLong(log.min());
+    to.writeInt(queues.length);
+    for (MessageList[] lists : queues) {
+      to.writeInt(lists.length);
+      for (MessageList list : lists) {
+        to.writeLong(list.min());
+      }
+    }
+    to.writeLong(log.end() - log.min());
+    for (long place = log.min(); place < log.end(); place++) {
+      Message message = log.get(place);
+      to.writeInt(message.queue().topic());
+      to.writeInt(message.queue().queue());
+      to.writeInt(message.body().length);
+      to.write(message.body());
+      to.writeLong(message.bornMillis());
+      write(message.bornHost(), to);
+      to.writeLong(message.storeMillis());
+      write(message.storeHost(), to);
+    }
+  }
+
+  @Override
+  public void read(DataInputStream from) throws IOException {
+    log.restartAt(from.readLong());
+    int topicCount = from.readInt();
+    for (int topic = 0; topic < topicCount; topic++) {
+      int queueCount = from.readInt();
+      for (int queue = 0; queue < queueCount; queue++) {
+        list(queue(topic, queue)).restartAt(from.readLong());
+      }
+    }
+    for (long left = from.readLong(); left > 0; left--) {
+      LogQueue queue = queue(from.readInt(), from.readInt());
+      byte[] body = from.readNBytes(from.readInt());
+      add(
+          new Message(
+              queue,
+              list(queue).end(),
+              log.end(),
+              body,
+              from.readLong(),
+              readHost(from),
+              from.readLong(),
+              world.nanos(),
+              readHost(from),
+              world.nanos()));
+    }
+    flush(end());
+  }
+
+  private LogQueue queue(int topic, int queue) throws IOException {
+    if (topic >= topics.count() || queue >= topics.queues(topic)) {
+      throw new IOException("topic " + topic + " has no queue " + queue + " here");
+    }
+    return topics.queue(topics.name(topic), queue);
+  }
+
+  private static void write(InetSocketAddress host, DataOutputStream to) throws IOException {
+    to.write(host.getAddress().getAddress());
+    to.writeInt(host.getPort());
+  }
+
+  private static InetSocketAddress readHost(DataInputStream from) throws IOException {
+    return new InetSocketAddress(InetAddress.getByAddress(from.readNBytes(4)), from.readInt());
   }
 
   // Replication

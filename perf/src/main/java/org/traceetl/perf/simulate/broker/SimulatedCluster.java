@@ -1,5 +1,8 @@
 package org.traceetl.perf.simulate.broker;
 
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -8,6 +11,7 @@ import java.util.function.Consumer;
 import org.traceetl.agent.config.PublishConfig;
 import org.traceetl.agent.publish.Transport;
 import org.traceetl.common.Clocks;
+import org.traceetl.perf.simulate.world.Durable;
 import org.traceetl.perf.simulate.world.Process;
 import org.traceetl.perf.simulate.world.World;
 import org.traceetl.server.assembly.Brokers;
@@ -23,7 +27,7 @@ import org.traceetl.server.rocketmq.Announcement;
  * <p>Brokers are named {@code broker-1} and so on. Methods that disturb have no effect if they do
  * not apply. All calls come from the world's thread.
  */
-public final class SimulatedCluster {
+public final class SimulatedCluster implements Durable {
   private static final long TICK_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   private final World world;
@@ -82,7 +86,9 @@ public final class SimulatedCluster {
         return (worker, endpoint, pullThreads, assigned) -> {
           Client client = client(process);
           String instance =
-              Announcement.instance(process.name() + "-" + world.nanos() + "-" + worker, endpoint);
+              Announcement.instance(
+                  process.name() + "-" + world.unixMillis() + "-" + world.nanos() + "-" + worker,
+                  endpoint);
           // ClientConfig.buildMQClientId; consumers use streams.
           String id = client.host.getAddress().getHostAddress() + "@" + instance + "@STREAM";
           SimulatedConsumer consumer = new SimulatedConsumer(config, client, wire, id, assigned);
@@ -100,6 +106,25 @@ public final class SimulatedCluster {
         return new SimulatedLogs(config, topic, timeout.toNanos(), client(process));
       }
     };
+  }
+
+  @Override
+  public void write(DataOutputStream to) throws IOException {
+    to.writeInt(groups.size());
+    for (BrokerGroup group : groups) {
+      group.write(to);
+    }
+  }
+
+  @Override
+  public void read(DataInputStream from) throws IOException {
+    int recorded = from.readInt();
+    if (recorded > groups.size()) {
+      throw new IOException(recorded + " brokers do not fit into " + groups.size());
+    }
+    for (BrokerGroup group : groups.subList(0, recorded)) {
+      group.read(from);
+    }
   }
 
   // Faults

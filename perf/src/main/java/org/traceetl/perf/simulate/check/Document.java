@@ -1,5 +1,10 @@
 package org.traceetl.perf.simulate.check;
 
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.util.Map;
+
 /**
  * What the index has of a span. The IDs of sent spans are checksums of their content, so that each
  * document shows whether it was sent.
@@ -31,6 +36,45 @@ public record Document(
     id = mixed(id ^ operation.hashCode());
     id = mixed(id ^ 8L * kind + status);
     return mixed(mixed(id ^ startUnixNanos) ^ durationNanos) | 1;
+  }
+
+  void write(DataOutputStream to) throws IOException {
+    to.writeUTF(application);
+    to.writeUTF(operation);
+    to.writeInt(kind);
+    to.writeInt(status);
+    to.writeLong(startUnixNanos);
+    to.writeLong(durationNanos);
+    to.writeUTF(reason);
+  }
+
+  static Document read(DataInputStream from) throws IOException {
+    return new Document(
+        from.readUTF(),
+        from.readUTF(),
+        from.readInt(),
+        from.readInt(),
+        from.readLong(),
+        from.readLong(),
+        from.readUTF());
+  }
+
+  /** Writes documents by ID. */
+  public static void write(Map<String, Document> documents, DataOutputStream to)
+      throws IOException {
+    to.writeInt(documents.size());
+    for (Map.Entry<String, Document> document : documents.entrySet()) {
+      to.writeUTF(document.getKey());
+      document.getValue().write(to);
+    }
+  }
+
+  /** Reads documents by ID. */
+  public static void read(DataInputStream from, Map<String, Document> documents)
+      throws IOException {
+    for (int left = from.readInt(); left > 0; left--) {
+      documents.put(from.readUTF(), read(from));
+    }
   }
 
   private static long mixed(long bits) {

@@ -1,5 +1,8 @@
 package org.traceetl.perf.simulate.check;
 
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -9,12 +12,13 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import org.traceetl.perf.simulate.world.Durable;
 
 /**
  * Compares the minutes of servers' histories with what was sent between two quiet points. Times are
  * milliseconds since 1970.
  */
-public final class HistorySums {
+public final class HistorySums implements Durable {
   private static final long MINUTE_MILLIS = TimeUnit.MINUTES.toMillis(1);
 
   /**
@@ -90,6 +94,45 @@ public final class HistorySums {
    */
   public HistorySums(long startMillis) {
     base = new Base(startMillis, Map.of(), Map.of());
+  }
+
+  @Override
+  public void write(DataOutputStream to) throws IOException {
+    to.writeLong(uncertainUntilMillis);
+    to.writeBoolean(base != null);
+    if (base != null) {
+      to.writeLong(base.atMillis);
+      write(base.sent, to);
+      write(base.shown, to);
+    }
+  }
+
+  private static void write(Map<Key, Sums> sums, DataOutputStream to) throws IOException {
+    to.writeInt(sums.size());
+    for (Map.Entry<Key, Sums> one : sums.entrySet()) {
+      to.writeUTF(one.getKey().application);
+      to.writeUTF(one.getKey().operation);
+      to.writeUTF(one.getKey().kind);
+      to.writeLong(one.getValue().calls);
+      to.writeLong(one.getValue().errors);
+      to.writeLong(one.getValue().nanos);
+    }
+  }
+
+  @Override
+  public void read(DataInputStream from) throws IOException {
+    uncertainUntilMillis = from.readLong();
+    base = from.readBoolean() ? new Base(from.readLong(), readSums(from), readSums(from)) : null;
+  }
+
+  private static Map<Key, Sums> readSums(DataInputStream from) throws IOException {
+    Map<Key, Sums> sums = new TreeMap<>();
+    for (int left = from.readInt(); left > 0; left--) {
+      sums.put(
+          new Key(from.readUTF(), from.readUTF(), from.readUTF()),
+          new Sums(from.readLong(), from.readLong(), from.readLong()));
+    }
+    return sums;
   }
 
   /** Lets histories differ until a time, after a fault that they do not survive. */

@@ -1,11 +1,15 @@
 package org.traceetl.perf.simulate.check;
 
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Consumer;
+import org.traceetl.perf.simulate.world.Durable;
 
 /** The documents that the index must have: each slow or failed span once, as it was sent. */
-public final class SentDocuments {
+public final class SentDocuments implements Durable {
   private record Sent(Document document, boolean certain) {}
 
   private final Map<String, Sent> sent = new TreeMap<>();
@@ -18,6 +22,23 @@ public final class SentDocuments {
    */
   public void add(String id, Document document, boolean certain) {
     sent.put(id, new Sent(document, certain));
+  }
+
+  @Override
+  public void write(DataOutputStream to) throws IOException {
+    to.writeInt(sent.size());
+    for (Map.Entry<String, Sent> one : sent.entrySet()) {
+      to.writeUTF(one.getKey());
+      one.getValue().document.write(to);
+      to.writeBoolean(one.getValue().certain);
+    }
+  }
+
+  @Override
+  public void read(DataInputStream from) throws IOException {
+    for (int left = from.readInt(); left > 0; left--) {
+      add(from.readUTF(), Document.read(from), from.readBoolean());
+    }
   }
 
   /** Forgets all, once nothing differs. */

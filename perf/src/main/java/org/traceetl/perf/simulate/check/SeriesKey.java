@@ -1,5 +1,8 @@
 package org.traceetl.perf.simulate.check;
 
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
 import java.util.Comparator;
 import java.util.Map;
 
@@ -18,6 +21,17 @@ public record SeriesKey(String service, String span, String kind, String status)
         labels.getOrDefault("span_name", ""),
         labels.getOrDefault("span_kind", ""),
         labels.getOrDefault("status_code", ""));
+  }
+
+  void write(DataOutputStream to) throws IOException {
+    to.writeUTF(service);
+    to.writeUTF(span);
+    to.writeUTF(kind);
+    to.writeUTF(status);
+  }
+
+  static SeriesKey read(DataInputStream from) throws IOException {
+    return new SeriesKey(from.readUTF(), from.readUTF(), from.readUTF(), from.readUTF());
   }
 
   @Override

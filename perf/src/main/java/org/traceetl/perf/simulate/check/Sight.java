@@ -1,18 +1,22 @@
 package org.traceetl.perf.simulate.check;
 
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Consumer;
+import org.traceetl.perf.simulate.world.Durable;
 import org.traceetl.testkit.PageSample;
 
 /**
  * Checks pages in OpenMetrics over a whole run: a series of a queue keeps its created time on each
  * server, and the books of each page balance.
  */
-public final class Sight {
+public final class Sight implements Durable {
   private static final List<String> BOOKED =
       List.of("recorded", "overflowed", "filtered", "duplicate", "rejected");
 
@@ -27,6 +31,22 @@ public final class Sight {
         List.of(
             naming.calls().replaceFirst("_total$", "_created"), naming.durations() + "_created");
     this.failures = failures;
+  }
+
+  @Override
+  public void write(DataOutputStream to) throws IOException {
+    to.writeInt(shown.size());
+    for (Map.Entry<String, Double> one : shown.entrySet()) {
+      to.writeUTF(one.getKey());
+      to.writeDouble(one.getValue());
+    }
+  }
+
+  @Override
+  public void read(DataInputStream from) throws IOException {
+    for (int left = from.readInt(); left > 0; left--) {
+      shown.put(from.readUTF(), from.readDouble());
+    }
   }
 
   /** Reads a page of a server. */

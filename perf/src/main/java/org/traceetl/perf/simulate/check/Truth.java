@@ -1,5 +1,8 @@
 package org.traceetl.perf.simulate.check;
 
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
@@ -8,13 +11,14 @@ import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.Consumer;
+import org.traceetl.perf.simulate.world.Durable;
 import org.traceetl.testkit.PageSample;
 
 /**
  * The counts that pages must show: each accepted span counts once. A span whose sender gave up may
  * count or not.
  */
-public final class Truth {
+public final class Truth implements Durable {
   private static final double RELATIVE_ERROR = 1e-9;
   private static final double NANOS_PER_MILLI = 1e6;
   private static final String ERROR = "STATUS_CODE_ERROR";
@@ -33,6 +37,24 @@ public final class Truth {
     Total(int buckets) {
       certain = new long[buckets];
       uncertain = new long[buckets];
+    }
+
+    void write(DataOutputStream to) throws IOException {
+      for (int i = 0; i < certain.length; i++) {
+        to.writeLong(certain[i]);
+        to.writeLong(uncertain[i]);
+      }
+      to.writeLong(certainNanos);
+      to.writeLong(uncertainNanos);
+    }
+
+    void read(DataInputStream from) throws IOException {
+      for (int i = 0; i < certain.length; i++) {
+        certain[i] = from.readLong();
+        uncertain[i] = from.readLong();
+      }
+      certainNanos = from.readLong();
+      uncertainNanos = from.readLong();
     }
 
     boolean isCertain() {
@@ -85,6 +107,25 @@ public final class Truth {
       spans++;
     } else {
       total.uncertainNanos += durationNanos;
+    }
+  }
+
+  @Override
+  public void write(DataOutputStream to) throws IOException {
+    to.writeInt(series.size());
+    for (Map.Entry<SeriesKey, Total> one : series.entrySet()) {
+      one.getKey().write(to);
+      one.getValue().write(to);
+    }
+  }
+
+  @Override
+  public void read(DataInputStream from) throws IOException {
+    for (int left = from.readInt(); left > 0; left--) {
+      SeriesKey key = SeriesKey.read(from);
+      Total total = new Total(boundsMillis.length + 1);
+      total.read(from);
+      series.put(key, total);
     }
   }
 

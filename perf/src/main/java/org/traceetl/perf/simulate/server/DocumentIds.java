@@ -28,7 +28,8 @@ final class DocumentIds {
     return (mixed ^ mixed >>> 32) * MIX;
   }
 
-  private boolean add(long hash) {
+  /** Adds the hash of an ID; returns whether it is new. */
+  boolean add(long hash) {
     int place = (int) (hash >>> 32) & hashes.length - 1;
     while (hashes[place] != 0) {
       if (hashes[place] == hash) {
@@ -42,6 +43,11 @@ final class DocumentIds {
       grow();
     }
     return true;
+  }
+
+  /** Returns a copy of the hashes; without order. */
+  long[] hashes() {
+    return Arrays.stream(hashes).filter(hash -> hash != 0).toArray();
   }
 
   private void grow() {

@@ -1,5 +1,7 @@
 package org.traceetl.perf.simulate.server;
 
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.net.URI;
@@ -11,6 +13,7 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import org.traceetl.perf.simulate.check.Document;
+import org.traceetl.perf.simulate.world.Durable;
 import org.traceetl.perf.simulate.world.Process;
 import org.traceetl.perf.simulate.world.World;
 import org.traceetl.server.features.index.ElasticsearchLayout;
@@ -32,7 +35,7 @@ import tools.jackson.databind.node.ObjectNode;
  * es_rejected_execution_exception} to the documents of a full shard only, and 503 for the whole
  * request while it elects a master. A request whose answer is lost or late was executed.
  */
-public final class SimulatedIndex {
+public final class SimulatedIndex implements Durable {
   /** As trace-etl.index.elasticsearch.request-timeout by default. */
   private static final long TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(30);
 
@@ -108,6 +111,26 @@ public final class SimulatedIndex {
   /** Returns how often a document was to be created again. */
   public long repeated() {
     return repeated;
+  }
+
+  @Override
+  public void write(DataOutputStream to) throws IOException {
+    long[] hashes = ids.hashes();
+    to.writeInt(hashes.length);
+    for (long hash : hashes) {
+      to.writeLong(hash);
+    }
+    Document.write(created, to);
+    Document.write(exemplars, to);
+  }
+
+  @Override
+  public void read(DataInputStream from) throws IOException {
+    for (int left = from.readInt(); left > 0; left--) {
+      ids.add(from.readLong());
+    }
+    Document.read(from, created);
+    Document.read(from, exemplars);
   }
 
   private void create(List<TraceDocument> documents) {

@@ -168,7 +168,7 @@ public final class Process {
   }
 
   private long ownMillis() {
-    return World.START_MILLIS + stepMillis + TimeUnit.NANOSECONDS.toMillis(ownNanos());
+    return world.startMillis() + stepMillis + TimeUnit.NANOSECONDS.toMillis(ownNanos());
   }
 
   private void sleep(long nanos) throws InterruptedException {

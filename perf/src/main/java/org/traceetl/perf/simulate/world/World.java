@@ -22,7 +22,7 @@ import java.util.random.RandomGenerator;
  * the run then fails.
  */
 public final class World {
-  /** Time of day at the start: 2026-01-01T00:00:00Z. */
+  /** Time of day at the usual start: 2026-01-01T00:00:00Z. */
   public static final long START_MILLIS = 1_767_225_600_000L;
 
   private static final long TURN_NANOS = 1_000;
@@ -37,6 +37,7 @@ public final class World {
   private static final long MOST_BUSY_NANOS = TimeUnit.SECONDS.toNanos(60);
 
   private final Timeline timeline;
+  private final long startMillis;
   private final RandomGenerator random;
   private final SplittableRandom order;
   private final PriorityQueue<Timer> timers = new PriorityQueue<>();
@@ -155,8 +156,17 @@ public final class World {
    * @param seed determines all random numbers and the order of the threads
    */
   public World(long seed, Timeline timeline) {
+    this(seed, timeline, START_MILLIS);
+  }
+
+  /**
+   * Creates a world that starts at another time of day, such as the end of an earlier world. Its
+   * random numbers are other ones than those of the earlier world.
+   */
+  public World(long seed, Timeline timeline, long startMillis) {
     this.timeline = timeline;
-    var seeds = new SplittableRandom(seed);
+    this.startMillis = startMillis;
+    var seeds = new SplittableRandom(seed ^ startMillis - START_MILLIS);
     random = seeds.split();
     order = seeds.split();
     carrier = Thread.currentThread();
@@ -175,7 +185,12 @@ public final class World {
 
   /** Returns the true time of day in milliseconds since 1970. */
   public long unixMillis() {
-    return START_MILLIS + TimeUnit.NANOSECONDS.toMillis(nowNanos);
+    return startMillis + TimeUnit.NANOSECONDS.toMillis(nowNanos);
+  }
+
+  /** Returns the time of day at the start. */
+  long startMillis() {
+    return startMillis;
   }
 
   public Timeline timeline() {
