@@ -49,7 +49,10 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
 
   private static final String SPANS = "trace-spans";
   private static final int SPANS_PER_REQUEST = 10;
+
+  /** Of every other sender. */
   private static final long GIVE_UP_NANOS = TimeUnit.MINUTES.toNanos(10);
+
   private static final long SUPERVISOR_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
   /** After which servers show all that agents published: longer than a few windows. */
@@ -126,7 +129,11 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
     long pauseNanos = (long) (1e9 * plan.fleet().agents() * SPANS_PER_REQUEST / plan.rate());
     for (int i = 0; i < agents.size(); i++) {
       Sender.Load load =
-          new Sender.Load("service-" + (i + 1), SPANS_PER_REQUEST, pauseNanos, GIVE_UP_NANOS);
+          new Sender.Load(
+              "service-" + (i + 1),
+              SPANS_PER_REQUEST,
+              pauseNanos,
+              i % 2 == 0 ? GIVE_UP_NANOS : Long.MAX_VALUE / 2);
       senders.add(new Sender(world, load, agents.get(i), this::sent));
       acceptances.add(new Acceptance(Target.agent(i + 1).toString(), failures));
     }

@@ -10,7 +10,8 @@ import org.traceetl.perf.simulate.world.World;
 /**
  * An application that sends spans to one agent. It has one request under way, and repeats it with
  * the same bytes until it is stored, as an SDK does. Its pauses are those of OpenTelemetry's Java
- * SDK ({@code RetryPolicy.getDefault}: 1 s, times 1.5, at most 5 s); it gives up later.
+ * SDK ({@code RetryPolicy.getDefault}: 1 s, times 1.5, at most 5 s); it gives up later, or like a
+ * collector without {@code max_elapsed_time} never.
  */
 public final class Sender {
   /** Series that the spans of a sender have. */
@@ -18,6 +19,11 @@ public final class Sender {
 
   private static final long FIRST_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
   private static final long LONGEST_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+  /** As {@code AnsweredRequests}, by a clock that runs too fast. */
+  private static final long REMEMBERED_NANOS = TimeUnit.SECONDS.toNanos(597);
+
+  private static final long NONE = -1;
   private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   /**
@@ -26,8 +32,7 @@ public final class Sender {
    * @param application name of the service
    * @param spansPerRequest at least 1
    * @param pauseNanos between two requests
-   * @param giveUpNanos when a request is given up; below the time for which an agent remembers
-   *     requests
+   * @param giveUpNanos when a request is given up
    */
   public record Load(String application, int spansPerRequest, long pauseNanos, long giveUpNanos) {}
 
@@ -35,16 +40,21 @@ public final class Sender {
   @FunctionalInterface
   public interface Ledger {
     /**
-     * @param certain whether the agent stored the span; false if the sender does not know
+     * Adds a span once or several times.
+     *
+     * @param certain whether the span counts; false if it may count, because the sender does not
+     *     know whether the agent stored it, or the agent may have forgotten that
      */
     void add(SentSpan span, boolean certain);
   }
 
-  private enum Outcome {
-    STORED,
-    NOT_STORED,
-    UNKNOWN
-  }
+  /**
+   * The outcome of a request.
+   *
+   * @param stored whether the agent confirmed it
+   * @param more how often it may count in addition
+   */
+  private record Outcome(boolean stored, long more) {}
 
   private final World world;
   private final Load load;
@@ -141,33 +151,46 @@ public final class Sender {
     Traffic.Request request = traffic.next(load.spansPerRequest, world.unixMillis());
     underWay = request;
     Outcome outcome = deliver(request.bytes());
-    if (outcome != Outcome.NOT_STORED) {
-      request.spans().forEach(span -> ledger.add(span, outcome == Outcome.STORED));
+    for (SentSpan span : request.spans()) {
+      if (outcome.stored) {
+        ledger.add(span, true);
+      }
+      for (long i = 0; i < outcome.more; i++) {
+        ledger.add(span, false);
+      }
     }
     underWay = null;
     // A request that began before the pause may have been stored before it.
-    storedSincePause |= last && outcome == Outcome.STORED;
+    storedSincePause |= last && outcome.stored;
   }
 
   private Outcome deliver(byte[] request) throws InterruptedException {
     long endNanos = world.nanos() + load.giveUpNanos;
     long pauseNanos = FIRST_PAUSE_NANOS;
-    boolean unknown = false;
+    long unknownSinceNanos = NONE;
     while (true) {
+      long beforeNanos = agent.aliveNanos();
       Reply reply = agent.send(request, random);
       if (reply == Reply.STORED) {
-        return Outcome.STORED;
+        return new Outcome(true, unknownSinceNanos == NONE ? 0 : forgotten(unknownSinceNanos));
       }
       if (reply == Reply.REJECTED) {
         throw new ProgramFailure("an agent rejected spans of " + load.application);
       }
-      unknown |= reply == Reply.LOST;
+      if (reply == Reply.LOST && unknownSinceNanos == NONE) {
+        unknownSinceNanos = beforeNanos;
+      }
       if (world.nanos() >= endNanos) {
-        return unknown ? Outcome.UNKNOWN : Outcome.NOT_STORED;
+        return new Outcome(false, unknownSinceNanos == NONE ? 0 : 1 + forgotten(unknownSinceNanos));
       }
       repeats++;
       world.sleep((long) (pauseNanos * random.nextDouble(0.8, 1.2)));
       pauseNanos = Math.min(pauseNanos + pauseNanos / 2, LONGEST_PAUSE_NANOS);
     }
+  }
+
+  /** Returns how often the agent may have forgotten that it stored the request. */
+  private long forgotten(long sinceNanos) {
+    return (agent.aliveNanos() - sinceNanos) / REMEMBERED_NANOS;
   }
 }

@@ -50,6 +50,9 @@ public final class SimulatedAgent {
   private double driftPpm;
   private int runs;
 
+  /** How long all processes before the latest one lived. */
+  private long earlierNanos;
+
   // Null if it does not run.
   private Process process;
   // Null until it is started.
@@ -117,6 +120,7 @@ public final class SimulatedAgent {
     }
     agent = null;
     port = null;
+    earlierNanos = aliveNanos();
     Process next = world.process(name + "." + ++runs);
     process = next;
     if (stepMillis != 0) {
@@ -223,6 +227,11 @@ public final class SimulatedAgent {
             }
           });
     }
+  }
+
+  /** Returns for how long the agent has had a process: it remembers requests by that time. */
+  long aliveNanos() {
+    return earlierNanos + (process == null ? 0 : process.aliveNanos());
   }
 
   /** Returns the process that runs; null if none does. */

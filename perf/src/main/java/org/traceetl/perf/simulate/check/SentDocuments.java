@@ -15,13 +15,16 @@ public final class SentDocuments implements Durable {
   private final Map<String, Sent> sent = new TreeMap<>();
 
   /**
-   * Adds a span.
+   * Adds a span once or several times.
    *
    * @param id its ID in the index
    * @param certain whether its sender got a good answer; otherwise the index may have it or not
    */
   public void add(String id, Document document, boolean certain) {
-    sent.put(id, new Sent(document, certain));
+    sent.merge(
+        id,
+        new Sent(document, certain),
+        (before, now) -> new Sent(document, before.certain || now.certain));
   }
 
   @Override

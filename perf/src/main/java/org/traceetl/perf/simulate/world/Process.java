@@ -35,6 +35,8 @@ public final class Process {
   private final long originNanos;
   private long stepMillis;
 
+  private final long startNanos;
+  private long endNanos;
   private boolean alive = true;
   private boolean stopped;
   private long operationsLeft = Long.MAX_VALUE;
@@ -43,7 +45,8 @@ public final class Process {
     this.world = world;
     this.name = name;
     random = new SplittableRandom(seed);
-    sinceNanos = world.nanos();
+    startNanos = world.nanos();
+    sinceNanos = startNanos;
     shownNanos = sinceNanos;
     originNanos = random.nextLong(MOST_ORIGIN_NANOS);
     clocks =
@@ -72,6 +75,11 @@ public final class Process {
     return alive;
   }
 
+  /** Returns the nanoseconds from its start to its end, or to now. */
+  public long aliveNanos() {
+    return (alive ? world.nanos() : endNanos) - startNanos;
+  }
+
   /** Returns time and threads as the process sees them. */
   public Clocks clocks() {
     return clocks;
@@ -92,6 +100,7 @@ public final class Process {
   public void kill() {
     if (alive) {
       alive = false;
+      endNanos = world.nanos();
       held.clear();
       world.timeline().note(name, "killed");
     }

@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -24,6 +25,8 @@ final class SimulatedAgentTest {
   private final Map<String, Boolean> sent = new HashMap<>();
   private final List<SimulatedAgent> agents = new ArrayList<>();
   private final List<Sender> senders = new ArrayList<>();
+  private final List<String> counted = new ArrayList<>();
+  private final List<String> possible = new ArrayList<>();
   private World world;
   private StubBrokers brokers;
   private RandomGenerator random;
@@ -71,6 +74,50 @@ final class SimulatedAgentTest {
 
     assertThat(sender.isPaused()).isTrue();
     assertThat(sent).hasSize(10);
+  }
+
+  @Test
+  void aRequestMayCountAgainOnlyAfterTheTimeForWhichItIsRemembered() {
+    repeatFor(9 * MINUTE, SimulatedAgent::pause, SimulatedAgent::resume);
+    assertThat(counted).hasSize(10);
+    assertThat(possible).isEmpty();
+
+    repeatFor(15 * MINUTE, SimulatedAgent::pause, SimulatedAgent::resume);
+    assertThat(counted).hasSize(20);
+    assertThat(possible).hasSize(10).containsAll(counted.subList(10, 20));
+  }
+
+  @Test
+  void anAgentRemembersRequestsWhileItDoesNotRun() {
+    repeatFor(15 * MINUTE, agent -> agent.kill(0), SimulatedAgent::start);
+
+    assertThat(counted).hasSize(10);
+    assertThat(possible).isEmpty();
+  }
+
+  /** Lets a sender repeat a request to an agent that does not answer for a time. */
+  private void repeatFor(
+      long nanos, Consumer<SimulatedAgent> ends, Consumer<SimulatedAgent> continues) {
+    world = new World(1, new Timeline(100, null));
+    brokers = new StubBrokers(world);
+    SimulatedAgent agent =
+        new SimulatedAgent(
+            world, "agent-1", AgentSettings.small("agent-1", "trace-spans"), brokers::transports);
+    agent.start();
+    world.run(MINUTE);
+    ends.accept(agent);
+    Sender sender =
+        new Sender(
+            world,
+            new Sender.Load("cart", 10, SECOND, 2 * HOUR),
+            agent,
+            (span, certain) -> (certain ? counted : possible).add(span.id()));
+    sender.pause();
+    sender.start();
+    world.run(world.nanos() + nanos);
+    continues.accept(agent);
+    world.run(world.nanos() + MINUTE);
+    assertThat(sender.isPaused()).isTrue();
   }
 
   /** Runs five agents with faults, then without; returns the hash of the run. */

@@ -51,6 +51,16 @@ final class SentDocumentsTest {
   }
 
   @Test
+  void aSpanThatCountsAndMayCountAgainIsInTheIndex() {
+    documents.add("a", SLOW, true);
+    documents.add("a", SLOW, false);
+
+    compare(Map.of());
+
+    assertThat(differences).containsExactly("document a is missing in the index");
+  }
+
+  @Test
   void forgottenDocumentsAreForeign() {
     documents.add("a", SLOW, true);
     documents.forget();
