@@ -43,6 +43,7 @@ public final class World {
   private final PriorityQueue<Timer> timers = new PriorityQueue<>();
   private final List<Turn> ready = new ArrayList<>();
   private final ThreadLocal<Waiting> waiting = ThreadLocal.withInitial(Waiting::new);
+  private long mostBlockedNanos = MOST_BLOCKED_NANOS;
   private Thread carrier;
   private long nowNanos;
   private long timersMade;
@@ -130,7 +131,7 @@ public final class World {
       long startNanos = System.nanoTime();
       Runnable next = unblocked.getAndSet(null);
       while (next == null && failure.get() == null) {
-        if (System.nanoTime() - startNanos > MOST_BLOCKED_NANOS) {
+        if (System.nanoTime() - startNanos > mostBlockedNanos) {
           var e =
               new IllegalStateException(
                   this + " waits for a monitor that another simulated thread has");
@@ -171,6 +172,11 @@ public final class World {
     order = seeds.split();
     carrier = Thread.currentThread();
     timeline.clock(this::nanos);
+  }
+
+  /** Sets the real time after which a monitor is taken to be that of a simulated thread. */
+  void mostBlocked(long nanos) {
+    mostBlockedNanos = nanos;
   }
 
   /** Returns the source for devices and faults. */

@@ -245,6 +245,34 @@ final class WorldTest {
   }
 
   @Test
+  void threadThatWaitsForTheMonitorOfASimulatedThreadEndsTheRun() {
+    world.mostBlocked(0);
+    Object monitor = new Object();
+    world.spawn(
+        "holds",
+        () -> {
+          synchronized (monitor) {
+            sleep(2 * SECOND);
+          }
+        });
+    world.after(
+        SECOND,
+        () ->
+            world.spawn(
+                "wants",
+                () -> {
+                  synchronized (monitor) {
+                    seen.add("entered");
+                  }
+                }));
+
+    assertThatThrownBy(() -> world.run(3 * SECOND))
+        .hasMessageContaining("wants")
+        .hasMessageContaining("monitor that another simulated thread has");
+    assertThat(seen).isEmpty();
+  }
+
+  @Test
   void failedThreadEndsTheRun() {
     world.spawn(
         "fails",
