@@ -29,6 +29,7 @@ import org.traceetl.server.rocketmq.Announcement;
  */
 public final class SimulatedCluster implements Durable {
   private static final long TICK_NANOS = TimeUnit.SECONDS.toNanos(1);
+  private static final String REPLICA = "replica-";
 
   private final World world;
   private final Topics topics;
@@ -232,7 +233,8 @@ public final class SimulatedCluster implements Durable {
 
   /**
    * Drops what one node sends to another: a process by its host, a broker with all its replicas,
-   * {@code name-server} or {@code controllers}.
+   * one replica as {@code replica-1} and so on through all brokers, {@code name-server} or {@code
+   * controllers}.
    */
   public void cut(String from, String to) {
     nodes(from).forEach(one -> nodes(to).forEach(other -> wire.cut(one, other)));
@@ -258,6 +260,15 @@ public final class SimulatedCluster implements Durable {
   }
 
   private List<String> nodes(String name) {
+    if (name.startsWith(REPLICA)) {
+      int number = Integer.parseInt(name.substring(REPLICA.length()));
+      return groups.stream()
+          .flatMap(group -> group.replicas().stream())
+          .skip(number - 1)
+          .limit(1)
+          .map(replica -> replica.address)
+          .toList();
+    }
     List<String> addresses = addresses(name);
     return addresses.isEmpty() ? List.of(name) : addresses;
   }

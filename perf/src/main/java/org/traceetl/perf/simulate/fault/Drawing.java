@@ -128,7 +128,9 @@ public final class Drawing {
               / (endMillis - beginMillis + REST_MILLIS);
       long atMillis = beginMillis + gap(gapMillis);
       if (atMillis < endMillis && random.nextInt(OUTAGE_IN) == 0) {
+        // In place of the first fault, for the mean.
         faults.add(outage(beginMillis, endMillis - beginMillis));
+        atMillis += next(gapMillis);
       }
       while (atMillis < endMillis - 2 * MIN_LAST_MILLIS) {
         faults.add(fault(atMillis, endMillis - atMillis - 1, endMillis - beginMillis));
@@ -302,13 +304,31 @@ public final class Drawing {
   private Fault partition(long at, long lasts) {
     Target one = program();
     Target other = random.nextInt(4) == 0 ? Target.NAME_SERVER : broker();
-    if (fleet.replicas() > 1 && random.nextInt(4) == 0) {
-      one = broker();
-      other = Target.CONTROLLERS;
+    if (fleet.replicas() > 1 && random.nextBoolean()) {
+      one = replica();
+      other =
+          switch (random.nextInt(4)) {
+            case 0, 1 -> Target.CONTROLLERS;
+            case 2 -> otherReplica(one);
+            default -> random.nextBoolean() ? program() : Target.NAME_SERVER;
+          };
     }
     boolean forth = random.nextBoolean();
     return new Fault.Partition(
         at, forth ? one : other, forth ? other : one, random.nextBoolean(), lasts);
+  }
+
+  /** Draws a replica of the broker. */
+  private Target replica() {
+    return Target.replica(
+        (broker().number() - 1) * fleet.replicas() + 1 + random.nextInt(fleet.replicas()));
+  }
+
+  /** Draws another replica of the same broker. */
+  private Target otherReplica(Target than) {
+    int index = than.number() - 1;
+    int within = (index + random.nextInt(1, fleet.replicas())) % fleet.replicas();
+    return Target.replica(index / fleet.replicas() * fleet.replicas() + within + 1);
   }
 
   private Fault badService(long at, long lasts) {

@@ -15,6 +15,7 @@ public record Fleet(int agents, int servers, int brokers, int replicas) {
           case AGENT -> agents;
           case SERVER -> servers + 1;
           case BROKER -> brokers;
+          case REPLICA -> brokers * replicas;
           default -> Integer.MAX_VALUE;
         };
     return target.number() <= most;

@@ -23,6 +23,8 @@ public record Target(Role role, int number) implements Comparable<Target> {
     AGENT,
     SERVER,
     BROKER,
+    /** One replica; the replicas of all brokers have one sequence of numbers. */
+    REPLICA,
     NAME_SERVER,
     CONTROLLERS
   }
@@ -37,6 +39,10 @@ public record Target(Role role, int number) implements Comparable<Target> {
 
   public static Target broker(int number) {
     return new Target(Role.BROKER, number);
+  }
+
+  public static Target replica(int number) {
+    return new Target(Role.REPLICA, number);
   }
 
   /** Reads the text form. */
@@ -57,7 +63,7 @@ public record Target(Role role, int number) implements Comparable<Target> {
       // Refused below.
     }
     throw new IllegalArgumentException(
-        text + ": must be such as agent-1, server-2, broker-1 or name-server");
+        text + ": must be such as agent-1, server-2, broker-1, replica-3 or name-server");
   }
 
   @Override

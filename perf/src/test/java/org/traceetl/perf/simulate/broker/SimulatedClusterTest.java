@@ -486,6 +486,31 @@ class SimulatedClusterTest {
   }
 
   @Test
+  void onlyTheReplicaThatIsCutFromTheControllersIsReplaced() throws Exception {
+    install(3);
+    cases.run(() -> {
+      JournalLog log = log(process("server-1"));
+      log.append(bytes("a"));
+      final String first = cluster.addresses(BROKER).getFirst();
+      cluster.cut("replica-2", "controllers");
+      seconds(30);
+      assertThat(cluster.addresses(BROKER).getFirst()).isEqualTo(first);
+
+      cluster.cut("replica-1", "controllers");
+      cluster.cut("replica-1", "replica-2");
+      seconds(30);
+      assertThat(cluster.addresses(BROKER).getFirst()).endsWith(".3:10911");
+      assertThatThrownBy(() -> log.append(bytes("x"))).isInstanceOf(IOException.class);
+
+      cluster.heal();
+      seconds(30);
+      append(log, "b");
+      assertThat(bodies(log)).startsWith("a").endsWith("b");
+      assertThat(cluster.confirmedLosses()).isZero();
+    });
+  }
+
+  @Test
   void aMasterAloneRefusesUntilAReplicaIsBack() throws Exception {
     install(3);
     cases.run(() -> {
