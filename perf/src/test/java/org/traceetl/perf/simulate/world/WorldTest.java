@@ -178,8 +178,16 @@ final class WorldTest {
 
   @Test
   void waitForRealTimeEndsTheRun() {
-    // Long enough for the thread to leave its turn first.
-    Thread waiting = world.spawn("waits", () -> LockSupport.parkNanos(SECOND / 10));
+    // A wait that ends before the thread has left its turn resumes within it; the next one does
+    // not.
+    Thread waiting =
+        world.spawn(
+            "waits",
+            () -> {
+              for (int i = 0; i < 100; i++) {
+                LockSupport.parkNanos(SECOND / 10);
+              }
+            });
 
     assertThatThrownBy(
             () -> {
