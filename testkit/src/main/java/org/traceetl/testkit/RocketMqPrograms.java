@@ -283,11 +283,23 @@ public final class RocketMqPrograms implements AutoCloseable {
 
   /** Returns whether a controller reports a master with which all replicas are in sync. */
   public boolean isInSync() throws InterruptedException {
-    return replicas.isEmpty()
-        || replicaSet
-            .state()
-            .filter(state -> state.getInSyncReplicas().size() == replicas.size())
-            .isPresent();
+    return replicas.isEmpty() || inSync() == replicas.size();
+  }
+
+  /**
+   * Returns the number of replicas that a controller reports as in sync, including the master; 0 if
+   * it reports no master that runs.
+   */
+  public int inSync() throws InterruptedException {
+    return replicaSet
+        .state()
+        .filter(state ->
+            replicas.stream()
+                .anyMatch(replica ->
+                    replica.address().equals(state.getMasterAddress())
+                        && replica.program.isRunning()))
+        .map(state -> state.getInSyncReplicas().size())
+        .orElse(0);
   }
 
   /** Cuts the master off from the other replicas and the controllers, but not from clients. */

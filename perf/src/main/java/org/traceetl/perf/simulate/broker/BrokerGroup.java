@@ -26,6 +26,15 @@ final class BrokerGroup implements Durable {
   /** MessageStoreConfig.haMaxTimeSlaveNotCatchup. */
   private static final long MOST_LAG_NANOS = TimeUnit.SECONDS.toNanos(15);
 
+  /**
+   * MessageStoreConfig.haHousekeepingInterval, after which a silent connection is closed. Until
+   * then AutoSwitchHAConnection takes a replica that got all data for one that has it.
+   */
+  private static final long HOUSEKEEPING_NANOS = TimeUnit.SECONDS.toNanos(20);
+
+  /** AutoSwitchHAClient looks for its master this often; until then a new master is alone. */
+  private static final long MOST_CONNECT_NANOS = TimeUnit.SECONDS.toNanos(5);
+
   /** ReplicasManager.handleSlaveSynchronize calls SlaveSynchronize.syncAll after this time. */
   private static final long OFFSET_COPY_NANOS = TimeUnit.SECONDS.toNanos(10);
 
@@ -55,6 +64,15 @@ final class BrokerGroup implements Durable {
 
   /** By number: the master that a replica copies; null if it must follow again. */
   private final Replica[] followed;
+
+  /** By number: when the connection to the followed master opens. */
+  private final long[] connectNanos;
+
+  /**
+   * By number: whether the replica is registered with the name server since its start. It registers
+   * when the controllers name a master: ReplicasManager.startBasicService.
+   */
+  private final boolean[] registered;
 
   /** By number: whether a copy is under way to the replicas of this master. */
   private final boolean[] copying;
@@ -95,6 +113,8 @@ final class BrokerGroup implements Durable {
     conditions = new Conditions(world.random());
     int count = options.replicas();
     followed = new Replica[count];
+    connectNanos = new long[count];
+    registered = new boolean[count];
     copying = new boolean[count];
     caughtUpNanos = new long[count];
     lagNanos = new long[count];
@@ -113,11 +133,13 @@ final class BrokerGroup implements Durable {
     for (Replica replica : replicas) {
       if (replica != master) {
         follow(replica);
+        connectNanos[replica.number] = 0;
         replica.copyFrom(master, Long.MAX_VALUE);
         replica.offsets.copyFrom(master.offsets);
         master.inSync(replica, true);
       }
     }
+    Arrays.fill(registered, true);
   }
 
   /** Writes what the last master has: the controllers elect one that has all confirmed messages. */
@@ -249,7 +271,10 @@ final class BrokerGroup implements Durable {
       if (replica == master || !replica.isUp()) {
         continue;
       }
-      if (followed[replica.number] != master && wire.isOpen(replica.address, CONTROLLERS)) {
+      boolean known = master.isMaster() || isSilent(master);
+      if (known
+          && followed[replica.number] != master
+          && wire.isOpen(replica.address, CONTROLLERS)) {
         follow(replica);
       }
     }
@@ -266,14 +291,18 @@ final class BrokerGroup implements Durable {
         continue;
       }
       boolean connected = followed[replica.number] == master && connected(replica, master);
-      if (connected && master.hasCaughtUp(replica)) {
-        caughtUpNanos[replica.number] = now;
+      if (connected) {
+        caughtUpNanos[replica.number] =
+            Math.max(caughtUpNanos[replica.number], master.caughtUpNanos(replica));
+      }
+      boolean recent =
+          now - caughtUpNanos[replica.number] <= (connected ? MOST_LAG_NANOS : HOUSEKEEPING_NANOS);
+      if (connected && recent && master.hasCaughtUp(replica)) {
         if (!master.hasInSync(replica)) {
           master.inSync(replica, true); // AutoSwitchHAService.maybeExpandInSyncStateSet
         }
       } else if (master.hasInSync(replica)
-          && (!replica.isUp() && silentNanos[replica.number] == 0
-              || now - caughtUpNanos[replica.number] > MOST_LAG_NANOS)) {
+          && (!replica.isUp() && silentNanos[replica.number] == 0 || !recent)) {
         // maybeShrinkSyncStateSet; removeConnection if the replica's process ended. If it was the
         // last one, the master alone confirms what waits: GroupTransferService.doWaitTransfer.
         master.inSync(replica, false);
@@ -282,12 +311,16 @@ final class BrokerGroup implements Durable {
   }
 
   private boolean connected(Replica replica, Replica to) {
-    return replica.isUp() && wire.isOpen(replica.address, to.address);
+    return replica.isUp()
+        && connectNanos[replica.number] <= world.nanos()
+        && wire.isOpen(replica.address, to.address);
   }
 
   private void follow(Replica replica) {
     followed[replica.number] = master;
+    registered[replica.number] = true;
     caughtUpNanos[replica.number] = world.nanos();
+    connectNanos[replica.number] = world.nanos() + world.random().nextLong(MOST_CONNECT_NANOS);
     replica.follow(master);
   }
 
@@ -338,6 +371,7 @@ final class BrokerGroup implements Durable {
     Replica elected = candidates.get(world.random().nextInt(candidates.size()));
     world.timeline().note(name, "master is now " + elected.address);
     followed[elected.number] = null;
+    registered[elected.number] = true;
     master = elected;
     masterHeardNanos = world.nanos();
     elected.lead();
@@ -394,6 +428,7 @@ final class BrokerGroup implements Durable {
       return;
     }
     silentNanos[replica.number] = 0;
+    registered[replica.number] = replica == master;
     replica.start();
     if (replica == master) {
       // Not replaced meanwhile. With controllers: the only one that was in sync.
@@ -461,7 +496,7 @@ final class BrokerGroup implements Durable {
     for (Replica replica : replicas) {
       long silent = silentNanos[replica.number];
       boolean known = replica.isUp() || silent != 0 && world.nanos() - silent < SILENT_NANOS;
-      if (known && wire.isOpen(replica.address, NameServer.NODE)) {
+      if (known && registered[replica.number] && wire.isOpen(replica.address, NameServer.NODE)) {
         addresses.put(replica == master ? NameServer.MASTER : replica.number + 1L, replica.address);
       }
     }

@@ -102,6 +102,12 @@ final class MessageStore implements Durable {
     return log.get(place);
   }
 
+  /** Returns when the message at a place, or the oldest one after it, was stored; now if none. */
+  long storedNanos(long place) {
+    long oldest = Math.max(place, log.min());
+    return oldest >= end() ? world.nanos() : log.get(oldest).storeNanos();
+  }
+
   /** Stores a message of this broker at the end of a queue. */
   Message store(
       LogQueue queue,

@@ -36,7 +36,10 @@ public enum Misbehaviour {
    * after slaveTimeout.
    */
   FLUSH_SLAVE_TIMEOUT,
-  /** A send is stored; the answer is SLAVE_NOT_AVAILABLE. Read: brokers before 5.0. */
+  /**
+   * A send is stored; the answer is SLAVE_NOT_AVAILABLE. Read: brokers before 5.0. The store of
+   * RocketMQ 5.5 never returns it.
+   */
   SLAVE_NOT_AVAILABLE,
   /**
    * A pull has no answer until the client's timeout, although there are messages. Read:

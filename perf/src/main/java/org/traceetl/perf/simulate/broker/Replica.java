@@ -271,6 +271,11 @@ final class Replica {
     return copied[other.number] >= store.confirmed();
   }
 
+  /** Returns until when the other has all that was stored here: a true time, now if it has all. */
+  long caughtUpNanos(Replica other) {
+    return store.storedNanos(copied[other.number]);
+  }
+
   /** Sets whether a replica must have a message before it is confirmed. */
   void inSync(Replica other, boolean now) {
     inSync[other.number] = now;

@@ -138,6 +138,11 @@ public final class SimulatedCluster implements Durable {
     }
   }
 
+  /** Returns a broker with its replicas. */
+  BrokerGroup group(String broker) {
+    return groups.stream().filter(group -> group.name().equals(broker)).findFirst().orElseThrow();
+  }
+
   /** Kills a broker's master: what it stored stays, its members and newest offsets are lost. */
   public void crash(String broker) {
     at(broker, group -> group.crash(group.master(), false));

@@ -5,76 +5,30 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
-import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 import java.util.function.LongPredicate;
 import org.apache.rocketmq.client.exception.MQClientException;
 import org.apache.rocketmq.common.message.MessageConst;
 import org.apache.rocketmq.common.message.MessageExt;
-import org.apache.rocketmq.common.message.MessageQueue;
 import org.junit.jupiter.api.Test;
 import org.traceetl.agent.publish.DecisionsWatch.Newest;
 import org.traceetl.agent.publish.DecisionsWatch.Place;
 import org.traceetl.agent.publish.Transport;
 import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.spool.SpooledBatches;
-import org.traceetl.common.Clocks;
-import org.traceetl.server.assembly.Brokers;
-import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.consume.broker.BrokerOffsets;
-import org.traceetl.server.consume.broker.SpanConsumer;
 import org.traceetl.server.journal.BrokerLogs;
 import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.journal.JournalLog.Entry;
 import org.traceetl.server.journal.NoAnswerException;
-import org.traceetl.server.rocketmq.Endpoint;
 import org.traceetl.server.window.QueueId;
 
 /** What agents and servers rely on, of real brokers and of simulated ones. */
-abstract class BrokerConformance {
+abstract class BrokerConformance extends BrokerCases {
   static final int QUEUES = 4;
   private static final String GROUP = "sink";
-  private static final Duration TIMEOUT = Duration.ofSeconds(5);
-  private static final Endpoint HERE = new Endpoint(false, "10.1.2.3", 4_318);
-
-  /** A case. */
-  @FunctionalInterface
-  interface Case {
-    void run() throws Exception;
-  }
-
-  /** Something that will be true. */
-  @FunctionalInterface
-  interface Condition {
-    boolean holds() throws Exception;
-  }
-
-  /** Runs a case on a thread that may wait for brokers. */
-  abstract void run(Case body) throws Exception;
-
-  /** Lets a moment pass, of this many milliseconds at least. */
-  abstract void pause(long millis) throws InterruptedException;
-
-  abstract long unixMillis();
-
-  abstract Clocks clocks();
-
-  abstract Brokers brokers();
-
-  abstract Transport transport() throws IOException;
-
-  /** Returns the name of the only broker. */
-  abstract String broker();
-
-  /** Returns the configuration with the test's own topic of spans and consumer group. */
-  abstract RocketMqConfig config();
-
-  abstract String journalTopic();
-
-  abstract String decisionsTopic();
 
   abstract void stopBroker();
 
@@ -82,32 +36,6 @@ abstract class BrokerConformance {
 
   /** Loses a queue's messages of the spans' topic from an offset. */
   abstract void loseFrom(int queue, long offset);
-
-  private void await(Condition condition) throws Exception {
-    long startMillis = unixMillis();
-    while (!condition.holds()) {
-      assertThat(unixMillis() - startMillis).as("milliseconds").isLessThan(120_000);
-      pause(10);
-    }
-  }
-
-  private QueueId id(int queue) {
-    return new QueueId(broker(), queue);
-  }
-
-  private MessageQueue queue(int queue) {
-    return new MessageQueue(config().topic(), broker(), queue);
-  }
-
-  private static byte[] bytes(String text) {
-    return text.getBytes(UTF_8);
-  }
-
-  private BrokerLogs logs() throws Exception {
-    BrokerLogs logs = brokers().logs(config(), journalTopic(), TIMEOUT, clocks());
-    logs.start();
-    return logs;
-  }
 
   private void onLog(LogCase body) throws Exception {
     run(() -> {
@@ -121,10 +49,6 @@ abstract class BrokerConformance {
   @FunctionalInterface
   private interface LogCase {
     void run(JournalLog log) throws Exception;
-  }
-
-  private void awaitEnd(JournalLog log, long end) throws Exception {
-    await(() -> log.end() == end);
   }
 
   // Logs
@@ -279,38 +203,6 @@ abstract class BrokerConformance {
   }
 
   // Consumers
-
-  /** A consumer, and the queues that it was given last. */
-  private final class Member implements AutoCloseable {
-    private final SpanConsumer consumer;
-    private volatile Set<MessageQueue> given = Set.of();
-
-    Member(int worker) throws Exception {
-      consumer =
-          brokers()
-              .consumers(config(), clocks())
-              .connect(worker, HERE, 32, queues -> given = queues);
-    }
-
-    void awaitQueues(int count) throws Exception {
-      await(() -> given.size() == count);
-    }
-
-    /** Polls until this many messages have come. */
-    List<MessageExt> take(int count) throws Exception {
-      List<MessageExt> messages = new ArrayList<>();
-      await(() -> {
-        messages.addAll(consumer.poll(100));
-        return messages.size() >= count;
-      });
-      return messages;
-    }
-
-    @Override
-    public void close() {
-      consumer.close();
-    }
-  }
 
   private void onConsumer(ConsumerCase body) throws Exception {
     run(() -> {
@@ -595,26 +487,6 @@ abstract class BrokerConformance {
   }
 
   // Transports
-
-  /** Records outcomes. */
-  private static final class Outcomes implements Transport.Answer {
-    private final List<String> all = Collections.synchronizedList(new ArrayList<>());
-
-    @Override
-    public void confirmed() {
-      all.add("confirmed");
-    }
-
-    @Override
-    public void failed(Transport.Failure failure, String detail) {
-      all.add(failure.name());
-    }
-
-    @Override
-    public void refused(String detail) {
-      all.add("refused");
-    }
-  }
 
   /** A case of a transport that knows its broker. */
   @FunctionalInterface

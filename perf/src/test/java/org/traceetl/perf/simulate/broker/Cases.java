@@ -30,7 +30,7 @@ final class Cases {
   }
 
   /** Runs a case on a simulated thread, and throws its failure. */
-  void run(BrokerConformance.Case body) throws Exception {
+  void run(BrokerCases.Case body) throws Exception {
     AtomicBoolean ended = new AtomicBoolean();
     AtomicReference<Throwable> failure = new AtomicReference<>();
     world.spawn(

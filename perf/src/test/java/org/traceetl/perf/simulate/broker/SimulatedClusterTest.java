@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -525,6 +526,45 @@ class SimulatedClusterTest {
       seconds(5);
 
       assertThat(log.append(bytes("b"))).isZero();
+    });
+  }
+
+  @Test
+  void aNewMasterRefusesUntilAReplicaHasConnected() throws Exception {
+    install(3);
+    cases.run(() -> {
+      JournalLog log = log(process("server-1"));
+      log.append(bytes("a"));
+      cluster.crash(BROKER);
+      Set<String> failures = new LinkedHashSet<>();
+      while (true) {
+        try {
+          log.append(bytes("b"));
+          break;
+        } catch (IOException e) {
+          failures.add(e.getClass().getSimpleName());
+          cases.world().sleep(SECOND / 10);
+        }
+      }
+
+      assertThat(failures).containsExactly("NoAnswerException", "IOException");
+    });
+  }
+
+  @Test
+  void aReplicaThatLagsLeavesTheSetAndReturns() throws Exception {
+    install(3);
+    cases.run(() -> {
+      JournalLog log = log(process("server-1"));
+      Replica master = cluster.group(BROKER).master();
+      cluster.lag(BROKER, 1, 3_600 * SECOND);
+
+      append(log, "a");
+      assertThat(master.inSyncReplicas()).isEqualTo(2);
+      cluster.lag(BROKER, 1, 0);
+      seconds(5);
+
+      assertThat(master.inSyncReplicas()).isEqualTo(3);
     });
   }
 
