@@ -89,7 +89,7 @@ public final class Run {
     try {
       while (!scenario.ended()
           && failures.isEmpty()
-          && !installation.hasLostConfirmed()
+          && installation.excludedLoss().isEmpty()
           && world.nanos() < endNanos) {
         watchdog.progress(System.nanoTime(), plan.seed(), world.nanos());
         world.run(world.nanos() + SLICE_NANOS);
@@ -105,16 +105,16 @@ public final class Run {
                   scenario.longestQuietNanos() / 1e9));
         }
       }
-      if (installation.hasLostConfirmed()) {
-        progress.accept("The run ends because brokers lost confirmed messages");
-      }
+      installation.excludedLoss().ifPresent(loss -> progress.accept("The run ends: " + loss));
     } catch (ProgramFailure e) {
       failures.add(e.getMessage() + (e.getCause() == null ? "" : ": " + text(e.getCause())));
     } catch (RuntimeException | Error e) {
       failures.add("the simulation cannot continue: " + text(e));
     }
-    if (installation.hasLostConfirmed() && recording != null) {
-      failures.add("brokers lost confirmed messages, so no state is written");
+    if (recording != null) {
+      installation
+          .excludedLoss()
+          .ifPresent(loss -> failures.add(loss + ", so no state is written"));
     }
     if (recording != null && failures.isEmpty()) {
       installation.giveUpRequests();

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -160,16 +161,20 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   }
 
   /**
-   * Returns whether brokers lost confirmed messages, after which nothing is known of what pages
-   * show. Replicas without SYNC_FLUSH do so after several faults, such as the loss of power of a
-   * master that no other replica follows yet.
+   * Returns what brokers lost that docs/reliability.md excludes, after which nothing is known of
+   * what pages show. Replicas without SYNC_FLUSH lose confirmed messages after several faults, such
+   * as the loss of power of a master that no other replica follows yet.
    */
-  boolean hasLostConfirmed() {
-    boolean lost = cluster.confirmedLosses() > 0;
-    if (lost && brokers.syncFlush()) {
-      failures.accept("brokers with SYNC_FLUSH lost confirmed messages");
+  Optional<String> excludedLoss() {
+    if (cluster.confirmedLosses() > 0) {
+      if (brokers.syncFlush()) {
+        failures.accept("brokers with SYNC_FLUSH lost confirmed messages");
+      }
+      return Optional.of("brokers lost confirmed messages");
     }
-    return lost;
+    return cluster.unnoticedLosses() > 0
+        ? Optional.of("a broker lost messages that were read, and led again unnoticed")
+        : Optional.empty();
   }
 
   private void sent(SentSpan span, boolean certain) {

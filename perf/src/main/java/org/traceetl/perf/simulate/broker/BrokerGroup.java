@@ -92,6 +92,7 @@ final class BrokerGroup implements Durable {
   private Message answered;
 
   private int confirmedLosses;
+  private int unnoticedLosses;
   private long masterHeardNanos;
   private boolean readOnly;
   private boolean electing;
@@ -376,6 +377,9 @@ final class BrokerGroup implements Durable {
     masterHeardNanos = world.nanos();
     elected.lead();
     countLoss();
+    if (elected.leadsAgainUnnoticed()) {
+      unnoticedLosses++;
+    }
     for (Replica replica : replicas) {
       // The superseded master learns it later: ReplicasManager asks the controllers.
       if (replica != elected && replica.isUp() && !replica.isMaster()) {
@@ -406,6 +410,11 @@ final class BrokerGroup implements Durable {
   /** Returns how often confirmed messages were lost. */
   int confirmedLosses() {
     return confirmedLosses;
+  }
+
+  /** Returns how often a master led again before consumers could notice what it had lost. */
+  int unnoticedLosses() {
+    return unnoticedLosses;
   }
 
   // Faults
@@ -440,8 +449,8 @@ final class BrokerGroup implements Durable {
   }
 
   /**
-   * Replaces the master by another in-sync replica. Copies stall first for up to two seconds, so
-   * that messages wait unconfirmed; a part of these is lost.
+   * Replaces the master by another in-sync replica, unless that led just before. Copies stall first
+   * for up to two seconds, so that messages wait unconfirmed; a part of these is lost.
    *
    * @param most unconfirmed messages of each queue that are lost
    */
@@ -450,7 +459,11 @@ final class BrokerGroup implements Durable {
       return;
     }
     List<Replica> others = new ArrayList<>(replicas);
-    others.removeIf(replica -> replica == master || !replica.isUp() || !master.hasInSync(replica));
+    others.removeIf(replica ->
+        replica == master
+            || !replica.isUp()
+            || !master.hasInSync(replica)
+            || replica.leadsAgainUnnoticed());
     if (others.isEmpty()) {
       return;
     }
