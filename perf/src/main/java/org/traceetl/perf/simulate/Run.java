@@ -89,7 +89,7 @@ public final class Run {
     try {
       while (!scenario.ended()
           && failures.isEmpty()
-          && installation.excludedLoss().isEmpty()
+          && !installation.hasLostConfirmed()
           && world.nanos() < endNanos) {
         watchdog.progress(System.nanoTime(), plan.seed(), world.nanos());
         world.run(world.nanos() + SLICE_NANOS);
@@ -105,16 +105,16 @@ public final class Run {
                   scenario.longestQuietNanos() / 1e9));
         }
       }
-      installation.excludedLoss().ifPresent(loss -> progress.accept("The run ends: " + loss));
+      if (installation.hasLostConfirmed()) {
+        progress.accept("The run ends because brokers lost confirmed messages");
+      }
     } catch (ProgramFailure e) {
       failures.add(e.getMessage() + (e.getCause() == null ? "" : ": " + text(e.getCause())));
     } catch (RuntimeException | Error e) {
       failures.add("the simulation cannot continue: " + text(e));
     }
-    if (recording != null) {
-      installation
-          .excludedLoss()
-          .ifPresent(loss -> failures.add(loss + ", so no state is written"));
+    if (installation.hasLostConfirmed() && recording != null) {
+      failures.add("brokers lost confirmed messages, so no state is written");
     }
     if (recording != null && failures.isEmpty()) {
       installation.giveUpRequests();

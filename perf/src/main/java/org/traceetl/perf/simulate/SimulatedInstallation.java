@@ -7,7 +7,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -86,6 +85,10 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   private final List<Sender> senders = new ArrayList<>();
 
   private final List<Acceptance> acceptances = new ArrayList<>();
+
+  /** By run of an agent: batches on its first page. */
+  private final Map<String, Double> recoveredBatches = new TreeMap<>();
+
   private final Scraper scraper;
   private final Truth truth = new Truth(ServerSettings.BOUNDS_MILLIS);
   private final SentDocuments documents = new SentDocuments();
@@ -152,29 +155,30 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
     sight = new Sight(Naming.OTEL, failures);
   }
 
-  /** Returns a configuration that docs/install.md recommends: brokers keep what they confirmed. */
+  /**
+   * Returns a configuration that docs/install.md recommends: brokers keep what they confirmed. A
+   * replicated one shows confirmed messages only, as RocketMQ does since 5.3.1 (issue 8239): what
+   * others lose in two failovers within seconds may stay unnoticed, see docs/reliability.md.
+   */
   private static ClusterOptions brokers(Plan plan) {
     boolean replicated = plan.fleet().replicas() > 1;
     return ClusterOptions.of(plan.fleet().brokers(), plan.fleet().replicas(), plan.queues())
-        .with(!replicated || (plan.seed() >> 2 & 1) == 1, (plan.seed() >> 1 & 1) == 1)
+        .with(
+            !replicated || (plan.seed() >> 2 & 1) == 1, !replicated && (plan.seed() >> 1 & 1) == 1)
         .keeping(RETENTION);
   }
 
   /**
-   * Returns what brokers lost that docs/reliability.md excludes, after which nothing is known of
-   * what pages show. Replicas without SYNC_FLUSH lose confirmed messages after several faults, such
-   * as the loss of power of a master that no other replica follows yet.
+   * Returns whether brokers lost confirmed messages, after which nothing is known of what pages
+   * show. Replicas without SYNC_FLUSH do so after several faults, such as the loss of power of a
+   * master that no other replica follows yet.
    */
-  Optional<String> excludedLoss() {
-    if (cluster.confirmedLosses() > 0) {
-      if (brokers.syncFlush()) {
-        failures.accept("brokers with SYNC_FLUSH lost confirmed messages");
-      }
-      return Optional.of("brokers lost confirmed messages");
+  boolean hasLostConfirmed() {
+    boolean lost = cluster.confirmedLosses() > 0;
+    if (lost && brokers.syncFlush()) {
+      failures.accept("brokers with SYNC_FLUSH lost confirmed messages");
     }
-    return cluster.unnoticedLosses() > 0
-        ? Optional.of("a broker lost messages that were read, and led again unnoticed")
-        : Optional.empty();
+    return lost;
   }
 
   private void sent(SentSpan span, boolean certain) {
@@ -213,7 +217,9 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   private void checkPage(Process process, int number) {
     SimulatedAgent agent = agents.get(number);
     List<PageSample> page = PageSample.of(agent.page());
-    AgentBooks.checkBounds(process.name(), page, failures);
+    double recovered =
+        recoveredBatches.computeIfAbsent(process.name(), name -> AgentBooks.batches(page));
+    AgentBooks.checkBounds(process.name(), page, recovered, failures);
     acceptances
         .get(number)
         .read(

@@ -16,10 +16,7 @@ import org.traceetl.agent.config.WatchedFile;
 
 /** Configurations of simulated agents. */
 public final class AgentSettings {
-  /**
-   * Small, so that a segment ends after 128 batches, or after 64. A start may find more than a
-   * smaller limit allows: batches that were settled just before a crash are unsettled again.
-   */
+  /** Small, so that a segment ends after 128 batches, or after 64. */
   private static final int[] SPOOL_BATCHES = {2048, 2048, 1024};
 
   /**

@@ -92,7 +92,6 @@ final class BrokerGroup implements Durable {
   private Message answered;
 
   private int confirmedLosses;
-  private int unnoticedLosses;
   private long masterHeardNanos;
   private boolean readOnly;
   private boolean electing;
@@ -377,9 +376,6 @@ final class BrokerGroup implements Durable {
     masterHeardNanos = world.nanos();
     elected.lead();
     countLoss();
-    if (elected.leadsAgainUnnoticed()) {
-      unnoticedLosses++;
-    }
     for (Replica replica : replicas) {
       // The superseded master learns it later: ReplicasManager asks the controllers.
       if (replica != elected && replica.isUp() && !replica.isMaster()) {
@@ -410,11 +406,6 @@ final class BrokerGroup implements Durable {
   /** Returns how often confirmed messages were lost. */
   int confirmedLosses() {
     return confirmedLosses;
-  }
-
-  /** Returns how often a master led again before consumers could notice what it had lost. */
-  int unnoticedLosses() {
-    return unnoticedLosses;
   }
 
   // Faults
@@ -449,8 +440,8 @@ final class BrokerGroup implements Durable {
   }
 
   /**
-   * Replaces the master by another in-sync replica, unless that led just before. Copies stall first
-   * for up to two seconds, so that messages wait unconfirmed; a part of these is lost.
+   * Replaces the master by another in-sync replica. Copies stall first for up to two seconds, so
+   * that messages wait unconfirmed; a part of these is lost.
    *
    * @param most unconfirmed messages of each queue that are lost
    */
@@ -459,11 +450,7 @@ final class BrokerGroup implements Durable {
       return;
     }
     List<Replica> others = new ArrayList<>(replicas);
-    others.removeIf(replica ->
-        replica == master
-            || !replica.isUp()
-            || !master.hasInSync(replica)
-            || replica.leadsAgainUnnoticed());
+    others.removeIf(replica -> replica == master || !replica.isUp() || !master.hasInSync(replica));
     if (others.isEmpty()) {
       return;
     }

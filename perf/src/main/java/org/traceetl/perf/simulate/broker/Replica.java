@@ -32,9 +32,6 @@ final class Replica {
   /** With ASYNC_FLUSH: MessageStoreConfig.flushCommitLogThoroughInterval. */
   private static final long MOST_UNFLUSHED_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-  /** Consumers ask the name server every 5 s, and a pull is held for at most 20 s. */
-  private static final long MOST_UNNOTICED_NANOS = TimeUnit.SECONDS.toNanos(30);
-
   /** Where a message is stored, and whether the broker confirms it. */
   record Appended(SendStatus status, long offset) {}
 
@@ -58,10 +55,6 @@ final class Replica {
   private boolean up = true;
   private boolean master;
   private long startedAt;
-
-  /** When it last cut off messages that consumers could read. */
-  private long cutAt;
-
   private boolean diskFull;
   private long clockErrorMillis;
 
@@ -355,24 +348,12 @@ final class Replica {
     settle();
   }
 
-  /**
-   * Returns whether consumers may not notice if it becomes the master: it was the master before and
-   * lost messages that were read, but connections lasted, and it was away for a short time only.
-   */
-  boolean leadsAgainUnnoticed() {
-    return cutAt > startedAt && world.nanos() - cutAt < MOST_UNNOTICED_NANOS;
-  }
-
   /** Follows a master, and cuts off what it does not have. */
   void follow(Replica leader) {
     master = false;
     expireSends(Long.MAX_VALUE);
     endFlush();
-    int losses = store.readLosses();
     store.cutToCommon(leader.store);
-    if (store.readLosses() > losses) {
-      cutAt = world.nanos();
-    }
     copied[number] = store.end();
   }
 

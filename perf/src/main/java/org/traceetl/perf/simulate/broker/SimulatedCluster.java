@@ -187,11 +187,6 @@ public final class SimulatedCluster implements Durable {
     return groups.stream().mapToInt(BrokerGroup::confirmedLosses).sum();
   }
 
-  /** Returns how often a master led again before consumers could notice what it had lost. */
-  public int unnoticedLosses() {
-    return groups.stream().mapToInt(BrokerGroup::unnoticedLosses).sum();
-  }
-
   /** Lets a broker lose a queue's messages from an offset, as a machine restored from a copy. */
   void loseFrom(String broker, String topic, int queue, long offset) {
     at(broker, group -> group.master().loseFrom(topics.queue(topic, queue), offset));

@@ -477,6 +477,11 @@ final class SimulatedConsumer implements SpanConsumer {
   }
 
   @Override
+  public Set<MessageQueue> lost() {
+    return allocation.lost();
+  }
+
+  @Override
   public void close() {
     if (client.isClosed()) {
       return;

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.traceetl.testkit.PageSample;
 
 final class AgentBooksTest {
@@ -29,6 +31,22 @@ final class AgentBooksTest {
             "spool_bytes of agent-1 is 11, above 10", "spool_bytes of agent-1 is NaN, above 10");
   }
 
+  @ParameterizedTest
+  @CsvSource({"0, 0", "11, 1", "12, 0"})
+  void batchesAboveLimitAndRecoveredOnesAreFound(double recovered, int found) {
+    List<PageSample> page =
+        PageSample.of(
+            """
+            trace_etl_agent_spool_batches %d
+            trace_etl_agent_spool_limit_batches 10
+            """
+                .formatted(recovered == 0 ? 10 : 12));
+
+    AgentBooks.checkBounds("agent-1", page, recovered, failures::add);
+
+    assertThat(failures).hasSize(found);
+  }
+
   @Test
   void spansThatDisappearAreFound() {
     AgentBooks.checkBalance(
@@ -47,6 +65,6 @@ final class AgentBooksTest {
   }
 
   private void checkBounds(String bytes) {
-    AgentBooks.checkBounds("agent-1", PageSample.of(BOUNDED.formatted(bytes)), failures::add);
+    AgentBooks.checkBounds("agent-1", PageSample.of(BOUNDED.formatted(bytes)), 0, failures::add);
   }
 }

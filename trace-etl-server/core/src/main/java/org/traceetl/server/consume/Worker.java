@@ -229,6 +229,7 @@ final class Worker implements SteppedTask {
   private long step() {
     try {
       applyAssignments();
+      giveUpLost();
       takeOver();
       rewind();
       List<MessageExt> messages = consumer.poll(POLL_MILLIS);
@@ -281,6 +282,21 @@ final class Worker implements SteppedTask {
       }
       for (MessageQueue queue : mine) {
         assigned.computeIfAbsent(queue, absent -> new AssignedQueue(absent, clocks.nanos()));
+      }
+    }
+  }
+
+  /** Gives up queues that other consumers wait for. */
+  private void giveUpLost() {
+    for (MessageQueue queue : consumer.lost()) {
+      if (assigned.containsKey(queue)) {
+        log.warn(
+            "Queue {} belongs to another consumer, but RocketMQ's client did not take it away from"
+                + " worker {}, which gives it up",
+            assigned.get(queue).id,
+            number);
+        giveUp(queue);
+        assigned.remove(queue);
       }
     }
   }

@@ -19,6 +19,7 @@ public final class ObservedAllocation implements AllocateMessageQueueStrategy {
   private Set<MessageQueue> handedOver = Set.of();
   private volatile Set<MessageQueue> queues;
   private volatile Set<MessageQueue> withheld = Set.of();
+  private volatile Set<MessageQueue> lost = Set.of();
   private volatile long rebalances;
 
   @Override
@@ -29,10 +30,15 @@ public final class ObservedAllocation implements AllocateMessageQueueStrategy {
     List<MessageQueue> share = strategy.allocate(group, consumer, all, consumers);
     // If a broker does not know this consumer yet, its result is meaningless.
     if (consumers.contains(consumer)) {
-      Set<MessageQueue> again = new HashSet<>(queues == null ? Set.of() : queues);
+      Set<MessageQueue> before = queues == null ? Set.of() : queues;
+      Set<MessageQueue> again = new HashSet<>(before);
       again.retainAll(share);
       again.removeAll(handedOver);
       withheld = again;
+      Set<MessageQueue> gone = new HashSet<>(handedOver);
+      gone.removeAll(before);
+      gone.removeAll(share);
+      lost = gone;
       queues = Set.copyOf(share);
     }
     return share;
@@ -47,6 +53,7 @@ public final class ObservedAllocation implements AllocateMessageQueueStrategy {
   public synchronized void handedOver(Set<MessageQueue> mine) {
     handedOver = mine;
     withheld = Set.of();
+    lost = Set.of();
     if (queues != null) {
       // If the topic is gone, RocketMQ does not call the strategy.
       queues = mine;
@@ -69,5 +76,14 @@ public final class ObservedAllocation implements AllocateMessageQueueStrategy {
    */
   public boolean isWithheld(MessageQueue queue) {
     return withheld.contains(queue);
+  }
+
+  /**
+   * Returns the queues that two consecutive rebalances gave to others, but RocketMQ did not take
+   * away: it hands over a queue whose offset it cannot read together with others, and then does not
+   * compare it (RebalanceImpl.updateProcessQueueTableInRebalance of 5.5.0).
+   */
+  public Set<MessageQueue> lost() {
+    return lost;
   }
 }

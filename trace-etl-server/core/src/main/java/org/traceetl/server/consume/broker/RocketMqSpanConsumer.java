@@ -190,6 +190,11 @@ public final class RocketMqSpanConsumer implements SpanConsumer {
   }
 
   @Override
+  public Set<MessageQueue> lost() {
+    return allocation.lost();
+  }
+
+  @Override
   public void rebalance() {
     client.doRebalance();
   }

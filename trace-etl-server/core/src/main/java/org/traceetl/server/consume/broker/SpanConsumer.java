@@ -66,6 +66,9 @@ public interface SpanConsumer extends AutoCloseable {
   /** Returns whether rebalances gave this consumer the queue, but RocketMQ did not assign it. */
   boolean isWithheld(MessageQueue queue);
 
+  /** Returns the queues that rebalances gave to others, but RocketMQ did not take away. */
+  Set<MessageQueue> lost();
+
   /** Rebalances on this thread. Call it only while RocketMQ's own thread does not rebalance. */
   void rebalance();
 

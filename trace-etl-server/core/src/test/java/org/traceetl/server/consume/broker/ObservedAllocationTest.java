@@ -52,6 +52,22 @@ class ObservedAllocationTest {
   }
 
   @Test
+  void aQueueIsLostWhenTheNextRebalanceFindsItNotTakenAway() {
+    rebalance("b");
+    allocation.handedOver(Set.of(FIRST, SECOND));
+    rebalance("a", "b");
+    assertThat(allocation.lost()).isEmpty();
+    rebalance("a", "b");
+    assertThat(allocation.lost()).containsExactly(FIRST);
+    rebalance("b");
+    assertThat(allocation.lost()).isEmpty();
+    rebalance("a", "b");
+    rebalance("a", "b");
+    allocation.handedOver(Set.of(SECOND));
+    assertThat(allocation.lost()).isEmpty();
+  }
+
+  @Test
   void aTopicThatHasGoneLeavesNoQueue() {
     rebalance("b");
     allocation.handedOver(Set.of(FIRST, SECOND));
