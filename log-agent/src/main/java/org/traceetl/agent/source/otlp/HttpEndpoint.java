@@ -229,6 +229,7 @@ final class HttpEndpoint {
     private void refuse(
         ChannelHandlerContext context, OtlpMetrics.Refusal reason, FullHttpResponse response) {
       metrics.requestRefused(reason);
+      end(); // first: who reads the answer may send at once
       HttpSetup.write(context, response, false);
       // Reads and discards the rest for a while: an immediate close could lose the answer.
       context.pipeline().remove(FirstBytes.class);
