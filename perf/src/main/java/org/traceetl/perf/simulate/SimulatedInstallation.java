@@ -300,9 +300,9 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   @Override
   public List<String> settle() throws InterruptedException {
     List<String> differences = new ArrayList<>();
-    boolean isCertain = truth.isCertain();
+    boolean isCertain = truth.isCertain() && histories.areCompared();
     if (!isCertain) {
-      // Servers may still read spans without which nothing differs.
+      // Servers may still read spans without which nothing differs, and histories may lag.
       world.sleep(SETTLE_NANOS);
       differences = differences();
     }

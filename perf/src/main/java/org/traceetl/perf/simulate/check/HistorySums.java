@@ -135,6 +135,11 @@ public final class HistorySums implements Durable {
     return sums;
   }
 
+  /** Returns whether {@link #compare} compares: if not, the histories may still lag. */
+  public boolean areCompared() {
+    return base != null;
+  }
+
   /** Lets histories differ until a time, after a fault that they do not survive. */
   public void uncertainUntil(long millis) {
     base = null;
