@@ -67,7 +67,7 @@ public final class Sender {
   /** Whether a request was stored since the last pause was ordered. */
   private boolean storedSincePause = true;
 
-  /** The request that has no outcome yet; null if there is none. */
+  /** The request that has no outcome yet, or null. */
   private Traffic.Request underWay;
 
   private long beginNanos;
@@ -104,7 +104,7 @@ public final class Sender {
     return !active && storedSincePause && underWay == null;
   }
 
-  /** Returns when the request without an outcome began; now if there is none. */
+  /** Returns when the request without an outcome began, or the time of the call. */
   public long waitingSinceNanos() {
     return underWay == null ? world.nanos() : beginNanos;
   }
