@@ -55,9 +55,6 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
 
   private static final long SUPERVISOR_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
-  /** After which servers show all that agents published: longer than a few windows. */
-  private static final long SETTLE_NANOS = TimeUnit.MINUTES.toNanos(1);
-
   private static final long BOUNDS_NANOS = TimeUnit.SECONDS.toNanos(10);
   private static final int PER_MILLE = 1_000;
 
@@ -298,25 +295,22 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   }
 
   @Override
-  public List<String> settle() throws InterruptedException {
-    List<String> differences = new ArrayList<>();
-    boolean isCertain = truth.isCertain() && histories.areCompared();
-    if (!isCertain) {
-      // Servers may still read spans without which nothing differs, and histories may lag.
-      world.sleep(SETTLE_NANOS);
-      differences = differences();
-    }
-    if (differences.isEmpty()) {
-      // All were compared; the index still recognizes the IDs of its documents.
-      truth.settle(Naming.OTEL, pages().values());
-      documents.forget();
-      index.forgetCreated();
-      if (!isCertain) {
-        compareHistories(differences);
-      }
-      settleHistories();
-    }
-    return differences;
+  public boolean isCertain() {
+    // Histories that are not compared may lag.
+    return truth.isCertain() && histories.areCompared();
+  }
+
+  @Override
+  public void decide() {
+    truth.settle(Naming.OTEL, pages().values());
+  }
+
+  @Override
+  public void settle() {
+    // All were compared; the index still recognizes the IDs of its documents.
+    documents.forget();
+    index.forgetCreated();
+    settleHistories();
   }
 
   private void compareHistories(List<String> differences) {

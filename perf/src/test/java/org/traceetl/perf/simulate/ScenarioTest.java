@@ -38,6 +38,11 @@ final class ScenarioTest {
 
   private long visibleAfterNanos = TimeUnit.SECONDS.toNanos(7);
 
+  /** After a quiet point; then nothing is visible for ten seconds. */
+  private long hiddenAfterNanos = Long.MAX_VALUE;
+
+  private boolean isCertain = true;
+
   private final Scenario.Parts parts =
       new Scenario.Parts() {
         private long quietNanos;
@@ -60,14 +65,25 @@ final class ScenarioTest {
 
         @Override
         public List<String> differences() {
-          return world.nanos() - quietNanos < visibleAfterNanos
-              ? List.of("a span is lost")
-              : List.of();
+          long nanos = world.nanos() - quietNanos;
+          boolean isHidden =
+              nanos >= hiddenAfterNanos && nanos < hiddenAfterNanos + TimeUnit.SECONDS.toNanos(10);
+          return nanos < visibleAfterNanos || isHidden ? List.of("a span is lost") : List.of();
         }
 
         @Override
-        public List<String> settle() {
-          return List.of();
+        public boolean isCertain() {
+          return isCertain;
+        }
+
+        @Override
+        public void decide() {
+          add("decide");
+        }
+
+        @Override
+        public void settle() {
+          add("settle");
         }
       };
 
@@ -85,13 +101,28 @@ final class ScenarioTest {
             "35 start server-2",
             "60 heal",
             "60 pauseSenders",
+            "68 settle",
             "68 resumeSenders",
             "350 deleteMessages broker-1",
             "400 heal",
             "400 pauseSenders",
+            "408 settle",
             "408 resumeSenders");
     assertThat(scenario.begun()).containsOnlyKeys("pause", "crash", "retention");
     assertThat(failures).isEmpty();
+  }
+
+  @Test
+  void whatIsUncertainIsDecidedOnceAllIsVisibleAMinuteLater() {
+    isCertain = false;
+    // A queue has no owner just then.
+    hiddenAfterNanos = TimeUnit.SECONDS.toNanos(65);
+
+    run();
+
+    assertThat(failures).isEmpty();
+    assertThat(calls)
+        .containsSubsequence("60 heal", "136 decide", "138 settle", "138 resumeSenders");
   }
 
   @Test
