@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
@@ -116,7 +115,10 @@ public final class Pipeline implements Intake, SteppedTask, AutoCloseable {
 
   /** Sets the queues, after the routing. Until the first call no payload is accepted. */
   public void topology(Topology now) {
-    topology = now;
+    // Equal queues keep their object, so each step compares no lists.
+    if (!now.equals(topology)) {
+      topology = now;
+    }
   }
 
   /** Sets the routing for the next payloads. */
@@ -252,7 +254,7 @@ public final class Pipeline implements Intake, SteppedTask, AutoCloseable {
     }
     Router router = this.router;
     Topology topology = this.topology;
-    if (router != routerInUse || !Objects.equals(topology, topologyInUse)) {
+    if (router != routerInUse || topology != topologyInUse) {
       batcher.route(router, topology);
       routerInUse = router;
       topologyInUse = topology;

@@ -101,6 +101,9 @@ final class SegmentList {
 
   /** Removes and returns the segments that nothing needs any more. */
   synchronized List<Segment> removeSettled() {
+    if (segments.size() < 2) {
+      return List.of();
+    }
     List<Segment> done = deletable();
     done.removeIf(segment -> segment.unsettled() > 0);
     segments.removeAll(done);
@@ -109,10 +112,14 @@ final class SegmentList {
 
   /** Returns the segments whose force failed and whose content is needed. */
   synchronized List<Segment> unsound(Segment active) {
-    return segments.stream()
-        .filter(segment -> segment.frames.isUnsound())
-        .filter(segment -> segment == active || segment.unsettled() > 0)
-        .toList();
+    // Not a stream: an idle agent, whose code is not compiled, asks ten times a second.
+    List<Segment> unsound = new ArrayList<>();
+    for (Segment segment : segments) {
+      if (segment.frames.isUnsound() && (segment == active || segment.unsettled() > 0)) {
+        unsound.add(segment);
+      }
+    }
+    return unsound;
   }
 
   /** Returns the segments to merge into one with these limits; empty if none are worth it. */
@@ -189,7 +196,11 @@ final class SegmentList {
 
   /** Returns the bytes on disk. Call on the writing thread. */
   synchronized long bytes() {
-    return segments.stream().mapToLong(Segment::bytes).sum();
+    long bytes = 0;
+    for (Segment segment : segments) {
+      bytes += segment.bytes();
+    }
+    return bytes;
   }
 
   synchronized int batches() {
