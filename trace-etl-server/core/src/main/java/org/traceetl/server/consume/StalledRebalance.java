@@ -3,51 +3,51 @@ package org.traceetl.server.consume;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Detects that RocketMQ's client no longer rebalances because the wall clock was set back. The
- * client's RebalanceService compares wall-clock times. After a step forward and back by 26 hours it
- * waits for 26 hours and ignores each change of the consumer group. The worker would then keep
- * queues of other workers, and not read its own.
+ * Detects that RocketMQ's client no longer rebalances. Its RebalanceService compares wall-clock
+ * times: after a step back by an hour, even one that was corrected within seconds, it may wait for
+ * an hour and ignore each change of the consumer group. The worker would then keep queues of other
+ * workers, and not read its own.
  *
  * <p>Confined to the worker thread.
  */
 final class StalledRebalance {
-  /** The client's rebalancing interval; a smaller step back delays it by at most one interval. */
-  private static final long INTERVAL_SECONDS = 20;
+  /** The client's rebalancing interval. */
+  private static final long INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(20);
 
-  /** A client that is not stalled rebalances within this time after a step. */
-  private static final long PATIENCE_SECONDS = 30;
+  /** A rebalance does not count if the broker that the client asks does not answer. */
+  private static final long PATIENCE_NANOS = 3 * INTERVAL_NANOS;
 
-  private long latestMillis = Long.MIN_VALUE;
   private long rebalances;
+  private long lastNanos;
   private long dueNanos;
 
+  /** Begins when the client is connected. */
+  void begin(long nowNanos) {
+    lastNanos = nowNanos;
+    dueNanos = nowNanos + PATIENCE_NANOS;
+  }
+
   /**
-   * Compares the wall clock with its latest time since the client rebalanced. Call it several times
-   * a second, even before the client connects.
+   * Call it several times a second.
    *
    * @param done the number of rebalances so far
    * @return whether the worker has to rebalance now; if so, it then calls {@link #rebalanced}
    */
-  boolean look(long nowMillis, long nowNanos, long done) {
+  boolean look(long nowNanos, long done) {
     if (done != rebalances) {
       rebalances = done;
-      latestMillis = nowMillis;
-    }
-    latestMillis = Math.max(latestMillis, nowMillis);
-    if (behindMillis(nowMillis) < TimeUnit.SECONDS.toMillis(INTERVAL_SECONDS)) {
-      dueNanos = nowNanos + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
-      return false;
+      begin(nowNanos);
     }
     if (nowNanos - dueNanos < 0) {
       return false;
     }
-    dueNanos = nowNanos + TimeUnit.SECONDS.toNanos(INTERVAL_SECONDS);
+    dueNanos = nowNanos + INTERVAL_NANOS;
     return true;
   }
 
-  /** Returns how far the wall clock was set back. */
-  long behindMillis(long nowMillis) {
-    return latestMillis - nowMillis;
+  /** Returns the time since the client rebalanced. */
+  long sinceNanos(long nowNanos) {
+    return nowNanos - lastNanos;
   }
 
   /** Records a rebalance by the worker, which does not show that the client's own thread works. */

@@ -161,9 +161,9 @@ final class Worker implements SteppedTask {
     }
     if (connect()) {
       schedule(clocks.millis());
+      stalled.begin(clocks.nanos());
       return 0;
     }
-    stalled.look(clocks.millis(), clocks.nanos(), consumer == null ? 0 : consumer.rebalances());
     return RETRY_NANOS;
   }
 
@@ -249,15 +249,15 @@ final class Worker implements SteppedTask {
   }
 
   private void rebalanceIfStalled() {
-    long nowMillis = clocks.millis();
-    if (!stalled.look(nowMillis, clocks.nanos(), consumer.rebalances())) {
+    long nowNanos = clocks.nanos();
+    if (!stalled.look(nowNanos, consumer.rebalances())) {
       return;
     }
     if (throttle.permits()) {
       log.warn(
-          "The wall clock was set back by {} s. RocketMQ's client does not rebalance until the clock"
-              + " has caught up; worker {} rebalances instead.",
-          TimeUnit.MILLISECONDS.toSeconds(stalled.behindMillis(nowMillis)),
+          "RocketMQ's client has not rebalanced for {} s: the wall clock was set back, or no broker"
+              + " lists the members of the consumer group; worker {} rebalances instead",
+          TimeUnit.NANOSECONDS.toSeconds(stalled.sinceNanos(nowNanos)),
           number);
     }
     consumer.rebalance();
