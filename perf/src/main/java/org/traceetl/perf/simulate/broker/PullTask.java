@@ -15,6 +15,9 @@ final class PullTask implements Runnable {
   /** PULL_TIME_DELAY_MILLS_WHEN_CACHE_FLOW_CONTROL. */
   private static final long FULL_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
+  /** PULL_TIME_DELAY_MILLS_WHEN_PAUSE. */
+  private static final long PAUSED_NANOS = TimeUnit.SECONDS.toNanos(1);
+
   /** PULL_TIME_DELAY_MILLS_ON_EXCEPTION: the offset is unknown. */
   private static final long UNKNOWN_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(3);
 
@@ -49,6 +52,9 @@ final class PullTask implements Runnable {
 
   /** Pulls once; returns the pause before the next pull. */
   private long pull() throws InterruptedException {
+    if (of.paused) {
+      return PAUSED_NANOS;
+    }
     if (consumer.isFull(of)) {
       return FULL_PAUSE_NANOS;
     }

@@ -12,6 +12,7 @@ final class PulledQueue {
   int cachedMessages;
   long cachedBytes;
   boolean dropped;
+  boolean paused;
 
   /** The task that pulls now. */
   PullTask task;

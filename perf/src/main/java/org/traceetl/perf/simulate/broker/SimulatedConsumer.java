@@ -412,6 +412,14 @@ final class SimulatedConsumer implements SpanConsumer {
   }
 
   @Override
+  public void pause(MessageQueue queue) {
+    PulledQueue paused = assigned.get(queue);
+    if (paused != null) {
+      paused.paused = true;
+    }
+  }
+
+  @Override
   public void seek(MessageQueue queue, long offset, String comparedAt) throws MQClientException {
     resumed.sought(queue, comparedAt);
     if (!assigned.containsKey(queue)) {
@@ -432,6 +440,7 @@ final class SimulatedConsumer implements SpanConsumer {
     sought.cachedBytes = 0;
     sought.task.cancel();
     sought.seekOffset = offset;
+    sought.paused = false;
     pull(sought);
   }
 

@@ -286,17 +286,18 @@ final class Worker implements SteppedTask {
     }
   }
 
-  /** Gives up queues that other consumers wait for. */
+  /** Gives up queues that are no longer this worker's; others may wait for them. */
   private void giveUpLost() {
     for (MessageQueue queue : consumer.lost()) {
       if (assigned.containsKey(queue)) {
         log.warn(
-            "Queue {} belongs to another consumer, but RocketMQ's client did not take it away from"
-                + " worker {}, which gives it up",
+            "Queue {} is no longer assigned to worker {}, but RocketMQ's client did not take it away;"
+                + " the worker gives it up",
             assigned.get(queue).id,
             number);
         giveUp(queue);
         assigned.remove(queue);
+        consumer.pause(queue);
       }
     }
   }

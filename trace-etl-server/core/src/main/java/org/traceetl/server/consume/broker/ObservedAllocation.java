@@ -20,6 +20,10 @@ public final class ObservedAllocation implements AllocateMessageQueueStrategy {
   private volatile Set<MessageQueue> queues;
   private volatile Set<MessageQueue> withheld = Set.of();
   private volatile Set<MessageQueue> lost = Set.of();
+
+  /** Were lost since the last hand-over, so the worker has given them up. */
+  private final Set<MessageQueue> givenUp = new HashSet<>();
+
   private volatile long rebalances;
 
   @Override
@@ -33,12 +37,13 @@ public final class ObservedAllocation implements AllocateMessageQueueStrategy {
       Set<MessageQueue> before = queues == null ? Set.of() : queues;
       Set<MessageQueue> again = new HashSet<>(before);
       again.retainAll(share);
-      again.removeAll(handedOver);
+      again.removeIf(queue -> handedOver.contains(queue) && !givenUp.contains(queue));
       withheld = again;
       Set<MessageQueue> gone = new HashSet<>(handedOver);
       gone.removeAll(before);
       gone.removeAll(share);
       lost = gone;
+      givenUp.addAll(gone);
       queues = Set.copyOf(share);
     }
     return share;
@@ -54,6 +59,7 @@ public final class ObservedAllocation implements AllocateMessageQueueStrategy {
     handedOver = mine;
     withheld = Set.of();
     lost = Set.of();
+    givenUp.clear();
     if (queues != null) {
       // If the topic is gone, RocketMQ does not call the strategy.
       queues = mine;
@@ -79,9 +85,9 @@ public final class ObservedAllocation implements AllocateMessageQueueStrategy {
   }
 
   /**
-   * Returns the queues that two consecutive rebalances gave to others, but RocketMQ did not take
-   * away: it hands over a queue whose offset it cannot read together with others, and then does not
-   * compare it (RebalanceImpl.updateProcessQueueTableInRebalance of 5.5.0).
+   * Returns the queues that two consecutive rebalances did not give to this consumer, but RocketMQ
+   * did not take away: it hands over a queue whose offset it cannot read together with others, and
+   * then does not compare it (RebalanceImpl.updateProcessQueueTableInRebalance of 5.5.0).
    */
   public Set<MessageQueue> lost() {
     return lost;

@@ -159,8 +159,14 @@ public final class RocketMqSpanConsumer implements SpanConsumer {
   }
 
   @Override
+  public void pause(MessageQueue queue) {
+    consumer.pause(Set.of(queue));
+  }
+
+  @Override
   public void seek(MessageQueue queue, long offset, String comparedAt) throws MQClientException {
     resumed.sought(queue, comparedAt);
+    consumer.resume(Set.of(queue));
     consumer.seek(queue, offset);
   }
 

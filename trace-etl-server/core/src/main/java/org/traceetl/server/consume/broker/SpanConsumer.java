@@ -40,6 +40,9 @@ public interface SpanConsumer extends AutoCloseable {
   /** Returns messages of one queue; empty if none came within the time. */
   List<MessageExt> poll(long timeoutMillis);
 
+  /** Stops a queue's pulls, until they are continued. */
+  void pause(MessageQueue queue);
+
   /**
    * Continues a queue's pulls at an offset.
    *
@@ -66,7 +69,9 @@ public interface SpanConsumer extends AutoCloseable {
   /** Returns whether rebalances gave this consumer the queue, but RocketMQ did not assign it. */
   boolean isWithheld(MessageQueue queue);
 
-  /** Returns the queues that rebalances gave to others, but RocketMQ did not take away. */
+  /**
+   * Returns queues that rebalances did not give to this consumer, but RocketMQ did not take away.
+   */
   Set<MessageQueue> lost();
 
   /** Rebalances on this thread. Call it only while RocketMQ's own thread does not rebalance. */

@@ -68,6 +68,20 @@ class ObservedAllocationTest {
   }
 
   @Test
+  void aQueueThatWasLostMayBeWithheldLater() {
+    rebalance("b");
+    allocation.handedOver(Set.of(FIRST, SECOND));
+    rebalance("a", "b");
+    rebalance("a", "b");
+    assertThat(allocation.lost()).containsExactly(FIRST);
+    rebalance("b");
+    assertThat(allocation.isWithheld(FIRST)).isFalse();
+    rebalance("b");
+    assertThat(allocation.isWithheld(FIRST)).isTrue();
+    assertThat(allocation.isWithheld(SECOND)).isFalse();
+  }
+
+  @Test
   void aTopicThatHasGoneLeavesNoQueue() {
     rebalance("b");
     allocation.handedOver(Set.of(FIRST, SECOND));
