@@ -25,8 +25,8 @@ import org.traceetl.agent.disk.Disk;
  * </pre>
  *
  * The head has its own checksum, so a reader can skip a damaged content and count its batches.
- * After a damaged head the rest of the file is lost. Frames are never searched for, because a
- * span's text may look like one.
+ * After a damaged head the rest of the file is lost. No frame is read that a search found, because
+ * a span's text may look like one.
  *
  * <p>One thread appends; any thread may read.
  */
@@ -40,6 +40,11 @@ final class FrameFile implements AutoCloseable {
 
   /** The unit in which Linux writes a file to the disk; larger ones are multiples of it. */
   private static final int PAGE_BYTES = 4_096;
+
+  /**
+   * The last part of a frame may rightly be this many zeros: a batch ends with its structs' ends.
+   */
+  private static final int FEWEST_LACKING_BYTES = 16;
 
   /** Bytes read at once in search of a head. */
   private static final int CHUNK_BYTES = 64 * 1024;
@@ -282,7 +287,7 @@ final class FrameFile implements AutoCloseable {
     while (at < to) {
       long next = Math.min((at / PAGE_BYTES + 1) * PAGE_BYTES, end);
       byte[] page = read(at, (int) (next - at));
-      if (Arrays.equals(page, new byte[page.length])) {
+      if (page.length > FEWEST_LACKING_BYTES && Arrays.equals(page, new byte[page.length])) {
         return true;
       }
       at = next;

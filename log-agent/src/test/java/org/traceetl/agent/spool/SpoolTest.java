@@ -277,6 +277,27 @@ final class SpoolTest extends SpoolFixture {
   }
 
   @Test
+  void aFewZerosAtTheEndOfADamagedFrameAreALoss() throws IOException {
+    flush = Flush.COMMIT;
+    openSpool();
+    Path segment = segments().getLast();
+    int start = (int) Files.size(segment);
+    commit(0, 1, 9_000);
+    int end = (int) Files.size(segment);
+    int bytes = 9_000 + Math.floorMod(8 - end - (end - start), PAGE_BYTES);
+    commit(1, 2, bytes);
+    kill();
+    byte[] left = Files.readAllBytes(segment);
+    assertThat(left.length % PAGE_BYTES).isEqualTo(8);
+    Arrays.fill(left, left.length - 8, left.length, (byte) 0);
+    Files.write(segment, left);
+    openSpool();
+
+    assertThat(sample("spool_damaged_frames_total")).isEqualTo(1);
+    assertThat(dropped("damaged")).isEqualTo(1);
+  }
+
+  @Test
   void aZeroHeadBeforeAnotherFrameIsADamage() throws IOException {
     flush = Flush.COMMIT;
     openSpool();
