@@ -154,15 +154,18 @@ public final class QueueSealing {
       if (unsettled.from() != refusedBefore) {
         throw e;
       }
-      shared.metrics().windowRefused(queue);
-      log.error(
-          "Window [{}, {}) of queue {} is inconsistent and is written, because reading its spans again"
-              + " did not help; report it",
-          unsettled.from(),
-          unsettled.to(),
-          queue,
-          e);
-      return journal.appendInconsistent(unsettled, task.read());
+      Outcome outcome = journal.appendInconsistent(unsettled, task.read());
+      if (outcome == Outcome.KEPT) {
+        shared.metrics().windowRefused(queue);
+        log.error(
+            "Window [{}, {}) of queue {} is inconsistent and is written, because reading its spans"
+                + " again did not help; report it",
+            unsettled.from(),
+            unsettled.to(),
+            queue,
+            e);
+      }
+      return outcome;
     }
   }
 

@@ -180,9 +180,10 @@ public final class JournalTail {
       }
       case SNAPSHOT -> {
         if (group == null && !before.sure()) {
+          QueueImage image = payloads.image(record);
           // The image contains them.
           kept.clear();
-          snapshots.accept(payloads.image(record));
+          snapshots.accept(image);
         }
         restart = record.first();
       }

@@ -17,14 +17,19 @@ public record RecordPayloads(Supplier<QueueImage> newImage) {
   /**
    * Returns the payload of a window.
    *
-   * @throws InconsistentWindowException if {@link WindowInvariants} do not hold
+   * @throws InconsistentWindowException if {@link WindowInvariants} do not hold, or if it cannot be
+   *     encoded
    */
   public byte[] bytes(SealedWindow window) {
     String violated = WindowInvariants.violated(window);
     if (violated != null) {
       throw inconsistent(window, violated);
     }
-    return encoded(window);
+    try {
+      return encoded(window);
+    } catch (RuntimeException e) {
+      throw inconsistent(window, "a form that cannot be written: " + e);
+    }
   }
 
   /**

@@ -136,6 +136,7 @@ class WindowInvariantsTest {
       case "natives of other rows" ->
           with(sound, "natives", new NativeCounts(new int[] {1}, new int[] {3}, new long[] {4}));
       case "row of no series" -> with(sound, "series", new int[] {-1, 0});
+      case "two rows of a series" -> with(sound, "series", new int[] {0, 0});
       case "row of too high a series" ->
           with(sound, "series", new int[] {0, DefinitionFormat.MAX_SERIES});
       case "negative duration" -> with(sound, "durationNanos", new long[] {0, -1});
@@ -177,6 +178,7 @@ class WindowInvariantsTest {
         "carries of other rows",
         "natives of other rows",
         "row of no series",
+        "two rows of a series",
         "row of too high a series",
         "negative duration",
         "negative carry",
