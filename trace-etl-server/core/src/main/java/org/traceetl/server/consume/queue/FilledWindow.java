@@ -2,7 +2,6 @@ package org.traceetl.server.consume.queue;
 
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
-import org.traceetl.server.consume.ownership.QueueSealing;
 import org.traceetl.server.window.AcceptedBatches;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
@@ -10,7 +9,7 @@ import org.traceetl.server.window.SeriesDefinition;
 import org.traceetl.server.window.WindowMetrics;
 
 /**
- * A window that passes from the worker that filled it to the queue's {@link QueueSealing}. Its
+ * A window that passes from the worker that filled it to the queue's {@code QueueSealing}. Its
  * holder owns the metrics, and gives them back after use.
  */
 public record FilledWindow(

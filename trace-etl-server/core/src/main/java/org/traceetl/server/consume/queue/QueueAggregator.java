@@ -13,7 +13,6 @@ import org.slf4j.LoggerFactory;
 import org.traceetl.proto.Rejection;
 import org.traceetl.proto.TraceId;
 import org.traceetl.server.consume.metrics.SpanPipelineMetrics;
-import org.traceetl.server.consume.ownership.QueueSealing;
 import org.traceetl.server.decode.AttributeKeys;
 import org.traceetl.server.decode.BatchDecoder;
 import org.traceetl.server.decode.SpanColumns;

@@ -221,7 +221,7 @@ public final class SpanPages implements WindowFollower, Background {
         .threads()
         .await(
             done.answered, Duration.ofNanos(Math.max(0, deadlineNanos - nanoClock.getAsLong())))) {
-      throw new TimeoutException();
+      throw new TimeoutException("the page was not ready in time");
     }
     if (!done.published) {
       throw thread.endedException();
