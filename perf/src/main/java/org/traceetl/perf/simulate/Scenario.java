@@ -35,7 +35,7 @@ final class Scenario implements Runnable {
     /** Returns what differs from what must be visible; empty if nothing does. */
     List<String> differences() throws InterruptedException;
 
-    /** Returns whether something could change without a difference, such as what is uncertain. */
+    /** Returns false while spans are uncertain, or what may lag is not compared. */
     boolean isCertain();
 
     /** Decides what senders that gave up left open, once nothing differs. */

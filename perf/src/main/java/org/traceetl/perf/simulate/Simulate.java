@@ -307,14 +307,18 @@ public final class Simulate implements Callable<Integer> {
         Drawing.draw(runSeed, fleet, length, mean));
   }
 
-  /** Draws the state of a release for one of four seeds, if it fits into the fleet. */
+  /**
+   * Draws the state of a release for one of four seeds in a row, if it fits into the fleet. It is
+   * not always the same one of the four, because their remainder also decides on replicas.
+   */
   private Optional<String> release(long runSeed) {
     int releases = RecordedState.RELEASES.size();
     boolean fits =
         (agents == null || agents >= RECORDED_AGENTS)
             && (queues == null || queues >= RECORDED_QUEUES);
-    return fits && Math.floorMod(runSeed, 4) == 3
-        ? Optional.of(RecordedState.RELEASES.get(Math.floorMod(runSeed / 4, releases)))
+    long four = Math.floorDiv(runSeed, 4);
+    return fits && Math.floorMod(runSeed, 4) == Math.floorMod(four, 4)
+        ? Optional.of(RecordedState.RELEASES.get(Math.floorMod(four / 4, releases)))
         : Optional.empty();
   }
 

@@ -245,6 +245,15 @@ final class BrokerGroup implements Durable {
     }
   }
 
+  /** The master loses a member's connection: the member returns with its next heartbeat. */
+  void forgetMember() {
+    List<SimulatedConsumer> known = master.members.consumers();
+    if (!known.isEmpty()) {
+      SimulatedConsumer forgotten = known.get(world.random().nextInt(known.size()));
+      leave(master, forgotten.group(), forgotten.id());
+    }
+  }
+
   private void membersChanged(Replica replica, String group) {
     for (SimulatedConsumer consumer : replica.members.consumers(group)) {
       boolean lost =
@@ -344,7 +353,10 @@ final class BrokerGroup implements Durable {
     }
     long now = world.nanos();
     for (Replica replica : replicas) {
-      if (followed[replica.number] == from && replica != from && connected(replica, from)) {
+      if (!electing
+          && followed[replica.number] == from
+          && replica != from
+          && connected(replica, from)) {
         replica.copyFrom(from, now - lagNanos[replica.number]);
       }
     }
@@ -458,13 +470,10 @@ final class BrokerGroup implements Durable {
     final Replica next = others.get(world.random().nextInt(others.size()));
     final Replica last = master;
     final long stallNanos = world.random().nextLong(MOST_STALL_NANOS);
-    final long[] lagBefore = lagNanos.clone();
-    Arrays.fill(lagNanos, Long.MAX_VALUE / 2);
     world.after(
         stallNanos,
         () -> {
           electing = false;
-          System.arraycopy(lagBefore, 0, lagNanos, 0, lagNanos.length);
           if (master == last && next.isUp() && last.hasInSync(next)) {
             next.copyExceptTail(last, world.random().nextInt(most + 1));
             world

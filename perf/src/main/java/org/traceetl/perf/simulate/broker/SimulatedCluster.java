@@ -278,13 +278,9 @@ public final class SimulatedCluster implements Durable {
     return addresses.isEmpty() ? List.of(name) : addresses;
   }
 
-  /** Lets each member of the group rebalance now, in an order of its own. */
+  /** Each broker forgets a member until its next heartbeat: queues move away and back. */
   public void rebalance() {
-    for (BrokerGroup group : groups) {
-      for (SimulatedConsumer member : group.master().members.consumers()) {
-        world.after(world.random().nextLong(TICK_NANOS), member::membersChanged);
-      }
-    }
+    groups.forEach(BrokerGroup::forgetMember);
   }
 
   /**

@@ -116,6 +116,10 @@ final class SimulatedConsumer implements SpanConsumer {
     return id;
   }
 
+  String group() {
+    return config.consumerGroup();
+  }
+
   String host() {
     return client.process.host();
   }

@@ -136,8 +136,8 @@ public final class HistorySums implements Durable {
   }
 
   /** Returns whether {@link #compare} compares: if not, the histories may still lag. */
-  public boolean areCompared() {
-    return base != null;
+  public boolean areCompared(long nowMillis) {
+    return base != null && nowMillis - base.atMillis <= MOST_MILLIS;
   }
 
   /** Lets histories differ until a time, after a fault that they do not survive. */
@@ -157,7 +157,7 @@ public final class HistorySums implements Durable {
       SortedMap<Key, Sums> sent,
       Reader history,
       Consumer<String> differences) {
-    if (base == null || nowMillis - base.atMillis > MOST_MILLIS) {
+    if (!areCompared(nowMillis)) {
       return;
     }
     sent.forEach((key, all) -> {

@@ -266,7 +266,7 @@ public final class Drawing {
       case 0 -> new Fault.Rebalance(at, lasts(Math.min(restMillis, MAX_REBALANCE_MILLIS)));
       // A program that is away for longer than the messages are kept loses them.
       case 1 ->
-          roundMillis < RETENTION_MILLIS
+          at > RETENTION_MILLIS && roundMillis < RETENTION_MILLIS
               ? new Fault.Retention(at, broker(), RETENTION_MILLIS, 0)
               : new Fault.IndexAway(at, lasts(restMillis));
       case 2 -> new Fault.BadIndex(at, random.nextInt(10, 1_001), lasts);

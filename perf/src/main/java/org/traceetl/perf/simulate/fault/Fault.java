@@ -314,7 +314,7 @@ public sealed interface Fault {
     }
   }
 
-  /** Queues move between servers. A schedule has several in a row. */
+  /** Brokers forget a member of the consumer group, at the begin and at the end: queues move. */
   record Rebalance(long atMillis, long lastsMillis) implements Fault {
     @Override
     public void begin(Installation on) {

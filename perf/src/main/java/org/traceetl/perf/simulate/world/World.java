@@ -298,7 +298,6 @@ public final class World {
    */
   public void run(long untilNanos) {
     carrier = Thread.currentThread();
-    idleNanos = nowNanos;
     while (nowNanos < untilNanos) {
       RuntimeException found = failure.get();
       if (found != null) {
@@ -309,6 +308,7 @@ public final class World {
         turn();
       } else if (timers.isEmpty() || timers.peek().atNanos >= untilNanos) {
         nowNanos = Math.max(nowNanos, untilNanos);
+        idleNanos = nowNanos;
       } else {
         nowNanos = Math.max(nowNanos, timers.peek().atNanos);
         idleNanos = nowNanos;
@@ -337,9 +337,9 @@ public final class World {
     if (nowNanos - idleNanos > MOST_BUSY_NANOS) {
       fail(
           new IllegalStateException(
-              "threads ran for "
+              "threads ran without a pause for "
                   + TimeUnit.NANOSECONDS.toSeconds(MOST_BUSY_NANOS)
-                  + " s; last: "
+                  + " s of simulated time; the last one was of "
                   + (process == null ? "the world" : process.name())));
     }
     running = process;
