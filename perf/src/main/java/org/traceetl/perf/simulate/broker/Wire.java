@@ -13,6 +13,7 @@ import org.apache.rocketmq.remoting.exception.RemotingConnectException;
 import org.apache.rocketmq.remoting.exception.RemotingException;
 import org.apache.rocketmq.remoting.exception.RemotingSendRequestException;
 import org.apache.rocketmq.remoting.exception.RemotingTimeoutException;
+import org.traceetl.perf.simulate.world.Exchange;
 import org.traceetl.perf.simulate.world.Process;
 import org.traceetl.perf.simulate.world.World;
 
@@ -101,8 +102,8 @@ final class Wire {
     }
     final long began = world.nanos();
     long started = to.startedAt();
-    Pending<T> pending = new Pending<>(world);
-    deliver(conditions, to, request, pending);
+    Exchange<Reply<T>> pending = new Exchange<>(world);
+    deliver(conditions, to, request, pending::answer);
     Reply<T> reply = pending.await(timeoutNanos);
     long restNanos = timeoutNanos - (world.nanos() - began);
     // After a pause of the process, either the answer or the end of the time is first:

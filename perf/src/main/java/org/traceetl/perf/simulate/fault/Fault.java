@@ -13,9 +13,20 @@ public sealed interface Fault {
   /** Milliseconds from the begin to the end; 0 if the fault needs no end. */
   long lastsMillis();
 
-  void begin(Installation on);
+  default void begin(Installation on) {
+    apply(on, true);
+  }
 
-  default void end(Installation on) {}
+  default void end(Installation on) {
+    apply(on, false);
+  }
+
+  /**
+   * Begins or ends a fault whose begin and end differ in a value only.
+   *
+   * @param active true at its begin
+   */
+  default void apply(Installation on, boolean active) {}
 
   default long endMillis() {
     return atMillis() + lastsMillis();
@@ -95,13 +106,8 @@ public sealed interface Fault {
   /** The wall clock of a program steps, and steps back. */
   record ClockStep(long atMillis, Target target, long byMillis, long lastsMillis) implements Fault {
     @Override
-    public void begin(Installation on) {
-      on.stepClock(target, byMillis);
-    }
-
-    @Override
-    public void end(Installation on) {
-      on.stepClock(target, -byMillis);
+    public void apply(Installation on, boolean active) {
+      on.stepClock(target, active ? byMillis : -byMillis);
     }
   }
 
@@ -109,26 +115,16 @@ public sealed interface Fault {
   record Drift(long atMillis, Target target, int partsPerMillion, long lastsMillis)
       implements Fault {
     @Override
-    public void begin(Installation on) {
-      on.drift(target, partsPerMillion);
-    }
-
-    @Override
-    public void end(Installation on) {
-      on.drift(target, 0);
+    public void apply(Installation on, boolean active) {
+      on.drift(target, active ? partsPerMillion : 0);
     }
   }
 
   /** A disk is full. */
   record FullDisk(long atMillis, Target target, long lastsMillis) implements Fault {
     @Override
-    public void begin(Installation on) {
-      on.fillDisk(target, true);
-    }
-
-    @Override
-    public void end(Installation on) {
-      on.fillDisk(target, false);
+    public void apply(Installation on, boolean active) {
+      on.fillDisk(target, active);
     }
   }
 
@@ -136,39 +132,24 @@ public sealed interface Fault {
   record SlowDisk(long atMillis, Target target, long delayMillis, long lastsMillis)
       implements Fault {
     @Override
-    public void begin(Installation on) {
-      on.slowDisk(target, delayMillis);
-    }
-
-    @Override
-    public void end(Installation on) {
-      on.slowDisk(target, 0);
+    public void apply(Installation on, boolean active) {
+      on.slowDisk(target, active ? delayMillis : 0);
     }
   }
 
   /** The routing file of an agent changes the number of queues of each application. */
   record Routing(long atMillis, Target target, int queues, long lastsMillis) implements Fault {
     @Override
-    public void begin(Installation on) {
-      on.route(target, queues);
-    }
-
-    @Override
-    public void end(Installation on) {
-      on.route(target, 0);
+    public void apply(Installation on, boolean active) {
+      on.route(target, active ? queues : 0);
     }
   }
 
   /** Flushes of a disk fail. */
   record FailedFlushes(long atMillis, Target target, long lastsMillis) implements Fault {
     @Override
-    public void begin(Installation on) {
-      on.failFlushes(target, true);
-    }
-
-    @Override
-    public void end(Installation on) {
-      on.failFlushes(target, false);
+    public void apply(Installation on, boolean active) {
+      on.failFlushes(target, active);
     }
   }
 
@@ -195,13 +176,8 @@ public sealed interface Fault {
   /** Writes to a disk fail. */
   record FailedWrites(long atMillis, Target target, long lastsMillis) implements Fault {
     @Override
-    public void begin(Installation on) {
-      on.failWrites(target, true);
-    }
-
-    @Override
-    public void end(Installation on) {
-      on.failWrites(target, false);
+    public void apply(Installation on, boolean active) {
+      on.failWrites(target, active);
     }
   }
 
@@ -257,13 +233,8 @@ public sealed interface Fault {
   record ReplicaLag(long atMillis, Target target, int replica, long delayMillis, long lastsMillis)
       implements Fault {
     @Override
-    public void begin(Installation on) {
-      on.lag(target, replica, delayMillis);
-    }
-
-    @Override
-    public void end(Installation on) {
-      on.lag(target, replica, 0);
+    public void apply(Installation on, boolean active) {
+      on.lag(target, replica, active ? delayMillis : 0);
     }
   }
 
@@ -279,13 +250,8 @@ public sealed interface Fault {
   /** Senders do not see the queues of a broker. */
   record ReadOnly(long atMillis, Target target, long lastsMillis) implements Fault {
     @Override
-    public void begin(Installation on) {
-      on.readOnly(target, true);
-    }
-
-    @Override
-    public void end(Installation on) {
-      on.readOnly(target, false);
+    public void apply(Installation on, boolean active) {
+      on.readOnly(target, active);
     }
   }
 
@@ -299,13 +265,8 @@ public sealed interface Fault {
       long lastsMillis)
       implements Fault {
     @Override
-    public void begin(Installation on) {
-      on.misbehave(target, how, perMille, delayMillis);
-    }
-
-    @Override
-    public void end(Installation on) {
-      on.misbehave(target, how, 0, 0);
+    public void apply(Installation on, boolean active) {
+      on.misbehave(target, how, active ? perMille : 0, active ? delayMillis : 0);
     }
 
     @Override
@@ -317,12 +278,7 @@ public sealed interface Fault {
   /** Brokers forget a member of the consumer group, at the begin and at the end: queues move. */
   record Rebalance(long atMillis, long lastsMillis) implements Fault {
     @Override
-    public void begin(Installation on) {
-      on.rebalance();
-    }
-
-    @Override
-    public void end(Installation on) {
+    public void apply(Installation on, boolean active) {
       on.rebalance();
     }
   }
@@ -339,26 +295,16 @@ public sealed interface Fault {
   /** The index does not answer. */
   record IndexAway(long atMillis, long lastsMillis) implements Fault {
     @Override
-    public void begin(Installation on) {
-      on.indexAway(true);
-    }
-
-    @Override
-    public void end(Installation on) {
-      on.indexAway(false);
+    public void apply(Installation on, boolean active) {
+      on.indexAway(active);
     }
   }
 
   /** The index rejects requests, executes them in part, and loses answers. */
   record BadIndex(long atMillis, int perMille, long lastsMillis) implements Fault {
     @Override
-    public void begin(Installation on) {
-      on.troubleIndex(perMille);
-    }
-
-    @Override
-    public void end(Installation on) {
-      on.troubleIndex(0);
+    public void apply(Installation on, boolean active) {
+      on.troubleIndex(active ? perMille : 0);
     }
   }
 }
