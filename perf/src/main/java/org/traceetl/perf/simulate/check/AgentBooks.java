@@ -84,7 +84,7 @@ public final class AgentBooks {
       failures.accept(
           String.format(
               Locale.ROOT,
-              "the books of %s differ: %s %.0f, found again %.0f",
+              "%s: %s are %.0f, but the counters of their outcomes sum to %.0f",
               agent,
               what,
               in,

@@ -47,6 +47,11 @@ public final class HistorySums implements Durable {
     public int compareTo(Key other) {
       return ORDER.compare(this, other);
     }
+
+    @Override
+    public String toString() {
+      return operation.isEmpty() ? application : application + " / " + operation + " / " + kind;
+    }
   }
 
   /** Numbers of spans. */
@@ -66,6 +71,11 @@ public final class HistorySums implements Durable {
           && errors == other.errors
           && Math.abs(nanos - other.nanos) <= 1 + RELATIVE_ERROR * Math.abs(nanos);
     }
+
+    @Override
+    public String toString() {
+      return "calls=" + calls + " errors=" + errors + " duration_nanos=" + nanos;
+    }
   }
 
   /** A minute of a history. */
@@ -84,7 +94,7 @@ public final class HistorySums implements Durable {
     }
   }
 
-  /** Null if histories differ rightly. */
+  /** Null while a fault may make histories differ. */
   private Base base;
 
   private long uncertainUntilMillis;

@@ -64,7 +64,8 @@ public final class Sight implements Durable {
         failures.accept(
             String.format(
                 Locale.ROOT,
-                "the books of %s on %s differ: received %+.0f",
+                "spans of application %s on %s: received minus recorded, overflowed, filtered,"
+                    + " duplicate and rejected is %+.0f; must be 0",
                 application,
                 server,
                 difference));

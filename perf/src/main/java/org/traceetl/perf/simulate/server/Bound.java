@@ -6,4 +6,9 @@ public record Bound(double least, double most) {
   boolean has(double value) {
     return value >= least && value <= most;
   }
+
+  @Override
+  public String toString() {
+    return "from " + least + " to " + most;
+  }
 }

@@ -223,13 +223,7 @@ public final class Scraper {
       }
       if (one.bound() != null && !one.bound().has(value)) {
         failures.accept(
-            one.text()
-                + " of "
-                + answer.process()
-                + " is "
-                + value
-                + ", not within "
-                + one.bound());
+            one.text() + " of " + answer.process() + " is " + value + "; must be " + one.bound());
       }
       values[number] = value;
       if (!isOwn) {

@@ -61,7 +61,7 @@ final class AgentBooksTest {
 
     assertThat(failures)
         .containsExactly(
-            "the books of agent-1 differ: spans accepted and recovered 3, found again 2");
+            "agent-1: spans accepted and recovered are 3, but the counters of their outcomes sum to 2");
   }
 
   private void checkBounds(String bytes) {

@@ -44,7 +44,10 @@ final class SightTest {
     read("server-1", books.formatted(3));
     read("server-2", books.formatted(2));
 
-    assertThat(failures).containsExactly("the books of cart on server-2 differ: received +1");
+    assertThat(failures)
+        .containsExactly(
+            "spans of application cart on server-2: received minus recorded, overflowed, filtered,"
+                + " duplicate and rejected is +1; must be 0");
   }
 
   private void read(String server, String page) {
