@@ -20,7 +20,7 @@ public record Schedule(List<Long> quietMillis, List<Fault> faults) {
   private static final Comparator<Fault> BY_BEGIN = Comparator.comparingLong(Fault::atMillis);
 
   public Schedule {
-    quietMillis = List.copyOf(quietMillis);
+    quietMillis = quietMillis.stream().sorted().toList();
     faults = faults.stream().sorted(BY_BEGIN).toList();
     if (quietMillis.isEmpty()) {
       throw new IllegalArgumentException("a schedule needs a quiet point");
@@ -67,7 +67,8 @@ public record Schedule(List<Long> quietMillis, List<Fault> faults) {
   }
 
   /**
-   * @throws IllegalArgumentException if a line is malformed
+   * @throws IllegalArgumentException if a line is malformed, or a fault does not end before the
+   *     next quiet point
    */
   public static Schedule read(List<String> lines) {
     List<Long> quiet = new ArrayList<>();
@@ -79,7 +80,31 @@ public record Schedule(List<Long> quietMillis, List<Fault> faults) {
         faults.add(FaultText.read(line));
       }
     }
-    return new Schedule(quiet, faults);
+    Schedule schedule = new Schedule(quiet, faults);
+    faults.forEach(schedule::checkEnd);
+    return schedule;
+  }
+
+  private void checkEnd(Fault fault) {
+    long quiet =
+        quietMillis.stream()
+            .filter(one -> one > fault.atMillis())
+            .findFirst()
+            .orElseThrow(() ->
+                new IllegalArgumentException(
+                    "fault = "
+                        + text(fault)
+                        + ": must begin before the last quiet point, "
+                        + time(quietMillis.getLast())));
+    if (fault.endMillis() >= quiet) {
+      throw new IllegalArgumentException(
+          "fault = "
+              + text(fault)
+              + ": ends at "
+              + time(fault.endMillis())
+              + "; must end before the next quiet point, "
+              + time(quiet));
+    }
   }
 
   /**

@@ -73,6 +73,27 @@ final class ScheduleTest {
   }
 
   @Test
+  void aFaultThatLastsUntilAQuietPointIsRefused() {
+    assertThatThrownBy(() ->
+            Schedule.read(
+                List.of(
+                    "0:00:50.000 drain target=agent-1 lasts-millis=10000",
+                    "0:01:00.000 quiet",
+                    "0:02:00.000 quiet")))
+        .hasMessage(
+            "fault = 0:00:50.000 drain target=agent-1 lasts-millis=10000: ends at 0:01:00.000; must"
+                + " end before the next quiet point, 0:01:00.000");
+  }
+
+  @Test
+  void aFaultAfterTheLastQuietPointIsRefused() {
+    assertThatThrownBy(() ->
+            Schedule.read(
+                List.of("0:01:00.000 quiet", "0:02:00.000 drain target=agent-1 lasts-millis=9")))
+        .hasMessageContaining("must begin before the last quiet point, 0:01:00.000");
+  }
+
+  @Test
   void anUnknownKindIsRefusedWithTheKnownOnes() {
     assertThatThrownBy(() -> Schedule.read(List.of("0:00:01.000 quake target=agent-1")))
         .hasMessageContaining("quake")
