@@ -20,7 +20,6 @@ import picocli.CommandLine.Spec;
 /** The command line: runs the simulation with each mutant and prints which ones it finds. */
 @Command(
     name = "mutations",
-    mixinStandardHelpOptions = true,
     description = {
       "Puts faults into the programs, one at a time, and runs the simulation with each until a"
           + " check fails. First it runs the unchanged programs, which must pass.",
@@ -32,6 +31,7 @@ import picocli.CommandLine.Spec;
           + " fail; 2 for wrong usage."
     })
 public final class Mutations implements Callable<Integer> {
+  private static final int MAX_HOURS = 100_000;
   private static final String SIMULATION = "org.traceetl.perf.simulate.Simulate";
 
   @Option(
@@ -46,7 +46,9 @@ public final class Mutations implements Callable<Integer> {
       description = "Simulated hours for each seed (default: ${DEFAULT-VALUE}).")
   private double hours = 0.5;
 
-  @Option(names = "--seeds", description = "Most seeds for each fault (default: ${DEFAULT-VALUE}).")
+  @Option(
+      names = "--seeds",
+      description = "Maximum number of seeds for each fault (default: ${DEFAULT-VALUE}).")
   private int seeds = 60;
 
   @Option(
@@ -65,22 +67,34 @@ public final class Mutations implements Callable<Integer> {
       names = "--time-limit",
       paramLabel = "SECONDS",
       description =
-          "Most real seconds for each fault, for what loops for ever (default: ${DEFAULT-VALUE}).")
+          "Maximum real time for each fault, in seconds; ends endless loops (default:"
+              + " ${DEFAULT-VALUE}).")
   private long wallSeconds = 3_600;
 
-  @Option(names = "--found", description = "How many must be found (default: ${DEFAULT-VALUE}).")
+  @Option(
+      names = "--found",
+      description =
+          "Number of faults that must be found for exit code 0 (default: ${DEFAULT-VALUE}).")
   private int wanted = 18;
 
   @Option(
       names = "--pit",
       paramLabel = "COUNT",
-      description = "Draws so many mutants of PIT, in place of the list.")
-  private int pit;
+      description = "Tries this number of random PIT mutants instead of the list.")
+  private Integer pit;
 
   @Option(
       names = "--seed",
-      description = "Draws the mutants of PIT (default: a random one, which is printed).")
+      description =
+          "Seed that selects the PIT mutants; not a seed of the simulation (default: random, and"
+              + " printed).")
   private long drawSeed = new Random().nextInt(Integer.MAX_VALUE);
+
+  @Option(
+      names = {"-h", "--help"},
+      usageHelp = true,
+      description = "Prints this help.")
+  private boolean help;
 
   @Option(names = "--list", description = "Prints the faults, and runs nothing.")
   private boolean list;
@@ -107,12 +121,7 @@ public final class Mutations implements Callable<Integer> {
   public Integer call() throws IOException, InterruptedException {
     PrintWriter out = spec.commandLine().getOut();
     List<Mutation> all = Mutation.all();
-    for (int number : only) {
-      if (number < 1 || number > all.size()) {
-        throw new ParameterException(
-            spec.commandLine(), "--only = " + number + ": must be from 1 to " + all.size());
-      }
-    }
+    check(all.size());
     List<Mutation> chosen =
         all.stream()
             .filter(mutation -> only.isEmpty() || only.contains(mutation.number()))
@@ -121,7 +130,7 @@ public final class Mutations implements Callable<Integer> {
       chosen.forEach(mutation -> print(mutation, out));
       return 0;
     }
-    if (pit > 0) {
+    if (pit != null) {
       out.printf("Drew %d mutants of PIT by seed %d%n%n", pit, drawSeed);
       return run(new PitMutants().draw(pit, drawSeed), out);
     }
@@ -135,6 +144,31 @@ public final class Mutations implements Callable<Integer> {
     return run(
         chosen.stream().filter(mutation -> mutation.outside().isEmpty()).map(sources::of).toList(),
         out);
+  }
+
+  private void check(int mutations) {
+    for (int number : only) {
+      if (number < 1 || number > mutations) {
+        throw refused("--only = " + number + ": must be from 1 to " + mutations);
+      }
+    }
+    // Also refuses NaN.
+    if (!(hours > 0 && hours <= MAX_HOURS)) {
+      throw refused("--hours = " + hours + ": must be more than 0 and at most " + MAX_HOURS);
+    }
+    if (seeds < 1) {
+      throw refused("--seeds = " + seeds + ": must be 1 or more");
+    }
+    if (pit != null && pit < 1) {
+      throw refused("--pit = " + pit + ": must be 1 or more");
+    }
+    if (pit != null && !only.isEmpty()) {
+      throw refused("--pit = " + pit + ": must be absent with --only, which selects from the list");
+    }
+  }
+
+  private ParameterException refused(String message) {
+    return new ParameterException(spec.commandLine(), message);
   }
 
   private static void print(Mutation mutation, PrintWriter out) {
@@ -157,7 +191,7 @@ public final class Mutations implements Callable<Integer> {
     TrialResult control = trial.run(null);
     print("", "none", control, out);
     if (control.verdict() != Verdict.NOT_FOUND) {
-      out.printf("The unchanged programs fail or end no run: faults are not tried.%n");
+      out.printf("Tried no faults: the unchanged programs failed or completed no run.%n");
       out.flush();
       return 1;
     }

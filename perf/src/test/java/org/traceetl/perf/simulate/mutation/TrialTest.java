@@ -11,6 +11,8 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.traceetl.perf.simulate.mutation.TrialResult.Verdict;
 import picocli.CommandLine;
 
@@ -82,17 +84,18 @@ final class TrialTest {
     assertThat(old).doesNotExist();
   }
 
-  @Test
-  void anUnknownMutantIsRefused() {
+  @ParameterizedTest
+  @ValueSource(strings = {"--only=99", "--hours=NaN", "--seeds=0", "--pit=-1", "--pit=1 --only=1"})
+  void aWrongOptionIsRefusedWithItsValue(String options) {
     StringWriter errors = new StringWriter();
 
     int exitCode =
         new CommandLine(new Mutations())
             .setErr(new PrintWriter(errors))
-            .execute("--list", "--only", "99");
+            .execute(options.split(" "));
 
     assertThat(exitCode).isEqualTo(2);
-    assertThat(errors.toString()).contains("--only = 99");
+    assertThat(errors.toString()).contains(options.split(" ")[0].replace("=", " = "), ": must be");
   }
 
   private Trial trial(long firstSeed, int seeds, Duration wallLimit) {
