@@ -18,7 +18,9 @@ import org.traceetl.perf.simulate.world.World;
 
 /** Runs a plan in simulated time, on the thread that calls it. */
 public final class Run {
-  private static final int NOTES = 400;
+  /** The number of last events that an outcome has. */
+  static final int NOTES = 400;
+
   private static final long SLICE_NANOS = TimeUnit.SECONDS.toNanos(1);
   private static final long PROGRESS_NANOS = TimeUnit.SECONDS.toNanos(10);
 
@@ -60,7 +62,7 @@ public final class Run {
   /**
    * Runs to the end, or to the first failure.
    *
-   * @throws UncheckedIOException if a recorded state cannot be read or written, or does not fit
+   * @throws UncheckedIOException if a recorded state cannot be read, or does not fit
    */
   public Outcome call() {
     try {
@@ -98,7 +100,7 @@ public final class Run {
           progress.accept(
               String.format(
                   Locale.ROOT,
-                  "simulated %s, %d spans, %d quiet points, the longest %.0f s",
+                  "Progress: simulated=%s spans=%d quiet_points=%d longest_quiet_seconds=%.0f",
                   Schedule.time(TimeUnit.NANOSECONDS.toMillis(world.nanos())),
                   installation.spans(),
                   scenario.quietPoints(),
@@ -123,7 +125,11 @@ public final class Run {
     }
     if (recording != null && failures.isEmpty()) {
       installation.giveUpRequests();
-      RecordedState.write(recording, world.unixMillis(), installation.durable());
+      try {
+        RecordedState.write(recording, world.unixMillis(), installation.durable());
+      } catch (IOException e) {
+        failures.add("the state cannot be written: " + e);
+      }
     }
     return new Outcome(
         plan,

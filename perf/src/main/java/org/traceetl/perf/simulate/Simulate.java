@@ -5,6 +5,7 @@ import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.time.format.DateTimeParseException;
 import java.util.List;
@@ -14,6 +15,7 @@ import java.util.Random;
 import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.traceetl.perf.simulate.fault.Drawing;
 import org.traceetl.perf.simulate.fault.Fleet;
 import picocli.CommandLine;
@@ -21,6 +23,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.Spec;
 
 /** The command line of simulated runs. */
@@ -35,9 +38,9 @@ import picocli.CommandLine.Spec;
     footer = {
       "",
       "Each run ends with a line seed=… outcome=… hash=…; the hash covers all that happened. After a"
-          + " failure, lines FAILED: … name the checks. The smallest schedule found that still fails"
-          + " follows, and the last events. A run whose simulated time stands still for five minutes"
-          + " fails, and prints the stacks.",
+          + " failure, lines FAILED: … name the checks. Then come the last events and the smallest"
+          + " schedule that still fails. If simulated time stands still for five real minutes, the"
+          + " run fails and prints the stacks.",
       "Exit codes: 0 if each run passed, 1 otherwise, 2 for wrong usage."
     })
 public final class Simulate implements Callable<Integer> {
@@ -51,6 +54,21 @@ public final class Simulate implements Callable<Integer> {
 
   /** Longer than most rounds, so that faults continue at the end of a recorded run. */
   private static final Duration ROUND = Duration.ofMinutes(10);
+
+  /** Options that set what the file of --replay sets. */
+  private static final List<String> NOT_WITH_REPLAY =
+      List.of(
+          "--seed",
+          "--runs",
+          "--for",
+          "--from",
+          "--agents",
+          "--servers",
+          "--brokers",
+          "--replicas",
+          "--queues",
+          "--rate",
+          "--faults-per-minute");
 
   private static final int MAX_HOURS = 100_000;
   private static final int MAX_FAULTS_PER_MINUTE = 1_000;
@@ -70,7 +88,9 @@ public final class Simulate implements Callable<Integer> {
 
   @Option(
       names = "--hours",
-      description = "Simulated hours of each run, at least (default: ${DEFAULT-VALUE}).")
+      description =
+          "Least simulated hours of each run; its last round is completed (default:"
+              + " ${DEFAULT-VALUE}).")
   private double hours = 1;
 
   @Option(names = "--runs", description = "Number of runs (default: ${DEFAULT-VALUE}).")
@@ -79,13 +99,16 @@ public final class Simulate implements Callable<Integer> {
   @Option(
       names = "--for",
       paramLabel = "DURATION",
-      description = "Starts runs for this real time, such as 3m, in place of --runs.")
+      description = "Real time, such as 3m, in which runs start; replaces --runs.")
   private String realTime;
 
   @Option(
       names = "--replay",
       paramLabel = "FILE",
-      description = "Runs the schedule that a failed run wrote, in place of a random one.")
+      description =
+          "Repeats the run whose schedule a failed run wrote. The file sets the seed, the state, the"
+              + " sizes, the rate and the faults: options for these, --runs and --for are refused."
+              + " --hours requires --record.")
   private Path replay;
 
   @Option(
@@ -100,11 +123,13 @@ public final class Simulate implements Callable<Integer> {
       names = "--record",
       paramLabel = "FILE",
       description =
-          "Ends the run after --hours, amid its faults, and writes to this file what brokers, disks"
-              + " and the index have.")
+          "Ends the run after --hours, while faults last, and writes the state of brokers, disks and"
+              + " index to this file, for --from.")
   private Path recording;
 
-  @Option(names = "--agents", description = "Agents (default: 2 to 5 by the seed).")
+  @Option(
+      names = "--agents",
+      description = "Agents (default: 2 to 5 by the seed; with a recorded state 5).")
   private Integer agents;
 
   @Option(names = "--servers", description = "Servers (default: 2 or 3 by the seed).")
@@ -118,7 +143,9 @@ public final class Simulate implements Callable<Integer> {
       description = "Replicas of each broker; 0: 1 or 3 by the seed (default: ${DEFAULT-VALUE}).")
   private int replicas;
 
-  @Option(names = "--queues", description = "Queues of each broker (default: 2 to 8 by the seed).")
+  @Option(
+      names = "--queues",
+      description = "Queues of each broker (default: 2 to 8 by the seed; with a recorded state 8).")
   private Integer queues;
 
   @Option(
@@ -134,18 +161,21 @@ public final class Simulate implements Callable<Integer> {
   @Option(
       names = "--timeline",
       paramLabel = "FILE",
-      description = "Writes what happened last in the last run to this file.")
+      description = "Writes the last " + Run.NOTES + " events of the last run to this file.")
   private Path timelineFile;
 
   @Option(
       names = "--shrink-for",
       paramLabel = "DURATION",
       description =
-          "After a failure, searches fewer faults for this real time; 0s: does not search"
-              + " (default: ${DEFAULT-VALUE}).")
+          "Real time in which a failed run is repeated with fewer faults; 0s: no search (default:"
+              + " ${DEFAULT-VALUE}).")
   private String shrinkTime = "2m";
 
-  @Option(names = "--help", usageHelp = true, description = "Prints this help.")
+  @Option(
+      names = {"-h", "--help"},
+      usageHelp = true,
+      description = "Prints this help.")
   private boolean help;
 
   private final Runner runner;
@@ -179,12 +209,16 @@ public final class Simulate implements Callable<Integer> {
     }
     checkNumbers();
     long first = seed == null ? new Random().nextInt(1_000_000) : seed;
-    checkState();
+    if (replay != null) {
+      checkReplay();
+    }
     Plan replayed = replay == null ? null : read(replay);
+    checkState(replayed == null ? Optional.ofNullable(from) : replayed.from());
+    writeTimeline(List.of());
     if (recording != null) {
+      checkRecording();
       return record(replayed == null ? plan(first, length().plus(ROUND)) : replayed);
     }
-    writeTimeline(List.of());
     long startNanos = System.nanoTime();
     for (int run = 0; replayed != null ? run < 1 : more(run, real, startNanos); run++) {
       Outcome outcome = run(replayed != null ? replayed : plan(first + run, length()));
@@ -195,6 +229,24 @@ public final class Simulate implements Callable<Integer> {
       }
     }
     return 0;
+  }
+
+  /** Refuses options that a replayed schedule would ignore. */
+  private void checkReplay() {
+    ParseResult given = spec.commandLine().getParseResult();
+    for (String option : NOT_WITH_REPLAY) {
+      if (given.hasMatchedOption(option)) {
+        throw refused(
+            option
+                + " = "
+                + given.matchedOptionValue(option, null)
+                + ": must be absent with --replay, whose file describes one run");
+      }
+    }
+    if (recording == null && given.hasMatchedOption("--hours")) {
+      throw refused(
+          "--hours = " + hours + ": must be absent with --replay, except together with --record");
+    }
   }
 
   private void checkNumbers() {
@@ -231,18 +283,34 @@ public final class Simulate implements Callable<Integer> {
     }
   }
 
-  private void checkState() {
-    if (from != null) {
+  private void checkState(Optional<String> state) {
+    if (state.isPresent()) {
       try {
-        RecordedState.read(from);
+        RecordedState.read(state.get());
       } catch (IOException e) {
-        throw refused("--from = " + from + ": cannot be read: " + e);
+        throw refused(named(state.get()) + ": cannot be read: " + e);
       }
     }
   }
 
+  /** Returns a state as the user named it. */
+  private String named(String state) {
+    return (replay == null ? "--from = " : "--replay = " + replay + ": from = ") + state;
+  }
+
+  /** Before the run, so that it is not in vain. The run may begin with the content of the file. */
+  private void checkRecording() {
+    try {
+      Files.write(recording, new byte[0], StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+    } catch (IOException e) {
+      throw refused("--record = " + recording + ": cannot be written: " + e);
+    }
+  }
+
   private int record(Plan plan) {
-    Outcome outcome = new Run(plan, out::println, watchdog).record(recording, length()).call();
+    Outcome outcome =
+        orRefused(
+            plan, () -> new Run(plan, out::println, watchdog).record(recording, length()).call());
     writeTimeline(outcome.timeline());
     print(outcome);
     out.println(outcome.line());
@@ -324,12 +392,7 @@ public final class Simulate implements Callable<Integer> {
 
   private Outcome run(Plan plan) {
     out.println("seed " + plan.seed() + plan.from().map(state -> " from " + state).orElse(""));
-    Outcome outcome;
-    try {
-      outcome = runner.run(plan, out::println, watchdog);
-    } catch (UncheckedIOException e) {
-      throw refused("--from = " + plan.from().orElse("") + ": " + e.getCause().getMessage());
-    }
+    Outcome outcome = orRefused(plan, () -> runner.run(plan, out::println, watchdog));
     if (!outcome.faults().isEmpty()) {
       out.println("faults: " + outcome.faultsLine());
     }
@@ -337,12 +400,23 @@ public final class Simulate implements Callable<Integer> {
     return outcome;
   }
 
+  /** Refuses a recorded state that does not fit the plan. */
+  private Outcome orRefused(Plan plan, Supplier<Outcome> run) {
+    try {
+      return run.get();
+    } catch (UncheckedIOException e) {
+      throw refused(named(plan.from().orElse("")) + ": " + e.getCause());
+    }
+  }
+
   private void report(Outcome failed, Duration shrinking) throws IOException {
     print(failed);
-    out.printf(
-        Locale.ROOT,
-        "Searching fewer faults that fail, for up to %d s of --shrink-for ...%n",
-        shrinking.toSeconds());
+    if (!shrinking.isZero()) {
+      out.printf(
+          Locale.ROOT,
+          "Searching for fewer faults that still fail, for at most %d s (--shrink-for) ...%n",
+          shrinking.toSeconds());
+    }
     long startNanos = System.nanoTime();
     Shrinker shrinker =
         new Shrinker(
@@ -350,10 +424,10 @@ public final class Simulate implements Callable<Integer> {
     Outcome shrunk = shrinker.shrink(failed);
     Path file = Files.createTempFile("simulate-" + failed.plan().seed() + "-", ".txt");
     Files.write(file, shrunk.plan().lines());
-    out.println("What happened last:");
+    out.println("Last events:");
     shrunk.timeline().forEach(line -> out.println("  " + line));
     out.printf(
-        "After %d attempts %d of %d faults are left:%n",
+        "Smallest schedule that still fails: attempts=%d faults=%d of=%d%n",
         shrinker.attempts(),
         shrunk.plan().schedule().faults().size(),
         failed.plan().schedule().faults().size());

@@ -46,7 +46,8 @@ final class SimulateTest {
         "--agents=0",
         "--replay=missing.txt",
         "--from=missing.zip",
-        "--timeline=missing/timeline.txt"
+        "--timeline=missing/timeline.txt",
+        "--record=missing/state.zip"
       })
   void aWrongOptionIsRefusedWithItsValue(String option) {
     assertThat(run(option)).isEqualTo(2);
@@ -60,7 +61,8 @@ final class SimulateTest {
         "0:00:01.000 drain target=foo lasts-millis=9",
         "0:00:01.000 drain target=foo-1 lasts-millis=9",
         "0:00:01.000 drain target=agent-9 lasts-millis=9",
-        "0:00:01.000 drain target=agent-1 lasts-millis=99999999999999999999"
+        "0:00:01.000 drain target=agent-1 lasts-millis=99999999999999999999",
+        "0:00:01.000 drain target=agent-1 lasts-millis=59000"
       })
   void aFaultThatCannotBeReadIsRefusedWithItsLine(String line) throws IOException {
     assertThat(replay(PLAN, line, "0:01:00.000 quiet")).isEqualTo(2);
@@ -76,11 +78,46 @@ final class SimulateTest {
     assertThat(errors.toString()).contains("plan.txt").contains(line);
   }
 
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "--seed=2",
+        "--runs=1",
+        "--for=1m",
+        "--from=release-1.zip",
+        "--agents=1",
+        "--servers=1",
+        "--brokers=1",
+        "--replicas=1",
+        "--queues=2",
+        "--rate=10",
+        "--faults-per-minute=1.0",
+        "--hours=1.0"
+      })
+  void anOptionThatAReplayWouldIgnoreIsRefused(String option) throws IOException {
+    write(PLAN, "0:01:00.000 quiet");
+
+    assertThat(run("--replay", plan().toString(), option)).isEqualTo(2);
+    assertThat(errors.toString())
+        .contains(option.replace("=", " = "), "must be absent with --replay");
+  }
+
+  @Test
+  void aStateThatAScheduleNamesIsRefusedWithBothFiles() throws IOException {
+    assertThat(replay(PLAN, "from=missing.zip", "0:01:00.000 quiet")).isEqualTo(2);
+    assertThat(errors.toString())
+        .contains("--replay = " + plan() + ": from = missing.zip: cannot be read");
+  }
+
   @Test
   void aFailedRunPrintsItsSeedAndAFileToReplay() throws IOException {
     assertThat(run("--seed=7", "--hours=0.1", "--shrink-for=0s")).isEqualTo(1);
 
-    assertThat(output.toString()).contains("seed 7").contains("FAILED: it fails");
+    assertThat(output.toString())
+        .contains("seed 7")
+        .contains("FAILED: it fails")
+        .contains("Smallest schedule that still fails: attempts=0 faults=")
+        .doesNotContain("Searching");
     Matcher file = Pattern.compile("--replay (\\S+)").matcher(output.toString());
     assertThat(file.find()).isTrue();
     assertThat(Files.readAllLines(Path.of(file.group(1))).getFirst()).startsWith("seed=7 ");
@@ -88,9 +125,16 @@ final class SimulateTest {
   }
 
   private int replay(String... lines) throws IOException {
-    Path file = folder.resolve("plan.txt");
-    Files.write(file, List.of(lines));
-    return run("--replay", file.toString());
+    write(lines);
+    return run("--replay", plan().toString());
+  }
+
+  private void write(String... lines) throws IOException {
+    Files.write(plan(), List.of(lines));
+  }
+
+  private Path plan() {
+    return folder.resolve("plan.txt");
   }
 
   private int run(String... arguments) {
