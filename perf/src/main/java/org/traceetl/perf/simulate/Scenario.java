@@ -25,7 +25,10 @@ final class Scenario implements Runnable {
 
   /** What a scenario needs of a running installation, in addition to what faults need. */
   interface Parts {
-    /** Ends all faults, and starts what does not run. */
+    /**
+     * Ends faults that would hide spans, and starts what does not run. Faults of clocks and
+     * routing, and read-only brokers, end by the schedule.
+     */
     void heal();
 
     void pauseSenders();

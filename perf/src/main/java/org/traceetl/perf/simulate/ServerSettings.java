@@ -18,7 +18,7 @@ import org.traceetl.server.features.index.IndexConfig;
 
 /** The configuration of simulated servers. */
 final class ServerSettings {
-  /** Of the pages' buckets, in milliseconds. */
+  /** Bounds of the duration histogram's buckets, in milliseconds. */
   static final List<Double> BOUNDS_MILLIS = List.of(1.0, 100.0, 1_000.0);
 
   /** Also longer than a lease: a new owner then shows a queue before its first window ends. */
@@ -36,10 +36,12 @@ final class ServerSettings {
   private static final int ALL_DOCUMENTS = 1_000_000;
   private static final int EXEMPLARS = 2;
 
-  /** Small, so that a server reads no more windows before the index has been away for long. */
+  /** Small, so that even a short outage of the index stops servers from reading windows. */
   private static final int BATCH_DOCUMENTS = 100;
 
-  /** Of windows that a reader of the journal gets at once, after an outage of brokers. */
+  /**
+   * Most documents in the windows that one read of the journal returns after an outage of brokers.
+   */
   private static final int DOCUMENTS_OF_A_READ = 2_000;
 
   /** As {@code DocumentWriter}, and a read of each broker. */

@@ -20,7 +20,7 @@ final class SimulatedNames {
   /**
    * A change of names.
    *
-   * @param removed a name that leads to the file no more; null for none
+   * @param removed a name that no longer leads to the file; null for none
    * @param added a name that leads to the file; null for none
    */
   private record Change(Path removed, Path added, SimulatedFile file) {

@@ -14,7 +14,7 @@ import org.traceetl.perf.simulate.world.World;
 
 /**
  * A broker name: a master, its replicas, and what the controllers know of them. The classes named
- * are those of RocketMQ 5.3.
+ * are those of RocketMQ 5.5.0.
  */
 final class BrokerGroup implements Durable {
   /** The controllers' node in the network. They act as one that does not fail. */

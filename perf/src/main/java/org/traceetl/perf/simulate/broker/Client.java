@@ -16,8 +16,8 @@ import org.traceetl.perf.simulate.broker.NameServer.Route;
 import org.traceetl.perf.simulate.world.Process;
 
 /**
- * RocketMQ's client in a process: MQClientInstance of RocketMQ 5.3. It remembers routes, and reads
- * them again at an interval, so they may be stale.
+ * RocketMQ's client in a process: MQClientInstance of RocketMQ 5.5.0. It remembers routes, and
+ * reads them again at an interval, so they may be stale.
  */
 final class Client {
   private static final long ROUTE_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(3);

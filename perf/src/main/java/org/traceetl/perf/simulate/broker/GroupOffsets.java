@@ -9,7 +9,7 @@ import java.util.TreeMap;
 import org.traceetl.perf.simulate.world.Durable;
 
 /**
- * The offsets of consumer groups at one broker: ConsumerOffsetManager of RocketMQ 5.3. They are
+ * The offsets of consumer groups at one broker: ConsumerOffsetManager of RocketMQ 5.5.0. They are
  * written to the disk every 5 s (BrokerConfig.flushConsumerOffsetInterval), so a crash sets them
  * back.
  */

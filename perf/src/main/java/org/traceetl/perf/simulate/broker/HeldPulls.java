@@ -8,7 +8,7 @@ import java.util.concurrent.TimeUnit;
 import org.apache.rocketmq.client.consumer.PullStatus;
 import org.traceetl.perf.simulate.world.World;
 
-/** Pulls that wait at a broker for a message: PullRequestHoldService of RocketMQ 5.3. */
+/** Pulls that wait at a broker for a message: PullRequestHoldService of RocketMQ 5.5.0. */
 final class HeldPulls {
   /** BrokerConfig.shortPollingTimeMills of deploy/rocketmq/broker.conf. */
   private static final long SHORT_POLLING_NANOS = TimeUnit.MILLISECONDS.toNanos(100);

@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.apache.rocketmq.remoting.protocol.ResponseCode;
 
-/** The members of consumer groups, as one broker knows them: ConsumerManager of RocketMQ 5.3. */
+/** The members of consumer groups, as one broker knows them: ConsumerManager of RocketMQ 5.5.0. */
 final class Members {
   /** A connected member. */
   static final class Member {

@@ -47,7 +47,7 @@ record Message(
     received.setBornHost(bornHost);
     received.setStoreTimestamp(storeMillis);
     received.setStoreHost(storeHost);
-    // PullAPIWrapper.processPullResult adds both (RocketMQ 5.3).
+    // PullAPIWrapper.processPullResult adds both (RocketMQ 5.5.0).
     MessageAccessor.putProperty(received, MessageConst.PROPERTY_MIN_OFFSET, min);
     MessageAccessor.putProperty(received, MessageConst.PROPERTY_MAX_OFFSET, max);
     return received;

@@ -14,7 +14,7 @@ import org.traceetl.perf.simulate.world.World;
 
 /**
  * The messages of one broker: a commit log of all queues in one order, in which replicas copy them,
- * and the queues. DefaultMessageStore of RocketMQ 5.3.
+ * and the queues. DefaultMessageStore of RocketMQ 5.5.0.
  */
 final class MessageStore implements Durable {
   /** ReputMessageService indexes new messages about every millisecond. */

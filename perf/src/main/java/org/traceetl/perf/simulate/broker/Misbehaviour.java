@@ -2,7 +2,7 @@ package org.traceetl.perf.simulate.broker;
 
 /**
  * What a broker or the network to it may do to a request, at a rate that a schedule sets. The
- * comments name where it was read in RocketMQ 5.3 or seen by {@code bin/chaos}.
+ * comments name where it was read in RocketMQ 5.5.0 or seen by {@code bin/chaos}.
  */
 public enum Misbehaviour {
   /** The request is lost; the client has a timeout. Seen: a cable is pulled. */
@@ -17,7 +17,7 @@ public enum Misbehaviour {
   /** The answer is late. Seen: a broker is stopped and continued. */
   LATE_ANSWER,
   /**
-   * The request takes effect twice; one answer arrives. Read: NettyRemotingAbstract, whose table of
+   * A stored send is stored again; one answer arrives. Read: NettyRemotingAbstract, whose table of
    * responses drops a second answer; and producers that retry.
    */
   REPEATED_REQUEST,
@@ -38,7 +38,7 @@ public enum Misbehaviour {
   FLUSH_SLAVE_TIMEOUT,
   /**
    * A send is stored; the answer is SLAVE_NOT_AVAILABLE. Read: brokers before 5.0. The store of
-   * RocketMQ 5.5 never returns it.
+   * RocketMQ 5.5.0 never returns it.
    */
   SLAVE_NOT_AVAILABLE,
   /**

@@ -3,7 +3,7 @@ package org.traceetl.perf.simulate.broker;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
-/** The name server: which brokers are reachable where. RouteInfoManager of RocketMQ 5.3. */
+/** The name server: which brokers are reachable where. RouteInfoManager of RocketMQ 5.5.0. */
 final class NameServer {
   /** Its node in the network. */
   static final String NODE = "name-server";

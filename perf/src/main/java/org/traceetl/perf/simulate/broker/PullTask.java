@@ -8,8 +8,8 @@ import org.apache.rocketmq.remoting.exception.RemotingException;
 import org.traceetl.perf.simulate.world.World;
 
 /**
- * Pulls a queue until it is cancelled: DefaultLitePullConsumerImpl.PullTaskImpl of RocketMQ 5.3. A
- * seek cancels it and starts another one.
+ * Pulls a queue until it is cancelled: DefaultLitePullConsumerImpl.PullTaskImpl of RocketMQ 5.5.0.
+ * A seek cancels it and starts another one.
  */
 final class PullTask implements Runnable {
   /** PULL_TIME_DELAY_MILLS_WHEN_CACHE_FLOW_CONTROL. */

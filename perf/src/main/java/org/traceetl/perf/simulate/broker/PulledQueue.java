@@ -2,7 +2,7 @@ package org.traceetl.perf.simulate.broker;
 
 import org.apache.rocketmq.common.message.MessageQueue;
 
-/** A queue of a consumer: MessageQueueState and ProcessQueue of RocketMQ 5.3. */
+/** A queue of a consumer: MessageQueueState and ProcessQueue of RocketMQ 5.5.0. */
 final class PulledQueue {
   static final long NONE = -1;
 

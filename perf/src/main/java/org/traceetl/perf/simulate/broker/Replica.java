@@ -11,8 +11,8 @@ import org.apache.rocketmq.remoting.protocol.ResponseCode;
 import org.traceetl.perf.simulate.world.World;
 
 /**
- * One broker process: a master or one of its replicas. The classes named are those of RocketMQ 5.3,
- * for flushes and confirmations those of 5.5.0.
+ * One broker process: a master or one of its replicas. The classes named are those of RocketMQ
+ * 5.5.0.
  */
 final class Replica {
   /** MessageStoreConfig.maxMessageSize. */
@@ -122,10 +122,10 @@ final class Replica {
       Reply.To<Appended> to) {
     Conditions conditions = group.conditions();
     if (!master) {
-      // DefaultMessageStore.checkStoreStatus: "message store is slave mode".
+      // HookUtils.checkBeforePutMessage: "message store is in slave mode".
       to.answer(Reply.refused(ResponseCode.SERVICE_NOT_AVAILABLE, "service not available now"));
     } else if (diskFull) {
-      // DefaultMessageStore.checkStoreStatus: RunningFlags.isWriteable is false.
+      // HookUtils.checkBeforePutMessage: RunningFlags.isWriteable is false.
       to.answer(Reply.refused(ResponseCode.SERVICE_NOT_AVAILABLE, "the broker's disk is full"));
     } else if (body.length > MAX_BODY_BYTES) {
       // SendMessageProcessor.handlePutMessageResult.

@@ -31,7 +31,7 @@ import org.traceetl.server.consume.broker.ResumedPulls;
 import org.traceetl.server.consume.broker.SpanConsumer;
 
 /**
- * A member of the consumer group: DefaultLitePullConsumer of RocketMQ 5.3 with RebalanceService,
+ * A member of the consumer group: DefaultLitePullConsumer of RocketMQ 5.5.0 with RebalanceService,
  * configured as RocketMqSpanConsumer does. What the server adds to RocketMQ's client, the observed
  * allocation and the resumed pulls, is the server's own.
  */
@@ -133,13 +133,14 @@ final class SimulatedConsumer implements SpanConsumer {
 
   private void sendHeartbeats() throws InterruptedException {
     while (!client.isClosed()) {
-      tellAll("heartbeat", broker -> broker.group.heartbeat(broker, config.consumerGroup(), this));
+      sendToAll(
+          "heartbeat", broker -> broker.group.heartbeat(broker, config.consumerGroup(), this));
       world.sleep(HEARTBEAT_NANOS);
     }
   }
 
   /** Sends a request to each replica of each broker, one after the other. */
-  private void tellAll(String what, Consumer<Replica> how) throws InterruptedException {
+  private void sendToAll(String what, Consumer<Replica> how) throws InterruptedException {
     for (NameServer.Route route : client.routes().values()) {
       for (String address : route.addresses().values()) {
         try {
@@ -503,7 +504,7 @@ final class SimulatedConsumer implements SpanConsumer {
     assigned.values().forEach(queue -> queue.dropped = true);
     membersChanged();
     try {
-      tellAll("leave", broker -> broker.group.leave(broker, config.consumerGroup(), id));
+      sendToAll("leave", broker -> broker.group.leave(broker, config.consumerGroup(), id));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }

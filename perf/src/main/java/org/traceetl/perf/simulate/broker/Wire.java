@@ -19,7 +19,7 @@ import org.traceetl.perf.simulate.world.World;
 
 /**
  * The network between processes, brokers, name server and controllers. Nodes are processes by host,
- * brokers by address. The exceptions are those of NettyRemotingClient (RocketMQ 5.3).
+ * brokers by address. The exceptions are those of NettyRemotingClient (RocketMQ 5.5.0).
  */
 final class Wire {
   /** NettyClientConfig.connectTimeoutMillis. */

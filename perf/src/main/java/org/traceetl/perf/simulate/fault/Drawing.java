@@ -42,7 +42,10 @@ public final class Drawing {
   /** One of this number of faults acts on another target than the one before it. */
   private static final int OTHER_TARGET_IN = 4;
 
-  /** Faults from this length on outlast timeouts and leases. */
+  /**
+   * Half of the faults last at least this long, if the round has room: longer than a send's
+   * timeout.
+   */
   private static final long LONG_LAST_MILLIS = 5_000;
 
   /** One of this number of rounds begins with the outage of a broker, which fills spools. */
