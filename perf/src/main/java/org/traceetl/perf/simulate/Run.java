@@ -27,7 +27,7 @@ public final class Run {
   private final Plan plan;
   private final Consumer<String> progress;
   private final Watchdog watchdog;
-  private final Timeline timeline = new Timeline(NOTES, null);
+  private final Timeline timeline = new Timeline(NOTES);
   private final List<String> failures = new ArrayList<>();
 
   /** Null if nothing is recorded. */

@@ -55,7 +55,7 @@ final class RecordedStateTest {
   void lostJournalsOfARecordedStateAreFound() throws IOException {
     String release = RELEASES.getLast();
     RecordedState recorded = RecordedState.read(release);
-    World world = new World(1, new Timeline(1, null), recorded.unixMillis());
+    World world = new World(1, new Timeline(1), recorded.unixMillis());
     Plan plan = new Plan(1, FLEET, 8, 20, Optional.of(release), ONE_QUIET_POINT);
     SortedMap<String, Durable> parts =
         new SimulatedInstallation(world, plan, failure -> {}).durable();

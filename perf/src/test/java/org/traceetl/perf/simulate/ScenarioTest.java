@@ -23,7 +23,7 @@ final class ScenarioTest {
               new Fault.Crash(15_000, Target.server(2), 0, 20_000),
               new Fault.Retention(350_000, Target.broker(1), 60_000, 0)));
 
-  private final World world = new World(1, new Timeline(100, null));
+  private final World world = new World(1, new Timeline(100));
   private final List<String> calls = new ArrayList<>();
   private final List<String> failures = new ArrayList<>();
   private final Installation installation =

@@ -30,7 +30,7 @@ final class WatchdogTest {
 
   @Test
   void stacksShowTheSimulatedThreadThatRuns() {
-    World world = new World(1, new Timeline(1, null));
+    World world = new World(1, new Timeline(1));
     List<String> stacks = new ArrayList<>();
     world.spawn("endless", () -> stacks.add(Watchdog.stacks()));
 

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.apache.rocketmq.client.consumer.PullStatus;
@@ -31,7 +32,7 @@ final class MessageStore implements Durable {
   private final World world;
   private final Topics topics;
   private final MessageList log = new MessageList();
-  private MessageList[][] queues = {};
+  private final MessageList[][] queues;
 
   /**
    * CommitLog.getConfirmOffset: the place up to which messages are safe, as far as is known here.
@@ -49,20 +50,11 @@ final class MessageStore implements Durable {
   MessageStore(World world, Topics topics) {
     this.world = world;
     this.topics = topics;
-    extend();
-  }
-
-  /** Makes the queues that the topics have. */
-  void extend() {
-    MessageList[][] lists = new MessageList[topics.count()][];
-    for (int topic = 0; topic < lists.length; topic++) {
-      lists[topic] = new MessageList[topics.queues(topic)];
-      for (int queue = 0; queue < lists[topic].length; queue++) {
-        boolean exists = topic < queues.length && queue < queues[topic].length;
-        lists[topic][queue] = exists ? queues[topic][queue] : new MessageList();
-      }
+    queues = new MessageList[topics.count()][];
+    for (int topic = 0; topic < queues.length; topic++) {
+      queues[topic] = new MessageList[topics.queues(topic)];
+      Arrays.setAll(queues[topic], queue -> new MessageList());
     }
-    queues = lists;
   }
 
   private MessageList list(LogQueue queue) {

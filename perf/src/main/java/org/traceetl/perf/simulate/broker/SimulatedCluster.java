@@ -297,12 +297,6 @@ public final class SimulatedCluster implements Durable {
                 .forEach(replica -> replica.store().deleteOld(world.nanos() - olderNanos)));
   }
 
-  /** Gives the topics of spans and journal more queues on each broker. */
-  public void extend(int queues) {
-    topics.extend(queues);
-    groups.forEach(group -> group.replicas().forEach(replica -> replica.store().extend()));
-  }
-
   /** Sets whether senders see the queues of a broker. */
   public void readOnly(String broker, boolean now) {
     at(broker, group -> group.readOnly(now));
@@ -321,13 +315,6 @@ public final class SimulatedCluster implements Durable {
             replica.diskFull(false);
           });
     }
-  }
-
-  /** Returns the number of messages that a broker's master stored, in all topics. */
-  public long stored(String broker) {
-    long[] stored = new long[1];
-    at(broker, group -> stored[0] = group.master().store().end());
-    return stored[0];
   }
 
   /** Returns the state for a reader: a line for each broker, replica and broken way. */

@@ -4,19 +4,13 @@ import java.util.List;
 
 /** The topics of a cluster, by index. Every broker has the same. */
 final class Topics {
-  static final int SPANS = 0;
-
   private final List<String> names;
   private final int[] queues;
-  private LogQueue[][] logs;
+  private final LogQueue[][] logs;
 
   Topics(ClusterOptions options) {
     names = List.of(options.spanTopic(), options.journalTopic(), options.decisionsTopic());
     queues = new int[] {options.queues(), options.queues(), 1};
-    number();
-  }
-
-  private void number() {
     logs = new LogQueue[names.size()][];
     for (int topic = 0; topic < logs.length; topic++) {
       logs[topic] = new LogQueue[queues[topic]];
@@ -42,14 +36,6 @@ final class Topics {
   /** Returns the number of queues on each broker. */
   int queues(int topic) {
     return queues[topic];
-  }
-
-  /** Gives the topics of spans and journal this many queues on each broker; never fewer. */
-  void extend(int to) {
-    for (int topic = 0; topic < 2; topic++) {
-      queues[topic] = Math.max(queues[topic], to);
-    }
-    number();
   }
 
   /** Returns a queue; null if it does not exist. */

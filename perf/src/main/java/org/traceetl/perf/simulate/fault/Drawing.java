@@ -339,11 +339,6 @@ public final class Drawing {
         at, broker(), misbehaviour(), random.nextInt(10, 1_001), millis(1, 30_000), lasts);
   }
 
-  /** Draws a share of requests: some of a procedure must succeed, so that another one matters. */
-  private int perMille() {
-    return random.nextInt(10, random.nextBoolean() ? 300 : 1_001);
-  }
-
   /** Draws half of the time one after which a client does not know whether its request counts. */
   private Misbehaviour misbehaviour() {
     Misbehaviour[] from = random.nextBoolean() ? UNCERTAIN : Misbehaviour.values();

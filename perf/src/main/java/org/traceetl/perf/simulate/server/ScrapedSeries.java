@@ -19,8 +19,6 @@ final class ScrapedSeries implements PageLines.Numbers {
    * A series.
    *
    * @param text as pages show it
-   * @param metric its name without labels
-   * @param plain the text without its queue
    * @param queue number of its queue, or {@link #NO_QUEUE}
    * @param own whether it is the server's own, so that each process counts from 0
    * @param ofTheJvm whether it is a measurement of the JVM, which differs between equal runs
@@ -28,14 +26,7 @@ final class ScrapedSeries implements PageLines.Numbers {
    * @param bound of its values; null for none
    */
   record Series(
-      String text,
-      String metric,
-      String plain,
-      int queue,
-      boolean own,
-      boolean ofTheJvm,
-      boolean counter,
-      Bound bound) {}
+      String text, int queue, boolean own, boolean ofTheJvm, boolean counter, Bound bound) {}
 
   private final Map<String, Bound> bounds;
 
@@ -95,16 +86,11 @@ final class ScrapedSeries implements PageLines.Numbers {
     boolean own = metric.startsWith("trace_etl_") || ofTheJvm;
     int label = own ? -1 : text.indexOf(QUEUE);
     int queue = NO_QUEUE;
-    String plain = text;
     if (label >= 0) {
       int end = text.indexOf('"', label + QUEUE.length());
       queue = number(text.substring(label + QUEUE.length(), end));
-      int next = text.charAt(end + 1) == ',' ? end + 2 : end + 1;
-      int begin = next == end + 1 && text.charAt(label - 1) == ',' ? label - 1 : label;
-      plain = text.substring(0, begin) + text.substring(next);
     }
-    return new Series(
-        text, metric, plain, queue, own, ofTheJvm, isCounter(metric), bounds.get(metric));
+    return new Series(text, queue, own, ofTheJvm, isCounter(metric), bounds.get(metric));
   }
 
   private int number(String queue) {

@@ -90,7 +90,6 @@ public final class Scraper {
   private int[] seen = {};
 
   private int scrapes;
-  private long pages;
 
   /** The page of a process. */
   private static final class Scraped {
@@ -182,7 +181,6 @@ public final class Scraper {
   }
 
   private Scraped read(Answer answer) {
-    pages++;
     Scraped before = last.get(answer.process());
     PageLines lines =
         PageLines.read(answer.bytes(), before == null ? PageLines.none() : before.lines, series);
@@ -286,16 +284,6 @@ public final class Scraper {
     return series.unseenBounds();
   }
 
-  /** Returns the number of scrapes, each of all servers. */
-  public int scrapes() {
-    return scrapes;
-  }
-
-  /** Returns the number of pages read. */
-  public long pages() {
-    return pages;
-  }
-
   /**
    * Returns the last page of each process that answered the last scrape. Call it after {@link
    * #scrape()}: other pages lack the servers' own metrics.
@@ -304,36 +292,5 @@ public final class Scraper {
     SortedMap<String, byte[]> all = new TreeMap<>();
     last.forEach((process, scraped) -> all.put(process, scraped.bytes));
     return all;
-  }
-
-  /**
-   * Returns the last values of a metric of spans by series without its queue, summed over all
-   * queues, from the server that showed each last.
-   */
-  public SortedMap<String, Double> sums(String metric) {
-    SortedMap<String, Double> sums = new TreeMap<>();
-    for (int number = 0; number < series.count(); number++) {
-      ScrapedSeries.Series one = series.get(number);
-      if (one.metric().equals(metric)
-          && one.queue() != ScrapedSeries.NO_QUEUE
-          && seen[number] != 0) {
-        sums.merge(one.plain(), shown[number], Double::sum);
-      }
-    }
-    return sums;
-  }
-
-  /** Returns the last values of a server's own metric by series, summed over the last pages. */
-  public SortedMap<String, Double> ownSums(String metric) {
-    SortedMap<String, Double> sums = new TreeMap<>();
-    for (Scraped scraped : last.values()) {
-      for (int line = 0; line < scraped.lines.count(); line++) {
-        ScrapedSeries.Series one = series.get(scraped.lines.series(line));
-        if (one.queue() == ScrapedSeries.NO_QUEUE && one.metric().equals(metric)) {
-          sums.merge(one.text(), scraped.lines.value(line), Double::sum);
-        }
-      }
-    }
-    return sums;
   }
 }

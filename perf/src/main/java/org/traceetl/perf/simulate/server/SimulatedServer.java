@@ -202,12 +202,6 @@ public final class SimulatedServer implements Scraper.Target {
     }
   }
 
-  /** Returns the page as the servlet writes it; null if it is late. The caller waits. */
-  public byte[] scrape() throws InterruptedException {
-    Scraper.Answer answer = request(true).await();
-    return answer == null ? null : answer.bytes();
-  }
-
   /** Returns whether {@code /ready} returns 200. */
   public boolean ready() {
     return running != null && alive() && running.components().ready();

@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Locale;
-import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /**
@@ -35,18 +34,15 @@ public final class Timeline {
 
   private final int most;
   private final Deque<Note> notes = new ArrayDeque<>();
-  private final Consumer<Note> trace;
   private LongSupplier nanos = () -> 0;
   private long hash = 0xcbf29ce484222325L;
   private long operations;
 
   /**
    * @param most notes to keep
-   * @param trace receives all notes and operations, to find where two runs differ; null for none
    */
-  public Timeline(int most, Consumer<Note> trace) {
+  public Timeline(int most) {
     this.most = most;
-    this.trace = trace;
   }
 
   void clock(LongSupplier worldNanos) {
@@ -73,9 +69,6 @@ public final class Timeline {
     hash = (hash ^ atNanos) * FNV_PRIME;
     hash = (hash ^ who.hashCode()) * FNV_PRIME;
     hash = (hash ^ what.hashCode()) * FNV_PRIME;
-    if (trace != null) {
-      trace.accept(new Note(atNanos, who, what));
-    }
   }
 
   /** Returns the hash of everything so far. */

@@ -57,7 +57,7 @@ final class SimulatedAgentTest {
 
   @Test
   void aSenderPausesWhenItsAgentHasStoredARequest() {
-    world = new World(1, new Timeline(100, null));
+    world = new World(1, new Timeline(100));
     brokers = new StubBrokers(world);
     SimulatedAgent agent =
         new SimulatedAgent(
@@ -98,7 +98,7 @@ final class SimulatedAgentTest {
   /** Lets a sender repeat a request to an agent that does not answer for a time. */
   private void repeatFor(
       long nanos, Consumer<SimulatedAgent> ends, Consumer<SimulatedAgent> continues) {
-    world = new World(1, new Timeline(100, null));
+    world = new World(1, new Timeline(100));
     brokers = new StubBrokers(world);
     SimulatedAgent agent =
         new SimulatedAgent(
@@ -123,7 +123,7 @@ final class SimulatedAgentTest {
   /** Runs five agents with faults, then without; returns the hash of the run. */
   private long simulate(long seed, long nanos) {
     faultsUntil = nanos;
-    world = new World(seed, new Timeline(100, null));
+    world = new World(seed, new Timeline(100));
     brokers = new StubBrokers(world);
     random = world.random();
     for (int i = 1; i <= AGENTS; i++) {

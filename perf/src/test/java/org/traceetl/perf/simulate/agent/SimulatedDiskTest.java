@@ -26,7 +26,7 @@ final class SimulatedDiskTest {
     void on(Disk disk) throws IOException;
   }
 
-  private final World world = new World(1, new Timeline(100, null));
+  private final World world = new World(1, new Timeline(100));
   private final SimulatedDisk disk = new SimulatedDisk(world);
   private final List<Object> seen = new ArrayList<>();
 

@@ -17,7 +17,7 @@ final class Cases {
   private final SimulatedCluster cluster;
 
   Cases(long seed, ClusterOptions options) {
-    world = new World(seed, new Timeline(1_000, null));
+    world = new World(seed, new Timeline(1_000));
     cluster = new SimulatedCluster(world, options);
   }
 

@@ -179,7 +179,7 @@ class SimulatedClusterTest {
       seconds(10);
 
       assertThat(failures).containsExactly(failure);
-      assertThat(cluster.stored(BROKER)).isEqualTo(stored);
+      assertThat(cluster.group(BROKER).master().store().end()).isEqualTo(stored);
     });
   }
 
@@ -606,23 +606,6 @@ class SimulatedClusterTest {
 
       seconds(20);
       assertThat(one.given).hasSize(2).doesNotContainAnyElementsOf(other.given);
-    });
-  }
-
-  @Test
-  void addedQueuesAreSharedByTheMembers() throws Exception {
-    install(1);
-    cases.run(() -> {
-      Member member = new Member(process("server-1"));
-      JournalLog log = log(process("server-2"));
-      log.append(bytes("a"));
-      seconds(30);
-
-      cluster.extend(QUEUES + 2);
-      seconds(30);
-
-      assertThat(member.given).hasSize(QUEUES + 2);
-      assertThat(bodies(log)).containsExactly("a");
     });
   }
 

@@ -22,7 +22,7 @@ class SimulatedIndexTest {
   private static final String TRACE = "0000000000000007000000000000000a";
   private static final long HOUR = TimeUnit.HOURS.toNanos(1);
 
-  private final World world = new World(3, new Timeline(10, null));
+  private final World world = new World(3, new Timeline(10));
   private final SimulatedIndex index = new SimulatedIndex(world);
   private final Process process = world.process("server-1");
   private TraceIndex client;

@@ -16,7 +16,7 @@ import org.traceetl.common.SteppedThread;
 final class WorldTest {
   private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
 
-  private final World world = new World(1, new Timeline(100, null));
+  private final World world = new World(1, new Timeline(100));
   private final List<String> seen = new ArrayList<>();
 
   private void sleep(long nanos) {
@@ -299,7 +299,7 @@ final class WorldTest {
   }
 
   private static long hash(long seed) {
-    Timeline timeline = new Timeline(10, null);
+    Timeline timeline = new Timeline(10);
     World world = new World(seed, timeline);
     for (int i = 0; i < 5; i++) {
       Process process = world.process("agent-" + i);
