@@ -93,7 +93,7 @@ public record Plan(
 
   private static Map<String, Long> numbers(String line) {
     Map<String, Long> numbers = new TreeMap<>();
-    for (String word : line.split(" +")) {
+    for (String word : line.split(" +", -1)) {
       Matcher number = NUMBER.matcher(word);
       if (!number.matches() || !NAMES.contains(number.group(1))) {
         throw malformed(line, word + " must be NAME=NUMBER, with NAME one of " + NAMES);

@@ -176,6 +176,7 @@ public final class Simulate implements Callable<Integer> {
       names = {"-h", "--help"},
       usageHelp = true,
       description = "Prints this help.")
+  @SuppressWarnings("unused") // picocli looks at the command line
   private boolean help;
 
   private final Runner runner;

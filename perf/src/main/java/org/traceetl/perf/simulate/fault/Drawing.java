@@ -109,6 +109,8 @@ public final class Drawing {
   }
 
   /**
+   * Draws the faults and quiet points of a run.
+   *
    * @param length at least; the last round is completed
    * @param faultsPerMinute mean number
    */

@@ -71,6 +71,8 @@ public interface Installation {
   void losePowerOfBroker(Target broker, long stallMillis);
 
   /**
+   * Kills one replica of a broker.
+   *
    * @param replica from 0
    */
   void crashReplica(Target broker, int replica);

@@ -67,6 +67,8 @@ public record Schedule(List<Long> quietMillis, List<Fault> faults) {
   }
 
   /**
+   * Reads {@link #lines}.
+   *
    * @throws IllegalArgumentException if a line is malformed, or a fault does not end before the
    *     next quiet point
    */
@@ -108,6 +110,8 @@ public record Schedule(List<Long> quietMillis, List<Fault> faults) {
   }
 
   /**
+   * Checks what the faults act on.
+   *
    * @throws IllegalArgumentException if a fault acts on a part that the fleet does not have
    */
   public void checkTargets(Fleet fleet) {

@@ -94,6 +94,7 @@ public final class Mutations implements Callable<Integer> {
       names = {"-h", "--help"},
       usageHelp = true,
       description = "Prints this help.")
+  @SuppressWarnings("unused") // picocli looks at the command line
   private boolean help;
 
   @Option(names = "--list", description = "Prints the faults, and runs nothing.")
