@@ -33,6 +33,7 @@ import org.traceetl.perf.simulate.server.Scraper;
 import org.traceetl.perf.simulate.server.SimulatedIndex;
 import org.traceetl.perf.simulate.server.SimulatedServer;
 import org.traceetl.perf.simulate.world.Durable;
+import org.traceetl.perf.simulate.world.Host;
 import org.traceetl.perf.simulate.world.Process;
 import org.traceetl.perf.simulate.world.World;
 import org.traceetl.server.binding.ServerConfig;
@@ -101,15 +102,6 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
 
   /** Programs that run, or start again if they end. */
   private final Set<Target> wanted = new TreeSet<>();
-
-  /** Errors of the wall clocks of servers' hosts, in milliseconds. */
-  private final Map<Target, Long> steps = new TreeMap<>();
-
-  /** Errors of the clocks' rates of servers' hosts, in parts per million. */
-  private final Map<Target, Double> drifts = new TreeMap<>();
-
-  /** Servers that end at a later operation. */
-  private final Set<Target> dying = new TreeSet<>();
 
   SimulatedInstallation(World world, Plan plan, Consumer<String> failures) {
     this.world = world;
@@ -369,7 +361,7 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
     }
     List<String> differences = new ArrayList<>();
     for (SimulatedServer server : servers) {
-      if (server.alive() && !server.ready()) {
+      if (server.isRunning() && !server.ready()) {
         differences.add(server.name() + " is not ready: " + new TreeMap<>(server.missing()));
       }
       if (!server.healthy()) {
@@ -428,14 +420,7 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   @Override
   public void kill(Target program, int operations) {
     wanted.remove(program);
-    if (program.role() == Target.Role.AGENT) {
-      agent(program).kill(operations);
-    } else if (operations == 0) {
-      server(program).kill();
-    } else {
-      dying.add(program);
-      withServer(program, process -> process.killAtOperation(operations + 1L));
-    }
+    host(program).kill(operations);
   }
 
   @Override
@@ -447,57 +432,28 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   @Override
   public void start(Target target) {
     switch (target.role()) {
-      case AGENT -> {
+      case AGENT, SERVER -> {
         wanted.add(target);
-        agent(target).start();
-      }
-      case SERVER -> {
-        wanted.add(target);
-        startServer(target);
+        host(target).start();
       }
       default -> cluster.start(target.toString());
-    }
-  }
-
-  private void startServer(Target target) {
-    SimulatedServer server = server(target);
-    if (dying.remove(target)) {
-      server.kill(); // a kill happens before the end of its fault
-    }
-    if (!server.alive()) {
-      server.start();
-      // Its host keeps the wrong time.
-      server.process().stepClock(steps.getOrDefault(target, 0L));
-      server.process().drift(drifts.getOrDefault(target, 0.0));
     }
   }
 
   @Override
   public void drain(Target program) {
     wanted.remove(program);
-    if (program.role() == Target.Role.AGENT) {
-      agent(program).drain();
-    } else {
-      server(program).drain();
-    }
+    host(program).drain();
   }
 
   @Override
   public void pause(Target program) {
-    if (program.role() == Target.Role.AGENT) {
-      agent(program).pause();
-    } else {
-      withServer(program, Process::stop);
-    }
+    host(program).pause();
   }
 
   @Override
   public void resume(Target program) {
-    if (program.role() == Target.Role.AGENT) {
-      agent(program).resume();
-    } else {
-      withServer(program, Process::resume);
-    }
+    host(program).resume();
   }
 
   @Override
@@ -506,30 +462,14 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
       historiesDiffer(AFTER_STEP);
     }
     switch (target.role()) {
-      case AGENT -> agent(target).stepClock(millis);
-      case SERVER -> {
-        steps.merge(target, millis, Long::sum);
-        withServer(target, process -> process.stepClock(millis));
-      }
+      case AGENT, SERVER -> host(target).stepClock(millis);
       default -> cluster.stepClock(target.toString(), millis);
     }
   }
 
   @Override
   public void drift(Target program, double partsPerMillion) {
-    if (program.role() == Target.Role.AGENT) {
-      agent(program).drift(partsPerMillion);
-    } else {
-      drifts.put(program, partsPerMillion);
-      withServer(program, process -> process.drift(partsPerMillion));
-    }
-  }
-
-  private void withServer(Target program, Consumer<Process> does) {
-    SimulatedServer server = server(program);
-    if (server.alive()) {
-      does.accept(server.process());
-    }
+    host(program).drift(partsPerMillion);
   }
 
   @Override
@@ -639,8 +579,8 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
     return agents.get(target.number() - 1);
   }
 
-  private SimulatedServer server(Target target) {
-    return servers.get(target.number() - 1);
+  private Host host(Target program) {
+    return program.role() == Target.Role.AGENT ? agent(program) : servers.get(program.number() - 1);
   }
 
   /** Returns the state of the brokers, for a reader. */

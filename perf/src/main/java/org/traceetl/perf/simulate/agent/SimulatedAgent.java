@@ -13,14 +13,12 @@ import org.traceetl.agent.config.AgentConfig;
 import org.traceetl.agent.publish.Transport;
 import org.traceetl.perf.simulate.agent.OtlpPort.Reply;
 import org.traceetl.perf.simulate.world.Exchange;
+import org.traceetl.perf.simulate.world.Host;
 import org.traceetl.perf.simulate.world.Process;
 import org.traceetl.perf.simulate.world.World;
 
-/**
- * An agent's host: its disk, and the process that runs the agent. Methods are called by the
- * scheduler, and return at once.
- */
-public final class SimulatedAgent {
+/** An agent's host with its disk. */
+public final class SimulatedAgent extends Host {
   private static final int USUAL_QUEUES = 2;
   private static final long RESTART_NANOS = TimeUnit.SECONDS.toNanos(2);
   private static final long NETWORK_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
@@ -35,26 +33,19 @@ public final class SimulatedAgent {
   /** The looks after which a sender gives up an attempt: 10 s, as SDKs do. */
   private static final int LOOKS = 10;
 
-  private final World world;
-  private final String name;
   private final AgentConfig config;
   private final Function<Process, Transport.Connector> brokers;
   private final SimulatedDisk disk;
   private final int lostOneIn;
   private boolean lostLast;
   private boolean losesPower;
-  private boolean dying;
   private boolean drains;
   private boolean startsAgain;
-  private long stepMillis;
-  private double driftPpm;
   private int runs;
 
   /** How long all processes before the latest one lived. */
   private long earlierNanos;
 
-  // Null if it does not run.
-  private Process process;
   // Null until it is started.
   private RunningAgent agent;
   private OtlpPort port;
@@ -69,8 +60,7 @@ public final class SimulatedAgent {
       String name,
       AgentConfig config,
       Function<Process, Transport.Connector> brokers) {
-    this.world = world;
-    this.name = name;
+    super(world, name);
     this.config = config;
     this.brokers = brokers;
     disk = new SimulatedDisk(world);
@@ -89,30 +79,20 @@ public final class SimulatedAgent {
     return disk;
   }
 
-  /** Returns whether it runs, or starts. */
-  public boolean isRunning() {
-    return process != null && process.alive();
-  }
-
   /** Returns whether it accepts spans. */
   public boolean isReady() {
     return isRunning() && port != null && agent.problem().isEmpty();
   }
 
-  /**
-   * Starts the agent, unless it runs. A kill that waits for an operation happens before; a drain is
-   * awaited.
-   */
+  /** Starts the agent as other programs; a drain is awaited. */
+  @Override
   public void start() {
-    if (isRunning() && dying) {
-      process.kill();
-    }
-    if (isRunning()) {
-      startsAgain = drains;
-      return;
-    }
-    dying = false;
-    startsAgain = false;
+    super.start();
+    startsAgain = drains;
+  }
+
+  @Override
+  protected Process launch() {
     drains = false;
     if (losesPower) {
       losesPower = false;
@@ -121,15 +101,9 @@ public final class SimulatedAgent {
     agent = null;
     port = null;
     earlierNanos = aliveNanos();
-    Process next = world.process(name + "." + ++runs);
-    process = next;
-    if (stepMillis != 0) {
-      next.stepClock(stepMillis);
-    }
-    if (driftPpm != 0) {
-      next.drift(driftPpm);
-    }
+    Process next = world.process(name() + "." + ++runs);
     next.start("main", () -> run(next));
+    return next;
   }
 
   private void run(Process on) {
@@ -150,24 +124,8 @@ public final class SimulatedAgent {
 
   /** Starts it again as a supervisor does, unless someone else did. */
   private void startAfter(Process ended) {
-    if (process == ended) {
+    if (last() == ended) {
       start();
-    }
-  }
-
-  /**
-   * Ends the process at once, as SIGKILL; what it has written stays in the page cache.
-   *
-   * @param operations device operations that it still completes
-   */
-  public void kill(int operations) {
-    if (isRunning()) {
-      dying = true;
-      if (operations == 0) {
-        process.kill();
-      } else {
-        process.killAtOperation(operations + 1L);
-      }
     }
   }
 
@@ -181,41 +139,11 @@ public final class SimulatedAgent {
     kill(operations);
   }
 
-  /** Stops all threads, as SIGSTOP. */
-  public void pause() {
-    if (isRunning()) {
-      process.stop();
-    }
-  }
-
-  /** Continues them, as SIGCONT. */
-  public void resume() {
-    if (isRunning()) {
-      process.resume();
-    }
-  }
-
-  /** Sets the wall clock of the host. */
-  public void stepClock(long millis) {
-    stepMillis += millis;
-    if (isRunning()) {
-      process.stepClock(millis);
-    }
-  }
-
-  /** Sets the rate of the host's clocks; 0 is the true rate. */
-  public void drift(double partsPerMillion) {
-    driftPpm = partsPerMillion;
-    if (isRunning()) {
-      process.drift(partsPerMillion);
-    }
-  }
-
-  /** Ends the process in order. */
+  @Override
   public void drain() {
     if (isRunning() && agent != null && !drains) {
       drains = true;
-      Process draining = process;
+      Process draining = process();
       RunningAgent drained = agent;
       draining.start(
           "drain",
@@ -231,12 +159,7 @@ public final class SimulatedAgent {
 
   /** Returns for how long the agent has had a process: it remembers requests by that time. */
   long aliveNanos() {
-    return earlierNanos + (process == null ? 0 : process.aliveNanos());
-  }
-
-  /** Returns the process that runs; null if none does. */
-  public Process process() {
-    return isRunning() ? process : null;
+    return earlierNanos + (last() == null ? 0 : last().aliveNanos());
   }
 
   /** Returns the agent's metrics; empty if it does not run. */
@@ -251,9 +174,9 @@ public final class SimulatedAgent {
   /** Sends a request and waits for the answer. Called on the thread of a sender. */
   Reply send(byte[] request, RandomGenerator random) throws InterruptedException {
     world.sleep(NETWORK_NANOS);
-    Process to = process;
+    Process to = process();
     OtlpPort opened = port;
-    if (!isRunning() || opened == null) {
+    if (to == null || opened == null) {
       return Reply.NOT_CONNECTED;
     }
     Exchange<Reply> answer = new Exchange<>(world);

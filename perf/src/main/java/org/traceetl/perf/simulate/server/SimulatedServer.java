@@ -11,6 +11,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import org.traceetl.perf.simulate.world.Exchange;
+import org.traceetl.perf.simulate.world.Host;
 import org.traceetl.perf.simulate.world.Process;
 import org.traceetl.perf.simulate.world.World;
 import org.traceetl.server.ServerAssembly;
@@ -35,7 +36,7 @@ import org.traceetl.server.web.ServerComponents;
  * A server of the production classes, without its HTTP port. It can be started again after it was
  * killed or drained: as another process, which knows only what brokers and index have.
  */
-public final class SimulatedServer implements Scraper.Target {
+public final class SimulatedServer extends Host implements Scraper.Target {
   private static final int PORT = 8080;
   private static final Encoding PLAIN_TEXT = Encoding.of(Format.TEXT, false);
   private static final Encoding OPEN_METRICS = Encoding.of(Format.OPENMETRICS, false);
@@ -45,15 +46,10 @@ public final class SimulatedServer implements Scraper.Target {
 
   private static final Duration MOST_RENDERING = Duration.ofSeconds(9);
 
-  private final World world;
-  private final String name;
   private final ServerConfig config;
   private final Function<Process, Brokers> brokers;
   private final SimulatedIndex index;
   private int starts;
-
-  /** Null before the first start. */
-  private Process process;
 
   /** The process that received SIGTERM last; null before. */
   private Process draining;
@@ -70,37 +66,19 @@ public final class SimulatedServer implements Scraper.Target {
       ServerConfig config,
       Function<Process, Brokers> brokers,
       SimulatedIndex index) {
-    this.world = world;
-    this.name = name;
+    super(world, name);
     this.config = config;
     this.brokers = brokers;
     this.index = index;
   }
 
-  public String name() {
-    return name;
-  }
-
-  /** Returns the latest process; null before the first start. */
-  public Process process() {
-    return process;
-  }
-
-  /** Returns whether there is a process. */
-  public boolean alive() {
-    return process != null && process.alive();
-  }
-
-  /** Starts a process, unless there is one. Does not wait. */
-  public void start() {
-    if (alive()) {
-      return;
-    }
+  @Override
+  protected Process launch() {
     starts++;
-    Process started = world.process(name);
-    process = started;
     running = null;
+    Process started = world.process(name());
     started.start("main", () -> run(started));
+    return started;
   }
 
   private void run(Process started) {
@@ -109,10 +87,8 @@ public final class SimulatedServer implements Scraper.Target {
             config,
             new ServerPlatform(
                 started.clocks(), started.random(), brokers.apply(started), features(started)));
-    components.components().start(new Endpoint(false, name, PORT));
-    if (process == started) {
-      running = components;
-    }
+    components.components().start(new Endpoint(false, name(), PORT));
+    running = components;
   }
 
   private List<FeatureType> features(Process started) {
@@ -123,37 +99,25 @@ public final class SimulatedServer implements Scraper.Target {
     return features;
   }
 
-  /** Ends the process, as {@code kill -9}. */
-  public void kill() {
-    if (alive()) {
-      process.kill();
-      running = null;
-    }
-  }
-
-  /**
-   * Ends the process in order, as SIGTERM. Does not wait. A second signal has no effect, because a
-   * JVM runs its shutdown hooks once.
-   */
+  /** A second signal has no effect, because a JVM runs its shutdown hooks once. */
+  @Override
   public void drain() {
-    if (process == draining) {
+    if (process() == draining) {
       return;
     }
-    if (running == null || !alive()) {
-      kill();
+    if (running == null || !isRunning()) {
+      kill(0);
       return;
     }
-    draining = process;
-    Process ending = process;
+    Process ending = process();
+    draining = ending;
     ServerComponents components = running;
     ending.start(
         "shutdown",
         () -> {
           components.components().drain(config.drainWithin());
           // The port closes before the components.
-          if (process == ending) {
-            running = null;
-          }
+          running = null;
           components.close();
           world.after(0, ending::kill);
         });
@@ -171,12 +135,12 @@ public final class SimulatedServer implements Scraper.Target {
 
   private Scraper.Request request(Encoding encoding, boolean whole) {
     ServerComponents scraped = running;
-    if (scraped == null || !alive()) {
+    if (scraped == null || !isRunning()) {
       return () -> null; // the connection is refused
     }
     Exchange<Optional<Scraper.Answer>> answer = new Exchange<>(world);
-    String unique = name + "." + starts;
-    process.start("scrape", () -> answer.answer(answer(unique, scraped, encoding, whole)));
+    String unique = name() + "." + starts;
+    process().start("scrape", () -> answer.answer(answer(unique, scraped, encoding, whole)));
     return () -> {
       Optional<Scraper.Answer> given = answer.await(SCRAPE_TIMEOUT_NANOS);
       return given == null ? null : given.orElse(null);
@@ -204,31 +168,31 @@ public final class SimulatedServer implements Scraper.Target {
 
   /** Returns whether {@code /ready} returns 200. */
   public boolean ready() {
-    return running != null && alive() && running.components().ready();
+    return running != null && isRunning() && running.components().ready();
   }
 
   /** Returns what {@code /ready} says is missing. */
   public Map<String, String> missing() {
-    return running == null || !alive()
+    return running == null || !isRunning()
         ? Map.of("process", "does not run")
         : running.components().missing();
   }
 
   /** Returns whether no thread of the server has failed; true without a process. */
   public boolean healthy() {
-    return running == null || !alive() || running.components().healthy();
+    return running == null || !isRunning() || running.components().healthy();
   }
 
   /** Returns the history of the fleet; null without a process. */
   public History history() {
-    return running == null || !alive()
+    return running == null || !isRunning()
         ? null
         : running.components().of(HistoryFeature.class).getFirst().history();
   }
 
   /** Returns the queues that the server reads; empty without a process. */
   public List<QueueStatus> queues() {
-    return running == null || !alive()
+    return running == null || !isRunning()
         ? List.of()
         : running.components().of(SpanPipeline.class).getFirst().queues();
   }

@@ -149,7 +149,7 @@ class SimulatedServerTest {
     second.start();
     sender.start("send", () -> send(sender, logs, loadNanos));
     scraper.start();
-    world.after(loadNanos / 3, first::kill);
+    world.after(loadNanos / 3, () -> first.kill(0));
     world.after(loadNanos / 3 + MINUTE, first::start);
     world.after(loadNanos / 2, () -> index.away(true));
     world.after(loadNanos / 2 + 5 * MINUTE, () -> index.away(false));
