@@ -14,7 +14,7 @@ import java.util.stream.Collectors;
  * @param simulatedMillis until the end, or until the first failure was found
  * @param longestQuietNanos from a quiet point until all was visible
  * @param faults begun, by kind
- * @param timeline what happened last, by time
+ * @param timeline what happened last, by time, and after a failure the state at the end
  */
 public record Outcome(
     Plan plan,

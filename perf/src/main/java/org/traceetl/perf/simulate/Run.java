@@ -131,6 +131,11 @@ public final class Run {
         failures.add("the state cannot be written: " + e);
       }
     }
+    List<String> last = new ArrayList<>();
+    timeline.notes().forEach(note -> last.add(note.toString()));
+    if (!failures.isEmpty()) {
+      last.addAll(installation.describe());
+    }
     return new Outcome(
         plan,
         List.copyOf(failures),
@@ -140,7 +145,7 @@ public final class Run {
         installation.spans(),
         scenario.longestQuietNanos(),
         scenario.begun(),
-        timeline.notes().stream().map(Timeline.Note::toString).toList());
+        last);
   }
 
   private static String text(Throwable failure) {

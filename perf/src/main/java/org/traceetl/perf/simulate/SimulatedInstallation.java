@@ -13,6 +13,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.traceetl.perf.simulate.agent.AgentSettings;
 import org.traceetl.perf.simulate.agent.Sender;
 import org.traceetl.perf.simulate.agent.SentSpan;
@@ -583,8 +584,14 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
     return program.role() == Target.Role.AGENT ? agent(program) : servers.get(program.number() - 1);
   }
 
-  /** Returns the state of the brokers, for a reader. */
-  String describe() {
-    return "at " + world.nanos() + " ns:\n" + cluster.describe();
+  /** Returns lines for a reader: which programs run, the state of the brokers, and what is cut. */
+  List<String> describe() {
+    List<String> lines = new ArrayList<>();
+    lines.add("State at the end:");
+    Stream.concat(agents.stream(), servers.stream())
+        .map(host -> host.name() + (host.isRunning() ? " runs" : " does not run"))
+        .forEach(lines::add);
+    lines.addAll(cluster.describe());
+    return lines;
   }
 }

@@ -2,9 +2,11 @@ package org.traceetl.perf.simulate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.traceetl.perf.simulate.fault.Drawing;
@@ -62,5 +64,27 @@ final class RunTest {
 
     assertThat(outcome.failures()).isEmpty();
     assertThat(outcome.simulatedMillis() < 100_000).isEqualTo(seed == ASYNC_FLUSH);
+  }
+
+  @Test
+  void timelineOfAFailedRunEndsWithTheStateOfAllParts(@TempDir Path directory) {
+    Fault loss = new Fault.BrokerPowerLoss(90_000, Target.broker(1), 0, 2_000);
+    Fault cut = new Fault.Partition(80_000, Target.agent(1), Target.NAME_SERVER, false, 60_000);
+    Schedule schedule = new Schedule(List.of(200_000L), List.of(cut, loss));
+    Plan plan = new Plan(ASYNC_FLUSH, new Fleet(1, 1, 1, 3), 2, 50, schedule);
+
+    Outcome outcome =
+        new Run(plan, progress -> {})
+            .record(directory.resolve("state"), Duration.ofHours(1))
+            .call();
+
+    assertThat(outcome.failures()).isNotEmpty();
+    assertThat(outcome.timeline())
+        .containsSubsequence(
+            "State at the end:",
+            "agent-1 runs",
+            "server-1 runs",
+            "broker-1",
+            "Nothing arrives from agent-1 at name-server");
   }
 }

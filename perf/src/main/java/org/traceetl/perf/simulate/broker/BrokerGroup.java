@@ -514,7 +514,7 @@ final class BrokerGroup implements Durable {
 
   @Override
   public String toString() {
-    StringBuilder text = new StringBuilder(name).append(": ").append(conditions);
+    StringBuilder text = new StringBuilder(name).append(conditions);
     replicas.forEach(replica -> text.append("\n  ").append(replica));
     return text.toString();
   }

@@ -51,7 +51,7 @@ final class Conditions {
 
   @Override
   public String toString() {
-    StringJoiner text = new StringJoiner(" ");
+    StringJoiner text = new StringJoiner(" ", ", share of its requests: ", "").setEmptyValue("");
     for (Misbehaviour what : Misbehaviour.values()) {
       if (rates[what.ordinal()] > 0) {
         text.add(what + "=" + rates[what.ordinal()]);

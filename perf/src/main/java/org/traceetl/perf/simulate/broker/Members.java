@@ -82,8 +82,9 @@ final class Members {
 
   @Override
   public String toString() {
-    StringBuilder text = new StringBuilder();
-    groups.forEach((group, members) -> text.append(group).append('=').append(members.keySet()));
-    return text.toString();
+    return groups.values().stream()
+        .flatMap(members -> members.keySet().stream())
+        .toList()
+        .toString();
   }
 }

@@ -419,6 +419,13 @@ final class MessageStore implements Durable {
 
   @Override
   public String toString() {
-    return "log=" + log.min() + ".." + end() + " confirmed=" + confirmed + " flushed=" + flushed;
+    return "messages="
+        + log.min()
+        + ".."
+        + end()
+        + " confirmed="
+        + confirmed
+        + " flushed="
+        + flushed;
   }
 }

@@ -430,14 +430,14 @@ final class Replica {
   @Override
   public String toString() {
     StringBuilder text = new StringBuilder(address);
-    text.append(up ? master ? " master" : " slave" : " down");
+    text.append(up ? master ? " is master:" : " is slave:" : " is down:");
     text.append(' ').append(store);
     if (master && inSync.length > 1) {
-      text.append(" inSync=").append(Arrays.toString(inSync));
+      text.append(" in_sync=").append(Arrays.toString(inSync));
     }
     if (diskFull) {
-      text.append(" disk full");
+      text.append(" disk_full=true");
     }
-    return text.append(" members: ").append(members).toString();
+    return text.append(" members=").append(members).toString();
   }
 }

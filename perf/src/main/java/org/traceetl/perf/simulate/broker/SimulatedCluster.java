@@ -317,11 +317,11 @@ public final class SimulatedCluster implements Durable {
     }
   }
 
-  /** Returns the state for a reader: a line for each broker, replica and broken way. */
-  public String describe() {
-    StringBuilder text = new StringBuilder();
-    groups.forEach(group -> text.append(group).append('\n'));
-    wire.describe().forEach(way -> text.append("cut: ").append(way).append('\n'));
-    return text.toString();
+  /** Returns the state for a reader: a line for each broker, replica and cut way. */
+  public List<String> describe() {
+    List<String> lines = new ArrayList<>();
+    groups.forEach(group -> group.toString().lines().forEach(lines::add));
+    lines.addAll(wire.describe());
+    return lines;
   }
 }

@@ -204,7 +204,7 @@ final class Wire {
 
   List<String> describe() {
     List<String> text = new ArrayList<>();
-    cuts.forEach(way -> text.add(way.from() + " -> " + way.to()));
+    cuts.forEach(way -> text.add("Nothing arrives from " + way.from() + " at " + way.to()));
     text.sort(null);
     return text;
   }

@@ -387,11 +387,10 @@ class WorkerTest {
 
     await()
         .atMost(PATIENCE)
-        .until(
-            () -> {
-              skippedNanos.addAndGet(TimeUnit.SECONDS.toNanos(20));
-              return worker.queues().size() == 2;
-            });
+        .until(() -> {
+          skippedNanos.addAndGet(TimeUnit.SECONDS.toNanos(20));
+          return worker.queues().size() == 2;
+        });
   }
 
   /** Sets the time at which RocketMQ's client last rebalanced. */
@@ -408,5 +407,4 @@ class WorkerTest {
       }
     }
   }
-
 }
