@@ -426,7 +426,7 @@ final class SimulatedConsumer implements SpanConsumer {
 
   @Override
   public void seek(MessageQueue queue, long offset, String comparedAt) throws MQClientException {
-    resumed.sought(queue, comparedAt);
+    resumed.sought(queue, offset, comparedAt);
     if (!assigned.containsKey(queue)) {
       throw new MQClientException(
           "The message queue is not in assigned list, may be rebalancing: " + queue, null);
@@ -463,6 +463,11 @@ final class SimulatedConsumer implements SpanConsumer {
       Thread.currentThread().interrupt();
       throw new MQClientException("interrupted", e);
     }
+  }
+
+  @Override
+  public boolean hasLeft(MessageQueue queue) {
+    return resumed.hasLeft(queue);
   }
 
   @Override

@@ -231,6 +231,7 @@ final class Worker implements SteppedTask {
       applyAssignments();
       giveUpLost();
       takeOver();
+      findLeft();
       rewind();
       List<MessageExt> messages = consumer.poll(POLL_MILLIS);
       if (!messages.isEmpty()) {
@@ -446,6 +447,15 @@ final class Worker implements SteppedTask {
   }
 
   /** Goes back to messages that were missing. */
+  /** Finds queues that RocketMQ's client does not pull where the worker has sought. */
+  private void findLeft() {
+    for (OwnedQueue queue : owned.values()) {
+      if (consumer.hasLeft(queue.messageQueue())) {
+        astray.add(queue);
+      }
+    }
+  }
+
   private void rewind() {
     for (OwnedQueue queue : List.copyOf(astray)) {
       ask(

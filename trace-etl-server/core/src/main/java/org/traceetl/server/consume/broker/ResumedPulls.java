@@ -13,6 +13,8 @@ import org.apache.rocketmq.remoting.protocol.header.PullMessageRequestHeader;
 /**
  * Records where a consumer's pulls continue after one without an answer, or at another address. The
  * client repeats such a pull without a notification; the broker may have lost messages in between.
+ * If it is the first one after a seek, the client continues where it was before the seek
+ * (DefaultLitePullConsumerImpl.nextPullOffset of RocketMQ 5.5.0), which is recorded as well.
  * Thread-safe.
  */
 public final class ResumedPulls implements RPCHook {
@@ -20,6 +22,11 @@ public final class ResumedPulls implements RPCHook {
 
   /** By queue: offsets of resumed pulls that its worker has not reached. */
   private final Map<MessageQueue, ConcurrentSkipListSet<Long>> resumed = new ConcurrentHashMap<>();
+
+  /** By queue: the offset that was sought, until a pull at it is answered. */
+  private final Map<MessageQueue, Sought> sought = new ConcurrentHashMap<>();
+
+  private record Sought(long offset, boolean left) {}
 
   private record Pull(String address, boolean answered) {
     boolean isFollowedBy(String next) {
@@ -30,11 +37,19 @@ public final class ResumedPulls implements RPCHook {
   /**
    * Announces a seek of the worker, which ends a queue's pull without an answer.
    *
+   * @param offset where the next pull is expected
    * @param address of the master whose messages were compared, null if unknown; a pull that
    *     continues at another address is recorded
    */
-  public void sought(MessageQueue queue, String address) {
+  public void sought(MessageQueue queue, long offset, String address) {
+    sought.put(queue, new Sought(offset, false));
     pulls.put(queue, new Pull(address, address != null));
+  }
+
+  /** Returns whether pulls go on elsewhere than at the offset that was sought. */
+  public boolean hasLeft(MessageQueue queue) {
+    Sought last = sought.get(queue);
+    return last != null && last.left;
   }
 
   /** Returns a test, true once for each offset at which the queue's pull continued. */
@@ -60,9 +75,12 @@ public final class ResumedPulls implements RPCHook {
       return;
     }
     MessageQueue queue = queue(header);
+    long offset = header.getQueueOffset();
+    sought.computeIfPresent(
+        queue, (same, last) -> last.offset == offset ? last : new Sought(last.offset, true));
     Pull before = pulls.put(queue, new Pull(address, false));
     if (before != null && !before.isFollowedBy(address)) {
-      offsets(queue).add(header.getQueueOffset());
+      offsets(queue).add(offset);
     }
   }
 
@@ -70,7 +88,10 @@ public final class ResumedPulls implements RPCHook {
   public void doAfterResponse(String address, RemotingCommand request, RemotingCommand response) {
     PullMessageRequestHeader header = consumersPull(request);
     if (header != null && response != null) {
-      pulls.put(queue(header), new Pull(address, true));
+      MessageQueue queue = queue(header);
+      long offset = header.getQueueOffset();
+      sought.computeIfPresent(queue, (same, last) -> last.offset == offset ? null : last);
+      pulls.put(queue, new Pull(address, true));
     }
   }
 

@@ -165,9 +165,14 @@ public final class RocketMqSpanConsumer implements SpanConsumer {
 
   @Override
   public void seek(MessageQueue queue, long offset, String comparedAt) throws MQClientException {
-    resumed.sought(queue, comparedAt);
+    resumed.sought(queue, offset, comparedAt);
     consumer.resume(Set.of(queue));
     consumer.seek(queue, offset);
+  }
+
+  @Override
+  public boolean hasLeft(MessageQueue queue) {
+    return resumed.hasLeft(queue);
   }
 
   @Override

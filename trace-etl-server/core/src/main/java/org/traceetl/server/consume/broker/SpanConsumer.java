@@ -51,6 +51,9 @@ public interface SpanConsumer extends AutoCloseable {
    */
   void seek(MessageQueue queue, long offset, String comparedAt) throws MQClientException;
 
+  /** Returns whether a queue's pulls go on elsewhere than at the offset of the last seek. */
+  boolean hasLeft(MessageQueue queue);
+
   /**
    * Returns a test, true once for each offset at which a queue's pull continued after one without
    * an answer, or at another address.

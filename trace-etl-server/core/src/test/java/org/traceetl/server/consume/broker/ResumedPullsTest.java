@@ -72,7 +72,7 @@ class ResumedPullsTest {
   @Test
   void aPullThatASeekEndsIsNotOneWithoutAnAnswer() {
     asked(MASTER, 10);
-    pulls.sought(queue, MASTER);
+    pulls.sought(queue, 5, MASTER);
     answered(MASTER, 5);
 
     assertThat(resumed.test(5)).isFalse();
@@ -81,10 +81,36 @@ class ResumedPullsTest {
   @Test
   void aPullAtAnotherAddressThanMessagesWereComparedAtIsNoted() {
     answered(MASTER, 10);
-    pulls.sought(queue, MASTER);
+    pulls.sought(queue, 10, MASTER);
     answered("10.0.0.2:10911", 10);
 
     assertThat(resumed.test(10)).isTrue();
+  }
+
+  @Test
+  void aPullElsewhereThanAtTheSoughtOffsetIsNotedUntilTheNextSeek() {
+    answered(MASTER, 10);
+    pulls.sought(queue, 5, MASTER);
+    asked(MASTER, 5);
+    assertThat(pulls.hasLeft(queue)).isFalse();
+    answered(MASTER, 10);
+    assertThat(pulls.hasLeft(queue)).isTrue();
+
+    pulls.sought(queue, 5, MASTER);
+    assertThat(pulls.hasLeft(queue)).isFalse();
+    answered(MASTER, 5);
+    answered(MASTER, 10);
+    assertThat(pulls.hasLeft(queue)).isFalse();
+  }
+
+  @Test
+  void theAnswerOfAPullBeforeTheSeekDoesNotCount() {
+    asked(MASTER, 10);
+    pulls.sought(queue, 5, MASTER);
+    pulls.doAfterResponse(MASTER, pull(10, true), RemotingCommand.createResponseCommand(0, null));
+    answered(MASTER, 11);
+
+    assertThat(pulls.hasLeft(queue)).isTrue();
   }
 
   @Test
