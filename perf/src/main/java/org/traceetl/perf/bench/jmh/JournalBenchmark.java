@@ -17,6 +17,7 @@ import org.traceetl.server.journal.format.MalformedRecordException;
 import org.traceetl.server.journal.format.RecordWriter;
 import org.traceetl.server.journal.format.SnapshotFormat;
 import org.traceetl.server.journal.format.WindowFormat;
+import org.traceetl.server.journal.format.WindowInvariants;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 
@@ -76,6 +77,12 @@ public class JournalBenchmark extends StepBenchmark {
   @Benchmark
   public int encodeFirstWindow() {
     return encode(first);
+  }
+
+  /** The assertions before a window is encoded. */
+  @Benchmark
+  public String assertWindow() {
+    return WindowInvariants.violated(window);
   }
 
   private int encode(SealedWindow sealed) {
