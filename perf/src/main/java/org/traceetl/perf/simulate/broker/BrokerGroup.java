@@ -208,7 +208,7 @@ final class BrokerGroup implements Durable {
       }
       expire(replica, now);
       if (every(DELETE_NANOS)) {
-        replica.store().deleteOld(now - options.retention().toNanos());
+        replica.deleteOld(now - options.retention().toNanos());
       }
       if (every(OFFSET_COPY_NANOS) && followed[replica.number] != null) {
         copyOffsets(replica, followed[replica.number]);

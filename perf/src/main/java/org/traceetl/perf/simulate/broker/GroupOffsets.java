@@ -26,6 +26,14 @@ final class GroupOffsets implements Durable {
     return its == null ? NONE : its.getOrDefault(queue, NONE);
   }
 
+  /** Returns whether a group that reads the topic has still to read the message. */
+  boolean isNeeded(Message message) {
+    LogQueue queue = message.queue();
+    return offsets.values().stream()
+        .filter(its -> its.keySet().stream().anyMatch(one -> one.topic() == queue.topic()))
+        .anyMatch(its -> message.offset() >= its.getOrDefault(queue, NONE));
+  }
+
   void commit(String group, LogQueue queue, long offset) {
     offsets.computeIfAbsent(group, name -> new HashMap<>()).put(queue, offset);
     changed = true;

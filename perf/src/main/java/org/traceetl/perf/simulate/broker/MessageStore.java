@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import org.apache.rocketmq.client.consumer.PullStatus;
 import org.traceetl.perf.simulate.world.Durable;
 import org.traceetl.perf.simulate.world.World;
@@ -329,10 +330,12 @@ final class MessageStore implements Durable {
    * Deletes old messages that are confirmed: CleanCommitLogService.
    *
    * @param storedBeforeNanos only messages that are older
+   * @param needed messages of which none is deleted, nor what was stored after it
    */
-  void deleteOld(long storedBeforeNanos) {
+  void deleteOld(long storedBeforeNanos, Predicate<Message> needed) {
     while (log.min() < Math.min(end(), confirmed)
-        && log.get(log.min()).storeNanos() < storedBeforeNanos) {
+        && log.get(log.min()).storeNanos() < storedBeforeNanos
+        && !needed.test(log.get(log.min()))) {
       Message oldest = log.get(log.min());
       log.deleteBefore(oldest.place() + 1);
       list(oldest.queue()).deleteBefore(oldest.offset() + 1);

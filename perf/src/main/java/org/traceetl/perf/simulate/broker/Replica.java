@@ -305,6 +305,11 @@ final class Replica {
     from.copied[number] = store.end();
   }
 
+  /** Deletes messages that were stored before a time and that no group has still to read. */
+  void deleteOld(long storedBeforeNanos) {
+    store.deleteOld(storedBeforeNanos, offsets::isNeeded);
+  }
+
   /** Determines what is confirmed, and answers the sends that waited for it. */
   void settle() {
     if (!isMaster()) {

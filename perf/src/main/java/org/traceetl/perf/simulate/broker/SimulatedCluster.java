@@ -284,7 +284,8 @@ public final class SimulatedCluster implements Durable {
   }
 
   /**
-   * Deletes old messages of a broker.
+   * Deletes old messages of a broker that no group has still to read: it keeps them for much longer
+   * than a group is away.
    *
    * @param olderNanos only messages that were stored longer ago
    */
@@ -292,9 +293,7 @@ public final class SimulatedCluster implements Durable {
     at(
         broker,
         group ->
-            group
-                .replicas()
-                .forEach(replica -> replica.store().deleteOld(world.nanos() - olderNanos)));
+            group.replicas().forEach(replica -> replica.deleteOld(world.nanos() - olderNanos)));
   }
 
   /** Sets whether senders see the queues of a broker. */

@@ -138,7 +138,7 @@ public final class Drawing {
         atMillis += next(gapMillis);
       }
       while (atMillis < endMillis - 2 * MIN_LAST_MILLIS) {
-        faults.add(fault(atMillis, endMillis - atMillis - 1, endMillis - beginMillis));
+        faults.add(fault(atMillis, endMillis - atMillis - 1));
         atMillis += next(gapMillis);
       }
       quiet.add(endMillis);
@@ -185,7 +185,7 @@ public final class Drawing {
   }
 
   /** Draws a fault that ends in time. */
-  private Fault fault(long at, long restMillis, long roundMillis) {
+  private Fault fault(long at, long restMillis) {
     // Some last for most of a long round.
     long mostMillis = random.nextInt(LONG_IN) == 0 ? restMillis : 3 * MINUTE_MILLIS;
     long lasts = lasts(Math.min(restMillis, mostMillis));
@@ -196,7 +196,7 @@ public final class Drawing {
       case 3 -> partition(at, lasts);
       case 4 -> ofBroker(at, lasts, restMillis);
       case 5 -> badService(at, lasts);
-      default -> ofOthers(at, lasts, restMillis, roundMillis);
+      default -> ofOthers(at, lasts, restMillis);
     };
   }
 
@@ -266,12 +266,11 @@ public final class Drawing {
     };
   }
 
-  private Fault ofOthers(long at, long lasts, long restMillis, long roundMillis) {
+  private Fault ofOthers(long at, long lasts, long restMillis) {
     return switch (random.nextInt(5)) {
       case 0 -> new Fault.Rebalance(at, lasts(Math.min(restMillis, MAX_REBALANCE_MILLIS)));
-      // A program that is away for longer than the messages are kept loses them.
       case 1 ->
-          at > RETENTION_MILLIS && roundMillis < RETENTION_MILLIS
+          at > RETENTION_MILLIS
               ? new Fault.Retention(at, broker(), RETENTION_MILLIS, 0)
               : new Fault.IndexAway(at, lasts(restMillis));
       case 2 -> new Fault.BadIndex(at, random.nextInt(10, 1_001), lasts);
