@@ -91,6 +91,12 @@ public final class Scraper {
 
   private int scrapes;
 
+  /** Number of scrapes that have begun. */
+  private long begun;
+
+  /** Of those that are read, the one that began last. */
+  private long newest;
+
   /** The page of a process. */
   private static final class Scraped {
     final PageLines lines;
@@ -154,6 +160,7 @@ public final class Scraper {
   }
 
   private void scrape(boolean whole) throws InterruptedException {
+    final long number = ++begun;
     List<Request> requests = new ArrayList<>();
     for (Target server : servers.get()) {
       requests.add(server.request(whole));
@@ -165,6 +172,10 @@ public final class Scraper {
         answers.add(answer);
       }
     }
+    if (number < newest) {
+      return; // Another thread's scrape began later and is read: these pages are older.
+    }
+    newest = number;
     answers.sort(Comparator.comparingLong(Answer::nanos));
     scrapes++;
     SortedMap<String, Scraped> now = new TreeMap<>();

@@ -23,12 +23,22 @@ class ScraperTest {
   private long answeredNanos;
   private boolean isCurrent = true;
 
+  /** A page that another thread scrapes before the next answer; null for none. */
+  private String shownMeanwhile;
+
   private List<Scraper.Target> targets() {
     List<Scraper.Target> targets = new ArrayList<>();
     pages.forEach((process, page) -> {
       byte[] bytes = page.getBytes(UTF_8);
-      targets.add(
-          whole -> () -> new Scraper.Answer(process, answeredNanos, () -> isCurrent, bytes));
+      targets.add(whole ->
+          () -> {
+            String later = shownMeanwhile;
+            shownMeanwhile = null;
+            if (later != null) {
+              scrape(process, later);
+            }
+            return new Scraper.Answer(process, answeredNanos, () -> isCurrent, bytes);
+          });
     });
     return targets;
   }
@@ -63,6 +73,15 @@ class ScraperTest {
     scrape("two", calls(0, "2"));
 
     assertThat(failures).singleElement().asString().contains("decreased from 3.0 to 2.0", "two");
+  }
+
+  @Test
+  void pagesThatAreOlderThanThoseOfALaterScrapeAreNotRead() throws InterruptedException {
+    shownMeanwhile = calls(0, "5");
+    scrape("one", calls(0, "3"));
+    scrape("one", calls(0, "5"));
+
+    assertThat(failures).isEmpty();
   }
 
   @Test
