@@ -44,10 +44,10 @@ final class Shrinker {
     Schedule schedule = failed.plan().schedule();
     long quiet =
         schedule.quietMillis().stream()
-            .filter(one -> one + Schedule.QUIET.toMillis() >= failed.simulatedMillis())
+            .filter(one -> one >= failed.simulatedMillis())
             .findFirst()
             .orElse(schedule.quietMillis().getLast());
-    // What comes later cannot be the cause.
+    // What comes later cannot be the cause; quiet points may be later than the schedule has them.
     smallest = failed.of(failed.plan().with(schedule.until(quiet)));
     if (!fails(smallest.plan().schedule().with(List.of()))) {
       removeFaults();
