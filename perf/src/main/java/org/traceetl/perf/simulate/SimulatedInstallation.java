@@ -564,6 +564,7 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   @Override
   public void deleteMessages(Target broker, long olderMillis) {
     cluster.deleteOld(broker.toString(), TimeUnit.MILLISECONDS.toNanos(olderMillis));
+    histories.deletedBefore(world.unixMillis() - olderMillis);
   }
 
   @Override

@@ -150,6 +150,16 @@ public final class HistorySums implements Durable {
     return base != null && nowMillis - base.atMillis <= MOST_MILLIS;
   }
 
+  /**
+   * Ends a comparison that began before a time: brokers have deleted what is older, so the history
+   * of a server that starts lacks it.
+   */
+  public void deletedBefore(long millis) {
+    if (base != null && base.fromMillis() < millis) {
+      base = null;
+    }
+  }
+
   /** Lets histories differ until a time, after a fault that they do not survive. */
   public void uncertainUntil(long millis) {
     base = null;

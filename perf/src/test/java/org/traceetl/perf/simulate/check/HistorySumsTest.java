@@ -74,6 +74,20 @@ final class HistorySumsTest {
   }
 
   @Test
+  void aRoundWhoseBeginBrokersHaveDeletedIsNotCompared() {
+    add(1, 4);
+    settle(5, 4);
+    histories.deletedBefore(millis(3));
+    compare(6, 5);
+    assertThat(differences).hasSize(1);
+
+    histories.deletedBefore(millis(4));
+    assertThat(histories.areCompared(millis(6))).isFalse();
+    compare(6, 5);
+    assertThat(differences).hasSize(1);
+  }
+
+  @Test
   void anHistoryOfAnHourCannotHaveALongRound() {
     compare(56, 1);
 
