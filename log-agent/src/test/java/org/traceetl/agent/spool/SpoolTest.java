@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -311,6 +312,25 @@ final class SpoolTest extends SpoolFixture {
     openSpool();
 
     assertThat(sample("spool_damaged_frames_total")).isEqualTo(1);
+  }
+
+  @Test
+  void textThatLooksLikeAHeadIsNone() throws IOException {
+    flush = Flush.COMMIT;
+    openSpool();
+    Path segment = segments().getLast();
+    int start = (int) Files.size(segment);
+    commit(0, 1, 9_000);
+    kill();
+    byte[] left = Files.readAllBytes(segment);
+    int page = (start / PAGE_BYTES + 1) * PAGE_BYTES;
+    Arrays.fill(left, start, page, (byte) 0);
+    System.arraycopy("TSP1".getBytes(StandardCharsets.US_ASCII), 0, left, page + 10, 4);
+    Files.write(segment, left);
+    openSpool();
+
+    assertThat(sample("spool_damaged_frames_total")).isZero();
+    assertThat(dropped("damaged")).isZero();
   }
 
   @Test
