@@ -446,7 +446,6 @@ final class Worker implements SteppedTask {
     assignedQueue.retaking = true;
   }
 
-  /** Goes back to messages that were missing. */
   /** Finds queues that RocketMQ's client does not pull where the worker has sought. */
   private void findLeft() {
     for (OwnedQueue queue : owned.values()) {
@@ -456,6 +455,7 @@ final class Worker implements SteppedTask {
     }
   }
 
+  /** Goes back to messages that were missing. */
   private void rewind() {
     for (OwnedQueue queue : List.copyOf(astray)) {
       ask(
