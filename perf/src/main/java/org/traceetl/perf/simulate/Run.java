@@ -110,8 +110,8 @@ public final class Run {
       if (installation.hasLostConfirmed() && installation.mayLoseConfirmed()) {
         failures.clear();
         progress.accept(
-            "The run ends early: replicas with ASYNC_FLUSH lost confirmed messages, so pages cannot"
-                + " be compared");
+            "The run ends early: a master lost confirmed messages that its disk did not have, so pages"
+                + " cannot be compared");
       } else if (installation.hasLostConfirmed()) {
         failures.add("brokers with SYNC_FLUSH lost confirmed messages");
       }

@@ -170,9 +170,9 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
     return cluster.confirmedLosses() > 0;
   }
 
-  /** Returns whether brokers may lose confirmed messages. */
+  /** Returns whether real brokers would have lost these messages too. */
   boolean mayLoseConfirmed() {
-    return !brokers.syncFlush();
+    return !brokers.syncFlush() || cluster.unflushedLosses() == cluster.confirmedLosses();
   }
 
   private void sent(SentSpan span, boolean certain) {

@@ -91,7 +91,11 @@ final class BrokerGroup implements Durable {
    */
   private Message answered;
 
+  /** The master that confirmed it. */
+  private Replica answeredBy;
+
   private int confirmedLosses;
+  private int unflushedLosses;
   private long masterHeardNanos;
   private boolean readOnly;
   private boolean electing;
@@ -398,10 +402,11 @@ final class BrokerGroup implements Durable {
 
   // What is confirmed
 
-  /** A sender receives SEND_OK. */
-  void answered(Message message) {
+  /** A sender receives SEND_OK from a master. */
+  void answered(Message message, Replica by) {
     if (answered == null || answered.place() < message.place() || !master.store().has(message)) {
       answered = message;
+      answeredBy = by;
       countLoss();
     }
   }
@@ -410,14 +415,24 @@ final class BrokerGroup implements Durable {
   private void countLoss() {
     if (answered != null && !master.store().has(answered)) {
       world.timeline().note(name, "has lost confirmed messages");
-      answered = null;
       confirmedLosses++;
+      // Its own disk has what it confirmed itself.
+      unflushedLosses += answeredBy != master && master.lostByPower(answered) ? 1 : 0;
+      answered = null;
     }
   }
 
   /** Returns how often confirmed messages were lost. */
   int confirmedLosses() {
     return confirmedLosses;
+  }
+
+  /**
+   * Returns how many of these losses a new master caused that lost power before its disk had what
+   * it had copied as a replica.
+   */
+  int unflushedLosses() {
+    return unflushedLosses;
   }
 
   // Faults

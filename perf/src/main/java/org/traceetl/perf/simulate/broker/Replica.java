@@ -67,6 +67,9 @@ final class Replica {
   /** Whether no flush begins. */
   private boolean stalled;
 
+  /** Place of the first message lost with power since it last followed a master. */
+  private long lostFrom = Long.MAX_VALUE;
+
   /** By number: in sync, as far as this broker knows. */
   private boolean[] inSync;
 
@@ -298,6 +301,7 @@ final class Replica {
   void copyExceptTail(Replica from, int most) {
     store.copyExceptTail(from.store, most);
     copiedFrom(from);
+    flushSoon();
   }
 
   private void copiedFrom(Replica from) {
@@ -330,7 +334,7 @@ final class Replica {
     long safe = sync ? Math.min(all, store.flushed()) : all;
     while (!waiting.isEmpty() && waiting.getFirst().place() < safe) {
       Waiting done = waiting.removeFirst();
-      group.answered(store.at(done.place()));
+      group.answered(store.at(done.place()), this);
       done.to().answer(Reply.of(new Appended(SendStatus.SEND_OK, done.offset())));
     }
   }
@@ -360,6 +364,8 @@ final class Replica {
     endFlush();
     store.cutToCommon(leader.store);
     copied[number] = store.end();
+    lostFrom = Long.MAX_VALUE;
+    flushSoon();
   }
 
   // Crash
@@ -391,6 +397,7 @@ final class Replica {
     long end = store.end();
     long readable = store.readable();
     store.losePower();
+    lostFrom = store.end();
     copied[number] = store.end();
     world
         .timeline()
@@ -398,6 +405,11 @@ final class Replica {
             address,
             "loses %d messages, of which %d could be read"
                 .formatted(end - store.end(), Math.max(0, readable - store.end())));
+  }
+
+  /** Returns whether it lost a message when it lost power, and has followed no master since. */
+  boolean lostByPower(Message message) {
+    return message.place() >= lostFrom;
   }
 
   /** Loses a queue's messages from an offset, and all that were stored after that one. */

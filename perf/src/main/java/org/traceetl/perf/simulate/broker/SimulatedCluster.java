@@ -187,6 +187,14 @@ public final class SimulatedCluster implements Durable {
     return groups.stream().mapToInt(BrokerGroup::confirmedLosses).sum();
   }
 
+  /**
+   * Returns how many of these losses a new master caused that lost power before its disk had what
+   * it had copied as a replica: replicas confirm messages some milliseconds before they flush them.
+   */
+  public int unflushedLosses() {
+    return groups.stream().mapToInt(BrokerGroup::unflushedLosses).sum();
+  }
+
   /** Lets a broker lose a queue's messages from an offset, as a machine restored from a copy. */
   void loseFrom(String broker, String topic, int queue, long offset) {
     at(broker, group -> group.master().loseFrom(topics.queue(topic, queue), offset));

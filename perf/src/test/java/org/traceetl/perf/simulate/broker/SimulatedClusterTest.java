@@ -379,6 +379,56 @@ class SimulatedClusterTest {
     assertThat(confirmedLosses).containsExactly(0);
   }
 
+  @Test
+  void anElectedMasterSoonHasOnDiskWhatItCopied() throws Exception {
+    for (long seed = 0; seed < 20; seed++) {
+      losePowerAfterElection(seed, SECOND);
+
+      assertThat(cluster.confirmedLosses()).isZero();
+    }
+  }
+
+  @Test
+  void anElectedMasterThatLosesPowerAtOnceMayLoseWhatTheLastOneConfirmed() throws Exception {
+    int losses = 0;
+    for (long seed = 0; seed < 20; seed++) {
+      losePowerAfterElection(seed, 0);
+
+      assertThat(cluster.unflushedLosses()).isEqualTo(cluster.confirmedLosses());
+      losses += cluster.confirmedLosses();
+    }
+
+    assertThat(losses).isPositive();
+  }
+
+  /**
+   * The only replica copies what was stored, and becomes the master at once. The last master then
+   * confirms what it is just flushing.
+   */
+  private void losePowerAfterElection(long seed, long nanos) throws Exception {
+    install(seed, ClusterOptions.of(1, 3, QUEUES));
+    cases.run(() -> {
+      log(process("server"));
+      cluster.crash(BROKER, 2);
+      seconds(30);
+      cluster.failOver(BROKER, 0);
+      for (int i = 0; i < 200; i++) {
+        String name = "sender-" + i;
+        long delayNanos = i * SECOND / 100;
+        cases.world().after(delayNanos, () -> cases.world().spawn(name, () -> appendOnce(name)));
+      }
+      Replica last = cluster.group(BROKER).master();
+      while (cluster.group(BROKER).master() == last) {
+        cases.world().sleep(TimeUnit.MILLISECONDS.toNanos(1));
+      }
+      cases.world().sleep(nanos);
+      cluster.losePower(BROKER, 0);
+      seconds(20);
+      cluster.start(BROKER);
+      seconds(60);
+    });
+  }
+
   private static List<Entry> readable(JournalLog log) throws InterruptedException {
     try {
       return log.read(0);
