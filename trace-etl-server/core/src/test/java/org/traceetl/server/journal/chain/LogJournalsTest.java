@@ -1124,4 +1124,47 @@ class LogJournalsTest {
     log.store(new byte[] {1});
     assertThat(owner.append(window(10, 11))).isEqualTo(Outcome.KEPT);
   }
+
+  @Test
+  void aSnapshotAfterWhichAnotherServerClaimsTheQueueGetsNoMark() throws Exception {
+    LogJournals overtaken =
+        serverOf(
+            new ForwardingLog(log) {
+              private boolean snapshot;
+
+              @Override
+              public long append(byte[] message) throws IOException, InterruptedException {
+                RecordKind kind = header(message).kind();
+                if (snapshot && kind == RecordKind.CLAIM) {
+                  other.take(QUEUE);
+                }
+                snapshot |= kind == RecordKind.SNAPSHOT;
+                return super.append(message);
+              }
+            });
+    QueueJournal owner = overtaken.take(QUEUE).journal();
+    owner.append(window(0, 10), places(10));
+
+    assertThat(owner.snapshot()).isEqualTo(Outcome.FENCED);
+    assertThat(log.mark(GROUP)).isEqualTo(JournalLog.NONE);
+    assertThat(one.take(QUEUE).image().to()).isEqualTo(10);
+  }
+
+  @Test
+  void aQueueIsNotTakenIfItsJournalNoLongerReturnsWhatWasRead() throws Exception {
+    one.take(QUEUE).journal().append(window(0, 10));
+    final long end = log.end();
+    LogJournals silent =
+        serverOf(
+            new ForwardingLog(log) {
+              @Override
+              public List<Entry> read(long from) throws IOException, InterruptedException {
+                return from < end && end() > end ? List.of() : super.read(from);
+              }
+            });
+
+    assertThatThrownBy(() -> silent.take(QUEUE))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("lost its message");
+  }
 }
