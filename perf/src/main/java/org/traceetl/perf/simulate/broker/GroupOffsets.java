@@ -4,6 +4,7 @@ import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.traceetl.perf.simulate.world.Durable;
@@ -26,12 +27,22 @@ final class GroupOffsets implements Durable {
     return its == null ? NONE : its.getOrDefault(queue, NONE);
   }
 
-  /** Returns whether a group that reads the topic has still to read the message. */
+  /**
+   * Returns whether a group has still to read the message: brokers must keep messages for longer
+   * than servers need to write a snapshot. All groups read the journal, even if they have no offset
+   * there yet; decisions are read without a group.
+   */
   boolean isNeeded(Message message) {
     LogQueue queue = message.queue();
-    return offsets.values().stream()
-        .filter(its -> its.keySet().stream().anyMatch(one -> one.topic() == queue.topic()))
-        .anyMatch(its -> message.offset() >= its.getOrDefault(queue, NONE));
+    List<Map<LogQueue, Long>> groups =
+        offsets.values().stream()
+            .filter(its ->
+                queue.topic() == Topics.JOURNAL
+                    || its.keySet().stream().anyMatch(one -> one.topic() == queue.topic()))
+            .toList();
+    return queue.topic() != Topics.DECISIONS
+        && (groups.isEmpty()
+            || groups.stream().anyMatch(its -> message.offset() >= its.getOrDefault(queue, NONE)));
   }
 
   void commit(String group, LogQueue queue, long offset) {

@@ -4,6 +4,9 @@ import java.util.List;
 
 /** The topics of a cluster, by index. Every broker has the same. */
 final class Topics {
+  static final int JOURNAL = 1;
+  static final int DECISIONS = 2;
+
   private final List<String> names;
   private final int[] queues;
   private final LogQueue[][] logs;
