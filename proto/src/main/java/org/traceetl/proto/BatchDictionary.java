@@ -80,18 +80,29 @@ final class BatchDictionary {
 
   int intern(byte[] bytes, int offset, int length) {
     long hash = hash(bytes, offset, length) & HASH_BITS;
+    int slot = slot(hash, bytes, offset, length);
+    long entry = table[slot];
+    return entry == 0 ? add(bytes, offset, length, hash, slot) : (int) entry - 1;
+  }
+
+  /** Returns the string's index, or -1. */
+  int find(byte[] bytes, int offset, int length, int guess) {
+    if (guess < size && is(guess, bytes, offset, length)) {
+      return guess;
+    }
+    long hash = hash(bytes, offset, length) & HASH_BITS;
+    return (int) table[slot(hash, bytes, offset, length)] - 1;
+  }
+
+  /** Returns the string's slot, or the free one where it would be. */
+  private int slot(long hash, byte[] bytes, int offset, int length) {
     int mask = table.length - 1;
     int slot = (int) (hash >>> 32) & mask;
     while (true) {
       long entry = table[slot];
-      if (entry == 0) {
-        return add(bytes, offset, length, hash, slot);
-      }
-      if ((entry & HASH_BITS) == hash) {
-        int index = (int) entry - 1;
-        if (is(index, bytes, offset, length)) {
-          return index;
-        }
+      if (entry == 0
+          || ((entry & HASH_BITS) == hash && is((int) entry - 1, bytes, offset, length))) {
+        return slot;
       }
       slot = (slot + 1) & mask;
     }

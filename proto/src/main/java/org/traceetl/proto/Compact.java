@@ -40,6 +40,8 @@ final class Compact {
   static final int BASE_UNIX_NANOS = 9;
   static final int SPANS = 10;
   static final int GROUPS = 11;
+  static final int DEMAND = 12;
+  static final int GROUP_KEYS = 13;
 
   // Fields of Span.
   static final int IDS = 1;

@@ -78,6 +78,9 @@ public final class SpanBatchReader {
   private final int[] resource = new int[2 * Limits.MAX_ATTRIBUTES];
   private int resourceAttributeCount;
   private long baseUnixNanos;
+  private long demand;
+  private final int[] groupKeys = new int[Limits.MAX_ATTRIBUTES];
+  private int groupKeyCount;
 
   /** Spans not read yet. */
   private int spansLeft;
@@ -135,6 +138,8 @@ public final class SpanBatchReader {
     application = NONE;
     resourceAttributeCount = 0;
     baseUnixNanos = 0;
+    demand = 0;
+    groupKeyCount = 0;
     spansLeft = 0;
     tailRead = false;
     groupsStart = NONE;
@@ -263,6 +268,24 @@ public final class SpanBatchReader {
   /** Returns the dictionary index of the value of resource attribute {@code i}. */
   public int resourceAttributeValue(int i) {
     return resource[2 * i + 1];
+  }
+
+  /**
+   * Returns the version of the demand by which the groups lack attributes; 0 if they have all
+   * attributes of their spans.
+   */
+  public long demand() {
+    return demand;
+  }
+
+  /** Returns the number of keys that groups have if their spans have them. */
+  public int groupKeyCount() {
+    return groupKeyCount;
+  }
+
+  /** Returns the dictionary index of key {@code i} that groups have if their spans have it. */
+  public int groupKey(int i) {
+    return groupKeys[i];
   }
 
   // The current span or group. A group has no identity, start, duration or message.
@@ -422,9 +445,10 @@ public final class SpanBatchReader {
    */
   private void readTail(boolean toGroups) {
     while (input.readFieldHeader()) {
-      if (input.fieldId() == Compact.SPANS) {
+      int id = input.fieldId();
+      if (id == Compact.SPANS || id == Compact.DEMAND || id == Compact.GROUP_KEYS) {
         input.refuse(Rejection.MALFORMED);
-      } else if (toGroups && input.fieldId() == Compact.GROUPS) {
+      } else if (toGroups && id == Compact.GROUPS) {
         readGroupsHeader();
         if (groupsLeft > 0) {
           return;
@@ -447,7 +471,7 @@ public final class SpanBatchReader {
 
   private void readBatchField() {
     int id = input.fieldId();
-    if (id < Compact.VERSION || id > Compact.GROUPS) {
+    if (id < Compact.VERSION || id > Compact.GROUP_KEYS) {
       input.skipField();
       return;
     }
@@ -492,8 +516,18 @@ public final class SpanBatchReader {
         application = input.isRefused() ? NONE : index;
       }
       case Compact.RESOURCE -> resourceAttributeCount = readAttributes(resource);
-      default -> baseUnixNanos = input.readI64();
+      case Compact.BASE_UNIX_NANOS -> baseUnixNanos = input.readI64();
+      case Compact.DEMAND -> demand = input.readI64(Long.MAX_VALUE);
+      default -> readGroupKeys();
     }
+  }
+
+  private void readGroupKeys() {
+    int count = input.readListHeader(Compact.I32, groupKeys.length, 1);
+    for (int i = 0; i < count && !input.isRefused(); i++) {
+      groupKeys[i] = readElement();
+    }
+    groupKeyCount = input.isRefused() ? 0 : count;
   }
 
   private void readDictionary() {

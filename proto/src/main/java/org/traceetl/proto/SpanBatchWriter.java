@@ -46,12 +46,23 @@ public final class SpanBatchWriter {
 
   private final SpanGroups groups = new SpanGroups();
 
+  private long demand;
+  private final int[] groupKeys = new int[Limits.MAX_ATTRIBUTES];
+  private int groupKeyCount;
+
   private boolean inSpan;
 
   /** Whether the current span goes into a group. */
   private boolean grouped;
 
   private int spanEnd;
+
+  /** From the last field to the one after the threshold. */
+  private int nextDelta;
+
+  /** Bytes of a group's fields up to and including the header of the durations. */
+  private int groupHead;
+
   private long groupedNanos;
   private long samplingThreshold;
   private int statusMessage;
@@ -77,6 +88,8 @@ public final class SpanBatchWriter {
     spansEnd = 0;
     spanCount = 0;
     groups.clear();
+    demand = 0;
+    groupKeyCount = 0;
     inSpan = false;
     eventCount = 0;
   }
@@ -127,6 +140,30 @@ public final class SpanBatchWriter {
       resource[resourceLength + 1] = checkedIndex(value);
       resourceLength += 2;
     }
+  }
+
+  /**
+   * Sets the demand by which groups lack attributes; written if the batch has groups.
+   *
+   * @param version above 0, or 0 if groups have all attributes of their spans
+   */
+  public void demand(long version) {
+    checkRange("version", version, Long.MAX_VALUE);
+    demand = version;
+  }
+
+  /**
+   * Adds the key of an attribute that groups have if their spans have it; written if the batch has
+   * groups and a {@link #demand}.
+   *
+   * @param index dictionary index
+   * @throws IllegalStateException if there are {@link Limits#MAX_ATTRIBUTES}
+   */
+  public void groupKey(int index) {
+    if (groupKeyCount == groupKeys.length) {
+      throw new IllegalStateException("the batch has " + groupKeyCount + " group keys");
+    }
+    groupKeys[groupKeyCount++] = checkedIndex(index);
   }
 
   /**
@@ -318,6 +355,19 @@ public final class SpanBatchWriter {
   }
 
   /**
+   * Returns whether {@link #endSpan} would start a group: the batch has none that differs from the
+   * current span only in durations. Changes nothing.
+   *
+   * @throws IllegalStateException if the current span does not go into a group
+   */
+  public boolean startsGroup() {
+    if (!inSpan || !grouped) {
+      throw new IllegalStateException("no span of a group was started");
+    }
+    return !groups.contains(spans, spansEnd, putGroup(putAttributes()) - spansEnd);
+  }
+
+  /**
    * Ends the current span.
    *
    * @throws IllegalStateException if there is none, or the spans exceed {@link
@@ -327,13 +377,30 @@ public final class SpanBatchWriter {
     if (!inSpan) {
       throw new IllegalStateException("no span was started");
     }
+    int end = putAttributes();
+    if (grouped) {
+      int fieldsEnd = putGroup(end);
+      inSpan = false;
+      groups.add(spans, spansEnd, fieldsEnd - spansEnd, groupHead, groupedNanos);
+    } else {
+      endSingle(end);
+    }
+    eventCount += spanEvents;
+  }
+
+  /**
+   * Writes the fields that a span and a group's head have in common, attributes and threshold, and
+   * sets {@link #nextDelta}.
+   *
+   * @return their end
+   */
+  private int putAttributes() {
     spans =
         Compact.grown(
             spans, spanEnd, SPAN_FRAME_BYTES + INDEX_BYTES * (attributesLength + eventNumbers));
     byte[] out = spans;
     int at = spanEnd;
-    // From here a span and a group's head have the same fields: attributes, threshold and then
-    // message or durations. Absent fields increase the delta.
+    // Absent fields increase the delta.
     int delta = 1;
     if (attributesLength != 0) {
       out[at++] = Compact.field(delta, Compact.LIST);
@@ -346,11 +413,14 @@ public final class SpanBatchWriter {
       at = Compact.putVarint(out, at, Compact.zigZag(samplingThreshold));
       delta = 0;
     }
-    delta++;
-    if (grouped) {
-      endGrouped(at, delta);
-      return;
-    }
+    nextDelta = delta + 1;
+    return at;
+  }
+
+  private void endSingle(int end) {
+    byte[] out = spans;
+    int at = end;
+    int delta = nextDelta;
     if (statusMessage != NONE) {
       out[at++] = Compact.field(delta, Compact.I32);
       at = Compact.putVarint(out, at, (long) statusMessage << 1);
@@ -369,24 +439,19 @@ public final class SpanBatchWriter {
     }
     spansEnd = at;
     spanCount++;
-    eventCount += spanEvents;
   }
 
-  /**
-   * @param delta from the previous field to the durations
-   */
-  private void endGrouped(int end, int delta) {
+  /** Writes the durations' header and the events of a group, sets {@link #groupHead}. */
+  private int putGroup(int end) {
     byte[] out = spans;
     int at = end;
-    out[at++] = Compact.field(delta, Compact.LIST);
-    int head = at - spansEnd;
+    out[at++] = Compact.field(nextDelta, Compact.LIST);
+    groupHead = at - spansEnd;
     if (eventNumbers != 0) {
       out[at++] = Compact.field(1, Compact.LIST);
       at = putIndexes(out, at, events, eventNumbers);
     }
-    inSpan = false;
-    groups.add(out, spansEnd, at - spansEnd, head, groupedNanos);
-    eventCount += spanEvents;
+    return at;
   }
 
   /** Returns the ended spans of the batch, including those in groups. */
@@ -415,7 +480,7 @@ public final class SpanBatchWriter {
   public int sizeBytes() {
     return FRAME_BYTES
         + dictionary.bytes()
-        + INDEX_BYTES * resourceLength
+        + INDEX_BYTES * (resourceLength + groupKeyCount)
         + spansEnd
         + groups.sizeBytes();
   }
@@ -465,7 +530,11 @@ public final class SpanBatchWriter {
     at = putIndexes(out, at, resource, resourceLength);
     out[at++] = Compact.field(1, Compact.I64);
     at = Compact.putVarint(out, at, Compact.zigZag(spanCount == 0 ? 0 : baseUnixNanos));
-    out[at++] = Compact.field(1, Compact.LIST);
+    if (hasGroups && demand != 0) {
+      at = putDemand(out, at);
+    } else {
+      out[at++] = Compact.field(1, Compact.LIST);
+    }
     at = Compact.putListHeader(out, at, Compact.STRUCT, spanCount);
     System.arraycopy(spans, 0, out, at, spansEnd);
     at += spansEnd;
@@ -482,6 +551,17 @@ public final class SpanBatchWriter {
     return at;
   }
 
+  /** Writes the demand's fields and the header of the spans, whose ID is lower. */
+  private int putDemand(byte[] out, int at) {
+    int end = at;
+    out[end++] = Compact.field(Compact.DEMAND - Compact.BASE_UNIX_NANOS, Compact.I64);
+    end = Compact.putVarint(out, end, Compact.zigZag(demand));
+    out[end++] = Compact.field(1, Compact.LIST);
+    end = putIndexes(out, end, groupKeys, groupKeyCount);
+    out[end++] = Compact.field(0, Compact.LIST);
+    return Compact.putVarint(out, end, Compact.zigZag(Compact.SPANS));
+  }
+
   /**
    * Returns the array with the message, valid until the next {@link #finish}. Call this after
    * {@code finish}, which may replace the array.
@@ -494,7 +574,7 @@ public final class SpanBatchWriter {
   public long heldBytes() {
     return message.length
         + spans.length
-        + 4L * (resource.length + attributes.length + events.length)
+        + 4L * (resource.length + groupKeys.length + attributes.length + events.length)
         + dictionary.heldBytes()
         + groups.heldBytes();
   }

@@ -79,6 +79,16 @@ final class SpanGroups {
     sizes[group]++;
   }
 
+  /** Returns whether there is a group with these fields; see {@link #add}. */
+  boolean contains(byte[] encoded, int offset, int length) {
+    int group = fields.find(encoded, offset, length, guess);
+    if (group == NONE) {
+      return false;
+    }
+    guess = group;
+    return true;
+  }
+
   private void open(int group, int head, int span) {
     if (group == sizes.length) {
       heads = Arrays.copyOf(heads, 2 * group);
