@@ -14,9 +14,12 @@ import java.util.TreeMap;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.apache.rocketmq.client.exception.MQClientException;
 import org.apache.rocketmq.client.producer.DefaultMQProducer;
+import org.apache.rocketmq.common.message.Message;
 import org.apache.rocketmq.common.message.MessageQueue;
 import org.traceetl.perf.bench.load.ExportLoad;
+import org.traceetl.perf.bench.load.FixedDemand;
 import org.traceetl.perf.bench.load.GrpcSender;
 import org.traceetl.perf.bench.load.HttpSender;
 import org.traceetl.perf.bench.load.OtlpSender;
@@ -41,6 +44,7 @@ import picocli.CommandLine.Option;
     description = "Measures the log-agent: OTLP in to published batches, and idle.")
 final class AgentBench extends Measurement {
   private static final String TOPIC = "trace-spans";
+  private static final String ROUTING_TOPIC = "trace-routing";
   private static final int QUEUES = 8;
   private static final int UNANSWERED = 64;
   private static final int CONNECTIONS = 4;
@@ -112,7 +116,12 @@ final class AgentBench extends Measurement {
     ExportLoad load = new ExportLoad(ExportLoad.realisticRequests(REQUESTS), UNANSWERED);
     try (EmbeddedRocketMq rocketMq = EmbeddedRocketMq.start(directory.resolve("rocketmq"))) {
       rocketMq.createTopic(TOPIC, QUEUES);
+      if (shipped.detail() == Detail.DEMAND) {
+        rocketMq.createTopic(ROUTING_TOPIC, 1);
+        publishDemand(rocketMq.namesrvAddress());
+      }
       Map<String, Object> summary = new LinkedHashMap<>();
+      summary.put("detail", shipped.detail());
       try {
         plain = start(directory.resolve("plain"), rocketMq.namesrvAddress(), "");
         idle("fresh", summary);
@@ -177,12 +186,29 @@ final class AgentBench extends Measurement {
                 .formatted(grpcPort, httpPort, tls, nameServer, TOPIC));
     agent.start();
     agent.awaitReady(http, PATIENCE);
-    return new Subject(
-        agent,
-        new Usage(agent.pid()),
-        grpcPort,
-        httpPort,
-        URI.create("http://127.0.0.1:" + telemetryPort + "/metrics"));
+    URI metrics = URI.create("http://127.0.0.1:" + telemetryPort + "/metrics");
+    if (shipped.detail() == Detail.DEMAND) {
+      DemandInForce.await(http, metrics, agent.log().toString());
+    }
+    return new Subject(agent, new Usage(agent.pid()), grpcPort, httpPort, metrics);
+  }
+
+  /** Publishes what a server would demand; this measurement has no server. */
+  private static void publishDemand(String nameServer) throws Exception {
+    DefaultMQProducer producer = producer(nameServer);
+    try {
+      byte[] demand = FixedDemand.at(System.currentTimeMillis()).encode();
+      producer.send(new Message(ROUTING_TOPIC, demand));
+    } finally {
+      producer.shutdown();
+    }
+  }
+
+  private static DefaultMQProducer producer(String nameServer) throws MQClientException {
+    DefaultMQProducer producer = new DefaultMQProducer("agent-bench");
+    producer.setNamesrvAddr(nameServer);
+    producer.start();
+    return producer;
   }
 
   private OtlpSender sender(String protocol, Subject subject) throws Exception {
@@ -350,9 +376,7 @@ final class AgentBench extends Measurement {
 
   /** Compares the broker's count of messages with the agent's count of published batches. */
   private void holdToTopic(String nameServer) throws Exception {
-    DefaultMQProducer producer = new DefaultMQProducer("agent-bench");
-    producer.setNamesrvAddr(nameServer);
-    producer.start();
+    DefaultMQProducer producer = producer(nameServer);
     try {
       long messages = 0;
       for (MessageQueue queue : producer.fetchPublishMessageQueues(TOPIC)) {

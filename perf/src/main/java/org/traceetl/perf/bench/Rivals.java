@@ -103,6 +103,7 @@ final class Rivals extends Measurement {
             + " agent_cpu_ns_per_span broker_cpu_ns_per_span server_cpu_ns_per_span"
             + " compiler_cpu_ns_per_span sender_cpu_ns_per_span others_cores memory_mb"
             + " page_samples page_wire_bytes page_seconds page_cpu_seconds requests_refused");
+    summary.put("detail", installed.detail());
     try {
       load = new ExportLoad(ExportLoad.realisticRequests(512), Driver.UNANSWERED);
       folder.run("rivals", this::run);

@@ -42,6 +42,19 @@ class Shipped {
       description = "The agent's filters file (default: none).")
   private Path filters;
 
+  @Option(
+      names = "--detail",
+      paramLabel = "full|demand",
+      converter = Detail.Converter.class,
+      description =
+          "What agents send of a span: all, or what the server demands"
+              + " (default: ${DEFAULT-VALUE}).")
+  private Detail detail = Detail.FULL;
+
+  Detail detail() {
+    return detail;
+  }
+
   /** Returns the JVM options of an agent, a broker or a server. */
   List<String> jvmOptions(String program) {
     List<String> options =
@@ -80,7 +93,7 @@ class Shipped {
         telemetry: {host: 127.0.0.1, port: %d}
         %s\
         """
-            .formatted(home.resolve("state"), telemetryPort, settings);
+            .formatted(home.resolve("state"), telemetryPort, settings + detail.settings());
     if (filters != null) {
       configuration += "filters: {file: \"%s\"}%n".formatted(filters.toAbsolutePath());
     }

@@ -107,6 +107,9 @@ public final class TraceEtl implements Contender {
     server.start();
     agent.awaitReady(http, START_LIMIT);
     server.awaitReady(http, START_LIMIT);
+    if (installed.detail() == Detail.DEMAND) {
+      DemandInForce.await(http, agentMetrics(), agent.log() + " and " + server.log());
+    }
   }
 
   @Override
@@ -159,8 +162,11 @@ public final class TraceEtl implements Contender {
   }
 
   private long published() throws IOException, InterruptedException {
-    URI metrics = URI.create("http://127.0.0.1:" + telemetryPort + "/metrics");
-    return (long) PageSample.sum(PageSample.of(http, metrics), PUBLISHED);
+    return (long) PageSample.sum(PageSample.of(http, agentMetrics()), PUBLISHED);
+  }
+
+  private URI agentMetrics() {
+    return URI.create("http://127.0.0.1:" + telemetryPort + "/metrics");
   }
 
   @Override

@@ -77,6 +77,7 @@ final class WholePath extends Measurement {
             + " page_samples page_wire_bytes page_cpu_ms requests_refused seen_p50_ms"
             + " seen_p99_ms seen_max_ms");
     Map<String, Object> summary = new LinkedHashMap<>();
+    summary.put("detail", installed.detail());
     folder.run("path", data -> run(data, summary));
     results.summary("path", summary);
   }

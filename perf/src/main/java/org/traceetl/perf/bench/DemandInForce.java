@@ -1,0 +1,57 @@
+package org.traceetl.perf.bench;
+
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.time.Duration;
+import java.util.List;
+import org.traceetl.testkit.PageSample;
+
+/** The demand that an agent has received, as the agent's page shows it. */
+final class DemandInForce {
+  static final String VERSION = "trace_etl_agent_demand_version";
+
+  /** Servers decide every 30 s, and agents read their topic every 10 s. */
+  private static final Duration LIMIT = Duration.ofMinutes(2);
+
+  private static final Duration LOOK = Duration.ofMillis(500);
+
+  private DemandInForce() {}
+
+  /**
+   * Waits until the agent has a demand in force.
+   *
+   * @param metrics the agent's page
+   * @param logs where the reason may be found, for the message
+   * @throws IOException if it has none within two minutes
+   */
+  static void await(HttpClient http, URI metrics, String logs)
+      throws IOException, InterruptedException {
+    await(http, metrics, logs, LIMIT);
+  }
+
+  static void await(HttpClient http, URI metrics, String logs, Duration limit)
+      throws IOException, InterruptedException {
+    long startNanos = System.nanoTime();
+    while (version(http, metrics) == 0) {
+      if (System.nanoTime() - startNanos >= limit.toNanos()) {
+        throw new IOException(
+            ("the agent has no demand in force after %d s: %s of %s is 0. A server publishes the"
+                    + " demand in topic trace-routing; see %s")
+                .formatted(limit.toSeconds(), VERSION, metrics, logs));
+      }
+      Thread.sleep(LOOK);
+    }
+  }
+
+  private static double version(HttpClient http, URI metrics)
+      throws IOException, InterruptedException {
+    List<PageSample> page = PageSample.of(http, metrics);
+    return page.stream()
+        .filter(sample -> sample.name().equals(VERSION))
+        .mapToDouble(PageSample::value)
+        .findFirst()
+        .orElseThrow(
+            () -> new IOException(metrics + " has no " + VERSION + ": this agent knows no demand"));
+  }
+}
