@@ -11,6 +11,7 @@ import org.slf4j.LoggerFactory;
 import org.traceetl.agent.config.AgentConfig;
 import org.traceetl.agent.config.PublishConfig;
 import org.traceetl.agent.config.RoutingConfig;
+import org.traceetl.agent.detail.Detail;
 import org.traceetl.agent.filter.Filters;
 import org.traceetl.agent.flow.Checkpoint;
 import org.traceetl.agent.http.PortAccess;
@@ -18,6 +19,7 @@ import org.traceetl.agent.pipeline.Pipeline;
 import org.traceetl.agent.pipeline.PipelineMetrics;
 import org.traceetl.agent.publish.DecisionsFile;
 import org.traceetl.agent.publish.DecisionsWatch;
+import org.traceetl.agent.publish.Expiry;
 import org.traceetl.agent.publish.PublishMetrics;
 import org.traceetl.agent.publish.Publisher;
 import org.traceetl.agent.publish.PublisherOptions;
@@ -40,6 +42,7 @@ import org.traceetl.agent.state.StateDirectory;
 import org.traceetl.agent.telemetry.AgentMetrics;
 import org.traceetl.agent.telemetry.TelemetryServer;
 import org.traceetl.common.Clocks;
+import org.traceetl.proto.Demand;
 import org.traceetl.proto.HotspotDecisions;
 import org.traceetl.proto.LearntNames;
 
@@ -49,6 +52,9 @@ import org.traceetl.proto.LearntNames;
  */
 public final class RunningAgent implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(RunningAgent.class);
+
+  /** How long the agent uses a demand after it was last renewed. */
+  private static final Duration DEMAND_VALID = Duration.ofHours(24);
 
   /** Closed last to first. */
   private final Deque<AutoCloseable> opened = new ArrayDeque<>();
@@ -130,7 +136,9 @@ public final class RunningAgent implements AutoCloseable {
       pipeline.start();
       publisher.routes(pipeline::topology);
       rules.follow(reloader);
-      if (config.routing().hotspots() || config.routing().learntNames()) {
+      if (config.routing().hotspots()
+          || config.routing().learntNames()
+          || config.detail().usesDemand()) {
         followDecisions(state, transport, publishMetrics);
       }
       followTopology(state, transport);
@@ -253,6 +261,15 @@ public final class RunningAgent implements AutoCloseable {
                     ? new DecisionsFile(state, "learnt-names", topic, rocketmq)
                     : null,
                 routing::learnt),
+            new RecordFollower<>(
+                Demand.FORMAT,
+                Demand.NONE,
+                config.detail().usesDemand()
+                    ? new DecisionsFile(state, "demand", topic, rocketmq)
+                    : null,
+                demand -> pipeline.detail(new Detail(config.detail(), demand)),
+                Demand::sameContent,
+                new Expiry(DEMAND_VALID, clocks)),
             publishMetrics,
             clocks))
         .start();

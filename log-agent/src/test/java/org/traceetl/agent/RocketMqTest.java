@@ -20,6 +20,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.agent.config.AgentConfig;
+import org.traceetl.agent.config.DetailConfig;
 import org.traceetl.agent.config.FilesConfig;
 import org.traceetl.agent.config.OtlpConfig;
 import org.traceetl.agent.config.PipelineConfig;
@@ -262,6 +263,7 @@ final class RocketMqTest {
         SpoolConfig.defaults(state),
         RoutingConfig.defaults(),
         Optional.empty(),
+        DetailConfig.defaults(),
         config(topic),
         new TelemetryConfig(true, "127.0.0.1", 0));
   }

@@ -11,6 +11,7 @@ import org.traceetl.agent.Platform;
 import org.traceetl.agent.RunningAgent;
 import org.traceetl.agent.config.AgentConfig;
 import org.traceetl.agent.config.CountedEventsConfig;
+import org.traceetl.agent.config.DetailConfig;
 import org.traceetl.agent.config.FilesConfig;
 import org.traceetl.agent.config.OtlpConfig;
 import org.traceetl.agent.config.PipelineConfig;
@@ -129,6 +130,7 @@ final class EmbeddedInstallation implements AutoCloseable {
         SpoolConfig.defaults(agentDirectory),
         routingConfig(settings),
         filters,
+        DetailConfig.defaults(),
         new PublishConfig(
             settings.namesrv,
             settings.topic,

@@ -10,6 +10,7 @@ import java.util.Optional;
  *     default, the spool; created if missing; one agent each; keep it over restarts
  * @param drainTimeoutMillis longest wait for the broker's confirmations at shutdown; 0 to 600000
  * @param filters the filters file, if there is one
+ * @param detail which spans are sent with all their attributes
  */
 public record AgentConfig(
     Path stateDirectory,
@@ -21,5 +22,6 @@ public record AgentConfig(
     SpoolConfig spool,
     RoutingConfig routing,
     Optional<WatchedFile> filters,
+    DetailConfig detail,
     PublishConfig rocketmq,
     TelemetryConfig telemetry) {}

@@ -381,6 +381,7 @@ final class Settings {
   <T> List<T> list(String name, Function<Settings, T> read) {
     List<T> elements = new ArrayList<>();
     YamlNode node = node(name);
+    show(name, node == null ? "[]" : node.toString());
     if (node == null || node.value() == null) {
       return elements;
     }
@@ -421,7 +422,7 @@ final class Settings {
   /** Reports that a required key is absent. */
   void missing(String names) {
     document.problems.add(
-        where(line) + prefix + names + ": is missing in the rule that begins here");
+        where(line) + prefix + names + ": is missing in the rule that begins here" + suffix(line));
   }
 
   /** Returns the line of a key's value; 0 if it is not in the configuration file. */

@@ -5,7 +5,11 @@ import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.LongSupplier;
 import org.traceetl.agent.config.PipelineConfig;
+import org.traceetl.agent.detail.DemandedDetail;
+import org.traceetl.agent.detail.Detail;
+import org.traceetl.agent.detail.ExemplarTimes;
 import org.traceetl.agent.filter.AgentSpanFilter;
 import org.traceetl.agent.filter.AgentSpanFilter.Change;
 import org.traceetl.agent.filter.Filters;
@@ -44,6 +48,7 @@ final class Batcher implements SpanSink {
     POOL,
     ROUTING,
     FILTERS,
+    DEMAND,
     RESOURCES;
 
     final String label = name().toLowerCase(Locale.ROOT);
@@ -62,9 +67,9 @@ final class Batcher implements SpanSink {
   private final ArrayDeque<OpenBatch> pool = new ArrayDeque<>();
   private final Map<BrokerQueue, Long> nextSequences = new HashMap<>();
   private final WrittenBatch written = new WrittenBatch();
-  private Filters filters = Filters.NONE;
-  private Router router;
-  private Topology topology;
+  private final ExemplarTimes exemplars = new ExemplarTimes();
+  private final LongSupplier nanoClock;
+  private Rules rules = Rules.NONE;
   private PendingPayload payload;
   private RoutedResource resource;
   private boolean resourceTooLarge;
@@ -82,12 +87,18 @@ final class Batcher implements SpanSink {
    * @param mostFrameBytes limit above which further spans are rejected, because a payload must be
    *     in one frame
    */
-  Batcher(PipelineConfig config, Frame frame, long mostFrameBytes, PipelineMetrics metrics) {
+  Batcher(
+      PipelineConfig config,
+      Frame frame,
+      long mostFrameBytes,
+      PipelineMetrics metrics,
+      LongSupplier nanoClock) {
     this.config = config;
     this.wantedEvents = WantedEvents.of(config.events().names(), config.events().attributes());
     this.frame = frame;
     this.mostFrameBytes = mostFrameBytes;
     this.metrics = metrics;
+    this.nanoClock = nanoClock;
     this.resources = new ResourceCache(leaving -> closeAllOf(leaving, Cause.RESOURCES));
   }
 
@@ -96,15 +107,21 @@ final class Batcher implements SpanSink {
     closeAll(Cause.ROUTING);
     resources.clear();
     seriesHash.forget();
-    this.router = router;
-    this.topology = topology;
+    rules = rules.with(router, topology);
   }
 
   /** Sets the filters; closes the open batches. */
   void filter(Filters filters) {
     closeAll(Cause.FILTERS);
     resources.clear();
-    this.filters = filters;
+    rules = rules.with(filters);
+  }
+
+  /** Sets which spans are sent whole; closes the open batches. */
+  void detail(Detail detail) {
+    closeAll(Cause.DEMAND);
+    resources.clear();
+    rules = rules.with(detail);
   }
 
   /** Begins a payload; the next spans belong to it. */
@@ -162,7 +179,7 @@ final class Batcher implements SpanSink {
   private void take(Attributes attributes) {
     resourceTooLarge = attributes.textBytes() > ResourceCache.MAX_RESOURCE_TEXT_BYTES;
     if (!resourceTooLarge) {
-      resource = resources.find(attributes, filters, filter, router, topology);
+      resource = resources.find(attributes, rules, filter);
       resourceTooLarge = resource.isTooLarge();
       filtering |= resource.filters() != null;
     }
@@ -242,7 +259,7 @@ final class Batcher implements SpanSink {
       batch.addUnremarkable(span);
       payload.measure();
     } else {
-      batch.add(span);
+      add(span, batch);
     }
     payload.accept();
     if (span.events.size() > 0) {
@@ -256,6 +273,23 @@ final class Batcher implements SpanSink {
     } else if (batch.spanBytes() >= config.batchBytes()) {
       close(batch, Cause.SIZE);
     }
+  }
+
+  private void add(SpanView span, OpenBatch batch) {
+    DemandedDetail detail = resource.detail();
+    if (detail == null
+        || detail.isWhole(span)
+        || batch.startGrouped(span, detail) && isExemplar(span, detail)) {
+      batch.add(span);
+    } else {
+      batch.addGrouped(detail);
+      payload.group();
+    }
+  }
+
+  private boolean isExemplar(SpanView span, DemandedDetail detail) {
+    long series = detail.hash(resource.route().series(span, seriesHash), span.attributes);
+    return exemplars.takes(series, nanoClock.getAsLong(), detail.exemplarIntervalNanos());
   }
 
   @Override

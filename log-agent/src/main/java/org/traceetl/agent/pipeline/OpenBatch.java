@@ -1,6 +1,7 @@
 package org.traceetl.agent.pipeline;
 
 import java.util.Arrays;
+import org.traceetl.agent.detail.DemandedDetail;
 import org.traceetl.agent.flow.Attributes;
 import org.traceetl.agent.flow.SpanEvents;
 import org.traceetl.agent.flow.SpanView;
@@ -16,11 +17,14 @@ final class OpenBatch {
   private int candidate;
   private int resourceBytes;
   private int resourceEntries;
+  // Whether the writer has the demand of its groups.
+  private boolean demanded;
 
   void open(RoutedResource resource, int candidate) {
     this.resource = resource;
     this.candidate = candidate;
     writer.begin();
+    demanded = false;
     resource.writeTo(writer);
     resourceBytes = writer.sizeBytes();
     resourceEntries = writer.dictionarySize();
@@ -63,6 +67,42 @@ final class OpenBatch {
     writer.endSpan();
   }
 
+  /**
+   * Starts a span for the group of spans that are equal in what servers demand.
+   *
+   * @return whether the batch has no such group yet
+   */
+  boolean startGrouped(SpanView span, DemandedDetail detail) {
+    writer.startGroupedSpan(
+        writer.intern(span.name, span.nameOffset, span.nameLength),
+        span.kind,
+        span.status,
+        span.durationNanos,
+        span.samplingThreshold);
+    Attributes attributes = span.attributes;
+    // A whole span has no more.
+    int size = Math.min(attributes.size(), Limits.MAX_ATTRIBUTES);
+    for (int i = 0; i < size; i++) {
+      if (detail.demands(attributes.key(i), attributes.keyOffset(i), attributes.keyLength(i))) {
+        attribute(attributes, i);
+      }
+    }
+    events(span.events);
+    return writer.startsGroup();
+  }
+
+  /** Adds the span that {@link #startGrouped} started. */
+  void addGrouped(DemandedDetail detail) {
+    if (!demanded) {
+      writer.demand(detail.version());
+      for (byte[] key : detail.keys()) {
+        writer.groupKey(writer.intern(key, 0, key.length));
+      }
+      demanded = true;
+    }
+    writer.endSpan();
+  }
+
   private void events(SpanEvents events) {
     for (int event = 0; event < events.size(); event++) {
       int name =
@@ -83,14 +123,18 @@ final class OpenBatch {
   private void attributes(SpanView span) {
     Attributes attributes = span.attributes;
     for (int i = 0; i < attributes.size(); i++) {
-      writer.attribute(
-          attributes.key(i),
-          attributes.keyOffset(i),
-          attributes.keyLength(i),
-          attributes.value(i),
-          attributes.valueOffset(i),
-          attributes.valueLength(i));
+      attribute(attributes, i);
     }
+  }
+
+  private void attribute(Attributes attributes, int i) {
+    writer.attribute(
+        attributes.key(i),
+        attributes.keyOffset(i),
+        attributes.keyLength(i),
+        attributes.value(i),
+        attributes.valueOffset(i),
+        attributes.valueLength(i));
   }
 
   RoutedResource resource() {

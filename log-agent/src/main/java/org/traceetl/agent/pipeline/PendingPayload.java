@@ -29,6 +29,7 @@ final class PendingPayload {
   private int rejected;
   private int filtered;
   private int measured;
+  private int grouped;
   private boolean malformed;
 
   /**
@@ -71,6 +72,11 @@ final class PendingPayload {
     measured++;
   }
 
+  /** Counts a span in a group by demand, in addition to {@link #accept}. */
+  void group() {
+    grouped++;
+  }
+
   /** Counts a filtered span, which is not reported to the sender. */
   void filter() {
     filtered++;
@@ -104,6 +110,10 @@ final class PendingPayload {
 
   int measured() {
     return measured;
+  }
+
+  int grouped() {
+    return grouped;
   }
 
   /** Returns why spans were rejected; empty if none were. */

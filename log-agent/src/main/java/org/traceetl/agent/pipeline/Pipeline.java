@@ -11,6 +11,7 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.agent.config.PipelineConfig;
+import org.traceetl.agent.detail.Detail;
 import org.traceetl.agent.filter.Filters;
 import org.traceetl.agent.flow.Checkpoint;
 import org.traceetl.agent.flow.Completion;
@@ -64,10 +65,12 @@ public final class Pipeline implements Intake, SteppedTask, AutoCloseable {
   private volatile Router router;
   private volatile Topology topology;
   private volatile Filters filters = Filters.NONE;
+  private volatile Detail detail = Detail.FULL;
   // Owned by the thread.
   private Router routerInUse;
   private Topology topologyInUse;
   private Filters filtersInUse = Filters.NONE;
+  private Detail detailInUse = Detail.FULL;
   private final List<PendingPayload> uncommitted = new ArrayList<>();
   private long uncommittedBytes;
   private long dueNanos;
@@ -96,7 +99,7 @@ public final class Pipeline implements Intake, SteppedTask, AutoCloseable {
     this.failureLog = new LogThrottle(nanoClock);
     // All batches of a payload are in memory before they are on disk.
     long mostFrameBytes = Math.min(spool.mostFrameBytes(), config.maxBytesInFlight());
-    this.batcher = new Batcher(config, frame, mostFrameBytes, metrics);
+    this.batcher = new Batcher(config, frame, mostFrameBytes, metrics, nanoClock);
     this.thread = new SteppedThread(clocks, "pipeline", this, new LogThrottle(nanoClock));
     metrics.gauge(
         "in_flight_bytes",
@@ -129,6 +132,11 @@ public final class Pipeline implements Intake, SteppedTask, AutoCloseable {
   /** Sets the filters for the next payloads; initially there are none. */
   public void filters(Filters now) {
     filters = now;
+  }
+
+  /** Sets which of the next spans are sent whole; initially all are. */
+  public void detail(Detail now) {
+    detail = now;
   }
 
   @Override
@@ -252,6 +260,11 @@ public final class Pipeline implements Intake, SteppedTask, AutoCloseable {
       batcher.filter(filters);
       filtersInUse = filters;
     }
+    Detail detail = this.detail;
+    if (detail != detailInUse) {
+      batcher.detail(detail);
+      detailInUse = detail;
+    }
     Router router = this.router;
     Topology topology = this.topology;
     if (router != routerInUse || topology != topologyInUse) {
@@ -364,6 +377,9 @@ public final class Pipeline implements Intake, SteppedTask, AutoCloseable {
         metrics.spansAccepted.labels(payload.source).inc(payload.accepted());
         if (payload.measured() > 0) {
           metrics.spansMeasured.labels(payload.source).inc(payload.measured());
+        }
+        if (payload.grouped() > 0) {
+          metrics.spansGrouped.labels(payload.source).inc(payload.grouped());
         }
         payload.complete();
       } else {

@@ -47,6 +47,12 @@ public final class PipelineMetrics extends MetricSet {
           "Accepted spans of which a filter keeps only the count and the duration.",
           "source");
 
+  final Counter spansGrouped =
+      counter(
+          "spans_grouped_total",
+          "Accepted spans sent in groups with only the attributes that servers demand.",
+          "source");
+
   final Counter spansFailed =
       counter(
           "spans_failed_total",

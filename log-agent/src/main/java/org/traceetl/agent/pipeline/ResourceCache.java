@@ -9,8 +9,6 @@ import org.traceetl.agent.filter.AgentSpanFilter;
 import org.traceetl.agent.filter.ApplicationFilters;
 import org.traceetl.agent.filter.Filters;
 import org.traceetl.agent.flow.Attributes;
-import org.traceetl.agent.route.Router;
-import org.traceetl.agent.route.Topology;
 
 /**
  * A cache of resources with their routes, bounded in number and bytes; the least recently used one
@@ -46,22 +44,18 @@ final class ResourceCache {
   }
 
   /**
-   * Returns the resource with these attributes; a new one gets its filters and its route.
+   * Returns the resource with these attributes; a new one gets its filters, its route and its
+   * detail.
    *
    * @param filter applies the filters
    */
-  RoutedResource find(
-      Attributes attributes,
-      Filters filters,
-      AgentSpanFilter filter,
-      Router router,
-      Topology topology) {
+  RoutedResource find(Attributes attributes, Rules rules, AgentSpanFilter filter) {
     probe.set(attributes);
     RoutedResource found = known.get(probe);
     if (found != null) {
       return found;
     }
-    ApplicationFilters ofApplication = ofApplication(filters);
+    ApplicationFilters ofApplication = ofApplication(rules.filters());
     RoutedResource sent = probe;
     if (ofApplication != null && ofApplication.areChanging()) {
       Attributes left = filter.resource(ofApplication, attributes);
@@ -72,20 +66,23 @@ final class ResourceCache {
       }
     }
     RoutedResource added =
-        sent == null
-            ? probe.tooLarge(ofApplication)
-            : probe.routed(
-                router.route(
-                    sent.applicationBytes(),
-                    sent.applicationOffset(),
-                    sent.applicationLength(),
-                    topology),
-                ofApplication,
-                sent);
+        sent == null ? probe.tooLarge(ofApplication) : routed(sent, rules, ofApplication);
     known.put(added, added);
     bytes += added.sizeBytes();
     removeEldest();
     return added;
+  }
+
+  /** Returns the probe's copy with the route and detail of the application that is sent. */
+  private RoutedResource routed(RoutedResource sent, Rules rules, ApplicationFilters filters) {
+    byte[] name = sent.applicationBytes();
+    int offset = sent.applicationOffset();
+    int length = sent.applicationLength();
+    return probe.routed(
+        rules.router().route(name, offset, length, rules.topology()),
+        filters,
+        rules.detail().of(name, offset, length),
+        sent);
   }
 
   /** Returns the filters for the probe; null for none. */
@@ -119,7 +116,7 @@ final class ResourceCache {
     }
   }
 
-  /** Removes all resources, because their routes or filters are out of date. */
+  /** Removes all resources, because their routes, filters or details are out of date. */
   void clear() {
     known.values().forEach(leaving);
     known.clear();

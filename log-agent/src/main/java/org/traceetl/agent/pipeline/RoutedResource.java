@@ -3,6 +3,7 @@ package org.traceetl.agent.pipeline;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.util.Arrays;
+import org.traceetl.agent.detail.DemandedDetail;
 import org.traceetl.agent.filter.ApplicationFilters;
 import org.traceetl.agent.flow.Attributes;
 import org.traceetl.agent.route.Route;
@@ -28,6 +29,7 @@ final class RoutedResource {
   private int nameLength;
   private Route route;
   private ApplicationFilters filters;
+  private DemandedDetail detail;
   // The filtered resource: usually itself; null if too large.
   private RoutedResource sent = this;
   private OpenBatch[] open;
@@ -50,12 +52,15 @@ final class RoutedResource {
    *
    * @param route null if its spans are dropped
    * @param filters the application's filters; null for none
+   * @param detail what servers demand of the application; null if all its spans are sent whole
    * @param sent the filtered resource
    */
-  RoutedResource routed(Route route, ApplicationFilters filters, RoutedResource sent) {
+  RoutedResource routed(
+      Route route, ApplicationFilters filters, DemandedDetail detail, RoutedResource sent) {
     RoutedResource routed = new RoutedResource(this);
     routed.route = route;
     routed.filters = filters;
+    routed.detail = detail;
     routed.sent = sent.equals(this) ? routed : new RoutedResource(sent);
     routed.open = new OpenBatch[route == null ? 0 : route.size()];
     return routed;
@@ -149,6 +154,11 @@ final class RoutedResource {
   /** Returns the application's filters; null for none. */
   ApplicationFilters filters() {
     return filters;
+  }
+
+  /** Returns what servers demand of the application; null if all its spans are sent whole. */
+  DemandedDetail detail() {
+    return detail;
   }
 
   /** Returns the route; null if its spans are dropped. */

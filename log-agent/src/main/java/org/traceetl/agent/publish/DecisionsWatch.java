@@ -19,6 +19,7 @@ import org.traceetl.common.Clocks;
 import org.traceetl.common.LogThrottle;
 import org.traceetl.common.SteppedTask;
 import org.traceetl.common.SteppedThread;
+import org.traceetl.proto.Demand;
 import org.traceetl.proto.HotspotDecisions;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.proto.MalformedDecisionsException;
@@ -26,8 +27,9 @@ import org.traceetl.proto.MalformedDecisionsException.Reason;
 import org.traceetl.proto.SignedRecord;
 
 /**
- * Follows the servers' hotspot decisions and learnt names. It begins with the records of an earlier
- * run, then reads the newest of the topic at an interval. Invalid records are ignored and counted.
+ * Follows the servers' hotspot decisions, learnt names and demand. It begins with the records of an
+ * earlier run, then reads the newest of the topic at an interval. Invalid records are ignored and
+ * counted.
  */
 public final class DecisionsWatch implements SteppedTask, AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(DecisionsWatch.class);
@@ -90,12 +92,13 @@ public final class DecisionsWatch implements SteppedTask, AutoCloseable {
       Topic topic,
       RecordFollower<HotspotDecisions> hotspots,
       RecordFollower<LearntNames> names,
+      RecordFollower<Demand> demand,
       PublishMetrics metrics,
       Clocks clocks) {
     failureLog = new LogThrottle(Duration.ofSeconds(30), clocks.nanoClock());
     this.options = options;
     this.topic = topic;
-    kinds = List.of(hotspots, names);
+    kinds = List.of(hotspots, names, demand);
     unixMillis = clocks.latestMillis();
     thread = SteppedThread.daemon(clocks, "decisions", this, new LogThrottle(clocks.nanoClock()));
     Map<String, DoubleSupplier> counts = new TreeMap<>();
@@ -120,6 +123,10 @@ public final class DecisionsWatch implements SteppedTask, AutoCloseable {
         "learnt_name_rules",
         "Rules learnt by the servers that replace variable parts of span names.",
         () -> names.current().rules());
+    metrics.gauge(
+        "demand_version",
+        "Version of the servers' demand in force; 0 if there is none.",
+        () -> demand.current().version());
     metrics.counter(
         "hotspot_records_refused_total",
         "Records of the servers' decisions that were refused, by reason.",
@@ -141,6 +148,7 @@ public final class DecisionsWatch implements SteppedTask, AutoCloseable {
   /** Reads the newest records once. */
   @Override
   public long doWork() {
+    kinds.forEach(RecordFollower::expire);
     try {
       // If the configured keys cannot be read, no record is accepted.
       readPublicKeys();

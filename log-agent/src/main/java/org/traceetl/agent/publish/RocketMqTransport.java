@@ -42,6 +42,7 @@ import org.traceetl.agent.spool.SpooledBatch;
 import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.common.RocketMqSecurity;
 import org.traceetl.common.TlsRefused;
+import org.traceetl.proto.Demand;
 import org.traceetl.proto.HotspotDecisions;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.proto.Limits;
@@ -64,7 +65,9 @@ public final class RocketMqTransport implements Transport {
 
   /** The longest record of any kind. */
   private static final int MAX_RECORD_BYTES =
-      Math.max(HotspotDecisions.FORMAT.maxBytes(), LearntNames.FORMAT.maxBytes());
+      Math.max(
+          Demand.FORMAT.maxBytes(),
+          Math.max(HotspotDecisions.FORMAT.maxBytes(), LearntNames.FORMAT.maxBytes()));
 
   private static final byte[] EMPTY = {};
 

@@ -66,9 +66,7 @@ public final class Route {
       return 0;
     }
     long series =
-        spread == Spread.SERIES
-            ? seriesHash.of(application, learnt, span)
-            : span.spanId ^ span.traceIdLow;
+        spread == Spread.SERIES ? series(span, seriesHash) : span.spanId ^ span.traceIdLow;
     int heaviest = 0;
     long heaviestWeight = RouteHash.weight(series, hashes[0]);
     for (int i = 1; i < hashes.length; i++) {
@@ -79,5 +77,14 @@ public final class Route {
       }
     }
     return heaviest;
+  }
+
+  /**
+   * Returns the hash of the span's series, see {@link RouteHash}.
+   *
+   * @param seriesHash of the calling thread, with no entries from an earlier router
+   */
+  public long series(SpanView span, SeriesHash seriesHash) {
+    return seriesHash.of(application, learnt, span);
   }
 }

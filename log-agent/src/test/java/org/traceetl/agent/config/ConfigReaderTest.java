@@ -34,6 +34,7 @@ final class ConfigReaderTest {
                 SpoolConfig.defaults(Path.of("log-agent-data")),
                 RoutingConfig.defaults(),
                 Optional.empty(),
+                DetailConfig.defaults(),
                 PublishConfig.defaults(),
                 TelemetryConfig.defaults()));
   }

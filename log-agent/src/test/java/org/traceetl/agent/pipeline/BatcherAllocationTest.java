@@ -38,7 +38,7 @@ final class BatcherAllocationTest {
   private final PipelineMetrics metrics = new PipelineMetrics();
   private final Frame frame = new Frame(identity, () -> 0);
   private final Batcher batcher =
-      new Batcher(PipelineConfig.defaults(), frame, Long.MAX_VALUE, metrics);
+      new Batcher(PipelineConfig.defaults(), frame, Long.MAX_VALUE, metrics, () -> 0);
   private final Attributes resource = new Attributes();
   private final SpanView span = new SpanView();
   private byte[][] names = new byte[50][];

@@ -46,7 +46,8 @@ final class FilterBooksProperties {
     AgentIdentity identity = new AgentIdentity(1, 2, 3);
     PipelineMetrics metrics = new PipelineMetrics();
     Frame frame = new Frame(identity, () -> 0);
-    Batcher batcher = new Batcher(PipelineConfig.defaults(), frame, Long.MAX_VALUE, metrics);
+    Batcher batcher =
+        new Batcher(PipelineConfig.defaults(), frame, Long.MAX_VALUE, metrics, () -> 0);
     batcher.route(
         new Router(RoutingRules.defaults()), new Topology(List.of(new BrokerQueue("broker-a", 0))));
     batcher.filter(new Filters(FiltersFile.parse(String.join("\n", rules).getBytes(UTF_8))));

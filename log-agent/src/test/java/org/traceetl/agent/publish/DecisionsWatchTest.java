@@ -8,13 +8,15 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.KeyPair;
 import java.security.KeyPairGenerator;
+import java.time.Duration;
 import java.time.Instant;
-import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -25,6 +27,7 @@ import org.traceetl.agent.publish.DecisionsWatch.Newest;
 import org.traceetl.agent.publish.DecisionsWatch.Place;
 import org.traceetl.agent.state.StateDirectory;
 import org.traceetl.common.Clocks;
+import org.traceetl.proto.Demand;
 import org.traceetl.proto.HotspotDecisions;
 import org.traceetl.proto.HotspotDecisions.Decision;
 import org.traceetl.proto.LearntNames;
@@ -41,6 +44,12 @@ final class DecisionsWatchTest {
   private RecordFollower<LearntNames> names;
   private boolean hotspotsFollowed = true;
   private boolean namesFollowed = true;
+  private RecordFollower<Demand> demand;
+  private boolean demandFollowed = true;
+  // Those that came into force, and NONE for each that expired.
+  private final List<Demand> demanded = new ArrayList<>();
+  private final AtomicLong nanos = new AtomicLong();
+  private final AtomicLong millis = new AtomicLong(1_000);
   private String broker = "a";
   private boolean away;
 
@@ -255,6 +264,191 @@ final class DecisionsWatchTest {
     assertThat(refused("magic")).isEqualTo(1);
   }
 
+  @Test
+  void demandIsFollowedAndMeasured() throws IOException {
+    topic.add(decisions(7, 8).encode());
+    topic.add(demand(6, 5, "http.route").encode());
+    watch().doWork();
+
+    assertThat(demanded).containsExactly(demand(6, 5, "http.route"));
+    assertThat(sample("demand_version")).isEqualTo(5);
+    assertThat(refused("magic")).isZero();
+  }
+
+  @Test
+  void demandThatIsNotFollowedIsIgnoredSilently() throws IOException {
+    demandFollowed = false;
+    topic.add(demand(6, 5, "http.route").encode());
+    topic.add(decisions(7, 8).encode());
+    watch().doWork();
+
+    assertThat(demanded).isEmpty();
+    assertThat(sample("demand_version")).isZero();
+    assertThat(hotspots.current()).isEqualTo(decisions(7, 8));
+    assertThat(refused("magic")).isZero();
+    assertThat(state.read("demand")).isEmpty();
+  }
+
+  @Test
+  void renewalOfADemandIsNoChange() throws IOException {
+    DecisionsWatch watch = watch();
+    topic.add(demand(6, 5, "http.route").encode());
+    watch.doWork();
+    topic.add(demand(7, 5, "http.route").encode());
+    watch.doWork();
+    assertThat(demanded).containsExactly(demand(6, 5, "http.route"));
+
+    topic.add(demand(8, 8, "http.route", "peer.service").encode());
+    watch.doWork();
+    assertThat(demanded)
+        .containsExactly(demand(6, 5, "http.route"), demand(8, 8, "http.route", "peer.service"));
+  }
+
+  @Test
+  void demandExpires24HoursAfterItsLastRenewal() throws IOException {
+    DecisionsWatch watch = watch();
+    topic.add(demand(6, 5, "http.route").encode());
+    watch.doWork();
+    elapse(Duration.ofHours(23));
+    topic.add(demand(7, 5, "http.route").encode());
+    watch.doWork();
+    elapse(Duration.ofHours(24).minusMillis(1));
+    away = true;
+    watch.doWork();
+    assertThat(sample("demand_version")).isEqualTo(5);
+
+    elapse(Duration.ofMillis(1));
+    watch.doWork();
+    assertThat(demanded).containsExactly(demand(6, 5, "http.route"), Demand.NONE);
+    assertThat(sample("demand_version")).isZero();
+
+    // The same record again is no renewal.
+    away = false;
+    broker = "b";
+    watch.doWork();
+    assertThat(sample("demand_version")).isZero();
+    topic.add(demand(8, 5, "http.route").encode());
+    watch.doWork();
+    assertThat(demanded).last().isEqualTo(demand(8, 5, "http.route"));
+    assertThat(sample("demand_version")).isEqualTo(5);
+  }
+
+  @Test
+  void otherRecordsDoNotExpire() throws IOException {
+    DecisionsWatch watch = watch();
+    topic.add(decisions(7, 8).encode());
+    topic.add(learnt(6, "/users/").encode());
+    watch.doWork();
+    elapse(Duration.ofDays(300));
+    watch.doWork();
+
+    assertThat(hotspots.current()).isEqualTo(decisions(7, 8));
+    assertThat(names.current()).isEqualTo(learnt(6, "/users/"));
+  }
+
+  @Test
+  void storedDemandIsUsedUntil24HoursAfterItsRenewal() throws IOException {
+    topic.add(demand(6, 5, "http.route").encode());
+    watch().doWork();
+    away = true;
+    millis.addAndGet(Duration.ofHours(23).toMillis());
+    restart();
+    try (DecisionsWatch next = watch()) {
+      next.start();
+      assertThat(demanded).containsExactly(demand(6, 5, "http.route"));
+
+      elapse(Duration.ofMinutes(59));
+      next.doWork();
+      assertThat(sample("demand_version")).isEqualTo(5);
+      elapse(Duration.ofMinutes(1));
+      next.doWork();
+      assertThat(demanded).last().isEqualTo(Demand.NONE);
+    }
+  }
+
+  @Test
+  void storedDemandOfAnEarlierDayIsNotUsedUntilItIsRenewed() throws IOException {
+    topic.add(demand(6, 5, "http.route").encode());
+    watch().doWork();
+    millis.addAndGet(Duration.ofHours(24).toMillis());
+    restart();
+    DecisionsWatch next = watch();
+    next.start();
+    next.close();
+    next.doWork();
+    assertThat(demanded).isEmpty();
+    assertThat(sample("demand_version")).isZero();
+
+    topic.add(demand(7, 5, "http.route").encode());
+    next.doWork();
+    assertThat(demanded).containsExactly(demand(7, 5, "http.route"));
+  }
+
+  @Test
+  void stepsOfTheTimeOfDayDoNotExpireADemandInForce() throws IOException {
+    topic.add(demand(6, 5, "http.route").encode());
+    DecisionsWatch watch = watch();
+    watch.doWork();
+    millis.addAndGet(Duration.ofDays(3).toMillis());
+    watch.doWork();
+    millis.addAndGet(-Duration.ofDays(6).toMillis());
+    watch.doWork();
+    assertThat(sample("demand_version")).isEqualTo(5);
+    nanos.addAndGet(Duration.ofHours(24).toNanos());
+    watch.doWork();
+    assertThat(demanded).last().isEqualTo(Demand.NONE);
+  }
+
+  @Test
+  void timeOfDaySetBackBeforeARestartProlongsNothingBeyond24Hours() throws IOException {
+    topic.add(demand(6, 5, "http.route").encode());
+    watch().doWork();
+    away = true;
+    millis.addAndGet(-Duration.ofHours(1).toMillis());
+    restart();
+    try (DecisionsWatch next = watch()) {
+      next.start();
+      assertThat(demanded).containsExactly(demand(6, 5, "http.route"));
+      elapse(Duration.ofHours(24));
+      next.doWork();
+      assertThat(demanded).last().isEqualTo(Demand.NONE);
+    }
+  }
+
+  @Test
+  void damagedStoredDemandIsIgnored() throws IOException {
+    topic.add(demand(6, 5, "http.route").encode());
+    watch().doWork();
+    byte[] content = state.read("demand").orElseThrow();
+    away = true;
+    for (int length : List.of(content.length - 1, content.length - 40, content.length - 200)) {
+      state.write("demand", Arrays.copyOf(content, Math.max(0, length)));
+      restart();
+      try (DecisionsWatch next = watch()) {
+        next.start();
+        assertThat(demanded).isEmpty();
+      }
+    }
+  }
+
+  private void elapse(Duration time) {
+    nanos.addAndGet(time.toNanos());
+    millis.addAndGet(time.toMillis());
+  }
+
+  /** The monotonic clock of the next process begins elsewhere. */
+  private void restart() {
+    nanos.set(-nanos.get() - 17);
+    demanded.clear();
+  }
+
+  private static Demand demand(long epoch, long version, String... keys) {
+    Demand.Part part =
+        new Demand.Part(
+            epoch * 1_000, version, false, 15_000, List.of(keys), List.of(), 1, List.of());
+    return new Demand(epoch, 1, Map.of("a1", part));
+  }
+
   private static LearntNames learnt(long epoch, String prefix) {
     NameRules rules = new NameRules(List.of(new NameRule(prefix, 1, 501, 1)));
     return new LearntNames(epoch, 1, Map.of("shop", rules));
@@ -282,6 +476,17 @@ final class DecisionsWatchTest {
                 ? new DecisionsFile(state, "learnt-names", name, PublishConfig.defaults())
                 : null,
             learnt::add);
+    Clocks clocks = new Clocks(nanos::get, () -> Instant.ofEpochMilli(millis.get()));
+    demand =
+        new RecordFollower<>(
+            Demand.FORMAT,
+            Demand.NONE,
+            demandFollowed
+                ? new DecisionsFile(state, "demand", name, PublishConfig.defaults())
+                : null,
+            demanded::add,
+            Demand::sameContent,
+            new Expiry(Duration.ofHours(24), clocks));
     return new DecisionsWatch(
         new DecisionsWatch.Options(name, Optional.ofNullable(publicKeys), 600_000),
         known -> {
@@ -293,8 +498,9 @@ final class DecisionsWatchTest {
         },
         hotspots,
         names,
+        demand,
         metrics,
-        new Clocks(() -> 0, InstantSource.fixed(Instant.ofEpochMilli(1_000))));
+        clocks);
   }
 
   private static HotspotDecisions decisions(long epoch, int queues) {

@@ -4,6 +4,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 import java.util.random.RandomGenerator;
 import org.traceetl.agent.config.AgentConfig;
+import org.traceetl.agent.config.DetailConfig;
 import org.traceetl.agent.config.FilesConfig;
 import org.traceetl.agent.config.OtlpConfig;
 import org.traceetl.agent.config.PipelineConfig;
@@ -77,6 +78,7 @@ public final class AgentSettings {
             SpoolConfig.Flush.COMMIT),
         routing(state.resolve("routing.yaml")),
         Optional.empty(),
+        DetailConfig.defaults(),
         new PublishConfig(
             publish.nameServer(),
             topic,

@@ -1,0 +1,45 @@
+package org.traceetl.agent.config;
+
+import java.util.List;
+
+/**
+ * Which spans are sent with all their attributes.
+ *
+ * @param standard for applications without a rule
+ * @param rules the first that matches an application applies
+ */
+public record DetailConfig(Detail standard, List<Rule> rules) {
+  /** How the spans of an application are sent. */
+  public enum Detail {
+    /** All spans are sent whole. */
+    FULL,
+    /**
+     * Slow and failed spans and exemplars are sent whole, others in groups with the attributes that
+     * servers demand. Without a valid demand, all spans are sent whole.
+     */
+    DEMAND
+  }
+
+  /**
+   * A rule for applications.
+   *
+   * @param application pattern of their names, with {@code *} for any text
+   */
+  public record Rule(String application, Detail detail) {}
+
+  /** Keeps a copy of the rules. */
+  public DetailConfig {
+    rules = List.copyOf(rules);
+  }
+
+  /** Returns full detail for all applications. */
+  public static DetailConfig defaults() {
+    return new DetailConfig(Detail.FULL, List.of());
+  }
+
+  /** Returns whether the spans of any application may depend on the servers' demand. */
+  public boolean usesDemand() {
+    return standard == Detail.DEMAND
+        || rules.stream().anyMatch(rule -> rule.detail() == Detail.DEMAND);
+  }
+}

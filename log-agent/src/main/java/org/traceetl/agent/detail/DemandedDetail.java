@@ -1,0 +1,74 @@
+package org.traceetl.agent.detail;
+
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.traceetl.agent.flow.Attributes;
+import org.traceetl.agent.flow.SpanView;
+import org.traceetl.agent.hash.XxHash64;
+import org.traceetl.proto.Demand;
+
+/** What servers demand of the spans of an application. Immutable. */
+public final class DemandedDetail {
+  private static final int STATUS_ERROR = 2;
+
+  private final long version;
+  private final DemandedKeys keys;
+  private final Demand.Wanted wanted;
+  private final long exemplarIntervalNanos;
+
+  /**
+   * @param keys those of {@code wanted}, which other applications may share
+   */
+  DemandedDetail(long version, DemandedKeys keys, Demand.Wanted wanted) {
+    this.version = version;
+    this.keys = keys;
+    this.wanted = wanted;
+    exemplarIntervalNanos = TimeUnit.MILLISECONDS.toNanos(wanted.exemplarIntervalMillis());
+  }
+
+  /** Returns whether a span is always sent whole, because it is slow or failed. */
+  public boolean isWhole(SpanView span) {
+    return span.status == STATUS_ERROR || span.durationNanos >= wanted.slowNanos(span.kind);
+  }
+
+  /** Returns whether attributes of other spans with this key are sent. */
+  public boolean demands(byte[] key, int offset, int length) {
+    return keys.contains(key, offset, length);
+  }
+
+  /** Returns the demanded keys of span attributes. */
+  public List<byte[]> keys() {
+    return keys.bytes();
+  }
+
+  /** Returns the version of the demand. */
+  public long version() {
+    return version;
+  }
+
+  /** Returns the time after which a series needs another exemplar. */
+  public long exemplarIntervalNanos() {
+    return exemplarIntervalNanos;
+  }
+
+  /**
+   * Returns the hash of a series with its demanded attributes.
+   *
+   * @param series hash of application, name, kind and status
+   */
+  public long hash(long series, Attributes attributes) {
+    long hash = series;
+    for (int i = 0; i < attributes.size(); i++) {
+      byte[] key = attributes.key(i);
+      int keyOffset = attributes.keyOffset(i);
+      int keyLength = attributes.keyLength(i);
+      if (demands(key, keyOffset, keyLength)) {
+        hash = XxHash64.hash(key, keyOffset, keyLength, hash);
+        hash =
+            XxHash64.hash(
+                attributes.value(i), attributes.valueOffset(i), attributes.valueLength(i), hash);
+      }
+    }
+    return hash;
+  }
+}
