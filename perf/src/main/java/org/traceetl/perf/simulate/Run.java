@@ -80,7 +80,8 @@ public final class Run {
             ? new World(plan.seed(), timeline)
             : new World(plan.seed(), timeline, before.unixMillis());
     ProgramLog.passTo((thread, line) -> timeline.note(world.running(), thread + ": " + line));
-    SimulatedInstallation installation = new SimulatedInstallation(world, plan, failures::add);
+    SimulatedInstallation installation =
+        new SimulatedInstallation(world, plan, before != null || recording != null, failures::add);
     if (before != null) {
       before.continueIn(installation.durable());
     }

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.random.RandomGenerator;
+import org.traceetl.perf.simulate.check.SeriesKey;
 import org.traceetl.perf.simulate.server.Bound;
 import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.config.DocumentsConfig;
@@ -32,6 +33,9 @@ final class ServerSettings {
   /** Longer than a run, with all steps of clocks: no series ends. */
   private static final Duration IDLE = Duration.ofDays(365);
 
+  private static final List<SeriesConfig.Dimension> REGION =
+      List.of(new SeriesConfig.Dimension(SeriesKey.REGION, null, SeriesConfig.From.ANY));
+
   private static final int MOST_WORKERS = 3;
   private static final int ALL_DOCUMENTS = 1_000_000;
   private static final int EXEMPLARS = 2;
@@ -58,8 +62,10 @@ final class ServerSettings {
   /**
    * Draws the configuration of servers whose pages and index show every span. Servers of an
    * installation share it.
+   *
+   * @param dimension whether series have the dimension {@link SeriesKey#REGION}
    */
-  static ServerConfig draw(RandomGenerator random) {
+  static ServerConfig draw(boolean dimension, RandomGenerator random) {
     DocumentsConfig documents = DocumentsConfig.defaults();
     return new ServerConfig(
         new RocketMqConfig(
@@ -67,7 +73,7 @@ final class ServerSettings {
         new JournalConfig(
             null, seconds(LEASE_SECONDS, random), seconds(SNAPSHOT_SECONDS, random), null, null),
         new WindowConfig(seconds(WINDOW_SECONDS, random), IDLE),
-        null,
+        SeriesConfig.defaults().withDimensions(dimension ? REGION : List.of()),
         new HistogramConfig(BOUNDS_MILLIS, null, null),
         new DocumentsConfig(
             documents.slowerThan(),

@@ -14,6 +14,7 @@ import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
+import org.traceetl.agent.config.AgentConfig;
 import org.traceetl.perf.simulate.agent.AgentSettings;
 import org.traceetl.perf.simulate.agent.Sender;
 import org.traceetl.perf.simulate.agent.SentSpan;
@@ -104,25 +105,32 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   /** Programs that run, or start again if they end. */
   private final Set<Target> wanted = new TreeSet<>();
 
-  SimulatedInstallation(World world, Plan plan, Consumer<String> failures) {
+  private final DemandDraw demand;
+
+  /**
+   * @param recorded whether the run begins or ends with a recorded state
+   */
+  SimulatedInstallation(World world, Plan plan, boolean recorded, Consumer<String> failures) {
     this.world = world;
     this.failures = failures;
+    demand = DemandDraw.of(plan.seed(), plan.fleet().agents(), recorded);
     brokers = brokers(plan);
     cluster = new SimulatedCluster(world, brokers);
     index = new SimulatedIndex(world);
     for (int number = 1; number <= plan.fleet().agents(); number++) {
       String name = Target.agent(number).toString();
-      agents.add(
-          new SimulatedAgent(
-              world, name, AgentSettings.draw(name, SPANS, world.random()), cluster::transports));
+      AgentConfig config =
+          AgentSettings.draw(name, SPANS, demand.agents().get(number - 1), world.random());
+      agents.add(new SimulatedAgent(world, name, config, cluster::transports));
     }
     usualServers = plan.fleet().servers();
     faultless = plan.schedule().faults().isEmpty() && plan.from().isEmpty();
-    ServerConfig config = ServerSettings.draw(world.random());
+    ServerConfig config = ServerSettings.draw(demand.dimension(), world.random());
     for (int number = 1; number <= usualServers + 1; number++) {
       String name = Target.server(number).toString();
       servers.add(new SimulatedServer(world, name, config, cluster::brokers, index));
     }
+    int series = 0;
     long pauseNanos = (long) (1e9 * plan.fleet().agents() * SPANS_PER_REQUEST / plan.rate());
     for (int i = 0; i < agents.size(); i++) {
       Sender.Load load =
@@ -130,7 +138,9 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
               "service-" + (i + 1),
               SPANS_PER_REQUEST,
               pauseNanos,
-              i % 2 == 0 ? GIVE_UP_NANOS : Long.MAX_VALUE / 2);
+              i % 2 == 0 ? GIVE_UP_NANOS : Long.MAX_VALUE / 2,
+              demand.dimension());
+      series += load.series();
       senders.add(new Sender(world, load, agents.get(i), this::sent));
       acceptances.add(new Acceptance(Target.agent(i + 1).toString(), failures));
     }
@@ -141,7 +151,7 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
             ServerSettings.bounds(
                 plan.fleet().agents(),
                 plan.fleet().brokers(),
-                plan.fleet().agents() * Sender.SERIES,
+                series,
                 plan.fleet().brokers() * plan.queues()),
             failures);
     histories = new HistorySums(world.unixMillis());
@@ -398,6 +408,11 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
     truth.compare(Naming.OTEL, pages().values(), differences::add);
     documents.compare(index.created(), differences::add);
     SentDocuments.checkExemplars(index.exemplars(), differences::add);
+    if (demand.dimension()) {
+      index
+          .withoutPath()
+          .forEach(id -> differences.add("document " + id + " lacks an attribute of its span"));
+    }
     SentDocuments.checkRepeats(index.repeated(), faultless, failures);
     if (truth.isCertain()) {
       compareHistories(differences);
@@ -589,6 +604,7 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   List<String> describe() {
     List<String> lines = new ArrayList<>();
     lines.add("State at the end:");
+    lines.add(demand.toString());
     Stream.concat(agents.stream(), servers.stream())
         .map(host -> host.name() + (host.isRunning() ? " runs" : " does not run"))
         .forEach(lines::add);

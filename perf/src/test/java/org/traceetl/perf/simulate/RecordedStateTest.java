@@ -58,7 +58,7 @@ final class RecordedStateTest {
     World world = new World(1, new Timeline(1), recorded.unixMillis());
     Plan plan = new Plan(1, FLEET, 8, 20, Optional.of(release), ONE_QUIET_POINT);
     SortedMap<String, Durable> parts =
-        new SimulatedInstallation(world, plan, failure -> {}).durable();
+        new SimulatedInstallation(world, plan, true, failure -> {}).durable();
     recorded.continueIn(parts);
     parts.remove("brokers");
     Path state = folder.resolve("state.zip");

@@ -1,10 +1,12 @@
 package org.traceetl.perf.simulate.agent;
 
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import java.util.random.RandomGenerator;
 import org.traceetl.agent.config.AgentConfig;
 import org.traceetl.agent.config.DetailConfig;
+import org.traceetl.agent.config.DetailConfig.Detail;
 import org.traceetl.agent.config.FilesConfig;
 import org.traceetl.agent.config.OtlpConfig;
 import org.traceetl.agent.config.PipelineConfig;
@@ -34,23 +36,27 @@ public final class AgentSettings {
 
   /** Returns the usual configuration of an agent with little load; see {@link #draw}. */
   public static AgentConfig small(String agent, String topic) {
-    return small(agent, topic, SPOOL_BYTES[0], SPOOL_BATCHES[0]);
+    return small(agent, topic, Detail.FULL, SPOOL_BYTES[0], SPOOL_BATCHES[0]);
   }
 
   /**
    * Draws the configuration of an agent with little load. It has no ports, trace logs and rings.
    *
    * @param topic topic of the spans
+   * @param demand whether it sends what servers demand
    */
-  public static AgentConfig draw(String agent, String topic, RandomGenerator random) {
+  public static AgentConfig draw(
+      String agent, String topic, boolean demand, RandomGenerator random) {
     return small(
         agent,
         topic,
+        demand ? Detail.DEMAND : Detail.FULL,
         SPOOL_BYTES[random.nextInt(SPOOL_BYTES.length)],
         SPOOL_BATCHES[random.nextInt(SPOOL_BATCHES.length)]);
   }
 
-  private static AgentConfig small(String agent, String topic, long spoolBytes, int spoolBatches) {
+  private static AgentConfig small(
+      String agent, String topic, Detail detail, long spoolBytes, int spoolBatches) {
     Path state = Path.of("/simulated", agent);
     OtlpConfig otlp = OtlpConfig.defaults();
     FilesConfig files = FilesConfig.defaults();
@@ -78,7 +84,7 @@ public final class AgentSettings {
             SpoolConfig.Flush.COMMIT),
         routing(state.resolve("routing.yaml")),
         Optional.empty(),
-        DetailConfig.defaults(),
+        new DetailConfig(detail, List.of()),
         new PublishConfig(
             publish.nameServer(),
             topic,

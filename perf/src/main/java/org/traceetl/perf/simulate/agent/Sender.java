@@ -14,9 +14,6 @@ import org.traceetl.perf.simulate.world.World;
  * collector without {@code max_elapsed_time} never.
  */
 public final class Sender {
-  /** Series that the spans of a sender have. */
-  public static final int SERIES = Traffic.SERIES;
-
   private static final long FIRST_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
   private static final long LONGEST_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
@@ -33,8 +30,24 @@ public final class Sender {
    * @param spansPerRequest at least 1
    * @param pauseNanos between two requests
    * @param giveUpNanos when a request is given up
+   * @param attributes whether spans have attributes; then their region is a dimension
    */
-  public record Load(String application, int spansPerRequest, long pauseNanos, long giveUpNanos) {}
+  public record Load(
+      String application,
+      int spansPerRequest,
+      long pauseNanos,
+      long giveUpNanos,
+      boolean attributes) {
+    /** Spans without attributes. */
+    public Load(String application, int spansPerRequest, long pauseNanos, long giveUpNanos) {
+      this(application, spansPerRequest, pauseNanos, giveUpNanos, false);
+    }
+
+    /** Returns the number of series that the spans have. */
+    public int series() {
+      return Traffic.series(attributes);
+    }
+  }
 
   /** Receives the spans whose outcome is known. */
   @FunctionalInterface
@@ -79,7 +92,7 @@ public final class Sender {
     this.agent = agent;
     this.ledger = ledger;
     random = new SplittableRandom(world.random().nextLong());
-    traffic = new Traffic(load.application, random);
+    traffic = new Traffic(load.application, load.attributes, random);
   }
 
   /** Starts to send. */

@@ -27,8 +27,16 @@ final class Traffic {
   private static final List<String> STATUSES = List.of("UNSET", "OK", "ERROR");
   private static final int ERROR = 2;
 
+  /** Values of {@link SeriesKey#REGION}; the last one is that of spans without it. */
+  private static final List<String> REGIONS = List.of("ap", "eu", "us", "");
+
+  /** Bits of a span's ID, which is a checksum, that determine its region. */
+  private static final int REGION_SHIFT = 40;
+
   /** Series of one application. */
-  static final int SERIES = KINDS.size() * STATUSES.size();
+  static int series(boolean withAttributes) {
+    return KINDS.size() * STATUSES.size() * (withAttributes ? REGIONS.size() : 1);
+  }
 
   /** Long, so that a broker's absence of minutes fills a part of an agent's spool, or all of it. */
   private static final int[] COMMAND_LINE_BYTES = {100, 800, 4_000, 16_000};
@@ -38,6 +46,10 @@ final class Traffic {
 
   private static final int STATUS_BYTES = 4;
 
+  private static final int RESOURCE_ATTRIBUTES = 0x0a;
+  private static final int SPAN_ATTRIBUTES = 0x4a;
+  private static final byte[] NOTHING = {};
+
   /** A request and its spans. */
   record Request(byte[] bytes, List<SentSpan> spans) {}
 
@@ -45,23 +57,31 @@ final class Traffic {
   private final RandomGenerator random;
   private final byte[] resource;
   private final List<byte[]> names;
-  private final SeriesKey[][] series;
+  private final boolean hasAttributes;
+  private final SeriesKey[][][] series;
 
-  Traffic(String application, RandomGenerator random) {
+  /**
+   * @param hasAttributes whether spans have attributes; their other content is the same
+   */
+  Traffic(String application, boolean hasAttributes, RandomGenerator random) {
     this.application = application;
+    this.hasAttributes = hasAttributes;
     this.random = random;
     int commandLine = COMMAND_LINE_BYTES[random.nextInt(COMMAND_LINE_BYTES.length)];
     resource = resource(application.getBytes(UTF_8), commandLine);
     names = KINDS.stream().map(kind -> kind.name.getBytes(UTF_8)).toList();
-    series = new SeriesKey[KINDS.size()][STATUSES.size()];
+    series = new SeriesKey[KINDS.size()][STATUSES.size()][REGIONS.size()];
     for (int kind = 0; kind < KINDS.size(); kind++) {
       for (int status = 0; status < STATUSES.size(); status++) {
-        series[kind][status] =
-            new SeriesKey(
-                application,
-                KINDS.get(kind).name,
-                "SPAN_KIND_" + KINDS.get(kind).kindName,
-                "STATUS_CODE_" + STATUSES.get(status));
+        for (int region = 0; region < REGIONS.size(); region++) {
+          series[kind][status][region] =
+              new SeriesKey(
+                  application,
+                  KINDS.get(kind).name,
+                  "SPAN_KIND_" + KINDS.get(kind).kindName,
+                  "STATUS_CODE_" + STATUSES.get(status),
+                  REGIONS.get(region));
+        }
       }
     }
   }
@@ -75,7 +95,11 @@ final class Traffic {
   }
 
   private static byte[] attribute(String key, byte[] value) {
-    return field(0x0a, joined(field(0x0a, key.getBytes(UTF_8)), field(0x12, field(0x0a, value))));
+    return field(RESOURCE_ATTRIBUTES, keyValue(key, value));
+  }
+
+  private static byte[] keyValue(String key, byte[] value) {
+    return joined(field(0x0a, key.getBytes(UTF_8)), field(0x12, field(0x0a, value)));
   }
 
   private static byte[] field(int tag, byte[] content) {
@@ -141,7 +165,10 @@ final class Traffic {
             endNanos - nanos,
             nanos);
     byte[] name = names.get(kind);
-    length(to, 0x12, SPAN_BYTES + name.length + (status == 0 ? 0 : STATUS_BYTES));
+    int region = hasAttributes ? (int) (id >>> REGION_SHIFT & 3) : REGIONS.size() - 1;
+    byte[] attributes = hasAttributes ? attributes(REGIONS.get(region), id) : NOTHING;
+    length(
+        to, 0x12, SPAN_BYTES + name.length + attributes.length + (status == 0 ? 0 : STATUS_BYTES));
     length(to, 0x0a, 16);
     to.order(ByteOrder.BIG_ENDIAN).putLong(high).putLong(low);
     length(to, 0x12, 8);
@@ -151,17 +178,28 @@ final class Traffic {
     length(to, 0x30, KINDS.get(kind).kind);
     to.put((byte) 0x39).putLong(endNanos - nanos);
     to.put((byte) 0x41).putLong(endNanos);
+    to.put(attributes);
     if (status > 0) {
       length(to, 0x7a, 2);
       length(to, 0x18, status);
     }
     return new SentSpan(
-        series[kind][status],
+        series[kind][status][region],
         high,
         low,
         id,
         nanos,
         document(kind, status, endNanos - nanos, nanos));
+  }
+
+  /** Returns the fields of a span's attributes, at most 40 bytes. */
+  private static byte[] attributes(String region, long id) {
+    byte[] path = Document.path(id).getBytes(UTF_8);
+    byte[] ofPath = field(SPAN_ATTRIBUTES, keyValue(Document.PATH, path));
+    return region.isEmpty()
+        ? ofPath
+        : joined(
+            field(SPAN_ATTRIBUTES, keyValue(SeriesKey.REGION, region.getBytes(UTF_8))), ofPath);
   }
 
   private Document document(int kind, int status, long startNanos, long nanos) {

@@ -3,7 +3,9 @@ package org.traceetl.perf.simulate.check;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
+import java.util.HexFormat;
 import java.util.Map;
+import org.traceetl.server.window.TraceDocument;
 
 /**
  * What the index has of a span. The IDs of sent spans are checksums of their content, so that each
@@ -21,6 +23,10 @@ public record Document(
     long startUnixNanos,
     long durationNanos,
     String reason) {
+  /** Key of an attribute that no series needs; each span has the {@link #path} of its ID. */
+  public static final String PATH = "url.path";
+
+  private static final int PATH_DIGITS = 8;
   private static final long MIX = 0x9E3779B97F4A7C15L;
 
   /** Returns the ID of a span with this content. */
@@ -36,6 +42,16 @@ public record Document(
     id = mixed(id ^ operation.hashCode());
     id = mixed(id ^ 8L * kind + status);
     return mixed(mixed(id ^ startUnixNanos) ^ durationNanos) | 1;
+  }
+
+  /** Returns the value of {@link #PATH} of a span. */
+  public static String path(long spanId) {
+    return HexFormat.of().toHexDigits(spanId).substring(0, PATH_DIGITS);
+  }
+
+  /** Returns whether a document has the path of its span. */
+  public static boolean hasPath(TraceDocument stored) {
+    return stored.spanId().substring(0, PATH_DIGITS).equals(stored.attributes().get(PATH));
   }
 
   void write(DataOutputStream to) throws IOException {

@@ -6,21 +6,35 @@ import java.io.IOException;
 import java.util.Comparator;
 import java.util.Map;
 
-/** The labels of a series of span metrics, without its queue. */
-public record SeriesKey(String service, String span, String kind, String status)
+/**
+ * The labels of a series of span metrics, without its queue.
+ *
+ * @param region empty without the dimension of spans; recorded states have none
+ */
+public record SeriesKey(String service, String span, String kind, String status, String region)
     implements Comparable<SeriesKey> {
+  /** Key of the spans' attribute that is a dimension, and its label. */
+  public static final String REGION = "region";
+
   private static final Comparator<SeriesKey> ORDER =
       Comparator.comparing(SeriesKey::service)
           .thenComparing(SeriesKey::span)
           .thenComparing(SeriesKey::kind)
-          .thenComparing(SeriesKey::status);
+          .thenComparing(SeriesKey::status)
+          .thenComparing(SeriesKey::region);
+
+  /** A key without a region. */
+  public SeriesKey(String service, String span, String kind, String status) {
+    this(service, span, kind, status, "");
+  }
 
   static SeriesKey of(Map<String, String> labels) {
     return new SeriesKey(
         labels.getOrDefault("service_name", ""),
         labels.getOrDefault("span_name", ""),
         labels.getOrDefault("span_kind", ""),
-        labels.getOrDefault("status_code", ""));
+        labels.getOrDefault("status_code", ""),
+        labels.getOrDefault(REGION, ""));
   }
 
   void write(DataOutputStream to) throws IOException {
@@ -41,6 +55,13 @@ public record SeriesKey(String service, String span, String kind, String status)
 
   @Override
   public String toString() {
-    return service + " / " + span + " / " + kind + " / " + status;
+    return service
+        + " / "
+        + span
+        + " / "
+        + kind
+        + " / "
+        + status
+        + (region.isEmpty() ? "" : " / " + region);
   }
 }

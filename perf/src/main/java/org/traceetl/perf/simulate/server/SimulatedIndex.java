@@ -10,7 +10,9 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.SortedMap;
+import java.util.SortedSet;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import org.traceetl.perf.simulate.check.Document;
 import org.traceetl.perf.simulate.world.Durable;
@@ -69,6 +71,10 @@ public final class SimulatedIndex implements Durable {
   private final DocumentIds ids = new DocumentIds();
   private final SortedMap<String, Document> created = new TreeMap<>();
   private final SortedMap<String, Document> exemplars = new TreeMap<>();
+
+  /** IDs of documents that lack an attribute which their spans have, if these have any. */
+  private final SortedSet<String> withoutPath = new TreeSet<>();
+
   private long repeated;
   private boolean away;
   private int troublePerMille;
@@ -106,6 +112,12 @@ public final class SimulatedIndex implements Durable {
   public void forgetCreated() {
     created.clear();
     exemplars.clear();
+    withoutPath.clear();
+  }
+
+  /** Returns the IDs of documents without {@link Document#PATH}. */
+  public SortedSet<String> withoutPath() {
+    return Collections.unmodifiableSortedSet(withoutPath);
   }
 
   /** Returns how often a document was to be created again. */
@@ -140,6 +152,9 @@ public final class SimulatedIndex implements Durable {
       if (!ids.add(operation.id())) {
         repeated++;
       } else {
+        if (!Document.hasPath(document)) {
+          withoutPath.add(operation.id());
+        }
         boolean isExemplar = document.reason() == TraceDocument.Reason.EXEMPLAR;
         (isExemplar ? exemplars : created)
             .put(operation.id(), stored((ObjectNode) operation.document()));
