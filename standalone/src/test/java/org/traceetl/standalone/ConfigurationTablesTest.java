@@ -30,6 +30,7 @@ import org.traceetl.agent.access.TokenSource;
 import org.traceetl.agent.config.AgentConfig;
 import org.traceetl.agent.config.ConfigReader;
 import org.traceetl.agent.config.CountedEventsConfig;
+import org.traceetl.agent.config.DetailConfig;
 import org.traceetl.agent.config.FilesConfig;
 import org.traceetl.agent.config.OtlpConfig;
 import org.traceetl.agent.config.OtlpLimits;
@@ -78,6 +79,7 @@ final class ConfigurationTablesTest {
                   WatchedFile.class,
                   RoutingRules.Rule.class,
                   RoutingRules.class)),
+          Map.entry("detail.", List.of(DetailConfig.class)),
           Map.entry("filters.", List.of(WatchedFile.class)),
           Map.entry("rocketmq.", List.of(PublishConfig.class, PublishConfig.Tls.class)),
           Map.entry("telemetry.", List.of(TelemetryConfig.class, TokenSource.class)),
@@ -86,6 +88,7 @@ final class ConfigurationTablesTest {
   /** Keys whose components have different names. */
   private static final Map<String, String> COMPONENTS =
       Map.of(
+          "default", "standard",
           "token", "value",
           "file", "path",
           "file-poll-millis", "poll-millis",
@@ -240,7 +243,10 @@ final class ConfigurationTablesTest {
     } else if (Map.class.isAssignableFrom(component.getType())) {
       return "sections";
     } else {
-      name = type == PublishConfig.Tls.class ? "boolean" : "text";
+      name =
+          type == PublishConfig.Tls.class
+              ? "boolean"
+              : type == DetailConfig.Rule.class ? "sections" : "text";
     }
     return Collection.class.isAssignableFrom(component.getType()) ? "list of " + name : name;
   }

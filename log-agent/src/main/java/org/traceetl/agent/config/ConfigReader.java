@@ -344,10 +344,10 @@ public final class ConfigReader {
         new DetailConfig(
             detail.choice("default", standard.standard()),
             detail.list("applications", ConfigReader::detailRule));
-    if (read.rules().size() > MAX_DETAIL_RULES) {
+    if (read.applications().size() > MAX_DETAIL_RULES) {
       detail.problem(
           "applications",
-          read.rules().size() + " rules",
+          read.applications().size() + " rules",
           "must be at most " + MAX_DETAIL_RULES + ": use patterns");
     }
     return read;

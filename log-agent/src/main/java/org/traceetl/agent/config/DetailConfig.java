@@ -5,10 +5,13 @@ import java.util.List;
 /**
  * Which spans are sent with all their attributes.
  *
- * @param standard for applications without a rule
- * @param rules the first that matches an application applies
+ * @param standard how spans are sent: {@code full}, all whole; {@code demand}, slow and failed
+ *     spans and exemplars whole, others in groups with the attributes that servers need. Without a
+ *     valid demand all are sent whole
+ * @param applications rules with {@code application} (name or pattern) and {@code detail}; the
+ *     first that matches an application applies in place of {@code detail.default}
  */
-public record DetailConfig(Detail standard, List<Rule> rules) {
+public record DetailConfig(Detail standard, List<Rule> applications) {
   /** How the spans of an application are sent. */
   public enum Detail {
     /** All spans are sent whole. */
@@ -27,9 +30,8 @@ public record DetailConfig(Detail standard, List<Rule> rules) {
    */
   public record Rule(String application, Detail detail) {}
 
-  /** Keeps a copy of the rules. */
   public DetailConfig {
-    rules = List.copyOf(rules);
+    applications = List.copyOf(applications);
   }
 
   /** Returns full detail for all applications. */
@@ -40,6 +42,6 @@ public record DetailConfig(Detail standard, List<Rule> rules) {
   /** Returns whether the spans of any application may depend on the servers' demand. */
   public boolean usesDemand() {
     return standard == Detail.DEMAND
-        || rules.stream().anyMatch(rule -> rule.detail() == Detail.DEMAND);
+        || applications.stream().anyMatch(rule -> rule.detail() == Detail.DEMAND);
   }
 }

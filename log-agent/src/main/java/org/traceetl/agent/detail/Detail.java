@@ -26,7 +26,7 @@ public final class Detail {
   public Detail(DetailConfig config, Demand demand) {
     usesDemand = config.standard() == DetailConfig.Detail.DEMAND;
     rules =
-        config.rules().stream()
+        config.applications().stream()
             .map(rule ->
                 new Rule(
                     new WildcardPattern(rule.application()),

@@ -136,8 +136,13 @@ public final class DecisionsWatch implements SteppedTask, AutoCloseable {
 
   /** Loads the records of an earlier run, and starts the thread. */
   public void start() {
-    kinds.forEach(kind -> kind.load(unixMillis.getAsLong()));
+    load();
     thread.start();
+  }
+
+  /** Loads the records of an earlier run. */
+  void load() {
+    kinds.forEach(kind -> kind.load(unixMillis.getAsLong()));
   }
 
   @Override

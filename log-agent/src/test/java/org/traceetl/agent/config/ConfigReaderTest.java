@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -13,6 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.traceetl.agent.config.DetailConfig.Detail;
 import org.traceetl.agent.config.RoutingRules.Rule;
 import org.traceetl.agent.config.RoutingRules.Spread;
 import org.traceetl.common.ConfigException;
@@ -150,6 +152,16 @@ final class ConfigReaderTest {
           routing: {applications: {a: {q: 1}}} | routing.applications.a.q: no such key; known are queues, spread
           routing: {file: /none.yaml}        | routing.file = /none.yaml: does not exist
           routing: {applications: 3}          | routing.applications = 3: must be sections by name
+          detail: {default: half}             | detail.default = half: must be full or demand
+          detail: {applications: 3}           | detail.applications = 3: must be a list of rules
+          detail: {applications: [a]}         | detail.applications = a: must be a rule: a section of keys
+          detail: {applications: [{application: a}]} | detail.applications.detail: is missing in the rule that begins here
+          detail: {applications: [{detail: full}]} | detail.applications.application: is missing in the rule that begins here
+          detail: {applications: [{application: a, detail: some}]} | detail.applications.detail = some: must be full or demand
+          detail: {applications: [{application: '', detail: full}]} | detail.applications.application = : must be a name or a pattern of 1 to 1024 bytes
+          detail: {applications: [{application: *a, detail: full}]} | detail.applications.application = *a: must be a name or a pattern of 1 to 1024 bytes; quote a value that begins with *
+          detail: {applications: [{application: a, details: full}]} | detail.applications.details: no such key; known are application, detail
+          detail: {applications: {a: full}}   | detail.applications.a: no such key; known are default, applications
           files: {paths: ['/log/[a/x.log']}   | files.paths = /log/[a/x.log: must be a glob: [a: Missing
           files: {paths: ['/log/{a/b,c}/x']}  | files.paths = /log/{a/b,c}/x: must be a glob: {a: Missing
           files: {paths: ["/log/\\0"]}         | files.paths = /log/\0: must be a path: Nul
@@ -181,6 +193,76 @@ final class ConfigReaderTest {
             "routing.file = "
                 + file
                 + ": line 2: queues-per-application = 0: must be a whole number from 1 to 1024");
+  }
+
+  @Test
+  void detailHasADefaultAndRulesInTheirOrder() {
+    String yaml =
+        """
+        detail:
+          default: demand
+          applications:
+            - {application: checkout, detail: full}
+            - {application: "batch-*", detail: demand}
+        """;
+    ConfigReader reader = ConfigReader.read(yaml, Map.of());
+    DetailConfig detail =
+        new DetailConfig(
+            Detail.DEMAND,
+            List.of(
+                new DetailConfig.Rule("checkout", Detail.FULL),
+                new DetailConfig.Rule("batch-*", Detail.DEMAND)));
+
+    assertThat(reader.config().detail()).isEqualTo(detail);
+    assertThat(reader.effective()).contains("detail.default: demand\n", "detail.applications: [");
+    assertThat(detailOf("detail.applications", yaml))
+        .isNotEqualTo(detailOf("detail.applications", yaml.replace("checkout", "cart")));
+    Map<String, String> variables =
+        Map.of(
+            "TRACE_ETL_AGENT_DETAIL_DEFAULT", "demand",
+            "TRACE_ETL_AGENT_DETAIL_APPLICATIONS",
+                "[{application: checkout, detail: full}, {application: batch-*, detail: demand}]");
+    assertThat(ConfigReader.read("", variables).config().detail()).isEqualTo(detail);
+  }
+
+  private static Object detailOf(String key, String yaml) {
+    return ConfigReader.read(yaml, Map.of()).values().get(key);
+  }
+
+  @Test
+  void detailUsesTheDemandIfAnyRuleDoes() {
+    DetailConfig.Rule full = new DetailConfig.Rule("a", Detail.FULL);
+    DetailConfig.Rule demand = new DetailConfig.Rule("b", Detail.DEMAND);
+
+    assertThat(DetailConfig.defaults().usesDemand()).isFalse();
+    assertThat(new DetailConfig(Detail.FULL, List.of(full)).usesDemand()).isFalse();
+    assertThat(new DetailConfig(Detail.FULL, List.of(full, demand)).usesDemand()).isTrue();
+    assertThat(new DetailConfig(Detail.DEMAND, List.of(full)).usesDemand()).isTrue();
+  }
+
+  @Test
+  void problemInARuleOfDetailNamesItsFileAndLine() {
+    String yaml = "detail:\n  applications:\n    - application: a\n      detail: some\n    - {}\n";
+    ConfigException failure =
+        catchThrowableOfType(
+            ConfigException.class, () -> ConfigReader.read("agent.yaml", yaml, Map.of()));
+
+    assertThat(failure.problems())
+        .contains(
+            "detail.applications.detail = some: must be full or demand; agent.yaml:4",
+            "detail.applications.application: is missing in the rule that begins here;"
+                + " agent.yaml:5");
+  }
+
+  @Test
+  void tooManyRulesOfDetailAreRefused() {
+    String yaml =
+        "detail: {applications: [" + "{application: a, detail: full},".repeat(1_001) + "]}";
+    ConfigException failure =
+        catchThrowableOfType(ConfigException.class, () -> ConfigReader.read(yaml, Map.of()));
+
+    assertThat(failure.problems())
+        .containsExactly("detail.applications = 1001 rules: must be at most 1000: use patterns");
   }
 
   @Test

@@ -353,17 +353,16 @@ final class DecisionsWatchTest {
     away = true;
     millis.addAndGet(Duration.ofHours(23).toMillis());
     restart();
-    try (DecisionsWatch next = watch()) {
-      next.start();
-      assertThat(demanded).containsExactly(demand(6, 5, "http.route"));
+    DecisionsWatch next = watch();
+    next.load();
+    assertThat(demanded).containsExactly(demand(6, 5, "http.route"));
 
-      elapse(Duration.ofMinutes(59));
-      next.doWork();
-      assertThat(sample("demand_version")).isEqualTo(5);
-      elapse(Duration.ofMinutes(1));
-      next.doWork();
-      assertThat(demanded).last().isEqualTo(Demand.NONE);
-    }
+    elapse(Duration.ofMinutes(59));
+    next.doWork();
+    assertThat(sample("demand_version")).isEqualTo(5);
+    elapse(Duration.ofMinutes(1));
+    next.doWork();
+    assertThat(demanded).last().isEqualTo(Demand.NONE);
   }
 
   @Test
@@ -373,8 +372,7 @@ final class DecisionsWatchTest {
     millis.addAndGet(Duration.ofHours(24).toMillis());
     restart();
     DecisionsWatch next = watch();
-    next.start();
-    next.close();
+    next.load();
     next.doWork();
     assertThat(demanded).isEmpty();
     assertThat(sample("demand_version")).isZero();
@@ -406,13 +404,12 @@ final class DecisionsWatchTest {
     away = true;
     millis.addAndGet(-Duration.ofHours(1).toMillis());
     restart();
-    try (DecisionsWatch next = watch()) {
-      next.start();
-      assertThat(demanded).containsExactly(demand(6, 5, "http.route"));
-      elapse(Duration.ofHours(24));
-      next.doWork();
-      assertThat(demanded).last().isEqualTo(Demand.NONE);
-    }
+    DecisionsWatch next = watch();
+    next.load();
+    assertThat(demanded).containsExactly(demand(6, 5, "http.route"));
+    elapse(Duration.ofHours(24));
+    next.doWork();
+    assertThat(demanded).last().isEqualTo(Demand.NONE);
   }
 
   @Test
@@ -424,10 +421,8 @@ final class DecisionsWatchTest {
     for (int length : List.of(content.length - 1, content.length - 40, content.length - 200)) {
       state.write("demand", Arrays.copyOf(content, Math.max(0, length)));
       restart();
-      try (DecisionsWatch next = watch()) {
-        next.start();
-        assertThat(demanded).isEmpty();
-      }
+      watch().load();
+      assertThat(demanded).isEmpty();
     }
   }
 

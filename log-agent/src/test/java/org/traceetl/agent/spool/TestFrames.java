@@ -1,0 +1,13 @@
+package org.traceetl.agent.spool;
+
+import java.util.List;
+
+/** Access to the batches of a frame. */
+public final class TestFrames {
+  private TestFrames() {}
+
+  /** Returns the messages of the batches, in their order. */
+  public static List<byte[]> bodies(Frame frame) {
+    return frame.batches().stream().map(SpooledBatch::body).toList();
+  }
+}
