@@ -35,6 +35,8 @@ final class ArchitectureTest {
         .definedBy("org.traceetl.agent.route")
         .layer("filter")
         .definedBy("org.traceetl.agent.filter")
+        .layer("detail")
+        .definedBy("org.traceetl.agent.detail")
         .whereLayer("program")
         .mayNotBeAccessedByAnyLayer()
         .whereLayer("source")
@@ -48,6 +50,8 @@ final class ArchitectureTest {
         .whereLayer("route")
         .mayOnlyBeAccessedByLayers("program", "pipeline", "publish", "spool")
         .whereLayer("filter")
+        .mayOnlyBeAccessedByLayers("program", "pipeline")
+        .whereLayer("detail")
         .mayOnlyBeAccessedByLayers("program", "pipeline")
         .check(CLASSES);
   }

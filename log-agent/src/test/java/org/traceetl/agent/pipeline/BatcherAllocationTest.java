@@ -8,9 +8,11 @@ import java.lang.management.ManagementFactory;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.traceetl.agent.config.DetailConfig;
 import org.traceetl.agent.config.FiltersFile;
 import org.traceetl.agent.config.PipelineConfig;
 import org.traceetl.agent.config.RoutingRules;
+import org.traceetl.agent.detail.Detail;
 import org.traceetl.agent.filter.Filters;
 import org.traceetl.agent.flow.Attributes;
 import org.traceetl.agent.flow.Completion;
@@ -20,6 +22,8 @@ import org.traceetl.agent.route.TestTopology;
 import org.traceetl.agent.spool.Frame;
 import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.common.ConfigException;
+import org.traceetl.proto.Demand;
+import org.traceetl.proto.Demand.Part;
 import org.traceetl.proto.HotspotDecisions;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.proto.NameRule;
@@ -36,9 +40,11 @@ final class BatcherAllocationTest {
 
   private final AgentIdentity identity = new AgentIdentity(1, 2, 3);
   private final PipelineMetrics metrics = new PipelineMetrics();
+  private long nowNanos;
   private final Frame frame = new Frame(identity, () -> 0);
   private final Batcher batcher =
-      new Batcher(PipelineConfig.defaults(), frame, Long.MAX_VALUE, metrics, () -> 0);
+      new Batcher(
+          PipelineConfig.defaults(), frame, Long.MAX_VALUE, metrics, () -> nowNanos += 10_000);
   private final Attributes resource = new Attributes();
   private final SpanView span = new SpanView();
   private byte[][] names = new byte[50][];
@@ -47,6 +53,7 @@ final class BatcherAllocationTest {
   private long batches;
   private long bytes;
   private long measured;
+  private long grouped;
 
   @Test
   void spansAreBatchedWithoutAllocation() {
@@ -101,6 +108,32 @@ final class BatcherAllocationTest {
     assertThat(measured).isPositive();
   }
 
+  /** Each span of a new series, slow and failed ones, exemplars and groups. */
+  @Test
+  void spansAreGroupedByDemandWithoutAllocation() {
+    nameOperations();
+    batcher.detail(
+        new Detail(
+            new DetailConfig(DetailConfig.Detail.DEMAND, List.of()),
+            new Demand(
+                9,
+                1,
+                Map.of(
+                    "a",
+                    new Part(
+                        1,
+                        5,
+                        false,
+                        1,
+                        List.of("http.route", "http.response.status_code"),
+                        List.of(),
+                        SPANS - SPANS / 10,
+                        List.of())))));
+    spansMakeNoGarbage(LearntNames.NONE, 0);
+
+    assertThat(grouped).isBetween(SPANS * 2 / 10 * 8L, SPANS * 2 / 10 * 9L);
+  }
+
   private void spansMakeNoGarbage(LearntNames learnt, int mostBytesPerPayload) {
     batcher.route(
         new Router(RoutingRules.defaults(), HotspotDecisions.NONE, learnt),
@@ -132,6 +165,7 @@ final class BatcherAllocationTest {
         batcher.endPayload();
         if (payload != null) {
           measured += payload.measured();
+          grouped += payload.grouped();
         }
         payload = new PendingPayload("test", new byte[0], 0, null, IGNORED, 0);
         batcher.payload(payload);

@@ -8,13 +8,16 @@ import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.traceetl.agent.config.DetailConfig;
 import org.traceetl.agent.config.PipelineConfig;
 import org.traceetl.agent.config.RoutingRules;
+import org.traceetl.agent.detail.Detail;
 import org.traceetl.agent.flow.Completion;
 import org.traceetl.agent.flow.Intake.Admission;
 import org.traceetl.agent.route.Router;
@@ -29,6 +32,8 @@ import org.traceetl.agent.spool.SpooledBatch;
 import org.traceetl.agent.spool.TestSpool;
 import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.common.Clocks;
+import org.traceetl.proto.Demand;
+import org.traceetl.proto.Demand.Part;
 
 /**
  * Tests allocation from a request's bytes to frames on disk. A span allocates nothing, a batch its
@@ -42,7 +47,8 @@ final class TranscodingAllocationTest {
 
   private final AgentIdentity identity = new AgentIdentity(1, 2, 3);
   private final OtlpProtobufDecoder decoder = new OtlpProtobufDecoder();
-  private final byte[] request = Samples.realistic(SPANS_PER_REQUEST).toByteArray();
+  private byte[] request = Samples.realistic(SPANS_PER_REQUEST).toByteArray();
+  private final PipelineMetrics metrics = new PipelineMetrics();
   private final Accepted accepted = new Accepted();
   private final Published published = new Published();
   private long nowNanos;
@@ -60,7 +66,7 @@ final class TranscodingAllocationTest {
             PipelineConfig.defaults(),
             identity,
             spool,
-            new PipelineMetrics(),
+            metrics,
             new Clocks(() -> nowNanos, InstantSource.system()),
             System::currentTimeMillis);
     pipeline.router(new Router(RoutingRules.defaults()));
@@ -74,6 +80,24 @@ final class TranscodingAllocationTest {
 
   @Test
   void requestsReachTheSpoolWithoutAllocationPerSpan() throws Exception {
+    spansAllocateNothing();
+  }
+
+  @Test
+  void spansByDemandReachTheSpoolWithoutAllocationPerSpan() throws Exception {
+    request = Samples.successful(SPANS_PER_REQUEST).toByteArray();
+    Part part =
+        new Part(1, 5, false, 15_000, List.of("http.route"), List.of(), 1_000_000_000, List.of());
+    pipeline.detail(
+        new Detail(
+            new DetailConfig(DetailConfig.Detail.DEMAND, List.of()),
+            new Demand(9, 1, Map.of("a", part))));
+    spansAllocateNothing();
+
+    assertThat(metrics.spansGrouped.labels("test").get()).isGreaterThan(accepted.spans / 2.0);
+  }
+
+  private void spansAllocateNothing() throws InterruptedException {
     run();
     published.batches = 0;
     published.bytes = 0;

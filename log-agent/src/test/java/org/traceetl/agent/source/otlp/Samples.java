@@ -87,4 +87,15 @@ public final class Samples {
     }
     return request(builders);
   }
+
+  /** Returns the same request, whose spans have not failed. */
+  public static ExportTraceServiceRequest successful(int spans) {
+    ExportTraceServiceRequest.Builder request = realistic(spans).toBuilder();
+    request
+        .getResourceSpansBuilder(0)
+        .getScopeSpansBuilder(0)
+        .getSpansBuilderList()
+        .forEach(Span.Builder::clearStatus);
+    return request.build();
+  }
 }
