@@ -52,8 +52,8 @@ public class OtlpPipelineBenchmark extends StepBenchmark {
   @Param("30")
   private int series;
 
-  /** What is sent of a span: all, or what {@link #METRICS_RULE} keeps. */
-  @Param({"full", "filters"})
+  /** What is sent of a span: all, what {@link #METRICS_RULE} keeps, or what servers demand. */
+  @Param({"full", "filters", "demand"})
   private String detail;
 
   private AgentLoad load;
@@ -71,6 +71,7 @@ public class OtlpPipelineBenchmark extends StepBenchmark {
     switch (detail) {
       case "full" -> {}
       case "filters" -> load.filters(FiltersFile.parse(METRICS_RULE.getBytes(UTF_8)));
+      case "demand" -> load.demand();
       default -> throw new IllegalArgumentException("detail = " + detail);
     }
   }

@@ -6,10 +6,12 @@ import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
+import org.traceetl.agent.config.DetailConfig;
 import org.traceetl.agent.config.FilterRules;
 import org.traceetl.agent.config.PipelineConfig;
 import org.traceetl.agent.config.RoutingRules;
 import org.traceetl.agent.config.SpoolConfig;
+import org.traceetl.agent.detail.Detail;
 import org.traceetl.agent.filter.Filters;
 import org.traceetl.agent.flow.Completion;
 import org.traceetl.agent.flow.Intake;
@@ -86,6 +88,13 @@ public final class AgentLoad implements AutoCloseable {
   /** Sets the filters of the next requests. */
   public void filters(FilterRules rules) {
     pipeline.filters(new Filters(rules));
+  }
+
+  /** Sets what servers demand of the next requests; ordinary spans are sent in groups. */
+  public void demand() {
+    pipeline.detail(
+        new Detail(
+            new DetailConfig(DetailConfig.Detail.DEMAND, List.of()), FixedDemand.at(START_MILLIS)));
   }
 
   private long nowMillis() {

@@ -34,6 +34,14 @@ final class AgentLoadTest {
     assertThat(bytesPerSpan(load)).isLessThan(20);
   }
 
+  @Test
+  void demandedSpansTakeFewBytes() throws IOException {
+    AgentLoad load = new AgentLoad(requests);
+    load.demand();
+
+    assertThat(bytesPerSpan(load)).isLessThan(25);
+  }
+
   private static double bytesPerSpan(AgentLoad load) throws IOException {
     load.take(SPANS);
     load.close();
