@@ -3,7 +3,9 @@
  * It is encoded with Thrift's compact protocol, without an envelope.
  *
  * The dictionary contains each string of a batch once; other fields contain indexes into it.
- * The dictionary precedes all fields with indexes, and readers rely on that.
+ * The dictionary precedes all fields with indexes, and readers rely on that. Fields 12 and 13 of a
+ * batch precede its spans, so that readers know them before the groups; readers refuse others. They
+ * follow field 9, and the header of field 10 has its ID in full.
  */
 namespace java org.traceetl.proto.thrift
 namespace py traceetl.proto
@@ -84,4 +86,14 @@ struct SpanBatch {
   9: required i64 base_unix_nanos
   10: required list<Span> spans
   11: optional list<SpanGroup> groups
+  /**
+   * Version of the servers' demand by which the spans were grouped, above 0. Groups may lack
+   * attributes of their spans: all but those of group_keys. Absent or 0: groups have all attributes.
+   */
+  12: optional i64 demand
+  /**
+   * Keys of the attributes that groups have if their spans have them: dictionary indexes, at most
+   * 1,024. Only with a demand.
+   */
+  13: optional list<i32> group_keys
 }

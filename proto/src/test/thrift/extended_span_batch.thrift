@@ -67,6 +67,23 @@ struct SpanBatch {
   9: optional i64 base_unix_nanos
   10: optional list<Span> spans
   11: optional list<SpanGroup> groups
-  12: optional Unknown after
+  12: optional i64 demand
+  13: optional list<i32> group_keys
+  14: optional Unknown after
   3000: optional list<Unknown> far_after
+}
+
+/** A batch as readers know it that were built before the demand. */
+struct BatchBeforeDemand {
+  1: optional i32 version
+  2: optional binary agent
+  3: optional i64 epoch
+  4: optional i64 sequence
+  5: optional i32 span_count
+  6: optional list<binary> dictionary
+  7: optional i32 application
+  8: optional list<i32> resource
+  9: optional i64 base_unix_nanos
+  10: optional list<Span> spans
+  11: optional list<SpanGroup> groups
 }

@@ -163,7 +163,8 @@ public final class SpanBatchWriter {
     if (groupKeyCount == groupKeys.length) {
       throw new IllegalStateException("the batch has " + groupKeyCount + " group keys");
     }
-    groupKeys[groupKeyCount++] = checkedIndex(index);
+    groupKeys[groupKeyCount] = checkedIndex(index);
+    groupKeyCount++;
   }
 
   /**

@@ -15,6 +15,8 @@ final class AllocationTest {
   private long durationsRead;
   private long eventsRead;
   private long idsRead;
+  private long keysRead;
+  private long newGroups;
 
   AllocationTest() {
     for (int i = 0; i < strings.length; i++) {
@@ -32,6 +34,7 @@ final class AllocationTest {
         };
     work.run();
     assertThat(AllocatedBytes.by(work)).isZero();
+    assertThat(newGroups).isEqualTo(2L * MESSAGES * 60);
   }
 
   @Test
@@ -47,6 +50,7 @@ final class AllocationTest {
             }
             while (reader.nextGroup()) {
               durationsRead += reader.groupSize();
+              keysRead += reader.groupKeyCount();
             }
           }
         };
@@ -56,6 +60,7 @@ final class AllocationTest {
     assertThat(attributesRead).isEqualTo(2L * MESSAGES * 20 * 12);
     assertThat(eventsRead).isEqualTo(2L * MESSAGES * 7);
     assertThat(durationsRead).isEqualTo(2L * MESSAGES * 200);
+    assertThat(keysRead).isEqualTo(2L * MESSAGES * 60);
   }
 
   @Test
@@ -95,6 +100,8 @@ final class AllocationTest {
     writer.begin();
     writer.application(intern(0));
     writer.resourceAttribute(intern(1), intern(0));
+    writer.demand(7);
+    writer.groupKey(intern(1));
     for (int i = 0; i < 20; i++) {
       writer.startSpan(i, 2, 3, i % 2, intern(i), 2, 1, i, i * 1_000_000L, i);
       for (int a = 0; a < 12; a++) {
@@ -110,6 +117,7 @@ final class AllocationTest {
     for (int i = 0; i < 200; i++) {
       writer.startGroupedSpan(intern(i % 20), 3, 0, i * 1_000_000L, 0);
       writer.attribute(intern(1), intern(i % 3));
+      newGroups += writer.startsGroup() ? 1 : 0;
       writer.endSpan();
     }
     return writer.finish(1, 2, 3, 4);

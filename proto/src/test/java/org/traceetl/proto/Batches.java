@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.stream.IntStream;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.Combinators;
@@ -42,6 +43,21 @@ final class Batches {
 
   private static Arbitrary<SpanBatch> withDictionary(List<ByteBuffer> dictionary) {
     Arbitrary<Integer> indexes = Arbitraries.integers().between(0, dictionary.size() - 1);
+    return Combinators.combine(
+            withoutDemand(dictionary, indexes),
+            durations().injectNull(0.5),
+            indexes.list().ofMaxSize(30).injectNull(0.1))
+        .as((batch, demand, keys) -> {
+          if (demand != null && demand > 0 && grouped(batch) > 0) {
+            batch.setDemand(demand);
+            batch.setGroup_keys(keys);
+          }
+          return batch;
+        });
+  }
+
+  private static Arbitrary<SpanBatch> withoutDemand(
+      List<ByteBuffer> dictionary, Arbitrary<Integer> indexes) {
     return Combinators.combine(
             Arbitraries.bytes().array(byte[].class).ofSize(16),
             Arbitraries.longs(),
@@ -270,6 +286,13 @@ final class Batches {
     batch.getGroups().get(0).setEvents(List.of(12, 1, 13, 14));
     batch.getGroups().get(1).setEvents(List.of(12, 0));
     return batch;
+  }
+
+  /** The fixed batch with events, whose groups were made by a demand. */
+  static SpanBatch fixedWithDemand() {
+    return fixedWithEvents()
+        .setDemand(1_795_255_028_312L)
+        .setGroup_keys(IntStream.of(3, 9, 65, 69).boxed().toList());
   }
 
   /** The batch as a later version's writer could send it, without unknown fields so far. */

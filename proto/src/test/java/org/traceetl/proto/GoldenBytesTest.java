@@ -18,7 +18,8 @@ final class GoldenBytesTest {
     return Stream.of(
         Arguments.of("span_batch_1.hex", Batches.fixed()),
         Arguments.of("span_batch_2.hex", Batches.fixedWithGroups()),
-        Arguments.of("span_batch_events.hex", Batches.fixedWithEvents()));
+        Arguments.of("span_batch_events.hex", Batches.fixedWithEvents()),
+        Arguments.of("span_batch_demand.hex", Batches.fixedWithDemand()));
   }
 
   @ParameterizedTest(name = "{0}")

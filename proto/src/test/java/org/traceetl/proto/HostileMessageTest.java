@@ -19,6 +19,7 @@ import net.jqwik.api.Provide;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.traceetl.proto.extended.Span;
 import org.traceetl.proto.extended.SpanBatch;
@@ -35,7 +36,8 @@ final class HostileMessageTest {
     return List.of(
         Messages.generated(Batches.fixed()),
         Messages.generated(Batches.fixedWithEvents()),
-        Messages.generated(Batches.withUnknownFields(Batches.fixedWithEvents())));
+        Messages.generated(Batches.withUnknownFields(Batches.fixedWithEvents())),
+        Messages.generated(Batches.fixedWithDemand()));
   }
 
   @Test
@@ -148,6 +150,13 @@ final class HostileMessageTest {
         bad("application negative", Rejection.BAD_INDEX, b -> b.setApplication(-1)),
         bad("resource outside", Rejection.BAD_INDEX, b -> b.setResource(List.of(0, 70))),
         bad("half a pair in the resource", Rejection.BAD_LENGTH, b -> b.setResource(List.of(0))),
+        bad("negative demand", Rejection.BAD_VALUE, b -> b.setDemand(-1)),
+        bad("group key outside", Rejection.BAD_INDEX, b -> b.setGroup_keys(List.of(0, 70))),
+        bad("group key negative", Rejection.BAD_INDEX, b -> b.setGroup_keys(List.of(-1))),
+        bad(
+            "too many group keys",
+            Rejection.BAD_LENGTH,
+            b -> b.setGroup_keys(Collections.nCopies(Limits.MAX_ATTRIBUTES + 1, 0))),
         badSpan("no IDs", Rejection.MISSING_FIELD, Span::unsetIds),
         badSpan("no name", Rejection.MISSING_FIELD, Span::unsetName),
         badSpan("no kind", Rejection.MISSING_FIELD, Span::unsetKind),
@@ -260,6 +269,12 @@ final class HostileMessageTest {
         bytes("one group, no bytes", Rejection.BAD_LENGTH, none + "19 1c"),
         bytes("groups of numbers", Rejection.MALFORMED, none + "19 15" + "00".repeat(10)),
         bytes("groups twice", Rejection.MALFORMED, none + "19 0c 09 16 0c"),
+        bytes("group keys before the dictionary", Rejection.BAD_INDEX, head + "89 15 00"),
+        bytes("2^31 - 1 group keys", Rejection.BAD_LENGTH, dictionary + "49 f5 ffffffff07"),
+        bytes("group keys of another type", Rejection.MALFORMED, dictionary + "49 16 00 00"),
+        bytes("group keys twice", Rejection.MALFORMED, dictionary + "49 05 09 1a 05"),
+        bytes("a demand twice", Rejection.MALFORMED, dictionary + "36 02 06 18 02"),
+        bytes("a demand of another type", Rejection.MALFORMED, dictionary + "35 02"),
         bytes("2^31 - 1 durations", Rejection.BAD_LENGTH, group + "39 f6 ffffffff07"),
         bytes("durations of another type", Rejection.MALFORMED, group + "39 15 00 00 00 00"),
         bytes("a duration that does not end", Rejection.TRUNCATED, group + "39 16 80 80 80"),
@@ -276,6 +291,21 @@ final class HostileMessageTest {
         bytes("lists in lists", Rejection.MALFORMED, "f9" + "19".repeat(100_000)),
         bytes("sets in lists", Rejection.MALFORMED, "f9" + "1a".repeat(100_000)),
         bytes("maps in maps", Rejection.MALFORMED, "fb" + "01bb".repeat(100_000)));
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "12, 13 10 11 12",
+    "13, 12 10 11 13",
+    "both between, 10 12 13 11",
+    "both, 10 11 12 13",
+  })
+  void demandThatReadersWouldKnowTooLateIsRefused(String late, String order) {
+    List<Short> fields =
+        Stream.of(("6 1 2 3 4 5 7 8 9 " + order).split(" ")).map(Short::valueOf).toList();
+    byte[] message = Messages.permuted(Batches.fixedWithDemand(), fields, List.of());
+
+    assertThat(outcome(message)).as(late).isEqualTo(Rejection.MALFORMED);
   }
 
   @Test

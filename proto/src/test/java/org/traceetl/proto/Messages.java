@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import org.apache.thrift.TBase;
 import org.apache.thrift.TEnum;
 import org.apache.thrift.TException;
@@ -35,6 +36,12 @@ import org.traceetl.proto.thrift.ozhera.TSpanData;
 final class Messages {
   static final short UNKNOWN = 3_001;
 
+  /** The batch's fields as the writer orders them, then unknown ones. */
+  private static final List<Short> FIELDS =
+      shorts(1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 10, 11, 14, 3000);
+
+  private static final List<Short> SPAN_FIELDS = shorts(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 200);
+
   private Messages() {}
 
   /** The message as the project's writer makes it. */
@@ -51,6 +58,10 @@ final class Messages {
       for (int i = 0; i < resource.size(); i += 2) {
         writer.resourceAttribute(resource.get(i), resource.get(i + 1));
       }
+    }
+    writer.demand(batch.getDemand());
+    if (batch.isSetGroup_keys()) {
+      batch.getGroup_keys().forEach(writer::groupKey);
     }
     for (Span span : batch.getSpans()) {
       ByteBuffer ids = ByteBuffer.wrap(span.getIds());
@@ -152,6 +163,13 @@ final class Messages {
       resource.add(reader.resourceAttributeValue(i));
     }
     batch.setResource(resource);
+    if (reader.demand() != 0) {
+      batch.setDemand(reader.demand());
+      batch.setGroup_keys(new ArrayList<>());
+    }
+    for (int i = 0; i < reader.groupKeyCount(); i++) {
+      batch.addToGroup_keys(reader.groupKey(i));
+    }
     batch.setSpans(new ArrayList<>());
     while (reader.next()) {
       if (batch.getSpansSize() == 0) {
@@ -259,6 +277,12 @@ final class Messages {
       copy.getGroups().replaceAll(Messages::canonical);
     }
     copy.setVersion(copy.isSetGroups() ? 2 : 1);
+    if (!copy.isSetGroups() || copy.getDemand() == 0) {
+      copy.unsetDemand();
+      copy.unsetGroup_keys();
+    } else if (!copy.isSetGroup_keys()) {
+      copy.setGroup_keys(new ArrayList<>());
+    }
     return copy;
   }
 
@@ -275,6 +299,16 @@ final class Messages {
       copy.unsetEvents();
     }
     return copy;
+  }
+
+  /** The message as a generated class writes it, but for a demand, which precedes the spans. */
+  static byte[] generated(SpanBatch batch) {
+    return permuted(batch, FIELDS, List.of());
+  }
+
+  /** The message as a generated class writes it, but for a demand, which precedes the spans. */
+  static byte[] generated(org.traceetl.proto.extended.SpanBatch batch) {
+    return permuted(batch, FIELDS, SPAN_FIELDS);
   }
 
   /** The message as a generated class writes it. */
@@ -393,6 +427,10 @@ final class Messages {
         }
       }
     }
+  }
+
+  static List<Short> shorts(int... values) {
+    return IntStream.of(values).mapToObj(value -> (short) value).toList();
   }
 
   private static byte[] bytes(ByteBuffer buffer) {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import java.nio.ByteBuffer;
+import java.util.Arrays;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -380,6 +381,105 @@ final class SpanBatchWriterTest {
     assertThat(reader.groupSize()).isEqualTo(1);
     assertThat(reader.groupDurationsNanos()[0]).isEqualTo(2);
     assertThat(reader.nextGroup()).isFalse();
+  }
+
+  @Test
+  void onlyANewGroupIsAnnounced() {
+    writer.application(intern("service"));
+    writer.startGroupedSpan(0, 3, 0, 1, 0);
+    writer.attribute(0, 0);
+    assertThat(writer.startsGroup()).isTrue();
+    assertThat(writer.startsGroup()).as("asking changes nothing").isTrue();
+    writer.endSpan();
+
+    writer.startGroupedSpan(0, 3, 0, 2, 0);
+    assertThat(writer.startsGroup()).as("an attribute less").isTrue();
+    writer.attribute(0, 0);
+    assertThat(writer.startsGroup()).as("only the duration differs").isFalse();
+    writer.event(0);
+    assertThat(writer.startsGroup()).as("an event more").isTrue();
+    writer.endSpan();
+
+    writer.startGroupedSpan(0, 3, 0, 3, 1);
+    writer.attribute(0, 0);
+    assertThat(writer.startsGroup()).as("another threshold").isTrue();
+    span(0);
+    writer.attribute(0, 0);
+    writer.endSpan();
+    assertThat(writer.groupCount()).as("a span that goes alone makes no group").isEqualTo(2);
+    assertThat(writer.groupedSpanCount()).isEqualTo(2);
+
+    writer.begin();
+    intern("service");
+    writer.startGroupedSpan(0, 3, 0, 1, 0);
+    writer.attribute(0, 0);
+    assertThat(writer.startsGroup()).as("the next batch has no groups").isTrue();
+  }
+
+  @Test
+  void askingForAGroupNeedsASpanOfAGroup() {
+    writer.application(intern("service"));
+    assertThatIllegalStateException().isThrownBy(() -> writer.startsGroup());
+    span(0);
+    assertThatIllegalStateException().isThrownBy(() -> writer.startsGroup());
+    writer.startGroupedSpan(0, 3, 0, 1, 0);
+    writer.endSpan();
+    assertThatIllegalStateException().isThrownBy(() -> writer.startsGroup());
+  }
+
+  @Test
+  void batchWithoutGroupsOrWithoutDemandHasNoTraceOfIt() {
+    byte[] alone = bytes(() -> {}, false);
+    byte[] grouped = bytes(() -> {}, true);
+
+    assertThat(bytes(() -> demand(7), false)).as("no group").isEqualTo(alone);
+    assertThat(bytes(() -> demand(0), true)).as("no demand").isEqualTo(grouped);
+    assertThat(bytes(() -> demand(7), true)).isNotEqualTo(grouped);
+    assertThat(reader.demand()).isEqualTo(7);
+    assertThat(reader.groupKeyCount()).isEqualTo(1);
+    assertThat(reader.groupKey(0)).isZero();
+    assertThat(bytes(() -> {}, true)).as("a batch's demand is its own").isEqualTo(grouped);
+    assertThat(reader.demand()).isZero();
+    assertThat(reader.groupKeyCount()).isZero();
+  }
+
+  @Test
+  void demandOutOfRangeIsRefused() {
+    writer.application(intern("service"));
+    assertThatIllegalArgumentException().isThrownBy(() -> writer.demand(-1));
+    assertThatIllegalArgumentException().isThrownBy(() -> writer.groupKey(1));
+    assertThatIllegalArgumentException().isThrownBy(() -> writer.groupKey(-1));
+    for (int i = 0; i < Limits.MAX_ATTRIBUTES; i++) {
+      writer.groupKey(0);
+    }
+    assertThatIllegalStateException().isThrownBy(() -> writer.groupKey(0));
+    writer.demand(Long.MAX_VALUE);
+    writer.startGroupedSpan(0, 3, 0, 1, 0);
+    writer.endSpan();
+    int bound = writer.sizeBytes();
+    assertThat(writer.finish(1, 2, Long.MIN_VALUE, Long.MAX_VALUE)).isLessThanOrEqualTo(bound);
+    assertThat(finishAndWrap()).isEqualTo(Rejection.NONE);
+    assertThat(reader.demand()).isEqualTo(Long.MAX_VALUE);
+    assertThat(reader.groupKeyCount()).isEqualTo(Limits.MAX_ATTRIBUTES);
+  }
+
+  private void demand(long version) {
+    writer.demand(version);
+    writer.groupKey(0);
+  }
+
+  private byte[] bytes(Runnable more, boolean grouped) {
+    writer.begin();
+    writer.application(intern("service"));
+    more.run();
+    if (grouped) {
+      writer.startGroupedSpan(0, 3, 0, 1, 0);
+      writer.endSpan();
+    }
+    span(0);
+    writer.endSpan();
+    assertThat(finishAndWrap()).isEqualTo(Rejection.NONE);
+    return Arrays.copyOf(writer.buffer(), writer.finish(1, 2, 3, 4));
   }
 
   private Rejection finishAndWrap() {
