@@ -10,7 +10,7 @@ import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.spool.SpooledBatch;
 
 /** A broker in memory that confirms, fails or does not answer. */
-public final class MemoryTransport implements Transport {
+public class MemoryTransport implements Transport {
   /** The result of an attempt. */
   public enum Mode {
     CONFIRM,
