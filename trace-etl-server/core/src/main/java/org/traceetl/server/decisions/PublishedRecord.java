@@ -12,6 +12,7 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.common.LogThrottle;
+import org.traceetl.proto.Demand;
 import org.traceetl.proto.HotspotDecisions;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.proto.MalformedDecisionsException;
@@ -35,13 +36,13 @@ public final class PublishedRecord<R extends RoutingRecord> {
   private static final int NEWEST = 32;
 
   /**
-   * A record is repeated after this many others, so that one of two kinds cannot displace the other
-   * from the newest records.
+   * A record is repeated after this many others, so that one kind cannot displace another from the
+   * newest records.
    */
   private static final int BURIED = NEWEST / 2;
 
   private static final List<RecordFormat<?, ?>> KINDS =
-      List.of(HotspotDecisions.FORMAT, LearntNames.FORMAT);
+      List.of(HotspotDecisions.FORMAT, LearntNames.FORMAT, Demand.FORMAT);
 
   private final String topic;
   private final RecordFormat<R, ?> format;

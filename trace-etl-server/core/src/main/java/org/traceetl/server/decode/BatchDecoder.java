@@ -23,6 +23,14 @@ import org.traceetl.server.series.Utf8;
  * span. Nothing is allocated after the arrays have grown to the largest batch. One owner thread.
  */
 public final class BatchDecoder {
+  /**
+   * Value of a dimension that a group lacks because the demand by which agents made it did not
+   * contain the attribute.
+   */
+  public static final String NOT_SENT = "__not_sent__";
+
+  private static final byte[] NOT_SENT_BYTES = NOT_SENT.getBytes(UTF_8);
+
   /** Dictionary entry that was not looked up as a key. */
   private static final int NOT_LOOKED_UP = -2;
 
@@ -47,6 +55,15 @@ public final class BatchDecoder {
 
   private final SpanColumns columns;
   private final int[] inherited;
+
+  /** Values of the dimensions that a group lacks; if no dimension is {@link #notSent}, unused. */
+  private final int[] inheritedByGroups;
+
+  /** The text of a value that was not sent; {@link SpanColumns#NONE} if groups have all values. */
+  private int notSent = SpanColumns.NONE;
+
+  /** Whether a demand decided which attributes the groups have. */
+  private boolean byDemand;
 
   /** Null if series consist of attributes without a mapping. */
   private final SpanMapping mapping;
@@ -73,6 +90,7 @@ public final class BatchDecoder {
     columns = new SpanColumns(dimensions.count());
     inherited = new int[dimensions.count()];
     Arrays.fill(inherited, SpanColumns.NONE);
+    inheritedByGroups = new int[dimensions.count()];
   }
 
   /**
@@ -83,6 +101,8 @@ public final class BatchDecoder {
    */
   public Rejection decode(byte[] message, int offset, int length) {
     columns.clear();
+    byDemand = false;
+    notSent = SpanColumns.NONE;
     isBatch = span == null || messages.batches() && length > 0 && message[offset] == BATCH_BEGINS;
     Rejection rejection =
         isBatch ? decodeBatch(message, offset, length) : decodeSpan(message, offset, length);
@@ -158,8 +178,13 @@ public final class BatchDecoder {
         addEvents();
       }
     }
+    byDemand = reader.demand() > 0;
+    if (byDemand && copiesDimensions) {
+      inheritByGroups();
+    }
+    int[] ofGroups = notSent == SpanColumns.NONE ? inherited : inheritedByGroups;
     while (reader.nextGroup()) {
-      columns.addGroup(reader, inherited);
+      columns.addGroup(reader, ofGroups);
       if (copiesDimensions) {
         addDimensions();
       }
@@ -179,6 +204,28 @@ public final class BatchDecoder {
         inherited[dimension] = resourceAttributeValue(i);
       }
     }
+  }
+
+  /** Determines what groups by a demand lack, which the resource cannot replace. */
+  private void inheritByGroups() {
+    System.arraycopy(inherited, 0, inheritedByGroups, 0, inherited.length);
+    for (int dimension = 0; dimension < inherited.length; dimension++) {
+      if (dimensions.ofSpan().key(dimension) != null && !isGroupKey(dimension)) {
+        if (notSent == SpanColumns.NONE) {
+          notSent = texts.make(NOT_SENT_BYTES, 0, NOT_SENT_BYTES.length);
+        }
+        inheritedByGroups[dimension] = notSent;
+      }
+    }
+  }
+
+  private boolean isGroupKey(int dimension) {
+    for (int i = 0; i < reader.groupKeyCount(); i++) {
+      if (find(dimensions.ofSpan(), reader.groupKey(i)) == dimension) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private void addDimensions() {
@@ -224,6 +271,26 @@ public final class BatchDecoder {
   /** Returns the text of the message's application, or less than 0 without one. */
   public int application() {
     return isBatch ? reader.application() : span.application();
+  }
+
+  /** Returns whether the batch has groups that a demand made; they may lack attributes. */
+  public boolean byDemand() {
+    return byDemand;
+  }
+
+  /** Returns whether a group may lack a dimension because of its demand. */
+  public boolean lacksDimension(int group) {
+    if (mapping != null) {
+      return byDemand;
+    }
+    for (int dimension = 0;
+        notSent != SpanColumns.NONE && dimension < inherited.length;
+        dimension++) {
+      if (columns.dimension(group, dimension) == notSent) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Returns whether the batch has a name, which identifies repeats. A single span has none. */

@@ -28,6 +28,8 @@ public class SpanPipelineMetrics {
   private final Counter.Child eventsOverflowed;
   private final Counter.Child eventsFiltered;
   private final Counter namesUnmatched;
+  private final Counter dimensionsNotSent;
+  private final Counter documentsNotSent;
   private final Timer swap;
   private final Timer seal;
   private final Timer append;
@@ -85,6 +87,14 @@ public class SpanPipelineMetrics {
         counter(
             "names_unmatched_total",
             "Span names to which no pattern was applied because their batch had too many names.");
+    dimensionsNotSent =
+        counter(
+            "dimensions_not_sent_total",
+            "Spans counted without an attribute of their series because the agent did not know that servers need it.");
+    documentsNotSent =
+        counter(
+            "documents_not_sent_total",
+            "Slow spans counted without a document because the agent sent only their durations.");
     swap =
         metrics.timer(
             "trace_etl_swap_seconds",
@@ -203,6 +213,17 @@ public class SpanPipelineMetrics {
   /** Counts names of a batch that no pattern was tried on, because there were too many. */
   public void namesUnmatched(int names) {
     namesUnmatched.inc(names);
+  }
+
+  /**
+   * Counts spans of a batch whose groups lack what this server needs.
+   *
+   * @param dimensions spans with a dimension that was not sent
+   * @param documents slow spans
+   */
+  public void notSent(int dimensions, int documents) {
+    dimensionsNotSent.inc(dimensions);
+    documentsNotSent.inc(documents);
   }
 
   /** Records how long a swap of windows paused the queue's worker. */

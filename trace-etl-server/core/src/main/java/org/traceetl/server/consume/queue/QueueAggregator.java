@@ -139,6 +139,12 @@ public final class QueueAggregator {
   private int insane;
   private int heldBack;
 
+  /** Spans in groups with a dimension that was not sent. */
+  private int dimensionsNotSent;
+
+  /** Slow spans in groups that a demand made. */
+  private int documentsNotSent;
+
   QueueAggregator(
       QueueId queue,
       Aggregation aggregation,
@@ -252,6 +258,9 @@ public final class QueueAggregator {
     if (insane > 0) {
       open.bookRejected(application, Rejection.BAD_VALUE, insane, false);
     }
+    if (dimensionsNotSent + documentsNotSent > 0) {
+      listener.notSent(dimensionsNotSent, documentsNotSent);
+    }
     recordEvents(application, nowMillis);
     listener.accepted(bytes);
   }
@@ -312,6 +321,8 @@ public final class QueueAggregator {
     filtered = 0;
     insane = 0;
     heldBack = 0;
+    dimensionsNotSent = 0;
+    documentsNotSent = 0;
   }
 
   /** Finds the series of all entries of the batch, and counts its spans. */
@@ -376,7 +387,7 @@ public final class QueueAggregator {
       record(spans, span, application, slowNanos[spans.kind(span)], nowMillis);
     }
     for (int group = firstGroup; group < spans.firstEvent(); group++) {
-      recordGroup(spans, group, application, nowMillis);
+      recordGroup(spans, group, application, slowNanos[spans.kind(group)], nowMillis);
     }
     if (names.unmatched() > 0) {
       listener.namesUnmatched(names.unmatched());
@@ -422,7 +433,8 @@ public final class QueueAggregator {
   }
 
   /** Counts the spans of a group. They have no identity, so they cannot become documents. */
-  private void recordGroup(SpanColumns spans, int group, int application, long nowMillis) {
+  private void recordGroup(
+      SpanColumns spans, int group, int application, long slowNanos, long nowMillis) {
     int size = spans.spans(group);
     int row = settle(spans, group, size, application, nowMillis);
     if (row < 0) {
@@ -430,8 +442,16 @@ public final class QueueAggregator {
     }
     long threshold = spans.samplingThreshold(group);
     Buckets bounds = buckets[SeriesTable.kind(spans.kindAndStatus(group))];
+    boolean byDemand = decoder.byDemand();
     for (int i = 0; i < size; i++) {
-      count(row, bounds, spans.groupDurationNanos(group, i), threshold);
+      long nanos = spans.groupDurationNanos(group, i);
+      count(row, bounds, nanos, threshold);
+      if (byDemand && nanos >= slowNanos) {
+        documentsNotSent++;
+      }
+    }
+    if (byDemand && decoder.lacksDimension(group)) {
+      dimensionsNotSent += size;
     }
   }
 

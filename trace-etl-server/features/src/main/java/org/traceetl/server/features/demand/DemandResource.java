@@ -1,0 +1,86 @@
+package org.traceetl.server.features.demand;
+
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RestController;
+import org.traceetl.proto.Demand;
+import org.traceetl.proto.Demand.Part;
+import org.traceetl.proto.Demand.SlowRule;
+import org.traceetl.server.config.SpanKind;
+
+/** What servers need of spans, by the configurations that need it. */
+@RestController
+public final class DemandResource {
+  private final DemandDecider demand;
+
+  /**
+   * @param demand null if this server publishes no demand
+   */
+  public DemandResource(DemandDecider demand) {
+    this.demand = demand;
+  }
+
+  record Answer(
+      String state, long version, long epoch, Instant decided, List<Configuration> parts) {}
+
+  record Configuration(
+      String fingerprint,
+      boolean own,
+      Instant seen,
+      long version,
+      boolean everything,
+      double exemplarIntervalSeconds,
+      List<String> spanKeys,
+      List<Slow> slow,
+      double slowOtherwiseSeconds,
+      List<String> full) {
+    static Configuration of(String fingerprint, Part part, boolean own) {
+      return new Configuration(
+          fingerprint,
+          own,
+          Instant.ofEpochMilli(part.seenMillis()),
+          part.changedEpoch(),
+          part.everything(),
+          part.exemplarIntervalMillis() / 1e3,
+          part.spanKeys(),
+          part.slowRules().stream().map(Slow::of).toList(),
+          part.slowOtherwiseNanos() / 1e9,
+          part.full());
+    }
+  }
+
+  record Slow(String application, List<String> kinds, double seconds) {
+    static Slow of(SlowRule rule) {
+      SpanKind[] kinds = SpanKind.values();
+      return new Slow(
+          rule.application(),
+          IntStream.range(0, kinds.length)
+              .filter(kind -> (rule.kinds() & 1 << kind) != 0)
+              .mapToObj(kind -> kinds[kind].name())
+              .toList(),
+          rule.nanos() / 1e9);
+    }
+  }
+
+  @GetMapping("/api/demand")
+  Answer demand() {
+    if (demand == null) {
+      return new Answer("disabled", 0, 0, null, List.of());
+    }
+    Demand current = demand.current();
+    return new Answer(
+        current.parts().isEmpty() ? "none" : "published",
+        current.version(),
+        current.epoch(),
+        current.epoch() == 0 ? null : Instant.ofEpochMilli(current.decidedMillis()),
+        current.parts().entrySet().stream()
+            .sorted(Map.Entry.comparingByKey())
+            .map(part ->
+                Configuration.of(
+                    part.getKey(), part.getValue(), part.getKey().equals(demand.fingerprint())))
+            .toList());
+  }
+}

@@ -1,0 +1,93 @@
+package org.traceetl.server.features.demand;
+
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.traceetl.proto.Demand;
+import org.traceetl.proto.Demand.Part;
+import org.traceetl.proto.Demand.SlowRule;
+import org.traceetl.server.config.CoreConfig;
+import org.traceetl.server.config.DocumentsConfig.Threshold;
+import org.traceetl.server.config.SeriesConfig.Dimension;
+import org.traceetl.server.config.SpanKind;
+
+/**
+ * What servers with this server's configuration need. Servers that need the same have one part.
+ *
+ * @param fingerprint of the content, 32 hexadecimal digits
+ * @param part published at no time yet
+ */
+record OwnPart(String fingerprint, Part part) {
+  private static final Logger LOG = LoggerFactory.getLogger(OwnPart.class);
+  private static final int FINGERPRINT_BYTES = Demand.MAX_FINGERPRINT_BYTES / 2;
+
+  /**
+   * @param everything whether series may depend on any attribute
+   */
+  static OwnPart of(CoreConfig config, DemandConfig own, boolean everything) {
+    Duration interval = own.exemplarInterval();
+    int intervalMillis =
+        Math.toIntExact((interval == null ? config.window().length() : interval).toMillis());
+    Part part = null;
+    if (!everything) {
+      part = part(config, intervalMillis, own.full());
+    }
+    if (part == null) {
+      part = new Part(0, 1, true, intervalMillis, List.of(), List.of(), 0, own.full());
+    }
+    return new OwnPart(fingerprint(part), part);
+  }
+
+  /** Returns null if a record cannot contain it. */
+  private static Part part(CoreConfig config, int intervalMillis, List<String> full) {
+    List<String> keys =
+        config.series().dimensions().stream()
+            .filter(dimension -> dimension.from().readsSpan())
+            .map(Dimension::attribute)
+            .distinct()
+            .sorted()
+            .toList();
+    long otherwiseNanos = config.documents().slowerThan().toNanos();
+    try {
+      List<SlowRule> rules = new ArrayList<>();
+      for (Threshold threshold : config.documents().thresholds()) {
+        rules.add(
+            new SlowRule(
+                threshold.application(),
+                bits(threshold.kinds()),
+                threshold.slowerThan().toNanos()));
+      }
+      return new Part(0, 1, false, intervalMillis, keys, rules, otherwiseNanos, full);
+    } catch (IllegalArgumentException e) {
+      LOG.warn(
+          "Agents must send all spans in full: the demand is limited to {} dimensions of spans, {}"
+              + " thresholds and {} bytes for each key or pattern: {}",
+          Demand.MAX_KEYS,
+          Demand.MAX_RULES,
+          Demand.MAX_TEXT_BYTES,
+          e.getMessage());
+      return null;
+    }
+  }
+
+  private static int bits(Set<SpanKind> kinds) {
+    return kinds.stream().mapToInt(kind -> 1 << kind.ordinal()).sum();
+  }
+
+  private static String fingerprint(Part part) {
+    byte[] content = new Demand(part.changedEpoch(), 0, Map.of("content", part)).encode();
+    try {
+      byte[] digest = MessageDigest.getInstance("SHA-256").digest(content);
+      return HexFormat.of().formatHex(digest, 0, FINGERPRINT_BYTES);
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("This JVM has no SHA-256", e);
+    }
+  }
+}
