@@ -26,6 +26,15 @@ public final class BatchMessage {
     return writer.intern(bytes, 0, bytes.length);
   }
 
+  /** Declares a demand, with the keys of attributes that groups have. */
+  BatchMessage demand(long version, String... keys) {
+    writer.demand(version);
+    for (String key : keys) {
+      writer.groupKey(intern(key));
+    }
+    return this;
+  }
+
   BatchMessage resource(String key, String value) {
     writer.resourceAttribute(intern(key), intern(value));
     return this;

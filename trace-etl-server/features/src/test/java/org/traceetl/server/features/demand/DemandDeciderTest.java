@@ -1,0 +1,341 @@
+package org.traceetl.server.features.demand;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.traceetl.common.Clocks;
+import org.traceetl.proto.Demand;
+import org.traceetl.proto.Demand.Part;
+import org.traceetl.proto.HotspotDecisions;
+import org.traceetl.server.decisions.DecisionLog;
+import org.traceetl.server.features.hotspot.HotspotsConfig;
+import org.traceetl.server.journal.JournalLog;
+import org.traceetl.server.journal.MemoryLogs;
+import org.traceetl.server.journal.MemoryLogs.MemoryLog;
+import org.traceetl.server.window.QueueId;
+
+final class DemandDeciderTest {
+  private static final QueueId ROUTING = new QueueId("a", 0);
+  private static final long INTERVAL_MILLIS = HotspotsConfig.defaults().interval().toMillis();
+  private static final OwnPart ROUTES = own("routes", "http.route");
+  private static final OwnPart METHODS = own("methods", "rpc.method");
+
+  private final MemoryLogs logs = new MemoryLogs();
+  private final MemoryLog log = logs.open(ROUTING);
+  private long nanos;
+  private long nowMillis = 1_795_255_000_000L;
+  private boolean away;
+  private QueueId place = ROUTING;
+  private final Server one = new Server(ROUTES);
+  private final Server other = new Server(METHODS);
+
+  /** A server that owns no queue: it does not decide on anything else. */
+  private final class Server implements DecisionLog {
+    private final DemandDecider decider;
+
+    /** How far this server's wall clock is ahead. */
+    private long aheadMillis;
+
+    /** Writes another server's record before this one's next record. */
+    private Demand raced;
+
+    Server(OwnPart own) {
+      decider =
+          new DemandDecider(
+              HotspotsConfig.defaults().topic(),
+              HotspotsConfig.defaults().interval(),
+              own,
+              this,
+              new Clocks(() -> nanos, () -> Instant.ofEpochMilli(nowMillis + aheadMillis)));
+    }
+
+    @Override
+    public QueueId place() throws IOException {
+      if (away) {
+        throw new IOException("no name server");
+      }
+      return place;
+    }
+
+    @Override
+    public JournalLog open(QueueId queue) {
+      MemoryLog opened = logs.open(queue);
+      return new JournalLog() {
+        @Override
+        public long append(byte[] message) throws IOException {
+          if (raced != null) {
+            opened.store(raced.encode());
+            raced = null;
+          }
+          return opened.append(message);
+        }
+
+        @Override
+        public List<Entry> read(long from) {
+          return opened.read(from);
+        }
+
+        @Override
+        public long begin() {
+          return opened.begin();
+        }
+
+        @Override
+        public long end() {
+          return opened.end();
+        }
+
+        @Override
+        public long mark(String group) {
+          return opened.mark(group);
+        }
+
+        @Override
+        public void mark(String group, long offset) {
+          opened.mark(group, offset);
+        }
+      };
+    }
+
+    @Override
+    public boolean upToDate() {
+      return false;
+    }
+
+    @Override
+    public Set<QueueId> queues() {
+      return Set.of(new QueueId("a", 0), new QueueId("a", 1));
+    }
+
+    @Override
+    public long end(QueueId queue) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public Set<QueueId> owned() {
+      return Set.of();
+    }
+
+    Part part(OwnPart own) {
+      return decider.current().parts().get(own.fingerprint());
+    }
+  }
+
+  @Test
+  void everyServerAddsThePartOfItsConfiguration() throws Exception {
+    look();
+    look();
+
+    assertThat(newest()).isEqualTo(one.decider.current()).isEqualTo(other.decider.current());
+    assertThat(newest().parts()).containsOnlyKeys("routes", "methods");
+    assertThat(newest().of("shop").spanKeys()).containsExactly("http.route", "rpc.method");
+    assertThat(log.end()).as("records").isEqualTo(2);
+    assertThat(one.part(ROUTES).changedEpoch()).isLessThan(one.part(METHODS).changedEpoch());
+    assertThat(newest().version()).isEqualTo(newest().epoch());
+  }
+
+  @Test
+  void serversOfOneConfigurationShareAPart() throws Exception {
+    Server same = new Server(ROUTES);
+    look(one, same);
+    look(one, same);
+
+    assertThat(log.end()).isEqualTo(1);
+    assertThat(newest().parts()).containsOnlyKeys("routes");
+  }
+
+  @Test
+  void partIsRenewedByOneServerAndKeepsItsVersion() throws Exception {
+    Server same = new Server(ROUTES);
+    look(one, same);
+    Demand first = newest();
+    pass(DemandDecider.RENEWED_AFTER, one, same);
+    look(one, same);
+
+    assertThat(log.end()).isEqualTo(2);
+    assertThat(newest().sameContent(first)).isTrue();
+    assertThat(newest().version()).isEqualTo(first.version());
+    assertThat(newest().epoch()).isGreaterThan(first.epoch());
+    assertThat(newest().parts().get("routes").seenMillis())
+        .isGreaterThanOrEqualTo(
+            first.parts().get("routes").seenMillis() + DemandDecider.RENEWED_AFTER.toMillis());
+  }
+
+  @Test
+  void partThatNoServerRenewsExpires() throws Exception {
+    look();
+    look();
+    pass(DemandDecider.EXPIRES_AFTER.minusMinutes(1), one);
+    assertThat(newest().parts()).containsOnlyKeys("routes", "methods");
+    pass(DemandDecider.RENEWED_AFTER.plusMinutes(1), one);
+
+    assertThat(newest().parts()).containsOnlyKeys("routes");
+    look(other);
+    assertThat(newest().parts()).as("back").containsOnlyKeys("routes", "methods");
+  }
+
+  @Test
+  void partOfServersThatRunDoesNotExpire() throws Exception {
+    pass(Duration.ofHours(2), one, other);
+
+    assertThat(newest().parts()).containsOnlyKeys("routes", "methods");
+    assertThat(log.end()).isLessThanOrEqualTo(2 + 2 * 24);
+  }
+
+  @Test
+  void serverWithAWrongClockNeitherRemovesPartsNorWritesMoreOften() throws Exception {
+    one.aheadMillis = TimeUnit.HOURS.toMillis(5);
+    pass(Duration.ofHours(1), one, other, new Server(ROUTES));
+
+    assertThat(newest().parts()).containsOnlyKeys("routes", "methods");
+    assertThat(log.end()).isLessThanOrEqualTo(2 + 2 * 12);
+  }
+
+  @Test
+  void recordThatLosesTheRaceIsWrittenAgain() throws Exception {
+    // The epoch of the other server's record is higher: it was written first and is in force.
+    one.raced =
+        new Demand(
+            nowMillis + 2 * INTERVAL_MILLIS,
+            nowMillis,
+            Map.of("methods", METHODS.part().at(nowMillis, nowMillis)));
+    look(one);
+    assertThat(one.decider.current().parts()).containsOnlyKeys("methods");
+    look(one);
+    look(other);
+
+    assertThat(newest()).isEqualTo(one.decider.current());
+    assertThat(newest().parts()).containsOnlyKeys("routes", "methods");
+  }
+
+  @Test
+  void partWithAnotherContentIsReplaced() throws Exception {
+    log.append(
+        new Demand(
+                nowMillis, nowMillis, Map.of("routes", METHODS.part().at(nowMillis, nowMillis - 5)))
+            .encode());
+    look(one);
+
+    assertThat(newest().of("shop").spanKeys()).containsExactly("http.route");
+    assertThat(newest().version()).as("a new version").isEqualTo(newest().epoch());
+  }
+
+  @Test
+  void withoutTheTopicNothingIsWritten() throws Exception {
+    place = null;
+    look();
+    look();
+    assertThat(log.end()).isZero();
+    assertThat(one.decider.current()).isEqualTo(Demand.NONE);
+
+    place = ROUTING;
+    look();
+    assertThat(newest().parts()).containsOnlyKeys("routes", "methods");
+  }
+
+  @Test
+  void recreatedTopicReceivesTheDemandAgain() throws Exception {
+    look();
+    look();
+    Demand before = newest();
+    log.deleteFrom(0);
+    look();
+
+    assertThat(log.end()).isEqualTo(1);
+    assertThat(newest()).isEqualTo(before);
+  }
+
+  @Test
+  void behindManyOtherRecordsTheDemandIsWrittenAgain() throws Exception {
+    look();
+    look();
+    Demand before = newest();
+    for (int i = 0; i < 20; i++) {
+      log.append(new HotspotDecisions(nowMillis + i, 1, Map.of()).encode());
+    }
+    look();
+    look();
+
+    assertThat(log.end()).isEqualTo(2 + 20 + 1);
+    assertThat(newest()).isEqualTo(before);
+    assertThat(one.decider.refused()).isZero();
+  }
+
+  @Test
+  void unconfirmedRecordIsReadBeforeAnotherIsWritten() throws Exception {
+    log.leaveUnconfirmed(true);
+    look(one);
+    assertThat(one.decider.current()).isEqualTo(Demand.NONE);
+    log.leaveUnconfirmed(false);
+    look(one);
+
+    assertThat(log.end()).isEqualTo(1);
+    assertThat(newest()).isEqualTo(one.decider.current());
+  }
+
+  @Test
+  void untilTheBrokerIsThereItIsAskedSooner() throws Exception {
+    away = true;
+    assertThat(one.decider.step()).isEqualTo(TimeUnit.SECONDS.toNanos(1));
+    away = false;
+    nanos += TimeUnit.SECONDS.toNanos(1);
+    assertThat(one.decider.step()).isEqualTo(TimeUnit.MILLISECONDS.toNanos(INTERVAL_MILLIS));
+    assertThat(log.end()).isEqualTo(1);
+  }
+
+  @Test
+  void seventeenthConfigurationWaitsForRoom() throws Exception {
+    Map<String, Part> parts = new HashMap<>();
+    for (int i = 0; i < Demand.MAX_PARTS; i++) {
+      parts.put("p" + i, METHODS.part().at(nowMillis, nowMillis));
+    }
+    log.append(new Demand(nowMillis, nowMillis, parts).encode());
+    look(one);
+    assertThat(log.end()).isEqualTo(1);
+
+    pass(DemandDecider.EXPIRES_AFTER, one);
+    assertThat(newest().parts()).containsOnlyKeys("routes");
+  }
+
+  private static OwnPart own(String fingerprint, String key) {
+    return new OwnPart(
+        fingerprint,
+        new Part(0, 1, false, 15_000, List.of(key), List.of(), 1_000_000_000, List.of()));
+  }
+
+  /** The demand of the newest records. */
+  private Demand newest() throws Exception {
+    Demand newest = Demand.NONE;
+    for (long offset = log.begin(); offset < log.end(); offset++) {
+      byte[] body = log.read(offset).getFirst().body();
+      if (Demand.FORMAT.begins(body)) {
+        Demand read = Demand.FORMAT.decode(body, nowMillis + TimeUnit.DAYS.toMillis(1));
+        newest = read.holdsOver(newest) ? read : newest;
+      }
+    }
+    return newest;
+  }
+
+  private void look(Server... servers) throws InterruptedException {
+    nowMillis += INTERVAL_MILLIS;
+    nanos += TimeUnit.MILLISECONDS.toNanos(INTERVAL_MILLIS);
+    for (Server server : servers.length == 0 ? new Server[] {one, other} : servers) {
+      server.decider.step();
+    }
+  }
+
+  private void pass(Duration time, Server... servers) throws InterruptedException {
+    for (long passed = 0; passed < time.toMillis(); passed += INTERVAL_MILLIS) {
+      look(servers);
+    }
+  }
+}

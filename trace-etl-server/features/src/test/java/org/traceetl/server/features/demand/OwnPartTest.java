@@ -1,0 +1,163 @@
+package org.traceetl.server.features.demand;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.traceetl.common.ConfigException;
+import org.traceetl.proto.Demand;
+import org.traceetl.proto.Demand.Part;
+import org.traceetl.proto.Demand.SlowRule;
+import org.traceetl.server.config.CoreConfig;
+import org.traceetl.server.config.DeduplicationConfig;
+import org.traceetl.server.config.DocumentsConfig;
+import org.traceetl.server.config.DocumentsConfig.Threshold;
+import org.traceetl.server.config.EventsConfig;
+import org.traceetl.server.config.HistogramConfig;
+import org.traceetl.server.config.JournalConfig;
+import org.traceetl.server.config.MetricsConfig;
+import org.traceetl.server.config.Profile;
+import org.traceetl.server.config.RocketMqConfig;
+import org.traceetl.server.config.SeriesConfig;
+import org.traceetl.server.config.SeriesConfig.Dimension;
+import org.traceetl.server.config.SeriesConfig.From;
+import org.traceetl.server.config.SpanKind;
+import org.traceetl.server.config.StandardProfile;
+import org.traceetl.server.config.WindowConfig;
+
+final class OwnPartTest {
+  private final List<Dimension> dimensions = new ArrayList<>();
+  private final List<Threshold> thresholds = new ArrayList<>();
+
+  /** Only what a demand depends on. */
+  private record Config(SeriesConfig series, DocumentsConfig documents, WindowConfig window)
+      implements CoreConfig {
+    @Override
+    public RocketMqConfig rocketmq() {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public JournalConfig journal() {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public HistogramConfig histogram() {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public MetricsConfig metrics() {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public DeduplicationConfig deduplication() {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public Record settings(Profile profile) {
+      throw new UnsupportedOperationException();
+    }
+  }
+
+  @Test
+  void attributesOfSpansAndThresholdsAreDemanded() {
+    dimensions.add(new Dimension("rpc.method", null, From.SPAN));
+    dimensions.add(new Dimension("http.route", null, From.ANY));
+    dimensions.add(new Dimension("host.name", null, From.RESOURCE));
+    thresholds.add(
+        new Threshold("shop-*", Set.of(SpanKind.SERVER, SpanKind.CLIENT), Duration.ofMillis(250)));
+    thresholds.add(new Threshold(null, null, Duration.ofSeconds(2)));
+
+    Part part = part(new DemandConfig(null, null, List.of("audit")), false);
+
+    assertThat(part.everything()).isFalse();
+    assertThat(part.spanKeys())
+        .as("not those of events")
+        .containsExactly("http.route", "rpc.method");
+    assertThat(part.slowRules())
+        .containsExactly(
+            new SlowRule("shop-*", 1 << 2 | 1 << 3, 250_000_000),
+            new SlowRule("*", 0, 2_000_000_000));
+    assertThat(part.slowOtherwiseNanos()).isEqualTo(1_000_000_000);
+    assertThat(part.exemplarIntervalMillis())
+        .isEqualTo((int) new WindowConfig(null, null).length().toMillis());
+    assertThat(part.full()).containsExactly("audit");
+  }
+
+  @Test
+  void mappedProfilesNeedEverything() {
+    assertThat(part(DemandConfig.defaults(), true).everything()).isTrue();
+  }
+
+  @Test
+  void whatARecordCannotContainIsSentInFull() {
+    dimensions.add(new Dimension("k".repeat(Demand.MAX_TEXT_BYTES + 1), "long", null));
+    assertThat(part(DemandConfig.defaults(), false).everything()).isTrue();
+    dimensions.clear();
+    thresholds.addAll(
+        Collections.nCopies(
+            Demand.MAX_RULES + 1, new Threshold(null, null, Duration.ofSeconds(2))));
+    assertThat(part(DemandConfig.defaults(), false).everything()).isTrue();
+  }
+
+  @Test
+  void fingerprintIsThatOfTheContent() {
+    dimensions.add(new Dimension("a", null, null));
+    dimensions.add(new Dimension("b", null, null));
+    OwnPart before = own(DemandConfig.defaults(), false);
+    Collections.reverse(dimensions);
+
+    assertThat(before.fingerprint()).hasSize(32).matches("[0-9a-f]*");
+    assertThat(Demand.takes(before.fingerprint())).isTrue();
+    assertThat(own(DemandConfig.defaults(), false)).isEqualTo(before);
+    dimensions.removeFirst();
+    assertThat(own(DemandConfig.defaults(), false).fingerprint())
+        .isNotEqualTo(before.fingerprint());
+    dimensions.clear();
+    dimensions.add(new Dimension("a, b", "c", null));
+    assertThat(own(DemandConfig.defaults(), false).fingerprint())
+        .isNotEqualTo(before.fingerprint());
+  }
+
+  @Test
+  void valuesOutOfRangeAreRefused() {
+    refuses("exemplar-interval", Duration.ofMillis(999), List.of());
+    refuses("exemplar-interval", Duration.ofDays(1).plusMillis(1), List.of());
+    refuses("full", null, Collections.nCopies(Demand.MAX_FULL + 1, "a"));
+    refuses("full", null, List.of(""));
+    refuses("full", null, List.of("a".repeat(Demand.MAX_TEXT_BYTES + 1)));
+    assertThat(part(new DemandConfig(null, Duration.ofDays(1), null), false))
+        .extracting(Part::exemplarIntervalMillis)
+        .isEqualTo(86_400_000);
+  }
+
+  private static void refuses(String key, Duration interval, List<String> full) {
+    assertThatThrownBy(() -> new DemandConfig(null, interval, full))
+        .isInstanceOf(ConfigException.class)
+        .hasMessageContaining("trace-etl.demand." + key);
+  }
+
+  private OwnPart own(DemandConfig own, boolean everything) {
+    SeriesConfig series = SeriesConfig.defaults().withDimensions(dimensions);
+    return OwnPart.of(
+        new Config(
+            new EventsConfig(true, null).addTo(series, StandardProfile.OTEL),
+            new DocumentsConfig(null, thresholds, null, null, null, null),
+            new WindowConfig(null, null)),
+        own,
+        everything);
+  }
+
+  private Part part(DemandConfig own, boolean everything) {
+    return own(own, everything).part();
+  }
+}
