@@ -1,7 +1,5 @@
 package org.traceetl.agent.config;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
 import java.io.IOException;
 import java.nio.file.FileSystems;
 import java.nio.file.Files;
@@ -31,11 +29,6 @@ import org.traceetl.proto.SignedRecord;
 public final class ConfigReader {
   /** Most names of events, and most keys of their attributes. */
   private static final int MAX_EVENT_TEXTS = 256;
-
-  private static final int MAX_DETAIL_RULES = 1_000;
-
-  /** Most bytes of a pattern of application names. */
-  private static final int MAX_APPLICATION_BYTES = 1_024;
 
   private static final int MIB = 1024 * 1024;
 
@@ -99,7 +92,7 @@ public final class ConfigReader {
             spool(settings.section("spool"), SpoolConfig.defaults(stateDirectory)),
             routing(settings.section("routing"), RoutingConfig.defaults()),
             watchedFile(settings.section("filters"), FiltersFile::parse),
-            detail(settings.section("detail"), DetailConfig.defaults()),
+            DetailReader.read(settings.section("detail"), DetailConfig.defaults()),
             rocketmq(settings.section("rocketmq"), PublishConfig.defaults()),
             telemetry(settings.section("telemetry"), TelemetryConfig.defaults()));
     if (read.pipeline().maxBytesInFlight() / 2 < read.otlp().maxRequestBytes()) {
@@ -337,41 +330,6 @@ public final class ConfigReader {
       }
     }
     return file;
-  }
-
-  private static DetailConfig detail(Settings detail, DetailConfig standard) {
-    DetailConfig read =
-        new DetailConfig(
-            detail.choice("default", standard.standard()),
-            detail.list("applications", ConfigReader::detailRule));
-    if (read.applications().size() > MAX_DETAIL_RULES) {
-      detail.problem(
-          "applications",
-          read.applications().size() + " rules",
-          "must be at most " + MAX_DETAIL_RULES + ": use patterns");
-    }
-    return read;
-  }
-
-  private static DetailConfig.Rule detailRule(Settings rule) {
-    for (String key : List.of("application", "detail")) {
-      if (!rule.has(key)) {
-        rule.missing(key);
-      }
-    }
-    return new DetailConfig.Rule(
-        rule.value(
-            "application",
-            "*",
-            "a name or a pattern of 1 to " + MAX_APPLICATION_BYTES + " bytes",
-            node -> isPattern(node) ? node.text() : null),
-        rule.choice("detail", DetailConfig.Detail.FULL));
-  }
-
-  private static boolean isPattern(YamlNode node) {
-    return node.isScalar()
-        && !node.text().isBlank()
-        && node.text().getBytes(UTF_8).length <= MAX_APPLICATION_BYTES;
   }
 
   private static PublishConfig rocketmq(Settings rocketmq, PublishConfig standard) {
