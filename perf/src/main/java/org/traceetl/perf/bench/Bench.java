@@ -1,5 +1,6 @@
 package org.traceetl.perf.bench;
 
+import org.traceetl.perf.bench.gate.Gate;
 import org.traceetl.perf.bench.overhead.BatchOverhead;
 import org.traceetl.perf.bench.overhead.Outage;
 import org.traceetl.perf.bench.overhead.Shortener;
@@ -16,6 +17,7 @@ import picocli.CommandLine.Command;
       WholePath.class,
       AgentBench.class,
       Rivals.class,
+      Gate.class,
       BatchOverhead.class,
       Shortener.class,
       Sqlite.class,
