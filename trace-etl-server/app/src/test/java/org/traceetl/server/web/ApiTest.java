@@ -25,6 +25,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
+import org.traceetl.proto.Demand;
+import org.traceetl.proto.Demand.Part;
+import org.traceetl.proto.Demand.SlowRule;
 import org.traceetl.server.features.history.Histories;
 import org.traceetl.server.features.index.Cursor;
 import org.traceetl.server.features.index.TracePage;
@@ -489,5 +492,49 @@ class ApiTest {
 
     assertThat(json("/api/hotspots").toString())
         .isEqualTo("{\"state\":\"disabled\",\"applications\":[],\"behind\":[]}");
+  }
+
+  @Test
+  void demandIsListedByConfiguration() throws Exception {
+    factory.made.demand =
+        new Demand(
+            9,
+            1_795_255_000_000L,
+            Map.of(
+                "ff00",
+                new Part(1_795_255_030_000L, 7, true, 1_000, List.of(), List.of(), 0, List.of()),
+                "0a1b",
+                new Part(
+                    1_795_255_000_000L,
+                    5,
+                    false,
+                    15_000,
+                    List.of("http.route"),
+                    List.of(
+                        new SlowRule("shop-*", 1 << 2 | 1 << 3, 250_000_000),
+                        new SlowRule("*", 0, 2_000_000_000)),
+                    1_500_000_000,
+                    List.of("audit"))));
+
+    assertThat(json("/api/demand").toString())
+        .isEqualTo(
+            ("{'state':'published','version':7,'epoch':9,'decided':'2026-11-21T09:56:40Z','parts':["
+                    + "{'fingerprint':'0a1b','own':true,'seen':'2026-11-21T09:56:40Z','version':5,"
+                    + "'everything':false,'exemplarIntervalSeconds':15.0,'spanKeys':['http.route'],"
+                    + "'slow':[{'application':'shop-*','kinds':['SERVER','CLIENT'],'seconds':0.25},"
+                    + "{'application':'*','kinds':[],'seconds':2.0}],'slowOtherwiseSeconds':1.5,"
+                    + "'full':['audit']},"
+                    + "{'fingerprint':'ff00','own':false,'seen':'2026-11-21T09:57:10Z','version':7,"
+                    + "'everything':true,'exemplarIntervalSeconds':1.0,'spanKeys':[],'slow':[],"
+                    + "'slowOtherwiseSeconds':0.0,'full':[]}]}")
+                .replace('\'', '"'));
+  }
+
+  @Test
+  void absentAndDisabledDemandsAreAnsweredWithThatState() throws Exception {
+    assertThat(json("/api/demand").toString())
+        .isEqualTo("{\"state\":\"none\",\"version\":0,\"epoch\":0,\"decided\":null,\"parts\":[]}");
+    factory.made.demand = null;
+    assertThat(json("/api/demand").get("state").asText()).isEqualTo("disabled");
   }
 }

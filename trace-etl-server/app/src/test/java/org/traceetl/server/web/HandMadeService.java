@@ -12,11 +12,13 @@ import java.util.SplittableRandom;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import org.traceetl.common.Clocks;
+import org.traceetl.proto.Demand;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.component.Components;
 import org.traceetl.server.config.Profile;
 import org.traceetl.server.consume.metrics.SpanPipelineMetrics;
+import org.traceetl.server.features.demand.DemandResource;
 import org.traceetl.server.features.discovery.DiscoveryConfig;
 import org.traceetl.server.features.discovery.DiscoveryFeature;
 import org.traceetl.server.features.history.History;
@@ -70,6 +72,7 @@ final class HandMadeService implements Feature {
   volatile KnownQueues queues =
       new KnownQueues(List.of(), new QueueWatch.Seen(Map.of(), Map.of()), Set.of(), 1_000);
   volatile LearntNames learnt = LearntNames.NONE;
+  volatile Demand demand = Demand.NONE;
   volatile Map<String, String> missing = Map.of();
 
   /** Whether what is missing is missing at a broker that does not answer. */
@@ -208,6 +211,7 @@ final class HandMadeService implements Feature {
   public List<Object> resources() {
     return List.of(
         new HotspotsResource(() -> hotspots),
+        new DemandResource("0a1b", () -> demand),
         new CardinalityResource(metrics.cardinality(), () -> learnt));
   }
 

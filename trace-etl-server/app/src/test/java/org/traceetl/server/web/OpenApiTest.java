@@ -24,6 +24,9 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
+import org.traceetl.proto.Demand;
+import org.traceetl.proto.Demand.Part;
+import org.traceetl.proto.Demand.SlowRule;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.proto.NameRule;
 import org.traceetl.proto.NameRules;
@@ -140,6 +143,21 @@ class OpenApiTest {
     service.learnt =
         new LearntNames(
             7, 1, Map.of("shop", new NameRules(List.of(new NameRule("/users/", 1, 501, 0)))));
+    service.demand =
+        new Demand(
+            7,
+            NOW,
+            Map.of(
+                "0a1b",
+                new Part(
+                    NOW,
+                    7,
+                    false,
+                    15_000,
+                    List.of("http.route"),
+                    List.of(new SlowRule("shop-*", 1 << 2, 250_000_000)),
+                    1_000_000_000,
+                    List.of("audit"))));
     TraceDocument trace =
         new TraceDocument(
             "0af7651916cd43dd8448eb211c80319c",

@@ -54,7 +54,7 @@ public final class DemandDecider extends Decider<Demand> {
    * Creates a decider that is not started.
    *
    * @param topic topic of the record
-   * @param interval interval of looks
+   * @param interval interval of looks; shortened to that of renewals
    */
   DemandDecider(
       String topic, Duration interval, OwnPart own, DecisionLog decisions, Clocks clocks) {
@@ -67,7 +67,7 @@ public final class DemandDecider extends Decider<Demand> {
         decisions,
         clocks);
     this.own = own;
-    this.interval = interval;
+    this.interval = interval.compareTo(RENEWED_AFTER) < 0 ? interval : RENEWED_AFTER;
   }
 
   /** Returns the demand as of the latest look. Thread-safe. */

@@ -26,13 +26,16 @@ public record DemandFeature(DemandDecider demand) implements Feature {
         () -> demand.current().parts().size());
     registry.counter(
         "trace_etl_demand_records_refused_total",
-        "Records in the topic of the decisions that the demand could not be read from.",
+        "Records in the topic of the decisions from which the demand could not be read.",
         demand::refused);
   }
 
   @Override
   public List<Object> resources() {
-    return List.of(new DemandResource(demand));
+    return List.of(
+        demand == null
+            ? new DemandResource("", () -> null)
+            : new DemandResource(demand.fingerprint(), demand::current));
   }
 
   @Override

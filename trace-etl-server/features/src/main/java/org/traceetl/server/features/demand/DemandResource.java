@@ -3,6 +3,7 @@ package org.traceetl.server.features.demand;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
@@ -14,13 +15,16 @@ import org.traceetl.server.config.SpanKind;
 /** What servers need of spans, by the configurations that need it. */
 @RestController
 public final class DemandResource {
-  private final DemandDecider demand;
+  private final String own;
+  private final Supplier<Demand> current;
 
   /**
-   * @param demand null if this server publishes no demand
+   * @param own fingerprint of this server's part
+   * @param current gives null if this server publishes no demand
    */
-  public DemandResource(DemandDecider demand) {
-    this.demand = demand;
+  public DemandResource(String own, Supplier<Demand> current) {
+    this.own = own;
+    this.current = current;
   }
 
   record Answer(
@@ -67,20 +71,19 @@ public final class DemandResource {
 
   @GetMapping("/api/demand")
   Answer demand() {
+    Demand demand = current.get();
     if (demand == null) {
       return new Answer("disabled", 0, 0, null, List.of());
     }
-    Demand current = demand.current();
     return new Answer(
-        current.parts().isEmpty() ? "none" : "published",
-        current.version(),
-        current.epoch(),
-        current.epoch() == 0 ? null : Instant.ofEpochMilli(current.decidedMillis()),
-        current.parts().entrySet().stream()
+        demand.parts().isEmpty() ? "none" : "published",
+        demand.version(),
+        demand.epoch(),
+        demand.epoch() == 0 ? null : Instant.ofEpochMilli(demand.decidedMillis()),
+        demand.parts().entrySet().stream()
             .sorted(Map.Entry.comparingByKey())
-            .map(part ->
-                Configuration.of(
-                    part.getKey(), part.getValue(), part.getKey().equals(demand.fingerprint())))
+            .map(
+                part -> Configuration.of(part.getKey(), part.getValue(), part.getKey().equals(own)))
             .toList());
   }
 }

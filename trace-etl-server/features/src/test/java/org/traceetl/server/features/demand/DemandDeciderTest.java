@@ -48,10 +48,14 @@ final class DemandDeciderTest {
     private Demand raced;
 
     Server(OwnPart own) {
+      this(own, HotspotsConfig.defaults().interval());
+    }
+
+    Server(OwnPart own, Duration interval) {
       decider =
           new DemandDecider(
               HotspotsConfig.defaults().topic(),
-              HotspotsConfig.defaults().interval(),
+              interval,
               own,
               this,
               new Clocks(() -> nanos, () -> Instant.ofEpochMilli(nowMillis + aheadMillis)));
@@ -290,6 +294,15 @@ final class DemandDeciderTest {
     nanos += TimeUnit.SECONDS.toNanos(1);
     assertThat(one.decider.step()).isEqualTo(TimeUnit.MILLISECONDS.toNanos(INTERVAL_MILLIS));
     assertThat(log.end()).isEqualTo(1);
+  }
+
+  @Test
+  void serverThatLooksSeldomStillRenewsInTime() throws Exception {
+    pass(Duration.ofHours(2), new Server(METHODS, Duration.ofHours(2)), one);
+
+    assertThat(newest().parts()).containsOnlyKeys("routes", "methods");
+    assertThat(nowMillis - newest().parts().get("methods").seenMillis())
+        .isLessThanOrEqualTo(2 * DemandDecider.RENEWED_AFTER.toMillis());
   }
 
   @Test
