@@ -1,12 +1,13 @@
 package org.traceetl.perf.simulate;
 
-import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.stream.Stream;
 
 /**
  * How a run uses demand. It is drawn from a stream of its own, so the seed's other draws are those
- * of builds without demand.
+ * of a run without demand.
  *
  * @param published whether servers publish what they need of spans
  * @param dimension whether spans have attributes, one of which is a dimension
@@ -15,27 +16,41 @@ import java.util.SplittableRandom;
  */
 record DemandDraw(
     boolean published, boolean dimension, boolean twoConfigurations, List<Boolean> agents) {
-  private static final long STREAM = 0x6465_6d61_6e64L;
+  private static final long STREAM = 0x22;
+
+  /** One of this number of installations is upgraded in part only. */
+  private static final int INCOMPLETE = 8;
+
+  private static final int AGENTS_WITHOUT = 4;
+
+  /** Returns whether runs of a seed use demand, unless their plans say otherwise. */
+  static boolean isUsedBy(long seed) {
+    return stream(seed).nextBoolean();
+  }
 
   /**
-   * Draws what a seed uses.
+   * Draws what a plan uses.
    *
    * @param recorded whether the run begins or ends with a recorded state. Any build must be able to
    *     continue with it, so it has no dimension of spans
    */
-  static DemandDraw of(long seed, int agents, boolean recorded) {
-    SplittableRandom random = new SplittableRandom(seed ^ STREAM);
-    boolean obeyed = random.nextBoolean();
-    boolean published = random.nextInt(8) > 0 == obeyed;
-    boolean twoConfigurations = random.nextBoolean();
-    List<Boolean> details = new ArrayList<>();
-    for (int agent = 0; agent < agents; agent++) {
-      details.add(obeyed && (random.nextInt(4) > 0 || agent == 0));
+  static DemandDraw of(Plan plan, boolean recorded) {
+    int agents = plan.fleet().agents();
+    if (!plan.demand()) {
+      return new DemandDraw(false, false, false, Collections.nCopies(agents, false));
     }
+    SplittableRandom random = stream(plan.seed()).split();
+    boolean obeyed = random.nextInt(INCOMPLETE) > 0;
+    boolean published = !obeyed || random.nextInt(INCOMPLETE) > 0;
+    boolean twoConfigurations = published && random.nextBoolean();
     return new DemandDraw(
         published,
-        (obeyed || published) && !recorded,
-        published && twoConfigurations,
-        List.copyOf(details));
+        !recorded,
+        twoConfigurations,
+        Stream.generate(() -> obeyed && random.nextInt(AGENTS_WITHOUT) > 0).limit(agents).toList());
+  }
+
+  private static SplittableRandom stream(long seed) {
+    return new SplittableRandom(seed ^ STREAM);
   }
 }

@@ -16,24 +16,36 @@ import org.traceetl.perf.simulate.fault.Schedule;
  * @param seed of devices, threads, senders and programs
  * @param queues of the span topic, on each broker
  * @param rate spans per second of all senders
+ * @param demand whether agents or servers use demand; the seed decides which, see {@link
+ *     DemandDraw}
  * @param from the recorded state with which it begins; empty: with nothing
  */
 public record Plan(
-    long seed, Fleet fleet, int queues, int rate, Optional<String> from, Schedule schedule) {
+    long seed,
+    Fleet fleet,
+    int queues,
+    int rate,
+    boolean demand,
+    Optional<String> from,
+    Schedule schedule) {
   private static final String SEED = "seed";
   private static final String FROM = "from=";
   private static final List<String> NAMES =
       List.of(SEED, "agents", "servers", "brokers", "replicas", "queues", "rate");
+
+  /** Follows these in plans with demand. */
+  private static final String DEMAND = " demand=1";
+
   private static final Pattern NUMBER = Pattern.compile("([a-z]+)=(-?\\d+)");
 
-  /** A plan that begins with nothing. */
+  /** A plan that begins with nothing, without demand. */
   public Plan(long seed, Fleet fleet, int queues, int rate, Schedule schedule) {
-    this(seed, fleet, queues, rate, Optional.empty(), schedule);
+    this(seed, fleet, queues, rate, false, Optional.empty(), schedule);
   }
 
   /** Returns the same plan with other faults or quiet points. */
   Plan with(Schedule other) {
-    return new Plan(seed, fleet, queues, rate, from, other);
+    return new Plan(seed, fleet, queues, rate, demand, from, other);
   }
 
   /**
@@ -44,14 +56,15 @@ public record Plan(
     List<String> lines = new ArrayList<>();
     lines.add(
         "seed=%d agents=%d servers=%d brokers=%d replicas=%d queues=%d rate=%d"
-            .formatted(
-                seed,
-                fleet.agents(),
-                fleet.servers(),
-                fleet.brokers(),
-                fleet.replicas(),
-                queues,
-                rate));
+                .formatted(
+                    seed,
+                    fleet.agents(),
+                    fleet.servers(),
+                    fleet.brokers(),
+                    fleet.replicas(),
+                    queues,
+                    rate)
+            + (demand ? DEMAND : ""));
     from.ifPresent(state -> lines.add(FROM + state));
     lines.addAll(schedule.lines());
     return lines;
@@ -71,7 +84,8 @@ public record Plan(
     if (content.isEmpty()) {
       throw new IllegalArgumentException("the file of a plan is empty");
     }
-    Map<String, Long> numbers = numbers(content.getFirst());
+    boolean demand = content.getFirst().endsWith(DEMAND);
+    Map<String, Long> numbers = numbers(content.getFirst().replace(DEMAND, ""));
     Optional<String> from =
         content.stream().skip(1).findFirst().filter(line -> line.startsWith(FROM));
     Schedule schedule = Schedule.read(content.subList(from.isPresent() ? 2 : 1, content.size()));
@@ -87,6 +101,7 @@ public record Plan(
         fleet,
         Math.toIntExact(numbers.get("queues")),
         Math.toIntExact(numbers.get("rate")),
+        demand,
         from.map(line -> line.substring(FROM.length())),
         schedule);
   }

@@ -1,9 +1,12 @@
 package org.traceetl.perf.simulate;
 
+import static java.util.Map.entry;
+
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.random.RandomGenerator;
 import org.traceetl.perf.simulate.check.SeriesKey;
 import org.traceetl.perf.simulate.server.Bound;
@@ -15,6 +18,7 @@ import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.WindowConfig;
+import org.traceetl.server.features.demand.DemandConfig;
 import org.traceetl.server.features.index.IndexConfig;
 
 /** The configuration of simulated servers. */
@@ -35,6 +39,9 @@ final class ServerSettings {
 
   private static final List<SeriesConfig.Dimension> REGION =
       List.of(new SeriesConfig.Dimension(SeriesKey.REGION, null, SeriesConfig.From.ANY));
+
+  private static final String DEMAND = "demand";
+  private static final Duration OTHER_EXEMPLAR_INTERVAL = Duration.ofSeconds(7);
 
   private static final int MOST_WORKERS = 3;
   private static final int ALL_DOCUMENTS = 1_000_000;
@@ -61,11 +68,9 @@ final class ServerSettings {
 
   /**
    * Draws the configuration of servers whose pages and index show every span. Servers of an
-   * installation share it.
-   *
-   * @param dimension whether series have the dimension {@link SeriesKey#REGION}
+   * installation share it, except what {@link #other} changes.
    */
-  static ServerConfig draw(boolean dimension, RandomGenerator random) {
+  static ServerConfig draw(DemandDraw demand, RandomGenerator random) {
     DocumentsConfig documents = DocumentsConfig.defaults();
     return new ServerConfig(
         new RocketMqConfig(
@@ -73,7 +78,7 @@ final class ServerSettings {
         new JournalConfig(
             null, seconds(LEASE_SECONDS, random), seconds(SNAPSHOT_SECONDS, random), null, null),
         new WindowConfig(seconds(WINDOW_SECONDS, random), IDLE),
-        SeriesConfig.defaults().withDimensions(dimension ? REGION : List.of()),
+        SeriesConfig.defaults().withDimensions(demand.dimension() ? REGION : List.of()),
         new HistogramConfig(BOUNDS_MILLIS, null, null),
         new DocumentsConfig(
             documents.slowerThan(),
@@ -89,12 +94,34 @@ final class ServerSettings {
                 IndexConfig.Type.ELASTICSEARCH,
                 BATCH_DOCUMENTS,
                 IndexConfig.Elasticsearch.at(List.of(URI.create("http://index:9200"))),
-                IndexConfig.defaults().lucene())),
+                IndexConfig.defaults().lucene()),
+            DEMAND,
+            new DemandConfig(demand.published(), null, null)),
         null,
         null,
         null,
         null,
         null);
+  }
+
+  /** Returns a configuration with another part in the demand, whose series are the same. */
+  static ServerConfig other(ServerConfig config) {
+    Map<String, Record> features = new TreeMap<>(config.ofFeatures());
+    features.put(DEMAND, new DemandConfig(true, OTHER_EXEMPLAR_INTERVAL, null));
+    return new ServerConfig(
+        config.rocketmq(),
+        config.journal(),
+        config.window(),
+        config.series(),
+        config.histogram(),
+        config.documents(),
+        config.metrics(),
+        features,
+        config.ofProfiles(),
+        config.events(),
+        config.deduplication(),
+        config.web(),
+        config.drainWithin());
   }
 
   /**
@@ -107,19 +134,22 @@ final class ServerSettings {
   static Map<String, Bound> bounds(int agents, int brokers, int series, int queues) {
     Bound none = new Bound(0, 0);
     Bound documents = new Bound(0, 2 * BATCH_DOCUMENTS + (double) brokers * DOCUMENTS_OF_A_READ);
-    return Map.of(
-        "trace_etl_queue_agents", new Bound(0, agents),
-        "trace_etl_agents_evicted_total", none,
-        "trace_etl_queue_series", new Bound(0, series),
-        "trace_etl_queue_symbols", new Bound(0, MOST_SYMBOLS + agents),
-        "trace_etl_series_left",
+    return Map.ofEntries(
+        entry("trace_etl_queue_agents", new Bound(0, agents)),
+        entry("trace_etl_agents_evicted_total", none),
+        entry("trace_etl_queue_series", new Bound(0, series)),
+        entry("trace_etl_queue_symbols", new Bound(0, MOST_SYMBOLS + agents)),
+        entry(
+            "trace_etl_series_left",
             new Bound(
                 SeriesConfig.defaults().max() - (double) (series + SERIES_IN_ADVANCE) * queues,
-                Double.MAX_VALUE),
-        "trace_etl_history_applications", new Bound(0, agents),
-        "trace_etl_history_operations", new Bound(0, series),
-        "trace_etl_documents_queued", documents,
-        "trace_etl_documents_queued_bytes", new Bound(0, MOST_DOCUMENT_BYTES));
+                Double.MAX_VALUE)),
+        entry("trace_etl_history_applications", new Bound(0, agents)),
+        entry("trace_etl_history_operations", new Bound(0, series)),
+        entry("trace_etl_documents_queued", documents),
+        entry("trace_etl_documents_queued_bytes", new Bound(0, MOST_DOCUMENT_BYTES)),
+        entry("trace_etl_dimensions_not_sent_total", none),
+        entry("trace_etl_documents_not_sent_total", none));
   }
 
   private static Duration seconds(int[] from, RandomGenerator random) {

@@ -372,6 +372,7 @@ public final class Simulate implements Callable<Integer> {
         fleet,
         queues == null ? state.map(any -> RECORDED_QUEUES).orElse(drawnQueues) : queues,
         rate == null ? drawnRate : rate,
+        DemandDraw.isUsedBy(runSeed),
         state,
         Drawing.draw(runSeed, fleet, length, mean));
   }

@@ -113,7 +113,7 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   SimulatedInstallation(World world, Plan plan, boolean recorded, Consumer<String> failures) {
     this.world = world;
     this.failures = failures;
-    demand = DemandDraw.of(plan.seed(), plan.fleet().agents(), recorded);
+    demand = DemandDraw.of(plan, recorded);
     brokers = brokers(plan);
     cluster = new SimulatedCluster(world, brokers);
     index = new SimulatedIndex(world);
@@ -125,10 +125,12 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
     }
     usualServers = plan.fleet().servers();
     faultless = plan.schedule().faults().isEmpty() && plan.from().isEmpty();
-    ServerConfig config = ServerSettings.draw(demand.dimension(), world.random());
+    ServerConfig config = ServerSettings.draw(demand, world.random());
     for (int number = 1; number <= usualServers + 1; number++) {
       String name = Target.server(number).toString();
-      servers.add(new SimulatedServer(world, name, config, cluster::brokers, index));
+      boolean isOther = demand.twoConfigurations() && number % 2 == 0;
+      ServerConfig own = isOther ? ServerSettings.other(config) : config;
+      servers.add(new SimulatedServer(world, name, own, cluster::brokers, index));
     }
     int series = 0;
     long pauseNanos = (long) (1e9 * plan.fleet().agents() * SPANS_PER_REQUEST / plan.rate());
@@ -389,6 +391,10 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
       AgentBooks.checkBalance(name, page, differences::add);
       if (PageSample.sum(page, "trace_etl_agent_spool_batches") > 0) {
         differences.add(name + " has unconfirmed batches");
+      }
+      boolean demanded = PageSample.sum(page, "trace_etl_agent_demand_version") > 0;
+      if (demanded != (demand.published() && demand.agents().get(i))) {
+        differences.add(name + (demanded ? " has a demand" : " has no demand"));
       }
       if (!senders.get(i).isPaused()) {
         differences.add(name + " has stored no request since all faults ended");

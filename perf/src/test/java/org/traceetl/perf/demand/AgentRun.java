@@ -76,7 +76,7 @@ final class AgentRun {
             throw new UncheckedIOException(e);
           }
         });
-    pass(60);
+    pass(5);
   }
 
   private static AgentConfig config(PipelineConfig pipeline, Detail detail) {

@@ -7,22 +7,100 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.SortedMap;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.ShrinkingMode;
 import net.jqwik.api.statistics.Statistics;
 import org.traceetl.agent.config.DetailConfig.Detail;
 import org.traceetl.agent.config.PipelineConfig;
-import org.traceetl.proto.Demand;
 import org.traceetl.server.binding.ServerConfig;
+import org.traceetl.server.features.demand.PublishedParts;
 import org.traceetl.testkit.PageSample;
 
-/** Servers show the same of agents that send all spans whole, and of agents that obey a demand. */
+/**
+ * Servers show the same of agents that send all spans whole and of agents that obey a demand, and
+ * count what an old demand lacks. The numbers of spans make the limits of series and documents
+ * irrelevant, and weights are whole: otherwise the order of spans matters.
+ */
 final class DemandDifferentialTest {
-  @Property(tries = 200, shrinking = ShrinkingMode.OFF)
+  private static final String KEY = "region";
+  private static final String NOT_SENT = "__not_sent__";
+
+  private final Random random = new Random();
+  private final RandomServers servers = new RandomServers(random);
+
+  @Property(tries = 120, shrinking = ShrinkingMode.OFF)
   void pagesAndDocumentsAreEqual(@ForAll long seed) {
-    Random random = new Random(seed);
-    ServerConfig config = new RandomServers(random).next();
+    random.setSeed(seed);
+    ServerConfig config = servers.next();
+    List<ServerConfig> all =
+        random.nextBoolean() ? List.of(config) : List.of(servers.next(), config);
+
+    Pair pair = pair(config, all);
+
+    assertSameLines(pair);
+    assertThat(pair.demand.documents()).isEqualTo(pair.full.documents());
+    assertThat(pair.demand.counter("trace_etl_dimensions_not_sent_total")).isZero();
+    assertDocumentsNotSent(pair, 0);
+  }
+
+  @Property(tries = 80, shrinking = ShrinkingMode.OFF)
+  void valuesThatAnOldDemandLacksAreMarked(@ForAll long seed) {
+    random.setSeed(seed);
+    ServerConfig config = servers.with(KEY);
+    String label = RandomServers.label(KEY);
+
+    Pair pair = pair(config, List.of(RandomServers.without(KEY, config)));
+
+    List<PageSample> full = pair.full.samples();
+    List<PageSample> demand = pair.demand.samples();
+    assertThat(PageSums.without(label, demand)).isEqualTo(PageSums.without(label, full));
+    Map<String, Long> sent = PageSums.callsExcept(label, NOT_SENT, full);
+    PageSums.callsExcept(label, NOT_SENT, demand)
+        .forEach((series, calls) ->
+            assertThat(calls).as(series).isBetween(0L, sent.getOrDefault(series, -1L)));
+    SentGroups lacking = SentGroups.lacking(KEY, pair.batches.values());
+    if (config.series().filters().isEmpty()) {
+      assertThat(PageSums.callsOf(label, NOT_SENT, demand)).isEqualTo(lacking.weight());
+      assertThat(pair.demand.counter("trace_etl_dimensions_not_sent_total"))
+          .isEqualTo(lacking.spans());
+    }
+    Statistics.label("values that were not sent")
+        .collect(lacking.spans() > 0)
+        .coverage(found -> found.check(true).percentage(percent -> percent > 50));
+  }
+
+  @Property(tries = 80, shrinking = ShrinkingMode.OFF)
+  void documentsThatAnOldDemandLacksAreCounted(@ForAll long seed) {
+    random.setSeed(seed);
+    ServerConfig config = servers.next();
+
+    Pair pair = pair(config, List.of(servers.withOtherThresholds(config)));
+
+    assertSameLines(pair);
+    List<?> missing = without(pair.full.documents(), pair.demand.documents());
+    assertThat(pair.full.documents()).containsAll(pair.demand.documents());
+    assertDocumentsNotSent(pair, missing.size());
+    Statistics.label("documents that were not sent")
+        .collect(!missing.isEmpty())
+        .coverage(found -> found.check(true).percentage(percent -> percent > 15));
+  }
+
+  /** What servers show of an agent without demand, and of one with it, whose batches these are. */
+  private record Pair(
+      ServerRun full,
+      ServerRun demand,
+      SortedMap<Integer, List<byte[]>> batches,
+      boolean measured) {}
+
+  /**
+   * Sends the same requests to two agents with the same rules.
+   *
+   * @param config of the server that reads their batches
+   * @param demanding the configurations of the servers whose demand the agent has
+   */
+  private Pair pair(ServerConfig config, List<ServerConfig> demanding) {
     RandomAgents agents = new RandomAgents(random);
     PipelineConfig pipeline = agents.pipeline();
     String filters = agents.filters();
@@ -30,52 +108,41 @@ final class DemandDifferentialTest {
     AgentRun full = new AgentRun(pipeline, filters, Detail.FULL, List.of());
     full.send(requests);
     AgentRun demand =
-        new AgentRun(pipeline, filters, Detail.DEMAND, List.of(demand(config).encode()));
+        new AgentRun(
+            pipeline, filters, Detail.DEMAND, List.of(PublishedParts.of(demanding).encode()));
     demand.send(requests);
     double grouped = PageSample.sum(demand.page(), "trace_etl_agent_spans_grouped_total");
-    Statistics.label("groups")
+    Statistics.label("spans in groups")
         .collect(grouped > 0)
         .coverage(found -> found.check(true).percentage(percent -> percent > 50));
-
-    ServerRun ofFull = ServerRun.of(config, full.batches());
-    ServerRun ofDemand = ServerRun.of(config, demand.batches());
-
-    ofFull.assertBooksBalance();
-    ofDemand.assertBooksBalance();
-    assertThat(without(ofDemand.page(), ofFull.page())).isEmpty();
-    assertThat(without(ofFull.page(), ofDemand.page())).isEmpty();
-    assertThat(ofDemand.page()).hasSameSizeAs(ofFull.page());
-    assertThat(ofDemand.documents()).isEqualTo(ofFull.documents());
+    return new Pair(
+        ServerRun.of(config, full.batches()),
+        ServerRun.of(config, demand.batches()),
+        demand.batches(),
+        PageSample.sum(demand.page(), "trace_etl_agent_spans_measured_total") > 0);
   }
 
-  private static Demand demand(ServerConfig config) {
-    return new Demand(
-        1000,
-        1000,
-        Map.of(
-            "a",
-            new Demand.Part(
-                1000,
-                1000,
-                false,
-                15_000,
-                config.series().dimensions().stream()
-                    .filter(d -> d.from().readsSpan())
-                    .map(d -> d.attribute())
-                    .toList(),
-                config.documents().thresholds().stream()
-                    .map(t ->
-                        new Demand.SlowRule(
-                            t.application(),
-                            t.kinds().stream().mapToInt(k -> 1 << k.ordinal()).sum(),
-                            t.slowerThan().toNanos()))
-                    .toList(),
-                config.documents().slowerThan().toNanos(),
-                List.of())));
+  /** A server cannot distinguish slow spans that a filter measures from those of a demand. */
+  private static void assertDocumentsNotSent(Pair pair, int documents) {
+    double counted = pair.demand.counter("trace_etl_documents_not_sent_total");
+    if (pair.measured) {
+      assertThat(counted).isGreaterThanOrEqualTo(documents);
+    } else {
+      assertThat(counted).isEqualTo(documents);
+    }
   }
 
-  private static List<String> without(List<String> lines, List<String> others) {
-    List<String> left = new ArrayList<>(lines);
+  private static void assertSameLines(Pair pair) {
+    List<String> full = pair.full.page();
+    List<String> demand = pair.demand.page();
+    // Shows the few lines that differ.
+    assertThat(without(demand, full)).isEmpty();
+    assertThat(without(full, demand)).isEmpty();
+    assertThat(demand).isEqualTo(full);
+  }
+
+  private static <T> List<T> without(List<T> lines, List<T> others) {
+    List<T> left = new ArrayList<>(lines);
     left.removeAll(Set.copyOf(others));
     return left;
   }

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import org.traceetl.server.binding.ServerConfig;
@@ -16,6 +17,7 @@ import org.traceetl.server.config.SeriesConfig.Dimension;
 import org.traceetl.server.config.SeriesConfig.From;
 import org.traceetl.server.config.SpanKind;
 import org.traceetl.server.config.TemplatesConfig;
+import org.traceetl.server.features.demand.DemandConfig;
 
 /** Random configurations of servers, whose limits no test reaches. */
 final class RandomServers {
@@ -38,8 +40,57 @@ final class RandomServers {
     return with(dimensions());
   }
 
-  /** Returns a configuration with these dimensions of spans. */
-  ServerConfig with(List<Dimension> dimensions) {
+  /** Returns a configuration that series need the attribute of spans for. */
+  ServerConfig with(String key) {
+    List<Dimension> dimensions = new ArrayList<>(dimensions());
+    dimensions.removeIf(dimension -> dimension.attribute().equals(key));
+    dimensions.add(new Dimension(key, label(key), random.nextBoolean() ? From.SPAN : From.ANY));
+    return with(dimensions);
+  }
+
+  /** Returns the same configuration, whose series do not need the attribute. */
+  static ServerConfig without(String key, ServerConfig config) {
+    return new ServerConfig(
+        null,
+        null,
+        null,
+        config
+            .series()
+            .withDimensions(
+                config.series().dimensions().stream()
+                    .filter(dimension -> !dimension.attribute().equals(key))
+                    .toList()),
+        config.histogram(),
+        config.documents(),
+        config.metrics(),
+        null,
+        null,
+        config.events(),
+        null,
+        null,
+        null);
+  }
+
+  /** Returns the same configuration with other thresholds of slow spans. */
+  ServerConfig withOtherThresholds(ServerConfig config) {
+    DocumentsConfig documents = config.documents();
+    return new ServerConfig(
+        null,
+        null,
+        null,
+        config.series(),
+        config.histogram(),
+        new DocumentsConfig(threshold(), thresholds(), documents.attributes(), MANY, MANY, MANY),
+        config.metrics(),
+        null,
+        null,
+        config.events(),
+        null,
+        null,
+        null);
+  }
+
+  private ServerConfig with(List<Dimension> dimensions) {
     return new ServerConfig(
         null,
         null,
@@ -60,7 +111,7 @@ final class RandomServers {
             null),
         new DocumentsConfig(threshold(), thresholds(), some(RandomRequests.KEYS), MANY, MANY, MANY),
         new MetricsConfig(null, null, null, MetricsConfig.QueueLabel.ALWAYS),
-        null,
+        Map.of("demand", demand()),
         null,
         random.nextBoolean() ? null : new EventsConfig(true, List.of("exception.type")),
         null,
@@ -68,10 +119,22 @@ final class RandomServers {
         null);
   }
 
+  private DemandConfig demand() {
+    return new DemandConfig(
+        true,
+        Duration.ofSeconds(1 + random.nextInt(2)),
+        random.nextInt(4) == 0 ? List.of("shop-2") : List.of());
+  }
+
   private List<Dimension> dimensions() {
     return some(RandomRequests.KEYS).stream()
-        .map(key -> new Dimension(key, "d_" + key.replace('.', '_'), one(OF_SPANS)))
+        .map(key -> new Dimension(key, label(key), one(OF_SPANS)))
         .toList();
+  }
+
+  /** Returns the label of a dimension. */
+  static String label(String key) {
+    return "d_" + key.replace('.', '_');
   }
 
   private List<SeriesConfig.Filter> filters() {

@@ -7,6 +7,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.SortedMap;
@@ -26,22 +27,22 @@ import org.traceetl.server.window.Books;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.TraceDocument;
+import org.traceetl.testkit.PageSample;
 
 /**
  * What a server shows of batches.
  *
  * @param page its lines in OpenMetrics, sorted, without exemplars
  * @param documents of slow and failed spans, sorted
- * @param books of all applications and windows
+ * @param metrics the server's own
  */
-record ServerRun(
-    List<String> page, List<TraceDocument> documents, List<Books> books, MetricRegistry metrics) {
+record ServerRun(List<String> page, List<TraceDocument> documents, MetricRegistry metrics) {
   private static final long NOW_MILLIS = 1_767_225_700_000L;
   private static final Duration PATIENCE = Duration.ofMinutes(1);
   private static final int WINDOW_BATCHES = 7;
   private static final int REPEAT_EVERY = 3;
 
-  /** Aggregates batches, each third of them twice. */
+  /** Aggregates batches, each third of them twice. The books must balance. */
   static ServerRun of(ServerConfig config, SortedMap<Integer, List<byte[]>> batches) {
     Aggregation aggregation =
         Aggregation.builder(() -> 1)
@@ -80,9 +81,10 @@ record ServerRun(
         }
       });
       documents.removeIf(document -> document.reason() == TraceDocument.Reason.EXEMPLAR);
+      assertThat(books).allMatch(Books::balance);
       documents.sort(
           Comparator.comparing(TraceDocument::traceId).thenComparing(TraceDocument::spanId));
-      return new ServerRun(lines(pages), documents, books, registry);
+      return new ServerRun(lines(pages), documents, registry);
     } catch (IOException | InterruptedException | TimeoutException e) {
       throw new AssertionError(e);
     }
@@ -101,9 +103,17 @@ record ServerRun(
     return exemplar < 0 ? line : line.substring(0, exemplar);
   }
 
-  void assertBooksBalance() {
-    for (Books one : books) {
-      assertThat(one.balance()).as("%s", one).isTrue();
-    }
+  /** Returns the samples of the page. */
+  List<PageSample> samples() {
+    return PageSample.of(String.join("\n", page));
+  }
+
+  /** Returns the sum of one of the server's own counters. */
+  double counter(String name) {
+    return Collections.list(metrics.collectors().metricFamilySamples()).stream()
+        .flatMap(family -> family.samples.stream())
+        .filter(sample -> sample.name.equals(name))
+        .mapToDouble(sample -> sample.value)
+        .sum();
   }
 }

@@ -32,7 +32,7 @@ final class RecordedStateTest {
   @FieldSource("RELEASES")
   void programsContinueWithTheStateOfARelease(String release) {
     Schedule faults = Drawing.draw(3, FLEET, Duration.ofMinutes(5), 2);
-    Plan plan = new Plan(3, FLEET, 8, 20, Optional.of(release), faults);
+    Plan plan = new Plan(3, FLEET, 8, 20, false, Optional.of(release), faults);
 
     assertThat(new Run(plan, progress -> {}).call().failures()).isEmpty();
   }
@@ -42,8 +42,8 @@ final class RecordedStateTest {
     Fleet small = new Fleet(2, 1, 1, 1);
     Schedule faults = Drawing.draw(4, small, Duration.ofMinutes(9), 2);
     Path state = folder.resolve("state.zip");
-    Plan first = new Plan(4, small, 4, 20, faults);
-    Plan second = new Plan(4, small, 4, 20, Optional.of(state.toString()), ONE_QUIET_POINT);
+    Plan first = new Plan(4, small, 4, 20, true, Optional.empty(), faults);
+    Plan second = new Plan(4, small, 4, 20, true, Optional.of(state.toString()), ONE_QUIET_POINT);
 
     assertThat(
             new Run(first, progress -> {}).record(state, Duration.ofMinutes(3)).call().failures())
@@ -56,7 +56,7 @@ final class RecordedStateTest {
     String release = RELEASES.getLast();
     RecordedState recorded = RecordedState.read(release);
     World world = new World(1, new Timeline(1), recorded.unixMillis());
-    Plan plan = new Plan(1, FLEET, 8, 20, Optional.of(release), ONE_QUIET_POINT);
+    Plan plan = new Plan(1, FLEET, 8, 20, false, Optional.of(release), ONE_QUIET_POINT);
     SortedMap<String, Durable> parts =
         new SimulatedInstallation(world, plan, true, failure -> {}).durable();
     recorded.continueIn(parts);
@@ -64,14 +64,14 @@ final class RecordedStateTest {
     Path state = folder.resolve("state.zip");
     RecordedState.write(state, recorded.unixMillis(), parts);
 
-    Plan without = new Plan(1, FLEET, 8, 20, Optional.of(state.toString()), ONE_QUIET_POINT);
+    Plan without = new Plan(1, FLEET, 8, 20, false, Optional.of(state.toString()), ONE_QUIET_POINT);
     assertThat(new Run(without, progress -> {}).call().failures()).isNotEmpty();
   }
 
   @Test
   void aStateOfMoreAgentsIsRefused() {
     Fleet small = new Fleet(2, 1, 1, 1);
-    Plan plan = new Plan(1, small, 8, 20, Optional.of(RELEASES.getFirst()), ONE_QUIET_POINT);
+    Plan plan = new Plan(1, small, 8, 20, false, Optional.of(RELEASES.getFirst()), ONE_QUIET_POINT);
 
     assertThatThrownBy(() -> new Run(plan, progress -> {}).call())
         .hasMessageContaining("the state has agent-3, which this plan lacks");
@@ -79,7 +79,7 @@ final class RecordedStateTest {
 
   @Test
   void linesOfAPlanNameItsState() {
-    Plan plan = new Plan(1, FLEET, 8, 20, Optional.of("release-1.zip"), ONE_QUIET_POINT);
+    Plan plan = new Plan(1, FLEET, 8, 20, false, Optional.of("release-1.zip"), ONE_QUIET_POINT);
 
     assertThat(Plan.read(plan.lines())).isEqualTo(plan);
   }
