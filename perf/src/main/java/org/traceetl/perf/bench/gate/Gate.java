@@ -40,6 +40,14 @@ public final class Gate implements Callable<Integer> {
   private static final String ALLOCATED = "gc.alloc.rate.norm";
   private static final int ITERATIONS = 3;
 
+  /** Fixed, so that JAVA_OPTS and the machine's memory do not change the amounts. */
+  private static final String[] JVM = {
+    "-Xmx512m",
+    "-XX:+UseSerialGC",
+    "--enable-native-access=ALL-UNNAMED",
+    "--sun-misc-unsafe-memory-access=allow"
+  };
+
   @Mixin private Results results;
 
   @Option(
@@ -134,7 +142,7 @@ public final class Gate implements Callable<Integer> {
             .warmupBatchSize(figure.warmUpCalls())
             .measurementIterations(ITERATIONS)
             .measurementBatchSize(figure.calls())
-            .jvmArgsPrepend("-XX:+UseSerialGC")
+            .jvmArgs(JVM)
             .shouldFailOnError(true)
             .output(log.toString())
             .addProfiler(GCProfiler.class);
