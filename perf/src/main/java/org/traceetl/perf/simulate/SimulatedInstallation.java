@@ -64,6 +64,9 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   private static final long BOUNDS_NANOS = TimeUnit.SECONDS.toNanos(10);
   private static final int PER_MILLE = 1_000;
 
+  /** After the first quiet point, agents have a demand while they receive spans. */
+  private static final int QUIET_POINTS_UNTIL_GROUPS = 2;
+
   /** Histories date windows by the clocks of servers, and find messages by those of brokers. */
   private static final Duration AFTER_STEP = Duration.ofMinutes(70);
 
@@ -106,6 +109,11 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   private final Set<Target> wanted = new TreeSet<>();
 
   private final DemandDraw demand;
+
+  /** Whether an agent has sent spans in groups by demand. */
+  private boolean grouped;
+
+  private int quietPoints;
 
   /**
    * @param recorded whether the run begins or ends with a recorded state
@@ -223,6 +231,7 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   private void checkPage(Process process, int number) {
     SimulatedAgent agent = agents.get(number);
     List<PageSample> page = PageSample.of(agent.page());
+    grouped |= PageSample.sum(page, "trace_etl_agent_spans_grouped_total") > 0;
     double recovered =
         recoveredBatches.computeIfAbsent(process.name(), name -> AgentBooks.batches(page));
     AgentBooks.checkBounds(process.name(), page, recovered, failures);
@@ -316,6 +325,13 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
 
   @Override
   public void settle() {
+    boolean groups = demand.published() && demand.agents().contains(true);
+    if (++quietPoints == QUIET_POINTS_UNTIL_GROUPS && grouped != groups) {
+      failures.accept(
+          groups
+              ? "no agent has sent spans in groups by demand"
+              : "spans were sent in groups without a demand");
+    }
     // All were compared; the index still recognizes the IDs of its documents.
     documents.forget();
     index.forgetCreated();
