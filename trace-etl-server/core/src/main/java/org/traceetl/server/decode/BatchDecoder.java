@@ -62,9 +62,6 @@ public final class BatchDecoder {
   /** The text of a value that was not sent; {@link SpanColumns#NONE} if groups have all values. */
   private int notSent = SpanColumns.NONE;
 
-  /** Whether a demand decided which attributes the groups have. */
-  private boolean byDemand;
-
   /** Null if series consist of attributes without a mapping. */
   private final SpanMapping mapping;
 
@@ -101,7 +98,6 @@ public final class BatchDecoder {
    */
   public Rejection decode(byte[] message, int offset, int length) {
     columns.clear();
-    byDemand = false;
     notSent = SpanColumns.NONE;
     isBatch = span == null || messages.batches() && length > 0 && message[offset] == BATCH_BEGINS;
     Rejection rejection =
@@ -178,8 +174,7 @@ public final class BatchDecoder {
         addEvents();
       }
     }
-    byDemand = reader.demand() > 0;
-    if (byDemand && copiesDimensions) {
+    if (byDemand() && copiesDimensions) {
       inheritByGroups();
     }
     int[] ofGroups = notSent == SpanColumns.NONE ? inherited : inheritedByGroups;
@@ -275,13 +270,13 @@ public final class BatchDecoder {
 
   /** Returns whether the batch has groups that a demand made; they may lack attributes. */
   public boolean byDemand() {
-    return byDemand;
+    return isBatch && reader.demand() > 0;
   }
 
   /** Returns whether a group may lack a dimension because of its demand. */
   public boolean lacksDimension(int group) {
     if (mapping != null) {
-      return byDemand;
+      return byDemand();
     }
     for (int dimension = 0;
         notSent != SpanColumns.NONE && dimension < inherited.length;

@@ -441,12 +441,14 @@ public final class QueueAggregator {
       return;
     }
     long threshold = spans.samplingThreshold(group);
-    Buckets bounds = buckets[SeriesTable.kind(spans.kindAndStatus(group))];
+    int kindAndStatus = spans.kindAndStatus(group);
+    Buckets bounds = buckets[SeriesTable.kind(kindAndStatus)];
     boolean byDemand = decoder.byDemand();
+    boolean mappedSlow = mapped && SeriesTable.status(kindAndStatus) == STATUS_SLOW;
     for (int i = 0; i < size; i++) {
       long nanos = spans.groupDurationNanos(group, i);
       count(row, bounds, nanos, threshold);
-      if (byDemand && nanos >= slowNanos) {
+      if (byDemand && (mapped ? mappedSlow : nanos >= slowNanos)) {
         documentsNotSent++;
       }
     }

@@ -196,6 +196,19 @@ final class DemandDeciderTest {
   }
 
   @Test
+  void longAbsenceOfTheBrokerIsNoChange() throws Exception {
+    look(one);
+    Demand first = newest();
+    away = true;
+    pass(Duration.ofHours(1), one);
+    away = false;
+    look(one);
+
+    assertThat(newest().epoch()).as("renewed").isGreaterThan(first.epoch());
+    assertThat(newest().version()).isEqualTo(first.version());
+  }
+
+  @Test
   void serverWithAWrongClockNeitherRemovesPartsNorWritesMoreOften() throws Exception {
     one.aheadMillis = TimeUnit.HOURS.toMillis(5);
     pass(Duration.ofHours(1), one, other, new Server(ROUTES));

@@ -12,6 +12,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.traceetl.common.Clocks;
+import org.traceetl.proto.Demand;
 import org.traceetl.proto.HotspotDecisions;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.proto.NameRule;
@@ -215,11 +216,12 @@ final class NameDeciderTest {
   }
 
   @Test
-  void recordsOfHotspotsArePassedByAndOthersCounted() throws Exception {
+  void recordsOfOtherKindsArePassedByAndOthersCounted() throws Exception {
     one.owned.add(new QueueId("a", 0));
     see("shop", "/users/");
     look();
     log.append(new HotspotDecisions(nowMillis + 1, 1, Map.of()).encode());
+    log.append(new Demand(nowMillis + 1, 1, Map.of()).encode());
     log.append(new byte[] {1, 2, 3});
     look();
 
