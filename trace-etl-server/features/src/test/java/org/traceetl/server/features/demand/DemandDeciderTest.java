@@ -47,6 +47,9 @@ final class DemandDeciderTest {
     /** Writes another server's record before this one's next record. */
     private Demand raced;
 
+    /** The broker does not return its messages yet. */
+    private boolean unreadable;
+
     Server(OwnPart own) {
       this(own, HotspotsConfig.defaults().interval());
     }
@@ -84,7 +87,7 @@ final class DemandDeciderTest {
 
         @Override
         public List<Entry> read(long from) {
-          return opened.read(from);
+          return unreadable ? List.of() : opened.read(from);
         }
 
         @Override
@@ -297,6 +300,18 @@ final class DemandDeciderTest {
 
     assertThat(log.end()).isEqualTo(1);
     assertThat(newest()).isEqualTo(one.decider.current());
+  }
+
+  @Test
+  void recordsThatCannotBeReadYetAreNotReplaced() throws Exception {
+    look(other);
+    one.unreadable = true;
+    look(one);
+    assertThat(log.end()).isEqualTo(1);
+    one.unreadable = false;
+    look(one);
+
+    assertThat(newest().parts()).containsOnlyKeys("routes", "methods");
   }
 
   @Test
