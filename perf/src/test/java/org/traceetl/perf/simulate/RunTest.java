@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -23,9 +24,12 @@ final class RunTest {
 
   private static final Fleet FLEET = new Fleet(2, 2, 1, 1);
 
-  @Test
-  void aRunWithFaultsPassesAndItsSeedRepeatsIt() {
-    Plan plan = new Plan(5, FLEET, 4, 20, Drawing.draw(5, FLEET, Duration.ofMinutes(5), 2));
+  /** With this seed, servers publish a demand and agents obey it, if the plan has demand. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void aRunWithFaultsPassesAndItsSeedRepeatsIt(boolean demand) {
+    Schedule drawn = Drawing.draw(5, FLEET, Duration.ofMinutes(5), 2);
+    Plan plan = new Plan(5, FLEET, 4, 20, demand, Optional.empty(), drawn);
 
     Outcome first = new Run(plan, progress -> {}).call();
     Outcome second = new Run(plan, progress -> {}).call();
