@@ -37,7 +37,12 @@ final class RandomServers {
   }
 
   ServerConfig next() {
-    return with(dimensions());
+    return with(dimensions(), null);
+  }
+
+  /** Returns a configuration that has room for few series of an application. */
+  ServerConfig crowded() {
+    return with(dimensions(), 1 + random.nextInt(6));
   }
 
   /** Returns a configuration that series need the attribute of spans for. */
@@ -45,7 +50,7 @@ final class RandomServers {
     List<Dimension> dimensions = new ArrayList<>(dimensions());
     dimensions.removeIf(dimension -> dimension.attribute().equals(key));
     dimensions.add(new Dimension(key, label(key), random.nextBoolean() ? From.SPAN : From.ANY));
-    return with(dimensions);
+    return with(dimensions, null);
   }
 
   /** Returns the same configuration, whose series do not need the attribute. */
@@ -90,7 +95,7 @@ final class RandomServers {
         null);
   }
 
-  private ServerConfig with(List<Dimension> dimensions) {
+  private ServerConfig with(List<Dimension> dimensions, Integer maxPerApplication) {
     return new ServerConfig(
         null,
         null,
@@ -99,7 +104,7 @@ final class RandomServers {
             dimensions,
             filters(),
             null,
-            null,
+            maxPerApplication,
             null,
             null,
             null,

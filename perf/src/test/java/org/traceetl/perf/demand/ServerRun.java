@@ -23,6 +23,7 @@ import org.traceetl.server.decode.BatchDecoder;
 import org.traceetl.server.expose.Encoding;
 import org.traceetl.server.features.pages.SpanNaming;
 import org.traceetl.server.features.pages.SpanPages;
+import org.traceetl.server.series.Cardinality;
 import org.traceetl.server.window.Books;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
@@ -55,7 +56,13 @@ record ServerRun(List<String> page, List<TraceDocument> documents, MetricRegistr
             .build();
     BatchDecoder decoder = aggregation.newDecoder();
     MetricRegistry registry = new MetricRegistry();
-    SpanPipelineMetrics metrics = new SpanPipelineMetrics(registry);
+    SpanPipelineMetrics metrics =
+        new SpanPipelineMetrics(registry) {
+          @Override
+          public void crowded(QueueId queue, Cardinality cardinality) {
+            // Logs nothing.
+          }
+        };
     List<TraceDocument> documents = new ArrayList<>();
     List<Books> books = new ArrayList<>();
     SpanNaming naming = new SpanNaming(config.metrics(), config.series(), config.histogram());
