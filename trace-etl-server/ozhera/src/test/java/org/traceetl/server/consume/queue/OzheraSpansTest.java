@@ -411,6 +411,33 @@ class OzheraSpansTest {
   }
 
   @Test
+  void groupsByDemandMayLackAnyAttribute() {
+    List<Integer> notSent = new ArrayList<>();
+    Aggregation aggregation = aggregation(OzheraRules.defaults());
+    QueueAggregator aggregator =
+        aggregation.newAggregator(
+            new QueueId("b", 0),
+            aggregation.newDecoder(),
+            new SpanPipelineMetrics() {
+              @Override
+              public void notSent(int dimensions, int documents) {
+                notSent.addAll(List.of(dimensions, documents));
+              }
+            });
+    byte[] message =
+        message(batch -> {
+          batch.demand(7, "http.method").span("whole", SERVER, 0, 3_000 * MILLI, 0);
+          batch.grouped("a", SERVER, 0, 2_000 * MILLI, 0).attribute("http.method", "GET");
+          batch.grouped("a", SERVER, 0, MILLI, 0).attribute("http.method", "GET");
+          batch.grouped("c", SERVER, 2, 3_000 * MILLI, 0).attribute("http.method", "GET");
+          batch.grouped("left out", SERVER, 0, 3_000 * MILLI, 0);
+        });
+    aggregator.accept(message, 1_000);
+
+    assertThat(notSent).as("spans, slow ones").containsExactly(3, 1);
+  }
+
+  @Test
   void missingAttributesHaveTheDefaultsOfOzhera() {
     byte[] message =
         new BatchMessage("bare")
