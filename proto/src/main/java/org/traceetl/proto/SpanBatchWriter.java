@@ -64,6 +64,16 @@ public final class SpanBatchWriter {
   private int groupHead;
 
   private long groupedNanos;
+
+  /** End of the current span's fields that {@link #startsGroup} wrote, or {@link #NONE}. */
+  private int writtenEnd;
+
+  /** Group that {@link #startsGroup} found, or {@link SpanGroups#NONE}. */
+  private int foundGroup;
+
+  /** Numbers of attributes and events that {@link #startsGroup} wrote; more are only appended. */
+  private int writtenNumbers;
+
   private long samplingThreshold;
   private int statusMessage;
   private final int[] attributes = new int[2 * Limits.MAX_ATTRIBUTES];
@@ -270,6 +280,7 @@ public final class SpanBatchWriter {
     attributesLength = 0;
     eventNumbers = 0;
     spanEvents = 0;
+    writtenEnd = NONE;
     inSpan = true;
   }
 
@@ -357,7 +368,8 @@ public final class SpanBatchWriter {
 
   /**
    * Returns whether {@link #endSpan} would start a group: the batch has none that differs from the
-   * current span only in durations. Changes nothing.
+   * current span only in durations. Changes no span or group; if nothing is added to the current
+   * span after it, {@code endSpan} reuses its result.
    *
    * @throws IllegalStateException if the current span does not go into a group
    */
@@ -365,7 +377,10 @@ public final class SpanBatchWriter {
     if (!inSpan || !grouped) {
       throw new IllegalStateException("no span of a group was started");
     }
-    return !groups.contains(spans, spansEnd, putGroup(putAttributes()) - spansEnd);
+    writtenEnd = putGroup(putAttributes());
+    writtenNumbers = attributesLength + eventNumbers;
+    foundGroup = groups.find(spans, spansEnd, writtenEnd - spansEnd);
+    return foundGroup == SpanGroups.NONE;
   }
 
   /**
@@ -378,15 +393,25 @@ public final class SpanBatchWriter {
     if (!inSpan) {
       throw new IllegalStateException("no span was started");
     }
-    int end = putAttributes();
     if (grouped) {
-      int fieldsEnd = putGroup(end);
-      inSpan = false;
-      groups.add(spans, spansEnd, fieldsEnd - spansEnd, groupHead, groupedNanos);
+      endGrouped();
     } else {
-      endSingle(end);
+      endSingle(putAttributes());
     }
     eventCount += spanEvents;
+  }
+
+  private void endGrouped() {
+    boolean written = writtenEnd != NONE && writtenNumbers == attributesLength + eventNumbers;
+    if (!written) {
+      writtenEnd = putGroup(putAttributes());
+    }
+    inSpan = false;
+    if (written && foundGroup != SpanGroups.NONE) {
+      groups.add(foundGroup, groupedNanos);
+    } else {
+      groups.add(spans, spansEnd, writtenEnd - spansEnd, groupHead, groupedNanos);
+    }
   }
 
   /**

@@ -14,7 +14,8 @@ final class SpanGroups {
   /** Most bytes of a duration as a varint. */
   private static final int DURATION_BYTES = 10;
 
-  private static final int NONE = -1;
+  /** No group, or no span. */
+  static final int NONE = -1;
 
   /** By group: its fields without the durations. */
   private final BatchDictionary fields = new BatchDictionary();
@@ -62,6 +63,14 @@ final class SpanGroups {
   void add(byte[] encoded, int offset, int length, int head, long durationNanos) {
     int known = fields.size();
     int group = fields.intern(encoded, offset, length, guess);
+    if (group == known) {
+      open(group, head);
+    }
+    add(group, durationNanos);
+  }
+
+  /** Adds a span to a group. */
+  void add(int group, long durationNanos) {
     guess = group;
     if (spans == durationsNanos.length) {
       durationsNanos = Arrays.copyOf(durationsNanos, 2 * spans);
@@ -70,8 +79,8 @@ final class SpanGroups {
     int span = spans++;
     durationsNanos[span] = durationNanos;
     nexts[span] = NONE;
-    if (group == known) {
-      open(group, head, span);
+    if (sizes[group] == 0) {
+      firsts[group] = span;
     } else {
       nexts[lasts[group]] = span;
     }
@@ -79,17 +88,12 @@ final class SpanGroups {
     sizes[group]++;
   }
 
-  /** Returns whether there is a group with these fields; see {@link #add}. */
-  boolean contains(byte[] encoded, int offset, int length) {
-    int group = fields.find(encoded, offset, length, guess);
-    if (group == NONE) {
-      return false;
-    }
-    guess = group;
-    return true;
+  /** Returns the group with these fields, or {@link #NONE}. */
+  int find(byte[] encoded, int offset, int length) {
+    return fields.find(encoded, offset, length, guess);
   }
 
-  private void open(int group, int head, int span) {
+  private void open(int group, int head) {
     if (group == sizes.length) {
       heads = Arrays.copyOf(heads, 2 * group);
       sizes = Arrays.copyOf(sizes, 2 * group);
@@ -97,7 +101,6 @@ final class SpanGroups {
       lasts = Arrays.copyOf(lasts, 2 * group);
     }
     heads[group] = head;
-    firsts[group] = span;
     sizes[group] = 0;
   }
 
