@@ -3,6 +3,7 @@ package org.traceetl.agent.detail;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.traceetl.agent.flow.Attributes;
+import org.traceetl.agent.flow.KeySet;
 import org.traceetl.agent.flow.SpanView;
 import org.traceetl.agent.hash.XxHash64;
 import org.traceetl.proto.Demand;
@@ -39,6 +40,11 @@ public final class DemandedDetail {
   /** Returns the demanded keys of span attributes. */
   public List<byte[]> keys() {
     return keys.bytes();
+  }
+
+  /** Returns the demanded keys of span attributes; one set per list of keys. */
+  public KeySet keySet() {
+    return keys.set();
   }
 
   /** Returns the version of the demand. */

@@ -25,6 +25,10 @@ final class DemandedKeys {
     return bytes;
   }
 
+  KeySet set() {
+    return set;
+  }
+
   boolean contains(byte[] key, int offset, int length) {
     return set.contains(key, offset, length);
   }

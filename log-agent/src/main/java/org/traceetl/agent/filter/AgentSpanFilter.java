@@ -51,6 +51,8 @@ public final class AgentSpanFilter {
   private final SpanView made = new SpanView();
   private final Attributes madeResource = new Attributes();
   private final long[] changes = new long[Change.values().length];
+  // The counts before the last span.
+  private final long[] changesBefore = new long[Change.values().length];
   private SpanView result;
   // The current text.
   private byte[] text = NOTHING;
@@ -77,6 +79,7 @@ public final class AgentSpanFilter {
     }
     if (threshold == span.samplingThreshold && !filters.areChanging()) {
       result = span;
+      remember();
     } else {
       make(filters, span, threshold, filters.spanKeys, true);
     }
@@ -88,12 +91,22 @@ public final class AgentSpanFilter {
     return result;
   }
 
+  private void remember() {
+    System.arraycopy(changes, 0, changesBefore, 0, changes.length);
+  }
+
+  /** Takes back the counts of the last span that was kept or measured. */
+  public void undo() {
+    System.arraycopy(changesBefore, 0, changes, 0, changes.length);
+  }
+
   private void make(
       ApplicationFilters filters,
       SpanView span,
       long threshold,
       WildcardPattern[] keys,
       boolean whole) {
+    remember();
     result = made;
     made.traceIdHigh = span.traceIdHigh;
     made.traceIdLow = span.traceIdLow;
@@ -123,7 +136,7 @@ public final class AgentSpanFilter {
     made.statusMessageOffset = textOffset;
     made.statusMessageLength = textLength;
 
-    if (whole) {
+    if (whole && filters.spanKeys != null) {
       changes[Change.ATTRIBUTE_NOT_ALLOWED.ordinal()] += span.attributesNotWanted;
     }
     attributes(filters, span.attributes, keys, whole, false, made.attributes);

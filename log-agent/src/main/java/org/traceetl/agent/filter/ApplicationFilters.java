@@ -66,12 +66,18 @@ public final class ApplicationFilters {
 
   private static List<byte[]> wantedKeys(DropRule[] drop, WildcardPattern[] spanKeys) {
     List<byte[]> keys = new ArrayList<>();
-    boolean known = addKeys(spanKeys, keys);
+    boolean known = addKeys(spanKeys, keys) & addKeys(drop, keys);
+    return known ? keys : null;
+  }
+
+  /** Adds the keys that the rules read or keep; returns false if they cannot be listed. */
+  private static boolean addKeys(DropRule[] drop, List<byte[]> keys) {
+    boolean known = true;
     for (DropRule rule : drop) {
       keys.addAll(List.of(rule.keys));
       known &= !rule.measured || addKeys(rule.dimensions, keys);
     }
-    return known ? keys : null;
+    return known;
   }
 
   /** Adds the keys that match; returns false if they cannot be listed. */
@@ -94,6 +100,24 @@ public final class ApplicationFilters {
    */
   public KeySet wantedKeys() {
     return wantedKeys;
+  }
+
+  /**
+   * Returns the span attribute keys that rules read, if other attributes are sent unchanged and not
+   * counted. Null if the filters may need any attribute.
+   */
+  public List<byte[]> readKeys() {
+    if (spanKeys != null
+        || limits.attributes() != Limits.NONE.attributes()
+        || limits.valueBytes() != Limits.NONE.valueBytes()) {
+      return null;
+    }
+    List<byte[]> keys = new ArrayList<>();
+    boolean known = addKeys(drop, keys);
+    for (Redactor redactor : values) {
+      known &= addKeys(redactor.keys, keys);
+    }
+    return known ? keys : null;
   }
 
   /** Returns the approximate heap bytes, without the shared rules. */

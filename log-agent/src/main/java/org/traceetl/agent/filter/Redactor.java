@@ -19,7 +19,10 @@ final class Redactor {
 
   private final Pattern pattern;
   private final byte[] required;
-  private final WildcardPattern[] keys;
+
+  /** Keys to whose values it applies; null for all. */
+  final WildcardPattern[] keys;
+
   private final String replacement;
 
   Redactor(Redaction rule) {

@@ -14,6 +14,25 @@ public interface SpanSink {
     return null;
   }
 
+  /**
+   * Returns the span attribute keys that are usually enough for spans of the last resource; null if
+   * {@link #wantedKeys} must be read at once. If not null, a decoder may first skip other
+   * attributes. {@link #span} returns false if a span needs the skipped ones. The outcome must be
+   * the same as without skipping, so a decoder skips only well-formed attributes, and counts them
+   * in its limit of attributes.
+   */
+  default KeySet firstKeys() {
+    return null;
+  }
+
+  /**
+   * Returns whether a span with this kind, status and duration needs all attributes. A decoder may
+   * call this before it reads attributes; the other fields are not read.
+   */
+  default boolean needsAll(SpanView span) {
+    return false;
+  }
+
   /** Returns the events to count, for all payloads; a decoder skips other events. */
   default WantedEvents wantedEvents() {
     return WantedEvents.NONE;
@@ -22,8 +41,11 @@ public interface SpanSink {
   /**
    * Receives a span of the last resource. The view is valid during the call. Its attributes must
    * not be changed, because the decoder may reuse them.
+   *
+   * @return false if the span needs attributes that {@link #firstKeys} lacks: the decoder must call
+   *     again at once, with all {@link #wantedKeys} of this span; then the result is true
    */
-  void span(SpanView span);
+  boolean span(SpanView span);
 
   /**
    * Counts a span that cannot be accepted.

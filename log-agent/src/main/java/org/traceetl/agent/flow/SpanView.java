@@ -39,8 +39,11 @@ public final class SpanView {
   /** 0 if there is none. */
   public int statusMessageLength;
 
-  /** Number of attributes skipped because {@link SpanSink#wantedKeys} lacks them. */
+  /** Number of attributes skipped because the {@link SpanSink}'s keys lack them. */
   public int attributesNotWanted;
+
+  /** Upper bound of the bytes of text skipped because {@link SpanSink#firstKeys} lacks its keys. */
+  public long textNotWanted;
 
   public final Attributes attributes = new Attributes();
 

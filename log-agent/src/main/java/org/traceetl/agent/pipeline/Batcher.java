@@ -24,6 +24,7 @@ import org.traceetl.agent.route.SeriesHash;
 import org.traceetl.agent.route.Topology;
 import org.traceetl.agent.spool.Frame;
 import org.traceetl.agent.state.AgentIdentity;
+import org.traceetl.proto.Limits;
 
 /**
  * Adds spans to open batches by resource and queue. It names full batches and adds them to the
@@ -32,6 +33,11 @@ import org.traceetl.agent.state.AgentIdentity;
 final class Batcher implements SpanSink {
   /** A span with more bytes of text is rejected, because a batch must fit into a message. */
   static final int MAX_SPAN_TEXT_BYTES = 1024 * 1024;
+
+  /**
+   * A span with more bytes of skipped text is read whole, because filters count a value above this.
+   */
+  private static final int MAX_SKIPPED_TEXT_BYTES = Limits.MAX_STRING_BYTES;
 
   /** Reason for spans of an application that the routing rules exclude. */
   private static final String EXCLUDED = "excluded_application";
@@ -73,6 +79,8 @@ final class Batcher implements SpanSink {
   private PendingPayload payload;
   private RoutedResource resource;
   private boolean resourceTooLarge;
+  // Whether the next span is an exemplar that was left to be read whole.
+  private boolean exemplar;
   // Spans of the current payload, by reason.
   private int dropped;
   private int sampledOut;
@@ -129,6 +137,7 @@ final class Batcher implements SpanSink {
     this.payload = payload;
     resource = null;
     resourceTooLarge = false;
+    exemplar = false;
   }
 
   /** Ends the payload: reports its filtered spans and releases its texts. */
@@ -191,37 +200,55 @@ final class Batcher implements SpanSink {
   }
 
   @Override
+  public KeySet firstKeys() {
+    return resourceTooLarge ? null : resource.firstKeys();
+  }
+
+  @Override
+  public boolean needsAll(SpanView span) {
+    return !resourceTooLarge && resource.detail() != null && resource.detail().isWhole(span);
+  }
+
+  @Override
   public WantedEvents wantedEvents() {
     return wantedEvents;
   }
 
   @Override
-  public void span(SpanView span) {
+  public boolean span(SpanView span) {
     try {
-      take(span);
+      return take(span);
     } catch (RuntimeException e) {
       fault = e;
       throw e;
     }
   }
 
-  private void take(SpanView span) {
+  /** Takes a span; returns false, and counts nothing, if it needs attributes that were skipped. */
+  private boolean take(SpanView span) {
     if (resourceTooLarge) {
       rejected("resource_too_large");
-      return;
+      return true;
     }
     if (resource.route() == null) {
       payload.filter();
       metrics.spansFiltered.labels(payload.source, EXCLUDED).inc();
-      return;
+      return true;
+    }
+    boolean inPart = resource.firstKeys() != null && span.attributesNotWanted > 0;
+    if (inPart && (span.textNotWanted > MAX_SKIPPED_TEXT_BYTES || needsAll(span))) {
+      return false;
     }
     if (resource.filters() == null) {
-      batch(span, false);
-      return;
+      return batch(span, false, inPart);
     }
     switch (filter.apply(resource.filters(), span)) {
-      case KEPT -> batch(filter.span(), false);
-      case MEASURED -> batch(filter.span(), true);
+      case KEPT -> {
+        return takenOrUndone(batch(filter.span(), false, inPart));
+      }
+      case MEASURED -> {
+        return takenOrUndone(batch(filter.span(), true, inPart));
+      }
       case DROPPED -> {
         payload.filter();
         dropped++;
@@ -231,24 +258,29 @@ final class Batcher implements SpanSink {
         sampledOut++;
       }
     }
+    return true;
   }
 
-  private void batch(SpanView span, boolean measured) {
-    long text = (long) span.nameLength + span.statusMessageLength + span.attributes.textBytes();
-    if (text > MAX_SPAN_TEXT_BYTES) {
-      rejected("span_too_large");
-      return;
+  private boolean takenOrUndone(boolean taken) {
+    if (!taken) {
+      filter.undo();
     }
-    text += span.events.textBytes();
-    if (text > MAX_SPAN_TEXT_BYTES) {
-      // The span counts without its events.
-      text -= span.events.textBytes();
-      span.eventsLeftOut += span.events.size();
-      span.events.clear();
+    return taken;
+  }
+
+  /**
+   * Adds a filtered span to its batch, or rejects it.
+   *
+   * @param inPart whether attributes were skipped that it may need
+   * @return false if it needs them
+   */
+  private boolean batch(SpanView span, boolean measured, boolean inPart) {
+    if (inPart && mayExceed(span)) {
+      return false;
     }
-    if (frame.bodyBytes() + text > mostFrameBytes) {
-      rejected("payload_too_large");
-      return;
+    // An exemplar was within the limits before it was read whole.
+    if (!exemplar && isRejected(span)) {
+      return true;
     }
     int candidate = resource.route().candidate(span, seriesHash);
     OpenBatch batch = resource.open(candidate);
@@ -258,8 +290,8 @@ final class Batcher implements SpanSink {
     if (measured) {
       batch.addUnremarkable(span);
       payload.measure();
-    } else {
-      add(span, batch);
+    } else if (!add(span, batch, inPart)) {
+      return false;
     }
     payload.accept();
     if (span.events.size() > 0) {
@@ -273,18 +305,57 @@ final class Batcher implements SpanSink {
     } else if (batch.spanBytes() >= config.batchBytes()) {
       close(batch, Cause.SIZE);
     }
+    return true;
   }
 
-  private void add(SpanView span, OpenBatch batch) {
-    DemandedDetail detail = resource.detail();
-    if (detail == null
-        || detail.isWhole(span)
-        || batch.startGrouped(span, detail) && isExemplar(span, detail)) {
-      batch.add(span);
-    } else {
-      batch.addGrouped(detail);
-      payload.group();
+  /** Rejects a span with too much text, or removes its events if these are too much. */
+  private boolean isRejected(SpanView span) {
+    long text = (long) span.nameLength + span.statusMessageLength + span.attributes.textBytes();
+    if (text > MAX_SPAN_TEXT_BYTES) {
+      rejected("span_too_large");
+      return true;
     }
+    text += span.events.textBytes();
+    if (text > MAX_SPAN_TEXT_BYTES) {
+      // The span counts without its events.
+      text -= span.events.textBytes();
+      span.eventsLeftOut += span.events.size();
+      span.events.clear();
+    }
+    if (frame.bodyBytes() + text > mostFrameBytes) {
+      rejected("payload_too_large");
+      return true;
+    }
+    return false;
+  }
+
+  /** Returns whether the span could exceed a limit of text if all its attributes were read. */
+  private boolean mayExceed(SpanView span) {
+    long most =
+        (long) span.nameLength
+            + span.statusMessageLength
+            + span.attributes.textBytes()
+            + span.events.textBytes()
+            + MAX_SKIPPED_TEXT_BYTES;
+    return most > MAX_SPAN_TEXT_BYTES || frame.bodyBytes() + most > mostFrameBytes;
+  }
+
+  private boolean add(SpanView span, OpenBatch batch, boolean inPart) {
+    DemandedDetail detail = resource.detail();
+    if (!exemplar && detail != null && !detail.isWhole(span)) {
+      if (!batch.startGrouped(span, detail) || !isExemplar(span, detail)) {
+        batch.addGrouped(detail);
+        payload.group();
+        return true;
+      }
+      exemplar = inPart;
+      if (inPart) {
+        return false;
+      }
+    }
+    exemplar = false;
+    batch.add(span);
+    return true;
   }
 
   private boolean isExemplar(SpanView span, DemandedDetail detail) {

@@ -5,6 +5,7 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Consumer;
+import org.traceetl.agent.detail.DemandedDetail;
 import org.traceetl.agent.filter.AgentSpanFilter;
 import org.traceetl.agent.filter.ApplicationFilters;
 import org.traceetl.agent.filter.Filters;
@@ -33,6 +34,7 @@ final class ResourceCache {
   private final RoutedResource probe = new RoutedResource();
   private final RoutedResource filtered = new RoutedResource();
   private final Map<Filters.Selection, ApplicationFilters> ofSelections = new HashMap<>();
+  private final FirstKeys firstKeys = new FirstKeys();
   private long bytes;
   private long filterBytes;
 
@@ -78,10 +80,12 @@ final class ResourceCache {
     byte[] name = sent.applicationBytes();
     int offset = sent.applicationOffset();
     int length = sent.applicationLength();
+    DemandedDetail detail = rules.detail().of(name, offset, length);
     return probe.routed(
         rules.router().route(name, offset, length, rules.topology()),
         filters,
-        rules.detail().of(name, offset, length),
+        detail,
+        firstKeys.of(filters, detail),
         sent);
   }
 
@@ -122,6 +126,7 @@ final class ResourceCache {
     known.clear();
     bytes = 0;
     ofSelections.clear();
+    firstKeys.clear();
     filterBytes = 0;
   }
 }

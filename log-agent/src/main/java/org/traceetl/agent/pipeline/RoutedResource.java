@@ -6,6 +6,7 @@ import java.util.Arrays;
 import org.traceetl.agent.detail.DemandedDetail;
 import org.traceetl.agent.filter.ApplicationFilters;
 import org.traceetl.agent.flow.Attributes;
+import org.traceetl.agent.flow.KeySet;
 import org.traceetl.agent.route.Route;
 import org.traceetl.agent.route.RouteHash;
 import org.traceetl.proto.SpanBatchWriter;
@@ -30,6 +31,8 @@ final class RoutedResource {
   private Route route;
   private ApplicationFilters filters;
   private DemandedDetail detail;
+  // Null if all attributes must be read at once.
+  private KeySet firstKeys;
   // The filtered resource: usually itself; null if too large.
   private RoutedResource sent = this;
   private OpenBatch[] open;
@@ -53,14 +56,20 @@ final class RoutedResource {
    * @param route null if its spans are dropped
    * @param filters the application's filters; null for none
    * @param detail what servers demand of the application; null if all its spans are sent whole
+   * @param firstKeys span attribute keys to read first; null if all must be read at once
    * @param sent the filtered resource
    */
   RoutedResource routed(
-      Route route, ApplicationFilters filters, DemandedDetail detail, RoutedResource sent) {
+      Route route,
+      ApplicationFilters filters,
+      DemandedDetail detail,
+      KeySet firstKeys,
+      RoutedResource sent) {
     RoutedResource routed = new RoutedResource(this);
     routed.route = route;
     routed.filters = filters;
     routed.detail = detail;
+    routed.firstKeys = firstKeys;
     routed.sent = sent.equals(this) ? routed : new RoutedResource(sent);
     routed.open = new OpenBatch[route == null ? 0 : route.size()];
     return routed;
@@ -159,6 +168,11 @@ final class RoutedResource {
   /** Returns what servers demand of the application; null if all its spans are sent whole. */
   DemandedDetail detail() {
     return detail;
+  }
+
+  /** Returns the span attribute keys to read first; null if all must be read at once. */
+  KeySet firstKeys() {
+    return firstKeys;
   }
 
   /** Returns the route; null if its spans are dropped. */

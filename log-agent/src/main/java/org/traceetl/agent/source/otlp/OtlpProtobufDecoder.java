@@ -72,6 +72,15 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
   /** Tag and length of the value, tag and length of the string or first byte of a number. */
   private static final int LEAST_VALUE_BYTES = 4;
 
+  /** Most bytes of text for each byte of an attribute: a byte that is not UTF-8 is replaced. */
+  private static final int MAX_TEXT_PER_BYTE = 3;
+
+  // First bytes of values; constants, so that they can be labels.
+  private static final byte VALUE_STRING_BYTE = 1 << 3 | 2;
+  private static final byte VALUE_BOOL_BYTE = 2 << 3;
+  private static final byte VALUE_INT_BYTE = 3 << 3;
+  private static final byte VALUE_DOUBLE_BYTE = 4 << 3 | 1;
+
   /** Shortest attribute: tag and length of the key, and the value. */
   private static final int LEAST_ATTRIBUTE_BYTES = 2 + LEAST_VALUE_BYTES;
 
@@ -89,6 +98,10 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
   private int leftOut;
   // Keys of the span attributes to decode; null for all.
   private KeySet wanted;
+  // Keys to read first of spans of the resource; null if there is no first reading.
+  private KeySet firstKeys;
+  // Whether the span may be read again with the attributes that are now skipped.
+  private boolean first;
   private WantedEvents wantedEvents = WantedEvents.NONE;
   // The current event.
   private final Attributes eventAttributes = new Attributes();
@@ -146,6 +159,8 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
     span.name = EMPTY;
     span.statusMessage = EMPTY;
     wanted = null;
+    firstKeys = null;
+    first = false;
   }
 
   private void checkFrames(int end) throws MalformedPayloadException {
@@ -193,7 +208,7 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
     }
     spanTextStart = text.position();
     sink.resource(resource);
-    wanted = sink.wantedKeys();
+    firstKeys = sink.firstKeys();
     wantedEvents = sink.wantedEvents();
     in.position = start;
     while (in.position < end) {
@@ -221,21 +236,32 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
     while (in.position < end) {
       int tag = in.tag(end);
       if (tag == SCOPE_SPANS_SPANS) {
-        text.rewind(spanTextStart);
-        String fault = span(in.enter(end));
-        if (fault == null) {
-          sink.span(span);
-        } else {
-          sink.rejected(fault);
-        }
+        first = firstKeys != null;
+        span(in.enter(end), sink);
       } else {
         in.skip(tag, end);
       }
     }
   }
 
+  private void span(int end, SpanSink sink) {
+    int start = in.position;
+    int leftOutBefore = leftOut;
+    String fault = read(end, sink);
+    if (fault != null) {
+      sink.rejected(fault);
+    } else if (!sink.span(span)) {
+      in.position = start;
+      leftOut = leftOutBefore;
+      first = false;
+      span(end, sink);
+    }
+  }
+
   /** Reads a span into the view; returns the reason if it is rejected, else null. */
-  private String span(int end) {
+  private String read(int end, SpanSink sink) {
+    text.rewind(spanTextStart);
+    wanted = first ? firstKeys : sink.wantedKeys();
     SpanView view = span;
     view.traceIdHigh = 0;
     view.traceIdLow = 0;
@@ -254,6 +280,7 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
     view.statusMessageLength = 0;
     view.attributes.clear();
     view.attributesNotWanted = 0;
+    view.textNotWanted = 0;
     view.events.clear();
     view.eventsLeftOut = 0;
     long endUnixNanos = 0;
@@ -289,6 +316,13 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
         view.startUnixNanos = in.fixed64(end);
       } else if (tag == SPAN_END) {
         endUnixNanos = in.fixed64(end);
+        if (first && view.attributesNotWanted == 0 && view.startUnixNanos > 0) {
+          view.durationNanos = Math.max(0, endUnixNanos - view.startUnixNanos);
+          if (sink.needsAll(view)) {
+            first = false;
+            wanted = sink.wantedKeys();
+          }
+        }
       } else if (tag == SPAN_STATUS) {
         status(in.enter(end));
       } else if (tag == SPAN_EVENTS && wantedEvents != WantedEvents.NONE) {
@@ -413,9 +447,10 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
     byte[] bytes = in.bytes;
     KeySet wanted = this.wanted;
     int at = in.position;
+    int most = MAX_ATTRIBUTES - skippedFirst();
     while (end - at >= 2 + LEAST_ATTRIBUTE_BYTES
         && bytes[at] == SPAN_ATTRIBUTES
-        && into.size() < MAX_ATTRIBUTES) {
+        && into.size() < most) {
       int start = at + 2;
       // A length of more than one byte is negative here; such lengths fail the checks.
       int length = bytes[at + 1];
@@ -423,6 +458,13 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
         break;
       }
       if (wanted != null && isNotWanted(wanted, bytes, start, length)) {
+        if (first) {
+          if (!isPlain(bytes, start, start + length)) {
+            break;
+          }
+          span.textNotWanted += MAX_TEXT_PER_BYTE * length;
+          most--;
+        }
         span.attributesNotWanted++;
       } else if (!plainAttribute(bytes, start, start + length, into)) {
         break;
@@ -441,6 +483,27 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
         && keyLength <= length - 2 - LEAST_VALUE_BYTES
         && bytes[start + 2 + keyLength] == KEY_VALUE_VALUE
         && !wanted.contains(bytes, start + 2, keyLength);
+  }
+
+  /** Returns the skipped attributes of a first reading, which count in the limit. */
+  private int skippedFirst() {
+    return first ? span.attributesNotWanted : 0;
+  }
+
+  /** Returns whether the value of an attribute that is not wanted is one well-formed field. */
+  private static boolean isPlain(byte[] bytes, int start, int end) {
+    int value = start + 2 + bytes[start + 1];
+    int content = value + 3;
+    if (bytes[value + 1] != end - value - 2) {
+      return false;
+    }
+    return switch (bytes[value + 2]) {
+      case VALUE_STRING_BYTE -> bytes[content] == end - content - 1;
+      case VALUE_BOOL_BYTE, VALUE_INT_BYTE ->
+          bytes[end - 1] >= 0 && (end - content == 1 || end - content == 2 && bytes[content] < 0);
+      case VALUE_DOUBLE_BYTE -> end - content == Long.BYTES;
+      default -> false;
+    };
   }
 
   private boolean plainAttribute(byte[] bytes, int start, int end, Attributes into) {
@@ -515,10 +578,16 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
     if (in.broken) {
       return;
     }
-    if (wanted != null && into == span.attributes && !wanted.contains(key, keyOffset, keyLength)) {
+    boolean ofSpan = into == span.attributes;
+    boolean fits = whole && into.size() + (ofSpan ? skippedFirst() : 0) < MAX_ATTRIBUTES;
+    if (wanted != null
+        && ofSpan
+        && !wanted.contains(key, keyOffset, keyLength)
+        && (fits || !first)) {
       text.rewind(textStart);
       span.attributesNotWanted++;
-    } else if (whole && into.size() < MAX_ATTRIBUTES) {
+      span.textNotWanted += keyLength + valueLength;
+    } else if (fits) {
       into.add(key, keyOffset, keyLength, value, valueOffset, valueLength);
     } else {
       text.rewind(textStart);

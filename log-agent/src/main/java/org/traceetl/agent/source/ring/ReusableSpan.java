@@ -44,6 +44,7 @@ final class ReusableSpan {
   void begin() {
     view.attributes.clear();
     view.attributesNotWanted = 0;
+    view.textNotWanted = 0;
     view.events.clear();
     view.eventsLeftOut = 0;
     attribute = 0;
@@ -71,6 +72,7 @@ final class ReusableSpan {
         text += texts[i];
       } else if (entries[i] == NONE) {
         view.attributesNotWanted++;
+        view.textNotWanted += texts[i];
       } else {
         break;
       }
@@ -102,9 +104,15 @@ final class ReusableSpan {
     }
   }
 
-  /** Remembers that the attribute is not needed. */
-  void notWanted(byte[] bytes, int from, int to) {
-    remember(bytes, from, to, NONE, 0);
+  /**
+   * Counts an attribute that is not needed, and remembers it.
+   *
+   * @param text bytes of its key and value, if they count; the same for equal bytes
+   */
+  void notWanted(byte[] bytes, int from, int to, int text) {
+    view.attributesNotWanted++;
+    view.textNotWanted += text;
+    remember(bytes, from, to, NONE, text);
   }
 
   /** Remembers nothing of the attribute. */

@@ -58,17 +58,23 @@ final class RingSpanDecoder {
   private final RingRecords records = new RingRecords();
   private final RingSpanReader in = new RingSpanReader();
   private final ValueText text = new ValueText();
-  // By the hash of the name.
+  // By the hash of the name; a span that is read again has another shape.
   private final ReusableSpan[] shapes = new ReusableSpan[1 << SHAPE_BITS];
+  private final ReusableSpan[] firstShapes = new ReusableSpan[1 << SHAPE_BITS];
 
   // Array of the dictionary, whose strings were repaired when they were read.
   private byte[] dictionaryBytes = EMPTY;
 
   private WantedEvents wantedEvents = WantedEvents.NONE;
   private long textLeft;
+  // Kind, status and duration of a span before its attributes are read.
+  private final SpanView probe = new SpanView();
 
   // The current span.
   private SpanView span;
+  private int leftOut;
+  // Whether it may be read again with the attributes that are now skipped.
+  private boolean first;
 
   // The current value.
   private byte[] valueBytes = EMPTY;
@@ -120,18 +126,32 @@ final class RingSpanDecoder {
     textLeft = MAX_TEXT_PER_BYTE * length + MAX_TEXT_BESIDES;
     try {
       sink.resource(resource.attributes);
-      KeySet wanted = sink.wantedKeys();
+      boolean readsFirst = sink.firstKeys() != null;
       wantedEvents = sink.wantedEvents();
       while (records.next()) {
-        String fault = span(payload, records.bodyOffset(), records.bodyEnd(), strings, wanted);
-        if (fault == null) {
-          sink.span(span);
-        } else {
-          sink.rejected(fault);
-        }
+        first = readsFirst;
+        span(payload, strings, sink);
       }
     } finally {
       forget();
+    }
+  }
+
+  private void span(byte[] payload, RingDictionary.Strings strings, SpanSink sink) {
+    long textBefore = textLeft;
+    leftOut = 0;
+    String fault = read(payload, records.bodyOffset(), records.bodyEnd(), strings, sink);
+    if (fault == null && !sink.span(span)) {
+      textLeft = textBefore;
+      first = false;
+      span(payload, strings, sink);
+      return;
+    }
+    if (fault != null) {
+      sink.rejected(fault);
+    }
+    if (leftOut > 0) {
+      attributesLeftOut.add(leftOut);
     }
   }
 
@@ -139,37 +159,46 @@ final class RingSpanDecoder {
   private void forget() {
     boolean _ = records.wrap(EMPTY, 0);
     in.forget();
+    forget(shapes);
+    forget(firstShapes);
+    valueBytes = EMPTY;
+    dictionaryBytes = EMPTY;
+  }
+
+  private static void forget(ReusableSpan[] shapes) {
     for (ReusableSpan shape : shapes) {
       if (shape != null) {
         shape.forget();
       }
     }
-    valueBytes = EMPTY;
-    dictionaryBytes = EMPTY;
   }
 
   /** Reads a span into a view; returns the reason if it is rejected, else null. */
-  private String span(
-      byte[] bytes, int from, int to, RingDictionary.Strings strings, KeySet wanted) {
+  private String read(
+      byte[] bytes, int from, int to, RingDictionary.Strings strings, SpanSink sink) {
     RingSpanReader in = this.in;
     text.rewind(0);
     if (!in.span(bytes, from, to, strings)) {
       return "malformed_span";
     }
-    ReusableSpan shape = shape();
+    if (first) {
+      enumerations(in, probe);
+      probe.durationNanos = in.durationNanos;
+      first = !sink.needsAll(probe);
+    }
+    ReusableSpan shape = shape(first ? firstShapes : shapes);
     SpanView view = shape.view;
     span = view;
     view.traceIdHigh = in.traceIdHigh;
     view.traceIdLow = in.traceIdLow;
     view.spanId = in.spanId;
     view.parentSpanId = in.parentSpanId;
-    view.kind = in.kind <= MAX_KIND ? in.kind : 0;
-    view.status = in.status <= MAX_STATUS ? in.status : 0;
+    enumerations(in, view);
     view.startUnixNanos = in.startUnixNanos;
     view.durationNanos = in.durationNanos;
     view.samplingThreshold = is56Bits(in.samplingThreshold) ? in.samplingThreshold : 0;
     view.randomness = is56Bits(in.randomness) ? in.randomness : -1;
-    attributes(bytes, in, shape, wanted);
+    attributes(bytes, in, shape, first ? sink.firstKeys() : sink.wantedKeys());
     if (wantedEvents != WantedEvents.NONE) {
       events(in, view);
     }
@@ -186,6 +215,7 @@ final class RingSpanDecoder {
     }
     textLeft -=
         view.attributes.textBytes()
+            + view.textNotWanted
             + view.events.textBytes()
             + view.nameLength
             + view.statusMessageLength;
@@ -207,6 +237,11 @@ final class RingSpanDecoder {
     return null;
   }
 
+  private static void enumerations(RingSpanReader in, SpanView view) {
+    view.kind = in.kind <= MAX_KIND ? in.kind : 0;
+    view.status = in.status <= MAX_STATUS ? in.status : 0;
+  }
+
   private static boolean is56Bits(long value) {
     return value >= 0 && value <= MAX_56_BITS;
   }
@@ -220,22 +255,28 @@ final class RingSpanDecoder {
         return;
       }
       int to = in.position();
-      if (wanted != null && !wanted.contains(in.key.bytes, in.key.offset, in.key.length)) {
-        view.attributesNotWanted++;
-        shape.notWanted(bytes, from, to);
-      } else if (view.attributes.size() < MAX_ATTRIBUTES && value(in)) {
+      boolean isNotWanted =
+          wanted != null && !wanted.contains(in.key.bytes, in.key.offset, in.key.length);
+      // Those skipped in a first reading count in the limit.
+      int counted = view.attributes.size() + (first ? view.attributesNotWanted : 0);
+      if (isNotWanted && !first) {
+        shape.notWanted(bytes, from, to, 0);
+      } else if (counted >= MAX_ATTRIBUTES || !value(in)) {
+        leftOut++;
+        shape.leftOut();
+      } else if (isNotWanted) {
+        repair(in.key);
+        shape.notWanted(bytes, from, to, in.key.length + valueLength);
+      } else {
         add(in, view.attributes);
         boolean fixed = valueBytes == dictionaryBytes || valueBytes == SMALL_INTEGER_TEXTS;
         shape.added(bytes, from, to, fixed && in.key.bytes == dictionaryBytes);
-      } else {
-        attributesLeftOut.increment();
-        shape.leftOut();
       }
     }
   }
 
   /** Returns the reusable span for the current name. */
-  private ReusableSpan shape() {
+  private ReusableSpan shape(ReusableSpan[] shapes) {
     RingSpanReader.Slice name = in.name;
     int slot = name.bytes == dictionaryBytes ? name.offset * MIX >>> Integer.SIZE - SHAPE_BITS : 0;
     ReusableSpan shape = shapes[slot];

@@ -116,9 +116,9 @@ class OtlpProtobufDecoderTest {
           }
 
           @Override
-          public void span(SpanView span) {
+          public boolean span(SpanView span) {
             sink.resource(resource[0]);
-            sink.span(span);
+            return sink.span(span);
           }
 
           @Override

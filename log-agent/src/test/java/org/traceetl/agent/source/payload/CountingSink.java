@@ -24,9 +24,10 @@ public final class CountingSink implements SpanSink {
   public void resource(Attributes attributes) {}
 
   @Override
-  public void span(SpanView span) {
+  public boolean span(SpanView span) {
     spans++;
     events += span.events.size();
+    return true;
   }
 
   @Override

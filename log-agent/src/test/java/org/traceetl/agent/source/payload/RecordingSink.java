@@ -63,7 +63,7 @@ public final class RecordingSink implements SpanSink {
   }
 
   @Override
-  public void span(SpanView span) {
+  public boolean span(SpanView span) {
     notWanted += span.attributesNotWanted;
     randomness.add(span.randomness);
     eventsLeftOut += span.eventsLeftOut;
@@ -84,6 +84,7 @@ public final class RecordingSink implements SpanSink {
             span.durationNanos,
             span.samplingThreshold,
             copy(span.attributes)));
+    return true;
   }
 
   @Override

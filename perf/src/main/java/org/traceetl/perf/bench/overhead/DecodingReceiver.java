@@ -144,8 +144,9 @@ final class DecodingReceiver implements Intake {
     public void resource(Attributes attributes) {}
 
     @Override
-    public void span(SpanView span) {
+    public boolean span(SpanView span) {
       spans++;
+      return true;
     }
 
     @Override
