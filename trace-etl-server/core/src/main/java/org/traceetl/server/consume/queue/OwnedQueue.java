@@ -218,7 +218,7 @@ public final class OwnedQueue {
   }
 
   private void goBack(LastMessages read, long unchanged, Range range) {
-    if (unchanged == read.lastEnd()) {
+    if (unchanged == read.lastEnd() && Math.max(unchanged, range.min()) >= next) {
       return;
     }
     if (unchanged == Continuity.DELETED && read.lastEnd() <= range.min()) {
@@ -243,7 +243,7 @@ public final class OwnedQueue {
     lastKnown = false;
     master = null;
     earliest = Math.min(earliest, from);
-    windowEnds = windowEnds.upTo(from);
+    // The window ends stay: if the next window is not kept, its next reader has to go back, too.
     recent = recent.upTo(from);
     repeatedFrom = UNKNOWN;
     repeatedTo = UNKNOWN;

@@ -190,6 +190,10 @@ class OwnedQueueTest {
   }
 
   private OwnedQueue queueWhoseWindowEndedAt(long... ends) {
+    return queueFrom(ends[ends.length - 1], ends);
+  }
+
+  private OwnedQueue queueFrom(long next, long... ends) {
     LastMessages read = LastMessages.NONE;
     for (long end : ends) {
       read = read.with(end, MessageIdentity.of(message(end - 1, 0, end)), 32);
@@ -199,7 +203,7 @@ class OwnedQueueTest {
         new MessageQueue("t", "b", 0),
         aggregation.newAggregator(ID, aggregation.newDecoder(), listener),
         listener,
-        ends[ends.length - 1],
+        next,
         read,
         resumed::contains,
         Set.of());
@@ -312,6 +316,29 @@ class OwnedQueueTest {
     assertThat(read.size()).isEqualTo(3);
     assertThat(read.lastEnd()).isEqualTo(12);
     assertThat(read.checksum(2)).isEqualTo(MessageIdentity.of(message(11, 0, 0)));
+  }
+
+  @Test
+  void aQueueThatWentBackKeepsThePlacesThatItsNextOwnerMustCompare() throws Exception {
+    OwnedQueue queue = queueWhoseWindowEndedAt(4, 8, 10);
+    queue.compare(new Range(0, 20, 10), new Broker(0, 20, 9));
+    queue.take(others(20, 8, 9, 10, 11), 0);
+    queue.swap(1_000);
+
+    // If the window from 10 to 12 is not kept, the next owner begins at 10.
+    LastMessages read = queue.lastMessages().upTo(10);
+    assertThat(read.lastEnd()).isEqualTo(10);
+    assertThat(read.checksum(2)).isEqualTo(MessageIdentity.of(message(9, 0, 10)));
+  }
+
+  @Test
+  void aQueueWithoutThePlaceOfItsLastWindowIsReadFromTheOneBefore() throws Exception {
+    OwnedQueue queue = queueFrom(10, 4, 8);
+
+    queue.compare(new Range(0, 20, 10), new Broker(0, 20, 20));
+
+    assertThat(queue.next()).isEqualTo(8);
+    assertThat(replaced).containsExactly(2L);
   }
 
   @Test
