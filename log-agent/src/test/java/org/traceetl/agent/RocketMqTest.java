@@ -15,6 +15,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -41,7 +42,10 @@ import org.traceetl.agent.spool.Spool;
 import org.traceetl.agent.spool.SpoolMetrics;
 import org.traceetl.agent.spool.TestSpool;
 import org.traceetl.agent.state.AgentIdentity;
+import org.traceetl.proto.Demand;
 import org.traceetl.proto.HotspotDecisions;
+import org.traceetl.proto.LearntNames;
+import org.traceetl.proto.RecordFormat;
 import org.traceetl.proto.Rejection;
 import org.traceetl.proto.SpanBatchReader;
 import org.traceetl.testkit.TestRocketMq;
@@ -108,7 +112,12 @@ final class RocketMqTest {
   void tooLongMessagesOfTheDecisionsTopicAreDiscarded() throws Exception {
     try (RocketMqTransport transport = RocketMqTransport.start(config("decided"), "too-long")) {
       broker.createTopic("too-long", 1);
-      byte[] tooLong = new byte[HotspotDecisions.FORMAT.maxBytes() + 1];
+      int longest =
+          Stream.of(HotspotDecisions.FORMAT, LearntNames.FORMAT, Demand.FORMAT)
+              .mapToInt(RecordFormat::maxBytes)
+              .max()
+              .orElseThrow();
+      byte[] tooLong = new byte[longest + 1];
       new Random(1).nextBytes(tooLong); // random bytes: others would arrive compressed
       broker.send("too-long", 0, tooLong);
       broker.send("too-long", 0, new byte[] {1, 2});
