@@ -79,6 +79,14 @@ public record JournalChain(
     return header.kind() == RecordKind.CLAIM && isOwner(header);
   }
 
+  /** Returns whether a window is the owner's, but not its next one: others are between. */
+  boolean isBefore(RecordHeader window) {
+    return window.kind() == RecordKind.WINDOW
+        && sure
+        && isOwner(window)
+        && window.number() > number + 1;
+  }
+
   private boolean isOwner(RecordHeader header) {
     return isOwner(header.epoch(), header.writer());
   }

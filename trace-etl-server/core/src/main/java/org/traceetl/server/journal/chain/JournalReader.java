@@ -53,6 +53,7 @@ public final class JournalReader {
 
   private LastMessages lastRead = LastMessages.NONE;
   private boolean missed;
+  private boolean lacksWindow;
   private long bytesSinceSnapshot;
   private long snapshotMillis = JournalLog.NONE;
 
@@ -99,6 +100,11 @@ public final class JournalReader {
   /** Returns whether messages were deleted before they were read. */
   boolean missed() {
     return missed;
+  }
+
+  /** Returns whether the owner's windows continue after one that this reader has not seen. */
+  boolean lacksWindow() {
+    return lacksWindow;
   }
 
   /** Returns the bytes read or written since the last snapshot, or in total without one. */
@@ -202,6 +208,7 @@ public final class JournalReader {
         rejection = RecordRejection.MALFORMED;
       }
     }
+    lacksWindow |= chain.isBefore(record.header());
     counters.rejected(rejection);
   }
 

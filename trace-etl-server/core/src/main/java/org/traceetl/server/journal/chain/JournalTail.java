@@ -52,6 +52,9 @@ public final class JournalTail {
   private long restart = JournalLog.NONE;
   private boolean missedTold;
 
+  /** Number of the window after which the tail read again because it lacked the next one. */
+  private long readAgainAfter = JournalLog.NONE;
+
   /**
    * Creates a tail that begins at a mark.
    *
@@ -118,10 +121,30 @@ public final class JournalTail {
       missedTold = true;
       missed(reader.next());
     }
+    if (reader.lacksWindow() && reader.chain().number() != readAgainAfter) {
+      readAgain();
+    }
     // Windows are large: a waiting tail holds none.
     List<Kept> polled = kept;
     kept = new ArrayList<>();
     return polled;
+  }
+
+  /**
+   * Continues at the last window. The broker lost messages that this tail had read, and the owner's
+   * next window took the place of one of them.
+   */
+  private void readAgain() throws IOException, InterruptedException {
+    readAgainAfter = reader.chain().number();
+    log.warn(
+        "The journal of queue {} has other messages than those that were read before offset {}: the"
+            + " broker lost some. They are read again from offset {}.",
+        queue,
+        reader.next(),
+        restart);
+    reader =
+        new JournalReader(
+            messages, format, counters, Math.max(restart, messages.begin()), reader.chain());
   }
 
   private JournalReader begin() throws IOException, InterruptedException {

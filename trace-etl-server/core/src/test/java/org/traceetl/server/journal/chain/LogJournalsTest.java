@@ -880,6 +880,28 @@ class LogJournalsTest {
   }
 
   @Test
+  void aTailReadsAWindowThatTookThePlaceOfALostMessage() throws Exception {
+    QueueJournal owner = one.take(QUEUE).journal();
+    owner.append(window(0, 10));
+    JournalTail sink = one.tail(QUEUE, "sink");
+    JournalTail history = one.tail(QUEUE, 0, image -> {});
+    long end = log.end();
+    log.store(new byte[] {1});
+    log.store(new byte[] {2});
+    poll(sink);
+    poll(history);
+    log.deleteFrom(end);
+    owner.append(window(10, 12));
+    owner.append(window(12, 15));
+    owner.append(window(15, 16));
+
+    for (JournalTail tail : List.of(sink, history)) {
+      assertThat(poll(tail)).extracting(k -> k.window().to()).containsExactly(12L, 15L, 16L);
+    }
+    assertThat(counters.lostHistories()).isZero();
+  }
+
+  @Test
   void aWindowFromTheLogIsTheOneAppended() throws Exception {
     RandomWindows random = new RandomWindows(5);
     LogJournals journals =
