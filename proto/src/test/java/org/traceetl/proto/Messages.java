@@ -301,12 +301,12 @@ final class Messages {
     return copy;
   }
 
-  /** The message as a generated class writes it, but for a demand, which precedes the spans. */
+  /** The message as a generated class writes it, except that a demand precedes the spans. */
   static byte[] generated(SpanBatch batch) {
     return permuted(batch, FIELDS, List.of());
   }
 
-  /** The message as a generated class writes it, but for a demand, which precedes the spans. */
+  /** The message as a generated class writes it, except that a demand precedes the spans. */
   static byte[] generated(org.traceetl.proto.extended.SpanBatch batch) {
     return permuted(batch, FIELDS, SPAN_FIELDS);
   }

@@ -125,7 +125,7 @@ public final class DecisionsWatch implements SteppedTask, AutoCloseable {
         () -> names.current().rules());
     metrics.gauge(
         "demand_version",
-        "Version of the servers' demand in force; 0 if there is none.",
+        "Version of the servers' demand in force; 0 without one.",
         () -> demand.current().version());
     metrics.counter(
         "hotspot_records_refused_total",

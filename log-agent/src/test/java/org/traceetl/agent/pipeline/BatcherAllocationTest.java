@@ -199,7 +199,7 @@ final class BatcherAllocationTest {
     frame.clear();
   }
 
-  private static final Completion IGNORED =
+  static final Completion IGNORED =
       new Completion() {
         @Override
         public void confirmed(int accepted, int rejected, String reason) {}

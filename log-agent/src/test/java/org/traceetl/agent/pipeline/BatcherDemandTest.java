@@ -18,7 +18,6 @@ import org.traceetl.agent.config.RoutingRules;
 import org.traceetl.agent.detail.Detail;
 import org.traceetl.agent.filter.Filters;
 import org.traceetl.agent.flow.Attributes;
-import org.traceetl.agent.flow.Completion;
 import org.traceetl.agent.flow.SpanView;
 import org.traceetl.agent.route.Router;
 import org.traceetl.agent.route.TestTopology;
@@ -45,7 +44,8 @@ final class BatcherDemandTest {
           List.of(new DetailConfig.Rule("backfill", DetailConfig.Detail.FULL)));
 
   private final PipelineMetrics metrics = new PipelineMetrics();
-  private final PendingPayload payload = new PendingPayload("test", new byte[0], 0, null, NONE, 0);
+  private final PendingPayload payload =
+      new PendingPayload("test", new byte[0], 0, null, BatcherAllocationTest.IGNORED, 0);
   private long nowNanos = 7;
   private Frame frame;
   private Batcher batcher;
@@ -481,16 +481,4 @@ final class BatcherDemandTest {
     assertThat(reader.wrap(body, 0, body.length)).isEqualTo(Rejection.NONE);
     return reader;
   }
-
-  private static final Completion NONE =
-      new Completion() {
-        @Override
-        public void confirmed(int accepted, int rejected, String reason) {}
-
-        @Override
-        public void malformed(String reason) {}
-
-        @Override
-        public void failed(String reason) {}
-      };
 }

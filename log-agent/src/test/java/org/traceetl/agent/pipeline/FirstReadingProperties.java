@@ -28,7 +28,6 @@ import org.traceetl.agent.config.RoutingRules;
 import org.traceetl.agent.detail.Detail;
 import org.traceetl.agent.filter.Filters;
 import org.traceetl.agent.flow.Attributes;
-import org.traceetl.agent.flow.Completion;
 import org.traceetl.agent.flow.KeySet;
 import org.traceetl.agent.flow.MalformedPayloadException;
 import org.traceetl.agent.flow.SpanDecoder;
@@ -248,7 +247,8 @@ final class FirstReadingProperties {
     }
 
     void take(byte[] bytes, SpanDecoder decoder) {
-      PendingPayload payload = new PendingPayload(SOURCE, bytes, bytes.length, null, NONE, 0);
+      PendingPayload payload =
+          new PendingPayload(SOURCE, bytes, bytes.length, null, BatcherAllocationTest.IGNORED, 0);
       batcher.payload(payload);
       try {
         decoder.decode(bytes, sink);
@@ -327,16 +327,4 @@ final class FirstReadingProperties {
       to.rejected(reason);
     }
   }
-
-  private static final Completion NONE =
-      new Completion() {
-        @Override
-        public void confirmed(int accepted, int rejected, String reason) {}
-
-        @Override
-        public void malformed(String reason) {}
-
-        @Override
-        public void failed(String reason) {}
-      };
 }

@@ -14,7 +14,7 @@ import org.traceetl.proto.SpanBatchReader;
  * What a server reads of a span.
  *
  * @param whole whether it is a span of its own, else one of a group
- * @param statusMessage null if there is none
+ * @param statusMessage null without one
  * @param attributes in the order of the batch
  * @param events name and number of attributes of each
  */
