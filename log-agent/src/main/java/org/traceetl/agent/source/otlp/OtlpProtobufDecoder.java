@@ -3,6 +3,7 @@ package org.traceetl.agent.source.otlp;
 import static org.traceetl.agent.source.otlp.ProtobufCursor.FIXED64;
 import static org.traceetl.agent.source.otlp.ProtobufCursor.LENGTH_DELIMITED;
 import static org.traceetl.agent.source.otlp.ProtobufCursor.VARINT;
+import static org.traceetl.agent.source.otlp.ProtobufCursor.littleEndian;
 import static org.traceetl.agent.source.otlp.ProtobufCursor.tagOf;
 
 import java.util.concurrent.atomic.LongAdder;
@@ -69,20 +70,12 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
   private static final int VALUE_BYTES = tagOf(7, LENGTH_DELIMITED);
   private static final int LIST_VALUES = tagOf(1, LENGTH_DELIMITED);
 
-  /** Tag and length of the value, tag and length of the string or first byte of a number. */
-  private static final int LEAST_VALUE_BYTES = 4;
+  private static final int ID_FIELD_BYTES = 2 + Long.BYTES;
+  private static final int TRACE_ID_FIELD_BYTES = 2 + 2 * Long.BYTES;
+  private static final int KIND_AND_TIMES_BYTES = 2 + 2 * (1 + Long.BYTES);
 
-  /** Most bytes of text for each byte of an attribute: a byte that is not UTF-8 is replaced. */
-  private static final int MAX_TEXT_PER_BYTE = 3;
-
-  // First bytes of values; constants, so that they can be labels.
-  private static final byte VALUE_STRING_BYTE = 1 << 3 | 2;
-  private static final byte VALUE_BOOL_BYTE = 2 << 3;
-  private static final byte VALUE_INT_BYTE = 3 << 3;
-  private static final byte VALUE_DOUBLE_BYTE = 4 << 3 | 1;
-
-  /** Shortest attribute: tag and length of the key, and the value. */
-  private static final int LEAST_ATTRIBUTE_BYTES = 2 + LEAST_VALUE_BYTES;
+  /** Trace ID, two span IDs, and tag and length of a name. */
+  private static final int USUAL_BYTES = TRACE_ID_FIELD_BYTES + 2 * ID_FIELD_BYTES + 2;
 
   private static final int MAX_KIND = 5;
   private static final int MAX_STATUS = 2;
@@ -96,6 +89,8 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
   // Text of the resource's values is below this position; spans reuse the rest of the array.
   private int spanTextStart;
   private int leftOut;
+  // Of the current span.
+  private long endUnixNanos;
   // Keys of the span attributes to decode; null for all.
   private KeySet wanted;
   // Keys to read first of spans of the resource; null if there is no first reading.
@@ -283,9 +278,10 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
     view.textNotWanted = 0;
     view.events.clear();
     view.eventsLeftOut = 0;
-    long endUnixNanos = 0;
+    endUnixNanos = 0;
     boolean parentIsId = true;
-    while (plainAttributes(end, view.attributes) < end) {
+    usualFields(end, sink);
+    while (plainAttributes(end) < end) {
       int tag = in.tag(end);
       if (tag == SPAN_ATTRIBUTES) {
         attribute(in.enter(end), view.attributes);
@@ -316,13 +312,7 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
         view.startUnixNanos = in.fixed64(end);
       } else if (tag == SPAN_END) {
         endUnixNanos = in.fixed64(end);
-        if (first && view.attributesNotWanted == 0 && view.startUnixNanos > 0) {
-          view.durationNanos = Math.max(0, endUnixNanos - view.startUnixNanos);
-          if (sink.needsAll(view)) {
-            first = false;
-            wanted = sink.wantedKeys();
-          }
-        }
+        readAllIfNeeded(sink);
       } else if (tag == SPAN_STATUS) {
         status(in.enter(end));
       } else if (tag == SPAN_EVENTS && wantedEvents != WantedEvents.NONE) {
@@ -357,6 +347,66 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
     }
     view.durationNanos = Math.max(0, endUnixNanos - view.startUnixNanos);
     return null;
+  }
+
+  /**
+   * Reads the fields before the attributes as far as they have the order and lengths that exporters
+   * write. Stops before the first other field.
+   */
+  private void usualFields(int end, SpanSink sink) {
+    byte[] bytes = in.bytes;
+    int at = in.position;
+    if (end - at < USUAL_BYTES
+        || !in.isField(at, SPAN_TRACE_ID, 2 * Long.BYTES)
+        || !in.isField(at + TRACE_ID_FIELD_BYTES, SPAN_SPAN_ID, Long.BYTES)) {
+      return;
+    }
+    span.traceIdHigh = in.bigEndian(at + 2);
+    span.traceIdLow = in.bigEndian(at + 2 + Long.BYTES);
+    at += TRACE_ID_FIELD_BYTES;
+    span.spanId = in.bigEndian(at + 2);
+    at += ID_FIELD_BYTES;
+    if (in.isField(at, SPAN_PARENT_SPAN_ID, Long.BYTES)) {
+      span.parentSpanId = in.bigEndian(at + 2);
+      at += ID_FIELD_BYTES;
+    }
+    int name = at + 2;
+    int kind = name + bytes[at + 1];
+    if (bytes[at] == SPAN_NAME
+        && kind >= name
+        && end - kind >= KIND_AND_TIMES_BYTES
+        && bytes[kind] == SPAN_KIND
+        && bytes[kind + 1] >= 0
+        && bytes[kind + 2] == SPAN_START
+        && bytes[kind + 3 + Long.BYTES] == SPAN_END
+        && Utf8Text.isAscii(bytes, name, kind)) {
+      span.name = bytes;
+      span.nameOffset = name;
+      span.nameLength = kind - name;
+      span.kind = bytes[kind + 1] <= MAX_KIND ? bytes[kind + 1] : 0;
+      span.startUnixNanos = littleEndian(bytes, kind + 3);
+      endUnixNanos = littleEndian(bytes, kind + 4 + Long.BYTES);
+      readAllIfNeeded(sink);
+      at = kind + KIND_AND_TIMES_BYTES;
+    }
+    in.position = at;
+  }
+
+  /** Ends a first reading before it skips attributes if the span's duration shows the need. */
+  private void readAllIfNeeded(SpanSink sink) {
+    if (first && span.attributesNotWanted == 0 && span.startUnixNanos > 0) {
+      span.durationNanos = Math.max(0, endUnixNanos - span.startUnixNanos);
+      if (sink.needsAll(span)) {
+        first = false;
+        wanted = sink.wantedKeys();
+      }
+    }
+  }
+
+  private int plainAttributes(int end) {
+    int most = MAX_ATTRIBUTES - skippedFirst();
+    in.position = PlainAttributes.read(in.bytes, in.position, end, span, wanted, first, most);
+    return in.position;
   }
 
   /** Reads an event if its name is configured. The name may follow the attributes. */
@@ -439,115 +489,9 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
     return value >= 0 && value <= max ? (int) value : 0;
   }
 
-  /**
-   * Reads consecutive attributes of the most common form: a key, then a string or an integer, at
-   * most 127 bytes. Stops before the first field of another form and returns its position.
-   */
-  private int plainAttributes(int end, Attributes into) {
-    byte[] bytes = in.bytes;
-    KeySet wanted = this.wanted;
-    int at = in.position;
-    int most = MAX_ATTRIBUTES - skippedFirst();
-    while (end - at >= 2 + LEAST_ATTRIBUTE_BYTES
-        && bytes[at] == SPAN_ATTRIBUTES
-        && into.size() < most) {
-      int start = at + 2;
-      // A length of more than one byte is negative here; such lengths fail the checks.
-      int length = bytes[at + 1];
-      if (length < LEAST_ATTRIBUTE_BYTES || length > end - start) {
-        break;
-      }
-      if (wanted != null && isNotWanted(wanted, bytes, start, length)) {
-        if (first) {
-          if (!isPlain(bytes, start, start + length)) {
-            break;
-          }
-          span.textNotWanted += MAX_TEXT_PER_BYTE * length;
-          most--;
-        }
-        span.attributesNotWanted++;
-      } else if (!plainAttribute(bytes, start, start + length, into)) {
-        break;
-      }
-      at = start + length;
-    }
-    in.position = at;
-    return at;
-  }
-
-  /** Returns whether the key is not needed; the value is not read. */
-  private static boolean isNotWanted(KeySet wanted, byte[] bytes, int start, int length) {
-    int keyLength = bytes[start + 1];
-    return bytes[start] == KEY_VALUE_KEY
-        && keyLength >= 0
-        && keyLength <= length - 2 - LEAST_VALUE_BYTES
-        && bytes[start + 2 + keyLength] == KEY_VALUE_VALUE
-        && !wanted.contains(bytes, start + 2, keyLength);
-  }
-
   /** Returns the skipped attributes of a first reading, which count in the limit. */
   private int skippedFirst() {
     return first ? span.attributesNotWanted : 0;
-  }
-
-  /** Returns whether the value of an attribute that is not wanted is one well-formed field. */
-  private static boolean isPlain(byte[] bytes, int start, int end) {
-    int value = start + 2 + bytes[start + 1];
-    int content = value + 3;
-    if (bytes[value + 1] != end - value - 2) {
-      return false;
-    }
-    return switch (bytes[value + 2]) {
-      case VALUE_STRING_BYTE -> bytes[content] == end - content - 1;
-      case VALUE_BOOL_BYTE, VALUE_INT_BYTE ->
-          bytes[end - 1] >= 0 && (end - content == 1 || end - content == 2 && bytes[content] < 0);
-      case VALUE_DOUBLE_BYTE -> end - content == Long.BYTES;
-      default -> false;
-    };
-  }
-
-  private boolean plainAttribute(byte[] bytes, int start, int end, Attributes into) {
-    int key = start + 2;
-    int keyLength = bytes[start + 1];
-    int value = key + keyLength;
-    if (bytes[start] != KEY_VALUE_KEY
-        || keyLength < 0
-        || end - value < LEAST_VALUE_BYTES
-        || bytes[value] != KEY_VALUE_VALUE
-        || bytes[value + 1] != end - value - 2) {
-      return false;
-    }
-    int type = bytes[value + 2];
-    if (type == VALUE_STRING) {
-      int text = value + LEAST_VALUE_BYTES;
-      // One check covers key, text and the bytes between, which are below 128 as well.
-      if (bytes[text - 1] != end - text || !Utf8Text.isAscii(bytes, key, end)) {
-        return false;
-      }
-      into.add(bytes, key, keyLength, bytes, text, end - text);
-      return true;
-    }
-    return type == VALUE_INT
-        && Utf8Text.isAscii(bytes, key, value)
-        && plainInteger(bytes, value + 3, end, key, keyLength, into);
-  }
-
-  private boolean plainInteger(
-      byte[] bytes, int at, int end, int key, int keyLength, Attributes into) {
-    int number = bytes[at];
-    if (number < 0 && at < end - 1) {
-      number = number & 0x7f | bytes[at + 1] << 7;
-      at++;
-    }
-    // A negative byte continues in another one.
-    if (number < 0 || at != end - 1) {
-      return false;
-    }
-    int start = text.position();
-    text.begin();
-    text.integer(number);
-    into.add(bytes, key, keyLength, text.bytes(), start, text.position() - start);
-    return true;
   }
 
   private void attribute(int end, Attributes into) {

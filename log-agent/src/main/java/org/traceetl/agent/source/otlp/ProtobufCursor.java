@@ -85,9 +85,19 @@ final class ProtobufCursor {
       fail(end);
       return 0;
     }
-    long value = (long) LITTLE_ENDIAN.get(bytes, position);
+    long value = littleEndian(bytes, position);
     position += Long.BYTES;
     return value;
+  }
+
+  /** Returns eight bytes at {@code offset}, least significant first. */
+  static long littleEndian(byte[] bytes, int offset) {
+    return (long) LITTLE_ENDIAN.get(bytes, offset);
+  }
+
+  /** Returns whether a field with this tag and length begins at {@code offset}. */
+  boolean isField(int offset, int tag, int length) {
+    return bytes[offset] == tag && bytes[offset + 1] == length;
   }
 
   /** Returns eight bytes at {@code offset}, most significant first; the position does not move. */

@@ -1,0 +1,115 @@
+package org.traceetl.agent.source.otlp;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import org.traceetl.agent.flow.Attributes;
+import org.traceetl.agent.flow.KeySet;
+import org.traceetl.agent.flow.MalformedPayloadException;
+import org.traceetl.agent.flow.SpanSink;
+import org.traceetl.agent.flow.SpanView;
+
+/**
+ * Compares the code for the form that exporters write with the general code, which reads the same
+ * fields if their tags have two bytes.
+ */
+class OtlpFormsProperties {
+  @Property(tries = 3_000)
+  void theUsualFormGivesWhatTheGeneralOneGives(@ForAll long seed) {
+    assertThat(decoded(seed, false, true, false)).isEqualTo(decoded(seed, true, true, false));
+  }
+
+  @Property(tries = 3_000)
+  void theUsualFormSkipsWhatTheGeneralOneSkips(@ForAll long seed) {
+    assertThat(decoded(seed, false, false, true)).isEqualTo(decoded(seed, true, false, true));
+  }
+
+  private static List<String> decoded(
+      long seed, boolean longTags, boolean damagedValues, boolean wanting) {
+    Random random = new Random(~seed);
+    OtlpProtobufDecoder decoder = new OtlpProtobufDecoder();
+    Recorder recorder = new Recorder(wanting ? random : null);
+    byte[] request = new RandomOtlp(seed, longTags, damagedValues).request();
+    try {
+      decoder.decode(request, recorder);
+    } catch (MalformedPayloadException e) {
+      recorder.texts.add("malformed");
+    }
+    recorder.texts.add("left out " + decoder.droppedAttributes());
+    return recorder.texts;
+  }
+
+  /** Writes spans as text. The wanted keys change between resources. */
+  private static final class Recorder implements SpanSink {
+    private final List<String> texts = new ArrayList<>();
+    private final Random wanting;
+    private KeySet wanted;
+
+    Recorder(Random wanting) {
+      this.wanting = wanting;
+    }
+
+    @Override
+    public void resource(Attributes attributes) {
+      texts.add("resource " + text(attributes));
+      wanted = wanting == null ? null : new KeySet(RandomOtlp.keys(wanting));
+    }
+
+    @Override
+    public KeySet wantedKeys() {
+      return wanted;
+    }
+
+    @Override
+    public boolean span(SpanView span) {
+      texts.add(
+          "%x%x %x %x %s %d %d %d %d %s %d %s"
+              .formatted(
+                  span.traceIdHigh,
+                  span.traceIdLow,
+                  span.spanId,
+                  span.parentSpanId,
+                  new String(span.name, span.nameOffset, span.nameLength, UTF_8),
+                  span.kind,
+                  span.status,
+                  span.startUnixNanos,
+                  span.durationNanos,
+                  new String(
+                      span.statusMessage,
+                      span.statusMessageOffset,
+                      span.statusMessageLength,
+                      UTF_8),
+                  span.attributesNotWanted,
+                  text(span.attributes)));
+      return true;
+    }
+
+    @Override
+    public void rejected(String reason) {
+      texts.add(reason);
+    }
+
+    private static String text(Attributes attributes) {
+      StringBuilder text = new StringBuilder();
+      for (int i = 0; i < attributes.size(); i++) {
+        text.append(
+                new String(
+                    attributes.key(i), attributes.keyOffset(i), attributes.keyLength(i), UTF_8))
+            .append('=')
+            .append(
+                new String(
+                    attributes.value(i),
+                    attributes.valueOffset(i),
+                    attributes.valueLength(i),
+                    UTF_8))
+            .append(';');
+      }
+      return text.append(attributes.textBytes()).toString();
+    }
+  }
+}
