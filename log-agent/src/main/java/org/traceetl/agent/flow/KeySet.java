@@ -11,25 +11,34 @@ public final class KeySet {
   // An open-addressed hash table with linear probing, at most a quarter full.
   private final byte[][] slots;
   private final int shift;
+  // Bit n is set if a key has n bytes, modulo 64. Most keys that are not in the set fail this test.
+  private final long lengths;
 
   /**
    * @param keys as UTF-8
    */
   public KeySet(Collection<byte[]> keys) {
-    int bits = Integer.SIZE - Integer.numberOfLeadingZeros(4 * Math.max(1, keys.size()) - 1);
-    slots = new byte[1 << bits][];
-    shift = Integer.SIZE - bits;
+    int width = Integer.SIZE - Integer.numberOfLeadingZeros(4 * Math.max(1, keys.size()) - 1);
+    slots = new byte[1 << width][];
+    shift = Integer.SIZE - width;
+    long bits = 0;
     for (byte[] key : List.copyOf(keys)) {
+      bits |= 1L << key.length;
       int slot = slot(key, 0, key.length);
       while (slots[slot] != null) {
         slot = slot + 1 & slots.length - 1;
       }
       slots[slot] = key.clone();
     }
+    lengths = bits;
   }
 
   /** Returns whether the slice is one of the keys. */
   public boolean contains(byte[] bytes, int offset, int length) {
+    return (lengths >>> length & 1) != 0 && isFound(bytes, offset, length);
+  }
+
+  private boolean isFound(byte[] bytes, int offset, int length) {
     int slot = slot(bytes, offset, length);
     for (byte[] key = slots[slot]; key != null; key = slots[slot]) {
       if (key.length == length && Arrays.equals(key, 0, length, bytes, offset, offset + length)) {
