@@ -29,6 +29,7 @@ import java.util.TreeSet;
  *       kinds         1 byte   bit k: kind k, 0 to 5; 0: all kinds
  *       threshold     8 bytes  nanoseconds, at least 0
  *     full            2 bytes  at most 64; then for each a text
+ *     formats         1 byte   1: servers read bundles; other bits are ignored; absent: 0
  * </pre>
  *
  * A text has its length (2 bytes, 1 to 256), then UTF-8.
@@ -56,6 +57,9 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
 
   /** Most bytes of a key or pattern. */
   public static final int MAX_TEXT_BYTES = 256;
+
+  /** Bit of {@link Part#formats}: servers read bundles, see {@link BundleReader}. */
+  public static final int BUNDLES = 1;
 
   private static final int KINDS = Compact.MAX_KIND + 1;
   private static final int MAGIC = 0x5445444D;
@@ -110,6 +114,7 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
    * @param slowRules the first that matches a span's application and kind applies
    * @param slowOtherwiseNanos the duration from which other spans are slow, at least 0
    * @param full patterns of applications whose spans are needed whole
+   * @param formats what these servers read in addition to batches: {@link #BUNDLES} or 0
    */
   public record Part(
       long seenMillis,
@@ -119,7 +124,34 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
       List<String> spanKeys,
       List<SlowRule> slowRules,
       long slowOtherwiseNanos,
-      List<String> full) {
+      List<String> full,
+      int formats) {
+    /**
+     * Creates a part of servers that read only batches.
+     *
+     * @throws IllegalArgumentException as the other constructor
+     */
+    public Part(
+        long seenMillis,
+        long changedEpoch,
+        boolean everything,
+        int exemplarIntervalMillis,
+        List<String> spanKeys,
+        List<SlowRule> slowRules,
+        long slowOtherwiseNanos,
+        List<String> full) {
+      this(
+          seenMillis,
+          changedEpoch,
+          everything,
+          exemplarIntervalMillis,
+          spanKeys,
+          slowRules,
+          slowOtherwiseNanos,
+          full,
+          0);
+    }
+
     /**
      * @throws IllegalArgumentException if a value is not valid, or lists have more than a record
      *     holds
@@ -128,6 +160,7 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
       spanKeys = List.copyOf(spanKeys);
       slowRules = List.copyOf(slowRules);
       full = List.copyOf(full);
+      formats &= BUNDLES;
       if (changedEpoch < 1 || exemplarIntervalMillis < 1 || slowOtherwiseNanos < 0) {
         throw new IllegalArgumentException(
             "changedEpoch = "
@@ -169,7 +202,8 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
           spanKeys,
           slowRules,
           slowOtherwiseNanos,
-          full);
+          full,
+          formats);
     }
 
     private boolean isFull(String application) {
@@ -256,6 +290,12 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
     return parts.values().stream().mapToLong(Part::changedEpoch).max().orElse(0);
   }
 
+  /** Returns whether all servers that published a part read bundles; false without a part. */
+  public boolean readsBundles() {
+    return !parts.isEmpty()
+        && parts.values().stream().allMatch(part -> (part.formats & BUNDLES) != 0);
+  }
+
   /** Returns whether the other record demands the same, whenever it was published. */
   public boolean sameContent(Demand other) {
     return parts.keySet().equals(other.parts.keySet())
@@ -319,10 +359,11 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
     private static final int FIXED_BYTES = 2 * Long.BYTES + 1 + Integer.BYTES + Long.BYTES;
     private static final int RULE_BYTES = 1 + Long.BYTES;
     private static final int EVERYTHING = 1;
+    private static final int FORMATS_BYTES = 1;
 
     /** Returns the bytes of a part after its length. */
     static int contentBytes(List<String> keys, List<SlowRule> rules, List<String> full) {
-      int bytes = FIXED_BYTES + 3 * Short.BYTES + textBytes(keys) + textBytes(full);
+      int bytes = FIXED_BYTES + 3 * Short.BYTES + textBytes(keys) + textBytes(full) + FORMATS_BYTES;
       for (SlowRule rule : rules) {
         bytes += RecordFormat.textBytes(rule.application) + RULE_BYTES;
       }
@@ -351,6 +392,7 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
         out.put((byte) rule.kinds).putLong(rule.nanos);
       }
       putTexts(out, part.full);
+      out.put((byte) part.formats);
     }
 
     private static void putTexts(ByteBuffer out, List<String> texts) {
@@ -377,6 +419,7 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
       List<String> keys = texts(in, MAX_KEYS, "keys");
       List<SlowRule> rules = rules(in);
       List<String> full = texts(in, MAX_FULL, "patterns");
+      int formats = in.hasRemaining() ? in.get() : 0;
       return new Part(
           seenMillis,
           changedEpoch,
@@ -385,7 +428,8 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
           keys,
           rules,
           slowOtherwiseNanos,
-          full);
+          full,
+          formats);
     }
 
     private static List<String> texts(ByteBuffer in, int max, String what)
