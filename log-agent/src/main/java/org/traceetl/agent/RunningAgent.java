@@ -136,9 +136,7 @@ public final class RunningAgent implements AutoCloseable {
       pipeline.start();
       publisher.routes(pipeline::topology);
       rules.follow(reloader);
-      if (config.routing().hotspots()
-          || config.routing().learntNames()
-          || config.detail().usesDemand()) {
+      if (config.routing().hotspots() || config.routing().learntNames() || followsDemand()) {
         followDecisions(state, transport, publishMetrics);
       }
       followTopology(state, transport);
@@ -264,15 +262,27 @@ public final class RunningAgent implements AutoCloseable {
             new RecordFollower<>(
                 Demand.FORMAT,
                 Demand.NONE,
-                config.detail().usesDemand()
-                    ? new DecisionsFile(state, "demand", topic, rocketmq)
-                    : null,
-                demand -> pipeline.detail(new Detail(config.detail(), demand)),
+                followsDemand() ? new DecisionsFile(state, "demand", topic, rocketmq) : null,
+                this::demanded,
                 Demand::sameContent,
                 new Expiry(DEMAND_VALID, clocks)),
             publishMetrics,
             clocks))
         .start();
+  }
+
+  private boolean followsDemand() {
+    return config.detail().usesDemand()
+        || config.rocketmq().bundles() == PublishConfig.Bundles.AUTO;
+  }
+
+  private void demanded(Demand demand) {
+    if (config.detail().usesDemand()) {
+      pipeline.detail(new Detail(config.detail(), demand));
+    }
+    if (config.rocketmq().bundles() == PublishConfig.Bundles.AUTO) {
+      publisher.bundles(demand.readsBundles());
+    }
   }
 
   private <T extends AutoCloseable> T open(T part) {

@@ -115,7 +115,8 @@ final class RocketMqAccessTest {
             50,
             500,
             1_000,
-            tls),
+            tls,
+            PublishConfig.Bundles.OFF),
         instance);
   }
 

@@ -359,7 +359,8 @@ public final class ConfigReader {
         rocketmq.integer("retry-first-millis", standard.retryFirstMillis(), 1, 60_000),
         rocketmq.integer("retry-max-millis", standard.retryMaxMillis(), 1, 600_000),
         rocketmq.integer("route-refresh-millis", standard.routeRefreshMillis(), 1_000, 600_000),
-        rocketmqTls(rocketmq));
+        rocketmqTls(rocketmq),
+        rocketmq.choice("bundles", standard.bundles()));
   }
 
   private static Optional<PublishConfig.Tls> rocketmqTls(Settings rocketmq) {

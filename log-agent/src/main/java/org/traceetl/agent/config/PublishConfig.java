@@ -18,6 +18,7 @@ import java.util.Optional;
  * @param tls whether connections to name servers and brokers use TLS. Their certificates must lead
  *     to a known root; host names are not compared, so use a root of your own. If it cannot be set
  *     up, the program does not start
+ * @param bundles whether batches that wait at the same time may share a message
  */
 public record PublishConfig(
     String nameServer,
@@ -29,7 +30,16 @@ public record PublishConfig(
     int retryFirstMillis,
     int retryMaxMillis,
     int routeRefreshMillis,
-    Optional<Tls> tls) {
+    Optional<Tls> tls,
+    Bundles bundles) {
+  /** When several batches of a queue share a message. */
+  public enum Bundles {
+    /** Never. */
+    OFF,
+    /** While the servers' demand says that all of them read bundles. */
+    AUTO
+  }
+
   /**
    * TLS to the name servers and brokers.
    *
@@ -38,7 +48,7 @@ public record PublishConfig(
    */
   public record Tls(Optional<Path> caFile) {}
 
-  /** Creates a configuration without TLS. */
+  /** Creates a configuration without TLS and bundles. */
   public PublishConfig(
       String nameServer,
       String topic,
@@ -59,7 +69,8 @@ public record PublishConfig(
         retryFirstMillis,
         retryMaxMillis,
         routeRefreshMillis,
-        Optional.empty());
+        Optional.empty(),
+        Bundles.OFF);
   }
 
   /** Returns a name server on this host and topic {@code trace-spans}, without keys. */

@@ -3,7 +3,7 @@ package org.traceetl.agent.publish;
 import java.util.concurrent.atomic.AtomicLong;
 import org.traceetl.agent.spool.SpooledBatch;
 
-/** The bytes of the bodies in memory, and their limit. Safe for any thread. */
+/** The bytes of bodies and bundles in memory, and their limit. Safe for any thread. */
 final class BodyMemory {
   private final long most;
   private final AtomicLong bytes = new AtomicLong();
@@ -20,6 +20,16 @@ final class BodyMemory {
   /** Counts a body that is in memory. */
   void hold(SpooledBatch batch) {
     bytes.addAndGet(batch.length());
+  }
+
+  /** Counts a bundle that is in memory. */
+  void hold(int bundleBytes) {
+    bytes.addAndGet(bundleBytes);
+  }
+
+  /** Counts a bundle no longer. */
+  void release(int bundleBytes) {
+    bytes.addAndGet(-bundleBytes);
   }
 
   /** Removes the body from memory, if it is there. */

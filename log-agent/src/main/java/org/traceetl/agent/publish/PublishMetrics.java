@@ -16,9 +16,15 @@ public final class PublishMetrics extends MetricSet {
   private final Counter bytesPublished =
       counter("bytes_published_total", "Bytes of the batches confirmed by the broker.");
 
+  final Counter bundlesPublished =
+      counter(
+          "bundles_published_total", "Messages confirmed by the broker that had several batches.");
+
   final Counter sendFailures =
       counter(
-          "send_failures_total", "Failed attempts to send a batch, by kind of failure.", "kind");
+          "send_failures_total",
+          "Failed attempts to send a batch or bundle, by kind of failure.",
+          "kind");
 
   private final Histogram sendSeconds =
       histogram(

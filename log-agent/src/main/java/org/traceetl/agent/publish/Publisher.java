@@ -21,7 +21,7 @@ import org.traceetl.common.Threads;
 
 /**
  * Sends the spool's batches until the broker confirms them. Every attempt uses the batch's queue
- * and name, so the server counts it once.
+ * and name, alone or in a bundle, so the server counts it once.
  *
  * <p>One thread owns the batches; appends and answers reach it as tasks. The spool bounds the
  * batches. Bodies in memory are bounded in bytes.
@@ -103,6 +103,11 @@ public final class Publisher implements Outlet, SteppedTask, AutoCloseable {
   @Override
   public void forget(List<SpooledBatch> batches) {
     submit(() -> batches.forEach(sender::remove));
+  }
+
+  /** Sets whether batches of a queue that wait at the same time may share a message. */
+  public void bundles(boolean now) {
+    submit(() -> sender.bundles(now));
   }
 
   /** Returns false while no broker of the topic can be reached. */

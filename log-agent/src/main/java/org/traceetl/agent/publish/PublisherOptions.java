@@ -6,7 +6,8 @@ import org.traceetl.agent.config.AgentConfig;
 /**
  * Limits and times of the publisher.
  *
- * @param mostBodyBytes limit of the bytes of bodies in memory; each queue may exceed it by one body
+ * @param mostBodyBytes limit of the bytes of bodies in memory; each queue may exceed it by one
+ *     body, and each bundle by its head
  * @param mostAgeMillis older batches are dropped
  * @param rerouteAfterNanos how long a broker is unreachable before new spans are routed to others
  * @param answerNanos time after which an answer is lost; well above the transport's timeout

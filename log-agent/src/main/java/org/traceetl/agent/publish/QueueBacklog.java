@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.PriorityQueue;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.Consumer;
 import org.traceetl.agent.spool.SpooledBatch;
 
@@ -24,14 +25,34 @@ final class QueueBacklog {
    */
   static final int SEQUENCE_WINDOW = 256;
 
-  /** One attempt to send a batch. */
+  /** One attempt to send a message with one batch, or a bundle of several. */
   static final class Attempt {
-    final SpooledBatch batch;
+    /** In the order of their sequences, at least one. */
+    final List<SpooledBatch> batches = new ArrayList<>(1);
+
     final long startNanos;
 
+    /** Bytes of the bundle in memory; 0 without one. */
+    int bundleBytes;
+
     Attempt(SpooledBatch batch, long startNanos) {
-      this.batch = batch;
+      batches.add(batch);
       this.startNanos = startNanos;
+    }
+
+    SpooledBatch first() {
+      return batches.getFirst();
+    }
+
+    boolean isBundle() {
+      return batches.size() > 1;
+    }
+
+    @Override
+    public String toString() {
+      return isBundle()
+          ? "bundle of batches " + first().sequence() + " to " + batches.getLast().sequence()
+          : "batch " + first().sequence();
     }
   }
 
@@ -43,6 +64,10 @@ final class QueueBacklog {
   private final PriorityQueue<SpooledBatch> waiting =
       new PriorityQueue<>(Comparator.comparingLong(SpooledBatch::sequence));
   private final TreeMap<Long, SpooledBatch> unconfirmed = new TreeMap<>();
+
+  /** Sequences in the window whose bundle the broker refused. */
+  private final TreeSet<Long> alone = new TreeSet<>();
+
   // In the order of the attempts, so that simulations are repeatable.
   private final Set<Attempt> inFlight = new LinkedHashSet<>();
   private int failures;
@@ -115,10 +140,38 @@ final class QueueBacklog {
     return attempt;
   }
 
-  /** Ends an attempt whose batch is settled. Returns true if the batch was in the window. */
+  /** Moves the batch of an attempt that is not sent yet to the end of another one. */
+  void join(Attempt bundle, Attempt attempt) {
+    inFlight.remove(attempt);
+    bundle.batches.addAll(attempt.batches);
+  }
+
+  /** Returns whether the batch must be sent without others. */
+  boolean isAlone(SpooledBatch batch) {
+    return alone.contains(batch.sequence());
+  }
+
+  /** Ends an attempt whose batches are settled. Returns true if one of them was in the window. */
   boolean answered(Attempt attempt) {
     inFlight.remove(attempt);
-    return remove(attempt.batch);
+    boolean known = false;
+    for (SpooledBatch batch : attempt.batches) {
+      known |= remove(batch);
+    }
+    return known;
+  }
+
+  /** Ends an attempt with a bundle that the broker refuses; its batches wait to be sent alone. */
+  void refused(Attempt attempt) {
+    boolean ended = !inFlight.remove(attempt);
+    for (SpooledBatch batch : attempt.batches) {
+      if (unconfirmed.get(batch.sequence()) == batch) {
+        alone.add(batch.sequence());
+        if (!ended) {
+          waiting.add(batch);
+        }
+      }
+    }
   }
 
   /** Ends the row of send failures. */
@@ -140,11 +193,15 @@ final class QueueBacklog {
   boolean remove(SpooledBatch batch) {
     // It waits again if this is a late answer to an attempt considered lost.
     waiting.remove(batch);
-    return unconfirmed.remove(batch.sequence(), batch);
+    boolean known = unconfirmed.remove(batch.sequence(), batch);
+    if (known) {
+      alone.remove(batch.sequence());
+    }
+    return known;
   }
 
   /**
-   * Ends a failed attempt; its batch waits again. Attempts in flight during an earlier failure
+   * Ends a failed attempt; its batches wait again. Attempts in flight during an earlier failure
    * count as the same failure.
    *
    * @return consecutive failures, or 0 if the attempt already ended
@@ -153,8 +210,10 @@ final class QueueBacklog {
     if (!inFlight.remove(attempt)) {
       return 0;
     }
-    if (unconfirmed.get(attempt.batch.sequence()) == attempt.batch) {
-      waiting.add(attempt.batch);
+    for (SpooledBatch batch : attempt.batches) {
+      if (unconfirmed.get(batch.sequence()) == batch) {
+        waiting.add(batch);
+      }
     }
     if (failures == 0 || attempt.startNanos - failedNanos >= 0) {
       failures++;

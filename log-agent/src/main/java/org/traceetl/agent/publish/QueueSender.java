@@ -16,10 +16,12 @@ import org.traceetl.agent.spool.Settlement;
 import org.traceetl.agent.spool.Spool;
 import org.traceetl.agent.spool.SpooledBatch;
 import org.traceetl.common.LogThrottle;
+import org.traceetl.proto.BundleWriter;
 
 /**
- * Sends the batches of each queue, and settles them by the broker's answers. Bodies that are not in
- * memory are read from the spool before they are sent. Confined to the publisher thread.
+ * Sends the batches of each queue, alone or several in a bundle, and settles them by the broker's
+ * answers. Bodies that are not in memory are read from the spool before they are sent. Confined to
+ * the publisher thread.
  */
 final class QueueSender {
   private static final Logger log = LoggerFactory.getLogger(QueueSender.class);
@@ -42,6 +44,8 @@ final class QueueSender {
   private final LogThrottle failureLog;
   private final LogThrottle dropLog;
   private final Map<BrokerQueue, QueueBacklog> backlogs = new HashMap<>();
+  private final BundleWriter bundle = new BundleWriter();
+  private boolean bundles;
 
   QueueSender(
       PublisherOptions options,
@@ -80,6 +84,11 @@ final class QueueSender {
     }
   }
 
+  /** Sets whether batches of a queue that wait at the same time may share a message. */
+  void bundles(boolean now) {
+    bundles = now;
+  }
+
   /** Sends what each queue may send now. */
   void send(long nowNanos) {
     backlogs.values().forEach(backlog -> send(backlog, nowNanos));
@@ -109,19 +118,66 @@ final class QueueSender {
   }
 
   private void send(QueueBacklog backlog, long nowNanos) {
+    Attempt attempt = next(backlog, nowNanos);
+    while (attempt != null) {
+      Attempt following = bundles ? fill(backlog, attempt, nowNanos) : null;
+      send(attempt.first().queue(), message(attempt), answerTo(backlog, attempt));
+      attempt = following == null ? next(backlog, nowNanos) : following;
+    }
+  }
+
+  /** Takes the next batch that may be sent now, with its body; null if there is none. */
+  private Attempt next(QueueBacklog backlog, long nowNanos) {
     SpooledBatch batch = backlog.peek(nowNanos);
     while (batch != null && (batch.body() != null || hasRoomFor(batch, backlog))) {
       Attempt attempt = backlog.take(nowNanos);
       if (batch.body() != null || load(backlog, attempt)) {
-        send(batch, answerTo(backlog, attempt));
+        return attempt;
       }
       batch = backlog.peek(nowNanos);
     }
+    return null;
   }
 
-  private void send(SpooledBatch batch, Transport.Answer answer) {
+  /**
+   * Adds the batches that follow to an attempt while they fit into one message.
+   *
+   * @return an attempt with the first batch that does not fit; null if there is none
+   */
+  private Attempt fill(QueueBacklog backlog, Attempt attempt, long nowNanos) {
+    if (backlog.isAlone(attempt.first())) {
+      return null;
+    }
+    bundle.begin();
+    bundle.add(attempt.first().body());
+    Attempt following = next(backlog, nowNanos);
+    while (following != null
+        && !backlog.isAlone(following.first())
+        && bundle.add(following.first().body())) {
+      backlog.join(attempt, following);
+      following = next(backlog, nowNanos);
+    }
+    if (!attempt.isBundle()) {
+      bundle.begin();
+    }
+    return following;
+  }
+
+  /** Returns the bytes to send. Bodies leave memory if a bundle repeats them. */
+  private byte[] message(Attempt attempt) {
+    if (!attempt.isBundle()) {
+      return attempt.first().body();
+    }
+    byte[] message = bundle.finish();
+    attempt.batches.forEach(memory::release);
+    attempt.bundleBytes = message.length;
+    memory.hold(message.length);
+    return message;
+  }
+
+  private void send(BrokerQueue queue, byte[] message, Transport.Answer answer) {
     try {
-      transport.send(batch, answer);
+      transport.send(queue, message, answer);
     } catch (RuntimeException e) {
       // A transport must not throw; if it does for one queue, the other queues still send.
       answer.failed(Transport.Failure.CLIENT, e.toString());
@@ -138,7 +194,7 @@ final class QueueSender {
 
   /** Reads the body; returns false if there is nothing to send. */
   private boolean load(QueueBacklog backlog, Attempt attempt) {
-    SpooledBatch batch = attempt.batch;
+    SpooledBatch batch = attempt.first();
     try {
       byte[] body = spool.read(batch);
       if (body == null) {
@@ -190,14 +246,24 @@ final class QueueSender {
   }
 
   private void onConfirmed(QueueBacklog backlog, Attempt attempt) {
-    SpooledBatch batch = attempt.batch;
-    brokers.reached(batch.queue().broker());
+    brokers.reached(attempt.first().queue().broker());
     backlog.succeeded();
     backlog.answered(attempt);
-    memory.release(batch);
-    if (spool.settle(batch, Settlement.PUBLISHED)) {
-      metrics.published(batch, nanoClock.getAsLong() - attempt.startNanos);
+    release(attempt);
+    if (attempt.isBundle()) {
+      metrics.bundlesPublished.inc();
     }
+    for (SpooledBatch batch : attempt.batches) {
+      if (spool.settle(batch, Settlement.PUBLISHED)) {
+        metrics.published(batch, nanoClock.getAsLong() - attempt.startNanos);
+      }
+    }
+  }
+
+  private void release(Attempt attempt) {
+    memory.release(attempt.bundleBytes);
+    attempt.bundleBytes = 0;
+    attempt.batches.forEach(memory::release);
   }
 
   private void onFailed(
@@ -208,8 +274,8 @@ final class QueueSender {
       return;
     }
     pause(backlog, failures);
-    memory.release(attempt.batch);
-    String broker = attempt.batch.queue().broker();
+    release(attempt);
+    String broker = attempt.first().queue().broker();
     if (failure.isAnswer()) {
       brokers.reached(broker);
     } else if (failures >= FAILURES_TO_AWAY) {
@@ -217,9 +283,9 @@ final class QueueSender {
     }
     if (failureLog.permits()) {
       log.warn(
-          "Batch {} of queue {} was not confirmed ({}); the agent sends it again",
-          attempt.batch.sequence(),
-          attempt.batch.queue(),
+          "The broker did not confirm {} of queue {} ({}); the agent sends it again",
+          attempt,
+          attempt.first().queue(),
           detail);
     }
   }
@@ -246,11 +312,23 @@ final class QueueSender {
   }
 
   private void onRefused(QueueBacklog backlog, Attempt attempt, String detail) {
-    brokers.reached(attempt.batch.queue().broker());
+    brokers.reached(attempt.first().queue().broker());
     metrics.sendFailures.labels("refused").inc();
+    if (attempt.isBundle()) {
+      backlog.refused(attempt);
+      release(attempt);
+      if (failureLog.permits()) {
+        log.warn(
+            "The broker refused {} of queue {} ({}); the agent sends its batches one by one",
+            attempt,
+            attempt.first().queue(),
+            detail);
+      }
+      return;
+    }
     backlog.answered(attempt);
     drop(
-        attempt.batch,
+        attempt.first(),
         Settlement.REFUSED_BY_BROKER,
         "the broker refuses it permanently: " + detail);
   }

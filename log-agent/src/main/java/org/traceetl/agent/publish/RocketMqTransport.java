@@ -38,7 +38,6 @@ import org.apache.rocketmq.remoting.protocol.route.TopicRouteData;
 import org.traceetl.agent.config.AgentConfig;
 import org.traceetl.agent.config.PublishConfig;
 import org.traceetl.agent.route.BrokerQueue;
-import org.traceetl.agent.spool.SpooledBatch;
 import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.common.RocketMqSecurity;
 import org.traceetl.common.TlsRefused;
@@ -147,12 +146,12 @@ public final class RocketMqTransport implements Transport {
   }
 
   @Override
-  public void send(SpooledBatch batch, Answer answer) {
-    BrokerQueue queue = batch.queue();
-    Message message = new Message(config.topic(), batch.body());
+  public void send(BrokerQueue queue, byte[] message, Answer answer) {
     try {
       producer.send(
-          message, new MessageQueue(config.topic(), queue.broker(), queue.id()), callback(answer));
+          new Message(config.topic(), message),
+          new MessageQueue(config.topic(), queue.broker(), queue.id()),
+          callback(answer));
     } catch (MQClientException | RemotingException e) {
       report(e, answer);
     } catch (InterruptedException e) {
@@ -166,7 +165,8 @@ public final class RocketMqTransport implements Transport {
     return new SendCallback() {
       @Override
       public void onSuccess(SendResult result) {
-        // Without SEND_OK the broker has the batch, but may lose it in a power failure or failover.
+        // Without SEND_OK the broker has the message, but may lose it in a power failure or
+        // failover.
         switch (result.getSendStatus()) {
           case SEND_OK -> answer.confirmed();
           case FLUSH_DISK_TIMEOUT -> notDurable(Failure.FLUSH_DISK_TIMEOUT, result, answer);

@@ -5,11 +5,10 @@ import java.util.List;
 import java.util.Locale;
 import org.traceetl.agent.config.AgentConfig;
 import org.traceetl.agent.route.BrokerQueue;
-import org.traceetl.agent.spool.SpooledBatch;
 import org.traceetl.agent.state.AgentIdentity;
 
 /**
- * Makes single attempts to send a batch, lists the topic's queues, and reads the servers'
+ * Makes single attempts to send a message, lists the topic's queues, and reads the servers'
  * decisions. Safe for any thread.
  */
 public interface Transport extends AutoCloseable {
@@ -29,13 +28,13 @@ public interface Transport extends AutoCloseable {
     void confirmed();
 
     /**
-     * The attempt failed; the broker may still have the batch.
+     * The attempt failed; the broker may still have the message.
      *
      * @param detail for the log
      */
     void failed(Failure failure, String detail);
 
-    /** The broker refuses this batch permanently. */
+    /** The broker refuses this message permanently. */
     void refused(String detail);
   }
 
@@ -45,13 +44,13 @@ public interface Transport extends AutoCloseable {
     TIMEOUT,
     /** The client failed before or while it sent. */
     CLIENT,
-    /** The broker answered that it does not accept the batch now. */
+    /** The broker answered that it does not accept the message now. */
     BROKER,
-    /** The broker stored the batch, but its disk did not confirm it in time. */
+    /** The broker stored the message, but its disk did not confirm it in time. */
     FLUSH_DISK_TIMEOUT,
-    /** The broker stored the batch, but a replica did not confirm it in time. */
+    /** The broker stored the message, but a replica did not confirm it in time. */
     FLUSH_SLAVE_TIMEOUT,
-    /** The broker stored the batch, but had no replica to give it to. */
+    /** The broker stored the message, but had no replica to give it to. */
     SLAVE_NOT_AVAILABLE,
     /** The broker does not know the keys, or they may not publish to the topic. */
     DENIED,
@@ -74,8 +73,12 @@ public interface Transport extends AutoCloseable {
     }
   }
 
-  /** Starts one attempt with a batch whose body is in memory. Does not block. */
-  void send(SpooledBatch batch, Answer answer);
+  /**
+   * Starts one attempt to send a message to a queue. Does not block.
+   *
+   * @param message must not change
+   */
+  void send(BrokerQueue queue, byte[] message, Answer answer);
 
   /**
    * Returns the writable queues, at least one. Blocks for a few seconds at most.

@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.SplittableRandom;
@@ -31,6 +32,7 @@ import org.traceetl.agent.spool.SpoolMetrics;
 import org.traceetl.agent.spool.TestSpool;
 import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.common.Clocks;
+import org.traceetl.proto.SpanBatchWriter;
 
 final class PublisherTest {
   private static final BrokerQueue A = new BrokerQueue("broker-a", 0);
@@ -195,8 +197,7 @@ final class PublisherTest {
         .extracting(stored -> stored.epoch() + "/" + stored.sequence())
         .containsExactly("1/0", "1/1", "2/0", "2/1", "3/0", "3/1", "4/0");
     assertThat(transport.stored())
-        .allMatch(stored ->
-            new String(stored.body(), UTF_8).equals(body(stored.epoch(), stored.sequence())));
+        .allMatch(stored -> Arrays.equals(stored.body(), body(stored.epoch(), stored.sequence())));
   }
 
   @Test
@@ -300,7 +301,7 @@ final class PublisherTest {
     for (int sequence = 0; sequence < 3; sequence++) {
       commit(A, sequence);
     }
-    damage(body(epoch, 1));
+    damage(name(epoch, 1));
     transport.mode(Mode.CONFIRM);
     passUntil(10, () -> spool.batches() == 0);
 
@@ -309,10 +310,10 @@ final class PublisherTest {
     assertThat(memory()).isZero();
   }
 
-  private void damage(String body) throws IOException {
+  private void damage(String name) throws IOException {
     Path segment = directory.resolve("0000000001.seg");
     String bytes = Files.readString(segment, ISO_8859_1);
-    Files.writeString(segment, bytes.replace(body, body.toUpperCase(Locale.ROOT)), ISO_8859_1);
+    Files.writeString(segment, bytes.replace(name, name.toUpperCase(Locale.ROOT)), ISO_8859_1);
   }
 
   @Test
@@ -352,12 +353,23 @@ final class PublisherTest {
   }
 
   private void commit(BrokerQueue queue, long sequence) throws IOException {
-    TestSpool.commit(
-        spool, agent, spool::nowMillis, queue, sequence, body(epoch, sequence).getBytes(UTF_8));
+    TestSpool.commit(spool, agent, spool::nowMillis, queue, sequence, body(epoch, sequence));
   }
 
-  private static String body(long epoch, long sequence) {
+  private static String name(long epoch, long sequence) {
     return "batch " + sequence + " of run " + epoch;
+  }
+
+  private static byte[] body(long epoch, long sequence) {
+    SpanBatchWriter batch = new SpanBatchWriter();
+    batch.begin();
+    byte[] name = name(epoch, sequence).getBytes(UTF_8);
+    int text = batch.intern(name, 0, name.length);
+    batch.application(text);
+    batch.startGroupedSpan(text, 2, 0, 1_000_000, 0);
+    batch.endSpan();
+    int length = batch.finish(7, 8, epoch, sequence);
+    return Arrays.copyOf(batch.buffer(), length);
   }
 
   /** Advances the time in steps until the condition is met. */

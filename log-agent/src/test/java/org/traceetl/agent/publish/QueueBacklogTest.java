@@ -39,7 +39,7 @@ final class QueueBacklogTest {
     assertThat(lane.isPaused(50)).isTrue();
     assertThat(sendAll(50)).isEmpty();
     Attempt probe = next(100);
-    assertThat(probe.batch.sequence()).isZero();
+    assertThat(probe.first().sequence()).isZero();
     assertThat(next(100)).isNull();
 
     confirm(probe);
@@ -89,12 +89,12 @@ final class QueueBacklogTest {
       lane.add(TestSpool.batch(SECOND_RUN, QUEUE, sequence, new byte[1]));
     }
     List<Attempt> first = sendAll(0);
-    assertThat(first).hasSize(2).allMatch(attempt -> attempt.batch.agent().equals(FIRST_RUN));
+    assertThat(first).hasSize(2).allMatch(attempt -> attempt.first().agent().equals(FIRST_RUN));
     confirm(first.get(1));
     assertThat(next(0)).isNull();
 
     confirm(first.get(0));
-    assertThat(sendAll(0)).hasSize(2).allMatch(a -> a.batch.agent().equals(SECOND_RUN));
+    assertThat(sendAll(0)).hasSize(2).allMatch(a -> a.first().agent().equals(SECOND_RUN));
   }
 
   @Test
@@ -103,9 +103,9 @@ final class QueueBacklogTest {
     Attempt first = next(0);
     lane.failed(first, 0);
     lane.pauseUntil(10);
-    lane.remove(first.batch);
+    lane.remove(first.first());
 
-    assertThat(next(10).batch.sequence()).isEqualTo(1);
+    assertThat(next(10).first().sequence()).isEqualTo(1);
   }
 
   private void add(int from, int to) {

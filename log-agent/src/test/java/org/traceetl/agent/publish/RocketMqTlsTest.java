@@ -67,7 +67,17 @@ final class RocketMqTlsTest {
     PublishConfig.Tls tls = new PublishConfig.Tls(Optional.of(directory.resolve(roots)));
     PublishConfig config =
         new PublishConfig(
-            "127.0.0.1:1", "spans", "agents", "", "", 100, 1, 1, 1_000, Optional.of(tls));
+            "127.0.0.1:1",
+            "spans",
+            "agents",
+            "",
+            "",
+            100,
+            1,
+            1,
+            1_000,
+            Optional.of(tls),
+            PublishConfig.Bundles.OFF);
     assertThatThrownBy(() -> RocketMqTransport.start(config, "refused").close())
         .isInstanceOf(IOException.class)
         .hasMessageContainingAll(messages);

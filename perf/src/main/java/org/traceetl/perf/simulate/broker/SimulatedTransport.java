@@ -18,7 +18,6 @@ import org.traceetl.agent.config.PublishConfig;
 import org.traceetl.agent.publish.DecisionsWatch;
 import org.traceetl.agent.publish.Transport;
 import org.traceetl.agent.route.BrokerQueue;
-import org.traceetl.agent.spool.SpooledBatch;
 import org.traceetl.perf.simulate.broker.Replica.Appended;
 import org.traceetl.perf.simulate.world.World;
 import org.traceetl.proto.Limits;
@@ -110,10 +109,8 @@ final class SimulatedTransport implements Transport {
   }
 
   @Override
-  public void send(SpooledBatch batch, Answer answer) {
+  public void send(BrokerQueue queue, byte[] body, Answer answer) {
     client.process.enter("send");
-    byte[] body = batch.body();
-    BrokerQueue queue = batch.queue();
     if (body.length > Limits.MAX_MESSAGE_BYTES) {
       // Validators.checkMessage, with producer.setMaxMessageSize.
       answer.refused("MQClientException: the message body size over max value");

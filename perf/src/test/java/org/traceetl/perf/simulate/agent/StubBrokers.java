@@ -11,7 +11,6 @@ import org.traceetl.agent.config.AgentConfig;
 import org.traceetl.agent.publish.DecisionsWatch;
 import org.traceetl.agent.publish.Transport;
 import org.traceetl.agent.route.BrokerQueue;
-import org.traceetl.agent.spool.SpooledBatch;
 import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.perf.simulate.world.Process;
 import org.traceetl.perf.simulate.world.World;
@@ -88,10 +87,9 @@ final class StubBrokers {
     }
 
     @Override
-    public void send(SpooledBatch batch, Answer answer) {
+    public void send(BrokerQueue queue, byte[] message, Answer answer) {
       process.enter("send");
-      byte[] body = batch.body().clone();
-      BrokerQueue queue = batch.queue();
+      byte[] body = message.clone();
       int trouble = bad ? random.nextInt(10) : 9;
       world.after(
           random.nextInt(MOST_NANOS),

@@ -17,7 +17,6 @@ import org.traceetl.agent.publish.DecisionsWatch.Newest;
 import org.traceetl.agent.publish.DecisionsWatch.Place;
 import org.traceetl.agent.publish.Transport;
 import org.traceetl.agent.route.BrokerQueue;
-import org.traceetl.agent.spool.SpooledBatches;
 import org.traceetl.server.consume.broker.BrokerOffsets;
 import org.traceetl.server.journal.BrokerLogs;
 import org.traceetl.server.journal.JournalLog;
@@ -516,7 +515,7 @@ abstract class BrokerConformance extends BrokerCases {
     onTransport((transport, logs) -> {
       Outcomes outcomes = new Outcomes();
 
-      transport.send(SpooledBatches.of(new BrokerQueue(broker(), 3), 1, bytes("batch")), outcomes);
+      transport.send(new BrokerQueue(broker(), 3), bytes("batch"), outcomes);
 
       await(() -> !outcomes.all.isEmpty());
       pause(100);
@@ -532,9 +531,7 @@ abstract class BrokerConformance extends BrokerCases {
     onTransport((transport, logs) -> {
       Outcomes outcomes = new Outcomes();
 
-      transport.send(
-          SpooledBatches.of(new BrokerQueue(broker(), 3), 1, new byte[Replica.MAX_BODY_BYTES + 1]),
-          outcomes);
+      transport.send(new BrokerQueue(broker(), 3), new byte[Replica.MAX_BODY_BYTES + 1], outcomes);
 
       await(() -> !outcomes.all.isEmpty());
       assertThat(outcomes.all).containsExactly("refused");
@@ -546,7 +543,7 @@ abstract class BrokerConformance extends BrokerCases {
     onTransport((transport, logs) -> {
       Outcomes outcomes = new Outcomes();
 
-      transport.send(SpooledBatches.of(new BrokerQueue("missing", 0), 1, bytes("a")), outcomes);
+      transport.send(new BrokerQueue("missing", 0), bytes("a"), outcomes);
 
       await(() -> !outcomes.all.isEmpty());
       assertThat(outcomes.all).containsExactly("CLIENT");

@@ -17,7 +17,6 @@ import org.junit.jupiter.api.Test;
 import org.traceetl.agent.config.PublishConfig;
 import org.traceetl.agent.publish.Transport;
 import org.traceetl.agent.route.BrokerQueue;
-import org.traceetl.agent.spool.SpooledBatches;
 import org.traceetl.server.consume.broker.BrokerOffsets;
 import org.traceetl.server.journal.BrokerLogs;
 import org.traceetl.server.journal.JournalLog;
@@ -295,9 +294,7 @@ abstract class FailoverConformance extends BrokerCases {
 
     Outcomes start() {
       Outcomes outcomes = new Outcomes();
-      transport.send(
-          SpooledBatches.of(new BrokerQueue(broker(), queue), 1, bytes("b" + attempts++)),
-          outcomes);
+      transport.send(new BrokerQueue(broker(), queue), bytes("b" + attempts++), outcomes);
       return outcomes;
     }
 

@@ -21,7 +21,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.traceetl.agent.publish.Transport;
 import org.traceetl.agent.route.BrokerQueue;
-import org.traceetl.agent.spool.SpooledBatches;
 import org.traceetl.perf.simulate.world.Process;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.consume.broker.SpanConsumer;
@@ -185,7 +184,8 @@ class SimulatedClusterTest {
 
   private static void send(Transport transport, List<Transport.Failure> failures) {
     transport.send(
-        SpooledBatches.of(new BrokerQueue(BROKER, 0), 1, bytes("a")),
+        new BrokerQueue(BROKER, 0),
+        bytes("a"),
         new Transport.Answer() {
           @Override
           public void confirmed() {

@@ -1,0 +1,383 @@
+package org.traceetl.agent.publish;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.traceetl.agent.telemetry.MetricValues.value;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Random;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.traceetl.agent.publish.MemoryTransport.Mode;
+import org.traceetl.agent.publish.MemoryTransport.Stored;
+import org.traceetl.agent.route.BrokerQueue;
+import org.traceetl.agent.spool.Outlet;
+import org.traceetl.agent.spool.Spool;
+import org.traceetl.agent.spool.SpoolMetrics;
+import org.traceetl.agent.spool.SpooledBatch;
+import org.traceetl.agent.spool.TestSpool;
+import org.traceetl.agent.state.AgentIdentity;
+import org.traceetl.proto.BundleWriter;
+import org.traceetl.proto.SpanBatchWriter;
+
+/** Bundles of a sender whose thread is the test. */
+final class QueueSenderTest {
+  private static final BrokerQueue A = new BrokerQueue("broker-a", 0);
+  private static final BrokerQueue B = new BrokerQueue("broker-a", 1);
+  private static final AgentIdentity AGENT = new AgentIdentity(7, 8, 1);
+
+  @TempDir private Path directory;
+
+  private final MemoryTransport transport = new MemoryTransport();
+  private final Queue<Runnable> answers = new ArrayDeque<>();
+  private final SpoolMetrics spoolMetrics = new SpoolMetrics();
+  private final PublishMetrics metrics = new PublishMetrics();
+  private final List<SpooledBatch> batches = new ArrayList<>();
+  private final Map<String, byte[]> committed = new HashMap<>();
+  private long nowNanos;
+  private Spool spool;
+  private QueueSender sender;
+
+  @BeforeEach
+  void open() throws IOException {
+    spool =
+        Spool.open(
+            TestSpool.config(directory),
+            AGENT,
+            spoolMetrics,
+            TestSpool.clocks(() -> nowNanos, () -> TimeUnit.NANOSECONDS.toMillis(nowNanos)));
+    create(1 << 20);
+  }
+
+  private void create(long mostBodyBytes) {
+    sender =
+        new QueueSender(
+            TestPublisher.options(mostBodyBytes, Long.MAX_VALUE / 2, Long.MAX_VALUE / 2),
+            transport,
+            spool,
+            metrics,
+            () -> nowNanos,
+            new SplittableRandom(1),
+            answers::add);
+    sender.bundles(true);
+    spool.outlet(
+        new Outlet() {
+          @Override
+          public void append(List<SpooledBatch> appended) {
+            batches.addAll(appended);
+            for (SpooledBatch batch : appended) {
+              if (sender.memory.hasRoomFor(batch)) {
+                sender.memory.hold(batch);
+              } else {
+                batch.body(null);
+              }
+              sender.add(batch);
+            }
+          }
+
+          @Override
+          public void forget(List<SpooledBatch> dropped) {
+            dropped.forEach(sender::remove);
+          }
+        });
+  }
+
+  @AfterEach
+  void close() throws IOException {
+    spool.close();
+  }
+
+  private static byte[] body(long sequence, int paddingBytes) {
+    SpanBatchWriter batch = new SpanBatchWriter();
+    batch.begin();
+    byte[] name = "shop".getBytes(UTF_8);
+    int text = batch.intern(name, 0, name.length);
+    batch.application(text);
+    byte[] padding = new byte[Math.min(paddingBytes, 60_000)];
+    for (int i = 0; i < paddingBytes; i += padding.length) {
+      padding[0] = (byte) i;
+      padding[1] = (byte) (i >> 8);
+      padding[2] = (byte) (i >> 16);
+      batch.intern(padding, 0, padding.length);
+    }
+    batch.startGroupedSpan(text, 2, 0, 1_000_000, 0);
+    batch.endSpan();
+    int length = batch.finish(AGENT.high(), AGENT.low(), AGENT.epoch(), sequence);
+    return Arrays.copyOf(batch.buffer(), length);
+  }
+
+  private void commit(BrokerQueue queue, long from, long to) throws IOException {
+    for (long sequence = from; sequence < to; sequence++) {
+      commitPadded(queue, sequence, 0);
+    }
+  }
+
+  private void commitPadded(BrokerQueue queue, long sequence, int paddingBytes) throws IOException {
+    byte[] body = body(sequence, paddingBytes);
+    committed.put(queue + " " + sequence, body);
+    TestSpool.commit(spool, AGENT, spool::nowMillis, queue, sequence, body);
+  }
+
+  private void send() {
+    sender.send(nowNanos);
+  }
+
+  private void answer() {
+    while (!answers.isEmpty()) {
+      answers.remove().run();
+    }
+  }
+
+  /** Sends and lets time pass until the spool is empty. */
+  private void drain() {
+    for (int i = 0; i < 10_000 && spool.batches() > 0; i++) {
+      send();
+      answer();
+      nowNanos += TimeUnit.MILLISECONDS.toNanos(10);
+      sender.check(nowNanos);
+    }
+    assertThat(spool.batches()).isZero();
+  }
+
+  private List<Long> sequences() {
+    return transport.stored().stream().map(Stored::sequence).toList();
+  }
+
+  /** What a server counts: each name once. */
+  private void assertEachCountsOnce() {
+    Set<String> names = new HashSet<>();
+    for (Stored batch : transport.stored()) {
+      String name = batch.queue() + " " + batch.sequence();
+      assertThat(batch.body()).as(name).isEqualTo(committed.get(name));
+      names.add(name);
+    }
+    assertThat(names).isEqualTo(committed.keySet());
+    assertThat(value(metrics, "batches_published_total")).isEqualTo(committed.size());
+    assertThat(sender.memory.bytes()).isZero();
+  }
+
+  @Test
+  void waitingBatchesOfAQueueShareAMessage() throws Exception {
+    commit(A, 0, 5);
+    commit(B, 0, 2);
+    send();
+    answer();
+
+    assertThat(transport.messages()).containsExactlyInAnyOrder(5, 2);
+    assertThat(transport.stored().stream().filter(s -> s.queue().equals(A)).map(Stored::sequence))
+        .containsExactly(0L, 1L, 2L, 3L, 4L);
+    assertThat(value(metrics, "bundles_published_total")).isEqualTo(2);
+    assertThat(value(metrics, "spans_published_total")).isEqualTo(7);
+    assertThat(spool.batches()).isZero();
+    assertEachCountsOnce();
+  }
+
+  @Test
+  void batchesAreSentOneByOneWithoutBundles() throws Exception {
+    sender.bundles(false);
+    commit(A, 0, 5);
+    send();
+    sender.bundles(true);
+    commit(A, 5, 6);
+    send();
+    answer();
+
+    assertThat(transport.messages()).containsExactly(1, 1, 1, 1, 1, 1);
+    assertThat(value(metrics, "bundles_published_total")).isZero();
+    assertEachCountsOnce();
+  }
+
+  @Test
+  void bundlesStayWithinTheSequenceWindow() throws Exception {
+    transport.mode(Mode.HOLD);
+    commit(A, 0, 1);
+    send();
+    commit(A, 1, 2 * QueueBacklog.SEQUENCE_WINDOW);
+    send();
+    assertThat(transport.held()).isEqualTo(2);
+    transport.confirmHeld();
+    answer();
+    assertThat(transport.messages()).containsExactlyInAnyOrder(1, 255);
+    send();
+    transport.confirmHeld();
+    answer();
+
+    assertThat(transport.messages()).endsWith(QueueBacklog.SEQUENCE_WINDOW);
+    assertEachCountsOnce();
+  }
+
+  @Test
+  void bundlesAreBoundedInBytes() throws Exception {
+    for (int sequence = 0; sequence < 4; sequence++) {
+      commitPadded(A, sequence, 100_000);
+    }
+    commitPadded(A, 4, BundleWriter.MAX_BYTES);
+    commit(A, 5, 6);
+    send();
+    answer();
+
+    assertThat(transport.messages()).containsExactly(2, 2, 1, 1);
+    assertThat(sequences()).containsExactly(0L, 1L, 2L, 3L, 4L, 5L);
+    assertEachCountsOnce();
+  }
+
+  @Test
+  void aFailedBundleIsSentAgainInAnother() throws Exception {
+    transport.mode(Mode.STORE_AND_TIME_OUT);
+    commit(A, 0, 4);
+    send();
+    answer();
+    assertThat(spool.batches()).isEqualTo(4);
+    assertThat(sender.memory.bytes()).isZero();
+    commit(A, 4, 6);
+    transport.mode(Mode.CONFIRM);
+    drain();
+
+    // After a failure, one batch at a time until one is confirmed.
+    assertThat(transport.messages()).containsExactly(4, 1, 5);
+    assertThat(sequences()).containsExactly(0L, 1L, 2L, 3L, 0L, 1L, 2L, 3L, 4L, 5L);
+    assertEachCountsOnce();
+  }
+
+  @Test
+  void aLateConfirmationOfALostBundleCountsOnce() throws Exception {
+    transport.mode(Mode.HOLD);
+    commit(A, 0, 4);
+    send();
+    nowNanos += TimeUnit.MINUTES.toNanos(1);
+    sender.check(nowNanos);
+    nowNanos += TimeUnit.MINUTES.toNanos(1);
+    send();
+    assertThat(transport.held()).isEqualTo(2);
+    transport.confirmHeld();
+    answer();
+
+    assertThat(transport.messages()).containsExactlyInAnyOrder(4, 1);
+    assertThat(spool.batches()).isZero();
+    assertEachCountsOnce();
+  }
+
+  @Test
+  void batchesOfARefusedBundleAreSentOneByOne() throws Exception {
+    transport.refuseAbove(2);
+    commit(A, 0, 4);
+    commit(B, 0, 2);
+    drain();
+
+    assertThat(transport.messages()).containsExactlyInAnyOrder(2, 1, 1, 1, 1);
+    assertThat(value(metrics, "send_failures_total", "kind", "refused")).isEqualTo(1);
+    assertThat(dropped("refused_by_broker")).isZero();
+    commit(A, 4, 6);
+    drain();
+    assertThat(transport.messages()).endsWith(2);
+    assertEachCountsOnce();
+  }
+
+  @Test
+  void onlyTheRefusedBatchOfABundleIsDropped() throws Exception {
+    transport.refuse(batch -> batch.sequence() == 1);
+    commit(A, 0, 4);
+    drain();
+
+    assertThat(sequences()).containsExactly(0L, 2L, 3L);
+    assertThat(dropped("refused_by_broker")).isEqualTo(1);
+    assertThat(sender.memory.bytes()).isZero();
+  }
+
+  @Test
+  void bundlesAreReadFromTheSpoolWithinTheMemoryBound() throws Exception {
+    int batchBytes = body(0, 50_000).length;
+    create(3L * batchBytes);
+    transport.mode(Mode.HOLD);
+    for (int sequence = 0; sequence < 10; sequence++) {
+      commitPadded(A, sequence, 50_000);
+    }
+    send();
+    assertThat(sender.memory.bytes()).isBetween(3L * batchBytes, 3L * batchBytes + 100);
+    assertThat(transport.held()).isEqualTo(1);
+    while (spool.batches() > 0) {
+      transport.confirmHeld();
+      answer();
+      send();
+      assertThat(sender.memory.bytes()).isLessThanOrEqualTo(3L * batchBytes + 100);
+    }
+
+    assertThat(transport.messages()).containsExactly(3, 3, 3, 1);
+    assertEachCountsOnce();
+  }
+
+  @Test
+  void aDroppedBatchOfABundleIsNotSentAgain() throws Exception {
+    transport.mode(Mode.UNREACHABLE);
+    commit(A, 0, 3);
+    send();
+    sender.remove(batches.get(1));
+    answer();
+    transport.mode(Mode.CONFIRM);
+    nowNanos += TimeUnit.SECONDS.toNanos(1);
+    for (int i = 0; i < 3; i++) {
+      send();
+      answer();
+    }
+
+    assertThat(sequences()).containsExactly(0L, 2L);
+    assertThat(sender.memory.bytes()).isZero();
+  }
+
+  /** Any outcomes, in any order, and a switch of bundles: each batch is published once. */
+  @ParameterizedTest
+  @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})
+  void anyOutcomesPublishEachBatchOnce(long seed) throws Exception {
+    Random random = new Random(seed);
+    List<Mode> modes = List.of(Mode.values());
+    long[] next = new long[2];
+    for (int step = 0; step < 300; step++) {
+      int queue = random.nextInt(2);
+      int more = random.nextInt(8);
+      commit(queue == 0 ? A : B, next[queue], next[queue] + more);
+      next[queue] += more;
+      transport.mode(modes.get(random.nextInt(modes.size())));
+      transport.refuseAbove(random.nextInt(10) == 0 ? 3 : Integer.MAX_VALUE);
+      if (random.nextInt(20) == 0) {
+        sender.bundles(random.nextBoolean());
+      }
+      send();
+      if (random.nextInt(3) == 0) {
+        transport.confirmHeld();
+      }
+      if (random.nextInt(3) > 0) {
+        answer();
+      }
+      nowNanos +=
+          TimeUnit.MILLISECONDS.toNanos(random.nextInt(random.nextInt(20) == 0 ? 12_000 : 5));
+      sender.check(nowNanos);
+    }
+    transport.mode(Mode.CONFIRM);
+    transport.refuseAbove(Integer.MAX_VALUE);
+    transport.confirmHeld();
+    drain();
+
+    assertEachCountsOnce();
+    assertThat(transport.messages()).anyMatch(batches -> batches > 1);
+  }
+
+  private double dropped(String reason) {
+    return value(spoolMetrics, "spans_dropped_total", "reason", reason);
+  }
+}
