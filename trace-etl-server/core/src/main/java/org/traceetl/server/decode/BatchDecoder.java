@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
+import org.traceetl.proto.BundleReader;
 import org.traceetl.proto.Rejection;
 import org.traceetl.proto.SpanBatchReader;
 import org.traceetl.server.series.Utf8;
@@ -17,7 +18,7 @@ import org.traceetl.server.series.Utf8;
  * <p>If a topic may have both, the first byte distinguishes them: batches begin with field 1, a
  * number, and a single span never does. A message that is not a batch is read as a single span. No
  * message is valid in both formats: a batch with a different order of fields would be rejected, not
- * misread.
+ * misread. A bundle has several batches: see {@link #isBundle}.
  *
  * <p>Dimensions are looked up once for each dictionary entry that is used as a key, not for each
  * span. Nothing is allocated after the arrays have grown to the largest batch. One owner thread.
@@ -47,6 +48,7 @@ public final class BatchDecoder {
 
   private final Messages messages;
   private final SpanBatchReader reader = new SpanBatchReader();
+  private final BundleReader bundle = new BundleReader();
   private final Texts texts = new Texts();
   private final InflatedBody inflated = new InflatedBody();
 
@@ -97,15 +99,46 @@ public final class BatchDecoder {
    *     and, if it is at least 0, {@link #application} are valid
    */
   public Rejection decode(byte[] message, int offset, int length) {
+    return decode(
+        message,
+        offset,
+        length,
+        span == null || messages.batches() && length > 0 && message[offset] == BATCH_BEGINS);
+  }
+
+  private Rejection decode(byte[] message, int offset, int length, boolean batch) {
     columns.clear();
     notSent = SpanColumns.NONE;
-    isBatch = span == null || messages.batches() && length > 0 && message[offset] == BATCH_BEGINS;
+    isBatch = batch;
     Rejection rejection =
         isBatch ? decodeBatch(message, offset, length) : decodeSpan(message, offset, length);
     if (mapping != null && rejection == Rejection.NONE) {
       mapping.map(this);
     }
     return rejection;
+  }
+
+  /**
+   * Returns whether a message is a bundle, valid or not. Its head is read by {@link #bundle}, and
+   * each of its batches by {@link #decodeBundled}.
+   */
+  public boolean isBundle(byte[] message) {
+    return messages.batches() && BundleReader.begins(message, 0, message.length);
+  }
+
+  /** Returns the reader of bundles' heads. It keeps its values while batches are decoded. */
+  public BundleReader bundle() {
+    return bundle;
+  }
+
+  /**
+   * Decodes a batch of the bundle that {@link #bundle} has read. A single span or a bundle in it is
+   * rejected, since it has no name.
+   *
+   * @return as from {@link #decode}
+   */
+  public Rejection decodeBundled(byte[] message, int part) {
+    return decode(message, bundle.offset(part), bundle.length(part), true);
   }
 
   /**

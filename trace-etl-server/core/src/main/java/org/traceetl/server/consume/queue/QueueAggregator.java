@@ -8,8 +8,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.traceetl.proto.BundleReader;
 import org.traceetl.proto.Rejection;
 import org.traceetl.proto.TraceId;
 import org.traceetl.server.consume.metrics.SpanPipelineMetrics;
@@ -209,12 +211,29 @@ public final class QueueAggregator {
   }
 
   /**
-   * Aggregates a message.
+   * Aggregates a message. Each batch of a bundle counts as if it were a message.
    *
    * @param nowMillis milliseconds since 1970
    */
   public void accept(byte[] message, long nowMillis) {
-    accept(decoder.decode(message, 0, message.length), message.length, nowMillis);
+    if (decoder.isBundle(message)) {
+      acceptBundle(message, nowMillis);
+    } else {
+      accept(decoder.decode(message, 0, message.length), message.length, nowMillis);
+    }
+  }
+
+  private void acceptBundle(byte[] message, long nowMillis) {
+    BundleReader bundle = decoder.bundle();
+    Rejection rejection = bundle.wrap(message, 0, message.length);
+    if (rejection != Rejection.NONE) {
+      beginWindow(nowMillis);
+      reject(Applications.UNKNOWN, rejection, bundle.declaredSpans(), message.length);
+      return;
+    }
+    for (int part = 0; part < bundle.count(); part++) {
+      accept(decoder.decodeBundled(message, part), bundle.length(part), nowMillis);
+    }
   }
 
   /**
@@ -226,19 +245,14 @@ public final class QueueAggregator {
     accept(decoder.decodeCompressed(body, flags), body.length, nowMillis);
   }
 
-  /** Counts the message that was just decoded. */
+  /** Counts the batch or span that was just decoded. */
   private void accept(Rejection rejection, int bytes, long nowMillis) {
-    if (openedMillis < 0) {
-      begin(nowMillis);
-      openedMillis = nowMillis;
-    }
+    beginWindow(nowMillis);
     int spans = decoder.declaredSpans();
     if (rejection != Rejection.NONE) {
       int application =
           decoder.application() < 0 ? Applications.UNKNOWN : openApplication(nowMillis);
-      open.openBooks(application, applications.name(application));
-      open.bookRejected(application, rejection, spans, true);
-      listener.rejected(bytes, rejection);
+      reject(application, rejection, spans, bytes);
       return;
     }
     int application = openApplication(nowMillis);
@@ -265,25 +279,52 @@ public final class QueueAggregator {
     listener.accepted(bytes);
   }
 
-  /**
-   * Books a message whose recording fails as rejected. Nothing of it is recorded, and its name is
-   * not remembered.
-   *
-   * @param flags the message's system flags, 0 for an uncompressed body
-   */
-  void refuse(byte[] body, int flags, long nowMillis) {
+  private void beginWindow(long nowMillis) {
     if (openedMillis < 0) {
       begin(nowMillis);
       openedMillis = nowMillis;
     }
+  }
+
+  private void reject(int application, Rejection rejection, int spans, int bytes) {
+    open.openBooks(application, applications.name(application));
+    open.bookRejected(application, rejection, spans, true);
+    listener.rejected(bytes, rejection);
+  }
+
+  /**
+   * Books a message whose recording fails as rejected, with all batches of a bundle. Nothing of it
+   * is recorded, and its names are not remembered.
+   *
+   * @param flags the message's system flags, 0 for an uncompressed body
+   */
+  void refuse(byte[] body, int flags, long nowMillis) {
+    beginWindow(nowMillis);
+    if (flags != 0 || !decoder.isBundle(body)) {
+      refuse(
+          () ->
+              flags == 0
+                  ? decoder.decode(body, 0, body.length)
+                  : decoder.decodeCompressed(body, flags),
+          body.length,
+          nowMillis);
+      return;
+    }
+    BundleReader bundle = decoder.bundle();
+    if (bundle.wrap(body, 0, body.length) != Rejection.NONE) {
+      reject(Applications.UNKNOWN, Rejection.INTERNAL, bundle.declaredSpans(), body.length);
+    }
+    for (int i = 0; i < bundle.count(); i++) {
+      int part = i;
+      refuse(() -> decoder.decodeBundled(body, part), bundle.length(part), nowMillis);
+    }
+  }
+
+  private void refuse(Supplier<Rejection> decode, int bytes, long nowMillis) {
     int application = Applications.UNKNOWN;
     int spans = 0;
     try {
-      if (flags == 0) {
-        decoder.decode(body, 0, body.length);
-      } else {
-        decoder.decodeCompressed(body, flags);
-      }
+      decode.get();
       spans = decoder.declaredSpans();
       if (decoder.application() >= 0) {
         application = openApplication(nowMillis);
@@ -291,9 +332,7 @@ public final class QueueAggregator {
     } catch (RuntimeException e) {
       log.debug("Cannot decode a rejected message of queue {}", queue, e);
     }
-    open.openBooks(application, applications.name(application));
-    open.bookRejected(application, Rejection.INTERNAL, spans, true);
-    listener.rejected(body.length, Rejection.INTERNAL);
+    reject(application, Rejection.INTERNAL, spans, bytes);
   }
 
   /**

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.ToLongFunction;
+import org.traceetl.proto.BundleReader;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.proto.Rejection;
 import org.traceetl.server.config.SeriesConfig;
@@ -77,9 +78,25 @@ final class Preview {
     return keys >= maxKeys;
   }
 
+  /** Adds a message. The batches of a bundle count as messages. */
   void add(byte[] message) {
+    if (!decoder.isBundle(message)) {
+      add(decoder.decode(message, 0, message.length));
+      return;
+    }
+    BundleReader bundle = decoder.bundle();
+    if (bundle.wrap(message, 0, message.length) != Rejection.NONE) {
+      messages++;
+      refused++;
+    }
+    for (int part = 0; part < bundle.count(); part++) {
+      add(decoder.decodeBundled(message, part));
+    }
+  }
+
+  private void add(Rejection rejection) {
     messages++;
-    if (decoder.decode(message, 0, message.length) != Rejection.NONE) {
+    if (rejection != Rejection.NONE) {
       refused++;
       return;
     }

@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.traceetl.proto.BundleWriter;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.proto.NameRule;
 import org.traceetl.proto.NameRules;
@@ -52,6 +53,34 @@ class AllocationTest {
 
     assertThat(allocated).isZero();
     assertThat(books(aggregator, Books::recorded)).isEqualTo((long) ROUNDS * workload.spans());
+  }
+
+  @Test
+  void spanOfABundleAllocatesNothing() {
+    QueueAggregator aggregator =
+        aggregator(
+            Aggregation.builder(() -> 1)
+                .documents(new DocumentsConfig(null, null, null, null, null, 0))
+                .build());
+    Deque<byte[]> messages = new ArrayDeque<>();
+    BundleWriter writer = new BundleWriter();
+    for (int sequence = 0; sequence < ROUNDS; sequence++) {
+      writer.begin();
+      for (int part = 0; part < 10; part++) {
+        BatchMessage batch = new BatchMessage("shop " + part);
+        for (int i = 0; i < 5; i++) {
+          batch.span("GET /item", BatchMessage.SERVER, 0, i, 0);
+          batch.grouped("GET /group", BatchMessage.CLIENT, 0, i, 0);
+        }
+        writer.add(batch.message(10L * sequence + part));
+      }
+      messages.add(writer.finish());
+    }
+
+    long allocated = allocated(() -> aggregator.accept(messages.poll(), 1_000));
+
+    assertThat(allocated).isZero();
+    assertThat(books(aggregator, Books::recorded)).isEqualTo(ROUNDS * 100L);
   }
 
   @Test
