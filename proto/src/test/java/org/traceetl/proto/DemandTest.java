@@ -129,9 +129,41 @@ final class DemandTest {
             new Part(1, 1, false, 15_000, a, List.of(), 1_000, List.of()),
             new Part(1, 1, false, 15_000, List.of(), rules, 1_000, List.of()),
             new Part(1, 1, false, 15_000, List.of(), List.of(), 1_001, List.of()),
-            new Part(1, 1, false, 15_000, List.of(), List.of(), 1_000, a))) {
+            new Part(1, 1, false, 15_000, List.of(), List.of(), 1_000, a),
+            new Part(1, 1, false, 15_000, List.of(), List.of(), 1_000, List.of(), 1))) {
       assertThat(demand(EMPTY).sameContent(demand(other))).as("%s", other).isFalse();
     }
+  }
+
+  @Test
+  void bundlesAreReadIfAllPartsSaySo() {
+    Part reads = new Part(1, 1, false, 1, List.of(), List.of(), 0, List.of(), Demand.BUNDLES);
+
+    assertThat(Demand.NONE.readsBundles()).isFalse();
+    assertThat(demand(reads, reads).readsBundles()).isTrue();
+    assertThat(demand(reads, EMPTY).readsBundles()).isFalse();
+    assertThat(demand(reads.at(9, 9)).readsBundles()).isTrue();
+  }
+
+  @Test
+  void partWithoutFormatsSaysNothingOfBundles() throws MalformedDecisionsException {
+    byte[] known = demand(EMPTY).encode();
+    // The part without its last byte, and the checksum.
+    ByteBuffer earlier = ByteBuffer.allocate(known.length - 1);
+    earlier.put(known, 0, known.length - 5);
+    earlier.putShort(23 + 4, (short) (ByteBuffer.wrap(known).getShort(23 + 4) - 1));
+    CRC32C checksum = new CRC32C();
+    checksum.update(earlier.array(), 0, earlier.position());
+    earlier.putInt((int) checksum.getValue());
+
+    assertThat(Demand.FORMAT.decode(earlier.array())).isEqualTo(demand(EMPTY));
+  }
+
+  @Test
+  void unknownFormatsAreIgnored() {
+    Part later = new Part(1, 1, false, 15_000, List.of(), List.of(), 1_000, List.of(), 6);
+
+    assertThat(later).isEqualTo(EMPTY);
   }
 
   @Test

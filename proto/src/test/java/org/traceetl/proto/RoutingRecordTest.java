@@ -94,11 +94,20 @@ final class RoutingRecordTest {
                     1_000_000_000,
                     List.of("audit")),
                 "ff00",
-                new Part(EARLIER_MILLIS, EPOCH, true, 60_000, List.of(), List.of(), 0, List.of()))),
+                new Part(
+                    EARLIER_MILLIS,
+                    EPOCH,
+                    true,
+                    60_000,
+                    List.of(),
+                    List.of(),
+                    0,
+                    List.of(),
+                    Demand.BUNDLES))),
         "5445444d"
             + FRAME
             + "000430613162"
-            + "005f"
+            + "0060"
             + "000001a1fd895bc0"
             + "000001a1fd89c670"
             + "00"
@@ -112,8 +121,9 @@ final class RoutingRecordTest {
             + ("00012a" + "00" + "0000000077359400")
             + "0001"
             + "00056175646974"
+            + "00"
             + "000466663030"
-            + "0023"
+            + "0024"
             + "000001a1fd3d1080"
             + "000001a1fd89ca58"
             + "01"
@@ -122,7 +132,8 @@ final class RoutingRecordTest {
             + "0000"
             + "0000"
             + "0000"
-            + "d7070d3a");
+            + "01"
+            + "59403d30");
 
     private final RecordFormat<?, ?> format;
     private final RoutingRecord example;

@@ -13,15 +13,24 @@ import java.util.stream.Stream;
  * @param dimension whether spans have attributes, one of which is a dimension
  * @param twoConfigurations whether every other server has another configuration
  * @param agents by agent: whether it sends what servers demand
+ * @param bundles by agent: whether it sends bundles while servers say that they read them
  */
 record DemandDraw(
-    boolean published, boolean dimension, boolean twoConfigurations, List<Boolean> agents) {
+    boolean published,
+    boolean dimension,
+    boolean twoConfigurations,
+    List<Boolean> agents,
+    List<Boolean> bundles) {
   private static final long STREAM = 0x22;
+  private static final long BUNDLES_STREAM = 0x2222;
 
   /** One of this number of installations is upgraded in part only. */
   private static final int INCOMPLETE = 8;
 
   private static final int AGENTS_WITHOUT = 4;
+
+  /** One of this number of installations has no bundles, and of its agents. */
+  private static final int WITHOUT_BUNDLES = 4;
 
   /** Returns whether runs of a seed use demand, unless their plans say otherwise. */
   static boolean isUsedBy(long seed) {
@@ -32,12 +41,13 @@ record DemandDraw(
    * Draws what a plan uses.
    *
    * @param recorded whether the run begins or ends with a recorded state. Any build must be able to
-   *     continue with it, so it has no dimension of spans
+   *     continue with it, so it has no dimension of spans and no bundles
    */
   static DemandDraw of(Plan plan, boolean recorded) {
     int agents = plan.fleet().agents();
     if (!plan.demand()) {
-      return new DemandDraw(false, false, false, Collections.nCopies(agents, false));
+      List<Boolean> none = Collections.nCopies(agents, false);
+      return new DemandDraw(false, false, false, none, none);
     }
     SplittableRandom random = stream(plan.seed()).split();
     boolean obeyed = random.nextInt(INCOMPLETE) > 0;
@@ -47,7 +57,17 @@ record DemandDraw(
         published,
         !recorded,
         twoConfigurations,
-        Stream.generate(() -> obeyed && random.nextInt(AGENTS_WITHOUT) > 0).limit(agents).toList());
+        Stream.generate(() -> obeyed && random.nextInt(AGENTS_WITHOUT) > 0).limit(agents).toList(),
+        bundles(plan.seed(), agents, published && !recorded));
+  }
+
+  /** Draws from another stream, so that what else a seed draws stays. */
+  private static List<Boolean> bundles(long seed, int agents, boolean read) {
+    SplittableRandom random = new SplittableRandom(seed ^ BUNDLES_STREAM);
+    boolean used = read && random.nextInt(WITHOUT_BUNDLES) > 0;
+    return Stream.generate(() -> used && random.nextInt(WITHOUT_BUNDLES) > 0)
+        .limit(agents)
+        .toList();
   }
 
   private static SplittableRandom stream(long seed) {

@@ -128,7 +128,12 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
     for (int number = 1; number <= plan.fleet().agents(); number++) {
       String name = Target.agent(number).toString();
       AgentConfig config =
-          AgentSettings.draw(name, SPANS, demand.agents().get(number - 1), world.random());
+          AgentSettings.draw(
+              name,
+              SPANS,
+              demand.agents().get(number - 1),
+              demand.bundles().get(number - 1),
+              world.random());
       agents.add(new SimulatedAgent(world, name, config, cluster::transports));
     }
     usualServers = plan.fleet().servers();

@@ -26,7 +26,6 @@ import org.traceetl.agent.publish.DecisionsWatch;
 import org.traceetl.agent.publish.Transport;
 import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.source.otlp.OtlpRequests;
-import org.traceetl.agent.spool.SpooledBatch;
 import org.traceetl.perf.simulate.agent.AgentSettings;
 import org.traceetl.perf.simulate.agent.SimulatedDisk;
 import org.traceetl.perf.simulate.world.Process;
@@ -144,10 +143,8 @@ final class AgentRun {
 
   private final class Connection implements Transport {
     @Override
-    public void send(SpooledBatch batch, Answer answer) {
-      batches
-          .computeIfAbsent(batch.queue().id(), first -> new ArrayList<>())
-          .add(batch.body().clone());
+    public void send(BrokerQueue queue, byte[] message, Answer answer) {
+      batches.computeIfAbsent(queue.id(), first -> new ArrayList<>()).add(message.clone());
       world.after(0, answer::confirmed);
     }
 

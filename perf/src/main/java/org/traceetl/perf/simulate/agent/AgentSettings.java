@@ -11,6 +11,7 @@ import org.traceetl.agent.config.FilesConfig;
 import org.traceetl.agent.config.OtlpConfig;
 import org.traceetl.agent.config.PipelineConfig;
 import org.traceetl.agent.config.PublishConfig;
+import org.traceetl.agent.config.PublishConfig.Bundles;
 import org.traceetl.agent.config.RingConfig;
 import org.traceetl.agent.config.RoutingConfig;
 import org.traceetl.agent.config.SpoolConfig;
@@ -36,7 +37,7 @@ public final class AgentSettings {
 
   /** Returns the usual configuration of an agent with little load; see {@link #draw}. */
   public static AgentConfig small(String agent, String topic) {
-    return small(agent, topic, Detail.FULL, SPOOL_BYTES[0], SPOOL_BATCHES[0]);
+    return small(agent, topic, Detail.FULL, Bundles.OFF, SPOOL_BYTES[0], SPOOL_BATCHES[0]);
   }
 
   /**
@@ -44,19 +45,26 @@ public final class AgentSettings {
    *
    * @param topic topic of the spans
    * @param demand whether it sends what servers demand
+   * @param bundles whether it sends bundles while servers say that they read them
    */
   public static AgentConfig draw(
-      String agent, String topic, boolean demand, RandomGenerator random) {
+      String agent, String topic, boolean demand, boolean bundles, RandomGenerator random) {
     return small(
         agent,
         topic,
         demand ? Detail.DEMAND : Detail.FULL,
+        bundles ? Bundles.AUTO : Bundles.OFF,
         SPOOL_BYTES[random.nextInt(SPOOL_BYTES.length)],
         SPOOL_BATCHES[random.nextInt(SPOOL_BATCHES.length)]);
   }
 
   private static AgentConfig small(
-      String agent, String topic, Detail detail, long spoolBytes, int spoolBatches) {
+      String agent,
+      String topic,
+      Detail detail,
+      Bundles bundles,
+      long spoolBytes,
+      int spoolBatches) {
     Path state = Path.of("/simulated", agent);
     OtlpConfig otlp = OtlpConfig.defaults();
     FilesConfig files = FilesConfig.defaults();
@@ -94,7 +102,9 @@ public final class AgentSettings {
             publish.sendTimeoutMillis(),
             publish.retryFirstMillis(),
             publish.retryMaxMillis(),
-            publish.routeRefreshMillis()),
+            publish.routeRefreshMillis(),
+            Optional.empty(),
+            bundles),
         new TelemetryConfig(false, "127.0.0.1", 0));
   }
 
