@@ -40,7 +40,8 @@ public final class DemandResource {
       List<String> spanKeys,
       List<Slow> slow,
       double slowOtherwiseSeconds,
-      List<String> full) {
+      List<String> full,
+      boolean bundles) {
     static Configuration of(String fingerprint, Part part, boolean own) {
       return new Configuration(
           fingerprint,
@@ -52,7 +53,8 @@ public final class DemandResource {
           part.spanKeys(),
           part.slowRules().stream().map(Slow::of).toList(),
           part.slowOtherwiseNanos() / 1e9,
-          part.full());
+          part.full(),
+          (part.formats() & Demand.BUNDLES) != 0);
     }
   }
 

@@ -19,7 +19,8 @@ import org.traceetl.server.config.SeriesConfig.Dimension;
 import org.traceetl.server.config.SpanKind;
 
 /**
- * What servers with this server's configuration need. Servers that need the same have one part.
+ * What servers with this server's configuration need. Servers that need the same and read the same
+ * formats have one part.
  *
  * @param fingerprint of the content, 32 hexadecimal digits
  * @param part published at no time yet
@@ -40,7 +41,8 @@ record OwnPart(String fingerprint, Part part) {
       part = part(config, intervalMillis, own.full());
     }
     if (part == null) {
-      part = new Part(0, 1, true, intervalMillis, List.of(), List.of(), 0, own.full());
+      part =
+          new Part(0, 1, true, intervalMillis, List.of(), List.of(), 0, own.full(), Demand.BUNDLES);
     }
     return new OwnPart(fingerprint(part), part);
   }
@@ -64,7 +66,8 @@ record OwnPart(String fingerprint, Part part) {
                 bits(threshold.kinds()),
                 threshold.slowerThan().toNanos()));
       }
-      return new Part(0, 1, false, intervalMillis, keys, rules, otherwiseNanos, full);
+      return new Part(
+          0, 1, false, intervalMillis, keys, rules, otherwiseNanos, full, Demand.BUNDLES);
     } catch (IllegalArgumentException e) {
       LOG.warn(
           "Agents must send all spans in full: the demand is limited to {} dimensions of spans, {}"
