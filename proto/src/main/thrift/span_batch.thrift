@@ -6,6 +6,11 @@
  * The dictionary precedes all fields with indexes, and readers rely on that. Fields 12 and 13 of a
  * batch precede its spans, so that readers know them before the groups; readers refuse others. They
  * follow field 9, and the header of field 10 has its ID in full.
+ *
+ * A message may also be a bundle of several batches of its queue, each with its own name, which
+ * begins with bytes that begin no batch. Big-endian: 00 'T' 'E' 'B', version 1 (1 byte), number of
+ * batches (2), for each batch its application (length 2, UTF-8), number of spans (4) and length
+ * (4), then the batches up to the end.
  */
 namespace java org.traceetl.proto.thrift
 namespace py traceetl.proto

@@ -18,7 +18,9 @@ import java.util.Optional;
  * @param tls whether connections to name servers and brokers use TLS. Their certificates must lead
  *     to a known root; host names are not compared, so use a root of your own. If it cannot be set
  *     up, the program does not start
- * @param bundles whether batches that wait at the same time may share a message
+ * @param bundles whether batches of a queue that wait at the same time share a message of at most
+ *     256 KiB: {@code off}, never; {@code auto}, while the servers' demand says that all of them
+ *     read bundles. Enable it after all servers run a release that does
  */
 public record PublishConfig(
     String nameServer,
