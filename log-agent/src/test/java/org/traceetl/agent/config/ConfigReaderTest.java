@@ -77,6 +77,19 @@ final class ConfigReaderTest {
   }
 
   @Test
+  void bundlesAreOffOrAuto() throws ConfigException {
+    assertThat(bundles("off")).isEqualTo(PublishConfig.Bundles.OFF);
+    assertThat(bundles("auto")).isEqualTo(PublishConfig.Bundles.AUTO);
+  }
+
+  private static PublishConfig.Bundles bundles(String value) throws ConfigException {
+    return ConfigReader.read("rocketmq: {bundles: " + value + "}", Map.of())
+        .config()
+        .rocketmq()
+        .bundles();
+  }
+
+  @Test
   void keysMayBeWrittenWithDots() {
     String yaml =
         """
@@ -152,6 +165,7 @@ final class ConfigReaderTest {
           routing: {applications: {a: {q: 1}}} | routing.applications.a.q: no such key; known are queues, spread
           routing: {file: /none.yaml}        | routing.file = /none.yaml: does not exist
           routing: {applications: 3}          | routing.applications = 3: must be sections by name
+          rocketmq: {bundles: yes}           | rocketmq.bundles = yes: must be off or auto
           detail: {default: half}             | detail.default = half: must be full or demand
           detail: {applications: 3}           | detail.applications = 3: must be a list of rules
           detail: {applications: [a]}         | detail.applications = a: must be a rule: a section of keys

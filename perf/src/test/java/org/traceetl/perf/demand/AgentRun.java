@@ -7,17 +7,22 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.traceetl.agent.Platform;
 import org.traceetl.agent.RunningAgent;
 import org.traceetl.agent.config.AgentConfig;
 import org.traceetl.agent.config.DetailConfig;
 import org.traceetl.agent.config.DetailConfig.Detail;
 import org.traceetl.agent.config.PipelineConfig;
+import org.traceetl.agent.config.PublishConfig;
+import org.traceetl.agent.config.PublishConfig.Bundles;
 import org.traceetl.agent.config.RoutingConfig;
 import org.traceetl.agent.config.WatchedFile;
 import org.traceetl.agent.flow.Completion;
@@ -31,9 +36,11 @@ import org.traceetl.perf.simulate.agent.SimulatedDisk;
 import org.traceetl.perf.simulate.world.Process;
 import org.traceetl.perf.simulate.world.Timeline;
 import org.traceetl.perf.simulate.world.World;
+import org.traceetl.proto.BundleReader;
+import org.traceetl.proto.Rejection;
 import org.traceetl.testkit.PageSample;
 
-/** A whole agent in simulated time, and brokers that confirm each batch. */
+/** A whole agent in simulated time, and brokers that confirm each message. */
 final class AgentRun {
   private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
   private static final Path FILTERS = Path.of("/simulated/filters.yaml");
@@ -44,7 +51,7 @@ final class AgentRun {
   private final World world = new World(1, new Timeline(10));
   private final Process process = world.process("agent");
   private final List<byte[]> records;
-  private final SortedMap<Integer, List<byte[]>> batches = new TreeMap<>();
+  private final SortedMap<Integer, List<byte[]>> messages = new TreeMap<>();
   private RunningAgent agent;
   private OtlpRequests requests;
   private int answered;
@@ -53,9 +60,15 @@ final class AgentRun {
    * Starts an agent, and waits until it has read the records of the servers.
    *
    * @param filters content of the filters file
+   * @param bundles whether it may send bundles
    * @param records in the topic of the servers' decisions, oldest first
    */
-  AgentRun(PipelineConfig pipeline, String filters, Detail detail, List<byte[]> records) {
+  AgentRun(
+      PipelineConfig pipeline,
+      String filters,
+      Detail detail,
+      Bundles bundles,
+      List<byte[]> records) {
     this.records = records;
     SimulatedDisk disk = new SimulatedDisk(world);
     disk.replace(FILTERS, filters.getBytes(UTF_8));
@@ -69,7 +82,7 @@ final class AgentRun {
         "main",
         () -> {
           try {
-            agent = RunningAgent.start(config(pipeline, detail), platform);
+            agent = RunningAgent.start(config(pipeline, detail, bundles), platform);
             requests = agent.otlpRequests();
           } catch (IOException e) {
             throw new UncheckedIOException(e);
@@ -78,7 +91,8 @@ final class AgentRun {
     pass(5);
   }
 
-  private static AgentConfig config(PipelineConfig pipeline, Detail detail) {
+  private static AgentConfig config(PipelineConfig pipeline, Detail detail, Bundles bundles) {
+    PublishConfig publish = PublishConfig.defaults();
     AgentConfig small = AgentSettings.small("agent", "trace-spans");
     return new AgentConfig(
         small.stateDirectory(),
@@ -91,7 +105,18 @@ final class AgentRun {
         RoutingConfig.defaults(),
         Optional.of(new WatchedFile(FILTERS, POLL_MILLIS)),
         new DetailConfig(detail, List.of()),
-        small.rocketmq(),
+        new PublishConfig(
+            publish.nameServer(),
+            publish.topic(),
+            publish.producerGroup(),
+            publish.accessKey(),
+            publish.secretKey(),
+            publish.sendTimeoutMillis(),
+            publish.retryFirstMillis(),
+            publish.retryMaxMillis(),
+            publish.routeRefreshMillis(),
+            Optional.empty(),
+            bundles),
         small.telemetry());
   }
 
@@ -111,9 +136,30 @@ final class AgentRun {
     assertThat(PageSample.sum(page(), "trace_etl_agent_spool_batches")).isZero();
   }
 
-  /** Returns the bodies of the published batches, by number of their queue. */
+  /** Returns the bodies of the published messages, by number of their queue. */
+  SortedMap<Integer, List<byte[]>> messages() {
+    return messages;
+  }
+
+  /** Returns the published batches, also those in bundles. */
   SortedMap<Integer, List<byte[]>> batches() {
+    SortedMap<Integer, List<byte[]>> batches = new TreeMap<>();
+    messages.forEach(
+        (queue, bodies) -> batches.put(queue, bodies.stream().flatMap(AgentRun::batches).toList()));
     return batches;
+  }
+
+  private static Stream<byte[]> batches(byte[] message) {
+    if (!BundleReader.begins(message, 0, message.length)) {
+      return Stream.of(message);
+    }
+    BundleReader bundle = new BundleReader();
+    assertThat(bundle.wrap(message, 0, message.length)).isEqualTo(Rejection.NONE);
+    return IntStream.range(0, bundle.count())
+        .mapToObj(part -> {
+          int from = bundle.offset(part);
+          return Arrays.copyOfRange(message, from, from + bundle.length(part));
+        });
   }
 
   List<PageSample> page() {
@@ -144,7 +190,7 @@ final class AgentRun {
   private final class Connection implements Transport {
     @Override
     public void send(BrokerQueue queue, byte[] message, Answer answer) {
-      batches.computeIfAbsent(queue.id(), first -> new ArrayList<>()).add(message.clone());
+      messages.computeIfAbsent(queue.id(), first -> new ArrayList<>()).add(message.clone());
       world.after(0, answer::confirmed);
     }
 

@@ -15,6 +15,7 @@ import net.jqwik.api.ShrinkingMode;
 import net.jqwik.api.statistics.Statistics;
 import org.traceetl.agent.config.DetailConfig.Detail;
 import org.traceetl.agent.config.PipelineConfig;
+import org.traceetl.agent.config.PublishConfig.Bundles;
 import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.features.demand.PublishedParts;
 import org.traceetl.testkit.PageSample;
@@ -121,21 +122,35 @@ final class DemandDifferentialTest {
     PipelineConfig pipeline = agents.pipeline();
     String filters = agents.filters();
     List<byte[]> requests = new RandomRequests(random).next();
-    AgentRun full = new AgentRun(pipeline, filters, Detail.FULL, List.of());
+    AgentRun full = new AgentRun(pipeline, filters, Detail.FULL, Bundles.AUTO, List.of());
     full.send(requests);
+    Bundles bundles = random.nextBoolean() ? Bundles.AUTO : Bundles.OFF;
     AgentRun demand =
         new AgentRun(
-            pipeline, filters, Detail.DEMAND, List.of(PublishedParts.of(demanding).encode()));
+            pipeline,
+            filters,
+            Detail.DEMAND,
+            bundles,
+            List.of(PublishedParts.of(demanding).encode()));
     demand.send(requests);
+    // Without a demand that permits it there are no bundles.
+    assertThat(bundles(full)).isZero();
+    Statistics.label("bundles")
+        .collect(bundles(demand) > 0)
+        .coverage(found -> found.check(true).percentage(percent -> percent > 20));
     double grouped = PageSample.sum(demand.page(), "trace_etl_agent_spans_grouped_total");
     Statistics.label("spans in groups")
         .collect(grouped > 0)
         .coverage(found -> found.check(true).percentage(percent -> percent > 50));
     return new Pair(
-        ServerRun.of(config, full.batches()),
-        ServerRun.of(config, demand.batches()),
+        ServerRun.of(config, full.messages()),
+        ServerRun.of(config, demand.messages()),
         demand.batches(),
         PageSample.sum(demand.page(), "trace_etl_agent_spans_measured_total") > 0);
+  }
+
+  private static double bundles(AgentRun run) {
+    return PageSample.sum(run.page(), "trace_etl_agent_bundles_published_total");
   }
 
   /** A server cannot distinguish slow spans that a filter measures from those of a demand. */

@@ -40,11 +40,11 @@ import org.traceetl.testkit.PageSample;
 record ServerRun(List<String> page, List<TraceDocument> documents, MetricRegistry metrics) {
   private static final long NOW_MILLIS = 1_767_225_700_000L;
   private static final Duration PATIENCE = Duration.ofMinutes(1);
-  private static final int WINDOW_BATCHES = 7;
+  private static final int WINDOW_MESSAGES = 7;
   private static final int REPEAT_EVERY = 3;
 
-  /** Aggregates batches, each third of them twice. The books must balance. */
-  static ServerRun of(ServerConfig config, SortedMap<Integer, List<byte[]>> batches) {
+  /** Aggregates messages, each third of them twice. The books must balance. */
+  static ServerRun of(ServerConfig config, SortedMap<Integer, List<byte[]>> messages) {
     Aggregation aggregation =
         Aggregation.builder(() -> 1)
             .series(config.series())
@@ -68,7 +68,7 @@ record ServerRun(List<String> page, List<TraceDocument> documents, MetricRegistr
     SpanNaming naming = new SpanNaming(config.metrics(), config.series(), config.histogram());
     try (SpanPages pages = new SpanPages(naming, Clocks.SYSTEM, nanos -> {})) {
       pages.start();
-      batches.forEach((queue, bodies) -> {
+      messages.forEach((queue, bodies) -> {
         QueueAggregator aggregator =
             aggregation.newAggregator(new QueueId("broker", queue), decoder, metrics);
         aggregator.beginAt(0);
@@ -77,7 +77,7 @@ record ServerRun(List<String> page, List<TraceDocument> documents, MetricRegistr
           if (i % REPEAT_EVERY == 0) {
             aggregator.accept(bodies.get(i), NOW_MILLIS);
           }
-          if (i % WINDOW_BATCHES == 0 || i == bodies.size() - 1) {
+          if (i % WINDOW_MESSAGES == 0 || i == bodies.size() - 1) {
             FilledWindow filled = aggregator.swap(i + 1L, NOW_MILLIS);
             SealedWindow window = filled.seal();
             pages.window(window);

@@ -15,6 +15,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.common.Clocks;
+import org.traceetl.proto.BundleWriter;
 import org.traceetl.proto.SpanBatchWriter;
 import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.config.RocketMqConfig;
@@ -37,7 +38,13 @@ class DryRunTest {
   static void start() throws Exception {
     rocketMq = new TestRocketMq(home);
     rocketMq.createTopic(TOPIC, 2);
-    for (int i = 0; i < 40; i++) {
+    BundleWriter bundle = new BundleWriter();
+    bundle.begin();
+    for (int i = 0; i < 10; i++) {
+      bundle.add(message("shop", "GET /users/" + i, "u" + i, i));
+    }
+    rocketMq.send(TOPIC, 0, bundle.finish());
+    for (int i = 10; i < 40; i++) {
       rocketMq.send(TOPIC, i % 2, message("shop", "GET /users/" + i, "u" + i, i));
     }
     rocketMq.send(TOPIC, 0, message("bank\u001b[2J\u202e", "pay", null, 40));
