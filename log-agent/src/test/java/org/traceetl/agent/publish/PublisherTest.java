@@ -216,6 +216,36 @@ final class PublisherTest {
   }
 
   @Test
+  void aBundleInFlightAtTheStopIsSentAgainAndDrained() throws Exception {
+    transport.mode(Mode.UNREACHABLE);
+    start();
+    publisher.bundles(true);
+    for (int sequence = 0; sequence < 5; sequence++) {
+      commit(A, sequence);
+    }
+    await().until(() -> transport.attempts() > 0);
+    transport.mode(Mode.HOLD);
+    passUntil(10, () -> transport.held() == 1);
+    transport.confirmHeld();
+    await().until(() -> transport.held() == 1);
+    assertThat(spool.batches()).isEqualTo(4);
+    stop();
+    transport.mode(Mode.CONFIRM);
+    start();
+    publisher.bundles(true);
+    assertThat(publisher.drain(TimeUnit.MINUTES.toNanos(1))).isTrue();
+    // The broker stores the bundle late.
+    transport.confirmHeld();
+
+    assertThat(transport.messages()).startsWith(1).endsWith(4);
+    assertThat(transport.stored().stream().map(Stored::sequence).distinct())
+        .containsExactly(0L, 1L, 2L, 3L, 4L);
+    assertThat(transport.stored())
+        .hasSize(9)
+        .allMatch(stored -> Arrays.equals(stored.body(), body(1, stored.sequence())));
+  }
+
+  @Test
   void unreachableBrokerBlocksNoOtherAndUsesNoMemory() throws Exception {
     mostBodyBytes = 100;
     transport.away("broker-b");

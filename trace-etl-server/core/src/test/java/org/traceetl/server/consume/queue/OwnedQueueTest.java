@@ -6,6 +6,7 @@ import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.apache.rocketmq.client.exception.MQClientException;
 import org.apache.rocketmq.common.message.MessageAccessor;
@@ -13,6 +14,7 @@ import org.apache.rocketmq.common.message.MessageConst;
 import org.apache.rocketmq.common.message.MessageExt;
 import org.apache.rocketmq.common.message.MessageQueue;
 import org.junit.jupiter.api.Test;
+import org.traceetl.proto.BundleWriter;
 import org.traceetl.server.consume.broker.BrokerOffsets;
 import org.traceetl.server.consume.broker.BrokerOffsets.Range;
 import org.traceetl.server.consume.metrics.SpanPipelineMetrics;
@@ -84,6 +86,50 @@ class OwnedQueueTest {
     assertThat(queue.status().next()).isEqualTo(13);
     assertThat(queue.status().lag()).isEqualTo(2);
     assertThat(recorded()).isEqualTo(3);
+  }
+
+  private static MessageExt bundle(long offset, long... sequences) {
+    BundleWriter bundle = new BundleWriter();
+    bundle.begin();
+    for (long sequence : sequences) {
+      bundle.add(new BatchMessage("shop").span("a", 1).message(sequence));
+    }
+    MessageExt message = message(offset, 0, 15);
+    message.setBody(bundle.finish());
+    return message;
+  }
+
+  @Test
+  void aBundleIsOneMessageWithSeveralBatches() {
+    assertThat(queue.take(List.of(message(10, 0, 15), bundle(11, 10, 20, 21)), 0))
+        .isEqualTo(Outcome.TAKEN);
+    assertThat(queue.take(List.of(bundle(12, 21, 22)), 0)).isEqualTo(Outcome.TAKEN);
+
+    assertThat(queue.next()).isEqualTo(13);
+    SealedWindow window = queue.swap(1_000).seal();
+    assertThat(window.to()).isEqualTo(13);
+    assertThat(window.books().getFirst().recorded()).isEqualTo(4);
+    assertThat(window.books().getFirst().duplicate()).isEqualTo(2);
+  }
+
+  @Test
+  void aRefusedBundleIsRejectedWithAllItsBatches() {
+    OwnedQueue refusing =
+        new OwnedQueue(
+            ID,
+            new MessageQueue("t", "b", 0),
+            aggregation.newAggregator(ID, aggregation.newDecoder(), listener),
+            listener,
+            10,
+            LastMessages.NONE,
+            resumed::contains,
+            Set.of(11L));
+
+    assertThat(refusing.take(List.of(message(10, 0, 15), bundle(11, 20, 21)), 0))
+        .isEqualTo(Outcome.TAKEN);
+    SealedWindow window = refusing.swap(1_000).seal();
+    assertThat(window.books().getFirst().recorded()).isEqualTo(1);
+    assertThat(window.books().getFirst().rejected()).isEqualTo(Map.of("internal", 2L));
   }
 
   @Test
