@@ -70,6 +70,11 @@ record DemandDraw(
         .toList();
   }
 
+  /** Returns whether an agent has a demand at quiet points. */
+  boolean isFollowedBy(int agent) {
+    return published && (agents.get(agent) || bundles.get(agent));
+  }
+
   private static SplittableRandom stream(long seed) {
     return new SplittableRandom(seed ^ STREAM);
   }

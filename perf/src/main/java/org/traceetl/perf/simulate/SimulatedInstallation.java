@@ -414,7 +414,7 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
         differences.add(name + " has unconfirmed batches");
       }
       boolean demanded = PageSample.sum(page, "trace_etl_agent_demand_version") > 0;
-      if (demanded != (demand.published() && demand.agents().get(i))) {
+      if (demanded != demand.isFollowedBy(i)) {
         differences.add(name + (demanded ? " has a demand" : " has no demand"));
       }
       if (!senders.get(i).isPaused()) {
