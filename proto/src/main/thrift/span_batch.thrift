@@ -5,7 +5,8 @@
  * The dictionary contains each string of a batch once; other fields contain indexes into it.
  * The dictionary precedes all fields with indexes, and readers rely on that. Fields 12 and 13 of a
  * batch precede its spans, so that readers know them before the groups; readers refuse others. They
- * follow field 9, and the header of field 10 has its ID in full.
+ * follow field 9, and the header of field 10 has its ID in full. Fields 15 to 17 count nowhere;
+ * only readers that need a sample read them.
  *
  * A message may also be a bundle of several batches of its queue, each with its own name, which
  * begins with bytes that begin no batch. Big-endian: 00 'T' 'E' 'B', version 1 (1 byte), number of
@@ -101,4 +102,17 @@ struct SpanBatch {
    * 1,024. Only with a demand.
    */
   13: optional list<i32> group_keys
+  /**
+   * Whole copies of spans that are in groups by the demand, for estimates of what groups lack. They
+   * were chosen by sample_threshold, and their sampling_threshold is the greater of both: its
+   * reciprocal weight applies to estimates only. Each is counted in its group.
+   */
+  15: optional list<Span> samples
+  /**
+   * Members of the same sample among the batch's spans: ascending places in the list spans. Their
+   * threshold as members is the greater of their sampling_threshold and sample_threshold.
+   */
+  16: optional list<i32> sampled
+  /** Threshold T of the sample, 0 <= T < 2^56: it has the spans whose trace's randomness is >= T. */
+  17: optional i64 sample_threshold
 }

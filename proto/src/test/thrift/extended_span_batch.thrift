@@ -70,6 +70,9 @@ struct SpanBatch {
   12: optional i64 demand
   13: optional list<i32> group_keys
   14: optional Unknown after
+  15: optional list<Span> samples
+  16: optional list<i32> sampled
+  17: optional i64 sample_threshold
   3000: optional list<Unknown> far_after
 }
 

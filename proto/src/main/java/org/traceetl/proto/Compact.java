@@ -42,6 +42,9 @@ final class Compact {
   static final int GROUPS = 11;
   static final int DEMAND = 12;
   static final int GROUP_KEYS = 13;
+  static final int SAMPLES = 15;
+  static final int SAMPLED = 16;
+  static final int SAMPLE_THRESHOLD = 17;
 
   // Fields of Span.
   static final int IDS = 1;

@@ -113,6 +113,11 @@ final class CompactInput {
     fieldId = id;
   }
 
+  /** Skips the elements of a list of numbers of 32 bits whose header has been read. */
+  void skipNumbers(int count) {
+    skipElements(Compact.I32, count, 0);
+  }
+
   private void skip(int type, int depth) {
     if (depth > MAX_DEPTH) {
       refuse(Rejection.MALFORMED);

@@ -8,9 +8,10 @@ import java.util.Objects;
  *
  * <p>Call {@link #wrap}. If it returns {@link Rejection#NONE}, call {@link #next} until false, then
  * {@link #nextGroup} until false. Then {@link #rejection} says whether the complete batch is valid.
- * A batch may be refused after some spans, so callers collect spans before they record them.
- * Unknown fields are skipped. A message can neither cause an exception nor a larger allocation than
- * {@link Limits} and its own length justify.
+ * The sample counts nowhere and is only read, and checked, by {@link #nextSample} and {@link
+ * #nextSampled}. A batch may be refused after some spans, so callers collect spans before they
+ * record them. Unknown fields are skipped. A message can neither cause an exception nor a larger
+ * allocation than {@link Limits} and its own length justify.
  *
  * <p>Every returned index is inside the dictionary. The dictionary's bytes are not checked to be
  * UTF-8: they are compared as bytes, and malformed ones are replaced when they are rendered.
@@ -96,6 +97,25 @@ public final class SpanBatchReader {
   /** Declared spans that must be in groups not read yet. */
   private int groupedSpansLeft;
 
+  private long sampleThreshold;
+
+  /** Start of the samples not read yet. */
+  private int samplesStart;
+
+  private int samplesLeft;
+
+  /** Whether {@link #eventCount} counts events of samples, which have a limit of their own. */
+  private boolean inSamples;
+
+  /** Start of the indexes of members not read yet. */
+  private int sampledStart;
+
+  private int sampledLeft;
+  private int sampledSpan;
+
+  /** Declared spans that are not in groups. */
+  private int wholeSpanCount;
+
   private long traceIdHigh;
   private long traceIdLow;
   private long spanId;
@@ -146,6 +166,12 @@ public final class SpanBatchReader {
     groupsLeft = 0;
     groupedSpansLeft = 0;
     groupSize = 0;
+    sampleThreshold = 0;
+    samplesLeft = 0;
+    inSamples = false;
+    sampledLeft = 0;
+    sampledSpan = NONE;
+    wholeSpanCount = 0;
     attributeCount = 0;
     eventNumbers = 0;
     eventCount = 0;
@@ -197,6 +223,56 @@ public final class SpanBatchReader {
     boolean read = readGroup();
     groupsStart = input.position();
     return read;
+  }
+
+  /**
+   * Moves to the next sample, after {@link #nextGroup} has returned false: a whole copy of a span
+   * that is in a group. Its threshold is the greater of the span's and {@link #sampleThreshold}.
+   * Returns false after the last one, or if the batch is refused; see {@link #rejection}.
+   */
+  public boolean nextSample() {
+    checkTailIsRead();
+    if (samplesLeft == 0 || input.isRefused()) {
+      attributeCount = 0;
+      eventNumbers = 0;
+      return false;
+    }
+    if (!inSamples) {
+      inSamples = true;
+      eventCount = 0;
+    }
+    samplesLeft--;
+    input.moveTo(samplesStart);
+    boolean read = readExpectedSpan() || readAnySpan();
+    samplesStart = input.position();
+    return read;
+  }
+
+  /**
+   * Moves to the next whole span that is a member of the sample, after {@link #nextGroup} has
+   * returned false. Returns false after the last one, or if the batch is refused.
+   */
+  public boolean nextSampled() {
+    checkTailIsRead();
+    if (sampledLeft == 0 || input.isRefused()) {
+      return false;
+    }
+    sampledLeft--;
+    input.moveTo(sampledStart);
+    int index = Compact.unZigZag(input.readVarint32());
+    sampledStart = input.position();
+    if (index <= sampledSpan || index >= wholeSpanCount) {
+      input.refuse(Rejection.BAD_INDEX);
+      return false;
+    }
+    sampledSpan = index;
+    return true;
+  }
+
+  private void checkTailIsRead() {
+    if (!input.isRefused() && (!tailRead || spansLeft > 0 || groupsLeft > 0)) {
+      throw new IllegalStateException("spans and groups precede the sample");
+    }
   }
 
   /** Returns why the batch was refused; {@link Rejection#NONE} if no error was found so far. */
@@ -288,7 +364,20 @@ public final class SpanBatchReader {
     return groupKeys[i];
   }
 
-  // The current span or group. A group has no identity, start, duration or message.
+  /**
+   * Returns the threshold of the sample, below 2^56, after {@link #nextGroup} has returned false; 0
+   * if the batch has no sample.
+   */
+  public long sampleThreshold() {
+    return sampleThreshold;
+  }
+
+  /** Returns the place, from 0, of the last member in the order of {@link #next}. */
+  public int sampledSpan() {
+    return sampledSpan;
+  }
+
+  // The current span, sample or group. A group has no identity, start, duration or message.
 
   public long traceIdHigh() {
     return traceIdHigh;
@@ -410,6 +499,7 @@ public final class SpanBatchReader {
       if (!input.isRefused()) {
         input.moveTo(spansStart);
         spansLeft = count;
+        wholeSpanCount = count;
         groupedSpansLeft = spanCount - count;
       }
       return;
@@ -471,7 +561,9 @@ public final class SpanBatchReader {
 
   private void readBatchField() {
     int id = input.fieldId();
-    if (id < Compact.VERSION || id > Compact.GROUP_KEYS) {
+    if (id < Compact.VERSION
+        || id > Compact.GROUP_KEYS && id < Compact.SAMPLES
+        || id > Compact.SAMPLE_THRESHOLD) {
       input.skipField();
       return;
     }
@@ -518,7 +610,18 @@ public final class SpanBatchReader {
       case Compact.RESOURCE -> resourceAttributeCount = readAttributes(resource);
       case Compact.BASE_UNIX_NANOS -> baseUnixNanos = input.readI64();
       case Compact.DEMAND -> demand = input.readI64(Long.MAX_VALUE);
-      default -> readGroupKeys();
+      case Compact.GROUP_KEYS -> readGroupKeys();
+      case Compact.SAMPLES -> {
+        samplesLeft = input.readListHeader(Compact.STRUCT, Limits.MAX_SPANS, MIN_SPAN_BYTES);
+        samplesStart = input.position();
+        input.skipStructs(samplesLeft);
+      }
+      case Compact.SAMPLED -> {
+        sampledLeft = input.readListHeader(Compact.I32, Limits.MAX_SPANS, 1);
+        sampledStart = input.position();
+        input.skipNumbers(sampledLeft);
+      }
+      default -> sampleThreshold = input.readI64(Compact.THRESHOLD_END - 1);
     }
   }
 

@@ -7,8 +7,8 @@ import java.util.Arrays;
  *
  * <p>Call {@link #begin}, then for each span {@link #startSpan}, {@link #attribute} …, {@link
  * #endSpan}, then {@link #finish}, which leaves the message in {@link #buffer()}. Measured spans
- * start with {@link #startGroupedSpan} instead. Strings are dictionary indexes from {@link
- * #intern}.
+ * start with {@link #startGroupedSpan} instead, and whole spans of a sample with {@link
+ * #startSample}. Strings are dictionary indexes from {@link #intern}.
  *
  * <p>{@code begin} reuses the arrays, which have grown to the largest batch so far and are bounded
  * by {@link Limits}. Otherwise it allocates nothing. {@link SpanBatchReader} accepts every finished
@@ -22,7 +22,7 @@ public final class SpanBatchWriter {
    * Most bytes of a message in addition to dictionary, resource, spans and groups: field headers,
    * list headers, the batch's name, numbers, the end.
    */
-  private static final int FRAME_BYTES = 128;
+  private static final int FRAME_BYTES = 160;
 
   /** Most bytes of a span, or of a group's head, without its attributes. */
   private static final int SPAN_FRAME_BYTES = 96;
@@ -50,7 +50,29 @@ public final class SpanBatchWriter {
   private final int[] groupKeys = new int[Limits.MAX_ATTRIBUTES];
   private int groupKeyCount;
 
+  private long sampleThreshold;
+
+  /** Encoded samples. */
+  private byte[] samples = new byte[0];
+
+  private int samplesEnd;
+  private int sampleCount;
+
+  /** Events of all samples. */
+  private int sampleEventCount;
+
+  /** Indexes of spans that are members of the sample. */
+  private int[] sampled = new int[16];
+
+  private int sampledCount;
+
   private boolean inSpan;
+
+  /** Whether the current span is a sample. */
+  private boolean isSample;
+
+  /** Whether the current span is a member of the sample. */
+  private boolean isSampled;
 
   /** Whether the current span goes into a group. */
   private boolean grouped;
@@ -100,6 +122,11 @@ public final class SpanBatchWriter {
     groups.clear();
     demand = 0;
     groupKeyCount = 0;
+    sampleThreshold = 0;
+    samplesEnd = 0;
+    sampleCount = 0;
+    sampleEventCount = 0;
+    sampledCount = 0;
     inSpan = false;
     eventCount = 0;
   }
@@ -178,6 +205,17 @@ public final class SpanBatchWriter {
   }
 
   /**
+   * Sets the threshold of the sample; written if the batch has samples, or spans that are members
+   * of the sample, and groups and a {@link #demand}.
+   *
+   * @param threshold below 2^56
+   */
+  public void sampleThreshold(long threshold) {
+    checkRange("threshold", threshold, Compact.THRESHOLD_END - 1);
+    sampleThreshold = threshold;
+  }
+
+  /**
    * Starts a span. Discards a span that was not ended.
    *
    * @param parentSpanId 0 for a root span
@@ -199,11 +237,76 @@ public final class SpanBatchWriter {
       long startUnixNanos,
       long durationNanos,
       long samplingThreshold) {
+    checkRoom(spanCount());
     check(name, kind, status, durationNanos, samplingThreshold);
-    if (spanCount == 0) {
+    startWhole(
+        traceIdHigh,
+        traceIdLow,
+        spanId,
+        parentSpanId,
+        name,
+        kind,
+        status,
+        startUnixNanos,
+        durationNanos,
+        samplingThreshold);
+    isSample = false;
+  }
+
+  /**
+   * Starts a sample: a whole copy of a span that is in a group. It is written if the batch has
+   * groups and a {@link #demand}, and is not counted. Attributes follow as with {@link #startSpan}.
+   * Discards a span that was not ended.
+   *
+   * @param parentSpanId 0 for a root span
+   * @param name dictionary index
+   * @param kind as in OTLP, 0 to 5
+   * @param status as in OTLP, 0 to 2
+   * @param durationNanos at least 0
+   * @param samplingThreshold the greater of the span's and the sample's
+   * @throws IllegalStateException if the batch has {@link Limits#MAX_SPANS} samples
+   */
+  public void startSample(
+      long traceIdHigh,
+      long traceIdLow,
+      long spanId,
+      long parentSpanId,
+      int name,
+      int kind,
+      int status,
+      long startUnixNanos,
+      long durationNanos,
+      long samplingThreshold) {
+    checkRoom(sampleCount);
+    check(name, kind, status, durationNanos, samplingThreshold);
+    startWhole(
+        traceIdHigh,
+        traceIdLow,
+        spanId,
+        parentSpanId,
+        name,
+        kind,
+        status,
+        startUnixNanos,
+        durationNanos,
+        samplingThreshold);
+    isSample = true;
+  }
+
+  private void startWhole(
+      long traceIdHigh,
+      long traceIdLow,
+      long spanId,
+      long parentSpanId,
+      int name,
+      int kind,
+      int status,
+      long startUnixNanos,
+      long durationNanos,
+      long threshold) {
+    if (spanCount == 0 && sampleCount == 0) {
       baseUnixNanos = startUnixNanos;
     }
-
     spans = Compact.grown(spans, spansEnd, SPAN_FRAME_BYTES);
     byte[] out = spans;
     int at = spansEnd;
@@ -227,7 +330,7 @@ public final class SpanBatchWriter {
     at = Compact.putVarint(out, at, Compact.zigZag(startUnixNanos - baseUnixNanos));
     out[at++] = Compact.field(1, Compact.I64);
     at = Compact.putVarint(out, at, Compact.zigZag(durationNanos));
-    started(at, samplingThreshold);
+    started(at, threshold);
     grouped = false;
   }
 
@@ -245,6 +348,7 @@ public final class SpanBatchWriter {
    */
   public void startGroupedSpan(
       int name, int kind, int status, long durationNanos, long samplingThreshold) {
+    checkRoom(spanCount());
     check(name, kind, status, durationNanos, samplingThreshold);
     // Scratch space after the spans.
     spans = Compact.grown(spans, spansEnd, SPAN_FRAME_BYTES);
@@ -259,13 +363,17 @@ public final class SpanBatchWriter {
     started(at, samplingThreshold);
     groupedNanos = durationNanos;
     grouped = true;
+    isSample = false;
+  }
+
+  private static void checkRoom(int count) {
+    if (count == Limits.MAX_SPANS) {
+      throw new IllegalStateException(
+          "the batch has " + count + " spans, the most it may have; finish it first");
+    }
   }
 
   private void check(int name, int kind, int status, long durationNanos, long threshold) {
-    if (spanCount() == Limits.MAX_SPANS) {
-      throw new IllegalStateException(
-          "the batch has " + spanCount() + " spans, the most it may have; finish it first");
-    }
     checkRange("kind", kind, Compact.MAX_KIND);
     checkRange("status", status, Compact.MAX_STATUS);
     checkRange("durationNanos", durationNanos, Long.MAX_VALUE);
@@ -281,6 +389,7 @@ public final class SpanBatchWriter {
     eventNumbers = 0;
     spanEvents = 0;
     writtenEnd = NONE;
+    isSampled = false;
     inSpan = true;
   }
 
@@ -328,7 +437,7 @@ public final class SpanBatchWriter {
   public boolean event(int name) {
     if (spanEvents == Limits.MAX_SPAN_EVENTS
         || !hasEventRoom()
-        || eventCount + spanEvents >= Limits.MAX_EVENTS) {
+        || (isSample ? sampleEventCount : eventCount) + spanEvents >= Limits.MAX_EVENTS) {
       return false;
     }
     events[eventNumbers] = checkedIndex(name);
@@ -367,6 +476,18 @@ public final class SpanBatchWriter {
   }
 
   /**
+   * Marks the current span as a member of the sample; for a span that is whole anyway.
+   *
+   * @throws IllegalStateException if the current span is a sample or goes into a group
+   */
+  public void sampled() {
+    if (!inSpan || grouped || isSample) {
+      throw new IllegalStateException("no whole span was started");
+    }
+    isSampled = true;
+  }
+
+  /**
    * Returns whether {@link #endSpan} would start a group: the batch has none that differs from the
    * current span only in durations. Changes no span or group; if nothing is added to the current
    * span after it, {@code endSpan} reuses its result.
@@ -398,7 +519,11 @@ public final class SpanBatchWriter {
     } else {
       endSingle(putAttributes());
     }
-    eventCount += spanEvents;
+    if (isSample) {
+      sampleEventCount += spanEvents;
+    } else {
+      eventCount += spanEvents;
+    }
   }
 
   private void endGrouped() {
@@ -459,12 +584,29 @@ public final class SpanBatchWriter {
     }
     out[at++] = Compact.STOP;
     inSpan = false;
-    if (at > Limits.MAX_MESSAGE_BYTES) {
+    if (at + samplesEnd > Limits.MAX_MESSAGE_BYTES) {
       throw new IllegalStateException(
-          "the spans have " + at + " bytes, more than " + Limits.MAX_MESSAGE_BYTES);
+          "the spans have " + (at + samplesEnd) + " bytes, more than " + Limits.MAX_MESSAGE_BYTES);
+    }
+    if (isSample) {
+      moveToSamples(at - spansEnd);
+      return;
+    }
+    if (isSampled) {
+      if (sampledCount == sampled.length) {
+        sampled = Arrays.copyOf(sampled, 2 * sampledCount);
+      }
+      sampled[sampledCount++] = spanCount;
     }
     spansEnd = at;
     spanCount++;
+  }
+
+  private void moveToSamples(int length) {
+    samples = Compact.grown(samples, samplesEnd, length);
+    System.arraycopy(spans, spansEnd, samples, samplesEnd, length);
+    samplesEnd += length;
+    sampleCount++;
   }
 
   /** Writes the durations' header and the events of a group, sets {@link #groupHead}. */
@@ -498,6 +640,16 @@ public final class SpanBatchWriter {
     return groups.spans();
   }
 
+  /** Returns the ended samples, which {@link #spanCount} does not include. */
+  public int sampleCount() {
+    return sampleCount;
+  }
+
+  /** Returns the events of the samples, which {@link #eventCount} does not include. */
+  public int sampleEventCount() {
+    return sampleEventCount;
+  }
+
   /**
    * Returns an upper bound of the bytes of {@link #finish} for the batch so far, without the
    * current span. A span in a group counts as the longest duration, 10 bytes, about its memory
@@ -508,6 +660,8 @@ public final class SpanBatchWriter {
         + dictionary.bytes()
         + INDEX_BYTES * (resourceLength + groupKeyCount)
         + spansEnd
+        + samplesEnd
+        + INDEX_BYTES * sampledCount
         + groups.sizeBytes();
   }
 
@@ -555,8 +709,11 @@ public final class SpanBatchWriter {
     out[at++] = Compact.field(1, Compact.LIST);
     at = putIndexes(out, at, resource, resourceLength);
     out[at++] = Compact.field(1, Compact.I64);
-    at = Compact.putVarint(out, at, Compact.zigZag(spanCount == 0 ? 0 : baseUnixNanos));
-    if (hasGroups && demand != 0) {
+    at =
+        Compact.putVarint(
+            out, at, Compact.zigZag(spanCount + sampleCount == 0 ? 0 : baseUnixNanos));
+    boolean demanded = hasGroups && demand != 0;
+    if (demanded) {
       at = putDemand(out, at);
     } else {
       out[at++] = Compact.field(1, Compact.LIST);
@@ -568,6 +725,9 @@ public final class SpanBatchWriter {
       out[at++] = Compact.field(1, Compact.LIST);
       at = Compact.putListHeader(out, at, Compact.STRUCT, groups.size());
       at = groups.writeTo(out, at);
+    }
+    if (demanded && sampleCount + sampledCount > 0) {
+      at = putSample(out, at);
     }
     out[at++] = Compact.STOP;
     if (at > Limits.MAX_MESSAGE_BYTES) {
@@ -588,6 +748,26 @@ public final class SpanBatchWriter {
     return Compact.putVarint(out, end, Compact.zigZag(Compact.SPANS));
   }
 
+  /** Writes the fields of the sample, which follow the groups. */
+  private int putSample(byte[] out, int at) {
+    int end = at;
+    int last = Compact.GROUPS;
+    if (sampleCount > 0) {
+      out[end++] = Compact.field(Compact.SAMPLES - last, Compact.LIST);
+      end = Compact.putListHeader(out, end, Compact.STRUCT, sampleCount);
+      System.arraycopy(samples, 0, out, end, samplesEnd);
+      end += samplesEnd;
+      last = Compact.SAMPLES;
+    }
+    if (sampledCount > 0) {
+      out[end++] = Compact.field(Compact.SAMPLED - last, Compact.LIST);
+      end = putIndexes(out, end, sampled, sampledCount);
+      last = Compact.SAMPLED;
+    }
+    out[end++] = Compact.field(Compact.SAMPLE_THRESHOLD - last, Compact.I64);
+    return Compact.putVarint(out, end, Compact.zigZag(sampleThreshold));
+  }
+
   /**
    * Returns the array with the message, valid until the next {@link #finish}. Call this after
    * {@code finish}, which may replace the array.
@@ -600,7 +780,13 @@ public final class SpanBatchWriter {
   public long heldBytes() {
     return message.length
         + spans.length
-        + 4L * (resource.length + groupKeys.length + attributes.length + events.length)
+        + samples.length
+        + 4L
+            * (resource.length
+                + groupKeys.length
+                + attributes.length
+                + events.length
+                + sampled.length)
         + dictionary.heldBytes()
         + groups.heldBytes();
   }

@@ -17,6 +17,7 @@ final class AllocationTest {
   private long idsRead;
   private long keysRead;
   private long newGroups;
+  private long samplesRead;
 
   AllocationTest() {
     for (int i = 0; i < strings.length; i++) {
@@ -52,6 +53,12 @@ final class AllocationTest {
               durationsRead += reader.groupSize();
               keysRead += reader.groupKeyCount();
             }
+            while (reader.nextSample()) {
+              samplesRead += reader.attributeCount();
+            }
+            while (reader.nextSampled()) {
+              samplesRead++;
+            }
           }
         };
     work.run();
@@ -61,6 +68,7 @@ final class AllocationTest {
     assertThat(eventsRead).isEqualTo(2L * MESSAGES * 7);
     assertThat(durationsRead).isEqualTo(2L * MESSAGES * 200);
     assertThat(keysRead).isEqualTo(2L * MESSAGES * 60);
+    assertThat(samplesRead).isEqualTo(2L * MESSAGES * (25 * 2 + 10));
   }
 
   @Test
@@ -102,6 +110,7 @@ final class AllocationTest {
     writer.resourceAttribute(intern(1), intern(0));
     writer.demand(7);
     writer.groupKey(intern(1));
+    writer.sampleThreshold(1L << 55);
     for (int i = 0; i < 20; i++) {
       writer.startSpan(i, 2, 3, i % 2, intern(i), 2, 1, i, i * 1_000_000L, i);
       for (int a = 0; a < 12; a++) {
@@ -112,6 +121,9 @@ final class AllocationTest {
         writer.event(intern(40));
         writer.eventAttribute(intern(41), intern(42 + i % 5));
       }
+      if (i % 2 == 0) {
+        writer.sampled();
+      }
       writer.endSpan();
     }
     for (int i = 0; i < 200; i++) {
@@ -119,6 +131,12 @@ final class AllocationTest {
       writer.attribute(intern(1), intern(i % 3));
       newGroups += writer.startsGroup() ? 1 : 0;
       writer.endSpan();
+      if (i % 8 == 0) {
+        writer.startSample(i, 2, 3, i % 2, intern(i % 20), 3, 0, i, i * 1_000_000L, 1L << 55);
+        writer.attribute(intern(1), intern(i % 3));
+        writer.attribute(intern(2), intern(i % 5));
+        writer.endSpan();
+      }
     }
     return writer.finish(1, 2, 3, 4);
   }

@@ -46,11 +46,18 @@ final class Batches {
     return Combinators.combine(
             withoutDemand(dictionary, indexes),
             durations().injectNull(0.5),
-            indexes.list().ofMaxSize(30).injectNull(0.1))
-        .as((batch, demand, keys) -> {
+            indexes.list().ofMaxSize(30).injectNull(0.1),
+            span(indexes).list().ofMaxSize(4).injectNull(0.5),
+            Arbitraries.integers().between(0, 19).set().ofMaxSize(10),
+            thresholds())
+        .as((batch, demand, keys, samples, sampled, threshold) -> {
           if (demand != null && demand > 0 && grouped(batch) > 0) {
             batch.setDemand(demand);
             batch.setGroup_keys(keys);
+            batch.setSamples(samples);
+            int spans = batch.getSpansSize();
+            batch.setSampled(sampled.stream().filter(i -> i < spans).sorted().toList());
+            batch.setSample_threshold(threshold);
           }
           return batch;
         });
@@ -293,6 +300,26 @@ final class Batches {
     return fixedWithEvents()
         .setDemand(1_795_255_028_312L)
         .setGroup_keys(IntStream.of(3, 9, 65, 69).boxed().toList());
+  }
+
+  /** The fixed batch with a demand, and a sample. */
+  static SpanBatch fixedWithSample() {
+    SpanBatch batch = fixedWithDemand();
+    Span sample = new Span();
+    sample.setIds(ids(0x0af7651916cd43ddL, 0x8448eb211cfe319cL, 9, 1));
+    sample.setName(2);
+    sample.setKind((byte) 3);
+    sample.setStatus((byte) 0);
+    sample.setStart_delta_nanos(2_000);
+    sample.setDuration_nanos(250_000);
+    sample.setAttributes(List.of(3, 4, 9, 69));
+    sample.setSampling_threshold(127L << 49);
+    sample.setEvents(List.of(12, 1, 13, 14));
+    batch.addToSamples(sample);
+    batch.addToSamples(new Span(sample).setDuration_nanos(63));
+    batch.setSampled(List.of(0, 2));
+    batch.setSample_threshold(127L << 49);
+    return batch;
   }
 
   /** The batch as a later version's writer could send it, without unknown fields so far. */

@@ -37,7 +37,8 @@ final class HostileMessageTest {
         Messages.generated(Batches.fixed()),
         Messages.generated(Batches.fixedWithEvents()),
         Messages.generated(Batches.withUnknownFields(Batches.fixedWithEvents())),
-        Messages.generated(Batches.fixedWithDemand()));
+        Messages.generated(Batches.fixedWithDemand()),
+        Messages.generated(Batches.fixedWithSample()));
   }
 
   @Test
@@ -157,6 +158,23 @@ final class HostileMessageTest {
             "too many group keys",
             Rejection.BAD_LENGTH,
             b -> b.setGroup_keys(Collections.nCopies(Limits.MAX_ATTRIBUTES + 1, 0))),
+        bad("negative sample threshold", Rejection.BAD_VALUE, b -> b.setSample_threshold(-1)),
+        bad("sample threshold 2^56", Rejection.BAD_VALUE, b -> b.setSample_threshold(1L << 56)),
+        bad("member outside", Rejection.BAD_INDEX, b -> b.setSampled(List.of(0, 3))),
+        bad("member negative", Rejection.BAD_INDEX, b -> b.setSampled(List.of(-1))),
+        bad("members not ascending", Rejection.BAD_INDEX, b -> b.setSampled(List.of(1, 1))),
+        bad(
+            "too many members",
+            Rejection.BAD_LENGTH,
+            b -> b.setSampled(Collections.nCopies(Limits.MAX_SPANS + 1, 0))),
+        badSample("no name", Rejection.MISSING_FIELD, Span::unsetName),
+        badSample("no duration", Rejection.MISSING_FIELD, Span::unsetDuration_nanos),
+        badSample("name outside", Rejection.BAD_INDEX, s -> s.setName(70)),
+        badSample("kind 6", Rejection.BAD_VALUE, s -> s.setKind((byte) 6)),
+        badSample("attribute outside", Rejection.BAD_INDEX, s -> s.setAttributes(List.of(0, 70))),
+        badSample("half a pair", Rejection.BAD_LENGTH, s -> s.setAttributes(List.of(0))),
+        badSample("threshold 2^56", Rejection.BAD_VALUE, s -> s.setSampling_threshold(1L << 56)),
+        badSample("event cut off", Rejection.BAD_LENGTH, s -> s.setEvents(List.of(0, 1, 0))),
         badSpan("no IDs", Rejection.MISSING_FIELD, Span::unsetIds),
         badSpan("no name", Rejection.MISSING_FIELD, Span::unsetName),
         badSpan("no kind", Rejection.MISSING_FIELD, Span::unsetKind),
@@ -275,22 +293,30 @@ final class HostileMessageTest {
         bytes("group keys twice", Rejection.MALFORMED, dictionary + "49 05 09 1a 05"),
         bytes("a demand twice", Rejection.MALFORMED, dictionary + "36 02 06 18 02"),
         bytes("a demand of another type", Rejection.MALFORMED, dictionary + "35 02"),
+        bytes("2^31 - 1 samples", Rejection.BAD_LENGTH, none + "59 fc ffffffff07"),
+        bytes("one sample, no bytes", Rejection.BAD_LENGTH, none + "59 1c"),
+        bytes("samples of numbers", Rejection.MALFORMED, none + "59 15" + "00".repeat(40)),
+        bytes("samples twice", Rejection.MALFORMED, none + "59 0c 09 1e 0c"),
+        bytes("2^31 - 1 members", Rejection.BAD_LENGTH, none + "69 f5 ffffffff07"),
+        bytes("members of another type", Rejection.MALFORMED, none + "69 16 00"),
+        bytes("members twice", Rejection.MALFORMED, none + "69 05 09 20 05"),
+        bytes("a sample threshold of another type", Rejection.MALFORMED, none + "75 02"),
         bytes("2^31 - 1 durations", Rejection.BAD_LENGTH, group + "39 f6 ffffffff07"),
         bytes("durations of another type", Rejection.MALFORMED, group + "39 15 00 00 00 00"),
         bytes("a duration that does not end", Rejection.TRUNCATED, group + "39 16 80 80 80"),
         bytes("a duration of 70 bits", Rejection.MALFORMED, group + "39 16" + "ff".repeat(10)),
-        bytes("an unknown string of 2^31 - 1", Rejection.TRUNCATED, "f8 ffffffff07 00"),
-        bytes("an unknown string of 2^32 - 1", Rejection.BAD_LENGTH, "f8 ffffffff0f 00"),
-        bytes("an unknown list of 2^31 - 1", Rejection.BAD_LENGTH, "f9 f5 ffffffff07 00"),
-        bytes("a list of no type", Rejection.MALFORMED, "f9 f0 01 00"),
-        bytes("an empty list of no such type", Rejection.MALFORMED, "f9 0e 00"),
-        bytes("a map of no such type", Rejection.MALFORMED, "fb 01 5e 00 00"),
-        bytes("an unknown map of 2^31 - 1", Rejection.BAD_LENGTH, "fb ffffffff07 55 00"),
-        bytes("an unknown map of 2^32 - 1", Rejection.BAD_LENGTH, "fb ffffffff0f 55 00"),
-        bytes("structs in structs", Rejection.MALFORMED, "fc" + "1c".repeat(100_000)),
-        bytes("lists in lists", Rejection.MALFORMED, "f9" + "19".repeat(100_000)),
-        bytes("sets in lists", Rejection.MALFORMED, "f9" + "1a".repeat(100_000)),
-        bytes("maps in maps", Rejection.MALFORMED, "fb" + "01bb".repeat(100_000)));
+        bytes("an unknown string of 2^31 - 1", Rejection.TRUNCATED, "08 c601 ffffffff07 00"),
+        bytes("an unknown string of 2^32 - 1", Rejection.BAD_LENGTH, "08 c601 ffffffff0f 00"),
+        bytes("an unknown list of 2^31 - 1", Rejection.BAD_LENGTH, "09 c601 f5 ffffffff07 00"),
+        bytes("a list of no type", Rejection.MALFORMED, "09 c601 f0 01 00"),
+        bytes("an empty list of no such type", Rejection.MALFORMED, "09 c601 0e 00"),
+        bytes("a map of no such type", Rejection.MALFORMED, "0b c601 01 5e 00 00"),
+        bytes("an unknown map of 2^31 - 1", Rejection.BAD_LENGTH, "0b c601 ffffffff07 55 00"),
+        bytes("an unknown map of 2^32 - 1", Rejection.BAD_LENGTH, "0b c601 ffffffff0f 55 00"),
+        bytes("structs in structs", Rejection.MALFORMED, "0c c601" + "1c".repeat(100_000)),
+        bytes("lists in lists", Rejection.MALFORMED, "09 c601" + "19".repeat(100_000)),
+        bytes("sets in lists", Rejection.MALFORMED, "09 c601" + "1a".repeat(100_000)),
+        bytes("maps in maps", Rejection.MALFORMED, "0b c601" + "01bb".repeat(100_000)));
   }
 
   @ParameterizedTest
@@ -366,6 +392,17 @@ final class HostileMessageTest {
 
   private static Arguments badSpan(String what, Rejection reason, Consumer<Span> damage) {
     return bad(what, reason, batch -> damage.accept(batch.getSpans().getFirst()));
+  }
+
+  private static Arguments badSample(String what, Rejection reason, Consumer<Span> damage) {
+    return bad(
+        "sample: " + what,
+        reason,
+        batch -> {
+          Span sample = new Span(batch.getSpans().getFirst());
+          damage.accept(sample);
+          batch.setSamples(List.of(batch.getSpans().getFirst(), sample));
+        });
   }
 
   private static Arguments badGroup(String what, Rejection reason, Consumer<SpanGroup> damage) {

@@ -3,6 +3,7 @@ package org.traceetl.proto;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -80,8 +81,26 @@ final class InteroperabilityTest {
 
     SpanBatch without = batch.deepCopy();
     without.unsetDemand();
+    without.unsetSamples();
+    without.unsetSampled();
     deserializer.deserialize(expected, Messages.written(without, WRITER));
     assertThat(earlier).isEqualTo(expected);
+  }
+
+  @Property(tries = 300)
+  void sampleChangesNothingBeforeIt(@ForAll("batches") SpanBatch batch) {
+    SpanBatch without = batch.deepCopy();
+    without.unsetSamples();
+    without.unsetSampled();
+    if (batch.getSpansSize() == 0) {
+      // Starts are relative to the first whole span.
+      batch.setBase_unix_nanos(0);
+      batch.unsetSamples();
+    }
+    byte[] alone = Messages.written(without, WRITER);
+    byte[] sampled = Messages.written(batch, WRITER);
+    assertThat(Arrays.copyOf(sampled, alone.length - 1))
+        .isEqualTo(Arrays.copyOf(alone, alone.length - 1));
   }
 
   /** Spans in any order; some of them belong to groups. */
@@ -168,7 +187,8 @@ final class InteroperabilityTest {
 
   @Provide
   Arbitrary<List<Short>> afterTheDictionary() {
-    return Arbitraries.shuffle(Messages.shorts(1, 2, 3, 4, 5, 7, 8, 9, 10, 11, 14, 3000));
+    return Arbitraries.shuffle(
+        Messages.shorts(1, 2, 3, 4, 5, 7, 8, 9, 10, 11, 14, 15, 16, 17, 3000));
   }
 
   @Provide

@@ -38,7 +38,7 @@ final class Messages {
 
   /** The batch's fields as the writer orders them, then unknown ones. */
   private static final List<Short> FIELDS =
-      shorts(1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 10, 11, 14, 3000);
+      shorts(1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15, 16, 17, 3000);
 
   private static final List<Short> SPAN_FIELDS = shorts(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 200);
 
@@ -63,38 +63,67 @@ final class Messages {
     if (batch.isSetGroup_keys()) {
       batch.getGroup_keys().forEach(writer::groupKey);
     }
-    for (Span span : batch.getSpans()) {
-      ByteBuffer ids = ByteBuffer.wrap(span.getIds());
-      writer.startSpan(
-          ids.getLong(),
-          ids.getLong(),
-          ids.getLong(),
-          ids.hasRemaining() ? ids.getLong() : 0,
-          span.getName(),
-          span.getKind(),
-          span.getStatus(),
-          batch.getBase_unix_nanos() + span.getStart_delta_nanos(),
-          span.getDuration_nanos(),
-          span.getSampling_threshold());
-      if (span.isSetAttributes()) {
-        List<Integer> attributes = span.getAttributes();
-        for (int i = 0; i < attributes.size(); i += 2) {
-          writer.attribute(attributes.get(i), attributes.get(i + 1));
-        }
+    writer.sampleThreshold(batch.getSample_threshold());
+    for (int i = 0; i < batch.getSpansSize(); i++) {
+      startWhole(writer::startSpan, batch, batch.getSpans().get(i));
+      if (batch.isSetSampled() && batch.getSampled().contains(i)) {
+        writer.sampled();
       }
-      if (span.isSetStatus_message()) {
-        writer.statusMessage(span.getStatus_message());
-      }
-      writeEvents(span.isSetEvents() ? span.getEvents() : List.of(), writer);
-      writer.endSpan();
+      endWhole(writer, batch.getSpans().get(i));
     }
     writeGroups(batch, writer);
+    for (int i = 0; i < batch.getSamplesSize(); i++) {
+      startWhole(writer::startSample, batch, batch.getSamples().get(i));
+      endWhole(writer, batch.getSamples().get(i));
+    }
+    assertThat(writer.sampleCount()).isEqualTo(batch.getSamplesSize());
+    assertThat(writer.spanCount()).isEqualTo(batch.getSpansSize() + Batches.grouped(batch));
     int bound = writer.sizeBytes();
     ByteBuffer agent = ByteBuffer.wrap(batch.getAgent());
     int length =
         writer.finish(agent.getLong(), agent.getLong(), batch.getEpoch(), batch.getSequence());
     assertThat(length).isLessThanOrEqualTo(bound);
     return Arrays.copyOf(writer.buffer(), length);
+  }
+
+  private interface Start {
+    void span(
+        long traceIdHigh,
+        long traceIdLow,
+        long spanId,
+        long parentSpanId,
+        int name,
+        int kind,
+        int status,
+        long startUnixNanos,
+        long durationNanos,
+        long samplingThreshold);
+  }
+
+  private static void startWhole(Start start, SpanBatch batch, Span span) {
+    ByteBuffer ids = ByteBuffer.wrap(span.getIds());
+    start.span(
+        ids.getLong(),
+        ids.getLong(),
+        ids.getLong(),
+        ids.hasRemaining() ? ids.getLong() : 0,
+        span.getName(),
+        span.getKind(),
+        span.getStatus(),
+        batch.getBase_unix_nanos() + span.getStart_delta_nanos(),
+        span.getDuration_nanos(),
+        span.getSampling_threshold());
+  }
+
+  private static void endWhole(SpanBatchWriter writer, Span span) {
+    for (int i = 0; i < span.getAttributesSize(); i += 2) {
+      writer.attribute(span.getAttributes().get(i), span.getAttributes().get(i + 1));
+    }
+    if (span.isSetStatus_message()) {
+      writer.statusMessage(span.getStatus_message());
+    }
+    writeEvents(span.isSetEvents() ? span.getEvents() : List.of(), writer);
+    writer.endSpan();
   }
 
   /** Spans of the groups in turn: the first of each, the second of each, ... */
@@ -180,6 +209,7 @@ final class Messages {
     while (reader.nextGroup()) {
       batch.addToGroups(groupAtCursor(reader));
     }
+    readSample(reader, batch);
     assertThat(reader.rejection()).isEqualTo(Rejection.NONE);
     assertThat(reader.next()).isFalse();
     assertThat(reader.nextGroup()).isFalse();
@@ -188,6 +218,24 @@ final class Messages {
     assertThat(batch.getSpansSize() + Batches.grouped(batch)).isEqualTo(reader.spanCount());
     batch.setBase_unix_nanosIsSet(true);
     return batch;
+  }
+
+  private static void readSample(SpanBatchReader reader, SpanBatch batch) {
+    while (reader.nextSample()) {
+      assertThat(reader.groupSize()).isZero();
+      if (batch.getSpansSize() + batch.getSamplesSize() == 0) {
+        batch.setBase_unix_nanos(reader.startUnixNanos());
+      }
+      batch.addToSamples(spanAtCursor(reader, batch.getBase_unix_nanos()));
+    }
+    while (reader.nextSampled()) {
+      batch.addToSampled(reader.sampledSpan());
+    }
+    if (batch.isSetSamples() || batch.isSetSampled()) {
+      batch.setSample_threshold(reader.sampleThreshold());
+    }
+    assertThat(reader.nextSample()).isFalse();
+    assertThat(reader.nextSampled()).isFalse();
   }
 
   private static Span spanAtCursor(SpanBatchReader reader, long baseUnixNanos) {
@@ -251,11 +299,13 @@ final class Messages {
     if (!copy.isSetResource()) {
       copy.setResource(new ArrayList<>());
     }
+    List<Span> whole = new ArrayList<>(copy.getSpans());
+    if (copy.isSetSamples()) {
+      whole.addAll(copy.getSamples());
+    }
     long base =
-        copy.getSpansSize() == 0
-            ? 0
-            : copy.getBase_unix_nanos() + copy.getSpans().getFirst().getStart_delta_nanos();
-    for (Span span : copy.getSpans()) {
+        whole.isEmpty() ? 0 : copy.getBase_unix_nanos() + whole.getFirst().getStart_delta_nanos();
+    for (Span span : whole) {
       span.setStart_delta_nanos(copy.getBase_unix_nanos() + span.getStart_delta_nanos() - base);
       if (span.getAttributesSize() == 0) {
         span.unsetAttributes();
@@ -271,6 +321,15 @@ final class Messages {
       }
     }
     copy.setBase_unix_nanos(base);
+    if (copy.getSamplesSize() == 0) {
+      copy.unsetSamples();
+    }
+    if (copy.getSampledSize() == 0) {
+      copy.unsetSampled();
+    }
+    if (!copy.isSetSamples() && !copy.isSetSampled()) {
+      copy.unsetSample_threshold();
+    }
     if (copy.getGroupsSize() == 0) {
       copy.unsetGroups();
     } else {

@@ -26,17 +26,9 @@ final class ReadToTheEnd {
     while (reader.next()) {
       check(first == Rejection.NONE && reader.rejection() == Rejection.NONE);
       spans++;
-      checkIndex(reader.name(), dictionary);
-      check(reader.kind() >= 0 && reader.kind() <= 5);
-      check(reader.status() >= 0 && reader.status() <= 2);
-      check(reader.durationNanos() >= 0);
-      check(reader.samplingThreshold() >= 0 && reader.samplingThreshold() < 1L << 56);
-      check(reader.statusMessage() >= -1 && reader.statusMessage() < dictionary);
-      for (int i = 0; i < 2 * reader.attributeCount(); i++) {
-        checkIndex(reader.attributes()[i], dictionary);
-      }
-      checkEvents(reader, dictionary);
+      checkSpan(reader, dictionary);
     }
+    int whole = spans;
     check(reader.attributeCount() == 0 && reader.eventNumbers() == 0);
     while (reader.nextGroup()) {
       check(first == Rejection.NONE && reader.rejection() == Rejection.NONE);
@@ -55,12 +47,39 @@ final class ReadToTheEnd {
       spans += reader.groupSize();
     }
     check(reader.attributeCount() == 0 && reader.groupSize() == 0 && reader.eventNumbers() == 0);
+    readSample(reader, dictionary, whole);
     if (reader.rejection() == Rejection.NONE) {
       check(spans == reader.spanCount());
     } else {
       check(spans <= reader.spanCount());
     }
     return reader.rejection();
+  }
+
+  private static void checkSpan(SpanBatchReader reader, int dictionary) {
+    checkIndex(reader.name(), dictionary);
+    check(reader.kind() >= 0 && reader.kind() <= 5);
+    check(reader.status() >= 0 && reader.status() <= 2);
+    check(reader.durationNanos() >= 0);
+    check(reader.samplingThreshold() >= 0 && reader.samplingThreshold() < 1L << 56);
+    check(reader.statusMessage() >= -1 && reader.statusMessage() < dictionary);
+    for (int i = 0; i < 2 * reader.attributeCount(); i++) {
+      checkIndex(reader.attributes()[i], dictionary);
+    }
+    checkEvents(reader, dictionary);
+  }
+
+  private static void readSample(SpanBatchReader reader, int dictionary, int whole) {
+    check(reader.sampleThreshold() >= 0 && reader.sampleThreshold() < 1L << 56);
+    while (reader.nextSample()) {
+      checkSpan(reader, dictionary);
+    }
+    check(reader.attributeCount() == 0 && reader.eventNumbers() == 0);
+    int last = -1;
+    while (reader.nextSampled()) {
+      check(reader.sampledSpan() > last && reader.sampledSpan() < whole);
+      last = reader.sampledSpan();
+    }
   }
 
   private static void checkEvents(SpanBatchReader reader, int dictionary) {

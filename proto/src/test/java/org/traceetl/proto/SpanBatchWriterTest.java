@@ -463,6 +463,129 @@ final class SpanBatchWriterTest {
     assertThat(reader.groupKeyCount()).isEqualTo(Limits.MAX_ATTRIBUTES);
   }
 
+  @Test
+  void samplesAreNotCounted() {
+    beginByDemand();
+    grouped();
+    writer.startSample(1, 2, 3, 4, 0, 2, 0, 2_000, 5, 7);
+    writer.attribute(0, 0);
+    assertThat(writer.event(0)).isTrue();
+    writer.endSpan();
+    span(0);
+    writer.sampled();
+    writer.endSpan();
+
+    assertThat(writer.spanCount()).isEqualTo(2);
+    assertThat(writer.eventCount()).isZero();
+    assertThat(writer.sampleCount()).isEqualTo(1);
+    assertThat(writer.sampleEventCount()).isEqualTo(1);
+    assertThat(finishAndWrap()).isEqualTo(Rejection.NONE);
+    assertThat(reader.spanCount()).isEqualTo(2);
+    assertThat(reader.next()).isTrue();
+    assertThat(reader.startUnixNanos()).isEqualTo(1_000);
+    assertThat(reader.next()).isFalse();
+    assertThat(reader.nextGroup()).isTrue();
+    assertThat(reader.nextGroup()).isFalse();
+    assertThat(reader.sampleThreshold()).isEqualTo(7);
+    assertThat(reader.nextSample()).isTrue();
+    assertThat(reader.startUnixNanos()).isEqualTo(2_000);
+    assertThat(reader.samplingThreshold()).isEqualTo(7);
+    assertThat(reader.nextSample()).isFalse();
+    assertThat(reader.nextSampled()).isTrue();
+    assertThat(reader.sampledSpan()).isZero();
+    assertThat(reader.nextSampled()).isFalse();
+    assertThat(reader.rejection()).isEqualTo(Rejection.NONE);
+  }
+
+  @Test
+  void batchWithoutSampleHasNoTraceOfIt() {
+    byte[] alone = bytes(() -> demand(7), true);
+
+    assertThat(
+            bytes(
+                () -> {
+                  demand(7);
+                  writer.sampleThreshold(7);
+                },
+                true))
+        .as("no sample")
+        .isEqualTo(alone);
+    beginByDemand();
+    grouped();
+    sample();
+    assertThat(bytes(() -> demand(7), true)).as("a sample of the last batch").isEqualTo(alone);
+    byte[] grouped = bytes(() -> {}, true);
+    beginByDemand();
+    writer.demand(0);
+    grouped();
+    span(0);
+    writer.sampled();
+    writer.endSpan();
+    sample();
+    assertThat(Arrays.copyOf(writer.buffer(), writer.finish(1, 2, 3, 4)))
+        .as("no demand")
+        .isEqualTo(grouped);
+  }
+
+  @Test
+  void sampleIsReadOnlyAfterTheGroups() {
+    beginByDemand();
+    grouped();
+    sample();
+    assertThat(finishAndWrap()).isEqualTo(Rejection.NONE);
+    assertThatIllegalStateException().isThrownBy(reader::nextSample);
+    assertThat(reader.next()).isFalse();
+    assertThatIllegalStateException().isThrownBy(reader::nextSampled);
+    assertThat(reader.nextGroup()).isTrue();
+    assertThatIllegalStateException().isThrownBy(reader::nextSample);
+    assertThat(reader.nextGroup()).isFalse();
+    assertThat(reader.nextSample()).isTrue();
+  }
+
+  @Test
+  void onlyWholeSpansAreMarkedAsMembers() {
+    beginByDemand();
+    assertThatIllegalStateException().isThrownBy(writer::sampled);
+    writer.startGroupedSpan(0, 3, 0, 1, 0);
+    assertThatIllegalStateException().isThrownBy(writer::sampled);
+    writer.startSample(1, 2, 3, 4, 0, 2, 0, 2_000, 5, 7);
+    assertThatIllegalStateException().isThrownBy(writer::sampled);
+    assertThatIllegalArgumentException().isThrownBy(() -> writer.sampleThreshold(1L << 56));
+  }
+
+  @Test
+  void samplesHaveTheirOwnLimits() {
+    beginByDemand();
+    for (int i = 0; i < Limits.MAX_SPANS; i++) {
+      grouped();
+    }
+    sample();
+    for (int i = 1; i < Limits.MAX_SPANS; i++) {
+      writer.startSample(1, 2, 3, 0, 0, 2, 0, 1_000, 5, 7);
+      writer.endSpan();
+    }
+    assertThatIllegalStateException().isThrownBy(this::sample);
+    assertThat(writer.sizeBytes()).isGreaterThanOrEqualTo(writer.finish(1, 2, 3, 4));
+    assertThat(finishAndWrap()).isEqualTo(Rejection.NONE);
+  }
+
+  private void beginByDemand() {
+    writer.begin();
+    writer.application(intern("service"));
+    demand(7);
+    writer.sampleThreshold(7);
+  }
+
+  private void grouped() {
+    writer.startGroupedSpan(0, 3, 0, 1, 0);
+    writer.endSpan();
+  }
+
+  private void sample() {
+    writer.startSample(1, 2, 3, 4, 0, 2, 0, 2_000, 5, 7);
+    writer.endSpan();
+  }
+
   private void demand(long version) {
     writer.demand(version);
     writer.groupKey(0);
