@@ -116,7 +116,8 @@ final class RocketMqAccessTest {
             500,
             1_000,
             tls,
-            PublishConfig.Bundles.OFF),
+            PublishConfig.Bundles.OFF,
+            0),
         instance);
   }
 

@@ -360,7 +360,8 @@ public final class ConfigReader {
         rocketmq.integer("retry-max-millis", standard.retryMaxMillis(), 1, 600_000),
         rocketmq.integer("route-refresh-millis", standard.routeRefreshMillis(), 1_000, 600_000),
         rocketmqTls(rocketmq),
-        rocketmq.choice("bundles", standard.bundles()));
+        rocketmq.choice("bundles", standard.bundles()),
+        rocketmq.integer("linger-millis", standard.lingerMillis(), 0, 10_000));
   }
 
   private static Optional<PublishConfig.Tls> rocketmqTls(Settings rocketmq) {

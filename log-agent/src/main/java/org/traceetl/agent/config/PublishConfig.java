@@ -21,6 +21,9 @@ import java.util.Optional;
  * @param bundles whether batches of a queue that wait at the same time share a message of at most
  *     256 KiB: {@code off}, never; {@code auto}, while the servers' demand says that all of them
  *     read bundles. Enable it after all servers run a release that does
+ * @param lingerMillis longest time that a batch waits for others of its queue while bundles are
+ *     permitted and fewer than a full one wait; 0 to 10000. Senders do not wait, because the spool
+ *     has the batch
  */
 public record PublishConfig(
     String nameServer,
@@ -33,7 +36,10 @@ public record PublishConfig(
     int retryMaxMillis,
     int routeRefreshMillis,
     Optional<Tls> tls,
-    Bundles bundles) {
+    Bundles bundles,
+    int lingerMillis) {
+  private static final int LINGER_MILLIS = 100;
+
   /** When several batches of a queue share a message. */
   public enum Bundles {
     /** Never. */
@@ -72,7 +78,8 @@ public record PublishConfig(
         retryMaxMillis,
         routeRefreshMillis,
         Optional.empty(),
-        Bundles.OFF);
+        Bundles.OFF,
+        LINGER_MILLIS);
   }
 
   /** Returns a name server on this host and topic {@code trace-spans}, without keys. */

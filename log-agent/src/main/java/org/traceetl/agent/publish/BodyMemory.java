@@ -17,6 +17,11 @@ final class BodyMemory {
     return bytes.get() + batch.length() <= most;
   }
 
+  /** Returns whether bodies use more than half of the memory. */
+  boolean isScarce() {
+    return bytes.get() > most / 2;
+  }
+
   /** Counts a body that is in memory. */
   void hold(SpooledBatch batch) {
     bytes.addAndGet(batch.length());

@@ -121,12 +121,16 @@ public final class Publisher implements Outlet, SteppedTask, AutoCloseable {
   }
 
   /**
-   * Waits until all batches in the spool are confirmed or dropped. No batch may be added meanwhile.
+   * Sends all batches, and waits until all in the spool are confirmed or dropped. No batch may be
+   * added meanwhile.
    *
    * @return false if the time was too short; unconfirmed batches stay in the spool
    */
   public boolean drain(long timeoutNanos) throws InterruptedException {
-    submit(() -> draining = true);
+    submit(() -> {
+      draining = true;
+      sender.drain();
+    });
     return threads.await(idle, Duration.ofNanos(Math.max(timeoutNanos, 0))) || spool.batches() == 0;
   }
 
@@ -139,7 +143,7 @@ public final class Publisher implements Outlet, SteppedTask, AutoCloseable {
   /**
    * Runs the queued tasks, and sends.
    *
-   * @return time until the next check, or until a paused queue is tried again
+   * @return time until the next check, or until a queue is due
    */
   @Override
   public long doWork() {
@@ -153,7 +157,7 @@ public final class Publisher implements Outlet, SteppedTask, AutoCloseable {
     if (draining && spool.batches() == 0) {
       idle.countDown();
     }
-    return tasksRun > 0 ? 0 : sender.untilRetryNanos(nanoClock.getAsLong(), CHECK_NANOS);
+    return tasksRun > 0 ? 0 : sender.untilDueNanos(nanoClock.getAsLong(), CHECK_NANOS);
   }
 
   private int runTasks() {

@@ -13,6 +13,7 @@ import org.traceetl.agent.config.AgentConfig;
  * @param answerNanos time after which an answer is lost; well above the transport's timeout
  * @param retryFirstNanos pause of a queue after the first failure
  * @param retryMaxNanos longest pause of a queue
+ * @param lingerNanos longest time that a batch waits for others to share a bundle
  */
 public record PublisherOptions(
     long mostBodyBytes,
@@ -20,7 +21,8 @@ public record PublisherOptions(
     long rerouteAfterNanos,
     long answerNanos,
     long retryFirstNanos,
-    long retryMaxNanos) {
+    long retryMaxNanos,
+    long lingerNanos) {
 
   public static PublisherOptions of(AgentConfig config) {
     return new PublisherOptions(
@@ -29,6 +31,7 @@ public record PublisherOptions(
         TimeUnit.SECONDS.toNanos(config.routing().rerouteAfterSeconds()),
         TimeUnit.MILLISECONDS.toNanos(10_000L + 2L * config.rocketmq().sendTimeoutMillis()),
         TimeUnit.MILLISECONDS.toNanos(config.rocketmq().retryFirstMillis()),
-        TimeUnit.MILLISECONDS.toNanos(config.rocketmq().retryMaxMillis()));
+        TimeUnit.MILLISECONDS.toNanos(config.rocketmq().retryMaxMillis()),
+        TimeUnit.MILLISECONDS.toNanos(config.rocketmq().lingerMillis()));
   }
 }

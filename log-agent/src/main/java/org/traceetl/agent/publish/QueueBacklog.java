@@ -11,6 +11,8 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Consumer;
 import org.traceetl.agent.spool.SpooledBatch;
+import org.traceetl.proto.BundleReader;
+import org.traceetl.proto.BundleWriter;
 
 /**
  * The unsettled batches of one queue. Confined to the publisher thread.
@@ -75,9 +77,48 @@ final class QueueBacklog {
   private long failedNanos;
   private long pausedUntilNanos;
 
+  /** When a batch was last added while no other waited. */
+  private long waitingSinceNanos;
+
   /** Adds the newest batch. */
-  void add(SpooledBatch batch) {
+  void add(SpooledBatch batch, long nowNanos) {
+    forgetSettled();
+    if (waiting.isEmpty() && behind.isEmpty()) {
+      waitingSinceNanos = nowNanos;
+    }
     behind.add(batch);
+  }
+
+  /** Returns whether a batch waits. */
+  boolean hasWaiting() {
+    forgetSettled();
+    return !waiting.isEmpty() || !behind.isEmpty();
+  }
+
+  /** Returns a time since which the oldest waiting batch has waited, or a shorter time. */
+  long waitingSinceNanos() {
+    return waitingSinceNanos;
+  }
+
+  /** Returns whether batches wait again after a failure or refusal that is not over. */
+  boolean isRetrying() {
+    return failures > 0 || !alone.isEmpty();
+  }
+
+  /** Returns whether as many batches wait as one message may have. */
+  boolean hasFullBundle() {
+    int batches = 0;
+    long bytes = 0;
+    for (Iterable<SpooledBatch> each : List.of(waiting, behind)) {
+      for (SpooledBatch batch : each) {
+        batches++;
+        bytes += batch.length();
+        if (batches >= BundleReader.MAX_PARTS || bytes >= BundleWriter.MAX_BYTES) {
+          return true;
+        }
+      }
+    }
+    return false;
   }
 
   boolean isEmpty() {
@@ -144,6 +185,12 @@ final class QueueBacklog {
   void join(Attempt bundle, Attempt attempt) {
     inFlight.remove(attempt);
     bundle.batches.addAll(attempt.batches);
+  }
+
+  /** Ends an attempt that is not sent; its batches wait again. */
+  void putBack(Attempt attempt) {
+    inFlight.remove(attempt);
+    waiting.addAll(attempt.batches);
   }
 
   /** Returns whether the batch must be sent without others. */

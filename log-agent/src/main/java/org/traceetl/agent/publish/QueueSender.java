@@ -46,6 +46,7 @@ final class QueueSender {
   private final Map<BrokerQueue, QueueBacklog> backlogs = new HashMap<>();
   private final BundleWriter bundle = new BundleWriter();
   private boolean bundles;
+  private boolean draining;
 
   QueueSender(
       PublisherOptions options,
@@ -72,7 +73,9 @@ final class QueueSender {
     if (batch.isSettled()) {
       memory.release(batch);
     } else {
-      backlogs.computeIfAbsent(batch.queue(), queue -> new QueueBacklog()).add(batch);
+      backlogs
+          .computeIfAbsent(batch.queue(), queue -> new QueueBacklog())
+          .add(batch, nanoClock.getAsLong());
     }
   }
 
@@ -87,6 +90,11 @@ final class QueueSender {
   /** Sets whether batches of a queue that wait at the same time may share a message. */
   void bundles(boolean now) {
     bundles = now;
+  }
+
+  /** Sends batches from now on without waiting for others to share a bundle. */
+  void drain() {
+    draining = true;
   }
 
   /** Sends what each queue may send now. */
@@ -109,21 +117,53 @@ final class QueueSender {
     brokers.route(nowNanos);
   }
 
-  /** Returns the time until a paused queue is tried again, at most the given time. */
-  long untilRetryNanos(long nowNanos, long mostNanos) {
+  /**
+   * Returns the time until a paused queue is tried again, or waiting batches are sent without
+   * others, at most the given time.
+   */
+  long untilDueNanos(long nowNanos, long mostNanos) {
     return backlogs.values().stream()
-        .filter(backlog -> backlog.isPaused(nowNanos))
-        .mapToLong(backlog -> backlog.pausedUntilNanos() - nowNanos)
+        .mapToLong(backlog ->
+            backlog.isPaused(nowNanos)
+                ? backlog.pausedUntilNanos() - nowNanos
+                : lingerNanos(backlog, nowNanos))
+        .filter(nanos -> nanos > 0)
         .reduce(mostNanos, Math::min);
   }
 
   private void send(QueueBacklog backlog, long nowNanos) {
-    Attempt attempt = next(backlog, nowNanos);
+    Attempt attempt = nextDue(backlog, nowNanos);
     while (attempt != null) {
-      Attempt following = bundles ? fill(backlog, attempt, nowNanos) : null;
+      if (bundles) {
+        fill(backlog, attempt, nowNanos);
+      }
       send(attempt.first().queue(), message(attempt), answerTo(backlog, attempt));
-      attempt = following == null ? next(backlog, nowNanos) : following;
+      attempt = nextDue(backlog, nowNanos);
     }
+  }
+
+  private Attempt nextDue(QueueBacklog backlog, long nowNanos) {
+    return lingerNanos(backlog, nowNanos) > 0 ? null : next(backlog, nowNanos);
+  }
+
+  /**
+   * Returns how long the queue's batches still wait for others to share a bundle; 0 if they are
+   * sent now. They do not wait if that would make senders wait, because memory or spool fill up.
+   */
+  private long lingerNanos(QueueBacklog backlog, long nowNanos) {
+    boolean lingers =
+        bundles
+            && options.lingerNanos() > 0
+            && !draining
+            && backlog.hasWaiting()
+            && !backlog.isRetrying();
+    if (!lingers) {
+      return 0;
+    }
+    long nanos = backlog.waitingSinceNanos() + options.lingerNanos() - nowNanos;
+    return nanos <= 0 || memory.isScarce() || spool.isScarce() || backlog.hasFullBundle()
+        ? 0
+        : nanos;
   }
 
   /** Takes the next batch that may be sent now, with its body; null if there is none. */
@@ -139,14 +179,10 @@ final class QueueSender {
     return null;
   }
 
-  /**
-   * Adds the batches that follow to an attempt while they fit into one message.
-   *
-   * @return an attempt with the first batch that does not fit; null if there is none
-   */
-  private Attempt fill(QueueBacklog backlog, Attempt attempt, long nowNanos) {
+  /** Adds the batches that follow to an attempt while they fit into one message. */
+  private void fill(QueueBacklog backlog, Attempt attempt, long nowNanos) {
     if (backlog.isAlone(attempt.first())) {
-      return null;
+      return;
     }
     bundle.begin();
     bundle.add(attempt.first().body());
@@ -157,10 +193,12 @@ final class QueueSender {
       backlog.join(attempt, following);
       following = next(backlog, nowNanos);
     }
+    if (following != null) {
+      backlog.putBack(following);
+    }
     if (!attempt.isBundle()) {
       bundle.begin();
     }
-    return following;
   }
 
   /** Returns the bytes to send. Bodies leave memory if a bundle repeats them. */

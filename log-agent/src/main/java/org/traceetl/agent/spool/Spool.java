@@ -284,6 +284,11 @@ public final class Spool implements AutoCloseable {
             && batches() < config.maxBatches());
   }
 
+  /** Returns whether more than half of the spool is used. Safe for any thread. */
+  public boolean isScarce() {
+    return bytes > config.maxBytes() / 2 || batches() > config.maxBatches() / 2;
+  }
+
   /** Returns why the spool accepts nothing now; empty if it does. Safe for any thread. */
   public String problem() {
     if (!isWritable()) {

@@ -166,6 +166,7 @@ final class ConfigReaderTest {
           routing: {file: /none.yaml}        | routing.file = /none.yaml: does not exist
           routing: {applications: 3}          | routing.applications = 3: must be sections by name
           rocketmq: {bundles: yes}           | rocketmq.bundles = yes: must be off or auto
+          rocketmq: {linger-millis: 10001}    | rocketmq.linger-millis = 10001: must be a whole number from 0 to 10000
           detail: {default: half}             | detail.default = half: must be full or demand
           detail: {applications: 3}           | detail.applications = 3: must be a list of rules
           detail: {applications: [a]}         | detail.applications = a: must be a rule: a section of keys

@@ -53,6 +53,7 @@ final class PublisherTest {
   private long epoch;
   private long mostBodyBytes = 1 << 20;
   private long maxBytes = 1L << 30;
+  private long lingerNanos;
   private final AtomicReference<Topology> routed = new AtomicReference<>();
 
   @AfterEach
@@ -246,6 +247,23 @@ final class PublisherTest {
   }
 
   @Test
+  void aStopDoesNotWaitForMoreBatchesOfABundle() throws Exception {
+    lingerNanos = TimeUnit.SECONDS.toNanos(1);
+    start();
+    publisher.bundles(true);
+    commit(A, 0);
+    commit(A, 1);
+    passUntil(100, () -> spool.batches() == 0);
+    assertThat(nowNanos.get()).isGreaterThanOrEqualTo(lingerNanos);
+    assertThat(transport.messages()).containsExactly(2);
+    commit(A, 2);
+    commit(A, 3);
+
+    assertThat(publisher.drain(TimeUnit.MINUTES.toNanos(1))).isTrue();
+    assertThat(transport.messages()).containsExactly(2, 2);
+  }
+
+  @Test
   void unreachableBrokerBlocksNoOtherAndUsesNoMemory() throws Exception {
     mostBodyBytes = 100;
     transport.away("broker-b");
@@ -368,7 +386,9 @@ final class PublisherTest {
             TestSpool.clocks(nowNanos::get, this::unixMillis));
     publisher =
         new Publisher(
-            TestPublisher.options(mostBodyBytes, MOST_AGE_MILLIS, REROUTE_AFTER_NANOS),
+            TestPublisher.withLinger(
+                TestPublisher.options(mostBodyBytes, MOST_AGE_MILLIS, REROUTE_AFTER_NANOS),
+                lingerNanos),
             transport,
             spool,
             metrics,

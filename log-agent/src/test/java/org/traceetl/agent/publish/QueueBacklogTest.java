@@ -86,7 +86,7 @@ final class QueueBacklogTest {
   void runIsSentAfterTheEarlierRunIsConfirmed() {
     add(5, 7);
     for (int sequence = 0; sequence < 2; sequence++) {
-      lane.add(TestSpool.batch(SECOND_RUN, QUEUE, sequence, new byte[1]));
+      lane.add(TestSpool.batch(SECOND_RUN, QUEUE, sequence, new byte[1]), 0);
     }
     List<Attempt> first = sendAll(0);
     assertThat(first).hasSize(2).allMatch(attempt -> attempt.first().agent().equals(FIRST_RUN));
@@ -110,7 +110,7 @@ final class QueueBacklogTest {
 
   private void add(int from, int to) {
     for (int sequence = from; sequence < to; sequence++) {
-      lane.add(TestSpool.batch(FIRST_RUN, QUEUE, sequence, new byte[1]));
+      lane.add(TestSpool.batch(FIRST_RUN, QUEUE, sequence, new byte[1]), 0);
     }
   }
 

@@ -40,6 +40,7 @@ import org.traceetl.proto.SpanBatchWriter;
 final class QueueSenderTest {
   private static final BrokerQueue A = new BrokerQueue("broker-a", 0);
   private static final BrokerQueue B = new BrokerQueue("broker-a", 1);
+  private static final long LINGER = TimeUnit.MILLISECONDS.toNanos(100);
   private static final AgentIdentity AGENT = new AgentIdentity(7, 8, 1);
 
   @TempDir private Path directory;
@@ -66,9 +67,15 @@ final class QueueSenderTest {
   }
 
   private void create(long mostBodyBytes) {
+    create(mostBodyBytes, 0);
+  }
+
+  private void create(long mostBodyBytes, long lingerNanos) {
     sender =
         new QueueSender(
-            TestPublisher.options(mostBodyBytes, Long.MAX_VALUE / 2, Long.MAX_VALUE / 2),
+            TestPublisher.withLinger(
+                TestPublisher.options(mostBodyBytes, Long.MAX_VALUE / 2, Long.MAX_VALUE / 2),
+                lingerNanos),
             transport,
             spool,
             metrics,
@@ -340,11 +347,129 @@ final class QueueSenderTest {
     assertThat(sender.memory.bytes()).isZero();
   }
 
+  /** Lets time pass, sends, and returns the stored messages. */
+  private List<Integer> messagesAfter(long millis) {
+    nowNanos += TimeUnit.MILLISECONDS.toNanos(millis);
+    send();
+    answer();
+    return transport.messages();
+  }
+
+  private long untilDueMillis() {
+    return TimeUnit.NANOSECONDS.toMillis(
+        sender.untilDueNanos(nowNanos, TimeUnit.SECONDS.toNanos(1)));
+  }
+
+  @Test
+  void batchesWaitForOthersSinceTheFirstOfThem() throws Exception {
+    create(1 << 20, LINGER);
+    assertThat(untilDueMillis()).isEqualTo(1_000);
+    commit(A, 0, 1);
+    assertThat(messagesAfter(60)).isEmpty();
+    assertThat(untilDueMillis()).isEqualTo(40);
+    commit(A, 1, 3);
+    commit(B, 0, 1);
+    assertThat(messagesAfter(39)).isEmpty();
+    assertThat(untilDueMillis()).isEqualTo(1);
+    assertThat(messagesAfter(1)).containsExactly(3);
+    assertThat(untilDueMillis()).isEqualTo(60);
+    assertThat(messagesAfter(60)).containsExactly(3, 1);
+    commit(A, 3, 4);
+    assertThat(messagesAfter(99)).containsExactly(3, 1);
+    assertThat(messagesAfter(1)).containsExactly(3, 1, 1);
+    assertEachCountsOnce();
+  }
+
+  @Test
+  void fullBundlesAreSentAtOnceAndTheRestWaits() throws Exception {
+    create(64 << 20, LINGER);
+    for (int sequence = 0; sequence < 7; sequence++) {
+      commitPadded(A, sequence, 100_000);
+    }
+    assertThat(messagesAfter(0)).containsExactly(2, 2, 2);
+    assertThat(untilDueMillis()).isEqualTo(100);
+    commit(B, 0, QueueBacklog.SEQUENCE_WINDOW + 1);
+    assertThat(messagesAfter(0)).containsExactly(2, 2, 2, QueueBacklog.SEQUENCE_WINDOW);
+    assertThat(messagesAfter(100)).endsWith(1, 1).hasSize(6);
+    assertEachCountsOnce();
+  }
+
+  @Test
+  void aDrainSendsWaitingBatches() throws Exception {
+    create(1 << 20, LINGER);
+    commit(A, 0, 2);
+    assertThat(messagesAfter(0)).isEmpty();
+    sender.drain();
+    assertThat(messagesAfter(0)).containsExactly(2);
+    commit(A, 2, 3);
+    assertThat(messagesAfter(0)).containsExactly(2, 1);
+    assertEachCountsOnce();
+  }
+
+  @Test
+  void batchesDoNotWaitWithoutBundles() throws Exception {
+    create(1 << 20, LINGER);
+    commit(A, 0, 2);
+    assertThat(messagesAfter(0)).isEmpty();
+    sender.bundles(false);
+    assertThat(messagesAfter(0)).containsExactly(1, 1);
+    assertEachCountsOnce();
+  }
+
+  @Test
+  void batchesDoNotWaitWhileMemoryIsScarce() throws Exception {
+    create(4L * body(0, 50_000).length, LINGER);
+    commitPadded(A, 0, 50_000);
+    commitPadded(A, 1, 50_000);
+    assertThat(messagesAfter(0)).isEmpty();
+    commitPadded(A, 2, 50_000);
+    assertThat(messagesAfter(0)).containsExactly(3);
+    assertEachCountsOnce();
+  }
+
+  @Test
+  void batchesDoNotWaitWhileTheSpoolIsScarce() throws Exception {
+    create(64 << 20, LINGER);
+    transport.mode(Mode.UNREACHABLE);
+    int most = (int) value(spoolMetrics, "spool_limit_batches") / 2;
+    commit(B, 0, most);
+    send();
+    answer();
+    transport.mode(Mode.CONFIRM);
+    commit(A, 0, 1);
+    assertThat(spool.isScarce()).isTrue();
+    send();
+    assertThat(transport.stored()).isNotEmpty();
+    drain();
+    commit(A, 1, 2);
+    assertThat(spool.isScarce()).isFalse();
+    int messages = transport.messages().size();
+    assertThat(messagesAfter(0)).hasSize(messages);
+    assertThat(messagesAfter(100)).hasSize(messages + 1);
+    assertEachCountsOnce();
+  }
+
+  @Test
+  void failedBatchesDoNotWaitForOthers() throws Exception {
+    create(1 << 20, LINGER);
+    transport.mode(Mode.UNREACHABLE);
+    commit(A, 0, 2);
+    assertThat(messagesAfter(100)).isEmpty();
+    assertThat(transport.attempts()).isEqualTo(1);
+    transport.mode(Mode.CONFIRM);
+    commit(A, 2, 4);
+    assertThat(untilDueMillis()).isLessThan(10);
+    assertThat(messagesAfter(10)).containsExactly(1);
+    assertThat(messagesAfter(0)).containsExactly(1, 3);
+    assertEachCountsOnce();
+  }
+
   /** Any outcomes, in any order, and a switch of bundles: each batch is published once. */
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})
   void anyOutcomesPublishEachBatchOnce(long seed) throws Exception {
     Random random = new Random(seed);
+    create(1 << 20, seed % 2 * LINGER);
     List<Mode> modes = List.of(Mode.values());
     long[] next = new long[2];
     for (int step = 0; step < 300; step++) {

@@ -77,7 +77,8 @@ final class RocketMqTlsTest {
             1,
             1_000,
             Optional.of(tls),
-            PublishConfig.Bundles.OFF);
+            PublishConfig.Bundles.OFF,
+            0);
     assertThatThrownBy(() -> RocketMqTransport.start(config, "refused").close())
         .isInstanceOf(IOException.class)
         .hasMessageContainingAll(messages);

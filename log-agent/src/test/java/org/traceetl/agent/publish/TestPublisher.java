@@ -28,6 +28,18 @@ public final class TestPublisher {
         rerouteAfterNanos,
         TimeUnit.MILLISECONDS.toNanos(10_200),
         TimeUnit.MILLISECONDS.toNanos(1),
-        TimeUnit.MILLISECONDS.toNanos(5));
+        TimeUnit.MILLISECONDS.toNanos(5),
+        0);
+  }
+
+  static PublisherOptions withLinger(PublisherOptions options, long lingerNanos) {
+    return new PublisherOptions(
+        options.mostBodyBytes(),
+        options.mostAgeMillis(),
+        options.rerouteAfterNanos(),
+        options.answerNanos(),
+        options.retryFirstNanos(),
+        options.retryMaxNanos(),
+        lingerNanos);
   }
 }

@@ -14,13 +14,15 @@ import java.util.stream.Stream;
  * @param twoConfigurations whether every other server has another configuration
  * @param agents by agent: whether it sends what servers demand
  * @param bundles by agent: whether it sends bundles while servers say that they read them
+ * @param lingerMillis by agent: how long its batches wait for others to share a bundle
  */
 record DemandDraw(
     boolean published,
     boolean dimension,
     boolean twoConfigurations,
     List<Boolean> agents,
-    List<Boolean> bundles) {
+    List<Boolean> bundles,
+    List<Integer> lingerMillis) {
   private static final long STREAM = 0x22;
   private static final long BUNDLES_STREAM = 0x2222;
 
@@ -31,6 +33,8 @@ record DemandDraw(
 
   /** One of this number of installations has no bundles, and of its agents. */
   private static final int WITHOUT_BUNDLES = 4;
+
+  private static final int[] LINGER_MILLIS = {0, 20, 100, 2_000};
 
   /** Returns whether runs of a seed use demand, unless their plans say otherwise. */
   static boolean isUsedBy(long seed) {
@@ -47,23 +51,26 @@ record DemandDraw(
     int agents = plan.fleet().agents();
     if (!plan.demand()) {
       List<Boolean> none = Collections.nCopies(agents, false);
-      return new DemandDraw(false, false, false, none, none);
+      return new DemandDraw(false, false, false, none, none, Collections.nCopies(agents, 0));
     }
     SplittableRandom random = stream(plan.seed()).split();
     boolean obeyed = random.nextInt(INCOMPLETE) > 0;
     boolean published = !obeyed || random.nextInt(INCOMPLETE) > 0;
     boolean twoConfigurations = published && random.nextBoolean();
+    // From another stream, so that what else a seed draws stays.
+    SplittableRandom bundles = new SplittableRandom(plan.seed() ^ BUNDLES_STREAM);
     return new DemandDraw(
         published,
         !recorded,
         twoConfigurations,
         Stream.generate(() -> obeyed && random.nextInt(AGENTS_WITHOUT) > 0).limit(agents).toList(),
-        bundles(plan.seed(), agents, published && !recorded));
+        bundles(bundles, agents, published && !recorded),
+        Stream.generate(() -> LINGER_MILLIS[bundles.nextInt(LINGER_MILLIS.length)])
+            .limit(agents)
+            .toList());
   }
 
-  /** Draws from another stream, so that what else a seed draws stays. */
-  private static List<Boolean> bundles(long seed, int agents, boolean read) {
-    SplittableRandom random = new SplittableRandom(seed ^ BUNDLES_STREAM);
+  private static List<Boolean> bundles(SplittableRandom random, int agents, boolean read) {
     boolean used = read && random.nextInt(WITHOUT_BUNDLES) > 0;
     return Stream.generate(() -> used && random.nextInt(WITHOUT_BUNDLES) > 0)
         .limit(agents)

@@ -133,6 +133,7 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
               SPANS,
               demand.agents().get(number - 1),
               demand.bundles().get(number - 1),
+              demand.lingerMillis().get(number - 1),
               world.random());
       agents.add(new SimulatedAgent(world, name, config, cluster::transports));
     }

@@ -116,7 +116,8 @@ final class AgentRun {
             publish.retryMaxMillis(),
             publish.routeRefreshMillis(),
             Optional.empty(),
-            bundles),
+            bundles,
+            publish.lingerMillis()),
         small.telemetry());
   }
 

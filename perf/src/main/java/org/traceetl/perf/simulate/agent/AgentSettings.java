@@ -37,7 +37,7 @@ public final class AgentSettings {
 
   /** Returns the usual configuration of an agent with little load; see {@link #draw}. */
   public static AgentConfig small(String agent, String topic) {
-    return small(agent, topic, Detail.FULL, Bundles.OFF, SPOOL_BYTES[0], SPOOL_BATCHES[0]);
+    return small(agent, topic, Detail.FULL, Bundles.OFF, 0, SPOOL_BYTES[0], SPOOL_BATCHES[0]);
   }
 
   /**
@@ -46,14 +46,21 @@ public final class AgentSettings {
    * @param topic topic of the spans
    * @param demand whether it sends what servers demand
    * @param bundles whether it sends bundles while servers say that they read them
+   * @param lingerMillis how long batches wait for others to share a bundle
    */
   public static AgentConfig draw(
-      String agent, String topic, boolean demand, boolean bundles, RandomGenerator random) {
+      String agent,
+      String topic,
+      boolean demand,
+      boolean bundles,
+      int lingerMillis,
+      RandomGenerator random) {
     return small(
         agent,
         topic,
         demand ? Detail.DEMAND : Detail.FULL,
         bundles ? Bundles.AUTO : Bundles.OFF,
+        lingerMillis,
         SPOOL_BYTES[random.nextInt(SPOOL_BYTES.length)],
         SPOOL_BATCHES[random.nextInt(SPOOL_BATCHES.length)]);
   }
@@ -63,6 +70,7 @@ public final class AgentSettings {
       String topic,
       Detail detail,
       Bundles bundles,
+      int lingerMillis,
       long spoolBytes,
       int spoolBatches) {
     Path state = Path.of("/simulated", agent);
@@ -104,7 +112,8 @@ public final class AgentSettings {
             publish.retryMaxMillis(),
             publish.routeRefreshMillis(),
             Optional.empty(),
-            bundles),
+            bundles,
+            lingerMillis),
         new TelemetryConfig(false, "127.0.0.1", 0));
   }
 
