@@ -616,15 +616,16 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
 
   /** Writes a {@code KeyValue} as a JSON member. */
   private boolean member(int end, int depth) {
-    int keyEnd = -1;
-    int valueStart = -1;
-    int valueEnd = -1;
+    int keyStart = end;
+    int keyEnd = end;
+    int valueStart = end;
+    int valueEnd = end;
     while (in.position < end) {
       int tag = in.tag(end);
       if (tag == KEY_VALUE_KEY) {
         keyEnd = in.enter(end);
-        quoted(keyEnd);
-        text.put(':');
+        keyStart = in.position;
+        in.position = keyEnd;
       } else if (tag == KEY_VALUE_VALUE) {
         valueEnd = in.enter(end);
         valueStart = in.position;
@@ -633,14 +634,9 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
         in.skip(tag, end);
       }
     }
-    if (keyEnd < 0) {
-      text.put('"');
-      text.put('"');
-      text.put(':');
-    }
-    if (valueStart < 0) {
-      valueStart = valueEnd = end;
-    }
+    in.position = keyStart;
+    quoted(keyEnd);
+    text.put(':');
     in.position = valueStart;
     boolean whole = element(valueEnd, depth);
     in.position = end;

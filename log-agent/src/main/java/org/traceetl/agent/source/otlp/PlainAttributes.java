@@ -17,7 +17,7 @@ import org.traceetl.agent.flow.SpanView;
  * 4a length 0a length key 12 length 18 integer
  * </pre>
  *
- * <p>An attribute that is not wanted needs the form only up to the tag 12. Its value is not read.
+ * <p>Of an attribute that is not wanted, only the bytes up to the value's length are read.
  */
 final class PlainAttributes {
   private static final int ATTRIBUTE = tagOf(9, LENGTH_DELIMITED);
@@ -70,7 +70,8 @@ final class PlainAttributes {
       if ((head & HEAD_MASK) != HEAD
           || next > end
           || value > next - LEAST_VALUE_BYTES
-          || bytes[value] != VALUE) {
+          || bytes[value] != VALUE
+          || bytes[value + 1] != next - value - 2) {
         break;
       }
       if (wanted != null && !wanted.contains(bytes, key, keyLength)) {
@@ -93,9 +94,6 @@ final class PlainAttributes {
   /** Returns whether the value of an attribute that is not wanted is one well-formed field. */
   private static boolean isPlain(byte[] bytes, int value, int end) {
     int content = value + 3;
-    if (bytes[value + 1] != end - value - 2) {
-      return false;
-    }
     return switch (bytes[value + 2]) {
       case STRING -> bytes[content] == end - content - 1;
       case BOOLEAN, INTEGER ->
@@ -111,9 +109,6 @@ final class PlainAttributes {
     int text = value + LEAST_VALUE_BYTES;
     byte[] array = bytes;
     int length = end - text;
-    if (bytes[value + 1] != length + 2) {
-      return false;
-    }
     if (type == STRING) {
       // One check covers key, text and the bytes between, which are below 128 as well.
       if (bytes[value + 3] != length || !isAscii(bytes, key, end)) {

@@ -15,6 +15,7 @@ import com.google.protobuf.UnknownFieldSet;
 import io.opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest;
 import io.opentelemetry.proto.common.v1.AnyValue;
 import io.opentelemetry.proto.common.v1.ArrayValue;
+import io.opentelemetry.proto.common.v1.KeyValue;
 import io.opentelemetry.proto.common.v1.KeyValueList;
 import io.opentelemetry.proto.resource.v1.Resource;
 import io.opentelemetry.proto.trace.v1.ResourceSpans;
@@ -290,6 +291,27 @@ class OtlpProtobufDecoderTest {
         .containsEntry("none", "")
         .containsEntry("list", json)
         .containsEntry("map", "{\"k\":" + json + ",\"e\":null}");
+  }
+
+  @Test
+  void theLastOfSeveralKeysCounts() throws Exception {
+    UnknownFieldSet.Field key =
+        UnknownFieldSet.Field.newBuilder()
+            .addLengthDelimited(ByteString.copyFromUtf8("last"))
+            .build();
+    KeyValue twice =
+        attribute("first", AnyValue.newBuilder().setIntValue(1).build()).toBuilder()
+            .setUnknownFields(
+                UnknownFieldSet.newBuilder().addField(KeyValue.KEY_FIELD_NUMBER, key).build())
+            .build();
+    AnyValue map =
+        AnyValue.newBuilder().setKvlistValue(KeyValueList.newBuilder().addValues(twice)).build();
+    decode(
+        request(
+            span(1).clearAttributes().addAttributes(twice).addAttributes(attribute("map", map))));
+
+    assertThat(sink.spans.getFirst().attributes())
+        .containsExactlyInAnyOrderEntriesOf(Map.of("last", "1", "map", "{\"last\":1}"));
   }
 
   @Test

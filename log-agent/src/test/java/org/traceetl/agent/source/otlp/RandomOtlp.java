@@ -125,6 +125,10 @@ final class RandomOtlp {
     ByteArrayOutputStream attribute = new ByteArrayOutputStream();
     bytes(attribute, 1, KEYS[random.nextInt(KEYS.length)].getBytes(UTF_8), false);
     bytes(attribute, 2, value.toByteArray(), false);
+    if (random.nextInt(20) == 0) {
+      // The last key counts.
+      bytes(attribute, 1, KEYS[random.nextInt(KEYS.length)].getBytes(UTF_8), false);
+    }
     byte[] bytes = attribute.toByteArray();
     if (damagedValues && random.nextInt(10) == 0) {
       bytes[random.nextInt(bytes.length)] = (byte) random.nextInt();
