@@ -108,6 +108,35 @@ final class QueueBacklogTest {
     assertThat(next(10).first().sequence()).isEqualTo(1);
   }
 
+  @Test
+  void batchesOfARefusedBundleAreAloneUntilTheyAreSettled() {
+    add(0, 2);
+    lane.refused(bundle());
+    List<Attempt> sent = sendAll(0);
+
+    assertThat(sent).hasSize(2).allMatch(attempt -> lane.isAlone(attempt.first()));
+    sent.forEach(this::confirm);
+    assertThat(sent).noneMatch(attempt -> lane.isAlone(attempt.first()));
+  }
+
+  @Test
+  void aLateRefusalOfALostBundleSendsNothingTwice() {
+    add(0, 2);
+    Attempt lost = bundle();
+    lane.failed(lost, 0);
+    lane.refused(lost);
+    confirm(next(0));
+
+    assertThat(sendAll(0)).hasSize(1).allMatch(attempt -> lane.isAlone(attempt.first()));
+    assertThat(lane.oldest().sequence()).isEqualTo(1);
+  }
+
+  private Attempt bundle() {
+    List<Attempt> sent = sendAll(0);
+    sent.subList(1, sent.size()).forEach(attempt -> lane.join(sent.getFirst(), attempt));
+    return sent.getFirst();
+  }
+
   private void add(int from, int to) {
     for (int sequence = from; sequence < to; sequence++) {
       lane.add(TestSpool.batch(FIRST_RUN, QUEUE, sequence, new byte[1]), 0);

@@ -297,6 +297,24 @@ final class QueueSenderTest {
   }
 
   @Test
+  void batchesOfARefusedBundleShareNoMessageWithOthers() throws Exception {
+    transport.mode(Mode.UNREACHABLE);
+    commit(A, 0, 2);
+    send();
+    transport.refuseAbove(2);
+    commit(A, 2, 5);
+    send();
+    answer();
+    transport.mode(Mode.CONFIRM);
+    commit(A, 5, 7);
+    drain();
+
+    // A probe after the failure, the other failed batch, the refused ones, and the new ones.
+    assertThat(transport.messages()).containsExactly(1, 1, 1, 1, 1, 2);
+    assertEachCountsOnce();
+  }
+
+  @Test
   void onlyTheRefusedBatchOfABundleIsDropped() throws Exception {
     transport.refuse(batch -> batch.sequence() == 1);
     commit(A, 0, 4);

@@ -36,21 +36,25 @@ class BundlesTest {
   private static final long NOW = 1_000_000;
 
   private final List<String> events = new ArrayList<>();
+  private int receivedBytes;
   private final SpanPipelineMetrics listener =
       new SpanPipelineMetrics() {
         @Override
         public void accepted(int bytes) {
           events.add("accepted");
+          receivedBytes += bytes;
         }
 
         @Override
         public void duplicate(int bytes) {
           events.add("duplicate");
+          receivedBytes += bytes;
         }
 
         @Override
         public void rejected(int bytes, Rejection reason) {
           events.add(reason.label());
+          receivedBytes += bytes;
         }
       };
 
@@ -91,14 +95,16 @@ class BundlesTest {
     QueueAggregator aggregator = aggregator(Messages.SPAN_BATCH);
     byte[] malformed = batch("shop", 1, 5);
     byte[] truncated = Arrays.copyOf(malformed, malformed.length - 1);
-    aggregator.accept(batch("shop", 0, 2), NOW);
-    aggregator.accept(
-        bundle(List.of(batch("bank", 2, 3), batch("shop", 0, 2), truncated, batch("shop", 3, 1))),
-        NOW);
+    byte[] first = batch("shop", 0, 2);
+    aggregator.accept(first, NOW);
+    List<byte[]> batches = List.of(batch("bank", 2, 3), first, truncated, batch("shop", 3, 1));
+    aggregator.accept(bundle(batches), NOW);
     SealedWindow window = SealedWindows.seal(aggregator, 2, NOW);
 
     assertThat(events)
         .containsExactly("accepted", "accepted", "duplicate", "truncated", "accepted");
+    assertThat(receivedBytes)
+        .isEqualTo(first.length + batches.stream().mapToInt(batch -> batch.length).sum());
     assertThat(books(window, "bank")).isEqualTo(new Books("bank", 3, 3, 0, 0, 0, Map.of(), 0));
     assertThat(books(window, "shop"))
         .isEqualTo(new Books("shop", 10, 3, 0, 0, 2, Map.of("truncated", 5L), 0));
@@ -125,6 +131,7 @@ class BundlesTest {
     SealedWindow window = SealedWindows.seal(aggregator, 2, NOW);
 
     assertThat(events).containsExactly("truncated", "truncated");
+    assertThat(receivedBytes).isEqualTo(message.length - 1 + 15);
     assertThat(books(window, ""))
         .isEqualTo(new Books("", 5, 0, 0, 0, 0, Map.of("truncated", 5L), 0));
     assertBalanced(window);
