@@ -121,12 +121,14 @@ final class AgentRun {
         small.telemetry());
   }
 
-  private void pass(int seconds) {
+  /** Lets time pass. */
+  void pass(int seconds) {
     world.run(world.nanos() + seconds * SECOND);
   }
 
   /** Sends requests one after the other, and waits until all batches are published. */
   void send(List<byte[]> payloads) {
+    answered = 0;
     for (byte[] payload : payloads) {
       process.start(
           "request",

@@ -43,7 +43,9 @@ class DryRunTest {
     for (int i = 0; i < 10; i++) {
       bundle.add(message("shop", "GET /users/" + i, "u" + i, i));
     }
-    rocketMq.send(TOPIC, 0, bundle.finish());
+    byte[] first = bundle.finish();
+    rocketMq.send(TOPIC, 0, first);
+    rocketMq.send(TOPIC, 0, Arrays.copyOf(first, first.length - 1));
     for (int i = 10; i < 40; i++) {
       rocketMq.send(TOPIC, i % 2, message("shop", "GET /users/" + i, "u" + i, i));
     }
@@ -114,7 +116,7 @@ class DryRunTest {
 
     assertThat(code).isZero();
     assertThat(out.toString())
-        .startsWith("42 messages (1 refused), 44 spans (0 filtered), 2 applications\n")
+        .startsWith("43 messages (2 refused), 44 spans (0 filtered), 2 applications\n")
         .endsWith("max-per-application = 10, the limit on one queue: 1\n");
     assertThat(line("shop")).containsExactly("40 1 1 40 40 (1)");
     assertThat(line("bank?[2J?")).containsExactly("4 1 1 1 0 (1)");

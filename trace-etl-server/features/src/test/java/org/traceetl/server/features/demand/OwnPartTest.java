@@ -91,11 +91,15 @@ final class OwnPartTest {
     assertThat(part.exemplarIntervalMillis())
         .isEqualTo((int) new WindowConfig(null, null).length().toMillis());
     assertThat(part.full()).containsExactly("audit");
+    assertThat(part.formats()).isEqualTo(Demand.BUNDLES);
   }
 
   @Test
   void mappedProfilesNeedEverything() {
-    assertThat(part(DemandConfig.defaults(), true).everything()).isTrue();
+    Part part = part(DemandConfig.defaults(), true);
+
+    assertThat(part.everything()).isTrue();
+    assertThat(part.formats()).isEqualTo(Demand.BUNDLES);
   }
 
   @Test

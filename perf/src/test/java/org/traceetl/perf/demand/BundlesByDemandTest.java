@@ -1,0 +1,54 @@
+package org.traceetl.perf.demand;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.traceetl.agent.config.DetailConfig.Detail;
+import org.traceetl.agent.config.PublishConfig.Bundles;
+import org.traceetl.proto.Demand;
+import org.traceetl.proto.Demand.Part;
+import org.traceetl.testkit.PageSample;
+
+/** A whole agent, and servers that change what they read. */
+class BundlesByDemandTest {
+  private static final int POLL_SECONDS = 60;
+
+  private final Random random = new Random(7);
+  private final List<byte[]> records = new ArrayList<>();
+
+  @Test
+  void bundlesAreSentWhileTheNewestDemandPermitsThem() {
+    AgentRun agent =
+        new AgentRun(new RandomAgents(random).pipeline(), "", Detail.FULL, Bundles.AUTO, records);
+
+    assertThat(bundles(agent)).isZero();
+    publish(Demand.BUNDLES);
+    assertThat(bundles(agent)).isPositive();
+    publish(0);
+    assertThat(bundles(agent)).isZero();
+  }
+
+  private void publish(int formats) {
+    long epoch = records.size() + 1;
+    Part part = new Part(0, epoch, true, 15_000, List.of(), List.of(), 0, List.of(), formats);
+    records.add(new Demand(epoch, 0, Map.of("a", part)).encode());
+  }
+
+  /** Lets the agent read the records and send requests; returns the number of its new bundles. */
+  private double bundles(AgentRun agent) {
+    agent.pass(POLL_SECONDS);
+    double before = published(agent);
+    for (int i = 0; i < 5; i++) {
+      agent.send(new RandomRequests(random).next());
+    }
+    return published(agent) - before;
+  }
+
+  private static double published(AgentRun agent) {
+    return PageSample.sum(agent.page(), "trace_etl_agent_bundles_published_total");
+  }
+}
