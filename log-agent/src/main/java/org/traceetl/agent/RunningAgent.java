@@ -264,6 +264,7 @@ public final class RunningAgent implements AutoCloseable {
                 Demand.NONE,
                 followsDemand() ? new DecisionsFile(state, "demand", topic, rocketmq) : null,
                 this::demanded,
+                this::permitBundles,
                 Demand::sameContent,
                 new Expiry(DEMAND_VALID, clocks)),
             publishMetrics,
@@ -280,8 +281,11 @@ public final class RunningAgent implements AutoCloseable {
     if (config.detail().usesDemand()) {
       pipeline.detail(new Detail(config.detail(), demand));
     }
+  }
+
+  private void permitBundles(Demand demand) {
     if (config.rocketmq().bundles() == PublishConfig.Bundles.AUTO) {
-      publisher.bundles(demand.readsBundles());
+      publisher.bundles(demand);
     }
   }
 

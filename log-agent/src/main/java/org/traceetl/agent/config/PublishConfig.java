@@ -20,7 +20,8 @@ import java.util.Optional;
  *     up, the program does not start
  * @param bundles whether batches of a queue that wait at the same time share a message of at most
  *     256 KiB: {@code off}, never; {@code auto}, while the servers' demand says that all of them
- *     read bundles. Enable it after all servers run a release that does
+ *     read bundles and is younger than 15 minutes. Enable it after all servers run a release that
+ *     does
  * @param lingerMillis longest time that a batch waits for others of its queue while bundles are
  *     permitted and fewer than a full one wait; 0 to 10000. Senders do not wait, because the spool
  *     has the batch

@@ -18,6 +18,7 @@ import org.traceetl.common.LogThrottle;
 import org.traceetl.common.SteppedTask;
 import org.traceetl.common.SteppedThread;
 import org.traceetl.common.Threads;
+import org.traceetl.proto.Demand;
 
 /**
  * Sends the spool's batches until the broker confirms them. Every attempt uses the batch's queue
@@ -29,7 +30,14 @@ import org.traceetl.common.Threads;
 public final class Publisher implements Outlet, SteppedTask, AutoCloseable {
   private static final long CHECK_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+  /**
+   * Age of a demand from which it does not permit bundles. Servers renew it every five minutes; if
+   * none does, all of them may be of a release that cannot read bundles.
+   */
+  private static final long BUNDLES_VALID_MILLIS = TimeUnit.MINUTES.toMillis(15);
+
   private final Spool spool;
+  private final Clocks clocks;
   private final LongSupplier nanoClock;
   private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
   private final QueueSender sender;
@@ -54,6 +62,7 @@ public final class Publisher implements Outlet, SteppedTask, AutoCloseable {
       Clocks clocks,
       RandomGenerator random) {
     this.spool = spool;
+    this.clocks = clocks;
     nanoClock = clocks.nanoClock();
     threads = clocks.threads();
     this.sender =
@@ -73,6 +82,10 @@ public final class Publisher implements Outlet, SteppedTask, AutoCloseable {
         "Brokers of the topic that get no new spans, because they are unreachable or their"
             + " batches exceed their share of the spool.",
         sender.brokers::left);
+    metrics.gauge(
+        "bundles_permitted",
+        "1 while batches of a queue may share a message, else 0.",
+        () -> sender.mayBundle(nanoClock.getAsLong()) ? 1 : 0);
   }
 
   /** Sets the receiver of the queues for new spans. Call before the first topology. */
@@ -105,9 +118,17 @@ public final class Publisher implements Outlet, SteppedTask, AutoCloseable {
     submit(() -> batches.forEach(sender::remove));
   }
 
-  /** Sets whether batches of a queue that wait at the same time may share a message. */
-  public void bundles(boolean now) {
-    submit(() -> sender.bundles(now));
+  /**
+   * Lets batches of a queue that wait at the same time share a message if the servers' demand says
+   * that they read it, until the demand is 15 minutes old.
+   *
+   * @param demand in force, or its renewal
+   */
+  public void bundles(Demand demand) {
+    long ageMillis = Math.max(0, clocks.millis() - demand.decidedMillis());
+    long leftMillis = demand.readsBundles() ? Math.max(0, BUNDLES_VALID_MILLIS - ageMillis) : 0;
+    long untilNanos = nanoClock.getAsLong() + TimeUnit.MILLISECONDS.toNanos(leftMillis);
+    submit(() -> sender.bundlesUntil(untilNanos));
   }
 
   /** Returns false while no broker of the topic can be reached. */

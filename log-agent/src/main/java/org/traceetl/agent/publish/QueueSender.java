@@ -45,8 +45,10 @@ final class QueueSender {
   private final LogThrottle dropLog;
   private final Map<BrokerQueue, QueueBacklog> backlogs = new HashMap<>();
   private final BundleWriter bundle = new BundleWriter();
-  private boolean bundles;
   private boolean draining;
+
+  // Changed by the publisher thread only.
+  private volatile long bundlesUntilNanos;
 
   QueueSender(
       PublisherOptions options,
@@ -67,6 +69,7 @@ final class QueueSender {
     backOff = new BackOff(options.retryFirstNanos(), options.retryMaxNanos(), random);
     failureLog = new LogThrottle(nanoClock);
     dropLog = new LogThrottle(nanoClock);
+    bundlesUntilNanos = nanoClock.getAsLong();
   }
 
   void add(SpooledBatch batch) {
@@ -87,9 +90,14 @@ final class QueueSender {
     }
   }
 
-  /** Sets whether batches of a queue that wait at the same time may share a message. */
-  void bundles(boolean now) {
-    bundles = now;
+  /** Lets batches of a queue that wait at the same time share a message until the given time. */
+  void bundlesUntil(long nanos) {
+    bundlesUntilNanos = nanos;
+  }
+
+  /** Returns whether batches of a queue may share a message. Safe for any thread. */
+  boolean mayBundle(long nowNanos) {
+    return nowNanos - bundlesUntilNanos < 0;
   }
 
   /** Sends batches from now on without waiting for others to share a bundle. */
@@ -134,7 +142,7 @@ final class QueueSender {
   private void send(QueueBacklog backlog, long nowNanos) {
     Attempt attempt = nextDue(backlog, nowNanos);
     while (attempt != null) {
-      if (bundles) {
+      if (mayBundle(nowNanos)) {
         fill(backlog, attempt, nowNanos);
       }
       send(attempt.first().queue(), message(attempt), answerTo(backlog, attempt));
@@ -152,7 +160,7 @@ final class QueueSender {
    */
   private long lingerNanos(QueueBacklog backlog, long nowNanos) {
     boolean lingers =
-        bundles
+        mayBundle(nowNanos)
             && options.lingerNanos() > 0
             && !draining
             && backlog.hasWaiting()

@@ -20,6 +20,7 @@ public final class RecordFollower<R extends RoutingRecord> {
   private final R none;
   private final DecisionsFile file;
   private final Consumer<R> listener;
+  private final Consumer<R> renewals;
   private final BiPredicate<R, R> sameContent;
   // Null if records stay in force.
   private final Expiry expiry;
@@ -37,7 +38,7 @@ public final class RecordFollower<R extends RoutingRecord> {
    */
   public RecordFollower(
       RecordFormat<R, ?> format, R none, DecisionsFile file, Consumer<R> listener) {
-    this(format, none, file, listener, (one, other) -> false, null);
+    this(format, none, file, listener, renewal -> {}, (one, other) -> false, null);
   }
 
   /**
@@ -45,6 +46,7 @@ public final class RecordFollower<R extends RoutingRecord> {
    * with the same content or another.
    *
    * @param listener also receives {@code none} when a record expires, but no mere renewal
+   * @param renewals receives each record that comes into force, also a mere renewal
    * @param sameContent whether one record only renews the other
    */
   public RecordFollower(
@@ -52,12 +54,14 @@ public final class RecordFollower<R extends RoutingRecord> {
       R none,
       DecisionsFile file,
       Consumer<R> listener,
+      Consumer<R> renewals,
       BiPredicate<R, R> sameContent,
       Expiry expiry) {
     this.format = format;
     this.none = none;
     this.file = file;
     this.listener = listener;
+    this.renewals = renewals;
     this.sameContent = sameContent;
     this.expiry = expiry;
     current = none;
@@ -102,6 +106,7 @@ public final class RecordFollower<R extends RoutingRecord> {
       log.info("Applied the servers' {} of epoch {}", file.name(), record.epoch());
       listener.accept(record);
     }
+    renewals.accept(record);
   }
 
   /** Takes the record out of force if it has expired. */

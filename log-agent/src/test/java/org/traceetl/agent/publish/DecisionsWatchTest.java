@@ -48,6 +48,7 @@ final class DecisionsWatchTest {
   private boolean demandFollowed = true;
   // Those that came into force, and NONE for each that expired.
   private final List<Demand> demanded = new ArrayList<>();
+  private final List<Demand> renewed = new ArrayList<>();
   private final AtomicLong nanos = new AtomicLong();
   private final AtomicLong millis = new AtomicLong(1_000);
   private String broker = "a";
@@ -297,6 +298,7 @@ final class DecisionsWatchTest {
     topic.add(demand(7, 5, "http.route").encode());
     watch.doWork();
     assertThat(demanded).containsExactly(demand(6, 5, "http.route"));
+    assertThat(renewed).containsExactly(demand(6, 5, "http.route"), demand(7, 5, "http.route"));
 
     topic.add(demand(8, 8, "http.route", "peer.service").encode());
     watch.doWork();
@@ -354,8 +356,10 @@ final class DecisionsWatchTest {
     millis.addAndGet(Duration.ofHours(23).toMillis());
     restart();
     DecisionsWatch next = watch();
+    renewed.clear();
     next.load();
     assertThat(demanded).containsExactly(demand(6, 5, "http.route"));
+    assertThat(renewed).containsExactly(demand(6, 5, "http.route"));
 
     elapse(Duration.ofMinutes(59));
     next.doWork();
@@ -480,6 +484,7 @@ final class DecisionsWatchTest {
                 ? new DecisionsFile(state, "demand", name, PublishConfig.defaults())
                 : null,
             demanded::add,
+            renewed::add,
             Demand::sameContent,
             new Expiry(Duration.ofHours(24), clocks));
     return new DecisionsWatch(

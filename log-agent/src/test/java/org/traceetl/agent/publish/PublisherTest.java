@@ -9,11 +9,11 @@ import static org.traceetl.agent.telemetry.MetricValues.value;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
@@ -31,7 +31,7 @@ import org.traceetl.agent.spool.Spool;
 import org.traceetl.agent.spool.SpoolMetrics;
 import org.traceetl.agent.spool.TestSpool;
 import org.traceetl.agent.state.AgentIdentity;
-import org.traceetl.common.Clocks;
+import org.traceetl.proto.Demand;
 import org.traceetl.proto.SpanBatchWriter;
 
 final class PublisherTest {
@@ -220,7 +220,7 @@ final class PublisherTest {
   void aBundleInFlightAtTheStopIsSentAgainAndDrained() throws Exception {
     transport.mode(Mode.UNREACHABLE);
     start();
-    publisher.bundles(true);
+    publisher.bundles(demand(0));
     for (int sequence = 0; sequence < 5; sequence++) {
       commit(A, sequence);
     }
@@ -233,7 +233,7 @@ final class PublisherTest {
     stop();
     transport.mode(Mode.CONFIRM);
     start();
-    publisher.bundles(true);
+    publisher.bundles(demand(0));
     assertThat(publisher.drain(TimeUnit.MINUTES.toNanos(1))).isTrue();
     // The broker stores the bundle late.
     transport.confirmHeld();
@@ -247,10 +247,45 @@ final class PublisherTest {
   }
 
   @Test
+  void bundlesArePermittedWhileADemandIsRenewed() throws Exception {
+    start();
+    passUntil(60_000, () -> nowNanos.get() >= TimeUnit.HOURS.toNanos(1));
+    long nowMillis = unixMillis();
+    assertThat(sample("bundles_permitted")).isZero();
+    publisher.bundles(demand(nowMillis - 60_000));
+    passUntil(0, () -> sample("bundles_permitted") == 1);
+    pass(14 * 60_000 - 1);
+    assertThat(sample("bundles_permitted")).isEqualTo(1);
+    pass(1);
+    assertThat(sample("bundles_permitted")).isZero();
+
+    publisher.bundles(demand(unixMillis()));
+    passUntil(0, () -> sample("bundles_permitted") == 1);
+    publisher.bundles(Demand.NONE);
+    passUntil(0, () -> sample("bundles_permitted") == 0);
+  }
+
+  @Test
+  void aDemandThatOnlyOlderServersLeftPermitsNoBundles() throws Exception {
+    start();
+    nowNanos.set(TimeUnit.HOURS.toNanos(1));
+    publisher.bundles(demand(unixMillis() - 15 * 60_000));
+    transport.mode(Mode.UNREACHABLE);
+    commit(A, 0);
+    passUntil(10, () -> transport.attempts() > 0);
+    commit(A, 1);
+    commit(A, 2);
+    transport.mode(Mode.CONFIRM);
+    passUntil(10, () -> spool.batches() == 0);
+
+    assertThat(transport.messages()).containsExactly(1, 1, 1);
+  }
+
+  @Test
   void aStopDoesNotWaitForMoreBatchesOfABundle() throws Exception {
     lingerNanos = TimeUnit.SECONDS.toNanos(1);
     start();
-    publisher.bundles(true);
+    publisher.bundles(demand(0));
     commit(A, 0);
     commit(A, 1);
     passUntil(100, () -> spool.batches() == 0);
@@ -374,6 +409,13 @@ final class PublisherTest {
     assertThat(spool.batches()).isEqualTo(1);
   }
 
+  private static Demand demand(long decidedMillis) {
+    Demand.Part part =
+        new Demand.Part(
+            decidedMillis, 1, false, 1, List.of(), List.of(), 0, List.of(), Demand.BUNDLES);
+    return new Demand(1, decidedMillis, Map.of("a", part));
+  }
+
   private void start() throws IOException {
     agent = new AgentIdentity(7, 8, ++epoch);
     spoolMetrics = new SpoolMetrics();
@@ -392,7 +434,7 @@ final class PublisherTest {
             transport,
             spool,
             metrics,
-            new Clocks(nowNanos::get, InstantSource.system()),
+            TestSpool.clocks(nowNanos::get, this::unixMillis),
             new SplittableRandom(epoch));
     publisher.routes(routed::set);
     publisher.start();

@@ -82,7 +82,7 @@ final class QueueSenderTest {
             () -> nowNanos,
             new SplittableRandom(1),
             answers::add);
-    sender.bundles(true);
+    sender.bundlesUntil(Long.MAX_VALUE / 2);
     spool.outlet(
         new Outlet() {
           @Override
@@ -197,10 +197,10 @@ final class QueueSenderTest {
 
   @Test
   void batchesAreSentOneByOneWithoutBundles() throws Exception {
-    sender.bundles(false);
+    sender.bundlesUntil(nowNanos);
     commit(A, 0, 5);
     send();
-    sender.bundles(true);
+    sender.bundlesUntil(Long.MAX_VALUE / 2);
     commit(A, 5, 6);
     send();
     answer();
@@ -429,7 +429,7 @@ final class QueueSenderTest {
     create(1 << 20, LINGER);
     commit(A, 0, 2);
     assertThat(messagesAfter(0)).isEmpty();
-    sender.bundles(false);
+    sender.bundlesUntil(nowNanos);
     assertThat(messagesAfter(0)).containsExactly(1, 1);
     assertEachCountsOnce();
   }
@@ -498,7 +498,7 @@ final class QueueSenderTest {
       transport.mode(modes.get(random.nextInt(modes.size())));
       transport.refuseAbove(random.nextInt(10) == 0 ? 3 : Integer.MAX_VALUE);
       if (random.nextInt(20) == 0) {
-        sender.bundles(random.nextBoolean());
+        sender.bundlesUntil(random.nextBoolean() ? Long.MAX_VALUE / 2 : nowNanos);
       }
       send();
       if (random.nextInt(3) == 0) {
