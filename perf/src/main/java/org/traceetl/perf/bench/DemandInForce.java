@@ -7,9 +7,12 @@ import java.time.Duration;
 import java.util.List;
 import org.traceetl.testkit.PageSample;
 
-/** The demand that an agent has received, as the agent's page shows it. */
+/** The demand that an agent has received, and what it permits, as the agent's page shows it. */
 final class DemandInForce {
   static final String VERSION = "trace_etl_agent_demand_version";
+
+  /** Whether the demand in force permits bundles. */
+  static final String BUNDLES = "trace_etl_agent_bundles_permitted";
 
   /** Servers decide every 30 s, and agents read their topic every 10 s. */
   private static final Duration LIMIT = Duration.ofMinutes(2);
@@ -30,28 +33,40 @@ final class DemandInForce {
     await(http, metrics, logs, LIMIT);
   }
 
+  /** Waits until the agent may send bundles, as {@link #await}. */
+  static void awaitBundles(HttpClient http, URI metrics, String logs)
+      throws IOException, InterruptedException {
+    await(http, metrics, BUNDLES, "the agent may not send bundles", logs, LIMIT);
+  }
+
   static void await(HttpClient http, URI metrics, String logs, Duration limit)
       throws IOException, InterruptedException {
+    await(http, metrics, VERSION, "the agent has no demand in force", logs, limit);
+  }
+
+  private static void await(
+      HttpClient http, URI metrics, String gauge, String otherwise, String logs, Duration limit)
+      throws IOException, InterruptedException {
     long startNanos = System.nanoTime();
-    while (version(http, metrics) == 0) {
+    while (value(http, metrics, gauge) == 0) {
       if (System.nanoTime() - startNanos >= limit.toNanos()) {
         throw new IOException(
-            ("the agent has no demand in force after %d s: %s of %s is 0. A server publishes the"
-                    + " demand in topic trace-routing; see %s")
-                .formatted(limit.toSeconds(), VERSION, metrics, logs));
+            ("%s after %d s: %s of %s is 0. A server publishes the demand in topic trace-routing;"
+                    + " see %s")
+                .formatted(otherwise, limit.toSeconds(), gauge, metrics, logs));
       }
       Thread.sleep(LOOK);
     }
   }
 
-  private static double version(HttpClient http, URI metrics)
+  private static double value(HttpClient http, URI metrics, String gauge)
       throws IOException, InterruptedException {
     List<PageSample> page = PageSample.of(http, metrics);
     return page.stream()
-        .filter(sample -> sample.name().equals(VERSION))
+        .filter(sample -> sample.name().equals(gauge))
         .mapToDouble(PageSample::value)
         .findFirst()
         .orElseThrow(
-            () -> new IOException(metrics + " has no " + VERSION + ": this agent knows no demand"));
+            () -> new IOException(metrics + " has no " + gauge + ": this agent has no such gauge"));
   }
 }

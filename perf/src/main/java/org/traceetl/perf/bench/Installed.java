@@ -27,6 +27,17 @@ public final class Installed extends Shipped {
       description = "A further setting of the broker.")
   private Map<String, String> brokerSettings = Map.of();
 
+  @Option(
+      names = "--bundles",
+      description =
+          "Lets agents send batches of a queue in one message, once the server has announced that it"
+              + " reads them.")
+  private boolean bundles;
+
+  boolean bundles() {
+    return bundles;
+  }
+
   int queues() {
     return queues;
   }

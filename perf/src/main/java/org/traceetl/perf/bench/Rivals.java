@@ -104,6 +104,7 @@ final class Rivals extends Measurement {
             + " compiler_cpu_ns_per_span sender_cpu_ns_per_span others_cores memory_mb"
             + " page_samples page_wire_bytes page_seconds page_cpu_seconds requests_refused");
     summary.put("detail", installed.detail());
+    summary.put("bundles", installed.bundles());
     try {
       load = new ExportLoad(ExportLoad.realisticRequests(512), Driver.UNANSWERED);
       folder.run("rivals", this::run);

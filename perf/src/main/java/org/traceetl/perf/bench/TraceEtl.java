@@ -74,11 +74,12 @@ public final class TraceEtl implements Contender {
             otlp: {host: 127.0.0.1, grpc-port: %d, http-port: %d}
             rocketmq: {name-server: "%s"}
             """
-                .formatted(
-                    rings == null ? "enabled: false" : "directory: " + rings,
-                    grpcPort,
-                    httpPort,
-                    rocketMq.address()));
+                    .formatted(
+                        rings == null ? "enabled: false" : "directory: " + rings,
+                        grpcPort,
+                        httpPort,
+                        rocketMq.address())
+                + (installed.bundles() ? "rocketmq.bundles: auto\n" : ""));
     server =
         installed.server(
             directory.resolve("server"),
@@ -107,8 +108,12 @@ public final class TraceEtl implements Contender {
     server.start();
     agent.awaitReady(http, START_LIMIT);
     server.awaitReady(http, START_LIMIT);
+    String logs = agent.log() + " and " + server.log();
     if (installed.detail() == Detail.DEMAND) {
-      DemandInForce.await(http, agentMetrics(), agent.log() + " and " + server.log());
+      DemandInForce.await(http, agentMetrics(), logs);
+    }
+    if (installed.bundles()) {
+      DemandInForce.awaitBundles(http, agentMetrics(), logs);
     }
   }
 

@@ -78,6 +78,7 @@ final class WholePath extends Measurement {
             + " seen_p99_ms seen_max_ms");
     Map<String, Object> summary = new LinkedHashMap<>();
     summary.put("detail", installed.detail());
+    summary.put("bundles", installed.bundles());
     folder.run("path", data -> run(data, summary));
     results.summary("path", summary);
   }

@@ -63,6 +63,14 @@ final class DemandInForceTest {
   }
 
   @Test
+  void thePermissionOfBundlesIsAwaited() throws Exception {
+    pages.addAll(
+        List.of(DemandInForce.BUNDLES + " 0.0\n", NONE + DemandInForce.BUNDLES + " 1.0\n"));
+    DemandInForce.awaitBundles(http, metrics, "agent.log");
+    assertThat(pages).isEmpty();
+  }
+
+  @Test
   void aMissingDemandIsReportedWithTheLogs() {
     pages.add(NONE);
     assertThatThrownBy(() -> await(Duration.ZERO))
