@@ -66,6 +66,9 @@ public final class SpanBatchWriter {
 
   private int sampledCount;
 
+  /** Bytes of the last message that would be absent without a sample, except of strings. */
+  private int sampleFieldBytes;
+
   private boolean inSpan;
 
   /** Whether the current span is a sample. */
@@ -640,6 +643,11 @@ public final class SpanBatchWriter {
     return groups.spans();
   }
 
+  /** Returns the bytes of the ended samples, without strings in the dictionary. */
+  public int sampleBytes() {
+    return samplesEnd;
+  }
+
   /** Returns the ended samples, which {@link #spanCount} does not include. */
   public int sampleCount() {
     return sampleCount;
@@ -709,9 +717,11 @@ public final class SpanBatchWriter {
     out[at++] = Compact.field(1, Compact.LIST);
     at = putIndexes(out, at, resource, resourceLength);
     out[at++] = Compact.field(1, Compact.I64);
+    int baseStart = at;
     at =
         Compact.putVarint(
             out, at, Compact.zigZag(spanCount + sampleCount == 0 ? 0 : baseUnixNanos));
+    sampleFieldBytes = spanCount == 0 ? at - baseStart - 1 : 0;
     boolean demanded = hasGroups && demand != 0;
     if (demanded) {
       at = putDemand(out, at);
@@ -726,9 +736,11 @@ public final class SpanBatchWriter {
       at = Compact.putListHeader(out, at, Compact.STRUCT, groups.size());
       at = groups.writeTo(out, at);
     }
+    int samplesStart = at;
     if (demanded && sampleCount + sampledCount > 0) {
       at = putSample(out, at);
     }
+    sampleFieldBytes += at - samplesStart;
     out[at++] = Compact.STOP;
     if (at > Limits.MAX_MESSAGE_BYTES) {
       throw new IllegalStateException(
@@ -766,6 +778,14 @@ public final class SpanBatchWriter {
     }
     out[end++] = Compact.field(Compact.SAMPLE_THRESHOLD - last, Compact.I64);
     return Compact.putVarint(out, end, Compact.zigZag(sampleThreshold));
+  }
+
+  /**
+   * Returns the bytes of the sample in the last message of {@link #finish}, without strings in the
+   * dictionary.
+   */
+  public int sampleFieldBytes() {
+    return sampleFieldBytes;
   }
 
   /**

@@ -230,7 +230,7 @@ final class ConfigurationTablesTest {
       name = "path";
     } else if (type == Boolean.class || type == boolean.class) {
       name = "boolean";
-    } else if (type == Double.class) {
+    } else if (type == Double.class || type == double.class) {
       name = "number";
     } else if (Number.class.isAssignableFrom(type) || type.isPrimitive()) {
       name = "integer";

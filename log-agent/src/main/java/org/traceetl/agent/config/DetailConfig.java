@@ -10,8 +10,13 @@ import java.util.List;
  *     valid demand all are sent whole
  * @param applications rules with {@code application} (name or pattern) and {@code detail}; the
  *     first that matches an application applies in place of {@code detail.default}
+ * @param sampleRatio of the spans in groups by demand, how many are also sent whole, as a sample
+ *     that is not counted; 0, or 0.000001 to 1
  */
-public record DetailConfig(Detail standard, List<Rule> applications) {
+public record DetailConfig(Detail standard, List<Rule> applications, double sampleRatio) {
+  static final double LEAST_SAMPLE_RATIO = 0.000_001;
+  private static final double SAMPLE_RATIO = 1.0 / 128;
+
   /** How the spans of an application are sent. */
   public enum Detail {
     /** All spans are sent whole. */
@@ -32,6 +37,11 @@ public record DetailConfig(Detail standard, List<Rule> applications) {
 
   public DetailConfig {
     applications = List.copyOf(applications);
+  }
+
+  /** Creates a configuration with the default ratio of samples, 1 in 128. */
+  public DetailConfig(Detail standard, List<Rule> applications) {
+    this(standard, applications, SAMPLE_RATIO);
   }
 
   /** Returns full detail for all applications. */

@@ -19,13 +19,27 @@ final class DetailReader {
     DetailConfig read =
         new DetailConfig(
             detail.choice("default", standard.standard()),
-            detail.list("applications", DetailReader::rule));
+            detail.list("applications", DetailReader::rule),
+            detail.value(
+                "sample-ratio",
+                standard.sampleRatio(),
+                "0 or a number from 0.000001 to 1",
+                DetailReader::ratio));
     int rules = read.applications().size();
     if (rules > MAX_RULES) {
       detail.problem(
           "applications", rules + " rules", "must be at most " + MAX_RULES + ": use patterns");
     }
     return read;
+  }
+
+  private static Double ratio(YamlNode node) {
+    if (!(node.value() instanceof Number number)) {
+      return null;
+    }
+    double ratio = number.doubleValue();
+    boolean valid = ratio == 0 || ratio >= DetailConfig.LEAST_SAMPLE_RATIO && ratio <= 1;
+    return valid ? ratio : null;
   }
 
   private static Rule rule(Settings rule) {

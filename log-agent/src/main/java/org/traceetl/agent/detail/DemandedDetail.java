@@ -11,20 +11,24 @@ import org.traceetl.proto.Demand;
 /** What servers demand of the spans of an application. Immutable. */
 public final class DemandedDetail {
   private static final int STATUS_ERROR = 2;
+  private static final double THRESHOLDS = 0x1p56;
 
   private final long version;
   private final DemandedKeys keys;
   private final Demand.Wanted wanted;
   private final long exemplarIntervalNanos;
+  private final long sampleThreshold;
 
   /**
    * @param keys those of {@code wanted}, which other applications may share
+   * @param sampleRatio 0 to 1
    */
-  DemandedDetail(long version, DemandedKeys keys, Demand.Wanted wanted) {
+  DemandedDetail(long version, DemandedKeys keys, Demand.Wanted wanted, double sampleRatio) {
     this.version = version;
     this.keys = keys;
     this.wanted = wanted;
     exemplarIntervalNanos = TimeUnit.MILLISECONDS.toNanos(wanted.exemplarIntervalMillis());
+    sampleThreshold = Math.round((1 - sampleRatio) * THRESHOLDS);
   }
 
   /** Returns whether a span is always sent whole, because it is slow or failed. */
@@ -55,6 +59,14 @@ public final class DemandedDetail {
   /** Returns the time after which a series needs another exemplar. */
   public long exemplarIntervalNanos() {
     return exemplarIntervalNanos;
+  }
+
+  /**
+   * Returns the threshold T of the sample: spans of traces whose randomness is at least T are
+   * members. 2^56 for no sample.
+   */
+  public long sampleThreshold() {
+    return sampleThreshold;
   }
 
   /**

@@ -14,6 +14,7 @@ public final class Detail {
 
   private final boolean usesDemand;
   private final List<Rule> rules;
+  private final double sampleRatio;
   private final Demand demand;
   // Those of all applications, which share one compiled set.
   private final DemandedKeys keys;
@@ -32,6 +33,7 @@ public final class Detail {
                     new WildcardPattern(rule.application()),
                     rule.detail() == DetailConfig.Detail.DEMAND))
             .toList();
+    sampleRatio = config.sampleRatio();
     this.demand = demand;
     Demand.Wanted wanted = demand.of("");
     keys = new DemandedKeys(wanted == null ? List.of() : wanted.spanKeys());
@@ -53,7 +55,7 @@ public final class Detail {
     }
     boolean shared = wanted.spanKeys().equals(keys.names());
     return new DemandedDetail(
-        demand.version(), shared ? keys : new DemandedKeys(wanted.spanKeys()), wanted);
+        demand.version(), shared ? keys : new DemandedKeys(wanted.spanKeys()), wanted, sampleRatio);
   }
 
   private boolean usesDemand(byte[] name, int offset, int length) {

@@ -117,6 +117,7 @@ public final class AgentSpanFilter {
     made.startUnixNanos = span.startUnixNanos;
     made.durationNanos = span.durationNanos;
     made.samplingThreshold = threshold;
+    made.randomness = span.randomness;
 
     look(span.name, span.nameOffset, span.nameLength);
     redact(filters.names, Change.NAME_REDACTED);

@@ -14,7 +14,7 @@ import org.traceetl.agent.flow.SpanView;
  * mean weight is that probability * 2^56 / (2^56 - T) = 2^56 / (2^56 - T0), its weight before. If T
  * is at most T0, the rule has no effect and the span is sent unchanged.
  */
-final class SampleRule {
+public final class SampleRule {
   private static final int STATUS_ERROR = 2;
   private static final double END = 0x1p56;
   private static final long RANDOM_BITS = (1L << 56) - 1;
@@ -35,8 +35,12 @@ final class SampleRule {
     return always ? span.samplingThreshold : Math.max(threshold, span.samplingThreshold);
   }
 
-  /** Returns whether a span with that threshold is sent. */
-  static boolean keeps(SpanView span, long threshold) {
+  /**
+   * Returns whether a sample keeps a span.
+   *
+   * @param threshold the greater of the sample's and the span's; 2^56 keeps none
+   */
+  public static boolean keeps(SpanView span, long threshold) {
     return threshold == span.samplingThreshold || randomness(span) >= threshold;
   }
 

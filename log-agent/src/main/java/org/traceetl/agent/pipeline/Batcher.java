@@ -13,6 +13,7 @@ import org.traceetl.agent.detail.ExemplarTimes;
 import org.traceetl.agent.filter.AgentSpanFilter;
 import org.traceetl.agent.filter.AgentSpanFilter.Change;
 import org.traceetl.agent.filter.Filters;
+import org.traceetl.agent.filter.SampleRule;
 import org.traceetl.agent.flow.Attributes;
 import org.traceetl.agent.flow.KeySet;
 import org.traceetl.agent.flow.SpanSink;
@@ -46,6 +47,12 @@ final class Batcher implements SpanSink {
   private static final String DROPPED = "dropped";
 
   private static final String SAMPLED_OUT = "sampled_out";
+
+  /** Divisor of the limit of a batch: samples may use this part in addition. */
+  private static final int SAMPLES_OF_BATCH = 2;
+
+  /** Divisor of the limit of a frame: samples may use this part in addition. */
+  private static final int SAMPLES_OF_FRAME = 8;
 
   private enum Cause {
     SIZE,
@@ -236,7 +243,8 @@ final class Batcher implements SpanSink {
       return true;
     }
     boolean inPart = resource.firstKeys() != null && span.attributesNotWanted > 0;
-    if (inPart && (span.textNotWanted > MAX_SKIPPED_TEXT_BYTES || needsAll(span))) {
+    if (inPart
+        && (span.textNotWanted > MAX_SKIPPED_TEXT_BYTES || needsAll(span) || isSampled(span))) {
       return false;
     }
     if (resource.filters() == null) {
@@ -322,7 +330,7 @@ final class Batcher implements SpanSink {
       span.eventsLeftOut += span.events.size();
       span.events.clear();
     }
-    if (frame.bodyBytes() + text > mostFrameBytes) {
+    if (usedFrameBytes() + text > mostFrameBytes) {
       rejected("payload_too_large");
       return true;
     }
@@ -337,7 +345,11 @@ final class Batcher implements SpanSink {
             + span.attributes.textBytes()
             + span.events.textBytes()
             + MAX_SKIPPED_TEXT_BYTES;
-    return most > MAX_SPAN_TEXT_BYTES || frame.bodyBytes() + most > mostFrameBytes;
+    return most > MAX_SPAN_TEXT_BYTES || usedFrameBytes() + most > mostFrameBytes;
+  }
+
+  private long usedFrameBytes() {
+    return frame.bodyBytes() - frame.sampleBytes();
   }
 
   private boolean add(SpanView span, OpenBatch batch, boolean inPart) {
@@ -346,6 +358,9 @@ final class Batcher implements SpanSink {
       if (!batch.startGrouped(span, detail) || !isExemplar(span, detail)) {
         batch.addGrouped(detail);
         payload.group();
+        if (isSampled(span)) {
+          sample(span, batch, detail);
+        }
         return true;
       }
       exemplar = inPart;
@@ -354,8 +369,28 @@ final class Batcher implements SpanSink {
       }
     }
     exemplar = false;
-    batch.add(span);
+    batch.add(span, isSampled(span));
     return true;
+  }
+
+  /** Returns whether a span of an application with a demand is a member of the sample. */
+  private boolean isSampled(SpanView span) {
+    DemandedDetail detail = resource.detail();
+    return detail != null
+        && SampleRule.keeps(span, Math.max(detail.sampleThreshold(), span.samplingThreshold));
+  }
+
+  private void sample(SpanView span, OpenBatch batch, DemandedDetail detail) {
+    long threshold = Math.max(detail.sampleThreshold(), span.samplingThreshold);
+    long most =
+        Math.min(
+            config.batchBytes() / SAMPLES_OF_BATCH,
+            mostFrameBytes / SAMPLES_OF_FRAME - frame.sampleBytes());
+    if (batch.addSample(span, threshold, most)) {
+      metrics.samplesSent.inc();
+    } else {
+      metrics.samplesLeftOut.inc();
+    }
   }
 
   private boolean isExemplar(SpanView span, DemandedDetail detail) {
@@ -425,6 +460,7 @@ final class Batcher implements SpanSink {
     written.requireReadable(body, identity, sequence, spans);
     metrics.batchesClosed.labels(cause.label).inc();
     frame.add(queue, sequence, body, spans);
+    frame.addSampleBytes(batch.sampleBytes());
     batch.release();
     // A larger one is discarded, because its arrays do not shrink.
     if (batch.heldBytes() <= config.mostHeldByBatch()) {

@@ -12,6 +12,11 @@ import org.traceetl.proto.SpanBatchWriter;
 final class OpenBatch {
   private static final int ENTRY_BYTES = 10;
 
+  private static final long MAX_THRESHOLD = (1L << 56) - 1;
+
+  /** Most bytes of a sample without its strings and numbers. */
+  private static final int SAMPLE_BYTES = 96;
+
   private final SpanBatchWriter writer = new SpanBatchWriter();
   private RoutedResource resource;
   private int candidate;
@@ -19,18 +24,28 @@ final class OpenBatch {
   private int resourceEntries;
   // Whether the writer has the demand of its groups.
   private boolean demanded;
+  // Bytes and entries that samples added to the dictionary.
+  private int sampleTextBytes;
+  private int sampleEntries;
 
   void open(RoutedResource resource, int candidate) {
     this.resource = resource;
     this.candidate = candidate;
     writer.begin();
     demanded = false;
+    sampleTextBytes = 0;
+    sampleEntries = 0;
     resource.writeTo(writer);
     resourceBytes = writer.sizeBytes();
     resourceEntries = writer.dictionarySize();
   }
 
-  void add(SpanView span) {
+  /**
+   * Adds a whole span.
+   *
+   * @param sampled whether it is a member of the sample
+   */
+  void add(SpanView span, boolean sampled) {
     writer.startSpan(
         span.traceIdHigh,
         span.traceIdLow,
@@ -42,6 +57,13 @@ final class OpenBatch {
         span.startUnixNanos,
         span.durationNanos,
         span.samplingThreshold);
+    if (sampled) {
+      writer.sampled();
+    }
+    endWhole(span);
+  }
+
+  private void endWhole(SpanView span) {
     attributes(span);
     if (span.statusMessageLength > 0) {
       writer.statusMessage(
@@ -49,6 +71,51 @@ final class OpenBatch {
     }
     events(span.events);
     writer.endSpan();
+  }
+
+  /**
+   * Adds a whole copy of the last span of a group, which counts nowhere.
+   *
+   * @param threshold the greater of the sample's and the span's
+   * @param mostBytes of all samples
+   * @return false if there is no room
+   */
+  boolean addSample(SpanView span, long threshold, long mostBytes) {
+    long used = (long) writer.sampleBytes() + sampleTextBytes;
+    if (Math.max(used, ENTRY_BYTES * sampleEntries) + mostSampleBytes(span) > mostBytes
+        || writer.sampleCount() == Limits.MAX_SPANS
+        || writer.sampleEventCount() > Limits.MAX_EVENTS - Limits.MAX_SPAN_EVENTS) {
+      return false;
+    }
+    int before = writer.sizeBytes() - writer.sampleBytes();
+    int entries = writer.dictionarySize();
+    writer.startSample(
+        span.traceIdHigh,
+        span.traceIdLow,
+        span.spanId,
+        span.parentSpanId,
+        writer.intern(span.name, span.nameOffset, span.nameLength),
+        span.kind,
+        span.status,
+        span.startUnixNanos,
+        span.durationNanos,
+        threshold);
+    endWhole(span);
+    sampleTextBytes += writer.sizeBytes() - writer.sampleBytes() - before;
+    sampleEntries += writer.dictionarySize() - entries;
+    return true;
+  }
+
+  /** Returns an upper bound of the bytes that a sample adds, with the memory of its strings. */
+  private static long mostSampleBytes(SpanView span) {
+    SpanEvents events = span.events;
+    int strings = 2 + 2 * span.attributes.size() + events.size() + 2 * events.attributes().size();
+    return SAMPLE_BYTES
+        + (long) ENTRY_BYTES * strings
+        + span.nameLength
+        + span.statusMessageLength
+        + span.attributes.textBytes()
+        + events.textBytes();
   }
 
   /**
@@ -95,6 +162,7 @@ final class OpenBatch {
   void addGrouped(DemandedDetail detail) {
     if (!demanded) {
       writer.demand(detail.version());
+      writer.sampleThreshold(Math.min(detail.sampleThreshold(), MAX_THRESHOLD));
       for (byte[] key : detail.keys()) {
         writer.groupKey(writer.intern(key, 0, key.length));
       }
@@ -162,14 +230,19 @@ final class OpenBatch {
         || writer.eventCount() > Limits.MAX_EVENTS - Limits.MAX_SPAN_EVENTS;
   }
 
+  /** Returns the bytes that the sample added to the finished message. */
+  int sampleBytes() {
+    return writer.sampleFieldBytes() + sampleTextBytes;
+  }
+
   /**
-   * Returns the bytes of the spans and their new strings. A string counts as at least {@link
-   * #ENTRY_BYTES}, because its dictionary entry takes memory too.
+   * Returns the bytes of the spans and their new strings, without samples. A string counts as at
+   * least {@link #ENTRY_BYTES}, because its dictionary entry takes memory too.
    */
   int spanBytes() {
     return Math.max(
-        writer.sizeBytes() - resourceBytes,
-        ENTRY_BYTES * (writer.dictionarySize() - resourceEntries));
+        writer.sizeBytes() - writer.sampleBytes() - resourceBytes - sampleTextBytes,
+        ENTRY_BYTES * (writer.dictionarySize() - resourceEntries - sampleEntries));
   }
 
   /** Returns the allocated bytes. */

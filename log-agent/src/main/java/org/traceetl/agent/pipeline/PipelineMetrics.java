@@ -53,6 +53,17 @@ public final class PipelineMetrics extends MetricSet {
           "Accepted spans sent in groups with only the attributes that servers demand.",
           "source");
 
+  final Counter samplesSent =
+      counter(
+          "samples_sent_total",
+          "Whole copies of spans in groups by demand, which are sent for estimates and not counted.");
+
+  final Counter samplesLeftOut =
+      counter(
+          "samples_left_out_total",
+          "Whole copies of spans in groups by demand that were left out because their batch or frame"
+              + " has no room.");
+
   final Counter spansFailed =
       counter(
           "spans_failed_total",

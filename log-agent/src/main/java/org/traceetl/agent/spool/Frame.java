@@ -28,6 +28,7 @@ public final class Frame {
   private final List<Answered> requests = new ArrayList<>();
   private final List<Checkpoint.Position> places = new ArrayList<>();
   private long bodyBytes;
+  private long sampleBytes;
 
   /**
    * @param agent the agent's run, which is part of the batches' names
@@ -79,6 +80,16 @@ public final class Frame {
     return bodyBytes;
   }
 
+  /** Adds bytes of the last body that are samples, which do not use the room of spans. */
+  public void addSampleBytes(long bytes) {
+    sampleBytes += bytes;
+  }
+
+  /** Returns the bytes of samples in the batches' bodies. */
+  public long sampleBytes() {
+    return sampleBytes;
+  }
+
   /** Returns true if there is nothing to commit. */
   public boolean isEmpty() {
     return batches.isEmpty() && requests.isEmpty() && places.isEmpty();
@@ -91,6 +102,7 @@ public final class Frame {
     requests.clear();
     places.clear();
     bodyBytes = 0;
+    sampleBytes = 0;
   }
 
   /** Returns the run that names the batches. */

@@ -226,7 +226,8 @@ final class ConfigReaderTest {
             Detail.DEMAND,
             List.of(
                 new DetailConfig.Rule("checkout", Detail.FULL),
-                new DetailConfig.Rule("batch-*", Detail.DEMAND)));
+                new DetailConfig.Rule("batch-*", Detail.DEMAND)),
+            1.0 / 128);
 
     assertThat(reader.config().detail()).isEqualTo(detail);
     assertThat(reader.effective()).contains("detail.default: demand\n", "detail.applications: [");
@@ -238,6 +239,24 @@ final class ConfigReaderTest {
             "TRACE_ETL_AGENT_DETAIL_APPLICATIONS",
                 "[{application: checkout, detail: full}, {application: batch-*, detail: demand}]");
     assertThat(ConfigReader.read("", variables).config().detail()).isEqualTo(detail);
+  }
+
+  @Test
+  void ratioOfTheSampleIsZeroOrANumberUpToOne() {
+    String key = "detail:\n  sample-ratio: ";
+    for (String ratio : List.of("0", "0.000001", "0.5", "1")) {
+      assertThat(ConfigReader.read(key + ratio, Map.of()).config().detail().sampleRatio())
+          .isEqualTo(Double.parseDouble(ratio));
+    }
+    for (String ratio : List.of("-0.1", "1.1", "1e-7", "half")) {
+      ConfigException failure =
+          catchThrowableOfType(
+              ConfigException.class, () -> ConfigReader.read(key + ratio, Map.of()));
+      assertThat(failure.problems())
+          .singleElement()
+          .asString()
+          .contains("detail.sample-ratio", "must be 0 or a number from 0.000001 to 1");
+    }
   }
 
   private static Object detailOf(String key, String yaml) {

@@ -132,6 +132,8 @@ final class BatcherAllocationTest {
     spansMakeNoGarbage(LearntNames.NONE, 0);
 
     assertThat(grouped).isBetween(SPANS * 2 / 10 * 8L, SPANS * 2 / 10 * 9L);
+    assertThat(metrics.samplesSent.get()).isBetween(grouped / 128 * 0.9, grouped / 128 * 1.1);
+    assertThat(metrics.samplesLeftOut.get()).isZero();
   }
 
   private void spansMakeNoGarbage(LearntNames learnt, int mostBytesPerPayload) {
@@ -171,7 +173,7 @@ final class BatcherAllocationTest {
         batcher.payload(payload);
         batcher.resource(resource);
       }
-      span.traceIdLow = i;
+      span.traceIdLow = i * 0x9E37_79B9_7F4A_7C15L;
       span.spanId = i + 1L;
       span.kind = 2;
       span.startUnixNanos = 1_795_255_028_312_000_000L + i;

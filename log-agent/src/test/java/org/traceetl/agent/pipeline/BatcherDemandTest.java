@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.tuple;
 import static org.traceetl.agent.flow.TestAttributes.add;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -423,6 +424,146 @@ final class BatcherDemandTest {
     send(span("GET /", 10));
     send(span("GET /", 10));
     assertThat(sent()).extracting(SentSpan::whole).containsExactly(true, true);
+  }
+
+  @Test
+  void groupedSpansOfSampledTracesAreAlsoSentWhole() {
+    sample(0.25);
+    resource("shop");
+    send(ofTrace(-1, span("GET /", 10, "user.id", "exemplar")));
+    send(ofTrace(0, span("GET /", 20, "user.id", "7")));
+    send(ofTrace(3L << 54, span("GET /", 30, "user.id", "8")));
+    send(ofTrace((3L << 54) - 1, span("GET /", 40, "user.id", "9")));
+    SpanView rated = ofTrace(0, span("GET /", 50, "user.id", "10"));
+    rated.randomness = 0;
+    send(rated);
+    rated.randomness = (1L << 56) - 1;
+    send(rated);
+    send(ofTrace(0, span("GET /", SLOW_NANOS)));
+    send(ofTrace(-1, span("GET /", SLOW_NANOS + 1)));
+    byte[] body = onlyBody();
+
+    assertThat(SentSpan.read(body))
+        .extracting(SentSpan::whole, SentSpan::durationNanos)
+        .containsExactly(
+            tuple(true, 10L),
+            tuple(true, SLOW_NANOS),
+            tuple(true, SLOW_NANOS + 1),
+            tuple(false, 20L),
+            tuple(false, 30L),
+            tuple(false, 40L),
+            tuple(false, 50L),
+            tuple(false, 50L));
+    assertThat(SentSpan.samples(body))
+        .extracting(SentSpan::durationNanos, SentSpan::samplingThreshold, SentSpan::attributes)
+        .containsExactly(
+            tuple(30L, 3L << 54, Map.of("user.id", "8")),
+            tuple(50L, 3L << 54, Map.of("user.id", "10")));
+    assertThat(SentSpan.sampled(body)).containsExactly(0, 2);
+    assertThat(payload.accepted()).isEqualTo(8);
+    assertThat(payload.grouped()).isEqualTo(5);
+    assertThat(metrics.samplesSent.get()).isEqualTo(2);
+  }
+
+  private void sample(double ratio) {
+    batcher.detail(
+        new Detail(
+            new DetailConfig(DetailConfig.Detail.DEMAND, List.of(), ratio), demand("http.route")));
+  }
+
+  private static SpanView ofTrace(long traceIdLow, SpanView span) {
+    span.traceIdLow = traceIdLow;
+    return span;
+  }
+
+  @Test
+  void thresholdOfASampleIsTheGreaterOfSpanAndSample() throws ConfigException {
+    filters("sample: [{ratio: 0.125, always: {slower-than: 100us}}]");
+    sample(0.25);
+    resource("shop");
+    for (int i = 0; i < 2; i++) {
+      send(ofTrace(-1, span("GET /", 10)));
+      send(ofTrace(-1, span("GET /slow", 100_000)));
+      SpanView before = ofTrace(-1, span("GET /before", 100_000));
+      before.samplingThreshold = 15L << 52;
+      send(before);
+    }
+    byte[] body = onlyBody();
+
+    assertThat(SentSpan.read(body))
+        .filteredOn(span -> !span.whole())
+        .extracting(SentSpan::name, SentSpan::samplingThreshold)
+        .containsExactly(
+            tuple("GET /", 7L << 53), tuple("GET /slow", 0L), tuple("GET /before", 15L << 52));
+    assertThat(SentSpan.samples(body))
+        .extracting(SentSpan::name, SentSpan::samplingThreshold)
+        .containsExactly(
+            tuple("GET /", 7L << 53),
+            tuple("GET /slow", 3L << 54),
+            tuple("GET /before", 15L << 52));
+  }
+
+  @Test
+  void ratioOfZeroSendsNoSample() {
+    byte[] without = bodyOfFew(0);
+    assertThat(SentSpan.samples(without)).isEmpty();
+    assertThat(SentSpan.sampled(without)).isEmpty();
+    byte[] with = bodyOfFew(1);
+    assertThat(SentSpan.samples(with)).hasSize(2);
+    assertThat(SentSpan.sampled(with)).containsExactly(0);
+    assertThat(Arrays.copyOf(with, without.length - 1))
+        .isEqualTo(Arrays.copyOf(without, without.length - 1));
+  }
+
+  private byte[] bodyOfFew(double ratio) {
+    open(1, Long.MAX_VALUE);
+    spans = 0;
+    sample(ratio);
+    resource("shop");
+    for (int i = 0; i < 3; i++) {
+      send(ofTrace(-1, span("GET /", 10, "http.route", "/", "user.id", "7")));
+    }
+    return onlyBody();
+  }
+
+  @Test
+  void sampleWithoutRoomInItsBatchIsLeftOut() {
+    sample(1);
+    resource("shop");
+    String half = "x".repeat(PipelineConfig.defaults().batchBytes() / 2);
+    for (int i = 0; i < 4; i++) {
+      send(span("GET /", 10, "user.id", i < 2 ? "7" : half));
+    }
+    byte[] body = onlyBody();
+
+    assertThat(SentSpan.read(body)).hasSize(4);
+    assertThat(SentSpan.samples(body)).hasSize(1);
+    assertThat(metrics.samplesSent.get()).isEqualTo(1);
+    assertThat(metrics.samplesLeftOut.get()).isEqualTo(2);
+    assertThat(payload.accepted()).isEqualTo(4);
+  }
+
+  @Test
+  void samplesDoNotUseTheRoomOfSpans() {
+    int[] accepted = new int[2];
+    for (int ratio = 0; ratio < 2; ratio++) {
+      open(1, 20_000);
+      sample(ratio);
+      resource("shop");
+      int before = payload.accepted();
+      for (int i = 0; i < 2_000; i++) {
+        send(span("GET /", 10, "user.id", "7"));
+        if (i % 10 == 0) {
+          batcher.closeForCommit();
+        }
+      }
+      accepted[ratio] = payload.accepted() - before;
+    }
+    assertThat(accepted[0]).isBetween(1_000, 1_999);
+    assertThat(accepted[1]).isEqualTo(accepted[0]);
+    assertThat(metrics.samplesSent.get()).isPositive();
+    assertThat(metrics.samplesLeftOut.get()).isPositive();
+    assertThat(frame.sampleBytes()).isBetween(1L, 20_000L / 8);
   }
 
   private void filters(String yaml) throws ConfigException {

@@ -239,9 +239,10 @@ final class FirstReadingProperties {
               List.of(new SlowRule("x", 1 << 3, 1_000_000)),
               2_000_000,
               List.of("z"));
+      double ratio = random.nextInt(4) == 0 ? random.nextInt(2) : 1.0 / (1 << random.nextInt(8));
       batcher.detail(
           new Detail(
-              new DetailConfig(DetailConfig.Detail.DEMAND, List.of()),
+              new DetailConfig(DetailConfig.Detail.DEMAND, List.of(), ratio),
               new Demand(9, 1, Map.of("a", part))));
       sink = new Observed(batcher, first);
     }

@@ -65,7 +65,7 @@ final class OpenBatchTest {
       for (int i = 0; i < 200; i++) {
         add(span.attributes, twoBytes(strings++), twoBytes(strings++));
       }
-      batch.add(span("GET", 5));
+      batch.add(span("GET", 5), false);
     }
     read();
 
@@ -83,7 +83,7 @@ final class OpenBatchTest {
     for (int i = 0; i < 10; i++) {
       add(span.attributes, "key " + i, ("" + i).repeat(30_000));
     }
-    batch.add(span("GET", 5));
+    batch.add(span("GET", 5), false);
     read();
     resource.set(new Attributes());
     batch.open(resource, 0);
@@ -98,7 +98,7 @@ final class OpenBatchTest {
     span.statusMessage = "not kept".getBytes(UTF_8);
     span.statusMessageLength = span.statusMessage.length;
     batch.addUnremarkable(span("SET", 5));
-    batch.add(span("SET", 1_000));
+    batch.add(span("SET", 1_000), false);
     batch.addUnremarkable(span("GET", 6));
     batch.addUnremarkable(span("SET", 7));
     assertThat(batch.spans()).isEqualTo(4);
@@ -150,7 +150,7 @@ final class OpenBatchTest {
     event("exception", "exception.type", "IOException");
     event("retry");
     event("exception", "exception.type", "KeyError", "n", "3");
-    batch.add(span("SET", 1_000));
+    batch.add(span("SET", 1_000), false);
     batch.addUnremarkable(span("SET", 5));
     batch.addUnremarkable(span("SET", 6));
     span.events.clear();
@@ -182,7 +182,7 @@ final class OpenBatchTest {
     }
     int spans = 0;
     for (; !batch.isFull(ENTRIES); spans++) {
-      batch.add(span("SET", 5));
+      batch.add(span("SET", 5), false);
     }
     read();
     int events = 0;
@@ -204,7 +204,7 @@ final class OpenBatchTest {
     assertThat(batch.spanBytes() - bytes).isEqualTo(10 * (ENTRIES - 1));
     for (int i = 1; i < ENTRIES; i++) {
       assertThat(batch.isFull(ENTRIES)).isFalse();
-      batch.add(span("SET", i));
+      batch.add(span("SET", i), false);
     }
     assertThat(batch.isFull(ENTRIES)).isTrue();
   }

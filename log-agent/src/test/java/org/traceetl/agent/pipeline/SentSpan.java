@@ -46,6 +46,40 @@ record SentSpan(
     return spans;
   }
 
+  /** Reads the samples of a batch that must be valid. */
+  static List<SentSpan> samples(byte[] body) {
+    List<SentSpan> samples = new ArrayList<>();
+    SpanBatchReader reader = toTheSample(body);
+    while (reader.nextSample()) {
+      samples.add(of(reader, true, reader.durationNanos()));
+    }
+    assertThat(reader.rejection()).isEqualTo(Rejection.NONE);
+    return samples;
+  }
+
+  /** Returns the places of the whole spans of a batch that are members of the sample. */
+  static List<Integer> sampled(byte[] body) {
+    List<Integer> sampled = new ArrayList<>();
+    SpanBatchReader reader = toTheSample(body);
+    while (reader.nextSampled()) {
+      sampled.add(reader.sampledSpan());
+    }
+    assertThat(reader.rejection()).isEqualTo(Rejection.NONE);
+    return sampled;
+  }
+
+  private static SpanBatchReader toTheSample(byte[] body) {
+    SpanBatchReader reader = new SpanBatchReader();
+    assertThat(reader.wrap(body, 0, body.length)).isEqualTo(Rejection.NONE);
+    while (reader.next()) {
+      // Whole spans and groups precede the sample.
+    }
+    while (reader.nextGroup()) {
+      // As before.
+    }
+    return reader;
+  }
+
   private static SentSpan of(SpanBatchReader reader, boolean whole, long durationNanos) {
     Map<String, String> attributes = new LinkedHashMap<>();
     for (int i = 0; i < reader.attributeCount(); i++) {

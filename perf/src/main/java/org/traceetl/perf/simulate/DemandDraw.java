@@ -4,6 +4,8 @@ import java.util.Collections;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
+import org.traceetl.agent.config.DetailConfig;
+import org.traceetl.agent.config.DetailConfig.Detail;
 
 /**
  * How a run uses demand. It is drawn from a stream of its own, so the seed's other draws are those
@@ -15,6 +17,7 @@ import java.util.stream.Stream;
  * @param agents by agent: whether it sends what servers demand
  * @param bundles by agent: whether it sends bundles while servers say that they read them
  * @param lingerMillis by agent: how long its batches wait for others to share a bundle
+ * @param sampleRatios by agent: how many of its spans in groups are also sent whole
  */
 record DemandDraw(
     boolean published,
@@ -22,7 +25,8 @@ record DemandDraw(
     boolean twoConfigurations,
     List<Boolean> agents,
     List<Boolean> bundles,
-    List<Integer> lingerMillis) {
+    List<Integer> lingerMillis,
+    List<Double> sampleRatios) {
   private static final long STREAM = 0x22;
   private static final long BUNDLES_STREAM = 0x2222;
 
@@ -33,6 +37,9 @@ record DemandDraw(
 
   /** One of this number of installations has no bundles, and of its agents. */
   private static final int WITHOUT_BUNDLES = 4;
+
+  private static final long SAMPLES_STREAM = 0x222222;
+  private static final List<Double> SAMPLE_RATIOS = List.of(0.0, 1.0 / 128, 0.25, 1.0);
 
   private static final int[] LINGER_MILLIS = {0, 20, 100, 2_000};
 
@@ -51,7 +58,14 @@ record DemandDraw(
     int agents = plan.fleet().agents();
     if (!plan.demand()) {
       List<Boolean> none = Collections.nCopies(agents, false);
-      return new DemandDraw(false, false, false, none, none, Collections.nCopies(agents, 0));
+      return new DemandDraw(
+          false,
+          false,
+          false,
+          none,
+          none,
+          Collections.nCopies(agents, 0),
+          Collections.nCopies(agents, 0.0));
     }
     SplittableRandom random = stream(plan.seed()).split();
     boolean obeyed = random.nextInt(INCOMPLETE) > 0;
@@ -67,7 +81,14 @@ record DemandDraw(
         bundles(bundles, agents, published && !recorded),
         Stream.generate(() -> LINGER_MILLIS[bundles.nextInt(LINGER_MILLIS.length)])
             .limit(agents)
-            .toList());
+            .toList(),
+        sampleRatios(new SplittableRandom(plan.seed() ^ SAMPLES_STREAM), agents));
+  }
+
+  private static List<Double> sampleRatios(SplittableRandom random, int agents) {
+    return Stream.generate(() -> SAMPLE_RATIOS.get(random.nextInt(SAMPLE_RATIOS.size())))
+        .limit(agents)
+        .toList();
   }
 
   private static List<Boolean> bundles(SplittableRandom random, int agents, boolean read) {
@@ -75,6 +96,12 @@ record DemandDraw(
     return Stream.generate(() -> used && random.nextInt(WITHOUT_BUNDLES) > 0)
         .limit(agents)
         .toList();
+  }
+
+  /** Returns the configuration of what an agent sends. */
+  DetailConfig detail(int agent) {
+    Detail detail = agents.get(agent) ? Detail.DEMAND : Detail.FULL;
+    return new DetailConfig(detail, List.of(), sampleRatios.get(agent));
   }
 
   /** Returns whether an agent has a demand at quiet points. */

@@ -131,7 +131,7 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
           AgentSettings.draw(
               name,
               SPANS,
-              demand.agents().get(number - 1),
+              demand.detail(number - 1),
               demand.bundles().get(number - 1),
               demand.lingerMillis().get(number - 1),
               world.random());

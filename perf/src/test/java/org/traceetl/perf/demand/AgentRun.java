@@ -19,7 +19,6 @@ import org.traceetl.agent.Platform;
 import org.traceetl.agent.RunningAgent;
 import org.traceetl.agent.config.AgentConfig;
 import org.traceetl.agent.config.DetailConfig;
-import org.traceetl.agent.config.DetailConfig.Detail;
 import org.traceetl.agent.config.PipelineConfig;
 import org.traceetl.agent.config.PublishConfig;
 import org.traceetl.agent.config.PublishConfig.Bundles;
@@ -66,7 +65,7 @@ final class AgentRun {
   AgentRun(
       PipelineConfig pipeline,
       String filters,
-      Detail detail,
+      DetailConfig detail,
       Bundles bundles,
       List<byte[]> records) {
     this.records = records;
@@ -91,7 +90,7 @@ final class AgentRun {
     pass(5);
   }
 
-  private static AgentConfig config(PipelineConfig pipeline, Detail detail, Bundles bundles) {
+  private static AgentConfig config(PipelineConfig pipeline, DetailConfig detail, Bundles bundles) {
     PublishConfig publish = PublishConfig.defaults();
     AgentConfig small = AgentSettings.small("agent", "trace-spans");
     return new AgentConfig(
@@ -104,7 +103,7 @@ final class AgentRun {
         small.spool(),
         RoutingConfig.defaults(),
         Optional.of(new WatchedFile(FILTERS, POLL_MILLIS)),
-        new DetailConfig(detail, List.of()),
+        detail,
         new PublishConfig(
             publish.nameServer(),
             publish.topic(),

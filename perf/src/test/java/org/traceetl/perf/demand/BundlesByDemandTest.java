@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.traceetl.agent.config.DetailConfig;
 import org.traceetl.agent.config.DetailConfig.Detail;
 import org.traceetl.agent.config.PublishConfig.Bundles;
 import org.traceetl.proto.Demand;
@@ -23,7 +24,12 @@ class BundlesByDemandTest {
   @Test
   void bundlesAreSentWhileTheNewestDemandPermitsThem() {
     AgentRun agent =
-        new AgentRun(new RandomAgents(random).pipeline(), "", Detail.FULL, Bundles.AUTO, records);
+        new AgentRun(
+            new RandomAgents(random).pipeline(),
+            "",
+            new DetailConfig(Detail.FULL, List.of()),
+            Bundles.AUTO,
+            records);
 
     assertThat(bundles(agent)).isZero();
     publish(Demand.BUNDLES);

@@ -13,6 +13,7 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.ShrinkingMode;
 import net.jqwik.api.statistics.Statistics;
+import org.traceetl.agent.config.DetailConfig;
 import org.traceetl.agent.config.DetailConfig.Detail;
 import org.traceetl.agent.config.PipelineConfig;
 import org.traceetl.agent.config.PublishConfig.Bundles;
@@ -122,14 +123,16 @@ final class DemandDifferentialTest {
     PipelineConfig pipeline = agents.pipeline();
     String filters = agents.filters();
     List<byte[]> requests = new RandomRequests(random).next();
-    AgentRun full = new AgentRun(pipeline, filters, Detail.FULL, Bundles.AUTO, List.of());
+    AgentRun full =
+        new AgentRun(
+            pipeline, filters, new DetailConfig(Detail.FULL, List.of()), Bundles.AUTO, List.of());
     full.send(requests);
     Bundles bundles = random.nextBoolean() ? Bundles.AUTO : Bundles.OFF;
     AgentRun demand =
         new AgentRun(
             pipeline,
             filters,
-            Detail.DEMAND,
+            new DetailConfig(Detail.DEMAND, List.of(), agents.sampleRatio()),
             bundles,
             List.of(PublishedParts.of(demanding).encode()));
     demand.send(requests);
@@ -139,6 +142,9 @@ final class DemandDifferentialTest {
         .collect(bundles(demand) > 0)
         .coverage(found -> found.check(true).percentage(percent -> percent > 20));
     double grouped = PageSample.sum(demand.page(), "trace_etl_agent_spans_grouped_total");
+    Statistics.label("samples")
+        .collect(PageSample.sum(demand.page(), "trace_etl_agent_samples_sent_total") > 0)
+        .coverage(found -> found.check(true).percentage(percent -> percent > 20));
     Statistics.label("spans in groups")
         .collect(grouped > 0)
         .coverage(found -> found.check(true).percentage(percent -> percent > 50));

@@ -31,6 +31,8 @@ final class RandomAgents {
               "redact: [{pattern: '[0-9]+', in: [names, values], replace: 'N'}]",
               "redact: [{pattern: '[ab]', in: [values], attributes: [region]}]"));
 
+  private static final List<Double> RATIOS = List.of(0.0, 1.0 / 128, 0.25, 1.0);
+
   private final Random random;
 
   RandomAgents(Random random) {
@@ -46,6 +48,10 @@ final class RandomAgents {
       }
     }
     return rules.toString();
+  }
+
+  double sampleRatio() {
+    return RATIOS.get(random.nextInt(RATIOS.size()));
   }
 
   PipelineConfig pipeline() {

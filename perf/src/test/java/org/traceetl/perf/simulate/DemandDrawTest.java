@@ -43,6 +43,13 @@ final class DemandDrawTest {
 
     assertThat(none.published() || none.dimension() || none.twoConfigurations()).isFalse();
     assertThat(none.agents()).hasSize(FLEET.agents()).containsOnly(false);
+    assertThat(none.sampleRatios()).hasSize(FLEET.agents()).containsOnly(0.0);
+  }
+
+  @Test
+  void agentsSendSamplesOfAnyRatio() {
+    assertThat(draws).flatExtracting(DemandDraw::sampleRatios).contains(0.0, 1.0 / 128, 1.0);
+    assertThat(draws).allMatch(draw -> draw.sampleRatios().size() == FLEET.agents());
   }
 
   @Test

@@ -37,28 +37,35 @@ public final class AgentSettings {
 
   /** Returns the usual configuration of an agent with little load; see {@link #draw}. */
   public static AgentConfig small(String agent, String topic) {
-    return small(agent, topic, Detail.FULL, Bundles.OFF, 0, SPOOL_BYTES[0], SPOOL_BATCHES[0]);
+    return small(
+        agent,
+        topic,
+        new DetailConfig(Detail.FULL, List.of()),
+        Bundles.OFF,
+        0,
+        SPOOL_BYTES[0],
+        SPOOL_BATCHES[0]);
   }
 
   /**
    * Draws the configuration of an agent with little load. It has no ports, trace logs and rings.
    *
    * @param topic topic of the spans
-   * @param demand whether it sends what servers demand
+   * @param detail how it sends spans
    * @param bundles whether it sends bundles while servers say that they read them
    * @param lingerMillis how long batches wait for others to share a bundle
    */
   public static AgentConfig draw(
       String agent,
       String topic,
-      boolean demand,
+      DetailConfig detail,
       boolean bundles,
       int lingerMillis,
       RandomGenerator random) {
     return small(
         agent,
         topic,
-        demand ? Detail.DEMAND : Detail.FULL,
+        detail,
         bundles ? Bundles.AUTO : Bundles.OFF,
         lingerMillis,
         SPOOL_BYTES[random.nextInt(SPOOL_BYTES.length)],
@@ -68,7 +75,7 @@ public final class AgentSettings {
   private static AgentConfig small(
       String agent,
       String topic,
-      Detail detail,
+      DetailConfig detail,
       Bundles bundles,
       int lingerMillis,
       long spoolBytes,
@@ -100,7 +107,7 @@ public final class AgentSettings {
             SpoolConfig.Flush.COMMIT),
         routing(state.resolve("routing.yaml")),
         Optional.empty(),
-        new DetailConfig(detail, List.of()),
+        detail,
         new PublishConfig(
             publish.nameServer(),
             topic,
