@@ -200,12 +200,7 @@ public final class BatchDecoder {
     }
     while (reader.next()) {
       columns.add(reader, inherited);
-      if (copiesDimensions) {
-        addDimensions();
-      }
-      if (countsEvents && reader.eventNumbers() > 0) {
-        addEvents();
-      }
+      addDimensionsAndEvents();
     }
     if (byDemand() && copiesDimensions) {
       inheritByGroups();
@@ -213,15 +208,38 @@ public final class BatchDecoder {
     int[] ofGroups = notSent == SpanColumns.NONE ? inherited : inheritedByGroups;
     while (reader.nextGroup()) {
       columns.addGroup(reader, ofGroups);
-      if (copiesDimensions) {
-        addDimensions();
-      }
-      if (countsEvents && reader.eventNumbers() > 0) {
-        addEvents();
-      }
+      addDimensionsAndEvents();
     }
     columns.endSpans();
     return reader.rejection();
+  }
+
+  /**
+   * Replaces the columns by the samples of the last message: whole copies of spans that are in its
+   * groups and count there. For estimates only.
+   *
+   * @return {@link Rejection#NONE}, or why the sample is not valid
+   */
+  public Rejection decodeSample() {
+    columns.clear();
+    while (isBatch && reader.nextSample()) {
+      columns.add(reader, inherited);
+      addDimensionsAndEvents();
+    }
+    columns.endSpans();
+    if (mapping != null && reader.rejection() == Rejection.NONE) {
+      mapping.map(this);
+    }
+    return reader.rejection();
+  }
+
+  private void addDimensionsAndEvents() {
+    if (copiesDimensions) {
+      addDimensions();
+    }
+    if (countsEvents && reader.eventNumbers() > 0) {
+      addEvents();
+    }
   }
 
   private void inherit() {
@@ -314,11 +332,16 @@ public final class BatchDecoder {
     for (int dimension = 0;
         notSent != SpanColumns.NONE && dimension < inherited.length;
         dimension++) {
-      if (columns.dimension(group, dimension) == notSent) {
+      if (lacks(group, dimension)) {
         return true;
       }
     }
     return false;
+  }
+
+  /** Returns whether a group or its event lacks this dimension because of the demand. */
+  public boolean lacks(int entry, int dimension) {
+    return notSent != SpanColumns.NONE && columns.dimension(entry, dimension) == notSent;
   }
 
   /** Returns whether the batch has a name, which identifies repeats. A single span has none. */

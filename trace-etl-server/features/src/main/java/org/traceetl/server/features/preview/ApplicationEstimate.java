@@ -1,23 +1,30 @@
 package org.traceetl.server.features.preview;
 
 import java.util.ArrayList;
-import java.util.HashSet;
+import java.util.BitSet;
 import java.util.List;
-import java.util.Set;
 
 /** The size of one application's spans: sets of hashes of keys and values. */
 final class ApplicationEstimate {
-  private final Set<Long> plain = new HashSet<>();
-  private final Set<Long> full = new HashSet<>();
-  private final Set<Long> names = new HashSet<>();
-  private final List<Set<Long>> values = new ArrayList<>();
-  private final List<Set<Long>> without = new ArrayList<>();
+  private final KeyEstimate plain = new KeyEstimate();
+  private final KeyEstimate full = new KeyEstimate();
+  private final KeyEstimate names = new KeyEstimate();
+  private final List<KeyEstimate> values = new ArrayList<>();
+  private final List<KeyEstimate> without = new ArrayList<>();
+
+  /** Dimensions that incomplete spans lack. */
+  private final BitSet lacking = new BitSet();
+
+  private final int dimensions;
   private long spans;
+  private long incomplete;
+  private long samples;
 
   ApplicationEstimate(int dimensions) {
+    this.dimensions = dimensions;
     for (int i = 0; i < dimensions; i++) {
-      values.add(new HashSet<>());
-      without.add(new HashSet<>());
+      values.add(new KeyEstimate());
+      without.add(new KeyEstimate());
     }
   }
 
@@ -25,35 +32,83 @@ final class ApplicationEstimate {
    * Adds spans of one key.
    *
    * @param kindAndStatus both as one number
-   * @param dimensions hashes of the values, 0 for none
+   * @param hashes of the dimensions' values, 0 for none
    * @param count number of spans
    * @return number of new hashes
    */
-  int add(long name, int kindAndStatus, long[] dimensions, int count) {
+  int add(long name, int kindAndStatus, long[] hashes, int count) {
     spans += count;
     long key = mix(name, kindAndStatus);
-    int fresh = count(names.add(name)) + count(plain.add(key));
-    long all = key;
-    for (long value : dimensions) {
-      all = mix(all, value);
-    }
-    if (!full.add(all)) {
+    int fresh = names.add(name) + plain.add(key);
+    int added = full.add(all(key, hashes));
+    if (added == 0) {
       return fresh;
     }
-    fresh++;
-    for (int i = 0; i < dimensions.length; i++) {
-      long rest = key;
-      for (int other = 0; other < dimensions.length; other++) {
-        rest = mix(rest, other == i ? 0 : dimensions[other]);
-      }
-      fresh += count(without.get(i).add(rest));
-      fresh += dimensions[i] == 0 ? 0 : count(values.get(i).add(dimensions[i]));
+    fresh += added;
+    for (int i = 0; i < hashes.length; i++) {
+      fresh += without.get(i).add(rest(key, hashes, i));
+      fresh += hashes[i] == 0 ? 0 : values.get(i).add(hashes[i]);
     }
     return fresh;
   }
 
-  private static int count(boolean added) {
-    return added ? 1 : 0;
+  /**
+   * Adds spans whose values in some dimensions are not known.
+   *
+   * @param hashes of the dimensions' values, 0 for none or unknown
+   * @param lacks the unknown dimensions; all: kind, status and name are unknown as well
+   * @return number of new hashes
+   */
+  int addIncomplete(long name, int kindAndStatus, long[] hashes, BitSet lacks, int count) {
+    spans += count;
+    incomplete += count;
+    lacking.or(lacks);
+    if (name == 0) {
+      return 0;
+    }
+    long key = mix(name, kindAndStatus);
+    int fresh = names.add(name) + plain.add(key);
+    for (int i = 0; i < hashes.length; i++) {
+      if (lacks.get(i)) {
+        fresh += lacks.cardinality() > 1 ? 0 : without.get(i).add(rest(key, hashes, i));
+      } else {
+        fresh += hashes[i] == 0 ? 0 : values.get(i).add(hashes[i]);
+      }
+    }
+    return fresh;
+  }
+
+  /**
+   * Adds a whole copy of one of the incomplete spans.
+   *
+   * @param count 1, or 0 for an event
+   * @return number of new hashes
+   */
+  int addSample(long name, int kindAndStatus, long[] hashes, int count) {
+    samples += count;
+    long key = mix(name, kindAndStatus);
+    int fresh = names.addSample(name) + plain.addSample(key) + full.addSample(all(key, hashes));
+    for (int i = 0; i < hashes.length; i++) {
+      fresh += without.get(i).addSample(rest(key, hashes, i));
+      fresh += hashes[i] == 0 ? 0 : values.get(i).addSample(hashes[i]);
+    }
+    return fresh;
+  }
+
+  private static long all(long key, long[] hashes) {
+    long all = key;
+    for (long value : hashes) {
+      all = mix(all, value);
+    }
+    return all;
+  }
+
+  private static long rest(long key, long[] hashes, int without) {
+    long rest = key;
+    for (int other = 0; other < hashes.length; other++) {
+      rest = mix(rest, other == without ? 0 : hashes[other]);
+    }
+    return rest;
   }
 
   private static long mix(long hash, long value) {
@@ -65,26 +120,50 @@ final class ApplicationEstimate {
     return spans;
   }
 
+  /** Returns the spans whose values in some dimensions are not known. */
+  long incomplete() {
+    return incomplete;
+  }
+
+  /** Returns the whole copies of incomplete spans. */
+  long samples() {
+    return samples;
+  }
+
+  private double spansPerSample() {
+    return samples == 0 ? 1 : Math.max(1, (double) incomplete / samples);
+  }
+
+  /** Returns whether values of a dimension are estimated. */
+  boolean lacks(int dimension) {
+    return lacking.get(dimension);
+  }
+
+  /** Returns whether the series without a dimension are estimated. */
+  boolean lacksOther(int dimension) {
+    return lacking.cardinality() > (lacking.get(dimension) ? 1 : 0);
+  }
+
   /** Returns the series without any configured dimension. */
-  int plain() {
-    return plain.size();
+  long plain() {
+    return plain.keys(spansPerSample());
   }
 
   /** Returns the series with all dimensions. */
-  int series() {
-    return full.size();
+  long series() {
+    return full.keys(spansPerSample());
   }
 
-  int names() {
-    return names.size();
+  long names() {
+    return names.keys(spansPerSample());
   }
 
-  int values(int dimension) {
-    return values.get(dimension).size();
+  long values(int dimension) {
+    return values.get(dimension).keys(spansPerSample());
   }
 
   /** Returns the series with all dimensions except one. */
-  int without(int dimension) {
-    return without.get(dimension).size();
+  long without(int dimension) {
+    return without.get(dimension).keys(spansPerSample());
   }
 }

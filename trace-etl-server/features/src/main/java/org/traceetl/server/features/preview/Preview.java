@@ -6,12 +6,16 @@ import com.google.common.hash.HashFunction;
 import com.google.common.hash.Hashing;
 import java.io.PrintWriter;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.IntPredicate;
 import java.util.function.ToLongFunction;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.traceetl.proto.BundleReader;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.proto.Rejection;
@@ -31,7 +35,8 @@ import org.traceetl.server.series.Utf8;
 
 /**
  * Counts the series that a configuration would create from batches of spans, without limits and
- * learnt names. Stores a bounded number of 64-bit hashes of keys. Not thread-safe.
+ * learnt names. If groups by a demand lack a dimension, its keys are estimated from samples. Stores
+ * a bounded number of 64-bit hashes of keys. Not thread-safe.
  */
 final class Preview {
   private static final HashFunction HASH = Hashing.farmHashFingerprint64();
@@ -44,7 +49,9 @@ final class Preview {
   private final SpanNames names;
   private final RecordingFilter filter;
   private final Map<String, ApplicationEstimate> tallies = new HashMap<>();
+  private final boolean isMapped;
   private final long[] values;
+  private final BitSet lacks = new BitSet();
   private int keys;
   private long messages;
   private long refused;
@@ -70,6 +77,7 @@ final class Preview {
             config.maxValueBytes(),
             () -> LearntNames.NONE);
     filter = new RecordingFilter(config.filters());
+    isMapped = profile != null;
     values = new long[config.dimensions().size()];
   }
 
@@ -108,27 +116,74 @@ final class Preview {
       tallies.put(application, tally);
       keys++;
     }
+    boolean incomplete = addSpans(application, tally);
+    if (incomplete && decoder.decodeSample() == Rejection.NONE) {
+      addSamples(application, tally);
+    }
+  }
+
+  /** Adds the spans of the last batch; returns whether some lack dimensions. */
+  private boolean addSpans(String application, ApplicationEstimate tally) {
+    int entries = decoder.texts().size();
+    names.nextBatch(application, entries);
+    long[] nameHashes = new long[entries];
+    long[] valueHashes = new long[entries];
+    SpanColumns spans = decoder.columns();
+    boolean incomplete = false;
+    for (int span = 0; span < spans.size(); span++) {
+      int count = counted(spans, span);
+      if (isMapped && decoder.byDemand() && span >= spans.firstGroup()) {
+        // A mapping needs all attributes.
+        incomplete = true;
+        lacks.set(0, values.length);
+        tally.addIncomplete(0, 0, values, lacks, count);
+        continue;
+      }
+      if (leavesOut(application, spans, span)) {
+        filtered += count;
+        continue;
+      }
+      setValues(spans, span, valueHashes);
+      long name = name(spans.name(span), nameHashes);
+      int kindAndStatus = spans.kindAndStatus(span);
+      if (lacks.isEmpty()) {
+        keys += tally.add(name, kindAndStatus, values, count);
+      } else {
+        incomplete = true;
+        keys += tally.addIncomplete(name, kindAndStatus, values, lacks, count);
+      }
+    }
+    return incomplete;
+  }
+
+  private void addSamples(String application, ApplicationEstimate tally) {
     int entries = decoder.texts().size();
     names.nextBatch(application, entries);
     long[] nameHashes = new long[entries];
     long[] valueHashes = new long[entries];
     SpanColumns spans = decoder.columns();
     for (int span = 0; span < spans.size(); span++) {
-      if (spans.kindAndStatus(span) == SpanColumns.NONE
-          || !filter.isEmpty() && leavesOut(application, spans, span)) {
-        filtered += counted(spans, span);
-        continue;
+      if (!leavesOut(application, spans, span)) {
+        setValues(spans, span, valueHashes);
+        keys +=
+            tally.addSample(
+                name(spans.name(span), nameHashes),
+                spans.kindAndStatus(span),
+                values,
+                counted(spans, span));
       }
-      for (int i = 0; i < values.length; i++) {
-        int entry = spans.dimension(span, i);
-        values[i] = entry == SpanColumns.NONE ? 0 : value(entry, valueHashes);
-      }
-      keys +=
-          tally.add(
-              name(spans.name(span), nameHashes),
-              spans.kindAndStatus(span),
-              values,
-              counted(spans, span));
+    }
+  }
+
+  /** Sets the hashes of an entry's values, and which dimensions it lacks. */
+  private void setValues(SpanColumns spans, int span, long[] hashes) {
+    lacks.clear();
+    boolean isComplete = span < spans.firstGroup();
+    for (int i = 0; i < values.length; i++) {
+      int entry = spans.dimension(span, i);
+      boolean known = isComplete || !decoder.lacks(span, i);
+      lacks.set(i, !known);
+      values[i] = entry == SpanColumns.NONE || !known ? 0 : value(entry, hashes);
     }
   }
 
@@ -138,6 +193,12 @@ final class Preview {
   }
 
   private boolean leavesOut(String application, SpanColumns spans, int span) {
+    if (spans.kindAndStatus(span) == SpanColumns.NONE) {
+      return true;
+    }
+    if (filter.isEmpty()) {
+      return false;
+    }
     resolve(spans.name(span));
     int length = cut(names.buffer(), names.offset(), names.length());
     String name = new String(names.buffer(), names.offset(), length, UTF_8);
@@ -190,7 +251,7 @@ final class Preview {
     out.println();
     List<Map.Entry<String, ApplicationEstimate>> applications = new ArrayList<>(tallies.entrySet());
     applications.sort(
-        Comparator.comparingInt(
+        Comparator.comparingLong(
                 (Map.Entry<String, ApplicationEstimate> entry) -> entry.getValue().series())
             .reversed()
             .thenComparing(Map.Entry::getKey));
@@ -207,8 +268,15 @@ final class Preview {
         sum(ApplicationEstimate::names),
         sum(ApplicationEstimate::plain),
         sum(ApplicationEstimate::series),
-        i -> sum(tally -> tally.values(i)),
-        i -> sum(tally -> tally.without(i)));
+        i ->
+            figure(
+                sum(tally -> tally.values(i)),
+                tallies.values().stream().anyMatch(tally -> tally.lacks(i))),
+        i ->
+            figure(
+                sum(tally -> tally.without(i)),
+                tallies.values().stream().anyMatch(tally -> tally.lacksOther(i))),
+        sum(ApplicationEstimate::incomplete) > 0);
     for (Map.Entry<String, ApplicationEstimate> entry :
         applications.subList(0, Math.min(applications.size(), MAX_APPLICATIONS_SHOWN))) {
       ApplicationEstimate tally = entry.getValue();
@@ -219,14 +287,54 @@ final class Preview {
           tally.names(),
           tally.plain(),
           tally.series(),
-          tally::values,
-          tally::without);
+          i -> figure(tally.values(i), tally.lacks(i)),
+          i -> figure(tally.without(i), tally.lacksOther(i)),
+          tally.incomplete() > 0);
     }
     int more = applications.size() - MAX_APPLICATIONS_SHOWN;
     if (more > 0) {
       out.println("and " + more + " applications with fewer series");
     }
+    explainEstimates(out);
     warn(out, applications);
+  }
+
+  private static String figure(long figure, boolean isEstimate) {
+    return (isEstimate ? "~" : "") + figure;
+  }
+
+  private void explainEstimates(PrintWriter out) {
+    long incomplete = sum(ApplicationEstimate::incomplete);
+    if (incomplete == 0) {
+      return;
+    }
+    out.printf(
+        Locale.ROOT,
+        "%n~ from a sample: agents sent %d spans in groups without %s, and %d of them also whole.%n"
+            + "A key that only one of these has counts as the square root of spans per whole one.%n",
+        incomplete,
+        isMapped
+            ? "their attributes"
+            : lacking(i -> tallies.values().stream().anyMatch(tally -> tally.lacks(i))),
+        sum(ApplicationEstimate::samples));
+    long without =
+        tallies.values().stream()
+            .filter(tally -> tally.incomplete() > 0 && tally.samples() == 0)
+            .count();
+    if (without > 0) {
+      out.printf(
+          Locale.ROOT,
+          "Too few keys are known of applications without a whole one: %d. Read more messages, or"
+              + " set detail.sample-ratio of the agents.%n",
+          without);
+    }
+  }
+
+  private String lacking(IntPredicate lacks) {
+    return IntStream.range(0, values.length)
+        .filter(lacks)
+        .mapToObj(i -> config.dimensions().get(i).label())
+        .collect(Collectors.joining(", "));
   }
 
   private void warn(PrintWriter out, List<Map.Entry<String, ApplicationEstimate>> applications) {
@@ -252,7 +360,7 @@ final class Preview {
 
   /** A figure of a dimension. */
   private interface Figure {
-    long of(int dimension);
+    String of(int dimension);
   }
 
   private void line(
@@ -263,7 +371,8 @@ final class Preview {
       long plain,
       long series,
       Figure ofValues,
-      Figure without) {
+      Figure without,
+      boolean isEstimate) {
     StringBuilder line =
         new StringBuilder(
             row(
@@ -271,7 +380,7 @@ final class Preview {
                 Long.toString(spans),
                 Long.toString(itsNames),
                 Long.toString(plain),
-                Long.toString(series)));
+                figure(series, isEstimate)));
     for (int i = 0; i < values.length; i++) {
       line.append("  ").append(ofValues.of(i)).append(" (").append(without.of(i)).append(')');
     }
