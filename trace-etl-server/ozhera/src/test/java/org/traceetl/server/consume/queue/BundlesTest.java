@@ -206,6 +206,53 @@ class BundlesTest {
     assertThat(outcome(mixed)).isEqualTo(alone);
   }
 
+  /** Each batch has one outcome, and the others count as without the damaged one. */
+  @Property(tries = 500)
+  void aDamagedBatchCostsItselfAlone(@ForAll long seed) {
+    Random random = new Random(seed);
+    List<byte[]> all = new ArrayList<>();
+    QueueAggregator without = aggregator(Messages.SPAN_BATCH);
+    for (int sequence = 0; sequence < 1 + random.nextInt(5); sequence++) {
+      byte[] other = batch("shop " + sequence, sequence, 1 + random.nextInt(4));
+      without.accept(other, NOW);
+      all.add(other);
+    }
+    // Of another agent, so that no damage gives it the name of another batch.
+    byte[] damaged = new BatchMessage("damaged").span("a", MILLI).span("b", 1).message(77, 1, 9);
+    for (int i = random.nextInt(4); i >= 0; i--) {
+      damaged[random.nextInt(damaged.length)] = (byte) random.nextInt();
+    }
+    all.add(random.nextInt(all.size() + 1), damaged);
+    QueueAggregator with = aggregator(Messages.SPAN_BATCH);
+    events.clear();
+    receivedBytes = 0;
+    with.accept(bundle(all), NOW);
+
+    assertThat(events).hasSize(all.size());
+    assertThat(receivedBytes).isEqualTo(all.stream().mapToInt(batch -> batch.length).sum());
+    SealedWindow window = SealedWindows.seal(with, 1, NOW);
+    assertBalanced(window);
+    assertThat(window.books()).containsAll(SealedWindows.seal(without, 1, NOW).books());
+  }
+
+  @Property(tries = 500)
+  void damagedBundlesKeepTheBooks(@ForAll long seed) {
+    Random random = new Random(seed);
+    byte[] message = bundle(List.of(batch("shop", 0, 2), batch("bank", 1, 3), batch("", 2, 0)));
+    for (int i = random.nextInt(4); i >= 0; i--) {
+      message[4 + random.nextInt(message.length - 4)] = (byte) random.nextInt();
+    }
+    byte[] cut = random.nextBoolean() ? message : Arrays.copyOf(message, random.nextInt(200));
+    QueueAggregator aggregator = aggregator(Messages.SPAN_BATCH);
+    if (random.nextBoolean()) {
+      aggregator.accept(cut, NOW);
+    } else {
+      aggregator.refuse(cut, 0, NOW);
+    }
+
+    assertBalanced(SealedWindows.seal(aggregator, 1, NOW));
+  }
+
   /** With whole weights only: fractions of weights are carried in the order of batches. */
   private static byte[] any(Random random, long sequence) {
     BatchMessage batch = new BatchMessage("service " + random.nextInt(3));
