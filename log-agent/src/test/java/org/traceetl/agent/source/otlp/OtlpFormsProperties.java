@@ -1,6 +1,6 @@
 package org.traceetl.agent.source.otlp;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
@@ -44,7 +44,9 @@ class OtlpFormsProperties {
     return recorder.texts;
   }
 
-  /** Writes spans as text. The wanted keys change between resources. */
+  /**
+   * Writes spans as text, with a character for each byte. The wanted keys change between resources.
+   */
   private static final class Recorder implements SpanSink {
     private final List<String> texts = new ArrayList<>();
     private final Random wanting;
@@ -74,7 +76,7 @@ class OtlpFormsProperties {
                   span.traceIdLow,
                   span.spanId,
                   span.parentSpanId,
-                  new String(span.name, span.nameOffset, span.nameLength, UTF_8),
+                  new String(span.name, span.nameOffset, span.nameLength, ISO_8859_1),
                   span.kind,
                   span.status,
                   span.startUnixNanos,
@@ -83,7 +85,7 @@ class OtlpFormsProperties {
                       span.statusMessage,
                       span.statusMessageOffset,
                       span.statusMessageLength,
-                      UTF_8),
+                      ISO_8859_1),
                   span.attributesNotWanted,
                   text(span.attributes)));
       return true;
@@ -99,14 +101,17 @@ class OtlpFormsProperties {
       for (int i = 0; i < attributes.size(); i++) {
         text.append(
                 new String(
-                    attributes.key(i), attributes.keyOffset(i), attributes.keyLength(i), UTF_8))
+                    attributes.key(i),
+                    attributes.keyOffset(i),
+                    attributes.keyLength(i),
+                    ISO_8859_1))
             .append('=')
             .append(
                 new String(
                     attributes.value(i),
                     attributes.valueOffset(i),
                     attributes.valueLength(i),
-                    UTF_8))
+                    ISO_8859_1))
             .append(';');
       }
       return text.append(attributes.textBytes()).toString();
