@@ -25,8 +25,9 @@ import java.util.Objects;
  *     batches                in the order of the parts, up to the end
  * </pre>
  *
- * No batch begins with 00, and no single span with a field. The head repeats what the batches have,
- * so that tools can skip batches, and rejected bundles are booked; it is not compared with them.
+ * The first byte of a batch, or of a single span that has a field, differs from 00. The head
+ * repeats the application and the number of spans of each batch, so that tools can skip batches and
+ * servers can book rejected bundles. Readers do not compare it with the batches.
  */
 public final class BundleReader {
   /** Most batches in a bundle. */

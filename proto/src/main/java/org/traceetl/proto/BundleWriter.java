@@ -63,11 +63,6 @@ public final class BundleWriter {
             reader.spanCount());
   }
 
-  /** Returns the number of batches. */
-  public int count() {
-    return parts.size();
-  }
-
   /**
    * Returns the message: a single batch as it is, several as a bundle. Drops all references to the
    * batches.
