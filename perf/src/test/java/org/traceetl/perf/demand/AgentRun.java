@@ -120,6 +120,10 @@ final class AgentRun {
         small.telemetry());
   }
 
+  long unixMillis() {
+    return world.unixMillis();
+  }
+
   /** Lets time pass. */
   void pass(int seconds) {
     world.run(world.nanos() + seconds * SECOND);
