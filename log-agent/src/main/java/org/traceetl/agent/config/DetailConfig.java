@@ -44,9 +44,9 @@ public record DetailConfig(Detail standard, List<Rule> applications, double samp
     this(standard, applications, SAMPLE_RATIO);
   }
 
-  /** Returns full detail for all applications. */
+  /** Returns detail by demand for all applications. */
   public static DetailConfig defaults() {
-    return new DetailConfig(Detail.FULL, List.of());
+    return new DetailConfig(Detail.DEMAND, List.of());
   }
 
   /** Returns whether the spans of any application may depend on the servers' demand. */

@@ -10,7 +10,8 @@ import org.traceetl.proto.Demand;
 /** The detail of all applications: the agent's configuration and the servers' demand. Immutable. */
 public final class Detail {
   /** All spans are sent whole. */
-  public static final Detail FULL = new Detail(DetailConfig.defaults(), Demand.NONE);
+  public static final Detail FULL =
+      new Detail(new DetailConfig(DetailConfig.Detail.FULL, List.of()), Demand.NONE);
 
   private final boolean usesDemand;
   private final List<Rule> rules;

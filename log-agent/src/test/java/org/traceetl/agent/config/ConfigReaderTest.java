@@ -268,7 +268,7 @@ final class ConfigReaderTest {
     DetailConfig.Rule full = new DetailConfig.Rule("a", Detail.FULL);
     DetailConfig.Rule demand = new DetailConfig.Rule("b", Detail.DEMAND);
 
-    assertThat(DetailConfig.defaults().usesDemand()).isFalse();
+    assertThat(DetailConfig.defaults().usesDemand()).isTrue();
     assertThat(new DetailConfig(Detail.FULL, List.of(full)).usesDemand()).isFalse();
     assertThat(new DetailConfig(Detail.FULL, List.of(full, demand)).usesDemand()).isTrue();
     assertThat(new DetailConfig(Detail.DEMAND, List.of(full)).usesDemand()).isTrue();

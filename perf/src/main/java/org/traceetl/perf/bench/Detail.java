@@ -11,9 +11,9 @@ enum Detail {
   /** What a server demands; other attributes only of slow and failed spans and of exemplars. */
   DEMAND;
 
-  /** Returns the agent's configuration, in YAML; a release without demand has no such key. */
+  /** Returns the agent's configuration, in YAML. */
   String settings() {
-    return this == FULL ? "" : "detail: {default: " + this + "}\n";
+    return "detail: {default: " + this + "}\n";
   }
 
   @Override

@@ -49,7 +49,7 @@ class Shipped {
       description =
           "What agents send of a span: all, or what the server demands"
               + " (default: ${DEFAULT-VALUE}).")
-  private Detail detail = Detail.FULL;
+  private Detail detail = Detail.DEMAND;
 
   Detail detail() {
     return detail;

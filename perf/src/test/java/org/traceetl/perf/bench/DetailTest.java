@@ -25,9 +25,9 @@ final class DetailTest {
   }
 
   @Test
-  void agentsSendAllUnlessDemandIsConfigured() {
-    assertThat(parsed()).isEqualTo(Detail.FULL);
-    assertThat(Detail.FULL.settings()).isEmpty();
+  void agentsObeyTheDemandUnlessAllIsConfigured() {
+    assertThat(parsed()).isEqualTo(Detail.DEMAND);
+    assertThat(Detail.FULL.settings()).isEqualTo("detail: {default: full}\n");
     assertThat(Detail.DEMAND.settings()).isEqualTo("detail: {default: demand}\n");
   }
 
