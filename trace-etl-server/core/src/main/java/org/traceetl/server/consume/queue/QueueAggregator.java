@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
-import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.proto.BundleReader;
@@ -301,13 +300,7 @@ public final class QueueAggregator {
   void refuse(byte[] body, int flags, long nowMillis) {
     beginWindow(nowMillis);
     if (flags != 0 || !decoder.isBundle(body)) {
-      refuse(
-          () ->
-              flags == 0
-                  ? decoder.decode(body, 0, body.length)
-                  : decoder.decodeCompressed(body, flags),
-          body.length,
-          nowMillis);
+      refuse(() -> decode(body, flags), body.length, nowMillis);
       return;
     }
     BundleReader bundle = decoder.bundle();
@@ -320,11 +313,19 @@ public final class QueueAggregator {
     }
   }
 
-  private void refuse(Supplier<Rejection> decode, int bytes, long nowMillis) {
+  private void decode(byte[] body, int flags) {
+    if (flags == 0) {
+      decoder.decode(body, 0, body.length);
+    } else {
+      decoder.decodeCompressed(body, flags);
+    }
+  }
+
+  private void refuse(Runnable decode, int bytes, long nowMillis) {
     int application = Applications.UNKNOWN;
     int spans = 0;
     try {
-      decode.get();
+      decode.run();
       spans = decoder.declaredSpans();
       if (decoder.application() >= 0) {
         application = openApplication(nowMillis);
