@@ -1,6 +1,5 @@
 package org.traceetl.agent.pipeline;
 
-import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.Locale;
@@ -77,7 +76,7 @@ final class Batcher implements SpanSink {
   private final WantedEvents wantedEvents;
   // In the order of opening.
   private final LinkedHashSet<OpenBatch> open = new LinkedHashSet<>();
-  private final ArrayDeque<OpenBatch> pool = new ArrayDeque<>();
+  private final BatchPool pool;
   private final Map<BrokerQueue, Long> nextSequences = new HashMap<>();
   private final WrittenBatch written = new WrittenBatch();
   private final ExemplarTimes exemplars = new ExemplarTimes();
@@ -114,6 +113,7 @@ final class Batcher implements SpanSink {
     this.mostFrameBytes = mostFrameBytes;
     this.metrics = metrics;
     this.nanoClock = nanoClock;
+    this.pool = new BatchPool(config.mostHeldByBatch(), nanoClock);
     this.resources = new ResourceCache(leaving -> closeAllOf(leaving, Cause.RESOURCES));
   }
 
@@ -408,11 +408,16 @@ final class Batcher implements SpanSink {
     if (open.size() >= config.openBatches()) {
       close(open.getFirst(), Cause.POOL);
     }
-    OpenBatch batch = pool.isEmpty() ? new OpenBatch() : pool.pop();
+    OpenBatch batch = pool.take();
     batch.open(resource, candidate);
     resource.setOpen(candidate, batch);
     open.add(batch);
     return batch;
+  }
+
+  /** Frees the memory of batches that were not needed recently. */
+  void trim() {
+    pool.trim();
   }
 
   /** Adds all open batches to the frame. */
@@ -462,9 +467,6 @@ final class Batcher implements SpanSink {
     frame.add(queue, sequence, body, spans);
     frame.addSampleBytes(batch.sampleBytes());
     batch.release();
-    // A larger one is discarded, because its arrays do not shrink.
-    if (batch.heldBytes() <= config.mostHeldByBatch()) {
-      pool.push(batch);
-    }
+    pool.give(batch);
   }
 }

@@ -217,7 +217,11 @@ public final class Pipeline implements Intake, SteppedTask, AutoCloseable {
       commit();
     }
     spool.tend();
-    return payload == null ? idleNanos() : 0;
+    if (payload != null) {
+      return 0;
+    }
+    batcher.trim();
+    return idleNanos();
   }
 
   /** Decodes and commits all accepted payloads. */
