@@ -175,6 +175,7 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
         } else if (inner == RESOURCE_SPANS_SCOPE_SPANS) {
           int scopeSpansEnd = in.enter(resourceSpansEnd);
           while (in.position < scopeSpansEnd) {
+            in.loadAhead(scopeSpansEnd);
             in.skip(in.tag(scopeSpansEnd), scopeSpansEnd);
           }
         } else {
