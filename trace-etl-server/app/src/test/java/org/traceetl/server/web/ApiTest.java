@@ -514,7 +514,8 @@ class ApiTest {
                         new SlowRule("shop-*", 1 << 2 | 1 << 3, 250_000_000),
                         new SlowRule("*", 0, 2_000_000_000)),
                     1_500_000_000,
-                    List.of("audit"))));
+                    List.of("audit"),
+                    Demand.BUNDLES)));
 
     assertThat(json("/api/demand").toString())
         .isEqualTo(
@@ -523,10 +524,10 @@ class ApiTest {
                     + "'everything':false,'exemplarIntervalSeconds':15.0,'spanKeys':['http.route'],"
                     + "'slow':[{'application':'shop-*','kinds':['SERVER','CLIENT'],'seconds':0.25},"
                     + "{'application':'*','kinds':[],'seconds':2.0}],'slowOtherwiseSeconds':1.5,"
-                    + "'full':['audit']},"
+                    + "'full':['audit'],'bundles':true},"
                     + "{'fingerprint':'ff00','own':false,'seen':'2026-11-21T09:57:10Z','version':7,"
                     + "'everything':true,'exemplarIntervalSeconds':1.0,'spanKeys':[],'slow':[],"
-                    + "'slowOtherwiseSeconds':0.0,'full':[]}]}")
+                    + "'slowOtherwiseSeconds':0.0,'full':[],'bundles':false}]}")
                 .replace('\'', '"'));
   }
 
