@@ -437,6 +437,7 @@ final class SpoolTest extends SpoolFixture {
     List<SpooledBatch> batches = new ArrayList<>();
     while (spool.hasRoom(300_000, false)) {
       batches.addAll(commit(batches.size(), batches.size() + 1, 300_000));
+      assertThat(spool.isScarce()).isEqualTo(spool.bytes() > maxBytes / 2);
     }
     assertThat(spool.problem()).isEqualTo("the spool is full");
     assertThatThrownBy(() -> commit(99, 100, 1 << 20))
@@ -487,6 +488,7 @@ final class SpoolTest extends SpoolFixture {
     while (spool.hasRoom(1, false)) {
       commit(committed, committed + 8, 1);
       committed += 8;
+      assertThat(spool.isScarce()).isEqualTo(committed > maxBatches / 2);
     }
     assertThat(committed).isEqualTo(maxBatches);
     assertThat(sample("spool_batches")).isEqualTo(maxBatches);

@@ -902,6 +902,25 @@ class LogJournalsTest {
   }
 
   @Test
+  void aTailReadsOnlyOnceAgainForAWindowThatTheLogLost() throws Exception {
+    QueueJournal owner = one.take(QUEUE).journal();
+    owner.append(window(0, 10));
+    JournalTail tail = one.tail(QUEUE, 0, image -> {});
+    poll(tail);
+    long end = log.end();
+    owner.append(window(10, 12));
+    log.deleteFrom(end);
+    owner.append(window(12, 15));
+    owner.append(window(15, 16));
+
+    assertThat(poll(tail)).isEmpty();
+    Map<String, Long> rejections = counters.rejections();
+    assertThat(poll(tail)).isEmpty();
+    assertThat(counters.rejections()).isEqualTo(rejections);
+    assertThat(counters.rejections(RecordRejection.OUT_OF_CHAIN)).isEqualTo(2);
+  }
+
+  @Test
   void aWindowFromTheLogIsTheOneAppended() throws Exception {
     RandomWindows random = new RandomWindows(5);
     LogJournals journals =
