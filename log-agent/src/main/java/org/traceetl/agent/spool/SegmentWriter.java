@@ -76,6 +76,13 @@ final class SegmentWriter {
     return content.length();
   }
 
+  /** Returns whether a frame of that size begins a segment, which needs room for its state. */
+  boolean rolls(long frameBytes) {
+    return active == null
+        || active.count() >= mostBatches
+        || (active.frames.end() > activeStart && active.frames.end() + frameBytes > activeLimit);
+  }
+
   /**
    * Writes an encoded frame.
    *
@@ -84,9 +91,7 @@ final class SegmentWriter {
   void write(Frame frame, long frameBytes) throws IOException {
     Segment before = active;
     replaceUnsound();
-    if (active == null
-        || active.count() >= mostBatches
-        || (active.frames.end() > activeStart && active.frames.end() + frameBytes > activeLimit)) {
+    if (rolls(frameBytes)) {
       roll();
     }
     if (active != before) {

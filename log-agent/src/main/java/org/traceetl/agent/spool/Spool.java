@@ -278,9 +278,9 @@ public final class Spool implements AutoCloseable {
       // One payload at a time tests whether the spool is writable again.
       return alone && nanoClock.getAsLong() - retryNanos >= 0;
     }
-    // The state of the next segment must fit as well.
+    // The states of the next two segments must fit as well: the payload's and a restart's.
     return config.whenFull() == WhenFull.DROP_OLDEST
-        || (bytes + state.bytes() + payloadBytes <= config.maxBytes()
+        || (bytes + 2 * state.bytes() + payloadBytes <= config.maxBytes()
             && batches() < config.maxBatches());
   }
 
@@ -305,8 +305,12 @@ public final class Spool implements AutoCloseable {
    */
   public void commit(Frame frame) throws IOException {
     long frameBytes = writer.encode(frame);
-    // The next state repeats the frame's positions and requests.
-    makeRoom(frameBytes, state.bytes() + writer.encodedBytes(), frame.batches().size());
+    // The next state repeats the frame's positions and requests. A restart begins a segment too.
+    long stateBytes = state.bytes() + writer.encodedBytes();
+    makeRoom(
+        frameBytes,
+        writer.rolls(frameBytes) ? state.bytes() + stateBytes : stateBytes,
+        frame.batches().size());
     try {
       write(frame, frameBytes);
     } catch (IOException e) {
@@ -363,7 +367,7 @@ public final class Spool implements AutoCloseable {
     }
   }
 
-  /** Makes room for the frame and for the state of the next segment. */
+  /** Makes room for the frame and for the states of the next segments. */
   private void makeRoom(long frameBytes, long stateBytes, int frameBatches) throws IOException {
     long needed = frameBytes + stateBytes;
     if (needed > config.maxBytes() || frameBatches > config.maxBatches()) {

@@ -20,6 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.traceetl.agent.config.SpoolConfig.Flush;
 import org.traceetl.agent.config.SpoolConfig.WhenFull;
 import org.traceetl.agent.flow.AnsweredRequests;
@@ -478,6 +479,30 @@ final class SpoolTest extends SpoolFixture {
       openSpool();
       assertThat(spool.bytes()).isLessThanOrEqualTo(maxBytes);
     }
+  }
+
+  /** The last frame that fits begins a segment, which has a state; so does the next run's. */
+  @ParameterizedTest
+  @ValueSource(ints = {26_000, 34_000, 40_000})
+  void aRestartWithAFullSpoolStaysWithinTheLimit(int bodyBytes) throws IOException {
+    maxBytes = 3 << 19;
+    openSpool();
+    boolean full = false;
+    for (int i = 0; !full; i++) {
+      for (int j = 0; j < 8; j++) {
+        frame.add(request(100 * i + j), 0, 1, "attributes_missing");
+      }
+      frame.add(A, i, new byte[bodyBytes], 1);
+      try {
+        spool.commit(frame);
+      } catch (IOException e) {
+        full = true;
+      }
+      frame.clear();
+    }
+    kill();
+    openSpool();
+    assertThat(spool.bytes()).isLessThanOrEqualTo(maxBytes);
   }
 
   @Test
