@@ -72,7 +72,7 @@ final class SimulatedConsumer implements SpanConsumer {
   private final Consumer<Set<MessageQueue>> listener;
   private final SimulatedOffsets offsets;
   private final ObservedAllocation allocation = new ObservedAllocation();
-  private final ResumedPulls resumed = new ResumedPulls();
+  private final ResumedPulls resumed;
 
   /** RebalanceImpl.processQueueTable. */
   private final Set<MessageQueue> processed = new TreeSet<>();
@@ -100,6 +100,7 @@ final class SimulatedConsumer implements SpanConsumer {
     this.client = client;
     this.wire = wire;
     world = client.process.world();
+    resumed = new ResumedPulls(client.process.clocks().nanoClock());
     this.id = id;
     this.listener = listener;
     offsets = new SimulatedOffsets(client, config.consumerGroup());

@@ -3,7 +3,9 @@ package org.traceetl.server.consume.broker;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListSet;
+import java.util.concurrent.TimeUnit;
 import java.util.function.LongPredicate;
+import java.util.function.LongSupplier;
 import org.apache.rocketmq.common.message.MessageQueue;
 import org.apache.rocketmq.common.sysflag.PullSysFlag;
 import org.apache.rocketmq.remoting.RPCHook;
@@ -11,13 +13,20 @@ import org.apache.rocketmq.remoting.protocol.RemotingCommand;
 import org.apache.rocketmq.remoting.protocol.header.PullMessageRequestHeader;
 
 /**
- * Records where a consumer's pulls continue after one without an answer, or at another address. The
- * client repeats such a pull without a notification; the broker may have lost messages in between.
- * If it is the first one after a seek, the client continues where it was before the seek
+ * Records where a consumer's pulls continue after one without an answer, after a gap, or at another
+ * address. The client tells nothing of it; the broker may have lost messages in between. If it is
+ * the first one after a seek, the client continues where it was before the seek
  * (DefaultLitePullConsumerImpl.nextPullOffset of RocketMQ 5.5.0), which is recorded as well.
  * Thread-safe.
  */
 public final class ResumedPulls implements RPCHook {
+  /**
+   * A broker does not restart faster. The client pulls again at once, and within 50 ms if its cache
+   * is full.
+   */
+  static final long GAP_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
+  private final LongSupplier nanoClock;
   private final Map<MessageQueue, Pull> pulls = new ConcurrentHashMap<>();
 
   /** By queue: offsets of resumed pulls that its worker has not reached. */
@@ -28,10 +37,17 @@ public final class ResumedPulls implements RPCHook {
 
   private record Sought(long offset, boolean left) {}
 
-  private record Pull(String address, boolean answered) {
-    boolean isFollowedBy(String next) {
-      return answered && address.equals(next);
+  /**
+   * @param answeredNanos time of the answer or, without one, of the pull
+   */
+  private record Pull(String address, boolean answered, long answeredNanos) {
+    boolean isFollowedBy(String next, long nowNanos) {
+      return answered && address.equals(next) && nowNanos - answeredNanos < GAP_NANOS;
     }
+  }
+
+  public ResumedPulls(LongSupplier nanoClock) {
+    this.nanoClock = nanoClock;
   }
 
   /**
@@ -43,7 +59,7 @@ public final class ResumedPulls implements RPCHook {
    */
   public void sought(MessageQueue queue, long offset, String address) {
     sought.put(queue, new Sought(offset, false));
-    pulls.put(queue, new Pull(address, address != null));
+    pulls.put(queue, new Pull(address, address != null, nanoClock.getAsLong()));
   }
 
   /** Returns whether pulls go on elsewhere than at the offset that was sought. */
@@ -78,8 +94,9 @@ public final class ResumedPulls implements RPCHook {
     long offset = header.getQueueOffset();
     sought.computeIfPresent(
         queue, (same, last) -> last.offset == offset ? last : new Sought(last.offset, true));
-    Pull before = pulls.put(queue, new Pull(address, false));
-    if (before != null && !before.isFollowedBy(address)) {
+    long nowNanos = nanoClock.getAsLong();
+    Pull before = pulls.put(queue, new Pull(address, false, nowNanos));
+    if (before != null && !before.isFollowedBy(address, nowNanos)) {
       offsets(queue).add(offset);
     }
   }
@@ -91,7 +108,7 @@ public final class ResumedPulls implements RPCHook {
       MessageQueue queue = queue(header);
       long offset = header.getQueueOffset();
       sought.computeIfPresent(queue, (same, last) -> last.offset == offset ? null : last);
-      pulls.put(queue, new Pull(address, true));
+      pulls.put(queue, new Pull(address, true, nanoClock.getAsLong()));
     }
   }
 

@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.LongPredicate;
+import java.util.function.LongSupplier;
 import org.apache.rocketmq.client.consumer.DefaultLitePullConsumer;
 import org.apache.rocketmq.client.consumer.store.RemoteBrokerOffsetStore;
 import org.apache.rocketmq.client.exception.MQClientException;
@@ -59,12 +60,16 @@ public final class RocketMqSpanConsumer implements SpanConsumer {
   private final String topic;
   private final ObservedAllocation allocation;
   private final BrokerOffsets offsets;
-  private final ResumedPulls resumed = new ResumedPulls();
+  private final ResumedPulls resumed;
 
   private RocketMqSpanConsumer(
-      DefaultLitePullConsumer consumer, RocketMqConfig config, ObservedAllocation allocation) {
+      DefaultLitePullConsumer consumer,
+      RocketMqConfig config,
+      ObservedAllocation allocation,
+      LongSupplier nanoClock) {
     this.consumer = consumer;
     this.allocation = allocation;
+    resumed = new ResumedPulls(nanoClock);
     topic = config.topic();
     client = client(consumer, config);
     offsets = offsets(consumer, config);
@@ -75,11 +80,17 @@ public final class RocketMqSpanConsumer implements SpanConsumer {
   public static Connector connector(RocketMqConfig config, Clocks clocks) {
     return (worker, endpoint, pullThreads, assigned) ->
         connect(
-            config, newConsumer(config, worker, endpoint, pullThreads, clocks.nanos()), assigned);
+            config,
+            newConsumer(config, worker, endpoint, pullThreads, clocks.nanos()),
+            assigned,
+            clocks.nanoClock());
   }
 
   private static SpanConsumer connect(
-      RocketMqConfig config, DefaultLitePullConsumer consumer, Consumer<Set<MessageQueue>> assigned)
+      RocketMqConfig config,
+      DefaultLitePullConsumer consumer,
+      Consumer<Set<MessageQueue>> assigned,
+      LongSupplier nanoClock)
       throws MQClientException {
     ObservedAllocation allocation = new ObservedAllocation();
     consumer.setAllocateMessageQueueStrategy(allocation);
@@ -96,7 +107,7 @@ public final class RocketMqSpanConsumer implements SpanConsumer {
       consumer.shutdown();
       throw e;
     }
-    return new RocketMqSpanConsumer(consumer, config, allocation);
+    return new RocketMqSpanConsumer(consumer, config, allocation, nanoClock);
   }
 
   /**

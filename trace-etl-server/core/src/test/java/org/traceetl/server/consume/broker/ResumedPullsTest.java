@@ -13,7 +13,8 @@ import org.junit.jupiter.api.Test;
 class ResumedPullsTest {
   private static final String MASTER = "10.0.0.1:10911";
 
-  private final ResumedPulls pulls = new ResumedPulls();
+  private long nowNanos = Long.MAX_VALUE - 10;
+  private final ResumedPulls pulls = new ResumedPulls(() -> nowNanos);
   private final MessageQueue queue = new MessageQueue("t", "b", 3);
   private final LongPredicate resumed = pulls.of(queue);
 
@@ -56,6 +57,29 @@ class ResumedPullsTest {
     answered("10.0.0.2:10911", 20);
 
     assertThat(resumed.test(20)).isTrue();
+  }
+
+  @Test
+  void aPullAfterAGapIsNoted() {
+    answered(MASTER, 10);
+    nowNanos += ResumedPulls.GAP_NANOS - 1;
+    answered(MASTER, 20);
+    nowNanos += ResumedPulls.GAP_NANOS;
+    asked(MASTER, 30);
+
+    assertThat(resumed.test(20)).isFalse();
+    assertThat(resumed.test(30)).isTrue();
+  }
+
+  @Test
+  void theTimeOfAPullIsNoGap() {
+    answered(MASTER, 10);
+    asked(MASTER, 20);
+    nowNanos += 100 * ResumedPulls.GAP_NANOS;
+    pulls.doAfterResponse(MASTER, pull(20, true), RemotingCommand.createResponseCommand(0, null));
+    answered(MASTER, 30);
+
+    assertThat(resumed.test(30)).isFalse();
   }
 
   @Test
