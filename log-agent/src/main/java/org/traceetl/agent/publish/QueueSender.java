@@ -174,7 +174,7 @@ final class QueueSender {
         : nanos;
   }
 
-  /** Takes the next batch that may be sent now, with its body; null if there is none. */
+  /** Takes the next batch that may be sent now, with its body; null without one. */
   private Attempt next(QueueBacklog backlog, long nowNanos) {
     SpooledBatch batch = backlog.peek(nowNanos);
     while (batch != null && (batch.body() != null || hasRoomFor(batch, backlog))) {
