@@ -87,6 +87,15 @@ public record JournalChain(
         && window.number() > number + 1;
   }
 
+  /**
+   * Returns whether a window that does not count is of a server that does not own the queue, or is
+   * the next one but does not adjoin.
+   */
+  boolean isContradictedBy(RecordHeader window) {
+    return window.kind() == RecordKind.WINDOW
+        && (released || !isOwner(window) || window.number() == number + 1);
+  }
+
   private boolean isOwner(RecordHeader header) {
     return isOwner(header.epoch(), header.writer());
   }

@@ -1,6 +1,7 @@
 package org.traceetl.server.journal.chain;
 
 import java.io.IOException;
+import java.util.List;
 import org.traceetl.server.journal.JournalCounters;
 import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.journal.JournalLog.Entry;
@@ -37,6 +38,11 @@ public final class JournalReader {
     default void renewed(LogRecord record) throws MalformedRecordException {}
   }
 
+  /** The last message of a record. */
+  private record Place(long offset, int checksum) {
+    static final Place NONE = new Place(JournalLog.NONE, 0);
+  }
+
   /** Maximum number of remembered messages. */
   private static final int LAST_READ = 8;
 
@@ -54,6 +60,13 @@ public final class JournalReader {
   private LastMessages lastRead = LastMessages.NONE;
   private boolean missed;
   private boolean lacksWindow;
+
+  /** The last record that counted, and the last one with the state after it. */
+  private Place counted = Place.NONE;
+
+  private Place state = Place.NONE;
+  private boolean contradicted;
+  private boolean lostState;
   private long bytesSinceSnapshot;
   private long snapshotMillis = JournalLog.NONE;
 
@@ -105,6 +118,39 @@ public final class JournalReader {
   /** Returns whether the owner's windows continue after one that this reader has not seen. */
   boolean lacksWindow() {
     return lacksWindow;
+  }
+
+  /**
+   * Returns whether windows did not count that are of a server which does not own the queue, or do
+   * not adjoin. Either their writer was superseded, or the log has lost records that counted, see
+   * {@link #lostRecord}.
+   */
+  boolean isContradicted() {
+    return contradicted;
+  }
+
+  /** Returns whether windows do not count because of a record that the log has lost. */
+  boolean lostRecord() throws IOException, InterruptedException {
+    if (contradicted) {
+      lostState = isLost(state);
+      contradicted = lostState || isLost(counted);
+    }
+    return contradicted;
+  }
+
+  /** Returns whether {@link #lostRecord} found that the last window or snapshot is lost. */
+  boolean lostState() {
+    return lostState;
+  }
+
+  private boolean isLost(Place place) throws IOException, InterruptedException {
+    if (place.offset == JournalLog.NONE) {
+      return false;
+    }
+    List<Entry> entries = log.read(place.offset);
+    return entries.isEmpty()
+        || (entries.getFirst().offset() == place.offset
+            && LastMessages.checksum(entries.getFirst().body()) != place.checksum);
   }
 
   /** Returns the bytes read or written since the last snapshot, or in total without one. */
@@ -164,8 +210,17 @@ public final class JournalReader {
     lastRead = lastRead.with(next, LastMessages.checksum(entry.body()), LAST_READ);
     bytesSinceSnapshot += entry.body().length;
     if (record != null) {
+      JournalChain before = chain;
       follow(record, visitor);
+      if (!chain.equals(before)) {
+        counted = new Place(entry.offset(), LastMessages.checksum(entry.body()));
+        state = isState(record.header().kind()) ? counted : state;
+      }
     }
+  }
+
+  private static boolean isState(RecordKind kind) {
+    return kind == RecordKind.WINDOW || kind == RecordKind.SNAPSHOT;
   }
 
   private LaterVersionException stopped(UnknownVersionException why) {
@@ -209,6 +264,7 @@ public final class JournalReader {
       }
     }
     lacksWindow |= chain.isBefore(record.header());
+    contradicted |= chain.isContradictedBy(record.header());
     counters.rejected(rejection);
   }
 

@@ -46,13 +46,21 @@ public final class JournalTail {
   /** Null before the first call. */
   private JournalReader reader;
 
-  /** Windows found by the current call. */
+  /** Windows read and not yet returned. */
   private List<Kept> kept = new ArrayList<>();
 
+  /** Offset of the last window or snapshot that was read. */
   private long restart = JournalLog.NONE;
+
+  /** {@link #restart} at the end of the last call that returned windows: others are unprocessed. */
+  private long returned = JournalLog.NONE;
+
+  /** The chain at {@link #restart}; null if no record was read that sets both. */
+  private JournalChain restartChain;
+
   private boolean missedTold;
 
-  /** Number of the window after which the tail read again because it lacked the next one. */
+  /** Number of the last window when the tail read again because it lacked the next one. */
   private long readAgainAfter = JournalLog.NONE;
 
   /**
@@ -115,36 +123,50 @@ public final class JournalTail {
   public List<Kept> poll() throws IOException, InterruptedException {
     if (reader == null) {
       reader = begin();
+    } else if (lacksWindow() || reader.lostRecord()) {
+      readAgain();
     }
     reader.advance(Long.MAX_VALUE, this::follow);
     if (reader.missed() && !missedTold) {
       missedTold = true;
       missed(reader.next());
     }
-    if (reader.lacksWindow() && reader.chain().number() != readAgainAfter) {
-      readAgain();
-    }
     // Windows are large: a waiting tail holds none.
     List<Kept> polled = kept;
     kept = new ArrayList<>();
+    returned = restart;
     return polled;
   }
 
+  private boolean lacksWindow() {
+    return reader.lacksWindow() && reader.chain().number() != readAgainAfter;
+  }
+
   /**
-   * Continues at the last window. The broker lost messages that this tail had read, and the owner's
-   * next window took the place of one of them.
+   * Continues at the last window. The broker lost messages that this tail had read: another window
+   * took the place of one of them, or the record is lost because of which windows did not count. If
+   * that is the last window itself, the chain at its place is not known.
    */
   private void readAgain() throws IOException, InterruptedException {
-    readAgainAfter = reader.chain().number();
+    JournalReader again =
+        restartChain == null
+            ? begin()
+            : new JournalReader(
+                messages, format, counters, Math.max(restart, messages.begin()), chainAtRestart());
     log.warn(
         "The journal of queue {} has other messages than those that were read before offset {}: the"
             + " broker lost some. They are read again from offset {}.",
         queue,
         reader.next(),
-        restart);
-    reader =
-        new JournalReader(
-            messages, format, counters, Math.max(restart, messages.begin()), reader.chain());
+        again.next());
+    if (lacksWindow()) {
+      readAgainAfter = reader.chain().number();
+    }
+    reader = again;
+  }
+
+  private JournalChain chainAtRestart() {
+    return reader.lostState() ? restartChain.unsure() : restartChain;
   }
 
   private JournalReader begin() throws IOException, InterruptedException {
@@ -156,8 +178,9 @@ public final class JournalTail {
     long end = messages.end();
     if (mark >= end) {
       log.warn(
-          "The journal of queue {} ends at offset {}, but group {} has read to offset {}: the broker"
-              + " lost its newest messages or was superseded. The group reads again from offset {}.",
+          "The journal of queue {} ends at offset {}, but group {} has read to offset {}: the"
+              + " broker lost its newest messages or was superseded. The group reads again from"
+              + " offset {}.",
           queue,
           end,
           group,
@@ -188,8 +211,8 @@ public final class JournalTail {
     counters.historyLost();
     log.error(
         "The journal of queue {} no longer has records before offset {} that group {} has not read."
-            + " The group misses their windows. The broker must keep messages longer than the group may"
-            + " be away.",
+            + " The group misses their windows. The broker must keep messages longer than the group"
+            + " may be away.",
         queue,
         offset,
         group);
@@ -199,7 +222,7 @@ public final class JournalTail {
     switch (record.header().kind()) {
       case WINDOW -> {
         kept.add(new Kept(record.first(), windows.window(record)));
-        restart = record.first();
+        restartAt(record, before);
       }
       case SNAPSHOT -> {
         if (group == null && !before.sure()) {
@@ -208,7 +231,7 @@ public final class JournalTail {
           kept.clear();
           snapshots.accept(image);
         }
-        restart = record.first();
+        restartAt(record, before);
       }
       case CLAIM, RELEASE, STEP -> {
         // Irrelevant to sinks.
@@ -216,12 +239,17 @@ public final class JournalTail {
     }
   }
 
+  private void restartAt(LogRecord record, JournalChain before) {
+    restart = record.first();
+    restartChain = before.after(record.header());
+  }
+
   /**
    * Returns the offset to mark after all windows polled so far were processed, or {@link
    * JournalLog#NONE} if there is none yet. It also advances in a queue without windows.
    */
   public long restart() {
-    return restart;
+    return returned;
   }
 
   /**
@@ -234,11 +262,14 @@ public final class JournalTail {
     messages.mark(group, offset);
   }
 
-  /** Returns the number of unread messages in the log. */
+  /**
+   * Returns the number of unread messages in the log; at least 1 if some may have to be read again.
+   */
   public long lag() throws IOException, InterruptedException {
     if (reader == null) {
       reader = begin();
     }
-    return Math.max(0, messages.end() - reader.next());
+    int pending = lacksWindow() || reader.isContradicted() ? 1 : 0;
+    return Math.max(pending, messages.end() - reader.next());
   }
 }

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.LongStream;
 import org.assertj.core.api.AbstractThrowableAssert;
@@ -918,6 +919,129 @@ class LogJournalsTest {
     assertThat(poll(tail)).isEmpty();
     assertThat(counters.rejections()).isEqualTo(rejections);
     assertThat(counters.rejections(RecordRejection.OUT_OF_CHAIN)).isEqualTo(2);
+  }
+
+  /** Another server claims the queue, the tail reads the claim, and the log loses it. */
+  private void loseClaimAfter(JournalTail tail) throws Exception {
+    long end = log.end();
+    claim(2, end);
+    assertThat(poll(tail)).isEmpty();
+    log.deleteFrom(end);
+  }
+
+  @Test
+  void aTailReadsTheOwnersWindowsAfterTheLogLostAnotherClaim() throws Exception {
+    QueueJournal owner = one.take(QUEUE).journal();
+    owner.append(window(0, 10));
+    JournalTail sink = one.tail(QUEUE, "sink");
+    JournalTail history = one.tail(QUEUE, 0, image -> {});
+    for (JournalTail tail : List.of(sink, history)) {
+      poll(tail);
+      loseClaimAfter(tail);
+    }
+    owner.append(window(10, 12));
+    owner.append(window(12, 15));
+
+    for (JournalTail tail : List.of(sink, history)) {
+      assertThat(poll(tail)).extracting(k -> k.window().to()).containsExactly(12L, 15L);
+      assertThat(tail.lag()).isZero();
+    }
+    assertThat(counters.lostHistories()).isZero();
+  }
+
+  @Test
+  void aTailReadsTheFirstWindowsAfterTheLogLostAnotherClaim() throws Exception {
+    QueueJournal owner = one.take(QUEUE).journal();
+    JournalTail tail = one.tail(QUEUE, "sink");
+    loseClaimAfter(tail);
+    owner.append(window(0, 10));
+    owner.append(window(10, 12));
+
+    assertThat(poll(tail)).extracting(k -> k.window().to()).containsExactly(10L, 12L);
+  }
+
+  @Test
+  void aTailGoesOnAfterAnotherClaimTookThePlaceOfItsLastWindow() throws Exception {
+    QueueJournal superseded = one.take(QUEUE).journal();
+    superseded.append(window(0, 10));
+    long end = log.end();
+    superseded.append(window(10, 12));
+    JournalTail sink = one.tail(QUEUE, "sink");
+    JournalTail history = one.tail(QUEUE, 0, image -> {});
+    poll(sink);
+    poll(history);
+    log.deleteFrom(end);
+    QueueJournal owner = other.take(QUEUE).journal();
+    owner.append(window(10, 13));
+    owner.append(window(13, 15));
+
+    for (JournalTail tail : List.of(sink, history)) {
+      assertThat(poll(tail)).extracting(k -> k.window().to()).contains(15L);
+      assertThat(tail.lag()).isZero();
+    }
+  }
+
+  @Test
+  void aTailReadsNothingAgainForAWindowOfASupersededOwner() throws Exception {
+    QueueJournal superseded = one.take(QUEUE).journal();
+    superseded.append(window(0, 10));
+    JournalTail tail = one.tail(QUEUE, "sink");
+    poll(tail);
+    QueueJournal owner = other.take(QUEUE).journal();
+    assertThat(superseded.append(window(10, 12))).isEqualTo(Outcome.FENCED);
+    long rejections = counters.rejections(RecordRejection.STALE);
+
+    assertThat(poll(tail)).isEmpty();
+    assertThat(poll(tail)).isEmpty();
+    assertThat(counters.rejections(RecordRejection.STALE)).isEqualTo(rejections + 1);
+    owner.append(window(10, 13));
+    assertThat(poll(tail)).extracting(k -> k.window().to()).containsExactly(13L);
+  }
+
+  @Test
+  void aTailMarksOnlyWindowsThatItReturned() throws Exception {
+    AtomicBoolean fails = new AtomicBoolean();
+    LogJournals failing =
+        new LogJournals(
+            new JournalLogs() {
+              @Override
+              public JournalLog open(QueueId queue) {
+                return new ForwardingLog(log) {
+                  @Override
+                  public long begin() throws IOException, InterruptedException {
+                    if (fails.get()) {
+                      throw new IOException("made by the test");
+                    }
+                    return log.begin();
+                  }
+                };
+              }
+
+              @Override
+              public void close() {}
+            },
+            "trace-spans",
+            GROUP,
+            Windows::newImage,
+            timing,
+            counters,
+            CHUNK);
+    QueueJournal owner = one.take(QUEUE).journal();
+    owner.append(window(0, 10));
+    JournalTail tail = failing.tail(QUEUE, "sink");
+    final long first = poll(tail).getLast().offset();
+    loseClaimAfter(tail);
+    owner.append(window(10, 12));
+    owner.append(window(12, 15));
+
+    // Reads the second of them, which the lost claim contradicts.
+    assertThat(tail.poll()).isEmpty();
+    fails.set(true);
+    assertThatThrownBy(tail::poll).isInstanceOf(IOException.class);
+    assertThat(tail.lag()).isPositive();
+    assertThat(tail.restart()).isEqualTo(first);
+    fails.set(false);
+    assertThat(poll(tail)).extracting(k -> k.window().to()).containsExactly(12L, 15L);
   }
 
   @Test
