@@ -49,7 +49,7 @@ final class DemandAgentTest {
   }
 
   @Test
-  void agentInFullDetailIgnoresTheDemand() throws Exception {
+  void agentInFullDetailWithoutBundlesIgnoresTheDemand() throws Exception {
     topic.records = List.of(demand());
     try (RunningAgent agent = start("full")) {
       await().until(() -> topic.wasRead);
@@ -69,9 +69,11 @@ final class DemandAgentTest {
         telemetry: {enabled: false}
         ring: {enabled: false}
         routing: {hotspots: %s, learnt-names: false}
+        rocketmq: {bundles: %s}
         detail: {default: %s}
         """
-            .formatted(directory, detail.equals("full"), detail);
+            .formatted(
+                directory, detail.equals("full"), detail.equals("full") ? "off" : "auto", detail);
     return RunningAgent.start(
         ConfigReader.read(yaml, Map.of()).config(),
         new Platform(Clocks.SYSTEM, new Random(7), Disk.SYSTEM, (config, identity) -> topic));

@@ -20,8 +20,7 @@ import java.util.Optional;
  *     up, the program does not start
  * @param bundles whether batches of a queue that wait at the same time share a message of at most
  *     256 KiB: {@code off}, never; {@code auto}, while the servers' demand says that all of them
- *     read bundles and is younger than 15 minutes. Enable it after all servers run a release that
- *     does
+ *     read bundles and is younger than 15 minutes
  * @param lingerMillis longest time that a batch waits for others of its queue while bundles are
  *     permitted and fewer than a full one wait; 0 to 10000. Senders do not wait, because the spool
  *     has the batch
@@ -57,7 +56,7 @@ public record PublishConfig(
    */
   public record Tls(Optional<Path> caFile) {}
 
-  /** Creates a configuration without TLS and bundles. */
+  /** Creates a configuration without TLS. */
   public PublishConfig(
       String nameServer,
       String topic,
@@ -79,7 +78,7 @@ public record PublishConfig(
         retryMaxMillis,
         routeRefreshMillis,
         Optional.empty(),
-        Bundles.OFF,
+        Bundles.AUTO,
         LINGER_MILLIS);
   }
 

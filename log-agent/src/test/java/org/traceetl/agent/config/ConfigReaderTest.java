@@ -78,6 +78,8 @@ final class ConfigReaderTest {
 
   @Test
   void bundlesAreOffOrAuto() throws ConfigException {
+    assertThat(ConfigReader.read("", Map.of()).config().rocketmq().bundles())
+        .isEqualTo(PublishConfig.Bundles.AUTO);
     assertThat(bundles("off")).isEqualTo(PublishConfig.Bundles.OFF);
     assertThat(bundles("auto")).isEqualTo(PublishConfig.Bundles.AUTO);
   }

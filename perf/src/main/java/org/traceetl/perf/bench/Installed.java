@@ -28,14 +28,12 @@ public final class Installed extends Shipped {
   private Map<String, String> brokerSettings = Map.of();
 
   @Option(
-      names = "--bundles",
-      description =
-          "Lets agents send batches of a queue in one message, once the server has announced that it"
-              + " reads them.")
-  private boolean bundles;
+      names = "--no-bundles",
+      description = "Lets agents send each batch in a message of its own.")
+  private boolean noBundles;
 
   boolean bundles() {
-    return bundles;
+    return !noBundles;
   }
 
   int queues() {

@@ -79,7 +79,7 @@ public final class TraceEtl implements Contender {
                         grpcPort,
                         httpPort,
                         rocketMq.address())
-                + (installed.bundles() ? "rocketmq.bundles: auto\n" : ""));
+                + (installed.bundles() ? "" : "rocketmq.bundles: off\n"));
     server =
         installed.server(
             directory.resolve("server"),
