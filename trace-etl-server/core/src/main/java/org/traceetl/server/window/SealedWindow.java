@@ -27,6 +27,7 @@ import java.util.List;
  *     window
  * @param batches names of the batches that count in it
  * @param natives native histograms of the rows; {@link NativeCounts#NONE} if not kept
+ * @param panes what of the rows belongs to which pane; {@link WindowPanes#NONE} if not kept
  */
 public record SealedWindow(
     QueueId queue,
@@ -48,8 +49,55 @@ public record SealedWindow(
     long schema,
     long[] carries,
     AcceptedBatches batches,
-    NativeCounts natives) {
+    NativeCounts natives,
+    WindowPanes panes) {
   private static final long LONG_MILLIS = 60_000;
+
+  /** Creates a window that does not know the panes of its rows. */
+  public SealedWindow(
+      QueueId queue,
+      long from,
+      long to,
+      long openedMillis,
+      long sealedMillis,
+      List<SeriesDefinition> created,
+      int[] evicted,
+      int rows,
+      int stride,
+      int[] series,
+      long[] counts,
+      long[] durationNanos,
+      int[] exemplars,
+      int[] exemplarBuckets,
+      List<TraceDocument> documents,
+      List<Books> books,
+      long schema,
+      long[] carries,
+      AcceptedBatches batches,
+      NativeCounts natives) {
+    this(
+        queue,
+        from,
+        to,
+        openedMillis,
+        sealedMillis,
+        created,
+        evicted,
+        rows,
+        stride,
+        series,
+        counts,
+        durationNanos,
+        exemplars,
+        exemplarBuckets,
+        documents,
+        books,
+        schema,
+        carries,
+        batches,
+        natives,
+        WindowPanes.NONE);
+  }
 
   /**
    * Returns when its series count as touched, for their idle time: at the begin of the window, so
