@@ -16,6 +16,8 @@ import org.traceetl.agent.spool.Settlement;
 import org.traceetl.agent.spool.Spool;
 import org.traceetl.agent.spool.SpooledBatch;
 import org.traceetl.common.LogThrottle;
+import org.traceetl.proto.BatchAges;
+import org.traceetl.proto.BundleReader;
 import org.traceetl.proto.BundleWriter;
 
 /**
@@ -45,6 +47,7 @@ final class QueueSender {
   private final LogThrottle dropLog;
   private final Map<BrokerQueue, QueueBacklog> backlogs = new HashMap<>();
   private final BundleWriter bundle = new BundleWriter();
+  private final long[] ages = new long[BundleReader.MAX_PARTS];
   private boolean draining;
 
   // Changed by the publisher thread only.
@@ -145,7 +148,7 @@ final class QueueSender {
       if (mayBundle(nowNanos)) {
         fill(backlog, attempt, nowNanos);
       }
-      send(attempt.first().queue(), message(attempt), answerTo(backlog, attempt));
+      send(attempt.first().queue(), message(attempt), ages(attempt), answerTo(backlog, attempt));
       attempt = nextDue(backlog, nowNanos);
     }
   }
@@ -221,9 +224,19 @@ final class QueueSender {
     return message;
   }
 
-  private void send(BrokerQueue queue, byte[] message, Transport.Answer answer) {
+  /** Returns the ages of the batches now: each attempt has its own, since a retry is later. */
+  private String ages(Attempt attempt) {
+    long nowMillis = spool.nowMillis();
+    int count = 0;
+    for (SpooledBatch batch : attempt.batches) {
+      ages[count++] = nowMillis - batch.createdMillis();
+    }
+    return BatchAges.text(ages, count);
+  }
+
+  private void send(BrokerQueue queue, byte[] message, String ages, Transport.Answer answer) {
     try {
-      transport.send(queue, message, answer);
+      transport.send(queue, message, ages, answer);
     } catch (RuntimeException e) {
       // A transport must not throw; if it does for one queue, the other queues still send.
       answer.failed(Transport.Failure.CLIENT, e.toString());

@@ -41,6 +41,7 @@ import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.common.RocketMqSecurity;
 import org.traceetl.common.TlsRefused;
+import org.traceetl.proto.BatchAges;
 import org.traceetl.proto.Demand;
 import org.traceetl.proto.HotspotDecisions;
 import org.traceetl.proto.LearntNames;
@@ -146,12 +147,12 @@ public final class RocketMqTransport implements Transport {
   }
 
   @Override
-  public void send(BrokerQueue queue, byte[] message, Answer answer) {
+  public void send(BrokerQueue queue, byte[] message, String ages, Answer answer) {
+    Message sent = new Message(config.topic(), message);
+    sent.putUserProperty(BatchAges.PROPERTY, ages);
     try {
       producer.send(
-          new Message(config.topic(), message),
-          new MessageQueue(config.topic(), queue.broker(), queue.id()),
-          callback(answer));
+          sent, new MessageQueue(config.topic(), queue.broker(), queue.id()), callback(answer));
     } catch (MQClientException | RemotingException e) {
       report(e, answer);
     } catch (InterruptedException e) {

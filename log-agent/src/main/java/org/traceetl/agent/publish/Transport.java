@@ -6,6 +6,7 @@ import java.util.Locale;
 import org.traceetl.agent.config.AgentConfig;
 import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.state.AgentIdentity;
+import org.traceetl.proto.BatchAges;
 
 /**
  * Makes single attempts to send a message, lists the topic's queues, and reads the servers'
@@ -77,8 +78,9 @@ public interface Transport extends AutoCloseable {
    * Starts one attempt to send a message to a queue. Does not block.
    *
    * @param message must not change
+   * @param ages of the message's batches, the text of {@link BatchAges}; sent as its user property
    */
-  void send(BrokerQueue queue, byte[] message, Answer answer);
+  void send(BrokerQueue queue, byte[] message, String ages, Answer answer);
 
   /**
    * Returns the writable queues, at least one. Blocks for a few seconds at most.

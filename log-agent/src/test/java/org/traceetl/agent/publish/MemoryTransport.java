@@ -37,6 +37,7 @@ public class MemoryTransport implements Transport {
 
   private final List<Stored> stored = new ArrayList<>();
   private final List<Integer> messages = new ArrayList<>();
+  private final List<String> ages = new ArrayList<>();
   private final Deque<Runnable> held = new ArrayDeque<>();
   private Mode mode = Mode.CONFIRM;
   private Predicate<Stored> refused = batch -> false;
@@ -70,8 +71,9 @@ public class MemoryTransport implements Transport {
   }
 
   @Override
-  public synchronized void send(BrokerQueue queue, byte[] message, Answer answer) {
+  public synchronized void send(BrokerQueue queue, byte[] message, String itsAges, Answer answer) {
     attempts++;
+    ages.add(itsAges);
     if (throwingBroker.equals(queue.broker())) {
       throw new IllegalStateException("a fault of the transport");
     }
@@ -146,6 +148,11 @@ public class MemoryTransport implements Transport {
   /** Returns the stored batches, including repeats. */
   public synchronized List<Stored> stored() {
     return List.copyOf(stored);
+  }
+
+  /** Returns the ages of each attempt. */
+  public synchronized List<String> ages() {
+    return List.copyOf(ages);
   }
 
   public synchronized int attempts() {

@@ -482,6 +482,65 @@ final class QueueSenderTest {
     assertEachCountsOnce();
   }
 
+  private void pass(long millis) {
+    nowNanos += TimeUnit.MILLISECONDS.toNanos(millis);
+  }
+
+  @Test
+  void aMessageHasTheAgeOfItsBatch() throws Exception {
+    commit(A, 0, 1);
+    pass(1_520);
+    send();
+
+    assertThat(transport.ages()).containsExactly("1520");
+  }
+
+  @Test
+  void aBundleHasTheAgesOfItsBatchesInItsOrder() throws Exception {
+    commit(A, 0, 1);
+    pass(20);
+    commit(B, 0, 1);
+    commit(A, 1, 3);
+    pass(1_500);
+    send();
+
+    assertThat(transport.ages()).containsExactlyInAnyOrder("1520,-20", "1500");
+    assertThat(sequences()).containsSubsequence(0L, 1L, 2L);
+  }
+
+  @Test
+  void aRetryHasTheAgesOfItsOwnTime() throws Exception {
+    transport.mode(Mode.UNREACHABLE);
+    commit(A, 0, 1);
+    pass(10);
+    commit(A, 1, 2);
+    send();
+    answer();
+    transport.mode(Mode.CONFIRM);
+    pass(90_000);
+    send();
+    answer();
+    pass(5);
+    send();
+
+    // After a failure, one batch at a time until one is confirmed.
+    assertThat(transport.ages()).containsExactly("10,-10", "90010", "90005");
+  }
+
+  @Test
+  void aBatchThatDoesNotFitIntoABundleKeepsItsAge() throws Exception {
+    commitPadded(A, 0, 100_000);
+    pass(1);
+    commitPadded(A, 1, 100_000);
+    pass(2);
+    commitPadded(A, 2, 100_000);
+    pass(4);
+    send();
+
+    assertThat(transport.messages()).containsExactly(2, 1);
+    assertThat(transport.ages()).containsExactly("7,-1", "4");
+  }
+
   /** Any outcomes, in any order, and a switch of bundles: each batch is published once. */
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})

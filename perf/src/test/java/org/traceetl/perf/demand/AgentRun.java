@@ -195,7 +195,7 @@ final class AgentRun {
 
   private final class Connection implements Transport {
     @Override
-    public void send(BrokerQueue queue, byte[] message, Answer answer) {
+    public void send(BrokerQueue queue, byte[] message, String ages, Answer answer) {
       messages.computeIfAbsent(queue.id(), first -> new ArrayList<>()).add(message.clone());
       world.after(0, answer::confirmed);
     }

@@ -132,7 +132,7 @@ final class BrokerGroup implements Durable {
   }
 
   /** Lets all replicas follow the master, and have all that it has. */
-  private void lead() {
+  void lead() {
     master.lead();
     for (Replica replica : replicas) {
       if (replica != master) {
@@ -153,11 +153,19 @@ final class BrokerGroup implements Durable {
     master.offsets.write(to);
   }
 
+  /** Reads what {@link #write} wrote, before the replicas {@link #lead follow}. */
   @Override
   public void read(DataInputStream from) throws IOException {
     master.store().read(from);
     master.offsets.read(from);
-    lead();
+  }
+
+  void writeAges(DataOutputStream to) throws IOException {
+    master.store().writeAges(to);
+  }
+
+  void readAges(DataInputStream from) throws IOException {
+    master.store().readAges(from);
   }
 
   String name() {

@@ -26,6 +26,11 @@ final class MessageList {
     return items[head + (int) (offset - min)];
   }
 
+  /** Replaces the message at an offset that exists. */
+  void set(long offset, Message message) {
+    items[head + (int) (offset - min)] = message;
+  }
+
   void add(Message message) {
     if (head + size == items.length) {
       if (head > items.length / 2) {

@@ -105,6 +105,7 @@ final class MessageStore implements Durable {
   Message store(
       LogQueue queue,
       byte[] body,
+      String ages,
       long bornMillis,
       InetSocketAddress bornHost,
       long storeMillis,
@@ -119,6 +120,7 @@ final class MessageStore implements Durable {
             list(queue).end(),
             log.end(),
             body,
+            ages,
             bornMillis,
             bornHost,
             storeMillis,
@@ -183,6 +185,7 @@ final class MessageStore implements Durable {
               list(queue).end(),
               log.end(),
               body,
+              null,
               from.readLong(),
               readHost(from),
               from.readLong(),
@@ -191,6 +194,26 @@ final class MessageStore implements Durable {
               world.nanos()));
     }
     flush(end());
+  }
+
+  /** Writes the messages' ages, which {@link #write} omits because earlier builds read that. */
+  void writeAges(DataOutputStream to) throws IOException {
+    for (long place = log.min(); place < log.end(); place++) {
+      String ages = log.get(place).ages();
+      to.writeUTF(ages == null ? "" : ages);
+    }
+  }
+
+  /** Reads what {@link #writeAges} wrote, of the messages that were read before. */
+  void readAges(DataInputStream from) throws IOException {
+    for (long place = log.min(); place < log.end(); place++) {
+      String ages = from.readUTF();
+      if (!ages.isEmpty()) {
+        Message message = log.get(place).with(ages);
+        log.set(place, message);
+        list(message.queue()).set(message.offset(), message);
+      }
+    }
   }
 
   private LogQueue queue(int topic, int queue) throws IOException {

@@ -116,10 +116,15 @@ final class Replica {
 
   // Sends
 
-  /** Stores a message; answers when it is confirmed, refused, or its time is over. */
+  /**
+   * Stores a message; answers when it is confirmed, refused, or its time is over.
+   *
+   * @param ages its user property; null if it does not have it
+   */
   void append(
       LogQueue queue,
       byte[] body,
+      String ages,
       long bornMillis,
       InetSocketAddress bornHost,
       Reply.To<Appended> to) {
@@ -139,7 +144,7 @@ final class Replica {
       // CommitLog.asyncPutMessage: IN_SYNC_REPLICAS_NOT_ENOUGH.
       to.answer(Reply.refused(ResponseCode.SYSTEM_ERROR, "in-sync replicas not enough"));
     } else {
-      Message stored = store(queue, body, bornMillis, bornHost);
+      Message stored = store(queue, body, ages, bornMillis, bornHost);
       answerStored(conditions, stored, to);
     }
   }
@@ -216,14 +221,15 @@ final class Replica {
 
   private void storeAgain(Message first) {
     if (isMaster() && !diskFull) {
-      store(first.queue(), first.body(), first.bornMillis(), first.bornHost());
+      store(first.queue(), first.body(), first.ages(), first.bornMillis(), first.bornHost());
       confirm();
     }
   }
 
-  private Message store(LogQueue queue, byte[] body, long bornMillis, InetSocketAddress bornHost) {
+  private Message store(
+      LogQueue queue, byte[] body, String ages, long bornMillis, InetSocketAddress bornHost) {
     long storeMillis = world.unixMillis() + clockErrorMillis;
-    Message stored = store.store(queue, body, bornMillis, bornHost, storeMillis, host);
+    Message stored = store.store(queue, body, ages, bornMillis, bornHost, storeMillis, host);
     copied[number] = store.end();
     return stored;
   }

@@ -115,6 +115,11 @@ public final class SimulatedCluster implements Durable {
     for (BrokerGroup group : groups) {
       group.write(to);
     }
+    // At the end, which builds without ages do not read: they continue with the states of later
+    // builds after a rollback.
+    for (BrokerGroup group : groups) {
+      group.writeAges(to);
+    }
   }
 
   @Override
@@ -123,9 +128,16 @@ public final class SimulatedCluster implements Durable {
     if (recorded > groups.size()) {
       throw new IOException(recorded + " brokers do not fit into " + groups.size());
     }
-    for (BrokerGroup group : groups.subList(0, recorded)) {
+    List<BrokerGroup> continued = groups.subList(0, recorded);
+    for (BrokerGroup group : continued) {
       group.read(from);
     }
+    if (from.available() > 0) {
+      for (BrokerGroup group : continued) {
+        group.readAges(from);
+      }
+    }
+    continued.forEach(BrokerGroup::lead);
   }
 
   // Faults

@@ -79,7 +79,7 @@ final class SimulatedLog implements JournalLog {
     Appended appended =
         call(
             "appending",
-            (broker, to) -> broker.append(queue, message, bornMillis, client.host, to));
+            (broker, to) -> broker.append(queue, message, null, bornMillis, client.host, to));
     if (appended.status() != SendStatus.SEND_OK) {
       throw failed(
           new IOException(

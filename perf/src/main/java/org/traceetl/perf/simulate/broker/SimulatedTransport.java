@@ -109,7 +109,7 @@ final class SimulatedTransport implements Transport {
   }
 
   @Override
-  public void send(BrokerQueue queue, byte[] body, Answer answer) {
+  public void send(BrokerQueue queue, byte[] body, String ages, Answer answer) {
     client.process.enter("send");
     if (body.length > Limits.MAX_MESSAGE_BYTES) {
       // Validators.checkMessage, with producer.setMaxMessageSize.
@@ -130,7 +130,7 @@ final class SimulatedTransport implements Transport {
     wire.post(
         client.process,
         address,
-        (broker, to) -> broker.append(log, body, bornMillis, client.host, to),
+        (broker, to) -> broker.append(log, body, ages, bornMillis, client.host, to),
         attempt);
     armDeadline();
   }

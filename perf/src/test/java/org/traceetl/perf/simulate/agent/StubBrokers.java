@@ -87,7 +87,7 @@ final class StubBrokers {
     }
 
     @Override
-    public void send(BrokerQueue queue, byte[] message, Answer answer) {
+    public void send(BrokerQueue queue, byte[] message, String ages, Answer answer) {
       process.enter("send");
       byte[] body = message.clone();
       int trouble = bad ? random.nextInt(10) : 9;

@@ -17,6 +17,7 @@ import org.traceetl.agent.publish.DecisionsWatch.Newest;
 import org.traceetl.agent.publish.DecisionsWatch.Place;
 import org.traceetl.agent.publish.Transport;
 import org.traceetl.agent.route.BrokerQueue;
+import org.traceetl.proto.BatchAges;
 import org.traceetl.server.consume.broker.BrokerOffsets;
 import org.traceetl.server.journal.BrokerLogs;
 import org.traceetl.server.journal.JournalLog;
@@ -28,6 +29,7 @@ import org.traceetl.server.window.QueueId;
 abstract class BrokerConformance extends BrokerCases {
   static final int QUEUES = 4;
   private static final String GROUP = "sink";
+  private static final String AGES = "1520,-20";
 
   abstract void stopBroker();
 
@@ -515,7 +517,7 @@ abstract class BrokerConformance extends BrokerCases {
     onTransport((transport, logs) -> {
       Outcomes outcomes = new Outcomes();
 
-      transport.send(new BrokerQueue(broker(), 3), bytes("batch"), outcomes);
+      transport.send(new BrokerQueue(broker(), 3), bytes("batch"), AGES, outcomes);
 
       await(() -> !outcomes.all.isEmpty());
       pause(100);
@@ -527,11 +529,32 @@ abstract class BrokerConformance extends BrokerCases {
   }
 
   @Test
+  void onlyMessagesOfATransportHaveAges() throws Exception {
+    onTransport((transport, logs) -> {
+      try (Member member = new Member(0)) {
+        member.awaitQueues(QUEUES);
+        Outcomes outcomes = new Outcomes();
+
+        transport.send(new BrokerQueue(broker(), 2), bytes("batch"), AGES, outcomes);
+        await(() -> !outcomes.all.isEmpty());
+        logs.open(config().topic(), id(2)).append(bytes("other"));
+
+        assertThat(member.take(2))
+            .extracting(message -> message.getProperty(BatchAges.PROPERTY))
+            .containsExactly(AGES, null);
+        assertThat(member.consumer.offsets().message(queue(2), 0).getProperty(BatchAges.PROPERTY))
+            .isEqualTo(AGES);
+      }
+    });
+  }
+
+  @Test
   void aTooLargeBatchIsRefusedForGood() throws Exception {
     onTransport((transport, logs) -> {
       Outcomes outcomes = new Outcomes();
 
-      transport.send(new BrokerQueue(broker(), 3), new byte[Replica.MAX_BODY_BYTES + 1], outcomes);
+      transport.send(
+          new BrokerQueue(broker(), 3), new byte[Replica.MAX_BODY_BYTES + 1], AGES, outcomes);
 
       await(() -> !outcomes.all.isEmpty());
       assertThat(outcomes.all).containsExactly("refused");
@@ -543,7 +566,7 @@ abstract class BrokerConformance extends BrokerCases {
     onTransport((transport, logs) -> {
       Outcomes outcomes = new Outcomes();
 
-      transport.send(new BrokerQueue("missing", 0), bytes("a"), outcomes);
+      transport.send(new BrokerQueue("missing", 0), bytes("a"), AGES, outcomes);
 
       await(() -> !outcomes.all.isEmpty());
       assertThat(outcomes.all).containsExactly("CLIENT");

@@ -294,7 +294,7 @@ abstract class FailoverConformance extends BrokerCases {
 
     Outcomes start() {
       Outcomes outcomes = new Outcomes();
-      transport.send(new BrokerQueue(broker(), queue), bytes("b" + attempts++), outcomes);
+      transport.send(new BrokerQueue(broker(), queue), bytes("b" + attempts++), "0", outcomes);
       return outcomes;
     }
 

@@ -4,6 +4,10 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -182,10 +186,45 @@ class SimulatedClusterTest {
     });
   }
 
+  private static List<String> ages(SimulatedCluster cluster) {
+    List<String> ages = new ArrayList<>();
+    for (Replica replica : cluster.group(BROKER).replicas()) {
+      for (long place = 0; place < replica.store().end(); place++) {
+        ages.add(replica.store().at(place).ages());
+      }
+    }
+    return ages;
+  }
+
+  @Test
+  void agesOutlastTheWorld() throws Exception {
+    install(3);
+    ByteArrayOutputStream state = new ByteArrayOutputStream();
+    cases.run(() -> {
+      JournalLog log = log(process("one"));
+      log.append(bytes("other"));
+      Transport transport =
+          cluster.transport(process("agent"), EmbeddedBrokerTest.publishing("n:1", "trace-spans"));
+      seconds(1);
+      send(transport, new ArrayList<>());
+      seconds(1);
+      log.append(bytes("other"));
+      seconds(10);
+      cluster.write(new DataOutputStream(state));
+    });
+
+    install(3);
+    cluster.read(new DataInputStream(new ByteArrayInputStream(state.toByteArray())));
+
+    assertThat(ages(cluster))
+        .containsExactly(null, "1520,-20", null, null, "1520,-20", null, null, "1520,-20", null);
+  }
+
   private static void send(Transport transport, List<Transport.Failure> failures) {
     transport.send(
         new BrokerQueue(BROKER, 0),
         bytes("a"),
+        "1520,-20",
         new Transport.Answer() {
           @Override
           public void confirmed() {
