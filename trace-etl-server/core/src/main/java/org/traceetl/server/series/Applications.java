@@ -203,8 +203,7 @@ public final class Applications {
   /** Returns the spans or events of its overflow series at a place in a window. */
   long overflowed(int application, int place, WindowMetrics window) {
     int number = overflowSeries(application, place);
-    int row = number == NO_SERIES ? -1 : window.row(number);
-    return row < 0 ? 0 : window.spans(row);
+    return number == NO_SERIES ? 0 : Math.max(0, window.spansOf(number));
   }
 
   /** Removes applications without series that had no batch since {@code sinceMillis}. */

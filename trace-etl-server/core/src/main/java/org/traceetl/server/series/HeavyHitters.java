@@ -282,8 +282,8 @@ public final class HeavyHitters {
       if (!ofItsOwn && shared.contenders == 0) {
         continue;
       }
-      int row = window.row(series);
-      long use = row < 0 ? table.touchedSeconds(series) : USED + window.spans(row);
+      long spans = window.spansOf(series);
+      long use = spans < 0 ? table.touchedSeconds(series) : USED + spans;
       long holder = holder(use, look);
       if (shared.contenders > 0) {
         shared.rank(holder);

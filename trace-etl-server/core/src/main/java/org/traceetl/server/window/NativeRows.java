@@ -8,7 +8,7 @@ import java.util.Arrays;
  * buckets, because a series' durations are close together. Other buckets, and counts that overflow
  * a char, are in {@link NativeCells}.
  *
- * <p>Memory is reused for each window. One owner at a time, as for {@link WindowMetrics}.
+ * <p>Memory is reused for each window. One owner at a time, as for {@link WindowRows}.
  */
 final class NativeRows {
   private static final int BLOCK_BITS = 8;

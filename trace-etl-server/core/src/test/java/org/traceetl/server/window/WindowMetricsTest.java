@@ -29,20 +29,21 @@ class WindowMetricsTest {
         int series = random.nextInt(2_000);
         int bucket = random.nextInt(STRIDE);
         int weight = random.nextInt(10) == 0 ? Integer.MAX_VALUE : random.nextInt(5);
-        int row = open.row(series);
+        WindowRows rows = open.rows();
+        int row = rows.row(series);
         if (row < 0) {
-          if (open.isFull() && random.nextBoolean()) {
-            open.takeBlock(spare);
+          if (rows.isFull() && random.nextBoolean()) {
+            open.makeRoom(spare);
           }
-          row = open.open(series);
+          row = rows.open(series);
         }
-        open.add(row, bucket, weight, 7);
+        rows.add(row, bucket, weight, 7);
         long[] sums = model.computeIfAbsent(series, s -> new long[STRIDE + 2]);
         sums[bucket] += weight;
         sums[STRIDE] += 7;
         if (random.nextInt(20) == 0) {
           sums[STRIDE + 1] = random.nextLong(1L << 40);
-          open.carry(row, sums[STRIDE + 1]);
+          rows.carry(row, sums[STRIDE + 1]);
         }
       }
       assertHolds(seal(open), model);
@@ -66,34 +67,36 @@ class WindowMetricsTest {
   @Test
   void aRowIsOneOfTheSeriesItWasOpenedFor() {
     WindowMetrics metrics = metrics();
+    WindowRows rows = metrics.rows();
     int last = (1 << 24) - 1;
 
-    assertThat(metrics.row(last)).isNegative();
-    int row = metrics.open(last);
+    assertThat(rows.row(last)).isNegative();
+    int row = rows.open(last);
 
-    assertThat(metrics.row(last)).isEqualTo(row);
-    assertThat(metrics.row(last - 1)).isNegative();
+    assertThat(rows.row(last)).isEqualTo(row);
+    assertThat(rows.row(last - 1)).isNegative();
     metrics.clear();
-    assertThat(metrics.row(last)).isNegative();
+    assertThat(rows.row(last)).isNegative();
   }
 
   @Test
   void anEmptyWindowGivesItsBlocksToTheOpenOne() {
     WindowMetrics filled = metrics();
     for (int series = 0; series < 1_000; series++) {
-      filled.add(filled.open(series), 0, 1, 1);
+      filled.rows().add(filled.rows().open(series), 0, 1, 1);
     }
     filled.clear();
     WindowMetrics open = metrics();
+    WindowRows rows = open.rows();
     int taken = 0;
     while (true) {
-      open.takeBlock(filled);
-      if (open.isFull()) {
+      open.makeRoom(filled);
+      if (rows.isFull()) {
         break;
       }
-      while (!open.isFull()) {
-        int row = open.open(taken++);
-        open.add(row, 1, 2, 3);
+      while (!rows.isFull()) {
+        int row = rows.open(taken++);
+        rows.add(row, 1, 2, 3);
       }
     }
 
@@ -109,9 +112,10 @@ class WindowMetricsTest {
   @Test
   void theSumOfDurationsSaturates() {
     WindowMetrics metrics = metrics();
-    int row = metrics.open(0);
-    metrics.add(row, 0, 1, Long.MAX_VALUE - 1);
-    metrics.add(row, 0, 1, 5);
+    WindowRows rows = metrics.rows();
+    int row = rows.open(0);
+    rows.add(row, 0, 1, Long.MAX_VALUE - 1);
+    rows.add(row, 0, 1, 5);
 
     assertThat(seal(metrics).durationNanos()).containsExactly(Long.MAX_VALUE);
   }
@@ -121,17 +125,17 @@ class WindowMetricsTest {
     int rows = 1_000;
     WindowMetrics filled = new WindowMetrics(STRIDE, 1, 10, 10, true);
     for (int series = 0; series < rows; series++) {
-      filled.addNative(filled.open(series), 7, 1);
+      filled.rows().addNative(filled.rows().open(series), 7, 1);
     }
     filled.clear();
     WindowMetrics open = new WindowMetrics(STRIDE, 1, 10, 10, true);
     ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     long before = threads.getCurrentThreadAllocatedBytes();
     for (int series = 0; series < rows; series++) {
-      if (open.isFull()) {
-        open.takeBlock(filled);
+      if (open.rows().isFull()) {
+        open.makeRoom(filled);
       }
-      open.addNative(open.open(series), 9, 2);
+      open.rows().addNative(open.rows().open(series), 9, 2);
     }
 
     // Less than one block is allocated: only the map of series to rows.
@@ -143,7 +147,7 @@ class WindowMetricsTest {
       assertThat(counts.counts()[counts.begin(row)]).isEqualTo(2);
     }
     // The other window still works without these blocks.
-    filled.addNative(filled.open(0), 5, 1);
+    filled.rows().addNative(filled.rows().open(0), 5, 1);
     assertThat(seal(filled).natives().counts()).containsExactly(1);
   }
 
@@ -152,8 +156,8 @@ class WindowMetricsTest {
     WindowMetrics none = new WindowMetrics(STRIDE, 0, 10, 10, false);
     WindowMetrics one = new WindowMetrics(STRIDE, 1, 10, 10, false);
 
-    assertThat(none.admitsDocument(none.open(0))).isFalse();
-    assertThat(one.admitsDocument(one.open(0))).isTrue();
+    assertThat(none.admitsDocument(none.rows(), none.rows().open(0))).isFalse();
+    assertThat(one.admitsDocument(one.rows(), one.rows().open(0))).isTrue();
   }
 
   private static WindowMetrics metrics() {

@@ -38,6 +38,7 @@ import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
 import org.traceetl.server.window.TraceDocument;
 import org.traceetl.server.window.WindowMetrics;
+import org.traceetl.server.window.WindowRows;
 
 /**
  * Aggregates the batches of one queue: decodes them, detects repeats, finds each span's series and
@@ -100,6 +101,10 @@ public final class QueueAggregator {
 
   private final BlockingQueue<WindowMetrics> spares = new ArrayBlockingQueue<>(1);
   private WindowMetrics open;
+
+  /** The rows of the open window. */
+  private WindowRows pane;
+
   private long openedMillis = -1;
 
   /** When the previous owner last wrote to the journal; 0 without one. */
@@ -185,6 +190,7 @@ public final class QueueAggregator {
     grow(INITIAL_SPANS);
     schema = aggregation.schema();
     open = aggregation.newMetrics();
+    pane = open.rows();
     spares.add(aggregation.newMetrics());
   }
 
@@ -203,7 +209,8 @@ public final class QueueAggregator {
       log.error(
           "The journal of queue {} has {} series with other dimensions than its schema says, with"
               + " the key of another series, or that are an overflow series which an application"
-              + " has or cannot have; they are omitted. Only servers may write to the journal's topic.",
+              + " has or cannot have; they are omitted. Only servers may write to the journal's"
+              + " topic.",
           queue,
           refused);
     }
@@ -406,18 +413,18 @@ public final class QueueAggregator {
       }
     }
     for (int span = 0; span < size; span++) {
-      rows[span] = numbers[span] < 0 ? NONE : open.row(numbers[span]);
+      rows[span] = numbers[span] < 0 ? NONE : pane.row(numbers[span]);
     }
     // Reads each row's memory before any write, so that these accesses overlap as well. The check
     // prevents the compiler from removing the reads, and detects a row of another series.
     for (int span = 0; span < size; span++) {
-      if (rows[span] >= 0 && open.series(rows[span]) != numbers[span]) {
+      if (rows[span] >= 0 && pane.series(rows[span]) != numbers[span]) {
         throw new IllegalStateException(
             "row " + rows[span] + " of " + queue + " is not series " + numbers[span] + "'s");
       }
     }
     for (int span = 0; nativeBuckets != null && span < size; span++) {
-      if (rows[span] >= 0 && !open.isNativeSound(rows[span])) {
+      if (rows[span] >= 0 && !pane.isNativeSound(rows[span])) {
         throw new IllegalStateException(
             "row " + rows[span] + " of " + queue + " has native buckets and no first one");
       }
@@ -467,8 +474,8 @@ public final class QueueAggregator {
     if (status == STATUS_ERROR || (mapped ? status == STATUS_SLOW : nanos >= slowNanos)) {
       keepDocument(spans, span, row, bucket);
     }
-    if (open.wantsExemplar(row)) {
-      open.keepExemplar(row, bucket, document(spans, span, TraceDocument.Reason.EXEMPLAR));
+    if (open.wantsExemplar(pane, row)) {
+      open.keepExemplar(pane, row, bucket, document(spans, span, TraceDocument.Reason.EXEMPLAR));
     }
   }
 
@@ -551,22 +558,22 @@ public final class QueueAggregator {
 
   /** Adds a span to a row; returns its bucket. */
   private int count(int row, Buckets bounds, long nanos, long threshold) {
-    WindowMetrics metrics = open;
+    WindowRows to = pane;
     int bucket = bounds.of(nanos);
     long whole = 1;
     if (threshold == 0) {
-      metrics.add(row, bucket, 1, nanos);
+      to.add(row, bucket, 1, nanos);
     } else {
-      int number = metrics.series(row);
+      int number = to.series(row);
       long weight = Weight.of(threshold);
       long owed = weight + series.carry(number);
       series.carry(number, Weight.fraction(owed));
-      metrics.carry(row, Weight.fraction(owed));
+      to.carry(row, Weight.fraction(owed));
       whole = Weight.whole(owed);
-      metrics.add(row, bucket, whole, Weight.times(weight, nanos));
+      to.add(row, bucket, whole, Weight.times(weight, nanos));
     }
     if (nativeBuckets != null) {
-      metrics.addNative(row, nativeBuckets.of(nanos), whole);
+      to.addNative(row, nativeBuckets.of(nanos), whole);
     }
     return bucket;
   }
@@ -578,19 +585,19 @@ public final class QueueAggregator {
    *     product below overflows
    */
   private void countEvents(int row, int spans, long threshold) {
-    WindowMetrics metrics = open;
+    WindowRows to = pane;
     long whole = spans;
     if (threshold != 0) {
-      int number = metrics.series(row);
+      int number = to.series(row);
       long weight = Weight.of(threshold);
       long owed = Weight.fraction(weight) * spans + series.carry(number);
       series.carry(number, Weight.fraction(owed));
-      metrics.carry(row, Weight.fraction(owed));
+      to.carry(row, Weight.fraction(owed));
       whole = Weight.whole(weight) * spans + Weight.whole(owed);
     }
-    metrics.add(row, buckets[0].of(0), whole, 0);
+    to.add(row, buckets[0].of(0), whole, 0);
     if (nativeBuckets != null) {
-      metrics.addNative(row, nativeBuckets.of(0), whole);
+      to.addNative(row, nativeBuckets.of(0), whole);
     }
   }
 
@@ -605,21 +612,21 @@ public final class QueueAggregator {
 
   /** Returns the row of a series that had none when the batch began. */
   private int openRow(int number) {
-    int opened = open.row(number);
+    int opened = pane.row(number);
     if (opened >= 0) {
       return opened;
     }
-    if (open.isFull()) {
+    if (pane.isFull()) {
       WindowMetrics spare = spares.peek();
       if (spare != null) {
-        open.takeBlock(spare);
+        open.makeRoom(spare);
       }
     }
-    int row = open.open(number);
+    int row = pane.open(number);
     series.touch(number, openedMillis);
     long carry = series.carry(number);
     if (carry != 0) {
-      open.carry(row, carry);
+      pane.carry(row, carry);
     }
     return row;
   }
@@ -757,7 +764,7 @@ public final class QueueAggregator {
   private void keepDocument(SpanColumns spans, int span, int row, int bucket) {
     // Documents without a trace ID would overwrite each other.
     boolean named = (spans.traceIdHigh(span) | spans.traceIdLow(span)) != 0;
-    if (!named || !open.admitsDocument(row)) {
+    if (!named || !open.admitsDocument(pane, row)) {
       heldBack++;
       return;
     }
@@ -765,7 +772,7 @@ public final class QueueAggregator {
         SeriesTable.status(spans.kindAndStatus(span)) == STATUS_ERROR
             ? TraceDocument.Reason.ERROR
             : TraceDocument.Reason.SLOW;
-    open.keepDocument(row, bucket, document(spans, span, reason));
+    open.keepDocument(pane, row, bucket, document(spans, span, reason));
   }
 
   private TraceDocument document(SpanColumns spans, int span, TraceDocument.Reason reason) {
@@ -853,6 +860,7 @@ public final class QueueAggregator {
               spares);
       // Last, so that an earlier failure does not lose the spare one.
       open = spares.remove();
+      pane = open.rows();
     }
     openedMillis = nowMillis;
     from = to;
@@ -868,8 +876,8 @@ public final class QueueAggregator {
     if (!SealedWindow.isLong(openedMillis, nowMillis)) {
       return Math.min(sinceMillis, openedMillis);
     }
-    for (int row = 0; row < open.rows(); row++) {
-      series.touch(open.series(row), nowMillis);
+    for (int row = 0; row < pane.size(); row++) {
+      series.touch(pane.series(row), nowMillis);
     }
     return sinceMillis;
   }

@@ -1,0 +1,247 @@
+package org.traceetl.server.window;
+
+import java.util.Arrays;
+
+/**
+ * The rows of numbers of an open window, one for each of its series. Memory is reused for each
+ * window; clearing takes time in proportion to its use.
+ *
+ * <p>Rows are in blocks of {@value #BLOCK_ROWS}, so that growth copies nothing. A row is {@code
+ * stride + 4} ints:
+ *
+ * <pre>
+ *   0            series
+ *   1            number in {@link RowExtras} + 1; 0 without
+ *   2, 3         sum of durations, nanoseconds: low half, high half
+ *   4 ...        spans by bucket
+ * </pre>
+ *
+ * <p>Counts that exceed an int continue in the extras.
+ *
+ * <p>Concurrency: belongs to its {@link WindowMetrics}, and has the same owner.
+ */
+public final class WindowRows {
+  private static final int BLOCK_BITS = 8;
+  private static final int BLOCK_ROWS = 1 << BLOCK_BITS;
+
+  private static final int SERIES = 0;
+  private static final int EXTRAS = 1;
+  private static final int DURATION_LOW = 2;
+  private static final int DURATION_HIGH = 3;
+  private static final int COUNTS = 4;
+
+  private static final long LOW_HALF = 0xFFFF_FFFFL;
+
+  private final int stride;
+  private final int width;
+
+  /** By series, in blocks: row + 1; 0 without a row. Null for a block without rows. */
+  private int[][] rowsOf = new int[1][];
+
+  /** The first {@link #blockCount} exist; unopened rows are all 0. */
+  private int[][] blocks = new int[1][];
+
+  private int blockCount;
+  private int rows;
+  private final RowExtras extras;
+
+  /** Null without native histograms. */
+  private final NativeRows natives;
+
+  WindowRows(int stride, boolean hasNative) {
+    this.stride = stride;
+    width = COUNTS + stride;
+    extras = new RowExtras(stride);
+    natives = hasNative ? new NativeRows() : null;
+  }
+
+  /** Returns the row of a series, or -1 if it has none. */
+  public int row(int series) {
+    int block = series >>> BLOCK_BITS;
+    if (block >= rowsOf.length || rowsOf[block] == null) {
+      return -1;
+    }
+    return rowsOf[block][series & BLOCK_ROWS - 1] - 1;
+  }
+
+  /** Returns the series of a row. */
+  public int series(int row) {
+    return blocks[row >>> BLOCK_BITS][at(row) + SERIES];
+  }
+
+  /** Returns the number of open rows. */
+  public int size() {
+    return rows;
+  }
+
+  /** Returns whether {@link #open} would allocate a block. */
+  public boolean isFull() {
+    return rows == blockCount << BLOCK_BITS;
+  }
+
+  /**
+   * Takes a block, and one of native histograms, from other rows that are empty, if they have one.
+   */
+  void takeBlock(WindowRows empty) {
+    if (empty.blockCount > 0) {
+      empty.blockCount--;
+      add(empty.blocks[empty.blockCount]);
+      empty.blocks[empty.blockCount] = null;
+      if (natives != null) {
+        natives.takeBlock(empty.natives);
+      }
+    }
+  }
+
+  private void add(int[] block) {
+    if (blockCount == blocks.length) {
+      blocks = Arrays.copyOf(blocks, blockCount * 2);
+    }
+    blocks[blockCount++] = block;
+  }
+
+  /** Opens a row for a series without one; returns its number. */
+  public int open(int series) {
+    if (isFull()) {
+      add(new int[BLOCK_ROWS * width]);
+    }
+    int row = rows++;
+    int block = series >>> BLOCK_BITS;
+    if (block >= rowsOf.length) {
+      rowsOf = Arrays.copyOf(rowsOf, Math.max(block + 1, rowsOf.length * 2));
+    }
+    if (rowsOf[block] == null) {
+      rowsOf[block] = new int[BLOCK_ROWS];
+    }
+    rowsOf[block][series & BLOCK_ROWS - 1] = row + 1;
+    blocks[row >>> BLOCK_BITS][at(row) + SERIES] = series;
+    if (natives != null) {
+      natives.open(row);
+    }
+    return row;
+  }
+
+  /** Returns the start of a row in its block. */
+  private int at(int row) {
+    return (row & BLOCK_ROWS - 1) * width;
+  }
+
+  /**
+   * Adds a span. The sum of durations saturates.
+   *
+   * @param weight number of spans it represents, 0 to 2^31 - 1
+   * @param weightedNanos its duration times its weight, at least 0
+   */
+  public void add(int row, int bucket, long weight, long weightedNanos) {
+    int[] block = blocks[row >>> BLOCK_BITS];
+    int at = at(row);
+    long count = block[at + COUNTS + bucket] + weight;
+    if (count > Integer.MAX_VALUE) {
+      extras.spill(openExtras(row), bucket, count);
+      count = 0;
+    }
+    block[at + COUNTS + bucket] = (int) count;
+    long sum = durationNanos(block, at) + weightedNanos;
+    sum = sum < 0 ? Long.MAX_VALUE : sum;
+    block[at + DURATION_LOW] = (int) sum;
+    block[at + DURATION_HIGH] = (int) (sum >>> Integer.SIZE);
+  }
+
+  /** Returns the spans of a row, 2^31 - 1 or more if its counts have spilled. */
+  public long spans(int row) {
+    int[] block = blocks[row >>> BLOCK_BITS];
+    int at = at(row) + COUNTS;
+    long spans = 0;
+    for (int bucket = 0; bucket < stride; bucket++) {
+      spans += block[at + bucket];
+    }
+    int number = extras(row);
+    return number >= 0 && extras.hasSpilled(number) ? spans + Integer.MAX_VALUE : spans;
+  }
+
+  private static long durationNanos(int[] block, int at) {
+    return (long) block[at + DURATION_HIGH] << Integer.SIZE | block[at + DURATION_LOW] & LOW_HALF;
+  }
+
+  /** Sets by which fraction of a span a row's series is below the exact sum. */
+  public void carry(int row, long fraction) {
+    extras.carry(openExtras(row), fraction);
+  }
+
+  /**
+   * Adds a span to its row's native histogram, which must exist.
+   *
+   * @param bucket number from {@link NativeBuckets}
+   * @param weight number of spans it represents
+   */
+  public void addNative(int row, int bucket, long weight) {
+    natives.add(row, bucket, weight);
+  }
+
+  /**
+   * Returns whether a row's native histogram, which must exist, is valid. Reads the memory that
+   * {@link #addNative} writes.
+   */
+  public boolean isNativeSound(int row) {
+    return natives.isSound(row);
+  }
+
+  RowExtras extras() {
+    return extras;
+  }
+
+  /** Returns the number of a row's extras, or -1. */
+  int extras(int row) {
+    return blocks[row >>> BLOCK_BITS][at(row) + EXTRAS] - 1;
+  }
+
+  /** Returns the number of a row's extras, which it gets if it has none. */
+  int openExtras(int row) {
+    int number = extras(row);
+    if (number < 0) {
+      number = extras.open();
+      blocks[row >>> BLOCK_BITS][at(row) + EXTRAS] = number + 1;
+    }
+    return number;
+  }
+
+  /** Returns the native histograms in new arrays. */
+  NativeCounts sealNatives() {
+    return natives == null ? NativeCounts.NONE : natives.seal(rows);
+  }
+
+  /** Returns the sum of a row's durations, nanoseconds. */
+  long durationNanos(int row) {
+    return durationNanos(blocks[row >>> BLOCK_BITS], at(row));
+  }
+
+  /** Writes a row's counts into an array. */
+  void counts(int row, long[] to, int at) {
+    int[] block = blocks[row >>> BLOCK_BITS];
+    int from = at(row) + COUNTS;
+    for (int bucket = 0; bucket < stride; bucket++) {
+      to[at + bucket] = block[from + bucket];
+    }
+    int number = extras(row);
+    if (number >= 0) {
+      extras.addSpilled(number, to, at);
+    }
+  }
+
+  /** Removes all rows. */
+  void clear() {
+    for (int row = 0; row < rows; row++) {
+      int series = series(row);
+      rowsOf[series >>> BLOCK_BITS][series & BLOCK_ROWS - 1] = 0;
+    }
+    for (int first = 0; first < rows; first += BLOCK_ROWS) {
+      int used = Math.min(BLOCK_ROWS, rows - first);
+      Arrays.fill(blocks[first >>> BLOCK_BITS], 0, used * width, 0);
+    }
+    if (natives != null) {
+      natives.clear(rows);
+    }
+    rows = 0;
+    extras.clear();
+  }
+}
