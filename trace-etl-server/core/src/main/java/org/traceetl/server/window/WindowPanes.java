@@ -33,4 +33,13 @@ public record WindowPanes(long lengthMillis, long mainMillis, long mergedSpans, 
   public boolean isEmpty() {
     return lengthMillis == 0;
   }
+
+  /**
+   * Returns the main pane of the window that has these panes: its rows less those of all other
+   * panes, without rows of which nothing remains. A number is below 0 if the panes have more than
+   * the window. Without other panes it shares the window's arrays.
+   */
+  public Pane main(SealedWindow window) {
+    return MainPane.of(window);
+  }
 }

@@ -7,6 +7,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.IntStream;
 import org.traceetl.server.window.AcceptedBatches;
 import org.traceetl.server.window.Books;
 import org.traceetl.server.window.NativeCounts;
@@ -14,6 +16,7 @@ import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
 import org.traceetl.server.window.TraceDocument;
+import org.traceetl.server.window.WindowPanes;
 
 /** Generates chains of windows of one queue, with everything a window can hold. */
 public final class RandomWindows {
@@ -25,6 +28,7 @@ public final class RandomWindows {
   private final Random random;
   private final int stride;
   private final boolean hasNative;
+  private final boolean hasPanes;
   private final TreeMap<Integer, SeriesDefinition> live = new TreeMap<>();
   private long to;
   private long millis = 1_700_000_000_000L;
@@ -34,6 +38,7 @@ public final class RandomWindows {
     stride = random.nextInt(1, 40);
     to = random.nextLong(1L << random.nextInt(1, 62));
     hasNative = random.nextBoolean();
+    hasPanes = random.nextBoolean();
   }
 
   public int stride() {
@@ -82,6 +87,9 @@ public final class RandomWindows {
             .longs((long) rows * stride)
             .map(count -> count % 3 == 0 ? count >>> random.nextInt(20, 64) : 0)
             .toArray();
+    long[] durationNanos =
+        random.longs(rows).map(nanos -> nanos >>> random.nextInt(4, 64)).toArray();
+    NativeCounts natives = natives(counts, rows);
     return new SealedWindow(
         QUEUE,
         from,
@@ -94,7 +102,7 @@ public final class RandomWindows {
         stride,
         toInts(touched),
         counts,
-        random.longs(rows).map(nanos -> nanos >>> random.nextInt(4, 64)).toArray(),
+        durationNanos,
         exemplars,
         exemplarBuckets,
         documents,
@@ -102,7 +110,70 @@ public final class RandomWindows {
         SCHEMA,
         carries,
         batches(),
-        natives(counts, rows));
+        natives,
+        hasPanes ? panes(openedMillis, counts, durationNanos, natives) : WindowPanes.NONE);
+  }
+
+  /** Divides rows among random panes, of which the main one gets the rest. */
+  private WindowPanes panes(
+      long openedMillis, long[] counts, long[] durationNanos, NativeCounts natives) {
+    long lengthMillis = random.nextInt(1, 3_600_000);
+    long opened = Math.floorDiv(openedMillis, lengthMillis);
+    long main = opened - random.nextInt(40);
+    TreeSet<Long> numbers = new TreeSet<>();
+    for (int i = random.nextInt(6); i > 0; i--) {
+      numbers.add(opened + random.nextInt(-50, 5));
+    }
+    numbers.remove(main);
+    long[] spansLeft = counts.clone();
+    long[] nanosLeft = durationNanos.clone();
+    long[] nativeLeft = natives.counts().clone();
+    List<WindowPanes.Pane> others = new ArrayList<>();
+    for (long number : numbers) {
+      int[] rows =
+          IntStream.range(0, durationNanos.length).filter(row -> random.nextBoolean()).toArray();
+      if (rows.length > 0) {
+        long[] spans =
+            Arrays.stream(rows)
+                .flatMap(row -> IntStream.range(row * stride, (row + 1) * stride))
+                .mapToLong(at -> take(spansLeft, at))
+                .toArray();
+        others.add(
+            new WindowPanes.Pane(
+                number * lengthMillis,
+                rows,
+                spans,
+                Arrays.stream(rows).mapToLong(row -> take(nanosLeft, row)).toArray(),
+                takeNative(rows, spans, natives, nativeLeft)));
+      }
+    }
+    return new WindowPanes(lengthMillis, main * lengthMillis, random.nextInt(100), others);
+  }
+
+  /** Takes a random part of a number. */
+  private long take(long[] left, int at) {
+    long part = random.nextInt(3) == 0 ? left[at] : random.nextLong(left[at] + 1);
+    left[at] -= part;
+    return part;
+  }
+
+  /** Takes histograms with as many spans as the rows of a pane. */
+  private NativeCounts takeNative(int[] rows, long[] spans, NativeCounts natives, long[] left) {
+    NativeCounts.Builder taken = new NativeCounts.Builder(rows.length);
+    for (int i = 0; i < rows.length; i++) {
+      long wanted = Arrays.stream(spans, i * stride, (i + 1) * stride).sum();
+      for (int at = natives.begin(rows[i]); at < natives.end(rows[i]); at++) {
+        long part = Math.min(wanted, left[at]);
+        if (part > 0) {
+          taken.add(natives.buckets()[at], part);
+          left[at] -= part;
+          wanted -= part;
+        }
+      }
+      taken.endRow();
+    }
+    NativeCounts built = taken.build();
+    return built.isEmpty() ? NativeCounts.NONE : built;
   }
 
   /** Returns histograms with as many spans as the rows. */

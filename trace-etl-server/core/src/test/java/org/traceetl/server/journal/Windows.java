@@ -1,5 +1,6 @@
 package org.traceetl.server.journal;
 
+import java.lang.reflect.RecordComponent;
 import java.util.Arrays;
 import java.util.List;
 import org.traceetl.server.window.AcceptedBatches;
@@ -60,6 +61,31 @@ public final class Windows {
         new long[rows],
         batches,
         NativeCounts.NONE);
+  }
+
+  /**
+   * Returns a window with other components.
+   *
+   * @param changes name and value of each component to replace
+   */
+  public static SealedWindow with(SealedWindow window, Object... changes) {
+    try {
+      RecordComponent[] components = SealedWindow.class.getRecordComponents();
+      Object[] values = new Object[components.length];
+      for (int i = 0; i < components.length; i++) {
+        values[i] = components[i].getAccessor().invoke(window);
+        for (int change = 0; change < changes.length; change += 2) {
+          if (components[i].getName().equals(changes[change])) {
+            values[i] = changes[change + 1];
+          }
+        }
+      }
+      Class<?>[] types =
+          Arrays.stream(components).map(RecordComponent::getType).toArray(Class<?>[]::new);
+      return SealedWindow.class.getConstructor(types).newInstance(values);
+    } catch (ReflectiveOperationException e) {
+      throw new AssertionError(e);
+    }
   }
 
   /** Returns the spans of each series in an image. */

@@ -143,6 +143,15 @@ public final class RecordReader {
     }
   }
 
+  /**
+   * Skips bytes.
+   *
+   * @param bytes at most {@link #left()}
+   */
+  void skip(int bytes) {
+    at += Objects.checkIndex(bytes, left() + 1);
+  }
+
   /** Requires that all bytes were read. */
   void end() throws MalformedRecordException {
     if (at != end) {

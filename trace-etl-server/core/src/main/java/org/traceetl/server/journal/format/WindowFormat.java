@@ -14,12 +14,14 @@ import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
 import org.traceetl.server.window.TraceDocument;
+import org.traceetl.server.window.WindowPanes;
 
 /**
  * The format of a sealed window, in the types of {@link RecordWriter}:
  *
  * <pre>
  *   octet     version
+ *   from version 3 on: octet  1 if rows have native histograms, else 0
  *   signed    from
  *   signed    to - from
  *   signed    opened, milliseconds
@@ -40,16 +42,19 @@ import org.traceetl.server.window.TraceDocument;
  *   unsigned  rows n, n times in the order of their series:
  *     unsigned  (series - series of the row before - 1) &lt;&lt; 2 | has carry &lt;&lt; 1 | has exemplar
  *     sparse    counts
- *     from version 2 on: {@link NativeFormat}
+ *     in version 2, and by the flag: {@link NativeFormat}
  *     unsigned  sum of durations, nanoseconds
  *     unsigned  exemplar, its bucket, if it has one
  *     unsigned  carry, if it has one
  *   unsigned  evicted n, n times: signed number - number of the one before
  *   unsigned  agents n, n times in their order: fixed ID, two of them; {@link BatchesFormat}
+ *   from version 3 on: {@link PanesFormat}
+ *   from version 3 on: unsigned  extensions n, n times: unsigned ID; unsigned length, its bytes
  * </pre>
  *
- * <p>Version 1 has no native histograms; windows without them have this version, so that older
- * servers can read them.
+ * <p>Version 1 has neither native histograms nor panes, version 2 has no panes. A window has the
+ * lowest version that holds it, so that older servers can read it. Readers skip extensions whose ID
+ * they do not know.
  *
  * <p>A decoded window equals the encoded one, with its rows in the order of their series. It needs
  * at most about 64 times the memory of its bytes.
@@ -58,8 +63,11 @@ public final class WindowFormat {
   /** The version without native histograms. */
   static final int CLASSIC_VERSION = 1;
 
-  /** The version with native histograms, the latest one. */
+  /** The version with native histograms. */
   static final int NATIVE_VERSION = 2;
+
+  /** The version with panes, the latest one. */
+  static final int PANES_VERSION = 3;
 
   private static final long NANOS_PER_MILLI = 1_000_000;
   private static final int NO_EXEMPLAR = -1;
@@ -73,13 +81,21 @@ public final class WindowFormat {
   private static final int MIN_DOCUMENT_BYTES = 3 * Long.BYTES + 7;
   private static final int MIN_BOOKS_BYTES = 8;
   private static final int MIN_PAIR_BYTES = 2;
+  private static final int MIN_EXTENSION_BYTES = 2;
+  private static final int HAS_NATIVE = 1;
   private static final TraceDocument.Reason[] REASONS = TraceDocument.Reason.values();
 
   private WindowFormat() {}
 
   /** Writes a window at the writer's position. Its queue is not written. */
   public static void encode(SealedWindow window, RecordWriter out) {
-    out.octet(window.natives().isEmpty() ? CLASSIC_VERSION : NATIVE_VERSION);
+    boolean hasNative = !window.natives().isEmpty();
+    if (window.panes().isEmpty()) {
+      out.octet(hasNative ? NATIVE_VERSION : CLASSIC_VERSION);
+    } else {
+      out.octet(PANES_VERSION);
+      out.octet(hasNative ? HAS_NATIVE : 0);
+    }
     out.signed(window.from());
     out.signed(window.to() - window.from());
     out.signed(window.openedMillis());
@@ -93,9 +109,14 @@ public final class WindowFormat {
     for (SeriesDefinition definition : window.created()) {
       definitions.write(definition, out);
     }
-    writeRows(window, out);
+    long[] order = order(window);
+    writeRows(window, order, out);
     writeEvicted(window.evicted(), out);
     writeBatches(window.batches(), out);
+    if (!window.panes().isEmpty()) {
+      PanesFormat.write(window, positions(order), out);
+      out.unsigned(0);
+    }
   }
 
   /**
@@ -107,7 +128,11 @@ public final class WindowFormat {
   public static SealedWindow decode(byte[] bytes, int offset, int length, QueueId queue)
       throws MalformedRecordException {
     RecordReader in = new RecordReader(bytes, offset, length);
-    int version = version(in, NATIVE_VERSION);
+    int version = version(in, PANES_VERSION);
+    boolean hasNative =
+        version == PANES_VERSION
+            ? in.upTo(HAS_NATIVE, "flags") == HAS_NATIVE
+            : version == NATIVE_VERSION;
     long from = in.signed();
     long to = from + in.signed();
     long openedMillis = in.signed();
@@ -117,9 +142,14 @@ public final class WindowFormat {
     long schema = in.fixed();
     int stride = (int) in.upTo(MAX_STRIDE, "stride");
     List<SeriesDefinition> created = readCreated(in, openedMillis);
-    Rows rows = new Rows(in, version, stride, documents.size());
+    Rows rows = new Rows(in, hasNative, stride, documents.size());
     int[] evicted = readEvicted(in);
     AcceptedBatches batches = readBatches(in);
+    WindowPanes panes = WindowPanes.NONE;
+    if (version == PANES_VERSION) {
+      panes = PanesFormat.read(in, openedMillis, rows.series.length, stride, hasNative);
+      skipExtensions(in);
+    }
     in.end();
     return new SealedWindow(
         queue,
@@ -141,7 +171,8 @@ public final class WindowFormat {
         schema,
         rows.carries,
         batches,
-        rows.natives);
+        rows.natives,
+        panes);
   }
 
   /**
@@ -289,13 +320,34 @@ public final class WindowFormat {
     return List.copyOf(created);
   }
 
-  private static void writeRows(SealedWindow window, RecordWriter out) {
-    // Series in the high bits, row in the low bits: sorts by series.
+  private static void skipExtensions(RecordReader in) throws MalformedRecordException {
+    int extensions = in.count(MIN_EXTENSION_BYTES, "extensions");
+    for (int i = 0; i < extensions; i++) {
+      in.amount("ID of an extension");
+      in.skip(in.count(1, "bytes of an extension"));
+    }
+  }
+
+  /** Returns the window's rows in the order of their series, which is in the high bits. */
+  private static long[] order(SealedWindow window) {
     long[] order = new long[window.rows()];
     for (int row = 0; row < order.length; row++) {
       order[row] = (long) window.series()[row] << Integer.SIZE | row;
     }
     Arrays.sort(order);
+    return order;
+  }
+
+  /** Returns by row its place in the order. */
+  private static int[] positions(long[] order) {
+    int[] positions = new int[order.length];
+    for (int position = 0; position < order.length; position++) {
+      positions[(int) order[position]] = position;
+    }
+    return positions;
+  }
+
+  private static void writeRows(SealedWindow window, long[] order, RecordWriter out) {
     out.unsigned(order.length);
     int before = -1;
     for (long entry : order) {
@@ -337,7 +389,8 @@ public final class WindowFormat {
     private final long[] carries;
     private final NativeCounts natives;
 
-    Rows(RecordReader in, int version, int stride, int documents) throws MalformedRecordException {
+    Rows(RecordReader in, boolean hasNative, int stride, int documents)
+        throws MalformedRecordException {
       int rows = in.count(2 + RecordWriter.sparseBytes(stride), "rows");
       if ((long) rows * stride > Integer.MAX_VALUE - 8) {
         throw in.malformed("has " + rows + " rows of " + stride + " buckets");
@@ -348,8 +401,7 @@ public final class WindowFormat {
       exemplars = new int[rows];
       exemplarBuckets = new int[rows];
       carries = new long[rows];
-      NativeCounts.Builder buckets =
-          version == NATIVE_VERSION ? new NativeCounts.Builder(rows) : null;
+      NativeCounts.Builder buckets = hasNative ? new NativeCounts.Builder(rows) : null;
       int before = -1;
       for (int row = 0; row < rows; row++) {
         long head =

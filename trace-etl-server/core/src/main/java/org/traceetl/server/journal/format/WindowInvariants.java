@@ -13,7 +13,8 @@ import org.traceetl.server.window.TraceDocument;
  * What holds for every window of a journal. A writer asserts it before it writes a window: a fault
  * of the program stops at the journal, and the spans are read again. A reader reports a window that
  * violates it, and applies the window, because later records continue it. The cost is in proportion
- * to the window's numbers; nothing is allocated for a row.
+ * to the window's numbers; nothing is allocated for a row. A window with several panes is copied
+ * once.
  */
 public final class WindowInvariants {
   private static final int MAX_DOCUMENT_KIND = 5;
@@ -31,6 +32,7 @@ public final class WindowInvariants {
     violated = violated == null ? ofSeries(window) : violated;
     violated = violated == null ? ofDocuments(window) : violated;
     violated = violated == null ? ofBatches(window.batches()) : violated;
+    violated = violated == null ? PaneInvariants.violated(window) : violated;
     return violated == null ? ofBooks(window) : violated;
   }
 
@@ -63,7 +65,7 @@ public final class WindowInvariants {
           || bucket >= window.stride()) {
         return "an exemplar " + exemplar + " in bucket " + bucket;
       }
-      long spans = spans(window, row);
+      long spans = spans(window.counts(), row, window.stride());
       if (spans < 0) {
         return "a negative count of spans";
       }
@@ -82,15 +84,19 @@ public final class WindowInvariants {
   }
 
   /** Returns the spans of a row, or a negative number if a bucket has one. */
-  private static long spans(SealedWindow window, int row) {
-    long spans = 0;
+  static long spans(long[] counts, int row, int stride) {
+    return sum(counts, row * stride, (row + 1) * stride);
+  }
+
+  /** Returns the sum of {@code numbers[from, to)}, or a negative number if one of them is. */
+  static long sum(long[] numbers, int from, int to) {
+    long sum = 0;
     long signs = 0;
-    for (int bucket = 0; bucket < window.stride(); bucket++) {
-      long count = window.counts()[row * window.stride() + bucket];
-      spans += count;
-      signs |= count;
+    for (int i = from; i < to; i++) {
+      sum += numbers[i];
+      signs |= numbers[i];
     }
-    return signs < 0 ? -1 : spans;
+    return signs < 0 ? -1 : sum;
   }
 
   private static long nativeSpans(NativeCounts natives, int row) {

@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.traceetl.server.journal.QueueImage;
+import org.traceetl.server.journal.Windows;
 import org.traceetl.server.window.AcceptedBatches;
 import org.traceetl.server.window.Books;
 import org.traceetl.server.window.NativeCounts;
@@ -20,6 +21,7 @@ import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
 import org.traceetl.server.window.TraceDocument;
+import org.traceetl.server.window.WindowPanes;
 
 /**
  * Tests the bytes of records. A log keeps records of older servers until the broker deletes them. A
@@ -41,6 +43,47 @@ class GoldenRecordTest {
     natives.endRow();
     natives.endRow();
     return window(natives.build());
+  }
+
+  /**
+   * Returns the window with two panes other than the main one, which began 20 s before the window.
+   *
+   * @param natives the first has the row of series 2, the second those of both series
+   */
+  private static SealedWindow paneWindow(SealedWindow window, NativeCounts... natives) {
+    WindowPanes.Pane first =
+        new WindowPanes.Pane(
+            1_699_999_380_000L,
+            new int[] {0},
+            new long[] {0, 0, 100, 0, 0, 0, 0, 0, 0, 0},
+            new long[] {400_000},
+            natives[0]);
+    WindowPanes.Pane second =
+        new WindowPanes.Pane(
+            1_699_999_995_000L,
+            new int[] {0, 1},
+            new long[] {0, 0, 50, 0, 0, 0, 0, 0, 0, 1, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+            new long[] {300_000, 77},
+            natives[1]);
+    return Windows.with(
+        window, "panes", new WindowPanes(15_000, 1_699_999_980_000L, 3, List.of(first, second)));
+  }
+
+  private static SealedWindow paneWindow() {
+    return paneWindow(window(), NativeCounts.NONE, NativeCounts.NONE);
+  }
+
+  private static SealedWindow nativePaneWindow() {
+    NativeCounts.Builder first = new NativeCounts.Builder(1);
+    first.add(200, 100);
+    first.endRow();
+    NativeCounts.Builder second = new NativeCounts.Builder(2);
+    second.add(0, 1);
+    second.add(200, 49);
+    second.add(201, 1);
+    second.endRow();
+    second.endRow();
+    return paneWindow(nativeWindow(), first.build(), second.build());
   }
 
   private static SealedWindow window(NativeCounts natives) {
@@ -97,6 +140,52 @@ class GoldenRecordTest {
     writer.clear();
     WindowFormat.encode(nativeWindow(), writer);
     assertGolden(writer.toByteArray(), "window_2.hex");
+
+    writer.clear();
+    WindowFormat.encode(paneWindow(), writer);
+    assertGolden(writer.toByteArray(), "window_3.hex");
+
+    writer.clear();
+    WindowFormat.encode(nativePaneWindow(), writer);
+    assertGolden(writer.toByteArray(), "window_3_native.hex");
+  }
+
+  @Test
+  void theseBytesAreAWindowWithPanes() throws Exception {
+    for (String name : List.of("window_3.hex", "window_3_native.hex")) {
+      byte[] golden = golden(name);
+      SealedWindow read = WindowFormat.decode(golden, 0, golden.length, QUEUE);
+      WindowPanes panes = read.panes();
+      WindowPanes.Pane first = panes.others().getFirst();
+      WindowPanes.Pane second = panes.others().getLast();
+      WindowPanes.Pane main = panes.main(read);
+
+      assertThat(panes.lengthMillis()).isEqualTo(15_000);
+      assertThat(panes.mainMillis()).isEqualTo(1_699_999_980_000L);
+      assertThat(panes.mergedSpans()).isEqualTo(3);
+      assertThat(panes.others()).hasSize(2);
+      assertThat(first.startMillis()).isEqualTo(1_699_999_380_000L);
+      assertThat(first.rows()).containsExactly(1);
+      assertThat(first.counts()).containsExactly(0, 0, 100, 0, 0, 0, 0, 0, 0, 0);
+      assertThat(first.durationNanos()).containsExactly(400_000);
+      assertThat(second.startMillis()).isEqualTo(1_699_999_995_000L);
+      assertThat(second.rows()).containsExactly(0, 1);
+      assertThat(second.counts())
+          .containsExactly(5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 50, 0, 0, 0, 0, 0, 0, 1);
+      assertThat(second.durationNanos()).containsExactly(77, 300_000);
+      assertThat(main.rows()).containsExactly(1);
+      assertThat(main.counts()).containsExactly(0, 0, 150, 0, 0, 0, 0, 0, 0, 0);
+      assertThat(main.durationNanos()).containsExactly(300_000);
+      if (read.natives().isEmpty()) {
+        assertThat(main.natives()).isEqualTo(NativeCounts.NONE);
+      } else {
+        assertThat(first.natives().counts()).containsExactly(100);
+        assertThat(second.natives().ends()).containsExactly(0, 3);
+        assertThat(second.natives().counts()).containsExactly(1, 49, 1);
+        assertThat(main.natives().buckets()).containsExactly(200);
+        assertThat(main.natives().counts()).containsExactly(150);
+      }
+    }
   }
 
   @Test

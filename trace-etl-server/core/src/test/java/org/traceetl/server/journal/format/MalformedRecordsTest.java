@@ -14,6 +14,7 @@ import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.RowlessWindow;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.TraceDocument;
+import org.traceetl.server.window.WindowPanes;
 
 /** Reads bytes that only a faulty or foreign writer makes. */
 class MalformedRecordsTest {
@@ -108,5 +109,208 @@ class MalformedRecordsTest {
           .isInstanceOf(MalformedRecordException.class)
           .hasMessageContaining("has a document of reason");
     }
+  }
+
+  /**
+   * Writes panes of a window opened at 150,000 ms: the main one begins then, and one 15 s later.
+   *
+   * @param rows steps of its rows, each with a span that lasts 7 ns
+   */
+  private void writePanes(long lengthMillis, long toMain, long step, long... rows) {
+    out.clear();
+    out.unsigned(lengthMillis);
+    out.signed(toMain);
+    out.unsigned(0);
+    out.unsigned(1);
+    out.signed(step);
+    out.unsigned(rows.length);
+    for (long row : rows) {
+      out.unsigned(row);
+      out.sparse(new long[] {1}, 0, 1);
+      out.unsigned(7);
+    }
+  }
+
+  private WindowPanes panes() throws MalformedRecordException {
+    return PanesFormat.read(reader(), 150_000, 3, 1, false);
+  }
+
+  private void assertMalformedPanes(String message) {
+    assertThatThrownBy(this::panes)
+        .isInstanceOf(MalformedRecordException.class)
+        .hasMessageContaining(message);
+  }
+
+  @Test
+  void panesHaveALengthAndAPlaceNearTheirWindow() throws Exception {
+    writePanes(15_000, 0, 1, 0, 1);
+    assertThat(panes().mainMillis()).isEqualTo(150_000);
+    assertThat(panes().others().getFirst().startMillis()).isEqualTo(165_000);
+    assertThat(panes().others().getFirst().rows()).containsExactly(0, 2);
+
+    writePanes(0, 0, 1, 0);
+    assertMalformedPanes("panes of 0 ms");
+    writePanes(3_600_001, 0, 1, 0);
+    assertMalformedPanes("length of panes");
+    for (long far : new long[] {21_041_281, -21_041_281, Long.MAX_VALUE, Long.MIN_VALUE}) {
+      writePanes(15_000, far, 1, 0);
+      assertMalformedPanes("a step of " + far + " panes");
+    }
+    for (long far : new long[] {21_041_281, -21_041_281}) {
+      writePanes(15_000, 0, far, 0);
+      assertMalformedPanes("a step of " + far + " panes");
+    }
+    for (long far : new long[] {Long.MAX_VALUE, Long.MIN_VALUE}) {
+      writePanes(15_000, -21_041_280, far, 0);
+      assertMalformedPanes("a step of " + far + " panes");
+    }
+    writePanes(15_000, 0, 0, 0);
+    assertMalformedPanes("main pane among the others");
+    writePanes(15_000, 0, 1, 0);
+    for (long opened : new long[] {Long.MAX_VALUE, Long.MIN_VALUE}) {
+      assertThatThrownBy(() -> PanesFormat.read(reader(), opened, 3, 1, false))
+          .isInstanceOf(MalformedRecordException.class)
+          .hasMessageContaining("opened at " + opened);
+    }
+  }
+
+  @Test
+  void panesFurthestFromTheirWindowAreWrittenAndRead() throws Exception {
+    for (long number : new long[] {-21_041_280, 21_041_280}) {
+      writePanes(15_000, -number, -number, 0);
+      long startMillis = 150_000 + number * 15_000;
+      assertThat(panes().mainMillis()).isEqualTo(startMillis);
+      assertThat(panes().others().getFirst().startMillis()).isEqualTo(150_000);
+      SealedWindow window =
+          Windows.with(
+              Windows.window(QUEUE, 0, 10, 1),
+              "openedMillis",
+              164_999L,
+              "panes",
+              new WindowPanes(15_000, startMillis, 0, List.of()));
+      byte[] bytes = new RecordPayloads(Windows::newImage).bytes(window);
+      assertThat(WindowFormat.decode(bytes, 0, bytes.length, QUEUE).panes().mainMillis())
+          .isEqualTo(startMillis);
+    }
+  }
+
+  @Test
+  void rowsOfAPaneAreThoseOfTheWindow() {
+    writePanes(15_000, 0, 1);
+    assertMalformedPanes("a pane of 0 rows");
+    writePanes(15_000, 0, 1, 3);
+    assertMalformedPanes("step of a pane's rows = 3: must be at most 2");
+    writePanes(15_000, 0, 1, 1, 1);
+    assertMalformedPanes("step of a pane's rows = 1: must be at most 0");
+    writePanes(15_000, 0, 1, -1);
+    assertMalformedPanes("step of a pane's rows");
+    writePanes(15_000, 0, 1, 0, 0, 0, 0);
+    assertMalformedPanes("a pane of 4 rows in a window of 3");
+  }
+
+  @Test
+  void panesAreAtMost256() throws Exception {
+    for (int panes : new int[] {255, 256}) {
+      out.clear();
+      out.unsigned(15_000);
+      out.signed(0);
+      out.unsigned(0);
+      out.unsigned(panes);
+      out.signed(1);
+      for (int pane = 0; pane < panes; pane++) {
+        if (pane > 0) {
+          out.unsigned(0);
+        }
+        out.unsigned(1);
+        out.unsigned(0);
+        out.sparse(new long[] {1}, 0, 1);
+        out.unsigned(7);
+      }
+      if (panes == 255) {
+        assertThat(panes().others()).hasSize(255);
+      } else {
+        assertMalformedPanes("has panes = 256: must be at most 255");
+      }
+    }
+  }
+
+  /** Returns a window with panes, and the given bytes in place of those of its extensions. */
+  private byte[] extended(int... extensions) {
+    out.clear();
+    WindowFormat.encode(
+        Windows.with(
+            Windows.window(QUEUE, 0, 10, 1, 2), "panes", new WindowPanes(15_000, 0, 0, List.of())),
+        out);
+    byte[] bytes = Arrays.copyOf(out.buffer(), out.size() - 1 + extensions.length);
+    for (int i = 0; i < extensions.length; i++) {
+      bytes[out.size() - 1 + i] = (byte) extensions[i];
+    }
+    return bytes;
+  }
+
+  @Test
+  void extensionsAreSkipped() throws Exception {
+    byte[] bytes = extended(2, 1, 3, 0xff, 0xff, 0xff, 0x81, 0x01, 0);
+    SealedWindow read = WindowFormat.decode(bytes, 0, bytes.length, QUEUE);
+
+    assertThat(read.panes().lengthMillis()).isEqualTo(15_000);
+    assertThat(read.counts()).containsExactly(1, 2);
+  }
+
+  @Test
+  void extensionsEndWithTheRecord() {
+    int[][] malformed = {
+      {},
+      {1},
+      {1, 1},
+      {1, 1, 2, 0},
+      {1, 1, 1, 0, 0},
+      {2, 1, 0},
+      {1, 1, 0xff, 0xff, 0xff, 0xff, 0x0f, 0},
+      {0xff, 0xff, 0xff, 0xff, 0x0f, 1, 0},
+      {1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 0}
+    };
+    for (int[] extensions : malformed) {
+      byte[] bytes = extended(extensions);
+      assertThatThrownBy(() -> WindowFormat.decode(bytes, 0, bytes.length, QUEUE))
+          .isInstanceOf(MalformedRecordException.class);
+    }
+  }
+
+  @Test
+  void aFlagOfALaterServerIsMalformed() {
+    byte[] bytes = extended(0);
+    bytes[1] = 2;
+
+    assertThatThrownBy(() -> WindowFormat.decode(bytes, 0, bytes.length, QUEUE))
+        .isInstanceOf(MalformedRecordException.class)
+        .hasMessageContaining("flags");
+  }
+
+  @Test
+  void eachDamagedByteOfAWindowWithPanesIsReadOrRefused() throws Exception {
+    for (String name : List.of("window_3.hex", "window_3_native.hex")) {
+      byte[] golden = GoldenRecordTest.golden(name);
+      for (int at = 1; at < golden.length; at++) {
+        for (int bit = 0; bit < Byte.SIZE; bit++) {
+          byte[] damaged = golden.clone();
+          damaged[at] ^= (byte) (1 << bit);
+          readOrRefuse(damaged);
+        }
+      }
+    }
+  }
+
+  private static void readOrRefuse(byte[] bytes) {
+    SealedWindow read;
+    try {
+      read = WindowFormat.decode(bytes, 0, bytes.length, QUEUE);
+    } catch (MalformedRecordException e) {
+      assertThat(e).hasMessageStartingWith("record ");
+      return;
+    }
+    String violated = WindowInvariants.violated(read);
+    long[] main = read.panes().main(read).counts();
+    assertThat(violated != null || Arrays.stream(main).allMatch(spans -> spans >= 0)).isTrue();
   }
 }

@@ -4,7 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HashSet;
 import java.util.Random;
+import java.util.Set;
 import java.util.stream.IntStream;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
@@ -15,6 +18,7 @@ import org.traceetl.server.journal.RandomWindows;
 import org.traceetl.server.window.NativeCounts;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.TraceDocument;
+import org.traceetl.server.window.WindowPanes;
 
 class WindowFormatTest {
   /** Compares arrays by their contents. */
@@ -68,7 +72,38 @@ class WindowFormatTest {
         window.schema(),
         Arrays.stream(order).mapToLong(row -> window.carries()[row]).toArray(),
         window.batches(),
-        sorted(window.natives(), order));
+        sorted(window.natives(), order),
+        sorted(window.panes(), window.stride(), order));
+  }
+
+  private static WindowPanes sorted(WindowPanes panes, int stride, int[] order) {
+    int[] positions = new int[order.length];
+    for (int position = 0; position < order.length; position++) {
+      positions[order[position]] = position;
+    }
+    return new WindowPanes(
+        panes.lengthMillis(),
+        panes.mainMillis(),
+        panes.mergedSpans(),
+        panes.others().stream().map(pane -> sorted(pane, stride, positions)).toList());
+  }
+
+  private static WindowPanes.Pane sorted(WindowPanes.Pane pane, int stride, int[] positions) {
+    int[] order =
+        IntStream.range(0, pane.rows().length)
+            .boxed()
+            .sorted(Comparator.comparing(row -> positions[pane.rows()[row]]))
+            .mapToInt(row -> row)
+            .toArray();
+    return new WindowPanes.Pane(
+        pane.startMillis(),
+        Arrays.stream(order).map(row -> positions[pane.rows()[row]]).toArray(),
+        Arrays.stream(order)
+            .boxed()
+            .flatMapToLong(row -> Arrays.stream(pane.counts(), row * stride, (row + 1) * stride))
+            .toArray(),
+        Arrays.stream(order).mapToLong(row -> pane.durationNanos()[row]).toArray(),
+        sorted(pane.natives(), order));
   }
 
   private static NativeCounts sorted(NativeCounts natives, int[] order) {
@@ -87,12 +122,17 @@ class WindowFormatTest {
 
   @Test
   void aRecordCutShortIsRefused() {
-    byte[] record = record(1);
-    for (int length = 0; length < record.length; length++) {
-      byte[] torn = Arrays.copyOf(record, length);
-      assertThatExceptionOfType(MalformedRecordException.class)
-          .isThrownBy(() -> WindowFormat.decode(torn, 0, torn.length, RandomWindows.QUEUE));
+    Set<Byte> versions = new HashSet<>();
+    for (long seed = 0; seed < 10; seed++) {
+      byte[] record = record(seed);
+      versions.add(record[0]);
+      for (int length = 0; length < record.length; length++) {
+        byte[] torn = Arrays.copyOf(record, length);
+        assertThatExceptionOfType(MalformedRecordException.class)
+            .isThrownBy(() -> WindowFormat.decode(torn, 0, torn.length, RandomWindows.QUEUE));
+      }
     }
+    assertThat(versions).contains((byte) 1, (byte) 2, (byte) 3);
   }
 
   @Test
@@ -108,11 +148,11 @@ class WindowFormatTest {
   @Test
   void aLaterVersionIsToldFromDamage() {
     byte[] record = record(1);
-    record[0] = 3;
+    record[0] = 4;
 
     assertThatExceptionOfType(UnknownVersionException.class)
         .isThrownBy(() -> WindowFormat.decode(record, 0, record.length, RandomWindows.QUEUE))
-        .withMessageContaining("version 3");
+        .withMessageContaining("version 4");
 
     record[0] = 0;
     assertThatExceptionOfType(MalformedRecordException.class)
@@ -144,8 +184,13 @@ class WindowFormatTest {
       QueueImage image = new QueueImage(window.schema(), window.stride(), 1 << 20);
       image.apply(window);
       assertThat(image.to()).isEqualTo(window.to());
+      String violated = WindowInvariants.violated(window);
+      WindowPanes.Pane main = window.panes().main(window);
+      if (violated == null) {
+        assertThat(Arrays.stream(main.counts())).allMatch(spans -> spans >= 0);
+      }
     } catch (UnknownVersionException e) {
-      assertThat(Byte.toUnsignedInt(bytes[0])).isGreaterThan(WindowFormat.NATIVE_VERSION);
+      assertThat(Byte.toUnsignedInt(bytes[0])).isGreaterThan(WindowFormat.PANES_VERSION);
     } catch (MalformedRecordException e) {
       assertThat(e).hasMessageStartingWith("record ");
     }
