@@ -221,6 +221,7 @@ class DeltaServletTest {
     assertError(get("/metrics?scraper="), 400, "scraper: must be 1 to 64");
     assertError(get("/metrics?scraper=a%20b"), 400, "scraper: must be 1 to 64");
     assertError(get("/metrics?scraper=a&scraper=b"), 400, "scraper: must be given once");
+    assertError(get("/metrics?scraper=a&shard=0/2"), 400, "deltas have no shards");
     factory.made.deltas.close();
     assertError(get("/metrics?scraper=a"), 503, "the fold thread has ended");
     assertThat(get("/health").statusCode()).isEqualTo(503);

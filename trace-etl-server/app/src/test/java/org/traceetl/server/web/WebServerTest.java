@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -101,6 +102,38 @@ class WebServerTest {
       unpacked = in.readAllBytes();
     }
     assertThat(spanFamilies(new String(unpacked, UTF_8))).isEqualTo(spanFamilies(text(plain)));
+  }
+
+  @Test
+  void shardsAreThePageAndTheFirstHasTheServersOwnMetrics() throws Exception {
+    String first = text(get("/metrics?shard=0/2", "Accept", OPENMETRICS));
+    String second = text(get("/metrics?shard=1%2F2", "Accept", OPENMETRICS));
+
+    assertThat(first).contains("# TYPE trace_etl_build_info gauge\n").endsWith("\n# EOF\n");
+    assertThat(second)
+        .contains("# TYPE traces_span_metrics_calls counter\n")
+        .doesNotContain("trace_etl_build_info")
+        .endsWith("\n# EOF\n")
+        .containsOnlyOnce("# EOF");
+    assertThat(Stream.of(first, second).flatMap(WebServerTest::spanSamples))
+        .containsExactlyInAnyOrderElementsOf(
+            spanSamples(text(get("/metrics", "Accept", OPENMETRICS))).toList());
+    assertThat(text(get("/metrics?shard=1/2"))).doesNotContain("# EOF", "trace_etl_build_info");
+    HttpResponse<byte[]> gzip =
+        get("/metrics?shard=1/2", "Accept", OPENMETRICS, "Accept-Encoding", "gzip");
+    try (var in = new GZIPInputStream(new ByteArrayInputStream(gzip.body()))) {
+      assertThat(new String(in.readAllBytes(), UTF_8)).isEqualTo(second);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"shard=", "shard=2/2", "shard=0/65", "shard=a", "shard=0/2&shard=1/2"})
+  void aWrongShardIsRefused(String query) throws Exception {
+    HttpResponse<byte[]> response = get("/metrics?" + query);
+
+    assertThat(response.statusCode()).isEqualTo(400);
+    assertThat(header(response, "Content-Type")).isEqualTo("application/problem+json");
+    assertThat(text(response)).contains("\"detail\":\"shard");
   }
 
   @Test
@@ -285,14 +318,16 @@ class WebServerTest {
         "reason=late|reason = late: must be one of error, slow, exemplar",
         "limit=0|limit = 0: must be a number from 1 to 1000",
         "limit=many|limit = many: must be a number from 1 to 1000",
-        "from=yesterday|from = yesterday: must be a time as RFC 3339 (2026-11-21T10:00:00Z) or milliseconds since 1970",
+        "from=yesterday|from = yesterday: must be a time as RFC 3339 (2026-11-21T10:00:00Z) or"
+            + " milliseconds since 1970",
         "to=99999999999999999999|to = 99999999999999999999: must be a time",
         "from=2&to=1|from = 2: must not be after to = 1",
         "slices=12|slices = 12: requires from and to",
         "slices=61&from=1&to=2|slices = 61: must be a number from 1 to 60",
         "slices=11&from=1&to=2|slices = 11: slices * limit must be at most 1000, and is 1100",
         "cursor=x|cursor: is not a cursor that a search has returned",
-        "aplication=shop|aplication: is not a parameter of this path; the parameters are application, cursor,",
+        "aplication=shop|aplication: is not a parameter of this path; the parameters are"
+            + " application, cursor,",
         "limit=1&limit=2|limit: must be given once",
       })
   void wrongParametersAreExplained(String example) throws Exception {
@@ -449,7 +484,8 @@ class WebServerTest {
         "history?application=shop&minutes=61|400|minutes = 61: must be a number from 1 to 60",
         "applications?minutes=60|400|minutes = 60: must be a number from 1 to 59",
         "applications?limit=x|400|limit = x: must be a number from 1 to 10000",
-        "applications?application=shop|400|application: is not a parameter of this path; the parameters are filter, limit,",
+        "applications?application=shop|400|application: is not a parameter of this path; the"
+            + " parameters are filter, limit,",
       })
   void wrongHistoryRequestsAreExplained(String example) throws Exception {
     String[] parts = example.split("\\|", -1);
@@ -496,6 +532,10 @@ class WebServerTest {
         new long[0],
         AcceptedBatches.NONE,
         NativeCounts.NONE);
+  }
+
+  private static Stream<String> spanSamples(String page) {
+    return page.lines().filter(line -> line.startsWith("traces_"));
   }
 
   private static String spanFamilies(String page) {

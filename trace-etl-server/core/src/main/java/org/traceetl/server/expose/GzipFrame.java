@@ -1,5 +1,6 @@
 package org.traceetl.server.expose;
 
+import java.util.Arrays;
 import java.util.zip.CRC32;
 import java.util.zip.Deflater;
 
@@ -42,6 +43,24 @@ public final class GzipFrame {
   /** Returns a new compressor of sections. */
   public static Deflater deflater() {
     return new Deflater(Deflater.BEST_SPEED, true);
+  }
+
+  /** Compresses a section at once. */
+  static byte[] deflate(byte[] plain) {
+    try (Deflater deflater = deflater()) {
+      deflater.setInput(plain);
+      byte[] out = new byte[plain.length + 1_024];
+      int length = 0;
+      int bytes;
+      while ((bytes = deflater.deflate(out, length, out.length - length, Deflater.SYNC_FLUSH))
+          > 0) {
+        length += bytes;
+        if (length == out.length) {
+          out = Arrays.copyOf(out, 2 * length);
+        }
+      }
+      return Arrays.copyOf(out, length);
+    }
   }
 
   public static int crc(byte[] bytes) {

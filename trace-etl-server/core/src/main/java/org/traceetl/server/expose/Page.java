@@ -7,7 +7,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
-import java.util.zip.Deflater;
 import java.util.zip.Inflater;
 import java.util.zip.InflaterOutputStream;
 
@@ -96,7 +95,7 @@ public final class Page {
     long allPlainBytes = plainBytes + families.length;
     if (encoding.gzip()) {
       allCrc = GzipFrame.combine(crc, GzipFrame.crc(families), GzipFrame.shift(families.length));
-      last = new byte[][] {deflate(families), GzipFrame.trailer(allCrc, allPlainBytes)};
+      last = new byte[][] {GzipFrame.deflate(families), GzipFrame.trailer(allCrc, allPlainBytes)};
     }
     return new Page(
         encoding,
@@ -152,23 +151,6 @@ public final class Page {
     try (Inflater inflater = new Inflater(true)) {
       var inflating = new InflaterOutputStream(out, inflater, INFLATE_BYTES);
       write(chunks, inflating);
-    }
-  }
-
-  private static byte[] deflate(byte[] plain) {
-    try (Deflater deflater = GzipFrame.deflater()) {
-      deflater.setInput(plain);
-      byte[] out = new byte[plain.length + 1_024];
-      int length = 0;
-      int bytes;
-      while ((bytes = deflater.deflate(out, length, out.length - length, Deflater.SYNC_FLUSH))
-          > 0) {
-        length += bytes;
-        if (length == out.length) {
-          out = Arrays.copyOf(out, 2 * length);
-        }
-      }
-      return Arrays.copyOf(out, length);
     }
   }
 }

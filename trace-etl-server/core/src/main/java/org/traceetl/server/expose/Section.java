@@ -13,6 +13,18 @@ import java.util.List;
  */
 public record Section(
     List<byte[]> plain, List<byte[]> deflated, long length, int crc, int crcShift) {
+  /** Returns a section of bytes that are not kept for other pages, plain or deflated. */
+  public static Section of(byte[] bytes, boolean deflated) {
+    return deflated
+        ? new Section(
+            null,
+            List.of(GzipFrame.deflate(bytes)),
+            bytes.length,
+            GzipFrame.crc(bytes),
+            GzipFrame.shift(bytes.length))
+        : new Section(List.of(bytes), null, bytes.length, 0, 0);
+  }
+
   /** Returns whether the section has the requested forms. */
   public boolean has(boolean wantPlain, boolean wantGzip) {
     return (!wantPlain || plain != null) && (!wantGzip || deflated != null);

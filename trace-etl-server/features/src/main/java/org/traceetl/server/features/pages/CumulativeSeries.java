@@ -2,7 +2,6 @@ package org.traceetl.server.features.pages;
 
 import com.google.common.hash.Hashing;
 import java.util.Arrays;
-import java.util.List;
 import org.traceetl.server.expose.Family;
 import org.traceetl.server.expose.Format;
 import org.traceetl.server.expose.Naming;
@@ -26,6 +25,13 @@ final class CumulativeSeries {
   private static final long SPREAD = 0x9E37_79B9_7F4A_7C15L;
 
   private final QueueId queue;
+
+  /**
+   * Part of the first block in {@link FamilySections#part}. Specified by {@link String#hashCode}
+   * and the journal's series numbers, so the next owner has each series in the same shard.
+   */
+  private final int firstPart;
+
   private final Naming naming;
   private final LongSet labelSets;
 
@@ -51,6 +57,7 @@ final class CumulativeSeries {
    */
   CumulativeSeries(QueueId queue, Naming naming, LongSet labelSets) {
     this.queue = queue;
+    firstPart = queue.toString().hashCode();
     this.naming = naming;
     this.labelSets = labelSets;
     received = naming.received() == null ? null : new ReceivedSpans();
@@ -196,13 +203,15 @@ final class CumulativeSeries {
       boolean wantPlain,
       boolean wantGzip,
       SectionWriter writer,
-      List<Section> to) {
+      FamilySections to) {
     if (family == naming.received()) {
       addReceived(family, format, wantPlain, wantGzip, writer, to);
       return;
     }
-    for (SeriesBlock block : blocks) {
+    for (int number = 0; number < blocks.length; number++) {
+      SeriesBlock block = blocks[number];
       if (block != null) {
+        to.part(firstPart + number);
         block.sections(family, format, wantPlain, wantGzip, forms[format.ordinal()], writer, to);
       }
     }
@@ -214,7 +223,7 @@ final class CumulativeSeries {
       boolean wantPlain,
       boolean wantGzip,
       SectionWriter writer,
-      List<Section> to) {
+      FamilySections to) {
     Section section = receivedSections[format.ordinal()];
     if (section == null || !section.has(wantPlain, wantGzip)) {
       writer.begin(wantPlain, wantGzip);
@@ -231,9 +240,8 @@ final class CumulativeSeries {
     }
     section = section.only(wantPlain, wantGzip);
     receivedSections[format.ordinal()] = section;
-    if (section.length() > 0) {
-      to.add(section);
-    }
+    to.part(firstPart);
+    to.add(section);
   }
 
   /** Drops the sections of a format that is no longer requested. */

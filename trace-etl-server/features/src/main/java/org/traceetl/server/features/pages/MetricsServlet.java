@@ -8,11 +8,12 @@ import java.util.concurrent.TimeoutException;
 import org.traceetl.server.expose.Encoding;
 import org.traceetl.server.expose.Page;
 import org.traceetl.server.http.Negotiation;
+import org.traceetl.server.http.ParameterRefused;
 import org.traceetl.server.http.Problem;
 
 /**
- * {@code GET /metrics}: the span families, then the server's own metrics. Never a 200 without a
- * page.
+ * {@code GET /metrics}: the span families, then the server's own metrics; with {@code shard=i/n} a
+ * shard of it. Never a 200 without a page.
  */
 final class MetricsServlet extends HttpServlet {
   private static final long serialVersionUID = 1L;
@@ -30,7 +31,10 @@ final class MetricsServlet extends HttpServlet {
         Negotiation.encoding(request.getHeader("Accept"), request.getHeader("Accept-Encoding"));
     Page page;
     try {
-      page = pages.page(encoding);
+      page = pages.page(encoding, Shard.of(request.getParameterValues(Shard.PARAMETER)));
+    } catch (ParameterRefused e) {
+      Problem.write(response, HttpServletResponse.SC_BAD_REQUEST, e.getMessage());
+      return;
     } catch (TimeoutException | IllegalStateException e) {
       Problem.write(response, HttpServletResponse.SC_SERVICE_UNAVAILABLE, e.getMessage());
       return;

@@ -1,6 +1,7 @@
 package org.traceetl.server.features.pages;
 
 import jakarta.servlet.http.HttpServlet;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -11,6 +12,7 @@ import org.traceetl.common.Clocks;
 import org.traceetl.server.component.Background;
 import org.traceetl.server.component.MetricRegistry;
 import org.traceetl.server.expose.Encoding;
+import org.traceetl.server.expose.Format;
 import org.traceetl.server.expose.Naming;
 import org.traceetl.server.expose.Page;
 import org.traceetl.server.expose.PageMetrics;
@@ -26,6 +28,8 @@ import org.traceetl.server.telemetry.ServerTelemetry;
  */
 public record PagesFeature(SpanPages pages, ServerTelemetry telemetry, LongSupplier nanoClock)
     implements Feature {
+  private static final byte[] OPENMETRICS_END = "# EOF\n".getBytes(StandardCharsets.US_ASCII);
+
   /** Prometheus gives up after 10 s by default. */
   private static final Duration MAX_WAIT = Duration.ofSeconds(9);
 
@@ -50,13 +54,30 @@ public record PagesFeature(SpanPages pages, ServerTelemetry telemetry, LongSuppl
    * @throws IllegalStateException if it can no longer be rendered
    */
   public Page page(Encoding encoding) throws TimeoutException, InterruptedException {
+    return page(encoding, Shard.WHOLE);
+  }
+
+  /**
+   * Returns a shard of the page. Shard 0 has the server's own metrics.
+   *
+   * @throws TimeoutException if it is not rendered in time
+   * @throws IllegalStateException if it can no longer be rendered
+   */
+  Page page(Encoding encoding, Shard shard) throws TimeoutException, InterruptedException {
     long deadlineNanos = nanoClock.getAsLong() + MAX_WAIT.toNanos();
     Page page;
     do {
       Duration left = Duration.ofNanos(deadlineNanos - nanoClock.getAsLong());
-      page = pages.page(encoding, left).with(telemetry.families(encoding.format()));
+      page = pages.page(encoding, shard, left).with(ownFamilies(encoding.format(), shard));
     } while (!page.current());
     return page;
+  }
+
+  private byte[] ownFamilies(Format format, Shard shard) {
+    if (shard.isFirst()) {
+      return telemetry.families(format);
+    }
+    return format == Format.OPENMETRICS ? OPENMETRICS_END : new byte[0];
   }
 
   @Override

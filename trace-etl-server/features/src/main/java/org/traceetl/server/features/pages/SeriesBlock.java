@@ -1,7 +1,6 @@
 package org.traceetl.server.features.pages;
 
 import java.util.Arrays;
-import java.util.List;
 import org.traceetl.server.expose.Family;
 import org.traceetl.server.expose.Format;
 import org.traceetl.server.expose.Section;
@@ -255,7 +254,7 @@ final class SeriesBlock {
       boolean wantGzip,
       SeriesForm form,
       SectionWriter writer,
-      List<Section> to) {
+      FamilySections to) {
     if ((anyFamilyBits & family.bit()) == 0) {
       return;
     }
@@ -276,9 +275,7 @@ final class SeriesBlock {
         ofFamily[i] = writer.finish();
       }
       ofFamily[i] = ofFamily[i].only(wantPlain, wantGzip);
-      if (ofFamily[i].length() > 0) {
-        to.add(ofFamily[i]);
-      }
+      to.add(ofFamily[i]);
     }
   }
 

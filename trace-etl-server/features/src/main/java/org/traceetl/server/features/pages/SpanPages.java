@@ -67,7 +67,7 @@ public final class SpanPages implements WindowFollower, Background {
   /** Time of the latest request of each encoding, on the nano clock; {@code MIN_VALUE}: never. */
   private final AtomicLongArray askedNanos = new AtomicLongArray(Encoding.values().length);
 
-  private volatile Map<Encoding, Page> pages = Map.of();
+  private volatile Map<Encoding, PublishedPage> pages = Map.of();
   private volatile Totals totals = new Totals(0, 0, 0, 0, 0, 0);
 
   /** Leases of the queues that were restored and are not released. */
@@ -78,7 +78,7 @@ public final class SpanPages implements WindowFollower, Background {
   private final List<CumulativeSeries> shown = new ArrayList<>();
   private final LongSet labelSets = new LongSet();
   private final SectionWriter writer = new SectionWriter();
-  private final Map<Encoding, Page> rendered = new EnumMap<>(Encoding.class);
+  private final Map<Encoding, PublishedPage> rendered = new EnumMap<>(Encoding.class);
   private final List<Publish> waiting = new ArrayList<>();
   private long windows;
   private long unknownRows;
@@ -187,20 +187,26 @@ public final class SpanPages implements WindowFollower, Background {
    *     change again; or if it must be rendered first after {@link #close}
    */
   public Page page(Encoding encoding, Duration most) throws TimeoutException, InterruptedException {
+    return page(encoding, Shard.WHOLE, most);
+  }
+
+  /** Returns a shard of the current page, under the same conditions as the page. */
+  Page page(Encoding encoding, Shard shard, Duration most)
+      throws TimeoutException, InterruptedException {
     if (thread.failed()) {
       throw thread.endedException();
     }
     askedNanos.set(encoding.ordinal(), nanoClock.getAsLong());
     long deadlineNanos = nanoClock.getAsLong() + most.toNanos();
-    Page page = pages.get(encoding);
-    while (page == null || !page.current()) {
+    PublishedPage page = pages.get(encoding);
+    while (page == null || !page.whole().current()) {
       await(Duration.ofNanos(deadlineNanos - nanoClock.getAsLong()));
       page = pages.get(encoding);
       if (page == null) {
         throw new TimeoutException(encoding + " is no longer rendered: the clock has jumped");
       }
     }
-    return page;
+    return page.page(shard);
   }
 
   /**
@@ -235,7 +241,7 @@ public final class SpanPages implements WindowFollower, Background {
 
   /** Returns the size of each page that is kept up to date. */
   public Map<Encoding, Long> pageBytes() {
-    return Maps.transformValues(pages, Page::bytes);
+    return Maps.transformValues(pages, page -> page.whole().bytes());
   }
 
   @Override
@@ -367,25 +373,30 @@ public final class SpanPages implements WindowFollower, Background {
     // A page that is slow to send is better than none.
     boolean inflated = plain && textBytes() > maxPlainBytes;
     List<Section> sections = new ArrayList<>();
+    List<FamilySections> families = new ArrayList<>();
     for (Family family : naming.families()) {
-      List<Section> ofFamily = new ArrayList<>();
+      var ofFamily = new FamilySections(family);
       for (CumulativeSeries queue : shown) {
         queue.sections(family, format, plain && !inflated, gzip || inflated, writer, ofFamily);
       }
-      long bytes = ofFamily.stream().mapToLong(Section::length).sum();
-      sections.add(header(family.header(format, bytes)));
-      sections.addAll(ofFamily);
+      sections.add(header(family.header(format, ofFamily.bytes())));
+      sections.addAll(ofFamily.sections());
+      families.add(ofFamily);
     }
     if (plain) {
-      put(Encoding.of(format, false), sections, inflated);
+      put(Encoding.of(format, false), sections, families, inflated);
     }
     if (gzip) {
-      put(Encoding.of(format, true), sections, false);
+      put(Encoding.of(format, true), sections, families, false);
     }
   }
 
-  private void put(Encoding encoding, List<Section> sections, boolean inflated) {
-    rendered.put(encoding, Page.of(encoding, sections, inflated, current));
+  private void put(
+      Encoding encoding, List<Section> sections, List<FamilySections> families, boolean inflated) {
+    rendered.put(
+        encoding,
+        new PublishedPage(
+            Page.of(encoding, sections, inflated, current), families, inflated, current));
   }
 
   /** Returns the approximate size of a plain page of the shown queues. */

@@ -263,7 +263,9 @@ class KeptSectionsTest {
     List<Section> sections = new ArrayList<>();
     // Those that a page has where no events are counted.
     for (Family family : PageFixture.naming(PageFixture.OTEL).families()) {
-      series.sections(family, Format.OPENMETRICS, plain, gzip, writer, sections);
+      var ofFamily = new FamilySections(family);
+      series.sections(family, Format.OPENMETRICS, plain, gzip, writer, ofFamily);
+      sections.addAll(ofFamily.sections());
     }
     return sections;
   }

@@ -25,9 +25,15 @@ record ScraperIdentity(String name, String from, boolean scrapes, Duration timeo
   private static final double MAX_TIMEOUT_SECONDS = 300;
 
   /**
-   * @throws ParameterRefused with the error in the name
+   * @throws ParameterRefused with the error in the name, or because of a shard: a scraper receives
+   *     what it lacks in one answer
    */
   static ScraperIdentity of(HttpServletRequest request) {
+    if (request.getParameter("shard") != null) {
+      throw new ParameterRefused(
+          "shard: must be absent, because deltas have no shards; pages with"
+              + " trace-etl.ozhera.temporality: cumulative have");
+    }
     String[] names = request.getParameterValues(PARAMETER);
     String seconds = request.getHeader(TIMEOUT_HEADER);
     Duration timeout = timeout(seconds);
