@@ -38,6 +38,7 @@ import org.traceetl.agent.source.ring.RingSource;
 import org.traceetl.agent.spool.Spool;
 import org.traceetl.agent.spool.SpoolMetrics;
 import org.traceetl.agent.state.AgentIdentity;
+import org.traceetl.agent.state.RunClocks;
 import org.traceetl.agent.state.StateDirectory;
 import org.traceetl.agent.telemetry.AgentMetrics;
 import org.traceetl.agent.telemetry.TelemetryServer;
@@ -101,6 +102,7 @@ public final class RunningAgent implements AutoCloseable {
                   metrics.add(new SpoolMetrics()),
                   clocks,
                   platform.disk()));
+      RunClocks runs = RunClocks.start(state, identity, clocks.millis() - spool.nowMillis());
       Transport transport = open(platform.transports().connect(config, identity));
       PublishMetrics publishMetrics = metrics.add(new PublishMetrics());
       publisher =
@@ -109,6 +111,7 @@ public final class RunningAgent implements AutoCloseable {
                   PublisherOptions.of(config),
                   transport,
                   spool,
+                  runs::downMillis,
                   publishMetrics,
                   clocks,
                   platform.random()));

@@ -8,11 +8,13 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import java.util.function.ToLongFunction;
 import java.util.random.RandomGenerator;
 import org.traceetl.agent.route.Topology;
 import org.traceetl.agent.spool.Outlet;
 import org.traceetl.agent.spool.Spool;
 import org.traceetl.agent.spool.SpooledBatch;
+import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.common.Clocks;
 import org.traceetl.common.LogThrottle;
 import org.traceetl.common.SteppedTask;
@@ -52,12 +54,14 @@ public final class Publisher implements Outlet, SteppedTask, AutoCloseable {
   /**
    * Creates a publisher, which sends the batches of earlier runs first.
    *
+   * @param downMillis returns how long the agent was down since a run, which the spool's dates lack
    * @param random varies the pauses after failures
    */
   public Publisher(
       PublisherOptions options,
       Transport transport,
       Spool spool,
+      ToLongFunction<AgentIdentity> downMillis,
       PublishMetrics metrics,
       Clocks clocks,
       RandomGenerator random) {
@@ -66,7 +70,8 @@ public final class Publisher implements Outlet, SteppedTask, AutoCloseable {
     nanoClock = clocks.nanoClock();
     threads = clocks.threads();
     this.sender =
-        new QueueSender(options, transport, spool, metrics, nanoClock, random, this::submit);
+        new QueueSender(
+            options, transport, spool, downMillis, metrics, nanoClock, random, this::submit);
     this.nextCheckNanos = nanoClock.getAsLong();
     this.thread = new SteppedThread(clocks, "publisher", this, new LogThrottle(nanoClock));
     metrics.gauge(

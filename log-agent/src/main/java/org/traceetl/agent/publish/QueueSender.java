@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.function.LongSupplier;
+import java.util.function.ToLongFunction;
 import java.util.random.RandomGenerator;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
@@ -15,6 +16,7 @@ import org.traceetl.agent.spool.DamagedBatchException;
 import org.traceetl.agent.spool.Settlement;
 import org.traceetl.agent.spool.Spool;
 import org.traceetl.agent.spool.SpooledBatch;
+import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.common.LogThrottle;
 import org.traceetl.proto.BatchAges;
 import org.traceetl.proto.BundleReader;
@@ -39,6 +41,7 @@ final class QueueSender {
   private final PublisherOptions options;
   private final Transport transport;
   private final Spool spool;
+  private final ToLongFunction<AgentIdentity> downMillis;
   private final PublishMetrics metrics;
   private final LongSupplier nanoClock;
   private final Executor publisherThread;
@@ -57,6 +60,7 @@ final class QueueSender {
       PublisherOptions options,
       Transport transport,
       Spool spool,
+      ToLongFunction<AgentIdentity> downMillis,
       PublishMetrics metrics,
       LongSupplier nanoClock,
       RandomGenerator random,
@@ -64,6 +68,7 @@ final class QueueSender {
     this.options = options;
     this.transport = transport;
     this.spool = spool;
+    this.downMillis = downMillis;
     this.metrics = metrics;
     this.nanoClock = nanoClock;
     this.publisherThread = publisherThread;
@@ -229,7 +234,7 @@ final class QueueSender {
     long nowMillis = spool.nowMillis();
     int count = 0;
     for (SpooledBatch batch : attempt.batches) {
-      ages[count++] = nowMillis - batch.createdMillis();
+      ages[count++] = nowMillis - batch.createdMillis() + downMillis.applyAsLong(batch.agent());
     }
     return BatchAges.text(ages, count);
   }

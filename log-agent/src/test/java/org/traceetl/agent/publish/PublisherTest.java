@@ -433,6 +433,7 @@ final class PublisherTest {
                 lingerNanos),
             transport,
             spool,
+            run -> 0,
             metrics,
             TestSpool.clocks(nowNanos::get, this::unixMillis),
             new SplittableRandom(epoch));

@@ -52,15 +52,20 @@ final class QueueSenderTest {
   private final List<SpooledBatch> batches = new ArrayList<>();
   private final Map<String, byte[]> committed = new HashMap<>();
   private long nowNanos;
+  private long downMillis;
   private Spool spool;
   private QueueSender sender;
 
   @BeforeEach
   void open() throws IOException {
+    open(AGENT);
+  }
+
+  private void open(AgentIdentity agent) throws IOException {
     spool =
         Spool.open(
             TestSpool.config(directory),
-            AGENT,
+            agent,
             spoolMetrics,
             TestSpool.clocks(() -> nowNanos, () -> TimeUnit.NANOSECONDS.toMillis(nowNanos)));
     create(1 << 20);
@@ -78,6 +83,7 @@ final class QueueSenderTest {
                 lingerNanos),
             transport,
             spool,
+            run -> run.equals(AGENT) ? downMillis : 0,
             metrics,
             () -> nowNanos,
             new SplittableRandom(1),
@@ -525,6 +531,20 @@ final class QueueSenderTest {
 
     // After a failure, one batch at a time until one is confirmed.
     assertThat(transport.ages()).containsExactly("10,-10", "90010", "90005");
+  }
+
+  @Test
+  void aBatchOfAnEarlierRunIsOlderByTheDownTime() throws Exception {
+    commit(A, 0, 1);
+    spool.close();
+    downMillis = 600_000;
+    open(new AgentIdentity(7, 8, 2));
+    pass(20);
+    spool.takeRecovered().forEach(sender::add);
+    send();
+    answer();
+
+    assertThat(transport.ages()).containsExactly("600020");
   }
 
   @Test

@@ -16,6 +16,7 @@ public final class TestPublisher {
         options(mostBodyBytes, Long.MAX_VALUE / 2, Long.MAX_VALUE / 2),
         transport,
         spool,
+        run -> 0,
         metrics,
         Clocks.SYSTEM,
         new SplittableRandom(1));
