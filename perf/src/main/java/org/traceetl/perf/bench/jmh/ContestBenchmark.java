@@ -92,8 +92,8 @@ public class ContestBenchmark extends StepBenchmark {
         new ArrayList<>(IntStream.range(0, each * (applications - 1)).boxed().toList());
     Collections.shuffle(touched, new Random(1));
     for (int number : touched) {
-      int row = window.rows().open(number);
-      window.rows().add(row, 0, falling ? 2L * series - number : 1_000, 1);
+      int row = window.pane(0).open(number);
+      window.pane(0).add(row, 0, falling ? 2L * series - number : 1_000, 1);
     }
   }
 

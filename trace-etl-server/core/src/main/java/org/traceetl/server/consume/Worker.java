@@ -275,8 +275,9 @@ final class Worker implements SteppedTask {
       }
       if (mine.size() > pullThreads) {
         log.error(
-            "Worker {} has {} queues but only {} threads that pull, so queues without messages delay"
-                + " the others; restart the server, because the topic has more queues than before",
+            "Worker {} has {} queues but only {} threads that pull, so queues without messages"
+                + " delay the others; restart the server, because the topic has more queues than"
+                + " before",
             number,
             mine.size(),
             pullThreads);
@@ -292,8 +293,8 @@ final class Worker implements SteppedTask {
     for (MessageQueue queue : consumer.lost()) {
       if (assigned.containsKey(queue)) {
         log.warn(
-            "Queue {} is no longer assigned to worker {}, but RocketMQ's client did not take it away;"
-                + " the worker gives it up",
+            "Queue {} is no longer assigned to worker {}, but RocketMQ's client did not take it"
+                + " away; the worker gives it up",
             assigned.get(queue).id,
             number);
         giveUp(queue);
@@ -420,9 +421,23 @@ final class Worker implements SteppedTask {
       return; // pulled before the queue was taken over, which pulls again
     }
     switch (queue.take(messages, clocks.millis())) {
-      case TAKEN -> {}
+      case TAKEN -> endIfCrowded(queue);
       case REWIND -> astray.add(queue);
       case FAILED -> retake(queue);
+    }
+  }
+
+  /** Ends a queue's window early if a backlog gives it many panes, so that it stays small. */
+  private void endIfCrowded(OwnedQueue queue) {
+    long nowMillis = clocks.millis();
+    if (!queue.isCrowded(nowMillis)) {
+      return;
+    }
+    long startNanos = clocks.nanos();
+    FilledWindow filled = queue.swapEarly(nowMillis);
+    if (filled != null) {
+      metrics.swapped(queue.id(), clocks.nanos() - startNanos);
+      seal(queue, filled);
     }
   }
 
@@ -435,9 +450,8 @@ final class Worker implements SteppedTask {
     AssignedQueue assignedQueue = assigned.get(queue.messageQueue());
     int failures = assignedQueue.failed(queue.failedOffset());
     log.error(
-        "Queue {} is dropped and read again from its last kept window, because message {} could not be"
-            + " recorded;"
-            + " attempt {} of {}",
+        "Queue {} is dropped and read again from its last kept window, because message {} could not"
+            + " be recorded; attempt {} of {}",
         assignedQueue.id,
         queue.failedOffset(),
         failures,

@@ -72,6 +72,11 @@ public final class LastMessages {
     return new LastMessages(newEnds, newChecksums);
   }
 
+  /** Returns these places and the highest one of others, of which there must be one. */
+  public LastMessages withLastOf(LastMessages others) {
+    return with(others.lastEnd(), others.checksums[others.size() - 1], MAX_WINDOWS);
+  }
+
   /** Returns the places that are not above an offset. */
   public LastMessages upTo(long offset) {
     int size = countUpTo(offset);

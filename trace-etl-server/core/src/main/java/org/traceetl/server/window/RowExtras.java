@@ -17,6 +17,9 @@ final class RowExtras {
   private int[] exemplarBuckets = new int[INITIAL];
   private long[] carries = new long[INITIAL];
 
+  /** The turn in which each carry was set: see {@link WindowRows#turn}; 0 if it was not. */
+  private int[] carryTurns = new int[INITIAL];
+
   /** Counts by bucket, to be added to the row's; null for most rows. */
   private long[][] spills = new long[INITIAL][];
 
@@ -34,12 +37,14 @@ final class RowExtras {
       exemplars = Arrays.copyOf(exemplars, capacity);
       exemplarBuckets = Arrays.copyOf(exemplarBuckets, capacity);
       carries = Arrays.copyOf(carries, capacity);
+      carryTurns = Arrays.copyOf(carryTurns, capacity);
       spills = Arrays.copyOf(spills, capacity);
     }
     documents[size] = 0;
     exemplars[size] = NO_EXEMPLAR;
     exemplarBuckets[size] = 0;
     carries[size] = 0;
+    carryTurns[size] = 0;
     return size++;
   }
 
@@ -69,8 +74,9 @@ final class RowExtras {
     return carries[number];
   }
 
-  void carry(int number, long fraction) {
+  void carry(int number, long fraction, int turn) {
     carries[number] = fraction;
+    carryTurns[number] = turn;
   }
 
   void spill(int number, int bucket, long count) {
@@ -92,6 +98,30 @@ final class RowExtras {
         counts[at + bucket] += spilled[bucket];
       }
     }
+  }
+
+  /**
+   * Adds the extras of a series in another pane.
+   *
+   * @param isNewer whether that pane is newer, so that its exemplar is preferred, unless it alone
+   *     is of an ordinary span
+   */
+  void addAll(int number, RowExtras other, int from, boolean isNewer) {
+    if (other.exemplars[from] != NO_EXEMPLAR && isReplaced(number, other, from, isNewer)) {
+      exemplar(number, other.exemplars[from], other.exemplarBuckets[from]);
+    }
+    documents[number] += other.documents[from];
+    if (other.carryTurns[from] > carryTurns[number]) {
+      carry(number, other.carries[from], other.carryTurns[from]);
+    }
+  }
+
+  /** Returns whether a row's exemplar is replaced by one of another pane. */
+  private boolean isReplaced(int number, RowExtras other, int from, boolean isNewer) {
+    boolean isRemarkable = documents[number] > 0;
+    boolean isOtherRemarkable = other.documents[from] > 0;
+    return exemplars[number] == NO_EXEMPLAR
+        || (isRemarkable == isOtherRemarkable ? isNewer : isOtherRemarkable);
   }
 
   void clear() {

@@ -5,8 +5,11 @@ import java.util.List;
 import org.traceetl.proto.Rejection;
 
 /**
- * An open window of one queue: rows of numbers for its series, its documents and its books. Memory
- * is reused for each window; clearing takes time in proportion to its use.
+ * An open window of one queue: rows of numbers for its series by pane, its documents and its books.
+ * Memory is reused for each window; clearing takes time in proportion to its use.
+ *
+ * <p>The number of panes and their memory are bounded. Beyond a bound, the two oldest panes are
+ * merged into the newer of them, and batches of older panes count in the oldest one.
  *
  * <p>Concurrency: owned by one thread at a time. A queue has two of these. The worker that owns the
  * queue writes to one of them; between two batches it may pass that one to the sealer and continue
@@ -16,12 +19,43 @@ import org.traceetl.proto.Rejection;
  * than one window.
  */
 public final class WindowMetrics {
+  static final int MAX_PANES = 64;
+
+  /** Panes whose memory is kept for the next window. */
+  private static final int KEPT_PANES = 2;
+
+  /** Rows that all panes may have beyond twice those of the largest one. */
+  private static final int MORE_ROWS = 32_768;
+
   private final int stride;
   private final int documentsPerSeries;
   private final int documentsPerWindow;
   private final int exemplarsPerWindow;
 
-  private final WindowRows rows;
+  private final boolean hasNative;
+
+  /** Ascending by begin. */
+  private final WindowRows[] panes = new WindowRows[MAX_PANES];
+
+  private int paneCount;
+
+  /** Rows without use, the memory of which is kept. */
+  private final WindowRows[] unused = new WindowRows[KEPT_PANES];
+
+  private int unusedCount;
+
+  /** The pane in which spans are counted now; null before the first. */
+  private WindowRows current;
+
+  /** Whether the batch's own pane is older than {@link #current}. */
+  private boolean isLate;
+
+  /** Number of times that {@link #current} was chosen. */
+  private int turn;
+
+  private boolean isMerged;
+  private long mergedSpans;
+
   private List<TraceDocument> documents = new ArrayList<>();
   private int documentsLeft;
   private int exemplarsLeft;
@@ -44,25 +78,176 @@ public final class WindowMetrics {
     this.documentsPerSeries = documentsPerSeries;
     this.documentsPerWindow = documentsPerWindow;
     this.exemplarsPerWindow = exemplarsPerWindow;
-    rows = new WindowRows(stride, hasNative);
+    this.hasNative = hasNative;
     documentsLeft = documentsPerWindow;
     exemplarsLeft = exemplarsPerWindow;
   }
 
-  /** Returns the rows. */
-  public WindowRows rows() {
+  /**
+   * Returns the rows of a pane; the next spans are added to them. Rows of other panes must not be
+   * changed until they are returned again.
+   *
+   * @param startMillis the pane's begin, milliseconds since 1970
+   */
+  public WindowRows pane(long startMillis) {
+    while (paneCount > 2 && bytes() > maxBytes()) {
+      mergeOldest();
+    }
+    int at = panesBefore(startMillis);
+    boolean isOpen = at < paneCount && panes[at].startMillis() == startMillis;
+    if (!isOpen && paneCount == MAX_PANES && at > 0) {
+      mergeOldest();
+      at--;
+    }
+    isLate = !isOpen && at == 0 && (isMerged || paneCount == MAX_PANES);
+    if (!isOpen && !isLate) {
+      insert(at, startMillis);
+    }
+    current = panes[at];
+    current.turn(++turn);
+    return current;
+  }
+
+  private int panesBefore(long startMillis) {
+    int count = paneCount;
+    while (count > 0 && panes[count - 1].startMillis() >= startMillis) {
+      count--;
+    }
+    return count;
+  }
+
+  private void insert(int at, long startMillis) {
+    WindowRows rows = unusedCount > 0 ? unused[--unusedCount] : new WindowRows(stride, hasNative);
+    rows.begin(startMillis);
+    System.arraycopy(panes, at, panes, at + 1, paneCount - at);
+    panes[at] = rows;
+    paneCount++;
+  }
+
+  /** Merges the two oldest panes; the fewer rows are added to the others. */
+  private void mergeOldest() {
+    WindowRows older = panes[0];
+    WindowRows newer = panes[1];
+    isMerged = true;
+    mergedSpans += older.ownSpans();
+    long startMillis = newer.startMillis();
+    long spans = newer.ownSpans();
+    boolean addsNewer = newer.size() < older.size();
+    WindowRows merged = addsNewer ? older : newer;
+    WindowRows added = addsNewer ? newer : older;
+    merged.addAll(added, added.sealNatives(), addsNewer);
+    merged.begin(startMillis);
+    merged.addOwnSpans(spans);
+    paneCount--;
+    System.arraycopy(panes, 1, panes, 0, paneCount);
+    panes[paneCount] = null;
+    panes[0] = merged;
+    keep(added);
+  }
+
+  /** Clears rows and keeps their memory, unless others have more. */
+  private void keep(WindowRows rows) {
+    int at = unusedCount;
+    if (unusedCount == KEPT_PANES) {
+      at = unused[0].blocks() < unused[1].blocks() ? 0 : 1;
+      if (rows.blocks() <= unused[at].blocks()) {
+        return;
+      }
+    } else {
+      unusedCount++;
+    }
+    rows.clear();
+    unused[at] = rows;
+  }
+
+  private long bytes() {
+    long bytes = 0;
+    for (int i = 0; i < paneCount; i++) {
+      bytes += panes[i].bytes();
+    }
+    return bytes;
+  }
+
+  private long maxBytes() {
+    long largest = 0;
+    for (int i = 0; i < paneCount; i++) {
+      largest = Math.max(largest, panes[i].bytes());
+    }
+    return 2 * largest + MORE_ROWS * panes[0].rowBytes();
+  }
+
+  /** Returns whether the panes are above half of their bound of memory. */
+  public boolean isCrowded() {
+    return paneCount > 2 && bytes() > maxBytes() / 2;
+  }
+
+  /** Returns the number of panes. */
+  public int panes() {
+    return paneCount;
+  }
+
+  /** Returns the rows of a pane by its number, ascending by begin. */
+  public WindowRows rows(int pane) {
+    return panes[pane];
+  }
+
+  /** Returns the number of rows of all panes. */
+  public long rows() {
+    long rows = 0;
+    for (int i = 0; i < paneCount; i++) {
+      rows += panes[i].size();
+    }
     return rows;
   }
 
-  /** Takes a block for the rows from an empty window of the same queue, if it has one. */
-  public void makeRoom(WindowMetrics empty) {
-    rows.takeBlock(empty.rows);
+  /** Returns the spans that count in a pane later than their own. */
+  public long mergedSpans() {
+    return mergedSpans;
   }
 
-  /** Returns the spans of a series as {@link WindowRows#spans} does, or -1 if it has no row. */
+  /** Counts the spans of a batch that were added to the current pane, each once. */
+  public void countSpans(long spans) {
+    if (isLate) {
+      mergedSpans += spans;
+    } else {
+      current.addOwnSpans(spans);
+    }
+  }
+
+  /**
+   * Takes a block for rows of this window from rows without use, of this window or of an empty one
+   * of the same queue.
+   *
+   * @param empty null for none
+   */
+  public void makeRoom(WindowRows rows, WindowMetrics empty) {
+    if (!takeBlock(rows) && empty != null) {
+      empty.takeBlock(rows);
+    }
+  }
+
+  private boolean takeBlock(WindowRows to) {
+    for (int i = 0; i < unusedCount; i++) {
+      if (to.takeBlock(unused[i])) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /**
+   * Returns the spans of a series in all panes as {@link WindowRows#spans} does, or -1 if it has no
+   * row.
+   */
   public long spansOf(int series) {
-    int row = rows.row(series);
-    return row < 0 ? -1 : rows.spans(row);
+    long spans = -1;
+    for (int i = 0; i < paneCount; i++) {
+      int row = panes[i].row(series);
+      if (row >= 0) {
+        spans = Math.max(spans, 0) + panes[i].spans(row);
+      }
+    }
+    return spans;
   }
 
   /** Returns whether another slow or failed span of a row may be kept. */
@@ -143,10 +328,16 @@ public final class WindowMetrics {
 
   /** Returns whether nothing was recorded or booked. */
   public boolean isEmpty() {
-    return rows.size() == 0 && ledger.isEmpty();
+    return rows() == 0 && ledger.isEmpty();
   }
 
-  /** Returns the sealed window, with new arrays cut to size. */
+  /**
+   * Returns the sealed window, with new arrays cut to size. Nothing may be added afterwards, as the
+   * rows of all panes are added up in place.
+   *
+   * @param paneMillis length of a pane; 0 if the window does not know its panes, and has at most
+   *     one here
+   */
   public SealedWindow seal(
       QueueId queue,
       long from,
@@ -156,7 +347,10 @@ public final class WindowMetrics {
       List<SeriesDefinition> created,
       int[] evicted,
       long schema,
+      long paneMillis,
       AcceptedBatches batches) {
+    PaneSum sum = new PaneSum(panes, paneCount, stride);
+    WindowRows rows = sum.rows();
     int size = rows.size();
     int[] series = new int[size];
     long[] counts = new long[size * stride];
@@ -191,17 +385,57 @@ public final class WindowMetrics {
         durationNanos,
         exemplars,
         exemplarBuckets,
-        List.copyOf(documents),
+        paneCount > 1 ? referenced(exemplars) : List.copyOf(documents),
         ledger.books(),
         schema,
         carries,
         batches,
-        rows.sealNatives());
+        rows.sealNatives(),
+        paneMillis == 0 || size == 0
+            ? WindowPanes.NONE
+            : new WindowPanes(paneMillis, sum.mainMillis(), mergedSpans, sum.others()));
+  }
+
+  /**
+   * Returns the documents without ordinary spans that are no row's exemplar: their series has one
+   * in a newer pane. Updates the indexes.
+   */
+  private List<TraceDocument> referenced(int[] exemplars) {
+    boolean[] isExemplar = new boolean[documents.size()];
+    for (int exemplar : exemplars) {
+      if (exemplar != RowExtras.NO_EXEMPLAR) {
+        isExemplar[exemplar] = true;
+      }
+    }
+    int[] indexes = new int[isExemplar.length];
+    List<TraceDocument> referenced = new ArrayList<>();
+    for (int i = 0; i < indexes.length; i++) {
+      TraceDocument document = documents.get(i);
+      if (isExemplar[i] || document.reason() != TraceDocument.Reason.EXEMPLAR) {
+        indexes[i] = referenced.size();
+        referenced.add(document);
+      }
+    }
+    for (int row = 0; row < exemplars.length; row++) {
+      if (exemplars[row] != RowExtras.NO_EXEMPLAR) {
+        exemplars[row] = indexes[exemplars[row]];
+      }
+    }
+    return List.copyOf(referenced);
   }
 
   /** Clears the window. */
   public void clear() {
-    rows.clear();
+    for (int i = 0; i < paneCount; i++) {
+      keep(panes[i]);
+      panes[i] = null;
+    }
+    paneCount = 0;
+    current = null;
+    isLate = false;
+    turn = 0;
+    isMerged = false;
+    mergedSpans = 0;
     documents = new ArrayList<>();
     documentsLeft = documentsPerWindow;
     exemplarsLeft = exemplarsPerWindow;

@@ -3,8 +3,8 @@ package org.traceetl.server.window;
 import java.util.Arrays;
 
 /**
- * The rows of numbers of an open window, one for each of its series. Memory is reused for each
- * window; clearing takes time in proportion to its use.
+ * The rows of numbers of one pane of an open window, one for each series with spans in it. Memory
+ * is reused for each window; clearing takes time in proportion to its use.
  *
  * <p>Rows are in blocks of {@value #BLOCK_ROWS}, so that growth copies nothing. A row is {@code
  * stride + 4} ints:
@@ -30,6 +30,9 @@ public final class WindowRows {
   private static final int DURATION_HIGH = 3;
   private static final int COUNTS = 4;
 
+  /** Bytes of a row's native histogram. */
+  private static final int NATIVE_BYTES = 128;
+
   private static final long LOW_HALF = 0xFFFF_FFFFL;
 
   private final int stride;
@@ -42,7 +45,14 @@ public final class WindowRows {
   private int[][] blocks = new int[1][];
 
   private int blockCount;
+
+  /** Number of blocks in {@link #rowsOf}. */
+  private int indexBlocks;
+
   private int rows;
+  private long startMillis;
+  private long spans;
+  private int turn;
   private final RowExtras extras;
 
   /** Null without native histograms. */
@@ -79,10 +89,53 @@ public final class WindowRows {
     return rows == blockCount << BLOCK_BITS;
   }
 
+  /** Dates the rows, also those of two panes that were merged. No spans are counted yet. */
+  void begin(long paneMillis) {
+    startMillis = paneMillis;
+    spans = 0;
+  }
+
+  /** Returns the begin of the pane, milliseconds since 1970. */
+  long startMillis() {
+    return startMillis;
+  }
+
+  /** Sets the number of times that the window has turned to a pane, before it adds to this one. */
+  void turn(int number) {
+    turn = number;
+  }
+
+  /** Returns the spans of batches of this pane, each counted once. */
+  long ownSpans() {
+    return spans;
+  }
+
+  /** Counts spans of a batch of this pane. */
+  void addOwnSpans(long added) {
+    spans += added;
+  }
+
+  /** Returns the number of blocks, used and empty. */
+  int blocks() {
+    return blockCount;
+  }
+
+  /** Returns the bytes of a row. */
+  long rowBytes() {
+    return (long) width * Integer.BYTES + (natives == null ? 0 : NATIVE_BYTES);
+  }
+
+  /** Returns the bytes of the rows, and of what finds them. */
+  long bytes() {
+    return rows * rowBytes() + (long) indexBlocks * BLOCK_ROWS * Integer.BYTES;
+  }
+
   /**
-   * Takes a block, and one of native histograms, from other rows that are empty, if they have one.
+   * Takes a block, and one of native histograms, from other rows that are empty.
+   *
+   * @return false if they have none
    */
-  void takeBlock(WindowRows empty) {
+  boolean takeBlock(WindowRows empty) {
     if (empty.blockCount > 0) {
       empty.blockCount--;
       add(empty.blocks[empty.blockCount]);
@@ -90,7 +143,9 @@ public final class WindowRows {
       if (natives != null) {
         natives.takeBlock(empty.natives);
       }
+      return true;
     }
+    return false;
   }
 
   private void add(int[] block) {
@@ -112,6 +167,7 @@ public final class WindowRows {
     }
     if (rowsOf[block] == null) {
       rowsOf[block] = new int[BLOCK_ROWS];
+      indexBlocks++;
     }
     rowsOf[block][series & BLOCK_ROWS - 1] = row + 1;
     blocks[row >>> BLOCK_BITS][at(row) + SERIES] = series;
@@ -165,7 +221,7 @@ public final class WindowRows {
 
   /** Sets by which fraction of a span a row's series is below the exact sum. */
   public void carry(int row, long fraction) {
-    extras.carry(openExtras(row), fraction);
+    extras.carry(openExtras(row), fraction, turn);
   }
 
   /**
@@ -225,6 +281,36 @@ public final class WindowRows {
     int number = extras(row);
     if (number >= 0) {
       extras.addSpilled(number, to, at);
+    }
+  }
+
+  /**
+   * Adds all rows of another pane.
+   *
+   * @param itsNatives the native histograms of its rows
+   * @param isNewer whether the other pane is newer, so that its exemplars are preferred
+   */
+  void addAll(WindowRows other, NativeCounts itsNatives, boolean isNewer) {
+    long[] counts = new long[stride];
+    for (int from = 0; from < other.rows; from++) {
+      int series = other.series(from);
+      int known = row(series);
+      int row = known < 0 ? open(series) : known;
+      Arrays.fill(counts, 0);
+      other.counts(from, counts, 0);
+      for (int bucket = 0; bucket < stride; bucket++) {
+        if (counts[bucket] > 0) {
+          add(row, bucket, counts[bucket], 0);
+        }
+      }
+      add(row, 0, 0, other.durationNanos(from));
+      int number = other.extras(from);
+      if (number >= 0) {
+        extras.addAll(openExtras(row), other.extras, number, isNewer);
+      }
+      for (int i = itsNatives.begin(from); i < itsNatives.end(from); i++) {
+        natives.add(row, itsNatives.buckets()[i], itsNatives.counts()[i]);
+      }
     }
   }
 

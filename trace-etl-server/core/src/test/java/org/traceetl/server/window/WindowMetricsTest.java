@@ -29,11 +29,11 @@ class WindowMetricsTest {
         int series = random.nextInt(2_000);
         int bucket = random.nextInt(STRIDE);
         int weight = random.nextInt(10) == 0 ? Integer.MAX_VALUE : random.nextInt(5);
-        WindowRows rows = open.rows();
+        WindowRows rows = open.pane(0);
         int row = rows.row(series);
         if (row < 0) {
           if (rows.isFull() && random.nextBoolean()) {
-            open.makeRoom(spare);
+            open.makeRoom(rows, spare);
           }
           row = rows.open(series);
         }
@@ -67,7 +67,7 @@ class WindowMetricsTest {
   @Test
   void aRowIsOneOfTheSeriesItWasOpenedFor() {
     WindowMetrics metrics = metrics();
-    WindowRows rows = metrics.rows();
+    WindowRows rows = metrics.pane(0);
     int last = (1 << 24) - 1;
 
     assertThat(rows.row(last)).isNegative();
@@ -83,14 +83,14 @@ class WindowMetricsTest {
   void anEmptyWindowGivesItsBlocksToTheOpenOne() {
     WindowMetrics filled = metrics();
     for (int series = 0; series < 1_000; series++) {
-      filled.rows().add(filled.rows().open(series), 0, 1, 1);
+      filled.pane(0).add(filled.pane(0).open(series), 0, 1, 1);
     }
     filled.clear();
     WindowMetrics open = metrics();
-    WindowRows rows = open.rows();
+    WindowRows rows = open.pane(0);
     int taken = 0;
     while (true) {
-      open.makeRoom(filled);
+      open.makeRoom(rows, filled);
       if (rows.isFull()) {
         break;
       }
@@ -112,7 +112,7 @@ class WindowMetricsTest {
   @Test
   void theSumOfDurationsSaturates() {
     WindowMetrics metrics = metrics();
-    WindowRows rows = metrics.rows();
+    WindowRows rows = metrics.pane(0);
     int row = rows.open(0);
     rows.add(row, 0, 1, Long.MAX_VALUE - 1);
     rows.add(row, 0, 1, 5);
@@ -125,17 +125,17 @@ class WindowMetricsTest {
     int rows = 1_000;
     WindowMetrics filled = new WindowMetrics(STRIDE, 1, 10, 10, true);
     for (int series = 0; series < rows; series++) {
-      filled.rows().addNative(filled.rows().open(series), 7, 1);
+      filled.pane(0).addNative(filled.pane(0).open(series), 7, 1);
     }
     filled.clear();
     WindowMetrics open = new WindowMetrics(STRIDE, 1, 10, 10, true);
     ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     long before = threads.getCurrentThreadAllocatedBytes();
     for (int series = 0; series < rows; series++) {
-      if (open.rows().isFull()) {
-        open.makeRoom(filled);
+      if (open.pane(0).isFull()) {
+        open.makeRoom(open.pane(0), filled);
       }
-      open.rows().addNative(open.rows().open(series), 9, 2);
+      open.pane(0).addNative(open.pane(0).open(series), 9, 2);
     }
 
     // Less than one block is allocated: only the map of series to rows.
@@ -147,7 +147,7 @@ class WindowMetricsTest {
       assertThat(counts.counts()[counts.begin(row)]).isEqualTo(2);
     }
     // The other window still works without these blocks.
-    filled.rows().addNative(filled.rows().open(0), 5, 1);
+    filled.pane(0).addNative(filled.pane(0).open(0), 5, 1);
     assertThat(seal(filled).natives().counts()).containsExactly(1);
   }
 
@@ -156,8 +156,8 @@ class WindowMetricsTest {
     WindowMetrics none = new WindowMetrics(STRIDE, 0, 10, 10, false);
     WindowMetrics one = new WindowMetrics(STRIDE, 1, 10, 10, false);
 
-    assertThat(none.admitsDocument(none.rows(), none.rows().open(0))).isFalse();
-    assertThat(one.admitsDocument(one.rows(), one.rows().open(0))).isTrue();
+    assertThat(none.admitsDocument(none.pane(0), none.pane(0).open(0))).isFalse();
+    assertThat(one.admitsDocument(one.pane(0), one.pane(0).open(0))).isTrue();
   }
 
   private static WindowMetrics metrics() {
@@ -166,6 +166,6 @@ class WindowMetricsTest {
 
   private static SealedWindow seal(WindowMetrics metrics) {
     return metrics.seal(
-        new QueueId("b", 0), 0, 1, 0, 1, List.of(), new int[0], 1, AcceptedBatches.NONE);
+        new QueueId("b", 0), 0, 1, 0, 1, List.of(), new int[0], 1, 0, AcceptedBatches.NONE);
   }
 }

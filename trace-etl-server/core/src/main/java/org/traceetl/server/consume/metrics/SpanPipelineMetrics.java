@@ -33,6 +33,10 @@ public class SpanPipelineMetrics {
   private final Timer swap;
   private final Timer seal;
   private final Timer append;
+  private final Counter paneRows;
+  private final Counter paneSpansMerged;
+  private final Counter withoutAge;
+  private final Counter malformedAges;
   private final Counter swapsDeferred;
   private final Counter displaced;
   private final Counter appendFailures;
@@ -90,7 +94,8 @@ public class SpanPipelineMetrics {
     dimensionsNotSent =
         counter(
             "dimensions_not_sent_total",
-            "Spans counted without an attribute of their series because the agent did not know that servers need it.");
+            "Spans counted without an attribute of their series because the agent did not know that"
+                + " servers need it.");
     documentsNotSent =
         counter(
             "documents_not_sent_total",
@@ -103,14 +108,34 @@ public class SpanPipelineMetrics {
         metrics.timer("trace_etl_seal_seconds", "Time to copy a window out of its double buffer.");
     append =
         metrics.timer("trace_etl_append_seconds", "Time until the journal confirmed a window.");
+    paneRows =
+        counter(
+            "window_pane_rows_total",
+            "Series with spans in a window, counted once in each of its panes.");
+    paneSpansMerged =
+        counter(
+            "pane_spans_merged_total",
+            "Spans counted in a later pane than their own because a window had too many panes.");
+    withoutAge =
+        counter(
+            "messages_without_age_total",
+            "Messages without the ages of their batches, which count at the time when the broker"
+                + " stored them.");
+    malformedAges =
+        counter(
+            "ages_malformed_total",
+            "Messages with malformed ages of their batches, which count at the time when the broker"
+                + " stored them.");
     swapsDeferred =
         counter(
             "swaps_deferred_total",
-            "Due windows that continued to grow because the previous window was not in the journal yet.");
+            "Due windows that continued to grow because the previous window was not in the journal"
+                + " yet.");
     displaced =
         counter(
             "series_displaced_total",
-            "Series replaced by a series with more spans because their application or the process was at a limit.");
+            "Series replaced by a series with more spans because their application or the process"
+                + " was at a limit.");
     appendFailures =
         counter(
             "append_failures_total",
@@ -118,7 +143,8 @@ public class SpanPipelineMetrics {
     windowsRefused =
         counter(
             "windows_refused_total",
-            "Windows that the journal refused because they are inconsistent: their spans are read again, and the same window is then written.");
+            "Windows that the journal refused because they are inconsistent: their spans are read"
+                + " again, and the same window is then written.");
     take =
         metrics.timer(
             "trace_etl_take_seconds", "Time to take over a queue: to read its state and claim it.");
@@ -127,7 +153,8 @@ public class SpanPipelineMetrics {
     fenced =
         counter(
             "queues_fenced_total",
-            "Queues lost to the claim of another owner, which counts what this server had not written to the journal.");
+            "Queues lost to the claim of another owner, which counts what this server had not"
+                + " written to the journal.");
     renewFailures =
         counter(
             "lease_renewal_failures_total", "Failed attempts to renew a lease; each is retried.");
@@ -151,7 +178,8 @@ public class SpanPipelineMetrics {
     agentsEvicted =
         Counter.build(
                 "trace_etl_agents_evicted_total",
-                "Agents that sent batches within 26 h and whose batch names were evicted for lack of memory.")
+                "Agents that sent batches within 26 h and whose batch names were evicted for lack"
+                    + " of memory.")
             .labelNames("queue")
             .register(registry);
     outOfOrder =
@@ -166,7 +194,8 @@ public class SpanPipelineMetrics {
       var family =
           new GaugeMetricFamily(
               "trace_etl_cardinality_culprit",
-              "Distinct values of the dimension with the most values, for each application at a series limit.",
+              "Distinct values of the dimension with the most values, for each application at a"
+                  + " series limit.",
               List.of("application", "dimension"));
       cardinality.culprits().forEach((labels, values) -> family.addMetric(labels, values));
       return family;
@@ -229,6 +258,29 @@ public class SpanPipelineMetrics {
   /** Records how long a swap of windows paused the queue's worker. */
   public void swapped(QueueId queue, long pauseNanos) {
     swap.recordNanos(pauseNanos);
+  }
+
+  /**
+   * Records the panes of a window that ends.
+   *
+   * @param rows rows of all its panes
+   * @param mergedSpans spans that count in a later pane than their own
+   */
+  public void panes(QueueId queue, long rows, long mergedSpans) {
+    paneRows.inc(rows);
+    if (mergedSpans > 0) {
+      paneSpansMerged.inc(mergedSpans);
+    }
+  }
+
+  /** Counts a message without ages. */
+  public void withoutAge() {
+    withoutAge.inc();
+  }
+
+  /** Counts a message with malformed ages. */
+  public void malformedAges() {
+    malformedAges.inc();
   }
 
   /** Counts a due window that continues because its predecessor is not in the journal yet. */

@@ -107,6 +107,9 @@ public final class Aggregation {
     }
   }
 
+  private static final long MIN_PANE_MILLIS = 1_000;
+  private static final long MAX_PANE_MILLIS = 60_000;
+
   /** Kinds that a series may have. */
   private static final int KINDS = 16;
 
@@ -135,9 +138,11 @@ public final class Aggregation {
 
   private final DocumentsConfig documents;
   private final long idleMillis;
+  private final long paneMillis;
   private final long maxAgentBytes;
   private final long schema;
   private volatile LearntNames learnt = LearntNames.NONE;
+  private volatile boolean panes;
 
   /**
    * Returns a builder with default options: attributes without a mapping, and classic buckets.
@@ -173,6 +178,7 @@ public final class Aggregation {
             ? new NativeBuckets(histogram.nativeSchema(), options.unit.nanos())
             : null;
     idleMillis = options.window.idle().toMillis();
+    paneMillis = Math.clamp(options.window.length().toMillis(), MIN_PANE_MILLIS, MAX_PANE_MILLIS);
     maxAgentBytes = options.deduplication.maxBytes();
     schema = schema(series, histogram, options.unit, profile);
   }
@@ -238,6 +244,26 @@ public final class Aggregation {
   /** Replaces the learnt names, from the next batch on. Any thread. */
   public void learnt(LearntNames now) {
     learnt = now;
+  }
+
+  /**
+   * Sets whether windows are written with their panes, from each queue's next window on. Initially
+   * they are not. Any thread.
+   *
+   * @param readByAll whether all servers read windows with panes
+   */
+  public void panes(boolean readByAll) {
+    panes = readByAll;
+  }
+
+  /** Returns whether new windows are written with their panes. Any thread. */
+  public boolean writesPanes() {
+    return panes;
+  }
+
+  /** Returns the length of a pane. */
+  long paneMillis() {
+    return paneMillis;
   }
 
   SymbolTable newSymbols() {

@@ -11,6 +11,8 @@ import org.traceetl.server.window.WindowMetrics;
 /**
  * A window that passes from the worker that filled it to the queue's {@code QueueSealing}. Its
  * holder owns the metrics, and gives them back after use.
+ *
+ * @param paneMillis length of a pane; 0 if the window does not know its panes
  */
 public record FilledWindow(
     QueueId queue,
@@ -21,6 +23,7 @@ public record FilledWindow(
     List<SeriesDefinition> created,
     int[] evicted,
     long schema,
+    long paneMillis,
     AcceptedBatches.Builder batches,
     WindowMetrics metrics,
     BlockingQueue<WindowMetrics> home) {
@@ -28,7 +31,16 @@ public record FilledWindow(
   /** Returns a copy for the journal. Call it once: it takes the batches. */
   public SealedWindow seal() {
     return metrics.seal(
-        queue, from, to, openedMillis, sealedMillis, created, evicted, schema, batches.take());
+        queue,
+        from,
+        to,
+        openedMillis,
+        sealedMillis,
+        created,
+        evicted,
+        schema,
+        paneMillis,
+        batches.take());
   }
 
   /** Clears the metrics and returns them to their queue. */

@@ -11,6 +11,7 @@ import org.apache.rocketmq.common.message.MessageQueue;
 import org.apache.rocketmq.common.sysflag.MessageSysFlag;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.traceetl.proto.BatchAges;
 import org.traceetl.server.consume.broker.BrokerOffsets;
 import org.traceetl.server.consume.broker.BrokerOffsets.Range;
 import org.traceetl.server.consume.metrics.SpanPipelineMetrics;
@@ -84,6 +85,11 @@ public final class OwnedQueue {
   /** Ends of the newest windows. */
   private LastMessages windowEnds;
 
+  /** Those of them that did not end early: together they span minutes. */
+  private LastMessages dueEnds;
+
+  private final BatchAges ages = new BatchAges();
+
   /** Ends of the lists of messages that were read, after ends of earlier windows. */
   private LastMessages recent;
 
@@ -130,6 +136,7 @@ public final class OwnedQueue {
     this.next = next;
     this.resumed = resumed;
     windowEnds = lastMessages;
+    dueEnds = lastMessages;
     recent = lastMessages;
     earliest = lastMessages.isEmpty() ? next : 0;
     comparedAt = next;
@@ -223,8 +230,8 @@ public final class OwnedQueue {
     }
     if (unchanged == Continuity.DELETED && read.lastEnd() <= range.min()) {
       log.info(
-          "Queue {}: the broker has deleted message {}, which was read and can no longer be compared;"
-              + " reading continues at offset {}",
+          "Queue {}: the broker has deleted message {}, which was read and can no longer be"
+              + " compared; reading continues at offset {}",
           id,
           read.lastEnd() - 1,
           next);
@@ -234,7 +241,8 @@ public final class OwnedQueue {
     long from = Math.max(lowest, range.min());
     log.error(
         "Queue {} goes back from offset {} to {}: the broker lost messages that were read, and may"
-            + " have others at their offsets; batches that were counted are recognized by their names",
+            + " have others at their offsets; batches that were counted are recognized by their"
+            + " names",
         id,
         next,
         from);
@@ -258,15 +266,28 @@ public final class OwnedQueue {
     boolean compressed = (message.getSysFlag() & MessageSysFlag.COMPRESSED_FLAG) != 0;
     if (!refused.isEmpty() && refused.contains(offset)) {
       log.error(
-          "Message {} of queue {} is rejected because it could not be recorded; its spans are counted"
-              + " in trace_etl_spans_rejected_total with reason internal",
+          "Message {} of queue {} is rejected because it could not be recorded; its spans are"
+              + " counted in trace_etl_spans_rejected_total with reason internal",
           offset,
           id);
       aggregator.refuse(body, compressed ? message.getSysFlag() : 0, nowMillis);
-    } else if (compressed) {
-      aggregator.acceptCompressed(body, message.getSysFlag(), nowMillis);
+      return;
+    }
+    long storedMillis = message.getStoreTimestamp();
+    readAges(message.getProperty(BatchAges.PROPERTY));
+    if (compressed) {
+      aggregator.acceptCompressed(body, message.getSysFlag(), nowMillis, storedMillis, ages);
     } else {
-      aggregator.accept(body, nowMillis);
+      aggregator.accept(body, nowMillis, storedMillis, ages);
+    }
+  }
+
+  private void readAges(String property) {
+    if (property == null) {
+      listener.withoutAge();
+    }
+    if (!ages.read(property)) {
+      listener.malformedAges();
     }
   }
 
@@ -338,12 +359,33 @@ public final class OwnedQueue {
 
   /** Ends the window, to be sealed; returns null if it must continue. */
   public FilledWindow swap(long nowMillis) {
+    FilledWindow filled = swapEarly(nowMillis);
+    if (filled != null && lastKnown) {
+      dueEnds = dueEnds.with(next, last, LastMessages.MAX_WINDOWS);
+    }
+    return filled;
+  }
+
+  /**
+   * Ends the window before its time, to be sealed; returns null if it must continue. Its end leaves
+   * the {@link #lastMessages} with the second window after it.
+   */
+  public FilledWindow swapEarly(long nowMillis) {
     FilledWindow filled = aggregator.swap(next, nowMillis);
     if (filled != null && lastKnown) {
-      windowEnds = windowEnds.with(next, last, LastMessages.MAX_WINDOWS);
+      // Places above were given up, see goBack.
+      dueEnds = dueEnds.upTo(next);
+      // The end before is needed until this window is kept.
+      LastMessages ends = windowEnds.isEmpty() ? dueEnds : dueEnds.withLastOf(windowEnds);
+      windowEnds = ends.with(next, last, LastMessages.MAX_WINDOWS);
     }
     publishStatus();
     return filled;
+  }
+
+  /** Returns whether {@link #swapEarly} should end the window. */
+  public boolean isCrowded(long nowMillis) {
+    return aggregator.isCrowded(nowMillis);
   }
 
   /** Returns the ends of the newest windows, including the one that {@link #swap} ended last. */

@@ -8,8 +8,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.traceetl.proto.BatchAges;
 import org.traceetl.proto.BundleReader;
 import org.traceetl.proto.Rejection;
 import org.traceetl.proto.TraceId;
@@ -68,10 +70,23 @@ public final class QueueAggregator {
 
   private static final int NONE = -1;
 
+  /** Number of panes from which on the open window should end early. */
+  private static final int CROWDED_PANES = 16;
+
+  /** Minimum age of a window that ends early because of its number of panes. */
+  private static final long CROWDED_MILLIS = 1_000;
+
+  /**
+   * Maximum distance of a pane from the begin of its window: nine years. A journal refuses windows
+   * with panes that are ten years away.
+   */
+  private static final long MAX_PANE_DISTANCE_MILLIS = TimeUnit.DAYS.toMillis(9 * 365);
+
   /** Attribute of a document with the span's original name, if its series has another one. */
   private static final String RAW_NAME = "span.name";
 
   private final QueueId queue;
+  private final Aggregation aggregation;
   private final SpanPipelineMetrics listener;
   private final BatchDecoder decoder;
   private final Texts texts;
@@ -102,8 +117,14 @@ public final class QueueAggregator {
   private final BlockingQueue<WindowMetrics> spares = new ArrayBlockingQueue<>(1);
   private WindowMetrics open;
 
-  /** The rows of the open window. */
+  /** The rows of the batch's pane in the open window; null before the window's first batch. */
   private WindowRows pane;
+
+  /** Begin of that pane, milliseconds since 1970. */
+  private long paneStartMillis;
+
+  /** Length of a pane of the open window; 0 if it does not keep panes. */
+  private long paneMillis;
 
   private long openedMillis = -1;
 
@@ -136,6 +157,8 @@ public final class QueueAggregator {
   private int[] numbers;
   private int[] rows;
 
+  private final BatchAges noAges = new BatchAges();
+
   private final long schema;
 
   // Outcomes of the batch's spans, later of their events
@@ -158,6 +181,7 @@ public final class QueueAggregator {
       SpanPipelineMetrics listener,
       QueueImage image) {
     this.queue = queue;
+    this.aggregation = aggregation;
     this.listener = listener;
     this.decoder = decoder;
     texts = decoder.texts();
@@ -190,7 +214,6 @@ public final class QueueAggregator {
     grow(INITIAL_SPANS);
     schema = aggregation.schema();
     open = aggregation.newMetrics();
-    pane = open.rows();
     spares.add(aggregation.newMetrics());
   }
 
@@ -217,19 +240,34 @@ public final class QueueAggregator {
   }
 
   /**
-   * Aggregates a message. Each batch of a bundle counts as if it were a message.
+   * Aggregates a message that was stored now, without ages.
    *
    * @param nowMillis milliseconds since 1970
    */
   public void accept(byte[] message, long nowMillis) {
+    accept(message, nowMillis, nowMillis, noAges);
+  }
+
+  /**
+   * Aggregates a message. Each batch of a bundle counts as if it were a message.
+   *
+   * @param nowMillis milliseconds since 1970
+   * @param storedMillis when the broker stored the message, milliseconds since 1970
+   * @param ages of its batches
+   */
+  public void accept(byte[] message, long nowMillis, long storedMillis, BatchAges ages) {
     if (decoder.isBundle(message)) {
-      acceptBundle(message, nowMillis);
+      acceptBundle(message, nowMillis, storedMillis, ages);
     } else {
-      accept(decoder.decode(message, 0, message.length), message.length, nowMillis);
+      accept(
+          decoder.decode(message, 0, message.length),
+          message.length,
+          nowMillis,
+          storedMillis - ages.of(0));
     }
   }
 
-  private void acceptBundle(byte[] message, long nowMillis) {
+  private void acceptBundle(byte[] message, long nowMillis, long storedMillis, BatchAges ages) {
     BundleReader bundle = decoder.bundle();
     Rejection rejection = bundle.wrap(message, 0, message.length);
     if (rejection != Rejection.NONE) {
@@ -238,7 +276,11 @@ public final class QueueAggregator {
       return;
     }
     for (int part = 0; part < bundle.count(); part++) {
-      accept(decoder.decodeBundled(message, part), bundle.length(part), nowMillis);
+      accept(
+          decoder.decodeBundled(message, part),
+          bundle.length(part),
+          nowMillis,
+          storedMillis - ages.of(part));
     }
   }
 
@@ -246,13 +288,20 @@ public final class QueueAggregator {
    * Aggregates a message that its producer compressed.
    *
    * @param flags the message's system flags
+   * @param storedMillis when the broker stored the message, milliseconds since 1970
+   * @param ages of its batches
    */
-  void acceptCompressed(byte[] body, int flags, long nowMillis) {
-    accept(decoder.decodeCompressed(body, flags), body.length, nowMillis);
+  void acceptCompressed(byte[] body, int flags, long nowMillis, long storedMillis, BatchAges ages) {
+    accept(
+        decoder.decodeCompressed(body, flags), body.length, nowMillis, storedMillis - ages.of(0));
   }
 
-  /** Counts the batch or span that was just decoded. */
-  private void accept(Rejection rejection, int bytes, long nowMillis) {
+  /**
+   * Counts the batch or span that was just decoded.
+   *
+   * @param committedMillis when the agent accepted it, by the broker's clock
+   */
+  private void accept(Rejection rejection, int bytes, long nowMillis, long committedMillis) {
     beginWindow(nowMillis);
     int spans = decoder.declaredSpans();
     if (rejection != Rejection.NONE) {
@@ -273,7 +322,9 @@ public final class QueueAggregator {
       listener.duplicate(bytes);
       return;
     }
+    turnTo(committedMillis);
     record(application, nowMillis);
+    open.countSpans(recorded + overflowed);
     open.book(application, spans, recorded, overflowed, filtered, heldBack);
     if (insane > 0) {
       open.bookRejected(application, Rejection.BAD_VALUE, insane, false);
@@ -283,6 +334,29 @@ public final class QueueAggregator {
     }
     recordEvents(application, nowMillis);
     listener.accepted(bytes);
+  }
+
+  /** Chooses the pane in which the batch's spans and events are counted. */
+  private void turnTo(long committedMillis) {
+    if (pane == null) {
+      // For the whole window, so that it has either all panes or one without a time.
+      paneMillis = aggregation.writesPanes() ? aggregation.paneMillis() : 0;
+      paneStartMillis = paneMillis == 0 ? 0 : paneStart(committedMillis);
+      pane = open.pane(paneStartMillis);
+    } else if (paneMillis != 0
+        && (committedMillis < paneStartMillis || committedMillis - paneStartMillis >= paneMillis)) {
+      paneStartMillis = paneStart(committedMillis);
+      pane = open.pane(paneStartMillis);
+    }
+  }
+
+  private long paneStart(long committedMillis) {
+    long limited =
+        Math.clamp(
+            committedMillis,
+            openedMillis - MAX_PANE_DISTANCE_MILLIS,
+            openedMillis + MAX_PANE_DISTANCE_MILLIS);
+    return Math.floorDiv(limited, paneMillis) * paneMillis;
   }
 
   private void beginWindow(long nowMillis) {
@@ -617,10 +691,7 @@ public final class QueueAggregator {
       return opened;
     }
     if (pane.isFull()) {
-      WindowMetrics spare = spares.peek();
-      if (spare != null) {
-        open.makeRoom(spare);
-      }
+      open.makeRoom(pane, spares.peek());
     }
     int row = pane.open(number);
     series.touch(number, openedMillis);
@@ -855,12 +926,14 @@ public final class QueueAggregator {
               created,
               evicted,
               schema,
+              pane == null ? 0 : paneMillis,
               history.takeAccepted(),
               open,
               spares);
+      listener.panes(queue, open.rows(), open.mergedSpans());
       // Last, so that an earlier failure does not lose the spare one.
       open = spares.remove();
-      pane = open.rows();
+      pane = null;
     }
     openedMillis = nowMillis;
     from = to;
@@ -876,8 +949,11 @@ public final class QueueAggregator {
     if (!SealedWindow.isLong(openedMillis, nowMillis)) {
       return Math.min(sinceMillis, openedMillis);
     }
-    for (int row = 0; row < pane.size(); row++) {
-      series.touch(pane.series(row), nowMillis);
+    for (int i = 0; i < open.panes(); i++) {
+      WindowRows rowsOfPane = open.rows(i);
+      for (int row = 0; row < rowsOfPane.size(); row++) {
+        series.touch(rowsOfPane.series(row), nowMillis);
+      }
     }
     return sinceMillis;
   }
@@ -885,6 +961,15 @@ public final class QueueAggregator {
   /** Returns whether the open window's predecessor is back; true until the next {@link #swap}. */
   boolean canSwap() {
     return !spares.isEmpty();
+  }
+
+  /**
+   * Returns whether the open window can end, and should end before its time: it has many panes or
+   * much memory, as when a backlog is read.
+   */
+  boolean isCrowded(long nowMillis) {
+    boolean hasMany = open.panes() >= CROWDED_PANES && nowMillis - openedMillis >= CROWDED_MILLIS;
+    return (hasMany || open.isCrowded()) && canSwap();
   }
 
   /** Releases the queue; what was recorded since the last swap is dropped. */

@@ -12,6 +12,7 @@ import org.apache.rocketmq.common.compression.CompressionType;
 import org.apache.rocketmq.common.compression.CompressorFactory;
 import org.apache.rocketmq.common.sysflag.MessageSysFlag;
 import org.junit.jupiter.api.Test;
+import org.traceetl.proto.BatchAges;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.consume.metrics.SpanPipelineMetrics;
@@ -51,7 +52,8 @@ class AnyMessagesTest {
 
   private void acceptCompressed(byte[] message) throws IOException {
     byte[] body = CompressorFactory.getCompressor(CompressionType.ZLIB).compress(message, 5);
-    aggregator.acceptCompressed(body, MessageSysFlag.COMPRESSED_FLAG, nowMillis);
+    aggregator.acceptCompressed(
+        body, MessageSysFlag.COMPRESSED_FLAG, nowMillis, nowMillis, new BatchAges());
   }
 
   private SealedWindow seal() {
@@ -83,7 +85,12 @@ class AnyMessagesTest {
   void aCompressedSpanOfOzheraCountsAndACompressedBatchIsMalformed() throws Exception {
     acceptCompressed(OzheraMessage.of("shop", "GET /cart", 5 * MILLI));
     acceptCompressed(new BatchMessage("shop").span("GET /cart", MILLI).message(sequence++));
-    aggregator.acceptCompressed(new byte[] {1, 2, 3}, MessageSysFlag.COMPRESSED_FLAG, nowMillis);
+    aggregator.acceptCompressed(
+        new byte[] {1, 2, 3},
+        MessageSysFlag.COMPRESSED_FLAG,
+        nowMillis,
+        nowMillis,
+        new BatchAges());
 
     SealedWindow window = seal();
     assertBalanced(window);
