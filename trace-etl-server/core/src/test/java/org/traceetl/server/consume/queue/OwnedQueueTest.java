@@ -8,12 +8,14 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.LongStream;
 import org.apache.rocketmq.client.exception.MQClientException;
 import org.apache.rocketmq.common.message.MessageAccessor;
 import org.apache.rocketmq.common.message.MessageConst;
 import org.apache.rocketmq.common.message.MessageExt;
 import org.apache.rocketmq.common.message.MessageQueue;
 import org.junit.jupiter.api.Test;
+import org.traceetl.proto.BatchAges;
 import org.traceetl.proto.BundleWriter;
 import org.traceetl.server.consume.broker.BrokerOffsets;
 import org.traceetl.server.consume.broker.BrokerOffsets.Range;
@@ -22,14 +24,29 @@ import org.traceetl.server.consume.queue.OwnedQueue.Outcome;
 import org.traceetl.server.window.LastMessages;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
+import org.traceetl.server.window.WindowPanes;
 
 class OwnedQueueTest {
   private static final QueueId ID = new QueueId("b", 0);
 
+  private static final long PANE_MILLIS = 15_000;
+
+  private int malformedAges;
+  private int withoutAge;
   private final List<Long> skipped = new ArrayList<>();
   private final List<Long> replaced = new ArrayList<>();
   private final SpanPipelineMetrics listener =
       new SpanPipelineMetrics() {
+        @Override
+        public void malformedAges() {
+          malformedAges++;
+        }
+
+        @Override
+        public void withoutAge() {
+          withoutAge++;
+        }
+
         @Override
         public void skipped(QueueId queue, long messages) {
           skipped.add(messages);
@@ -362,6 +379,52 @@ class OwnedQueueTest {
     assertThat(read.size()).isEqualTo(3);
     assertThat(read.lastEnd()).isEqualTo(12);
     assertThat(read.checksum(2)).isEqualTo(MessageIdentity.of(message(11, 0, 0)));
+  }
+
+  @Test
+  void endsOfWindowsThatEndEarlyLeaveRoomForThoseOfMinutes() {
+    OwnedQueue queue = queueWhoseWindowEndedAt(4, 10);
+    long offset = 10;
+    for (int window = 1; window <= 3; window++) {
+      queue.take(messages(0, 20, offset++), 0);
+      giveBack(queue.swapEarly(1_000));
+      // The next owner compares from the end of the newest window that is kept.
+      assertThat(queue.lastMessages().upTo(offset - 1).lastEnd()).isEqualTo(offset - 1);
+    }
+    assertThat(queue.lastMessages()).hasToString("[4, 10, 12, 13]");
+    queue.take(messages(0, 20, offset++), 0);
+    giveBack(queue.swap(1_000));
+    assertThat(queue.lastMessages()).hasToString("[4, 10, 13, 14]");
+    queue.take(messages(0, 20, offset), 0);
+    giveBack(queue.swap(1_000));
+    assertThat(queue.lastMessages()).hasToString("[4, 10, 14, 15]");
+  }
+
+  private static void giveBack(FilledWindow filled) {
+    filled.seal();
+    filled.giveBack();
+  }
+
+  @Test
+  void aBatchCountsWhenItsAgentAcceptedItByTheBrokersClock() {
+    aggregation.panes(true);
+    List<MessageExt> messages = messages(0, 20, 10, 11, 12, 13);
+    messages.forEach(message -> message.setStoreTimestamp(100 * PANE_MILLIS));
+    messages.getFirst().putUserProperty(BatchAges.PROPERTY, Long.toString(7 * PANE_MILLIS));
+    messages.get(1).putUserProperty(BatchAges.PROPERTY, "1;" + "x".repeat(10_000));
+    messages.get(2).putUserProperty(BatchAges.PROPERTY, "1520,");
+
+    assertThat(queue.take(messages, 100 * PANE_MILLIS)).isEqualTo(Outcome.TAKEN);
+
+    WindowPanes panes = queue.swap(100 * PANE_MILLIS).seal().panes();
+    // The second was accepted just before pane 100, and the others count in it.
+    assertThat(
+            LongStream.concat(
+                LongStream.of(panes.mainMillis()),
+                panes.others().stream().mapToLong(WindowPanes.Pane::startMillis)))
+        .containsExactlyInAnyOrder(93 * PANE_MILLIS, 99 * PANE_MILLIS, 100 * PANE_MILLIS);
+    assertThat(malformedAges).isEqualTo(1);
+    assertThat(withoutAge).isEqualTo(1);
   }
 
   @Test

@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.traceetl.proto.BatchAges;
 import org.traceetl.proto.BundleWriter;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.proto.NameRule;
@@ -29,6 +30,7 @@ import org.traceetl.server.ozhera.OzheraRules;
 import org.traceetl.server.ozhera.OzheraSeries;
 import org.traceetl.server.window.Books;
 import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SealedWindow;
 
 /** Decoding and recording allocate nothing once everything has been seen. */
 class AllocationTest {
@@ -81,6 +83,42 @@ class AllocationTest {
 
     assertThat(allocated).isZero();
     assertThat(books(aggregator, Books::recorded)).isEqualTo(ROUNDS * 100L);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void spanOfTwoPanesAllocatesNothing(HistogramConfig.Kind kind) {
+    Aggregation aggregation =
+        Aggregation.builder(() -> 1)
+            .histogram(new HistogramConfig(null, kind, null))
+            .documents(new DocumentsConfig(null, null, null, null, null, 0))
+            .unit(MetricsConfig.Unit.MILLISECONDS)
+            .build();
+    aggregation.panes(true);
+    QueueAggregator aggregator = aggregator(aggregation);
+    BatchAges ages = new BatchAges();
+    String[] properties = {"0", "15000"};
+    Deque<byte[]> messages = new ArrayDeque<>();
+    for (int sequence = 0; sequence < 2 * ROUNDS; sequence++) {
+      BatchMessage batch = new BatchMessage("shop");
+      for (int i = 0; i < 50; i++) {
+        batch.span("GET /" + i % 10, 1_000_000L * i);
+      }
+      messages.add(batch.message(sequence));
+    }
+
+    long allocated =
+        allocated(() -> {
+          for (String property : properties) {
+            ages.read(property);
+            aggregator.accept(messages.poll(), 1_000, 100_000, ages);
+          }
+        });
+
+    assertThat(allocated).isZero();
+    SealedWindow window = aggregator.swap(0, 1_000).seal();
+    assertThat(window.panes().others()).hasSize(1);
+    assertThat(window.books().getFirst().recorded()).isEqualTo(2 * ROUNDS * 50L);
   }
 
   @Test
