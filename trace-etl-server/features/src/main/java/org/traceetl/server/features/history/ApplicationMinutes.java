@@ -23,7 +23,7 @@ final class ApplicationMinutes {
     private final MinuteColumns.Minutes minutes = new MinuteColumns.Minutes();
     private final Map<Name, MinuteColumns.Minutes> operations = new HashMap<>();
 
-    /** The part of the current window; null for nothing. */
+    /** The part of the calls that are being added; null for nothing. */
     private SpanSums sums;
 
     private Application(String name) {
@@ -61,20 +61,20 @@ final class ApplicationMinutes {
     columns = new MinuteColumns(SpanSums.BUCKETS + buckets);
   }
 
-  /** Adds the numbers of a window, and takes the tallies from it. */
-  void add(List<Operation> touched, long minute, long now) {
-    List<Application> ofWindow = new ArrayList<>();
-    for (Operation operation : touched) {
+  /** Adds calls to a minute. */
+  void add(List<PaneCalls.OperationCalls> calls, long minute, long now) {
+    List<Application> touched = new ArrayList<>();
+    for (PaneCalls.OperationCalls its : calls) {
+      Operation operation = its.operation();
       Application application = application(operation.application);
       if (application.sums == null) {
         application.sums = new SpanSums(buckets);
-        ofWindow.add(application);
+        touched.add(application);
       }
-      application.sums.add(operation.sums);
-      columns.add(minutes(application, operation), minute, operation.sums.columns(), now);
-      operation.sums = null;
+      application.sums.add(its.sums());
+      columns.add(minutes(application, operation), minute, its.sums().columns(), now);
     }
-    for (Application application : ofWindow) {
+    for (Application application : touched) {
       columns.add(application.minutes, minute, application.sums.columns(), now);
       application.sums = null;
     }

@@ -26,8 +26,9 @@ import org.traceetl.server.window.SealedWindow;
  * agents. Thread-safe: one thread adds, others read, and none waits longer than one window or one
  * answer takes. Each answer consists of whole windows of one version.
  *
- * <p>Calls belong to the minute in which their window began, all other numbers to the minute in
- * which it was sealed.
+ * <p>Calls belong to the minute in which their pane began. If their window does not know its panes,
+ * they belong to the minute in which the window began. All other numbers belong to the minute in
+ * which the window was sealed.
  *
  * <p>Bounded: a maximum number of applications and of operations. One without spans for an hour is
  * removed; those above the limit are added up as {@link Books#OTHER}.
@@ -84,13 +85,13 @@ public final class History {
   /**
    * The earliest minute with calls.
    *
-   * @param openedMillis start of its earliest window
-   * @param sealedMillis end of its latest window
+   * @param fromMillis begin of its earliest pane or window
+   * @param toMillis end of its latest one
    */
-  private record FirstMinute(long minute, long openedMillis, long sealedMillis) {
-    /** Time that its windows cover; windows begin in a minute, but may end after it. */
+  private record FirstMinute(long minute, long fromMillis, long toMillis) {
+    /** Time that they cover; they begin in the minute, but may end after it. */
     long observedMillis() {
-      return Math.clamp(sealedMillis - openedMillis, MIN_OBSERVED_MILLIS, MINUTE_MILLIS);
+      return Math.clamp(toMillis - fromMillis, MIN_OBSERVED_MILLIS, MINUTE_MILLIS);
     }
   }
 
@@ -146,10 +147,18 @@ public final class History {
     books = new FleetBooks(maxApplications);
   }
 
-  /** Adds a window, and takes the tallies of its operations. */
-  synchronized void add(SealedWindow window, List<Operation> touched) {
-    addCalls(window.openedMillis(), window.sealedMillis(), touched);
-    long now = minuteNow();
+  /**
+   * Adds a window.
+   *
+   * @param panes its calls
+   */
+  synchronized void add(SealedWindow window, List<PaneCalls> panes) {
+    long now = begin();
+    boolean dated = true;
+    for (PaneCalls pane : panes) {
+      dated &= addCalls(pane, window, now);
+    }
+    misdated += dated ? 0 : 1;
     long minute = minute(window.sealedMillis());
     QueueHour queue = queue(window.queue());
     queue.come(window);
@@ -161,33 +170,50 @@ public final class History {
     }
   }
 
-  /** Adds the calls of a window. */
-  synchronized void addCalls(long openedMillis, long sealedMillis, List<Operation> touched) {
-    version.incrementAndGet();
-    long now = minuteNow();
-    sweep(now);
-    long minute = minute(openedMillis);
-    if (!touched.isEmpty() && minute <= now + 1) {
-      observe(minute, openedMillis, sealedMillis);
+  /**
+   * Adds the calls of a pane, at the time of its window if the pane is in the future. A pane has
+   * the clock of the broker, a window that of a server: a wrong clock of a broker must not hide
+   * calls.
+   *
+   * @return whether the pane is not in the future
+   */
+  private boolean addCalls(PaneCalls pane, SealedWindow window, long now) {
+    if (add(pane.fromMillis(), pane.toMillis(), pane.calls(), now)) {
+      return true;
     }
-    if (isKept(minute, now)) {
-      applications.add(touched, minute, now);
-    } else {
-      misdated += minute > now ? 1 : 0;
-      touched.forEach(operation -> operation.sums = null);
-    }
+    add(window.openedMillis(), window.sealedMillis(), pane.calls(), now);
+    return false;
   }
 
-  private void observe(long minute, long openedMillis, long sealedMillis) {
+  /** Adds calls to the minute in which their interval begins. */
+  synchronized void addCalls(long fromMillis, long toMillis, List<PaneCalls.OperationCalls> calls) {
+    misdated += add(fromMillis, toMillis, calls, begin()) ? 0 : 1;
+  }
+
+  /** Returns false, and adds nothing, if the interval begins in the future. */
+  private boolean add(
+      long fromMillis, long toMillis, List<PaneCalls.OperationCalls> calls, long now) {
+    long minute = minute(fromMillis);
+    if (minute > now + 1) {
+      return false;
+    }
+    if (!calls.isEmpty()) {
+      observe(minute, fromMillis, toMillis);
+    }
+    if (isKept(minute, now)) {
+      applications.add(calls, minute, now);
+    }
+    return true;
+  }
+
+  private void observe(long minute, long fromMillis, long toMillis) {
     FirstMinute known = first;
     if (known == null || minute < known.minute) {
-      first = new FirstMinute(minute, openedMillis, sealedMillis);
+      first = new FirstMinute(minute, fromMillis, toMillis);
     } else if (minute == known.minute) {
       first =
           new FirstMinute(
-              minute,
-              Math.min(known.openedMillis, openedMillis),
-              Math.max(known.sealedMillis, sealedMillis));
+              minute, Math.min(known.fromMillis, fromMillis), Math.max(known.toMillis, toMillis));
     }
   }
 
@@ -219,6 +245,14 @@ public final class History {
 
   private static boolean isKept(long minute, long now) {
     return minute >= now - MINUTES && minute <= now + 1;
+  }
+
+  /** Begins a change of the history, and returns the current minute. */
+  private long begin() {
+    version.incrementAndGet();
+    long now = minuteNow();
+    sweep(now);
+    return now;
   }
 
   /** Removes old entries, once a minute. */
@@ -433,7 +467,7 @@ public final class History {
     return boundsMillis.clone();
   }
 
-  /** Returns the windows left out because they began in the future, which shows a wrong clock. */
+  /** Returns the windows that have a pane or begin in the future, which shows a wrong clock. */
   public synchronized long misdated() {
     return misdated;
   }

@@ -123,7 +123,8 @@ public final class HistoryFeature implements Feature {
         follower::unknownRows);
     registry.counter(
         "trace_etl_history_misdated_windows_total",
-        "Windows left out of the history because they begin in the future.",
+        "Windows that begin or have a pane in the future. The history leaves out the former, and"
+            + " dates the panes of the latter by their window.",
         history::misdated);
   }
 

@@ -9,7 +9,7 @@ final class Operation {
   /** Number of live series of the operation in all queues; at 0 it is removed. */
   int series;
 
-  /** The part of the current window; null for nothing. */
+  /** The part of the pane that is being folded; null for nothing. */
   SpanSums sums;
 
   Operation(String application, String name, String kind) {

@@ -7,6 +7,7 @@ import java.util.List;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
+import org.traceetl.server.window.WindowPanes;
 
 /**
  * The operations of a queue's series: all parts of their definitions that the history needs. Not
@@ -62,39 +63,66 @@ final class SeriesOperations {
   /**
    * Adds the queue's next window.
    *
-   * @return its operations, each with the sums, which must be taken before the next fold of any
-   *     queue
+   * @return its calls by pane. Calls of a window that does not know its panes are in one interval:
+   *     that of the window
    */
-  List<Operation> fold(SealedWindow window) {
-    boolean bucketsKnown = window.schema() == rules.schema() && window.stride() == rules.stride();
+  List<PaneCalls> fold(SealedWindow window) {
     window.created().forEach(this::create);
-    List<Operation> touched = new ArrayList<>();
     for (int row = 0; row < window.rows(); row++) {
       int series = window.series()[row];
-      if (ofEvents.get(Math.max(0, series))) {
-        continue;
-      }
-      if (!known(series)) {
-        unknownRows++;
+      unknownRows += isOfEvents(series) || known(series) ? 0 : 1;
+    }
+    WindowPanes panes = window.panes();
+    List<PaneCalls> all = new ArrayList<>();
+    for (WindowPanes.Pane pane : panes.others()) {
+      all.add(calls(pane, window));
+    }
+    WindowPanes.Pane main = panes.main(window);
+    all.add(
+        panes.isEmpty()
+            ? new PaneCalls(window.openedMillis(), window.sealedMillis(), operations(main, window))
+            : calls(main, window));
+    for (int series : window.evicted()) {
+      evict(series);
+    }
+    return all;
+  }
+
+  private PaneCalls calls(WindowPanes.Pane pane, SealedWindow window) {
+    return new PaneCalls(
+        pane.startMillis(),
+        pane.startMillis() + window.panes().lengthMillis(),
+        operations(pane, window));
+  }
+
+  private List<PaneCalls.OperationCalls> operations(WindowPanes.Pane pane, SealedWindow window) {
+    int stride = window.stride();
+    boolean bucketsKnown = window.schema() == rules.schema() && stride == rules.stride();
+    List<PaneCalls.OperationCalls> touched = new ArrayList<>();
+    for (int i = 0; i < pane.rows().length; i++) {
+      int series = window.series()[pane.rows()[i]];
+      if (isOfEvents(series) || !known(series)) {
         continue;
       }
       Operation operation = operations[series];
       if (operation.sums == null) {
         operation.sums = new SpanSums(rules.stride());
-        touched.add(operation);
+        touched.add(new PaneCalls.OperationCalls(operation, operation.sums));
       }
       operation.sums.add(
           failed.get(series),
-          window.durationNanos()[row],
-          window.counts(),
-          row * window.stride(),
-          window.stride(),
+          pane.durationNanos()[i],
+          pane.counts(),
+          i * stride,
+          stride,
           bucketsKnown && !otherBuckets.get(series));
     }
-    for (int series : window.evicted()) {
-      evict(series);
-    }
+    touched.forEach(calls -> calls.operation().sums = null);
     return touched;
+  }
+
+  private boolean isOfEvents(int series) {
+    return ofEvents.get(Math.max(0, series));
   }
 
   private boolean known(int series) {

@@ -34,7 +34,7 @@ public final class Histories {
     SpanSums sums = new SpanSums(history.boundsMillis().length + 1);
     sums.add(failed, 1_000_000, counts, 0, counts.length, true);
     history.addCalls(
-        openedMillis, openedMillis + 60_000, List.of(operation(application, name, kind, sums)));
+        openedMillis, openedMillis + 60_000, List.of(calls(application, name, kind, sums)));
   }
 
   /** Adds a window that was sealed at this time, of the messages 0 to 9. */
@@ -54,9 +54,8 @@ public final class Histories {
   }
 
   /** What a window has of an operation. */
-  static Operation operation(String application, String name, String kind, SpanSums sums) {
-    Operation operation = new Operation(application, name, kind);
-    operation.sums = sums;
-    return operation;
+  static PaneCalls.OperationCalls calls(
+      String application, String name, String kind, SpanSums sums) {
+    return new PaneCalls.OperationCalls(new Operation(application, name, kind), sums);
   }
 }

@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
@@ -15,6 +16,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.traceetl.common.Clocks;
 import org.traceetl.server.journal.FleetWindows;
@@ -25,6 +27,7 @@ import org.traceetl.server.journal.MemoryLogs;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.journal.QueueJournal;
 import org.traceetl.server.journal.SilentLogs;
+import org.traceetl.server.journal.Windows;
 import org.traceetl.server.journal.chain.JournalTail;
 import org.traceetl.server.journal.chain.LogJournals;
 import org.traceetl.server.window.AcceptedBatches;
@@ -32,6 +35,7 @@ import org.traceetl.server.window.NativeCounts;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
+import org.traceetl.server.window.WindowPanes;
 
 /** Followers stepped by hand over real journals on logs in memory. */
 final class HistoryFollowerTest {
@@ -40,14 +44,14 @@ final class HistoryFollowerTest {
   private static final QueueId B = new QueueId("b", 7);
   private static final long SCHEMA = 1;
   private static final long[] BOUNDS_NANOS = {10_000_000};
+  private static final long PANE_MILLIS = 15_000;
   private static final int STRIDE = BOUNDS_NANOS.length + 1;
 
   private final MemoryLogs logs = new MemoryLogs();
   private final LogJournals journals = journals(logs);
   private long nowMillis = 1_795_219_200_000L;
   private long nowNanos = Long.MAX_VALUE - 1;
-  private final History history =
-      new History(10, 20, BOUNDS_NANOS, this::now, new SplittableRandom(1));
+  private History history = new History(10, 20, BOUNDS_NANOS, this::now, new SplittableRandom(1));
   private final List<SealedWindow> heard = new ArrayList<>();
   private final List<SeriesDefinition> definitions = new ArrayList<>();
   private boolean away;
@@ -261,6 +265,163 @@ final class HistoryFollowerTest {
     assertThat(calls("shop")).isEqualTo(2);
     assertThat(history.minutes("shop", 1).getFirst().interval().errors()).isZero();
     assertThat(follower.unknownRows()).isZero();
+  }
+
+  /**
+   * Returns the window with panes of 15 s, the last one the main pane.
+   *
+   * @param spans of each other pane, of each series and bucket
+   */
+  private static SealedWindow inPanes(SealedWindow window, long firstMillis, int panes, int spans) {
+    int[] rows = IntStream.range(0, window.rows()).toArray();
+    long[] counts = new long[window.counts().length];
+    Arrays.fill(counts, spans);
+    List<WindowPanes.Pane> others =
+        IntStream.range(0, panes - 1)
+            .mapToObj(i ->
+                new WindowPanes.Pane(
+                    firstMillis + i * PANE_MILLIS,
+                    rows,
+                    counts,
+                    new long[rows.length],
+                    NativeCounts.NONE))
+            .toList();
+    long mainMillis = firstMillis + (panes - 1) * PANE_MILLIS;
+    return Windows.with(window, "panes", new WindowPanes(PANE_MILLIS, mainMillis, 0, others));
+  }
+
+  private List<Long> callsByMinute(String application, int minutes) {
+    return history.minutes(application, minutes).stream().map(m -> m.interval().calls()).toList();
+  }
+
+  @Test
+  void aBacklogOfTenMinutesCountsInItsMinutes() throws Exception {
+    QueueJournal journal = journals.take(A).journal();
+    journal.append(
+        inPanes(
+            window(
+                A,
+                0,
+                SCHEMA,
+                List.of(series(0, "shop", "2"), series(1, "cart", "0")),
+                0,
+                80,
+                1,
+                80),
+            nowMillis - 10 * 60_000,
+            40,
+            2));
+    settle();
+
+    List<Long> expected = new ArrayList<>(Collections.nCopies(9, 16L));
+    expected.addFirst(0L);
+    // The last pane is the main one, as large as the others.
+    expected.add(16L);
+    expected.add(0L);
+    assertThat(callsByMinute("shop", 12)).isEqualTo(expected);
+    assertThat(callsByMinute("cart", 12)).isEqualTo(expected);
+    assertThat(history.minutes("shop", 12))
+        .allSatisfy(
+            minute -> assertThat(minute.interval().errors()).isEqualTo(minute.interval().calls()));
+    assertThat(history.minutes("shop", 12).get(1).buckets()).containsExactly(8, 8);
+    assertThat(history.minutes("shop", "GET /", "kind 2", 12).get(1).interval().calls())
+        .isEqualTo(16);
+    assertThat(history.minutes("shop", 12).get(1).interval().observedMillis()).isEqualTo(60_000);
+    assertThat(history.minutes("shop", 12).getFirst().interval().observedMillis()).isZero();
+  }
+
+  @Test
+  void windowsWithAndWithoutPanesAddUp() throws Exception {
+    nowMillis -= 5 * 60_000;
+    QueueJournal journal = journals.take(A).journal();
+    journal.append(window(A, 0, SCHEMA, List.of(series(0, "shop", "0")), 0, 1));
+    nowMillis += 5 * 60_000;
+    journal.append(
+        inPanes(window(A, 1, SCHEMA, List.of(), 0, 30), nowMillis - 5 * 60_000 + 45_000, 2, 10));
+    settle();
+
+    assertThat(callsByMinute("shop", 6)).containsExactly(22L, 40L, 0L, 0L, 0L, 0L);
+  }
+
+  @Test
+  void aNewReaderHasTheSameMinutes() throws Exception {
+    QueueJournal journal = journals.take(A).journal();
+    journal.append(
+        inPanes(
+            window(A, 0, SCHEMA, List.of(series(0, "shop", "0")), 0, 80),
+            nowMillis - 10 * 60_000 - 30_000,
+            40,
+            2));
+    settle();
+    List<Long> before = callsByMinute("shop", 60);
+    history = new History(10, 20, BOUNDS_NANOS, this::now, new SplittableRandom(1));
+    follower = follower();
+    settle();
+
+    assertThat(callsByMinute("shop", 60)).isEqualTo(before);
+    assertThat(before).contains(8L, 16L);
+  }
+
+  @Test
+  void seriesCountInAllPanesOfTheWindowThatCreatesAndEvictsThem() throws Exception {
+    QueueJournal journal = journals.take(A).journal();
+    SealedWindow window =
+        Windows.with(
+            window(A, 0, SCHEMA, List.of(series(0, "shop", "0")), 0, 5), "evicted", new int[] {0});
+    journal.append(inPanes(window, nowMillis - 60_000, 5, 1));
+    settle();
+
+    assertThat(callsByMinute("shop", 2)).containsExactly(8L, 2L);
+    assertThat(follower.unknownRows()).isZero();
+  }
+
+  @Test
+  void aRowOfAnUnknownSeriesInManyPanesIsCountedOnce() throws Exception {
+    QueueJournal journal = journals.take(A).journal();
+    journal.append(window(A, 0, SCHEMA, List.of(series(0, "shop", "0")), 0, 1));
+    long lost = logs.open(A).end();
+    journal.append(
+        inPanes(
+            window(A, 1, SCHEMA, List.of(series(1, "shop", "0")), 0, 5, 1, 5),
+            nowMillis - 60_000,
+            5,
+            1));
+    logs.open(A).deleteBefore(lost);
+    settle();
+
+    assertThat(calls("shop")).isEqualTo(10);
+    assertThat(follower.unknownRows()).isEqualTo(1);
+  }
+
+  @Test
+  void panesInTheFutureCountAtTheTimeOfTheirWindow() throws Exception {
+    QueueJournal journal = journals.take(A).journal();
+    journal.append(
+        inPanes(
+            window(A, 0, SCHEMA, List.of(series(0, "shop", "0")), 0, 5),
+            nowMillis + 10 * 60_000,
+            5,
+            1));
+    settle();
+
+    assertThat(callsByMinute("shop", 1)).containsExactly(10L);
+    assertThat(history.misdated()).isEqualTo(1);
+  }
+
+  @Test
+  void panesOlderThanAnHourAreLeftOut() throws Exception {
+    QueueJournal journal = journals.take(A).journal();
+    journal.append(
+        inPanes(
+            window(A, 0, SCHEMA, List.of(series(0, "shop", "0")), 0, 12),
+            nowMillis - 62 * 60_000,
+            12,
+            1));
+    settle();
+
+    // 8 of 12 panes are older than the hour and the minute before it.
+    assertThat(history.sparks(List.of("shop")).getFirst().calls()).startsWith(8, 0);
+    assertThat(history.misdated()).isZero();
   }
 
   @Test

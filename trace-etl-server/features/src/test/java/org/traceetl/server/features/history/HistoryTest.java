@@ -36,7 +36,7 @@ final class HistoryTest {
     history.addCalls(
         openedMillis,
         openedMillis + 15_000,
-        List.of(Histories.operation(application, "GET /", "SERVER", sums)));
+        List.of(Histories.calls(application, "GET /", "SERVER", sums)));
   }
 
   @Test
@@ -90,7 +90,7 @@ final class HistoryTest {
   @Test
   void timeObservedOfTheFirstMinuteIsAtLeastASecondAndAtMostTheMinute() {
     history.addCalls(
-        nowMillis, nowMillis, List.of(Histories.operation("a", "b", "c", sums(false, 1, 0, 0))));
+        nowMillis, nowMillis, List.of(Histories.calls("a", "b", "c", sums(false, 1, 0, 0))));
     assertThat(history.minutes("a", 1).getFirst().interval().observedMillis()).isEqualTo(1_000);
     add(nowMillis + 59_000, "a", sums(false, 1, 0, 0));
     assertThat(history.minutes("a", 1).getFirst().interval().observedMillis()).isEqualTo(MINUTE);
@@ -177,7 +177,7 @@ final class HistoryTest {
     history.addCalls(
         nowMillis,
         nowMillis + 15_000,
-        List.of(Histories.operation(application, name, kind, sums(false, calls, 0, 0))));
+        List.of(Histories.calls(application, name, kind, sums(false, calls, 0, 0))));
   }
 
   private List<String> operations(String application) {
@@ -231,7 +231,7 @@ final class HistoryTest {
           openedMillis,
           openedMillis + 15_000,
           List.of(
-              Histories.operation(
+              Histories.calls(
                   "app" + random.nextInt(4),
                   "GET /" + random.nextInt(5),
                   random.nextBoolean() ? "SERVER" : "CLIENT",
