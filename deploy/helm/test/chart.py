@@ -62,6 +62,13 @@ CASES = {
         "server": {"tls": {"secret": "web", "clientCaSecret": "clients"}, "tokenSecret": "web-token"},
         "agent": {"telemetry": {"tls": {"secret": "telemetry"}, "tokenSecret": "telemetry-token"}},
     },
+    "sharded": {
+        "monitoring": {
+            "enabled": True,
+            "serverShards": 3,
+            "serverEndpoint": {"params": {"team": ["payments"]}, "followRedirects": False},
+        },
+    },
     "passwords": {"server": {"tokenSecret": "web-token", "usersSecret": "web-users"}},
     "openid": {
         "server": {
@@ -231,6 +238,14 @@ REFUSED = {
         {"agent": {"telemetry": {"tokenSecret": "token"}}},
         "agent.telemetry.tokenSecret: requires agent.telemetry.tls.secret",
     ),
+    "shards-of-deltas": (
+        {
+            "monitoring": {"enabled": True, "serverShards": 2},
+            "server": {"config": {"trace-etl": {"metrics": {"profile": "ozhera"}, "ozhera": {"scrapers": ["a"]}}}},
+        },
+        "monitoring.serverShards = 2: must be 1",
+    ),
+    "too-many-shards": ({"monitoring": {"serverShards": 65}}, "serverShards"),
     "users-without-a-token": ({"server": {"usersSecret": "users"}}, "server.tokenSecret: required with"),
     "two-sign-ins": (
         {"server": {"tokenSecret": "token", "usersSecret": "users", "oidcSecret": "client"}},
@@ -579,6 +594,7 @@ class ChartTest(unittest.TestCase):
     def test_a_span_series_has_no_label_that_tells_servers_apart(self):
         for name, series in {
             "monitored": "traces_span_metrics_calls_total",
+            "sharded": "traces_span_metrics_calls_total",
             "ozhera": None,
             "ozhera-cumulative": "staging_hera_aopTotalMethodCount_total",
         }.items():
@@ -589,7 +605,10 @@ class ChartTest(unittest.TestCase):
                 self.assertEqual(dropped["action"], "labeldrop")
                 for label in ("pod", "container", "endpoint", "service", "node"):
                     self.assertRegex(label, f"^(?:{dropped['regex']})$")
-                (rule,) = endpoint["metricRelabelings"]
+                rule, *others = endpoint["metricRelabelings"]
+                self.assertEqual(
+                    others, [{"action": "labeldrop", "regex": "trace_etl_shard"}] if name == "sharded" else []
+                )
                 self.assertEqual((rule["targetLabel"], rule["replacement"]), ("instance", ""))
                 if series:
                     self.assertRegex(series, f"^(?:{rule['regex']})$")
@@ -608,6 +627,15 @@ class ChartTest(unittest.TestCase):
             ],
             [("/metrics", None)],
         )
+
+    def test_each_shard_of_a_page_is_scraped_once(self):
+        (monitor,) = of_kind(self.rendered["sharded"], "ServiceMonitor")
+        endpoints = monitor["spec"]["endpoints"]
+        shards = ["0/3", "1/3", "2/3"]
+        self.assertEqual([e["params"] for e in endpoints], [{"team": ["payments"], "shard": [s]} for s in shards])
+        for endpoint, shard in zip(endpoints, shards):
+            self.assertEqual((endpoint["path"], endpoint["followRedirects"]), ("/metrics", False))
+            self.assertEqual(endpoint["relabelings"][-1], {"targetLabel": "trace_etl_shard", "replacement": shard})
 
     def test_rules_that_are_read_live_restart_nobody(self):
         def templates(name):

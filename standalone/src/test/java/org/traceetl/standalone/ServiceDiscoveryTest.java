@@ -88,6 +88,11 @@ final class ServiceDiscoveryTest {
                   .singleElement()
                   .satisfies(all -> assertThat(all.labels()).isEmpty());
               assertThat(prometheus.value("count(trace_etl_discovery_current == 1)")).isEqualTo(2);
+              // Of two shards each; the series themselves do not tell their shard.
+              assertThat(prometheus.value("count(up == 1)")).isEqualTo(4);
+              assertThat(prometheus.query("count by (trace_etl_shard) ({__name__=~\"tra.*\"})"))
+                  .singleElement()
+                  .satisfies(all -> assertThat(all.labels()).isEmpty());
             });
       }
     }
@@ -107,7 +112,7 @@ final class ServiceDiscoveryTest {
     return targets;
   }
 
-  /** Starts a Prometheus as in docs/cluster.md. */
+  /** Starts a Prometheus as in docs/cluster.md, which reads each page in two scrapes. */
   private Prometheus prometheus(String known) throws IOException, InterruptedException {
     return Prometheus.start(
         directory.resolve("prometheus"),
@@ -119,9 +124,14 @@ final class ServiceDiscoveryTest {
         scrape_configs:
           - job_name: trace-etl-server
             http_sd_configs:
-              - url: http://%s/api/targets
+              - url: http://%s/api/targets?shards=2
                 refresh_interval: 1s
+            relabel_configs:
+              - source_labels: [__param_shard]
+                target_label: trace_etl_shard
             metric_relabel_configs:
+              - action: labeldrop
+                regex: trace_etl_shard
               - source_labels: [__name__]
                 regex: traces_.*
                 target_label: instance

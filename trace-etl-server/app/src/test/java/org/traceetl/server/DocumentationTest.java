@@ -75,7 +75,7 @@ final class DocumentationTest {
         });
 
     write(types, helps);
-    Map<String, String> rows = rows("metrics.md", "trace_etl_(?!agent_|queue`).*");
+    Map<String, String> rows = rows("metrics.md", "trace_etl_(?!agent_|queue`|shard`).*");
     assertThat(rows).containsOnlyKeys(types.keySet());
     types.forEach(
         (name, type) -> assertThat(rows.get(name)).contains("| " + type + " |", helps.get(name)));

@@ -37,6 +37,16 @@ class TargetsResourceTest {
                   + server.port()
                   + "\"],\"labels\":{\"__scheme__\":\"http\"}},"
                   + "{\"targets\":[\"[2001:db8::1]:443\"],\"labels\":{\"__scheme__\":\"https\"}}]");
+      assertThat(get(client, server, "/api/targets?shards=2").body())
+          .startsWith(
+              "[{\"targets\":[\"10.0.0.2:80\",\"127.0.0.1:"
+                  + server.port()
+                  + "\"],\"labels\":{\"__param_shard\":\"0/2\",\"__scheme__\":\"http\"}},")
+          .endsWith(
+              "{\"targets\":[\"[2001:db8::1]:443\"],"
+                  + "\"labels\":{\"__param_shard\":\"1/2\",\"__scheme__\":\"https\"}}]");
+      assertThat(get(client, server, "/api/targets?shards=0").statusCode()).isEqualTo(400);
+      assertThat(get(client, server, "/api/targets?shards=65").statusCode()).isEqualTo(400);
       assertThat(get(client, server, "/api/targets?limit=1").statusCode()).isEqualTo(400);
     }
   }

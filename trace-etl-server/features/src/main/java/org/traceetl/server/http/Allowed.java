@@ -12,6 +12,9 @@ public @interface Allowed {
   /** The longest name, in characters; by default no series has a longer one. */
   int NAME = 20_000;
 
+  /** The largest number of shards of a page: each scrape has costs that shards do not divide. */
+  int SHARDS = 64;
+
   /** The longest text to search for, in characters. */
   int SEARCH = 1_000;
 

@@ -2,6 +2,7 @@ package org.traceetl.server.features.pages;
 
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.traceetl.server.http.Allowed;
 import org.traceetl.server.http.ParameterRefused;
 
 /**
@@ -15,9 +16,6 @@ record Shard(int number, int of) {
 
   /** The whole page. */
   static final Shard WHOLE = new Shard(0, 1);
-
-  /** Each scrape has costs that more shards do not divide. */
-  static final int MAX = 64;
 
   private static final Pattern TEXT = Pattern.compile("([0-9]{1,2})/([0-9]{1,2})");
   private static final int MAX_SHOWN = 40;
@@ -39,7 +37,7 @@ record Shard(int number, int of) {
     if (parts.matches()) {
       int number = Integer.parseInt(parts.group(1));
       int of = Integer.parseInt(parts.group(2));
-      if (number < of && of <= MAX) {
+      if (number < of && of <= Allowed.SHARDS) {
         return new Shard(number, of);
       }
     }
@@ -48,7 +46,7 @@ record Shard(int number, int of) {
             + " = "
             + (values[0].length() > MAX_SHOWN ? values[0].substring(0, MAX_SHOWN) + "…" : values[0])
             + ": must be i/n, with n from 1 to "
-            + MAX
+            + Allowed.SHARDS
             + " and i from 0 to n - 1");
   }
 

@@ -31,6 +31,7 @@ import org.traceetl.server.expose.Encoding;
 import org.traceetl.server.expose.Format;
 import org.traceetl.server.expose.Naming;
 import org.traceetl.server.expose.Page;
+import org.traceetl.server.http.Allowed;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
@@ -143,7 +144,7 @@ class ShardedPageTest {
       pages.doWork();
 
       byte[] whole = read(pages, Encoding.OPENMETRICS_GZIP, Shard.WHOLE);
-      for (int of = 1; of <= Shard.MAX; of++) {
+      for (int of = 1; of <= Allowed.SHARDS; of++) {
         read(pages, Encoding.OPENMETRICS_GZIP, new Shard(of - 1, of));
       }
       assertThat(read(pages, Encoding.OPENMETRICS_GZIP, Shard.WHOLE)).isEqualTo(whole);
