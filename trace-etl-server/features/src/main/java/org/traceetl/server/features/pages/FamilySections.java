@@ -27,10 +27,6 @@ final class FamilySections {
     this.family = family;
   }
 
-  Family family() {
-    return family;
-  }
-
   /** Sets the number that assigns the next sections to a shard. */
   void part(int number) {
     part = number;

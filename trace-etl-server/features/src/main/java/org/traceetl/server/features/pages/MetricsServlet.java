@@ -31,7 +31,7 @@ final class MetricsServlet extends HttpServlet {
         Negotiation.encoding(request.getHeader("Accept"), request.getHeader("Accept-Encoding"));
     Page page;
     try {
-      page = pages.page(encoding, Shard.of(request.getParameterValues(Shard.PARAMETER)));
+      page = pages.page(encoding, Shard.ofRequest(request.getParameterValues(Shard.PARAMETER)));
     } catch (ParameterRefused e) {
       Problem.write(response, HttpServletResponse.SC_BAD_REQUEST, e.getMessage());
       return;

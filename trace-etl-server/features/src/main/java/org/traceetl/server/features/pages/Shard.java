@@ -26,7 +26,7 @@ record Shard(int number, int of) {
    * @param values values of its parameter {@link #PARAMETER}; null for the whole page
    * @throws ParameterRefused unless there is one value such as {@code 0/4}
    */
-  static Shard of(String... values) {
+  static Shard ofRequest(String... values) {
     if (values == null) {
       return WHOLE;
     }

@@ -16,15 +16,15 @@ class ShardTest {
   void eachPartIsInOneShard(@ForAll int part, @ForAll @IntRange(min = 1, max = 64) int of) {
     int shards = 0;
     for (int number = 0; number < of; number++) {
-      shards += Shard.of(number + "/" + of).has(part) ? 1 : 0;
+      shards += Shard.ofRequest(number + "/" + of).has(part) ? 1 : 0;
     }
     assertThat(shards).isOne();
   }
 
   @Test
   void aRequestWithoutAShardReadsTheWholePage() {
-    assertThat(Shard.of((String[]) null)).isEqualTo(Shard.WHOLE);
-    assertThat(Shard.of("0/1")).isEqualTo(Shard.WHOLE);
+    assertThat(Shard.ofRequest((String[]) null)).isEqualTo(Shard.WHOLE);
+    assertThat(Shard.ofRequest("0/1")).isEqualTo(Shard.WHOLE);
   }
 
   @ParameterizedTest
@@ -58,7 +58,7 @@ class ShardTest {
         "0/4\0"
       })
   void anotherValueIsRefused(String value) {
-    assertThatThrownBy(() -> Shard.of(value))
+    assertThatThrownBy(() -> Shard.ofRequest(value))
         .isInstanceOf(ParameterRefused.class)
         .hasMessage(
             "shard = " + value + ": must be i/n, with n from 1 to 64 and i from 0 to n - 1");
@@ -66,7 +66,7 @@ class ShardTest {
 
   @Test
   void aLongValueIsRefusedWithAShortMessage() {
-    assertThatThrownBy(() -> Shard.of("9".repeat(1_000_000) + "/4"))
+    assertThatThrownBy(() -> Shard.ofRequest("9".repeat(1_000_000) + "/4"))
         .isInstanceOf(ParameterRefused.class)
         .message()
         .hasSizeLessThan(150)
@@ -76,7 +76,7 @@ class ShardTest {
 
   @Test
   void aShardIsGivenOnce() {
-    assertThatThrownBy(() -> Shard.of("0/2", "1/2"))
+    assertThatThrownBy(() -> Shard.ofRequest("0/2", "1/2"))
         .isInstanceOf(ParameterRefused.class)
         .hasMessage("shard: must be given once");
   }
