@@ -158,10 +158,18 @@ public final class TestRocketMq implements AutoCloseable {
   }
 
   public void send(String topic, int queue, byte[] body) throws Exception {
+    send(topic, queue, body, Map.of());
+  }
+
+  /** Sends a message with user properties to one queue. */
+  public void send(String topic, int queue, byte[] body, Map<String, String> properties)
+      throws Exception {
+    Message message = new Message(topic, body);
+    properties.forEach(message::putUserProperty);
     long startNanos = System.nanoTime();
     while (true) {
       try {
-        producer.send(new Message(topic, body), new MessageQueue(topic, BROKER, queue), 10_000);
+        producer.send(message, new MessageQueue(topic, BROKER, queue), 10_000);
         return;
       } catch (MQClientException e) {
         // Nothing was sent: on a slow machine the client may not know the broker yet.

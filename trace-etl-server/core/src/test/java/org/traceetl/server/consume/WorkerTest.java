@@ -31,6 +31,7 @@ import org.junit.jupiter.api.io.CleanupMode;
 import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
 import org.traceetl.common.Clocks;
+import org.traceetl.proto.BatchAges;
 import org.traceetl.proto.Rejection;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.MetricsConfig;
@@ -66,6 +67,7 @@ class WorkerTest {
   private MessageQueue queue;
   private final AtomicInteger failures = new AtomicInteger();
   private final AtomicLong skippedNanos = new AtomicLong();
+  private Clock wall = Clock.systemUTC();
   private final ListAppender<ILoggingEvent> log =
       new ListAppender<>() {
         @Override
@@ -128,6 +130,10 @@ class WorkerTest {
   }
 
   private void start(Duration window, MappedProfile profile) {
+    start(window, profile, false);
+  }
+
+  private void start(Duration window, MappedProfile profile, boolean hasPanes) {
     WindowConfig windows = new WindowConfig(window, window.multipliedBy(100));
     Aggregation aggregation =
         Aggregation.builder(() -> 1)
@@ -135,13 +141,14 @@ class WorkerTest {
             .unit(MetricsConfig.Unit.MILLISECONDS)
             .profile(profile)
             .build();
+    aggregation.panes(hasPanes);
     journals = new MemoryJournals(aggregation, LEASE);
     journals.obstacle = sealed -> gate.await();
     ownerships =
         new QueueOwnerships(
             journals, LEASE, List.of(), aggregation, new SpanPipelineMetrics(), Clocks.SYSTEM);
     committer = new Committer(new SpanPipelineMetrics(), Clocks.SYSTEM);
-    Clocks clocks = new Clocks(() -> System.nanoTime() + skippedNanos.get(), Clock.systemUTC());
+    Clocks clocks = new Clocks(() -> System.nanoTime() + skippedNanos.get(), wall);
     RocketMqConfig config =
         new RocketMqConfig(rocketMq.namesrvAddress(), topic, "group-" + topic, null, null, 1);
     SpanPipelineMetrics metrics =
@@ -273,6 +280,35 @@ class WorkerTest {
     start(Duration.ofMillis(100), new FailingMapping(Integer.MAX_VALUE));
 
     assertBooksBalance(20, 3);
+  }
+
+  @Test
+  void aWindowWithManyPanesEndsBeforeItIsDue() throws Exception {
+    gate.countDown();
+    // Windows end at full hours: none is due during the test.
+    long hour = Duration.ofHours(1).toMillis();
+    wall = Clock.offset(wall, Duration.ofMillis(hour / 2 - wall.millis() % hour));
+    start(Duration.ofHours(1), null, true);
+    long pane = 60_000;
+    for (int i = 0; i < 20; i++) {
+      sendWithAge(i, i * pane);
+    }
+    awaitRead(20);
+    AtomicLong next = new AtomicLong(20);
+    // The window is old enough by the time that one of these is read.
+    await()
+        .atMost(PATIENCE)
+        .until(() -> {
+          sendWithAge(next.getAndIncrement(), 0);
+          return !offered().isEmpty();
+        });
+
+    assertThat(offered().getFirst().panes().others()).hasSizeGreaterThanOrEqualTo(15);
+  }
+
+  private void sendWithAge(long sequence, long ageMillis) throws Exception {
+    byte[] message = new BatchMessage("shop").span("a", 5_000_000).message(sequence);
+    rocketMq.send(topic, 0, message, Map.of(BatchAges.PROPERTY, Long.toString(ageMillis)));
   }
 
   @Test

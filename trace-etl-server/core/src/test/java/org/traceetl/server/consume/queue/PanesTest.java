@@ -110,6 +110,8 @@ class PanesTest {
 
     private Rows add(SealedWindow window, WindowPanes.Pane pane) {
       for (int i = 0; i < pane.rows().length; i++) {
+        long nanos = of(window.series()[pane.rows()[i]]).durationNanos;
+        assertThat(nanos).isLessThanOrEqualTo(Long.MAX_VALUE - pane.durationNanos()[i]);
         of(window.series()[pane.rows()[i]])
             .add(
                 pane.counts(),
@@ -224,13 +226,14 @@ class PanesTest {
         byte[] message =
             isRepeat ? sent.get(from.nextInt(sent.size())) : batch(from).message(sequence++);
         sent.add(message);
-        long ageMillis = from.nextInt(panes) * PANE_MILLIS + from.nextInt(100);
-        long storedMillis = NOW_MILLIS + from.nextInt(1_000);
+        long pane = pane(NOW_MILLIS) - from.nextInt(panes) * PANE_MILLIS;
+        long[] places = {0, 1, PANE_MILLIS - 1, from.nextLong(PANE_MILLIS)};
+        long storedMillis = NOW_MILLIS + PANE_MILLIS + from.nextInt(1_000);
+        long ageMillis = storedMillis - pane - places[from.nextInt(places.length)];
         aggregator.accept(message, NOW_MILLIS, storedMillis, ages(ageMillis));
         plain.accept(message, NOW_MILLIS);
         single.accept(message, NOW_MILLIS);
         offset++;
-        long pane = Math.floorDiv(storedMillis - ageMillis, PANE_MILLIS) * PANE_MILLIS;
         Rows rows = expected.computeIfAbsent(pane, absent -> new Rows());
         rows.add(SealedWindows.seal(single, ++singles, NOW_MILLIS));
       }
