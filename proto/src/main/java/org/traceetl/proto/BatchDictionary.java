@@ -108,8 +108,18 @@ final class BatchDictionary {
     }
   }
 
-  /** Returns whether the string has this index. */
-  private boolean is(int index, byte[] bytes, int offset, int length) {
+  /** Returns the array with a string that {@link #start} and {@link #length} locate. */
+  byte[] encoded() {
+    return encoded;
+  }
+
+  /** Returns the position of a string in {@link #encoded}. */
+  int start(int index) {
+    return (int) (places[index] >>> 32);
+  }
+
+  /** Returns whether the string has this index, which must be in use. */
+  boolean is(int index, byte[] bytes, int offset, int length) {
     long place = places[index];
     return (int) place == length && isSame((int) (place >>> 32), bytes, offset, length);
   }

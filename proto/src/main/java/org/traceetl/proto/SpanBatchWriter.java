@@ -508,6 +508,49 @@ public final class SpanBatchWriter {
   }
 
   /**
+   * Starts to compare a span with a group of the batch, without a started span and without a look
+   * into the dictionary. Follow with {@link #isNextOfGroup} for each attribute and {@link
+   * #addToGroup} until one returns false. Discards a span that was not ended.
+   *
+   * @param group a possible number of a group; any number at least 0
+   * @return whether the batch has this group, and its spans have this name, kind and status
+   */
+  public boolean isOfGroup(int group, byte[] name, int offset, int length, int kind, int status) {
+    inSpan = false;
+    return groups.startsAs(group, dictionary, name, offset, length, kind, status);
+  }
+
+  /** Returns whether the next attribute of the compared group has this key and this value. */
+  public boolean isNextOfGroup(
+      byte[] key, int keyOffset, int keyLength, byte[] value, int valueOffset, int valueLength) {
+    return groups.continuesAs(
+        dictionary, key, keyOffset, keyLength, value, valueOffset, valueLength);
+  }
+
+  /**
+   * Adds a span without events to the compared group, if the group has no more attributes and this
+   * threshold.
+   *
+   * @param durationNanos at least 0
+   * @return whether it was added
+   * @throws IllegalStateException if the batch has {@link Limits#MAX_SPANS} spans
+   */
+  public boolean addToGroup(long durationNanos, long samplingThreshold) {
+    if (!groups.endsAs(samplingThreshold)) {
+      return false;
+    }
+    checkRoom(spanCount());
+    checkRange("durationNanos", durationNanos, Long.MAX_VALUE);
+    groups.addCompared(durationNanos);
+    return true;
+  }
+
+  /** Returns the number of the group that received the last span in a group. */
+  public int lastGroup() {
+    return groups.last();
+  }
+
+  /**
    * Ends the current span.
    *
    * @throws IllegalStateException if there is none, or the spans exceed {@link

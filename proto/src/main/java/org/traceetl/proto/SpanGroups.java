@@ -40,6 +40,12 @@ final class SpanGroups {
   /** The last group: spans often come in runs of one group. */
   private int guess;
 
+  // Of the group that is compared with a span: the position in its fields, the attributes' numbers
+  // that follow.
+  private int compared;
+  private int at;
+  private int numbersLeft;
+
   /** Returns the bytes of the arrays, which never shrink. */
   long heldBytes() {
     return fields.heldBytes() + 16L * sizes.length + 12L * durationsNanos.length;
@@ -91,6 +97,113 @@ final class SpanGroups {
   /** Returns the group with these fields, or {@link #NONE}. */
   int find(byte[] encoded, int offset, int length) {
     return fields.find(encoded, offset, length, guess);
+  }
+
+  /** Returns the group of the span that was added last. */
+  int last() {
+    return guess;
+  }
+
+  /**
+   * Starts to compare a group with a span, without its encoded fields.
+   *
+   * @param group any number at least 0
+   * @param strings of the batch
+   * @return whether name, kind and status are equal
+   */
+  boolean startsAs(
+      int group,
+      BatchDictionary strings,
+      byte[] name,
+      int offset,
+      int length,
+      int kind,
+      int status) {
+    if (group >= fields.size()) {
+      return false;
+    }
+    compared = group;
+    byte[] in = fields.encoded();
+    at = fields.start(group) + 1;
+    int index = nextIndex(in);
+    int end = at;
+    if (in[end + 1] != kind || in[end + 3] != status || !strings.is(index, name, offset, length)) {
+      return false;
+    }
+    at = end + 4;
+    numbersLeft = in[at] == Compact.field(1, Compact.LIST) ? numbers(in) : 0;
+    return true;
+  }
+
+  /** Reads the header of the attributes' list. */
+  private int numbers(byte[] in) {
+    int count = (in[at + 1] & 0xff) >>> 4;
+    at += 2;
+    return count < Compact.LONG_LIST ? count : (int) nextVarint(in);
+  }
+
+  /** Returns whether the next attribute of the compared group is equal. */
+  boolean continuesAs(
+      BatchDictionary strings,
+      byte[] key,
+      int keyOffset,
+      int keyLength,
+      byte[] value,
+      int valueOffset,
+      int valueLength) {
+    if (numbersLeft == 0) {
+      return false;
+    }
+    numbersLeft -= 2;
+    byte[] in = fields.encoded();
+    int keyIndex = nextIndex(in);
+    int valueIndex = nextIndex(in);
+    return strings.is(keyIndex, key, keyOffset, keyLength)
+        && strings.is(valueIndex, value, valueOffset, valueLength);
+  }
+
+  /** Returns whether the compared group has no more attributes, this threshold and no events. */
+  boolean endsAs(long samplingThreshold) {
+    int group = compared;
+    int start = fields.start(group);
+    // The header of the durations is one byte.
+    int durations = start + heads[group] - 1;
+    if (numbersLeft != 0 || heads[group] != fields.length(group)) {
+      return false;
+    }
+    if (at == durations) {
+      return samplingThreshold == 0;
+    }
+    at++;
+    return nextVarint(fields.encoded()) == Compact.zigZag(samplingThreshold);
+  }
+
+  /** Adds a span to the compared group. */
+  void addCompared(long durationNanos) {
+    add(compared, durationNanos);
+  }
+
+  private int nextIndex(byte[] in) {
+    int zigZag = in[at++];
+    if (zigZag < 0) {
+      zigZag = zigZag & 0x7f | in[at++] << 7;
+      if (zigZag < 0) {
+        zigZag = zigZag & 0x3fff | in[at++] << 14;
+      }
+    }
+    return zigZag >>> 1;
+  }
+
+  private long nextVarint(byte[] in) {
+    long value = 0;
+    int shift = 0;
+    byte next;
+    do {
+      next = in[at++];
+      value |= (next & 0x7fL) << shift;
+      shift += 7;
+    } while (next < 0);
+    return value;
   }
 
   private void open(int group, int head) {

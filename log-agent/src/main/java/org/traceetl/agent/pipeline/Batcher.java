@@ -80,6 +80,7 @@ final class Batcher implements SpanSink {
   private final Map<BrokerQueue, Long> nextSequences = new HashMap<>();
   private final WrittenBatch written = new WrittenBatch();
   private final ExemplarTimes exemplars = new ExemplarTimes();
+  private final KnownGroups knownGroups = new KnownGroups();
   private final LongSupplier nanoClock;
   private Rules rules = Rules.NONE;
   private PendingPayload payload;
@@ -290,16 +291,15 @@ final class Batcher implements SpanSink {
     if (!exemplar && isRejected(span)) {
       return true;
     }
-    int candidate = resource.route().candidate(span, seriesHash);
-    OpenBatch batch = resource.open(candidate);
-    if (batch == null) {
-      batch = open(resource, candidate);
-    }
-    if (measured) {
-      batch.addUnremarkable(span);
-      payload.measure();
-    } else if (!add(span, batch, inPart)) {
-      return false;
+    boolean mayBeKnown = inPart && !measured && !exemplar && mayBeKnown(span);
+    OpenBatch batch = mayBeKnown ? knownGroups.add(span, resource) : null;
+    if (batch != null) {
+      payload.group();
+    } else {
+      batch = place(span, measured, inPart, mayBeKnown);
+      if (batch == null) {
+        return false;
+      }
     }
     payload.accept();
     if (span.events.size() > 0) {
@@ -314,6 +314,42 @@ final class Batcher implements SpanSink {
       close(batch, Cause.SIZE);
     }
     return true;
+  }
+
+  /**
+   * Adds a span to the batch of its queue.
+   *
+   * @param looked whether its group was looked for and not found
+   * @return the batch; null if the span needs attributes that were skipped
+   */
+  private OpenBatch place(SpanView span, boolean measured, boolean inPart, boolean looked) {
+    int candidate = resource.route().candidate(span, seriesHash);
+    OpenBatch batch = resource.open(candidate);
+    if (batch == null) {
+      batch = open(resource, candidate);
+    }
+    if (measured) {
+      batch.addUnremarkable(span);
+      payload.measure();
+    } else if (!add(span, batch, inPart)) {
+      return null;
+    }
+    if (looked) {
+      knownGroups.put(candidate, batch.lastGroup());
+    }
+    return batch;
+  }
+
+  /**
+   * Returns whether to look for the group of an ordinary span that was read in part. Its group must
+   * determine its queue, and it must have no attributes but those of the group. It is no member of
+   * the sample, because these are read whole.
+   */
+  private boolean mayBeKnown(SpanView span) {
+    return span.events.size() == 0
+        && resource.firstKeys() == resource.detail().keySet()
+        && resource.route().isBySeries()
+        && knownGroups.isWorth(resource);
   }
 
   /** Rejects a span with too much text, or removes its events if these are too much. */
@@ -411,6 +447,7 @@ final class Batcher implements SpanSink {
     OpenBatch batch = pool.take();
     batch.open(resource, candidate);
     resource.setOpen(candidate, batch);
+    knownGroups.opened(resource);
     open.add(batch);
     return batch;
   }

@@ -160,6 +160,47 @@ final class OpenBatch {
 
   /** Adds the span that {@link #startGrouped} started. */
   void addGrouped(DemandedDetail detail) {
+    demand(detail);
+    writer.endSpan();
+  }
+
+  /**
+   * Adds a span without events to this group, if the group has its name, kind, status, threshold
+   * and attributes.
+   *
+   * @param group a possible number of a group
+   * @return whether it was added
+   */
+  boolean addToGroup(int group, SpanView span, DemandedDetail detail) {
+    if (!writer.isOfGroup(
+        group, span.name, span.nameOffset, span.nameLength, span.kind, span.status)) {
+      return false;
+    }
+    Attributes attributes = span.attributes;
+    for (int i = 0; i < attributes.size(); i++) {
+      if (!writer.isNextOfGroup(
+          attributes.key(i),
+          attributes.keyOffset(i),
+          attributes.keyLength(i),
+          attributes.value(i),
+          attributes.valueOffset(i),
+          attributes.valueLength(i))) {
+        return false;
+      }
+    }
+    if (!writer.addToGroup(span.durationNanos, span.samplingThreshold)) {
+      return false;
+    }
+    demand(detail);
+    return true;
+  }
+
+  /** Returns the number of the group that received the last span in a group. */
+  int lastGroup() {
+    return writer.lastGroup();
+  }
+
+  private void demand(DemandedDetail detail) {
     if (!demanded) {
       writer.demand(detail.version());
       writer.sampleThreshold(Math.min(detail.sampleThreshold(), MAX_THRESHOLD));
@@ -168,7 +209,6 @@ final class OpenBatch {
       }
       demanded = true;
     }
-    writer.endSpan();
   }
 
   private void events(SpanEvents events) {

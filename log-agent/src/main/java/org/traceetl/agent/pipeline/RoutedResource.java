@@ -36,6 +36,9 @@ final class RoutedResource {
   // The filtered resource: usually itself; null if too large.
   private RoutedResource sent = this;
   private OpenBatch[] open;
+  // For KnownGroups, which explains them.
+  private long groupSeed;
+  private int groupMisses;
 
   /** Creates a mutable key for look-ups, which {@link #set} fills. */
   RoutedResource() {
@@ -192,6 +195,24 @@ final class RoutedResource {
 
   void setOpen(int candidate, OpenBatch batch) {
     open[candidate] = batch;
+  }
+
+  /** Returns a number that no other resource and no earlier batches of this one have. */
+  long groupSeed() {
+    return groupSeed;
+  }
+
+  void groupSeed(long seed) {
+    groupSeed = seed;
+  }
+
+  /** Returns the misses in {@link KnownGroups} that hits have not made up for. */
+  int groupMisses() {
+    return groupMisses;
+  }
+
+  void groupMisses(int misses) {
+    groupMisses = misses;
   }
 
   @Override

@@ -56,6 +56,11 @@ public final class Route {
     return queues[i];
   }
 
+  /** Returns whether equal names, kinds and statuses have one candidate. */
+  public boolean isBySeries() {
+    return hashes.length == 1 || spread == Spread.SERIES;
+  }
+
   /**
    * Returns the index of the span's candidate.
    *

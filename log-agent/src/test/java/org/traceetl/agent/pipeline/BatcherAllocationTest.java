@@ -54,6 +54,8 @@ final class BatcherAllocationTest {
   private long bytes;
   private long measured;
   private long grouped;
+  // Whether spans have further attributes, which are skipped if nothing needs them.
+  private boolean inPart;
 
   @Test
   void spansAreBatchedWithoutAllocation() {
@@ -111,6 +113,16 @@ final class BatcherAllocationTest {
   /** Each span of a new series, slow and failed ones, exemplars and groups. */
   @Test
   void spansAreGroupedByDemandWithoutAllocation() {
+    spansAreGroupedWithoutAllocation();
+  }
+
+  @Test
+  void spansReadInPartAreGroupedByDemandWithoutAllocation() {
+    inPart = true;
+    spansAreGroupedWithoutAllocation();
+  }
+
+  private void spansAreGroupedWithoutAllocation() {
     nameOperations();
     batcher.detail(
         new Detail(
@@ -187,7 +199,11 @@ final class BatcherAllocationTest {
         span.events.add(key, 0, 4);
         span.events.addAttribute(key, 5, 8, value, 0, value.length);
       }
-      batcher.span(span);
+      span.attributesNotWanted = inPart ? 1 : 0;
+      if (!batcher.span(span)) {
+        span.attributesNotWanted = 0;
+        batcher.span(span);
+      }
       if (i % SPANS_PER_COMMIT == 0) {
         commit();
       }
