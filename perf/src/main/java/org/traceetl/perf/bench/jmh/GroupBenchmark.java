@@ -62,7 +62,8 @@ public class GroupBenchmark extends StepBenchmark {
       batches.add(Arrays.copyOf(writer.buffer(), length));
     }
     load =
-        new RecordLoad(batches, List.of(), HistogramConfig.Kind.CLASSIC, 4, BATCHES * SPANS * 15);
+        new RecordLoad(
+            batches, List.of(), HistogramConfig.Kind.CLASSIC, 4, BATCHES * SPANS * 15, 0);
     long bytes = batches.stream().mapToLong(batch -> batch.length).sum();
     System.out.printf("%s: %.1f bytes a span%n", form, (double) bytes / BATCHES / SPANS);
   }

@@ -64,6 +64,10 @@ public class RecordBenchmark extends StepBenchmark {
   @Param("0")
   private int series;
 
+  /** Panes of each window, between which the batches alternate: 1, 2, 8; 0 without panes. */
+  @Param("1")
+  private int panes;
+
   private RecordLoad load;
 
   @Setup(Level.Trial)
@@ -87,7 +91,8 @@ public class RecordBenchmark extends StepBenchmark {
                 .dimensions(),
             histogram,
             queues,
-            SPANS_PER_WINDOW);
+            SPANS_PER_WINDOW,
+            panes);
   }
 
   private List<byte[]> batches() {

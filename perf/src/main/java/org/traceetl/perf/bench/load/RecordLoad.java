@@ -3,6 +3,7 @@ package org.traceetl.perf.bench.load;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.traceetl.proto.BatchAges;
 import org.traceetl.proto.SpanBatchReader;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.MetricsConfig;
@@ -23,12 +24,15 @@ import org.traceetl.server.window.QueueId;
  */
 public final class RecordLoad {
   private static final long WINDOW_MILLIS = 1_000;
+  private static final long PANE_MILLIS = 15_000;
 
   private final List<RenamedBatch> batches = new ArrayList<>();
   private final List<QueueAggregator> queueOf = new ArrayList<>();
   private final List<QueueAggregator> queues = new ArrayList<>();
   private final int[] spansOf;
   private final int spansPerWindow;
+  private final int panes;
+  private final BatchAges noAges = new BatchAges();
   private int next;
   private int owed;
   private int spansInWindow;
@@ -42,14 +46,18 @@ public final class RecordLoad {
    * @param histogram the kind of buckets
    * @param queues over which the batches are distributed in turn
    * @param spansPerWindow spans after which all windows are swapped
+   * @param panes over which the batches of each queue are distributed in turn; 0: windows do not
+   *     keep panes
    */
   public RecordLoad(
       List<byte[]> messages,
       List<SeriesConfig.Dimension> dimensions,
       HistogramConfig.Kind histogram,
       int queues,
-      int spansPerWindow) {
+      int spansPerWindow,
+      int panes) {
     this.spansPerWindow = spansPerWindow;
+    this.panes = panes;
     Aggregation aggregation =
         Aggregation.builder(() -> 1)
             .series(
@@ -67,6 +75,7 @@ public final class RecordLoad {
             .window(new WindowConfig(Duration.ofSeconds(15), Duration.ofMinutes(15)))
             .unit(MetricsConfig.defaults().unit())
             .build();
+    aggregation.panes(panes > 0);
     BatchDecoder decoder = aggregation.newDecoder();
     for (int queue = 0; queue < queues; queue++) {
       QueueAggregator aggregator =
@@ -89,7 +98,14 @@ public final class RecordLoad {
   public void record(int spans) {
     owed += spans;
     while (owed > 0) {
-      queueOf.get(next).accept(batches.get(next).named(sequence++), nowMillis);
+      long pane = panes == 0 ? 0 : next / queues.size() % panes;
+      queueOf
+          .get(next)
+          .accept(
+              batches.get(next).named(sequence++),
+              nowMillis,
+              nowMillis - pane * PANE_MILLIS,
+              noAges);
       owed -= spansOf[next];
       spansInWindow += spansOf[next];
       next = (next + 1) % spansOf.length;
