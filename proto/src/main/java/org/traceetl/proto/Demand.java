@@ -29,7 +29,8 @@ import java.util.TreeSet;
  *       kinds         1 byte   bit k: kind k, 0 to 5; 0: all kinds
  *       threshold     8 bytes  nanoseconds, at least 0
  *     full            2 bytes  at most 64; then for each a text
- *     formats         1 byte   1: servers read bundles; other bits are ignored; absent: 0
+ *     formats         1 byte   1: servers read bundles; 2: servers read windows with panes; other
+ *                              bits are kept and ignored; absent: 0
  * </pre>
  *
  * A text has its length (2 bytes, 1 to 256), then UTF-8.
@@ -60,6 +61,9 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
 
   /** Bit of {@link Part#formats}: servers read bundles, see {@link BundleReader}. */
   public static final int BUNDLES = 1;
+
+  /** Bit of {@link Part#formats}: servers read windows with panes in journals. */
+  public static final int PANES = 2;
 
   private static final int KINDS = Compact.MAX_KIND + 1;
   private static final int MAGIC = 0x5445444D;
@@ -114,7 +118,9 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
    * @param slowRules the first that matches a span's application and kind applies
    * @param slowOtherwiseNanos the duration from which other spans are slow, at least 0
    * @param full patterns of applications whose spans are needed whole
-   * @param formats what these servers read in addition to batches: {@link #BUNDLES} or 0
+   * @param formats what these servers read in addition to batches and windows: the sum of {@link
+   *     #BUNDLES}, {@link #PANES} and bits of later releases, which stay when the part is published
+   *     again
    */
   public record Part(
       long seenMillis,
@@ -160,7 +166,7 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
       spanKeys = List.copyOf(spanKeys);
       slowRules = List.copyOf(slowRules);
       full = List.copyOf(full);
-      formats &= BUNDLES;
+      formats &= 0xff;
       if (changedEpoch < 1 || exemplarIntervalMillis < 1 || slowOtherwiseNanos < 0) {
         throw new IllegalArgumentException(
             "changedEpoch = "
@@ -292,8 +298,17 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
 
   /** Returns whether all servers that published a part read bundles; false without a part. */
   public boolean readsBundles() {
+    return allRead(BUNDLES);
+  }
+
+  /** As {@link #readsBundles}, of windows with panes. */
+  public boolean readsPanes() {
+    return allRead(PANES);
+  }
+
+  private boolean allRead(int format) {
     return !parts.isEmpty()
-        && parts.values().stream().allMatch(part -> (part.formats & BUNDLES) != 0);
+        && parts.values().stream().allMatch(part -> (part.formats & format) != 0);
   }
 
   /** Returns whether the other record demands the same, whenever it was published. */

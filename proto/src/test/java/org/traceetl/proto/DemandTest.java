@@ -146,6 +146,31 @@ final class DemandTest {
   }
 
   @Test
+  void panesAreReadIfAllPartsSaySo() {
+    Part bundles = new Part(1, 1, false, 1, List.of(), List.of(), 0, List.of(), Demand.BUNDLES);
+    Part panes = new Part(1, 1, false, 1, List.of(), List.of(), 0, List.of(), Demand.PANES);
+    Part both = new Part(1, 1, false, 1, List.of(), List.of(), 0, List.of(), 3);
+
+    assertThat(Demand.NONE.readsPanes()).isFalse();
+    assertThat(demand(both, panes).readsPanes()).isTrue();
+    assertThat(demand(both, panes).readsBundles()).isFalse();
+    assertThat(demand(both, bundles).readsPanes()).isFalse();
+    assertThat(demand(both, bundles).readsBundles()).isTrue();
+    assertThat(demand(both, EMPTY).readsPanes()).isFalse();
+  }
+
+  @Test
+  void formatsOfLaterReleasesStay() throws MalformedDecisionsException {
+    Part later = new Part(1, 1, false, 1, List.of(), List.of(), 0, List.of(), 0xfe);
+
+    Demand read = Demand.FORMAT.decode(demand(later).encode());
+
+    assertThat(read).isEqualTo(demand(later));
+    assertThat(read.parts().values()).extracting(Part::formats).containsExactly(0xfe);
+    assertThat(read.readsPanes()).isTrue();
+  }
+
+  @Test
   void partWithoutFormatsSaysNothingOfBundles() throws MalformedDecisionsException {
     byte[] known = demand(EMPTY).encode();
     // The part without its last byte, and the checksum.
@@ -157,13 +182,6 @@ final class DemandTest {
     earlier.putInt((int) checksum.getValue());
 
     assertThat(Demand.FORMAT.decode(earlier.array())).isEqualTo(demand(EMPTY));
-  }
-
-  @Test
-  void unknownFormatsAreIgnored() {
-    Part later = new Part(1, 1, false, 15_000, List.of(), List.of(), 1_000, List.of(), 6);
-
-    assertThat(later).isEqualTo(EMPTY);
   }
 
   @Test

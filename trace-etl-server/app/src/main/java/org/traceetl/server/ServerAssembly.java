@@ -19,6 +19,7 @@ import org.traceetl.server.component.Component;
 import org.traceetl.server.component.Components;
 import org.traceetl.server.config.ConfigSection;
 import org.traceetl.server.config.MetricsConfig.QueueLabel;
+import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.consume.SpanPipeline;
 import org.traceetl.server.consume.metrics.CardinalityReports;
 import org.traceetl.server.consume.metrics.SpanPipelineMetrics;
@@ -142,6 +143,18 @@ public final class ServerAssembly implements ServerContext {
   @Override
   public void learnt(LearntNames names) {
     access.aggregation().learnt(names);
+  }
+
+  @Override
+  public void panes(boolean readByAll) {
+    boolean writes = readByAll && config.window().panes() == WindowConfig.Panes.AUTO;
+    if (writes != access.aggregation().writesPanes()) {
+      log.info(
+          writes
+              ? "Writing windows with panes from the next window on: all servers read them"
+              : "Writing windows without panes from the next window on: not all servers read them");
+      access.aggregation().panes(writes);
+    }
   }
 
   @Override

@@ -52,7 +52,8 @@ public class SwapBenchmark extends StepBenchmark {
             .series(
                 new SeriesConfig(
                     SpanStream.DIMENSIONS, null, null, series, null, null, null, null, null))
-            .window(new WindowConfig(Duration.ofMillis(WINDOW_MILLIS), Duration.ofMinutes(15)))
+            .window(
+                new WindowConfig(Duration.ofMillis(WINDOW_MILLIS), Duration.ofMinutes(15), null))
             .build();
     aggregator =
         aggregation.newAggregator(

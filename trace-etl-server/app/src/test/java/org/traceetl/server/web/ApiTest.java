@@ -515,7 +515,7 @@ class ApiTest {
                         new SlowRule("*", 0, 2_000_000_000)),
                     1_500_000_000,
                     List.of("audit"),
-                    Demand.BUNDLES)));
+                    Demand.BUNDLES | Demand.PANES)));
 
     assertThat(json("/api/demand").toString())
         .isEqualTo(
@@ -524,10 +524,10 @@ class ApiTest {
                     + "'everything':false,'exemplarIntervalSeconds':15.0,'spanKeys':['http.route'],"
                     + "'slow':[{'application':'shop-*','kinds':['SERVER','CLIENT'],'seconds':0.25},"
                     + "{'application':'*','kinds':[],'seconds':2.0}],'slowOtherwiseSeconds':1.5,"
-                    + "'full':['audit'],'bundles':true},"
+                    + "'full':['audit'],'bundles':true,'panes':true},"
                     + "{'fingerprint':'ff00','own':false,'seen':'2026-11-21T09:57:10Z','version':7,"
                     + "'everything':true,'exemplarIntervalSeconds':1.0,'spanKeys':[],'slow':[],"
-                    + "'slowOtherwiseSeconds':0.0,'full':[],'bundles':false}]}")
+                    + "'slowOtherwiseSeconds':0.0,'full':[],'bundles':false,'panes':false}]}")
                 .replace('\'', '"'));
   }
 

@@ -32,6 +32,14 @@ public interface ServerContext {
   /** Joins names by these rules from the next batch on. */
   void learnt(LearntNames names);
 
+  /**
+   * Lets this server write windows with their panes from the next window on, unless its
+   * configuration forbids it.
+   *
+   * @param readByAll whether all servers read them
+   */
+  void panes(boolean readByAll);
+
   ServerTelemetry telemetry();
 
   Clocks clocks();

@@ -107,6 +107,10 @@ public final class SpanPipeline implements Component {
         "trace_etl_missing_queues",
         "Queues assigned to this server that it does not read yet; /ready returns the reasons.",
         () -> missing().size());
+    registry.gauge(
+        "trace_etl_panes_written",
+        "1 while new windows are written with their panes, else 0.",
+        () -> aggregation.writesPanes() ? 1 : 0);
   }
 
   private void queueGauge(

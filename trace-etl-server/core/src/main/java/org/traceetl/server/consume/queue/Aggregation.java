@@ -40,7 +40,7 @@ public final class Aggregation {
     private SeriesConfig series = SeriesConfig.defaults();
     private HistogramConfig histogram = new HistogramConfig(null);
     private DocumentsConfig documents = DocumentsConfig.defaults();
-    private WindowConfig window = new WindowConfig(null, null);
+    private WindowConfig window = new WindowConfig(null, null, null);
     private DeduplicationConfig deduplication = DeduplicationConfig.defaults();
     private Messages messages = Messages.SPAN_BATCH;
     private MetricsConfig.Unit unit;

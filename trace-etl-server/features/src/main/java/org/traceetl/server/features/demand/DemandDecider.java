@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.common.Clocks;
@@ -42,6 +43,7 @@ public final class DemandDecider extends Decider<Demand> {
   private record Sighting(Part part, long nanos) {}
 
   private final OwnPart own;
+  private final Consumer<Boolean> panes;
   private final Duration interval;
   private volatile Demand current = Demand.NONE;
 
@@ -55,9 +57,15 @@ public final class DemandDecider extends Decider<Demand> {
    *
    * @param topic topic of the record
    * @param interval interval of looks; shortened to that of renewals
+   * @param panes receives after each successful look whether all servers read windows with panes
    */
   DemandDecider(
-      String topic, Duration interval, OwnPart own, DecisionLog decisions, Clocks clocks) {
+      String topic,
+      Duration interval,
+      OwnPart own,
+      DecisionLog decisions,
+      Consumer<Boolean> panes,
+      Clocks clocks) {
     super(
         "trace-demand",
         topic,
@@ -67,6 +75,7 @@ public final class DemandDecider extends Decider<Demand> {
         decisions,
         clocks);
     this.own = own;
+    this.panes = panes;
     this.interval = interval.compareTo(RENEWED_AFTER) < 0 ? interval : RENEWED_AFTER;
   }
 
@@ -127,10 +136,15 @@ public final class DemandDecider extends Decider<Demand> {
           Demand.MAX_PARTS,
           EXPIRES_AFTER.toMinutes());
     }
-    if (isOwnFresh() || full) {
-      published.repeat(true);
-    } else {
-      publish(kept);
+    try {
+      if (isOwnFresh() || full) {
+        published.repeat(true);
+      } else {
+        publish(kept);
+      }
+    } finally {
+      // Also if the record that was read cannot be followed by one of this server.
+      panes.accept(published.current().readsPanes());
     }
   }
 

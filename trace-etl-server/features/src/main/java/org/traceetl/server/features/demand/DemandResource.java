@@ -41,7 +41,8 @@ public final class DemandResource {
       List<Slow> slow,
       double slowOtherwiseSeconds,
       List<String> full,
-      boolean bundles) {
+      boolean bundles,
+      boolean panes) {
     static Configuration of(String fingerprint, Part part, boolean own) {
       return new Configuration(
           fingerprint,
@@ -54,7 +55,8 @@ public final class DemandResource {
           part.slowRules().stream().map(Slow::of).toList(),
           part.slowOtherwiseNanos() / 1e9,
           part.full(),
-          (part.formats() & Demand.BUNDLES) != 0);
+          (part.formats() & Demand.BUNDLES) != 0,
+          (part.formats() & Demand.PANES) != 0);
     }
   }
 

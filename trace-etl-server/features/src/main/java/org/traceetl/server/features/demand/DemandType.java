@@ -30,6 +30,7 @@ public final class DemandType implements FeatureType {
         decisions.interval(),
         OwnPart.of(context.config(), config, everything),
         context.decisions(),
+        context::panes,
         context.clocks());
   }
 }

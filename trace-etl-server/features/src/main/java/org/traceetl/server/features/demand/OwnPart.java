@@ -27,6 +27,7 @@ import org.traceetl.server.config.SpanKind;
  */
 record OwnPart(String fingerprint, Part part) {
   private static final Logger LOG = LoggerFactory.getLogger(OwnPart.class);
+  private static final int FORMATS = Demand.BUNDLES | Demand.PANES;
   private static final int FINGERPRINT_BYTES = Demand.MAX_FINGERPRINT_BYTES / 2;
 
   /**
@@ -41,8 +42,7 @@ record OwnPart(String fingerprint, Part part) {
       part = part(config, intervalMillis, own.full());
     }
     if (part == null) {
-      part =
-          new Part(0, 1, true, intervalMillis, List.of(), List.of(), 0, own.full(), Demand.BUNDLES);
+      part = new Part(0, 1, true, intervalMillis, List.of(), List.of(), 0, own.full(), FORMATS);
     }
     return new OwnPart(fingerprint(part), part);
   }
@@ -66,8 +66,7 @@ record OwnPart(String fingerprint, Part part) {
                 bits(threshold.kinds()),
                 threshold.slowerThan().toNanos()));
       }
-      return new Part(
-          0, 1, false, intervalMillis, keys, rules, otherwiseNanos, full, Demand.BUNDLES);
+      return new Part(0, 1, false, intervalMillis, keys, rules, otherwiseNanos, full, FORMATS);
     } catch (IllegalArgumentException e) {
       LOG.warn(
           "Agents must send all spans in full: the demand is limited to {} dimensions of spans, {}"

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -40,6 +41,7 @@ final class DemandDeciderTest {
   /** A server that owns no queue: it does not decide on anything else. */
   private final class Server implements DecisionLog {
     private final DemandDecider decider;
+    private final List<Boolean> panes = new ArrayList<>();
 
     /** How far this server's wall clock is ahead. */
     private long aheadMillis;
@@ -61,6 +63,7 @@ final class DemandDeciderTest {
               interval,
               own,
               this,
+              panes::add,
               new Clocks(() -> nanos, () -> Instant.ofEpochMilli(nowMillis + aheadMillis)));
     }
 
@@ -148,6 +151,38 @@ final class DemandDeciderTest {
     assertThat(log.end()).as("records").isEqualTo(2);
     assertThat(one.part(ROUTES).changedEpoch()).isLessThan(one.part(METHODS).changedEpoch());
     assertThat(newest().version()).isEqualTo(newest().epoch());
+  }
+
+  @Test
+  void panesAreWrittenWhileAllServersReadThem() throws Exception {
+    OwnPart reads = own("new", Demand.PANES);
+    Server newer = new Server(reads);
+    look(newer);
+    assertThat(newer.panes).containsExactly(true);
+
+    Server older = new Server(own("old", Demand.BUNDLES));
+    look(older, newer);
+    assertThat(older.panes).containsExactly(false);
+    assertThat(newer.panes).containsExactly(true, false);
+
+    pass(DemandDecider.EXPIRES_AFTER.plus(DemandDecider.RENEWED_AFTER), newer);
+    assertThat(newer.panes).endsWith(true);
+  }
+
+  @Test
+  void aFailedLookChangesNothingOfPanes() throws Exception {
+    Server server = new Server(own("new", Demand.PANES));
+    away = true;
+    look(server);
+    away = false;
+    server.unreadable = true;
+    log.append(new Demand(nowMillis, nowMillis, Map.of("old", ROUTES.part())).encode());
+    look(server);
+    assertThat(server.panes).isEmpty();
+
+    server.unreadable = false;
+    look(server);
+    assertThat(server.panes).containsExactly(false);
   }
 
   @Test
@@ -351,6 +386,11 @@ final class DemandDeciderTest {
     return new OwnPart(
         fingerprint,
         new Part(0, 1, false, 15_000, List.of(key), List.of(), 1_000_000_000, List.of()));
+  }
+
+  private static OwnPart own(String fingerprint, int formats) {
+    return new OwnPart(
+        fingerprint, new Part(0, 1, false, 15_000, List.of(), List.of(), 0, List.of(), formats));
   }
 
   /** The demand of the newest records. */

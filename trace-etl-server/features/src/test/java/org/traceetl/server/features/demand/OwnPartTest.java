@@ -89,9 +89,9 @@ final class OwnPartTest {
             new SlowRule("*", 0, 2_000_000_000));
     assertThat(part.slowOtherwiseNanos()).isEqualTo(1_000_000_000);
     assertThat(part.exemplarIntervalMillis())
-        .isEqualTo((int) new WindowConfig(null, null).length().toMillis());
+        .isEqualTo((int) new WindowConfig(null, null, null).length().toMillis());
     assertThat(part.full()).containsExactly("audit");
-    assertThat(part.formats()).isEqualTo(Demand.BUNDLES);
+    assertThat(part.formats()).isEqualTo(Demand.BUNDLES | Demand.PANES);
   }
 
   @Test
@@ -99,7 +99,7 @@ final class OwnPartTest {
     Part part = part(DemandConfig.defaults(), true);
 
     assertThat(part.everything()).isTrue();
-    assertThat(part.formats()).isEqualTo(Demand.BUNDLES);
+    assertThat(part.formats()).isEqualTo(Demand.BUNDLES | Demand.PANES);
   }
 
   @Test
@@ -156,7 +156,7 @@ final class OwnPartTest {
         new Config(
             new EventsConfig(true, null).addTo(series, StandardProfile.OTEL),
             new DocumentsConfig(null, thresholds, null, null, null, null),
-            new WindowConfig(null, null)),
+            new WindowConfig(null, null, null)),
         own,
         everything);
   }
