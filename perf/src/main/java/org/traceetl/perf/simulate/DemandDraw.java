@@ -13,6 +13,7 @@ import org.traceetl.agent.config.DetailConfig.Detail;
  *
  * @param published whether servers publish what they need of spans
  * @param dimension whether spans have attributes, one of which is a dimension
+ * @param panes whether servers write windows with panes, since all announce that they read them
  * @param twoConfigurations whether every other server has another configuration
  * @param agents by agent: whether it sends what servers demand
  * @param bundles by agent: whether it sends bundles while servers say that they read them
@@ -22,6 +23,7 @@ import org.traceetl.agent.config.DetailConfig.Detail;
 record DemandDraw(
     boolean published,
     boolean dimension,
+    boolean panes,
     boolean twoConfigurations,
     List<Boolean> agents,
     List<Boolean> bundles,
@@ -52,13 +54,14 @@ record DemandDraw(
    * Draws what a plan uses.
    *
    * @param recorded whether the run begins or ends with a recorded state. Any build must be able to
-   *     continue with it, so it has no dimension of spans and no bundles
+   *     continue with it, so it has no dimension of spans, no panes and no bundles
    */
   static DemandDraw of(Plan plan, boolean recorded) {
     int agents = plan.fleet().agents();
     if (!plan.demand()) {
       List<Boolean> none = Collections.nCopies(agents, false);
       return new DemandDraw(
+          false,
           false,
           false,
           false,
@@ -76,6 +79,7 @@ record DemandDraw(
     return new DemandDraw(
         published,
         !recorded,
+        published && !recorded,
         twoConfigurations,
         Stream.generate(() -> obeyed && random.nextInt(AGENTS_WITHOUT) > 0).limit(agents).toList(),
         bundles(bundles, agents, published && !recorded),

@@ -18,6 +18,7 @@ import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.WindowConfig;
+import org.traceetl.server.config.WindowConfig.Panes;
 import org.traceetl.server.features.demand.DemandConfig;
 import org.traceetl.server.features.index.IndexConfig;
 
@@ -77,7 +78,8 @@ final class ServerSettings {
             "name-server:9876", null, null, null, null, 1 + random.nextInt(MOST_WORKERS)),
         new JournalConfig(
             null, seconds(LEASE_SECONDS, random), seconds(SNAPSHOT_SECONDS, random), null, null),
-        new WindowConfig(seconds(WINDOW_SECONDS, random), IDLE),
+        new WindowConfig(
+            seconds(WINDOW_SECONDS, random), IDLE, demand.panes() ? Panes.AUTO : Panes.OFF),
         SeriesConfig.defaults().withDimensions(demand.dimension() ? REGION : List.of()),
         new HistogramConfig(BOUNDS_MILLIS, null, null),
         new DocumentsConfig(

@@ -26,6 +26,7 @@ import org.traceetl.perf.simulate.check.Acceptance;
 import org.traceetl.perf.simulate.check.AgentBooks;
 import org.traceetl.perf.simulate.check.HistorySums;
 import org.traceetl.perf.simulate.check.Naming;
+import org.traceetl.perf.simulate.check.PaneTruth;
 import org.traceetl.perf.simulate.check.SentDocuments;
 import org.traceetl.perf.simulate.check.Sight;
 import org.traceetl.perf.simulate.check.Truth;
@@ -70,6 +71,15 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   /** Histories date windows by the clocks of servers, and find messages by those of brokers. */
   private static final Duration AFTER_STEP = Duration.ofMinutes(70);
 
+  /**
+   * A batch that is sent twice counts if its first copy is stored, as late as clients wait for an
+   * answer.
+   */
+  private static final long LATE_STORE_MILLIS = TimeUnit.SECONDS.toMillis(10);
+
+  /** Short steps of clocks and their drift in the longest round. */
+  private static final long CLOCKS_MILLIS = TimeUnit.MINUTES.toMillis(2);
+
   /** Histories count windows twice that a master loses after they were read. */
   private static final Duration AFTER_LOSS = Duration.ofMinutes(10);
 
@@ -99,6 +109,28 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   private final Truth truth = new Truth(ServerSettings.BOUNDS_MILLIS);
   private final SentDocuments documents = new SentDocuments();
   private final HistorySums histories;
+
+  /** Null if no pane is written. */
+  private final PaneTruth panes;
+
+  private final long paneMillis;
+
+  /** {@link History#mergedSpans} at the last quiet point, by server. */
+  private final Map<String, Long> mergedSpans = new TreeMap<>();
+
+  /** Steps of agents' clocks that have not ended. */
+  private final Map<Target, Long> steps = new TreeMap<>();
+
+  /** By agent: its step when it started last. */
+  private final Map<Target, Long> stepsAtStart = new TreeMap<>();
+
+  /** By program that is paused: since when, by the true clock. */
+  private final Map<Target, Long> pausedNanos = new TreeMap<>();
+
+  // By which batches may arrive later than their age says, since the last quiet point.
+  private long lateRequestMillis;
+  private long pauseMillis;
+  private long clocksMillis;
 
   /** {@link SimulatedCluster#readLosses} at the last comparison. */
   private int readLosses;
@@ -151,7 +183,7 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
     for (int i = 0; i < agents.size(); i++) {
       Sender.Load load =
           new Sender.Load(
-              "service-" + (i + 1),
+              application(i + 1),
               SPANS_PER_REQUEST,
               pauseNanos,
               i % 2 == 0 ? GIVE_UP_NANOS : Long.MAX_VALUE / 2,
@@ -171,6 +203,8 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
                 plan.fleet().brokers() * plan.queues()),
             failures);
     histories = new HistorySums(world.unixMillis());
+    panes = demand.panes() ? new PaneTruth(world.unixMillis()) : null;
+    paneMillis = config.window().length().toMillis();
     sight = new Sight(Naming.OTEL, failures);
   }
 
@@ -201,7 +235,12 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
     return !brokers.syncFlush() || cluster.unflushedLosses() == cluster.confirmedLosses();
   }
 
-  private void sent(SentSpan span, boolean certain) {
+  private void sent(SentSpan span, boolean certain, PaneTruth.Accepted when) {
+    if (panes != null && certain) {
+      panes.add(span.series().service(), when);
+    } else if (panes != null) {
+      panes.uncertain(span.series().service());
+    }
     truth.add(span.series(), span.durationNanos(), certain);
     if (span.document() != null) {
       documents.add(span.id(), span.document(), certain);
@@ -354,6 +393,15 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
             truth.sums(),
             key -> minutes(history, key),
             differences::add);
+        // Servers count spans in a later pane if a window has too many panes.
+        if (panes != null && history.mergedSpans() == mergedSpans.getOrDefault(server.name(), 0L)) {
+          panes.compare(
+              server.name(),
+              world.unixMillis(),
+              paneMillis + LATE_STORE_MILLIS + lateRequestMillis + pauseMillis + clocksMillis,
+              key -> minutes(history, key),
+              differences::add);
+        }
       }
     }
   }
@@ -363,8 +411,22 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
         .map(SimulatedServer::history)
         .filter(Objects::nonNull)
         .findFirst()
-        .ifPresent(history ->
-            histories.settle(world.unixMillis(), truth.sums(), key -> minutes(history, key)));
+        .ifPresent(history -> {
+          histories.settle(world.unixMillis(), truth.sums(), key -> minutes(history, key));
+          if (panes != null) {
+            panes.settle(world.unixMillis(), key -> minutes(history, key));
+          }
+        });
+    mergedSpans.clear();
+    for (SimulatedServer server : servers) {
+      History history = server.history();
+      if (history != null) {
+        mergedSpans.put(server.name(), history.mergedSpans());
+      }
+    }
+    lateRequestMillis = 0;
+    pauseMillis = 0;
+    clocksMillis = 0;
   }
 
   private static List<HistorySums.Minute> minutes(History history, HistorySums.Key key) {
@@ -385,7 +447,11 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   }
 
   private void historiesDiffer(Duration howLong) {
-    histories.uncertainUntil(world.unixMillis() + howLong.toMillis());
+    long untilMillis = world.unixMillis() + howLong.toMillis();
+    histories.uncertainUntil(untilMillis);
+    if (panes != null) {
+      panes.uncertainUntil(untilMillis);
+    }
   }
 
   @Override
@@ -478,10 +544,35 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
     switch (target.role()) {
       case AGENT, SERVER -> {
         wanted.add(target);
-        host(target).start();
+        if (target.role() == Target.Role.AGENT) {
+          startAgent(target);
+        } else {
+          host(target).start();
+        }
       }
       default -> cluster.start(target.toString());
     }
+  }
+
+  /**
+   * An agent dates what an earlier run of it left by its wall clock, so steps between their starts
+   * are in these dates.
+   */
+  private void startAgent(Target target) {
+    SimulatedAgent agent = agent(target);
+    Process before = agent.process();
+    agent.start();
+    if (agent.process() != before) {
+      Long step = steps.getOrDefault(target, 0L);
+      Long stepBefore = stepsAtStart.put(target, step);
+      if (panes != null && stepBefore != null && !stepBefore.equals(step)) {
+        panes.uncertain(application(target.number()));
+      }
+    }
+  }
+
+  private static String application(int agent) {
+    return "service-" + agent;
   }
 
   @Override
@@ -493,17 +584,27 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   @Override
   public void pause(Target program) {
     host(program).pause();
+    pausedNanos.putIfAbsent(program, world.nanos());
   }
 
   @Override
   public void resume(Target program) {
     host(program).resume();
+    Long sinceNanos = pausedNanos.remove(program);
+    if (sinceNanos != null) {
+      pauseMillis =
+          Math.max(pauseMillis, TimeUnit.NANOSECONDS.toMillis(world.nanos() - sinceNanos));
+    }
   }
 
   @Override
   public void stepClock(Target target, long millis) {
     if (target.role() != Target.Role.AGENT && Math.abs(millis) > SHORT_STEP_MILLIS) {
       historiesDiffer(AFTER_STEP);
+    }
+    clocksMillis = CLOCKS_MILLIS;
+    if (target.role() == Target.Role.AGENT) {
+      steps.merge(target, millis, Long::sum);
     }
     switch (target.role()) {
       case AGENT, SERVER -> host(target).stepClock(millis);
@@ -514,6 +615,7 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   @Override
   public void drift(Target program, double partsPerMillion) {
     host(program).drift(partsPerMillion);
+    clocksMillis = CLOCKS_MILLIS;
   }
 
   @Override
@@ -587,6 +689,9 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
 
   @Override
   public void misbehave(Target broker, Misbehaviour how, int perMille, long millis) {
+    if (how == Misbehaviour.LATE_REQUEST) {
+      lateRequestMillis = Math.max(lateRequestMillis, millis);
+    }
     cluster.misbehave(
         broker.toString(),
         how,
@@ -607,7 +712,11 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   @Override
   public void deleteMessages(Target broker, long olderMillis) {
     cluster.deleteOld(broker.toString(), TimeUnit.MILLISECONDS.toNanos(olderMillis));
-    histories.deletedBefore(world.unixMillis() - olderMillis);
+    long beforeMillis = world.unixMillis() - olderMillis;
+    histories.deletedBefore(beforeMillis);
+    if (panes != null) {
+      panes.deletedBefore(beforeMillis);
+    }
   }
 
   @Override

@@ -4,6 +4,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
 import org.traceetl.perf.simulate.agent.OtlpPort.Reply;
+import org.traceetl.perf.simulate.check.PaneTruth;
 import org.traceetl.perf.simulate.world.ProgramFailure;
 import org.traceetl.perf.simulate.world.World;
 
@@ -57,8 +58,9 @@ public final class Sender {
      *
      * @param certain whether the span counts; false if it may count, because the sender does not
      *     know whether the agent stored it, or the agent may have forgotten that
+     * @param when from the first attempt to its outcome
      */
-    void add(SentSpan span, boolean certain);
+    void add(SentSpan span, boolean certain, PaneTruth.Accepted when);
   }
 
   /**
@@ -84,6 +86,7 @@ public final class Sender {
   private Traffic.Request underWay;
 
   private long beginNanos;
+  private long beginMillis;
   private long repeats;
 
   public Sender(World world, Load load, SimulatedAgent agent, Ledger ledger) {
@@ -125,7 +128,8 @@ public final class Sender {
   /** Gives up the request under way: its spans may be stored or not. The world ends then. */
   public void giveUp() {
     if (underWay != null) {
-      underWay.spans().forEach(span -> ledger.add(span, false));
+      PaneTruth.Accepted when = new PaneTruth.Accepted(beginMillis, world.unixMillis());
+      underWay.spans().forEach(span -> ledger.add(span, false, when));
     }
   }
 
@@ -161,15 +165,17 @@ public final class Sender {
   private void send() throws InterruptedException {
     boolean last = !storedSincePause;
     beginNanos = world.nanos();
-    Traffic.Request request = traffic.next(load.spansPerRequest, world.unixMillis());
+    beginMillis = world.unixMillis();
+    Traffic.Request request = traffic.next(load.spansPerRequest, beginMillis);
     underWay = request;
     Outcome outcome = deliver(request.bytes());
+    PaneTruth.Accepted when = new PaneTruth.Accepted(beginMillis, world.unixMillis());
     for (SentSpan span : request.spans()) {
       if (outcome.stored) {
-        ledger.add(span, true);
+        ledger.add(span, true, when);
       }
       for (long i = 0; i < outcome.more; i++) {
-        ledger.add(span, false);
+        ledger.add(span, false, when);
       }
     }
     underWay = null;

@@ -12,6 +12,7 @@ import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.traceetl.perf.simulate.check.PaneTruth;
 import org.traceetl.perf.simulate.world.Timeline;
 import org.traceetl.perf.simulate.world.World;
 import org.traceetl.testkit.PageSample;
@@ -111,7 +112,7 @@ final class SimulatedAgentTest {
             world,
             new Sender.Load("cart", 10, SECOND, 2 * HOUR),
             agent,
-            (span, certain) -> (certain ? counted : possible).add(span.id()));
+            (span, certain, when) -> (certain ? counted : possible).add(span.id()));
     sender.pause();
     sender.start();
     world.run(world.nanos() + nanos);
@@ -170,7 +171,7 @@ final class SimulatedAgentTest {
     return wrong;
   }
 
-  private void add(SentSpan span, boolean certain) {
+  private void add(SentSpan span, boolean certain, PaneTruth.Accepted when) {
     sent.put(span.id(), certain);
   }
 

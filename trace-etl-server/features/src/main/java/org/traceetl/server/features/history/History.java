@@ -118,6 +118,7 @@ public final class History {
   private final AtomicReference<Kept> kept = new AtomicReference<>(new Kept("", 0, List.of()));
   private long sweptMinute;
   private long misdated;
+  private long mergedSpans;
   private volatile boolean upToDate;
 
   /** Null before the first calls. */
@@ -159,6 +160,7 @@ public final class History {
       dated &= addCalls(pane, window, now);
     }
     misdated += dated ? 0 : 1;
+    mergedSpans += window.panes().mergedSpans();
     long minute = minute(window.sealedMillis());
     QueueHour queue = queue(window.queue());
     queue.come(window);
@@ -470,6 +472,11 @@ public final class History {
   /** Returns the windows that have a pane or begin in the future, which shows a wrong clock. */
   public synchronized long misdated() {
     return misdated;
+  }
+
+  /** For simulations: returns the spans added that count in a pane later than their own. */
+  public synchronized long mergedSpans() {
+    return mergedSpans;
   }
 
   /** Returns whether the journal was read to its end once; before that, counts are too low. */

@@ -287,7 +287,7 @@ final class HistoryFollowerTest {
                     NativeCounts.NONE))
             .toList();
     long mainMillis = firstMillis + (panes - 1) * PANE_MILLIS;
-    return Windows.with(window, "panes", new WindowPanes(PANE_MILLIS, mainMillis, 0, others));
+    return Windows.with(window, "panes", new WindowPanes(PANE_MILLIS, mainMillis, 3, others));
   }
 
   private List<Long> callsByMinute(String application, int minutes) {
@@ -341,6 +341,7 @@ final class HistoryFollowerTest {
     settle();
 
     assertThat(callsByMinute("shop", 6)).containsExactly(22L, 40L, 0L, 0L, 0L, 0L);
+    assertThat(history.mergedSpans()).isEqualTo(3);
   }
 
   @Test
