@@ -84,6 +84,10 @@ final class InteroperabilityTest {
     without.unsetSamples();
     without.unsetSampled();
     deserializer.deserialize(expected, Messages.written(without, WRITER));
+    if (batch.getSpansSize() == 0) {
+      // The starts of samples are relative to it; earlier readers have no start to compute.
+      earlier.setBase_unix_nanos(0);
+    }
     assertThat(earlier).isEqualTo(expected);
   }
 
