@@ -15,11 +15,11 @@ import java.util.Set;
  * @param thresholds exceptions; the first match applies
  * @param attributes span and resource attributes stored in documents; no other attribute leaves the
  *     aggregation
- * @param perSeries slow or failed spans kept per series and window; the others are counted as held
- *     back; 0 to 1000000
+ * @param perSeries slow or failed spans kept per series, window and pane; the others are counted as
+ *     held back; 0 to 1000000
  * @param perQueue slow or failed spans kept per queue and window; 0 to 1000000
  * @param exemplarsPerQueue ordinary spans kept per queue and window, for series without slow or
- *     failed spans; 0 to 1000000
+ *     failed spans in a pane; 0 to 1000000
  */
 public record DocumentsConfig(
     Duration slowerThan,

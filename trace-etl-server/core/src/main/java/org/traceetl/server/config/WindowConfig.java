@@ -12,9 +12,10 @@ import java.time.Duration;
  *     100 ms to 1 h
  * @param idle how long a series without spans stays on the page, from the start of its last window;
  *     {@code window.length} to 365 d
- * @param panes whether windows in the journal have the counts of each pane, so that history shows
- *     spans at the time when agents accepted them: {@code auto}, while the servers' demand says
- *     that all of them read such windows; {@code off}, never
+ * @param panes whether windows in the journal have the counts of each pane, an interval of {@code
+ *     window.length}, but at least 1 s and at most 60 s, so that history shows spans at the time
+ *     when agents accepted them: {@code auto}, while the servers' demand says that all of them read
+ *     such windows; {@code off}, never
  */
 public record WindowConfig(Duration length, Duration idle, Panes panes) {
   private static final String PREFIX = "trace-etl.window.";

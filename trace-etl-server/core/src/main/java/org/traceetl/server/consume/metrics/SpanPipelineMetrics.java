@@ -115,7 +115,7 @@ public class SpanPipelineMetrics {
     paneSpansMerged =
         counter(
             "pane_spans_merged_total",
-            "Spans counted in a later pane than their own because a window had too many panes.");
+            "Spans counted in a later pane than their own because a window had too many panes or rows.");
     withoutAge =
         counter(
             "messages_without_age_total",

@@ -123,8 +123,8 @@ public final class HistoryFeature implements Feature {
         follower::unknownRows);
     registry.counter(
         "trace_etl_history_misdated_windows_total",
-        "Windows that begin or have a pane in the future. The history leaves out the former, and"
-            + " dates the panes of the latter by their window.",
+        "Windows that begin or have a pane in the future. The history dates such a pane by its"
+            + " window, and leaves out calls that are still in the future.",
         history::misdated);
   }
 
