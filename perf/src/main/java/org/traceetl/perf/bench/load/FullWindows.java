@@ -13,6 +13,7 @@ import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
 import org.traceetl.server.window.TraceDocument;
+import org.traceetl.server.window.WindowPanes;
 
 /**
  * Generates consecutive windows of one queue in which all series have spans: a few dozen in about
@@ -128,7 +129,8 @@ public final class FullWindows {
             schema,
             new long[series],
             batches.take(),
-            NativeCounts.NONE);
+            NativeCounts.NONE,
+            WindowPanes.NONE);
     number++;
     return window;
   }

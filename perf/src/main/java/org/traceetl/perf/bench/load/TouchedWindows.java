@@ -9,6 +9,7 @@ import org.traceetl.server.window.NativeCounts;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
+import org.traceetl.server.window.WindowPanes;
 
 /**
  * Generates windows of one queue in which a share of its series have spans. A series has some
@@ -122,7 +123,8 @@ public final class TouchedWindows {
             0,
             new long[touched.length],
             AcceptedBatches.NONE,
-            NativeCounts.NONE);
+            NativeCounts.NONE,
+            WindowPanes.NONE);
     number++;
     return window;
   }

@@ -32,6 +32,7 @@ import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
 import org.traceetl.server.window.TraceDocument;
+import org.traceetl.server.window.WindowPanes;
 import org.traceetl.testkit.Programs;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -241,6 +242,7 @@ class RealReadersTest {
         0,
         new long[0],
         AcceptedBatches.NONE,
-        NativeCounts.NONE);
+        NativeCounts.NONE,
+        WindowPanes.NONE);
   }
 }

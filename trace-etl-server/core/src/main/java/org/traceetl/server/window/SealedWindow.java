@@ -53,52 +53,6 @@ public record SealedWindow(
     WindowPanes panes) {
   private static final long LONG_MILLIS = 60_000;
 
-  /** Creates a window that does not know the panes of its rows. */
-  public SealedWindow(
-      QueueId queue,
-      long from,
-      long to,
-      long openedMillis,
-      long sealedMillis,
-      List<SeriesDefinition> created,
-      int[] evicted,
-      int rows,
-      int stride,
-      int[] series,
-      long[] counts,
-      long[] durationNanos,
-      int[] exemplars,
-      int[] exemplarBuckets,
-      List<TraceDocument> documents,
-      List<Books> books,
-      long schema,
-      long[] carries,
-      AcceptedBatches batches,
-      NativeCounts natives) {
-    this(
-        queue,
-        from,
-        to,
-        openedMillis,
-        sealedMillis,
-        created,
-        evicted,
-        rows,
-        stride,
-        series,
-        counts,
-        durationNanos,
-        exemplars,
-        exemplarBuckets,
-        documents,
-        books,
-        schema,
-        carries,
-        batches,
-        natives,
-        WindowPanes.NONE);
-  }
-
   /**
    * Returns when its series count as touched, for their idle time: at the begin of the window, so
    * that the worker need not mark series at its end. For long windows, which are rare, it is the

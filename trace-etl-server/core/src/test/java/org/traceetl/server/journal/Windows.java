@@ -8,6 +8,7 @@ import org.traceetl.server.window.NativeCounts;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
+import org.traceetl.server.window.WindowPanes;
 
 /** Creates windows of a few series with one bucket each; the first window creates the series. */
 public final class Windows {
@@ -60,7 +61,8 @@ public final class Windows {
         SCHEMA,
         new long[rows],
         batches,
-        NativeCounts.NONE);
+        NativeCounts.NONE,
+        WindowPanes.NONE);
   }
 
   /**

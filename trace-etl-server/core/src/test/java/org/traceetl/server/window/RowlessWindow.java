@@ -81,6 +81,7 @@ public final class RowlessWindow {
         schema,
         new long[0],
         batches,
-        NativeCounts.NONE);
+        NativeCounts.NONE,
+        WindowPanes.NONE);
   }
 }

@@ -48,6 +48,7 @@ import org.traceetl.server.window.LastMessages;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.RowlessWindow;
 import org.traceetl.server.window.SealedWindow;
+import org.traceetl.server.window.WindowPanes;
 
 class LogJournalsTest {
   private static final QueueId QUEUE = new QueueId("broker-a", 0);
@@ -804,7 +805,8 @@ class LogJournalsTest {
         window.schema(),
         window.carries(),
         window.batches(),
-        window.natives());
+        window.natives(),
+        WindowPanes.NONE);
   }
 
   @Test

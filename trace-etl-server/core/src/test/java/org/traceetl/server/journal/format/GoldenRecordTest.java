@@ -128,7 +128,8 @@ class GoldenRecordTest {
         0x0123_4567_89AB_CDEFL,
         new long[] {1L << 39, 0},
         batches.take(),
-        natives);
+        natives,
+        WindowPanes.NONE);
   }
 
   @Test

@@ -165,7 +165,8 @@ final class HistoryFollowerTest {
         schema,
         new long[rows],
         AcceptedBatches.NONE,
-        NativeCounts.NONE);
+        NativeCounts.NONE,
+        WindowPanes.NONE);
   }
 
   private void settle() throws Exception {

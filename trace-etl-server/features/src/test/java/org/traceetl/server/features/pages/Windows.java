@@ -11,6 +11,7 @@ import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
 import org.traceetl.server.window.TraceDocument;
+import org.traceetl.server.window.WindowPanes;
 
 /** Makes sealed windows by hand. */
 final class Windows {
@@ -139,6 +140,7 @@ final class Windows {
         0,
         new long[series.size()],
         AcceptedBatches.NONE,
-        natives());
+        natives(),
+        WindowPanes.NONE);
   }
 }

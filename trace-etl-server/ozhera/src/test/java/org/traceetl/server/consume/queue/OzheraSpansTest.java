@@ -42,6 +42,7 @@ import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
 import org.traceetl.server.window.TraceDocument;
+import org.traceetl.server.window.WindowPanes;
 
 /** The series and documents of spans in profile ozhera. */
 class OzheraSpansTest {
@@ -746,7 +747,8 @@ class OzheraSpansTest {
             empty.schema(),
             empty.carries(),
             empty.batches(),
-            empty.natives()));
+            empty.natives(),
+            WindowPanes.NONE));
     return aggregation
         .newAggregator(
             new QueueId("b", 0), aggregation.newDecoder(), new SpanPipelineMetrics(), image)

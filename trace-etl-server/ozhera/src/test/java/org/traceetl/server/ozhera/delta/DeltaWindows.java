@@ -12,6 +12,7 @@ import org.traceetl.server.window.NativeCounts;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
+import org.traceetl.server.window.WindowPanes;
 
 /** Makes sealed windows of profile ozhera by hand. */
 public final class DeltaWindows {
@@ -135,6 +136,7 @@ public final class DeltaWindows {
         schema,
         new long[rows],
         AcceptedBatches.NONE,
-        NativeCounts.NONE);
+        NativeCounts.NONE,
+        WindowPanes.NONE);
   }
 }
