@@ -8,8 +8,8 @@ import java.time.Duration;
 /**
  * The window: {@code trace-etl.window}. A missing value is its default.
  *
- * @param length length of a window; windows start at multiples of it and are shown when they end;
- *     100 ms to 1 h
+ * @param length length of a window; windows end at multiples of it and after the usual delay of
+ *     batches, at most half a pane, and are shown when they end; 100 ms to 1 h
  * @param idle how long a series without spans stays on the page, from the start of its last window;
  *     {@code window.length} to 365 d
  * @param panes whether windows in the journal have the counts of each pane, an interval of {@code

@@ -37,6 +37,7 @@ import org.traceetl.server.consume.ownership.UnreadReason;
 import org.traceetl.server.consume.queue.Aggregation;
 import org.traceetl.server.consume.queue.FilledWindow;
 import org.traceetl.server.consume.queue.OwnedQueue;
+import org.traceetl.server.consume.queue.PaneLag;
 import org.traceetl.server.decode.BatchDecoder;
 import org.traceetl.server.queues.QueueStatus;
 import org.traceetl.server.rocketmq.Endpoint;
@@ -88,7 +89,8 @@ final class Worker implements SteppedTask {
   private final int number;
   private final RocketMqConfig config;
   private final SpanConsumer.Connector connector;
-  private final long windowMillis;
+  private final PaneLag lag;
+  private final SwapSchedule swaps;
   private final QueueOwnerships ownerships;
   private final Committer committer;
   private final SpanPipelineMetrics metrics;
@@ -126,13 +128,13 @@ final class Worker implements SteppedTask {
 
   private final StalledRebalance stalled = new StalledRebalance();
   private int pullThreads = RocketMqSpanConsumer.MIN_PULL_THREADS;
-  private long dueMillis = Long.MAX_VALUE;
 
   Worker(int number, Shared shared) {
     this.number = number;
     config = shared.config();
     connector = shared.connector();
-    windowMillis = shared.windowMillis();
+    lag = new PaneLag(shared.aggregation().paneMillis());
+    swaps = new SwapSchedule(shared.windowMillis(), lag);
     ownerships = shared.ownerships();
     committer = shared.committer();
     metrics = shared.metrics();
@@ -160,7 +162,7 @@ final class Worker implements SteppedTask {
       return step();
     }
     if (connect()) {
-      schedule(clocks.millis());
+      swaps.begin(clocks.millis());
       stalled.begin(clocks.nanos());
       return 0;
     }
@@ -405,7 +407,8 @@ final class Worker implements SteppedTask {
             next,
             recovered.lastMessages(),
             consumer.resumedPulls(queue),
-            assignedQueue.refusedFrom(recovered.to()));
+            assignedQueue.refusedFrom(recovered.to()),
+            lag);
     taken.compare(range, offsets);
     consumer.seek(queue, Math.clamp(taken.next(), range.min(), range.max()), address);
     owned.put(queue, taken);
@@ -528,13 +531,8 @@ final class Worker implements SteppedTask {
     }
   }
 
-  private void schedule(long nowMillis) {
-    dueMillis = (Math.floorDiv(nowMillis, windowMillis) + 1) * windowMillis;
-  }
-
   private void swapIfDue(long nowMillis) {
-    boolean setBack = nowMillis < dueMillis - windowMillis;
-    if (nowMillis < dueMillis && !setBack) {
+    if (!swaps.isDue(nowMillis)) {
       return;
     }
     long startNanos = clocks.nanos();
@@ -549,7 +547,7 @@ final class Worker implements SteppedTask {
       committer.visit(queue, consumer.offsets());
     }
     metrics.paused(clocks.nanos() - startNanos);
-    schedule(nowMillis);
+    swaps.ended(nowMillis);
   }
 
   private void endWindows(long nowMillis, Map<OwnedQueue, FilledWindow> ended) {

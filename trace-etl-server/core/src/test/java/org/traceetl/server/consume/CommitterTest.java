@@ -16,6 +16,7 @@ import org.traceetl.server.consume.broker.BrokerOffsets;
 import org.traceetl.server.consume.metrics.SpanPipelineMetrics;
 import org.traceetl.server.consume.queue.Aggregation;
 import org.traceetl.server.consume.queue.OwnedQueue;
+import org.traceetl.server.consume.queue.PaneLag;
 import org.traceetl.server.window.LastMessages;
 import org.traceetl.server.window.QueueId;
 
@@ -73,7 +74,8 @@ class CommitterTest {
           0,
           LastMessages.NONE,
           offset -> false,
-          Set.of());
+          Set.of(),
+          new PaneLag(15_000));
   private final Broker broker = new Broker();
   private final Committer committer = new Committer(new SpanPipelineMetrics(), Clocks.SYSTEM);
 

@@ -33,6 +33,7 @@ public class SpanPipelineMetrics {
   private final Timer swap;
   private final Timer seal;
   private final Timer append;
+  private final Counter panes;
   private final Counter paneRows;
   private final Counter paneSpansMerged;
   private final Counter withoutAge;
@@ -108,6 +109,10 @@ public class SpanPipelineMetrics {
         metrics.timer("trace_etl_seal_seconds", "Time to copy a window out of its double buffer.");
     append =
         metrics.timer("trace_etl_append_seconds", "Time until the journal confirmed a window.");
+    panes =
+        counter(
+            "window_panes_total",
+            "Panes of all windows; divided by trace_etl_windows_total, the mean of a window.");
     paneRows =
         counter(
             "window_pane_rows_total",
@@ -263,10 +268,12 @@ public class SpanPipelineMetrics {
   /**
    * Records the panes of a window that ends.
    *
+   * @param count number of its panes; 1 if it does not keep panes, 0 without spans
    * @param rows rows of all its panes
    * @param mergedSpans spans that count in a later pane than their own
    */
-  public void panes(QueueId queue, long rows, long mergedSpans) {
+  public void panes(QueueId queue, int count, long rows, long mergedSpans) {
+    panes.inc(count);
     paneRows.inc(rows);
     if (mergedSpans > 0) {
       paneSpansMerged.inc(mergedSpans);

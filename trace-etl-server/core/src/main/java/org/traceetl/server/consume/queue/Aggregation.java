@@ -262,7 +262,7 @@ public final class Aggregation {
   }
 
   /** Returns the length of a pane. */
-  long paneMillis() {
+  public long paneMillis() {
     return paneMillis;
   }
 

@@ -89,6 +89,7 @@ public final class OwnedQueue {
   private LastMessages dueEnds;
 
   private final BatchAges ages = new BatchAges();
+  private final PaneLag lag;
 
   /** Ends of the lists of messages that were read, after ends of earlier windows. */
   private LastMessages recent;
@@ -118,6 +119,7 @@ public final class OwnedQueue {
    * @param lastMessages show whether the broker still has the messages that were read before
    * @param resumed tests whether a pull continued at an offset after one without an answer
    * @param refused offsets of messages to reject because their recording failed too often
+   * @param lag of the worker
    */
   public OwnedQueue(
       QueueId id,
@@ -127,8 +129,10 @@ public final class OwnedQueue {
       long next,
       LastMessages lastMessages,
       LongPredicate resumed,
-      Set<Long> refused) {
+      Set<Long> refused,
+      PaneLag lag) {
     this.refused = refused;
+    this.lag = lag;
     this.id = id;
     this.messageQueue = messageQueue;
     this.aggregator = aggregator;
@@ -275,6 +279,7 @@ public final class OwnedQueue {
     }
     long storedMillis = message.getStoreTimestamp();
     readAges(message.getProperty(BatchAges.PROPERTY));
+    lag.add(nowMillis - storedMillis + ages.of(0));
     if (compressed) {
       aggregator.acceptCompressed(body, message.getSysFlag(), nowMillis, storedMillis, ages);
     } else {

@@ -930,7 +930,7 @@ public final class QueueAggregator {
               history.takeAccepted(),
               open,
               spares);
-      listener.panes(queue, open.rows(), open.mergedSpans());
+      listener.panes(queue, open.panes(), open.rows(), open.mergedSpans());
       // Last, so that an earlier failure does not lose the spare one.
       open = spares.remove();
       pane = null;

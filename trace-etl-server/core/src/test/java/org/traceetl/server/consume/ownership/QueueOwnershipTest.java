@@ -16,6 +16,7 @@ import org.traceetl.common.SteppedTask;
 import org.traceetl.server.consume.metrics.SpanPipelineMetrics;
 import org.traceetl.server.consume.queue.Aggregation;
 import org.traceetl.server.consume.queue.OwnedQueue;
+import org.traceetl.server.consume.queue.PaneLag;
 import org.traceetl.server.consume.queue.QueueAggregator;
 import org.traceetl.server.decode.BatchDecoder;
 import org.traceetl.server.journal.InconsistentWindowException;
@@ -188,7 +189,8 @@ class QueueOwnershipTest {
         0,
         LastMessages.NONE,
         offset -> false,
-        Set.of());
+        Set.of(),
+        new PaneLag(15_000));
   }
 
   private void seal(OwnedQueue owned, long to) {

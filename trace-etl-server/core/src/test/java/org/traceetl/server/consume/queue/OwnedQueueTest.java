@@ -71,7 +71,8 @@ class OwnedQueueTest {
           10,
           LastMessages.NONE,
           resumed::contains,
-          Set.of());
+          Set.of(),
+          new PaneLag(15_000));
 
   private static MessageExt message(long offset, long min, long max) {
     MessageExt message = new MessageExt();
@@ -140,7 +141,8 @@ class OwnedQueueTest {
             10,
             LastMessages.NONE,
             resumed::contains,
-            Set.of(11L));
+            Set.of(11L),
+            new PaneLag(15_000));
 
     assertThat(refusing.take(List.of(message(10, 0, 15), bundle(11, 20, 21)), 0))
         .isEqualTo(Outcome.TAKEN);
@@ -269,7 +271,8 @@ class OwnedQueueTest {
         next,
         read,
         resumed::contains,
-        Set.of());
+        Set.of(),
+        new PaneLag(15_000));
   }
 
   @Test
