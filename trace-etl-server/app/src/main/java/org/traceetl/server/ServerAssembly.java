@@ -146,6 +146,13 @@ public final class ServerAssembly implements ServerContext {
   }
 
   @Override
+  public void awaitPanes() {
+    if (config.window().panes() == WindowConfig.Panes.AUTO) {
+      access.aggregation().awaitPanes();
+    }
+  }
+
+  @Override
   public void panes(boolean readByAll) {
     boolean writes = readByAll && config.window().panes() == WindowConfig.Panes.AUTO;
     if (writes != access.aggregation().writesPanes()) {
@@ -153,8 +160,8 @@ public final class ServerAssembly implements ServerContext {
           writes
               ? "Writing windows with panes from the next window on: all servers read them"
               : "Writing windows without panes from the next window on: not all servers read them");
-      access.aggregation().panes(writes);
     }
+    access.aggregation().panes(writes);
   }
 
   @Override

@@ -40,6 +40,12 @@ public interface ServerContext {
    */
   void panes(boolean readByAll);
 
+  /**
+   * Makes windows keep their panes until {@link #panes} is called, unless the configuration forbids
+   * it: a server that starts may read a long backlog before.
+   */
+  void awaitPanes();
+
   ServerTelemetry telemetry();
 
   Clocks clocks();

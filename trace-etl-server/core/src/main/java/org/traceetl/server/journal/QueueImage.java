@@ -44,6 +44,7 @@ public final class QueueImage {
   private long[] carries = new long[INITIAL_SERIES];
   private final NativeTotals natives = new NativeTotals();
   private long unknownRows;
+  private boolean hasPanes;
 
   /** Null if not kept. */
   private ReceivedSpans received;
@@ -101,6 +102,9 @@ public final class QueueImage {
           window.sealedMillis());
     }
     history.forgetSilent();
+    if (window.rows() > 0) {
+      hasPanes = !window.panes().isEmpty();
+    }
     if (window.schema() != schema || window.stride() != stride) {
       clearSeries();
       return;
@@ -250,6 +254,14 @@ public final class QueueImage {
   /** Returns native histograms by row. For snapshots. */
   public NativeTotals natives() {
     return natives;
+  }
+
+  /**
+   * Returns whether the last window with rows has panes. False after a snapshot, which does not say
+   * it.
+   */
+  public boolean hasPanes() {
+    return hasPanes;
   }
 
   /** Returns whether any series has native buckets. */

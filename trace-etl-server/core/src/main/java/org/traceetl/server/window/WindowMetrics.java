@@ -335,8 +335,7 @@ public final class WindowMetrics {
    * Returns the sealed window, with new arrays cut to size. Nothing may be added afterwards, as the
    * rows of all panes are added up in place.
    *
-   * @param paneMillis length of a pane; 0 if the window does not know its panes, and has at most
-   *     one here
+   * @param paneMillis length of a pane; 0 to seal the window without its panes
    */
   public SealedWindow seal(
       QueueId queue,

@@ -113,6 +113,14 @@ public final class Aggregation {
   /** Kinds that a series may have. */
   private static final int KINDS = 16;
 
+  /** Whether windows are written with their panes. */
+  private enum Panes {
+    /** Not known yet: windows keep their panes. */
+    AWAITED,
+    WRITTEN,
+    REFUSED
+  }
+
   private final LongSupplier seeds;
   final SeriesConfig series;
   public final SeriesBudget budget;
@@ -142,7 +150,7 @@ public final class Aggregation {
   private final long maxAgentBytes;
   private final long schema;
   private volatile LearntNames learnt = LearntNames.NONE;
-  private volatile boolean panes;
+  private volatile Panes panes = Panes.REFUSED;
 
   /**
    * Returns a builder with default options: attributes without a mapping, and classic buckets.
@@ -253,12 +261,35 @@ public final class Aggregation {
    * @param readByAll whether all servers read windows with panes
    */
   public void panes(boolean readByAll) {
-    panes = readByAll;
+    panes = readByAll ? Panes.WRITTEN : Panes.REFUSED;
   }
 
-  /** Returns whether new windows are written with their panes. Any thread. */
+  /**
+   * Lets windows keep their panes until {@link #panes} is called. Windows that end before are
+   * written with them if their queue's journal has such windows, which all servers read.
+   */
+  public void awaitPanes() {
+    panes = Panes.AWAITED;
+  }
+
+  /** Returns whether windows are written with their panes, in each journal. Any thread. */
   public boolean writesPanes() {
-    return panes;
+    return panes == Panes.WRITTEN;
+  }
+
+  /**
+   * Returns whether the windows of a queue are written with their panes. Any thread.
+   *
+   * @param inJournal whether its journal has windows with panes
+   */
+  boolean writesPanes(boolean inJournal) {
+    Panes now = panes;
+    return now == Panes.WRITTEN || now == Panes.AWAITED && inJournal;
+  }
+
+  /** Returns whether new windows keep their panes, as they may be written with them. Any thread. */
+  boolean keepsPanes() {
+    return panes != Panes.REFUSED;
   }
 
   /** Returns the length of a pane. */

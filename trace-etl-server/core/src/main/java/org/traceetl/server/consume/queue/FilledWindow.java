@@ -12,7 +12,7 @@ import org.traceetl.server.window.WindowMetrics;
  * A window that passes from the worker that filled it to the queue's {@code QueueSealing}. Its
  * holder owns the metrics, and gives them back after use.
  *
- * @param paneMillis length of a pane; 0 if the window does not know its panes
+ * @param paneMillis length of a pane; 0 if the window is sealed without its panes
  */
 public record FilledWindow(
     QueueId queue,

@@ -126,10 +126,16 @@ public final class QueueAggregator {
   /** Length of a pane of the open window; 0 if it does not keep panes. */
   private long paneMillis;
 
+  /** Whether it was permitted to write the panes of the open window when it began. */
+  private boolean panesPermitted;
+
   private long openedMillis = -1;
 
   /** When the previous owner last wrote to the journal; 0 without one. */
   private final long ownedUntilMillis;
+
+  /** Whether the journal had windows with panes at the take-over. */
+  private final boolean panesInJournal;
 
   private long from;
 
@@ -208,6 +214,7 @@ public final class QueueAggregator {
             aggregation.series, mapped, series, applications, symbols, heavyHitters);
     restore(image);
     ownedUntilMillis = image.ownedUntilMillis();
+    panesInJournal = image.hasPanes();
     history = image.history();
     from = image.to();
     key = new int[series.width()];
@@ -340,7 +347,8 @@ public final class QueueAggregator {
   private void turnTo(long committedMillis) {
     if (pane == null) {
       // For the whole window, so that it has either all panes or one without a time.
-      paneMillis = aggregation.writesPanes() ? aggregation.paneMillis() : 0;
+      paneMillis = aggregation.keepsPanes() ? aggregation.paneMillis() : 0;
+      panesPermitted = aggregation.writesPanes(panesInJournal);
       paneStartMillis = paneMillis == 0 ? 0 : paneStart(committedMillis);
       pane = open.pane(paneStartMillis);
     } else if (paneMillis != 0
@@ -926,7 +934,7 @@ public final class QueueAggregator {
               created,
               evicted,
               schema,
-              pane == null ? 0 : paneMillis,
+              pane != null && writesPanes() ? paneMillis : 0,
               history.takeAccepted(),
               open,
               spares);
@@ -958,6 +966,11 @@ public final class QueueAggregator {
     return sinceMillis;
   }
 
+  /** Returns whether the open window may be written with its panes. */
+  private boolean writesPanes() {
+    return panesPermitted || aggregation.writesPanes(panesInJournal);
+  }
+
   /** Returns whether the open window's predecessor is back; true until the next {@link #swap}. */
   boolean canSwap() {
     return !spares.isEmpty();
@@ -965,11 +978,12 @@ public final class QueueAggregator {
 
   /**
    * Returns whether the open window can end, and should end before its time: it has many panes or
-   * much memory, as when a backlog is read.
+   * much memory, as when a backlog is read. While it is not known whether its panes are written, it
+   * continues.
    */
   boolean isCrowded(long nowMillis) {
     boolean hasMany = open.panes() >= CROWDED_PANES && nowMillis - openedMillis >= CROWDED_MILLIS;
-    return (hasMany || open.isCrowded()) && canSwap();
+    return (hasMany || open.isCrowded()) && canSwap() && writesPanes();
   }
 
   /** Releases the queue; what was recorded since the last swap is dropped. */

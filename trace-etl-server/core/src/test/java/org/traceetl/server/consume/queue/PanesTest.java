@@ -20,6 +20,7 @@ import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.StandardProfile;
 import org.traceetl.server.consume.metrics.SpanPipelineMetrics;
+import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.window.NativeCounts;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
@@ -337,6 +338,78 @@ class PanesTest {
       assertThat(window.panes().isEmpty()).isEqualTo(!hadPanes);
       assertThat(window.panes().others()).hasSize(hadPanes ? 1 : 0);
       assertThat(window.counts()).containsExactly(2, 0, 0);
+    }
+  }
+
+  @Test
+  void theWindowsBeforeAPermissionIsKnownKeepTheirPanes() {
+    Aggregation aggregation = aggregation(false);
+    aggregation.awaitPanes();
+    QueueAggregator aggregator = aggregator(aggregation);
+    assertThat(aggregation.writesPanes()).isFalse();
+    List<Boolean> written = new ArrayList<>();
+    for (Boolean permission : new Boolean[] {null, true, false}) {
+      acceptABacklog(aggregator);
+      // Without its panes, it would show the backlog at one time.
+      assertThat(aggregator.isCrowded(NOW_MILLIS + 60_000)).isEqualTo(written.size() == 2);
+      if (permission != null) {
+        aggregation.panes(permission);
+      }
+      SealedWindow window = SealedWindows.seal(aggregator, sequence, NOW_MILLIS);
+      assertThat(window.counts()).containsExactly(20, 0, 0);
+      written.add(!window.panes().isEmpty());
+    }
+    // The last one began with the permission.
+    assertThat(written).containsExactly(false, true, true);
+  }
+
+  @Test
+  void theFirstWindowAfterOneWithPanesInTheJournalHasPanes() {
+    QueueAggregator before = aggregator(aggregation(true));
+    acceptABacklog(before);
+    SealedWindow last = SealedWindows.seal(before, sequence, NOW_MILLIS);
+
+    for (boolean hasPanes : new boolean[] {true, false}) {
+      Aggregation aggregation = aggregation(false);
+      aggregation.awaitPanes();
+      QueueImage image = aggregation.newImage();
+      image.apply(last);
+      if (!hasPanes) {
+        QueueAggregator without = aggregator(aggregation(false));
+        acceptABacklog(without);
+        image.apply(SealedWindows.seal(without, sequence, NOW_MILLIS));
+      }
+      QueueAggregator next =
+          aggregation.newAggregator(
+              new QueueId("b", 0), aggregation.newDecoder(), new SpanPipelineMetrics(), image);
+      acceptABacklog(next);
+
+      assertThat(next.isCrowded(NOW_MILLIS + 60_000)).isEqualTo(hasPanes);
+      SealedWindow window = SealedWindows.seal(next, sequence, NOW_MILLIS);
+      assertThat(window.panes().others()).hasSize(hasPanes ? 19 : 0);
+    }
+  }
+
+  @Test
+  void aServerThatMayNotWritePanesIgnoresThoseOfTheJournal() {
+    QueueAggregator before = aggregator(aggregation(true));
+    acceptABacklog(before);
+    Aggregation aggregation = aggregation(false);
+    QueueImage image = aggregation.newImage();
+    image.apply(SealedWindows.seal(before, sequence, NOW_MILLIS));
+    assertThat(image.hasPanes()).isTrue();
+    QueueAggregator next =
+        aggregation.newAggregator(
+            new QueueId("b", 0), aggregation.newDecoder(), new SpanPipelineMetrics(), image);
+    acceptABacklog(next);
+
+    assertThat(SealedWindows.seal(next, sequence, NOW_MILLIS).panes().isEmpty()).isTrue();
+  }
+
+  /** Accepts a batch of each of 20 panes. */
+  private void acceptABacklog(QueueAggregator aggregator) {
+    for (int pane = 0; pane < 20; pane++) {
+      accept(aggregator, pane * PANE_MILLIS);
     }
   }
 

@@ -24,6 +24,7 @@ public final class DemandType implements FeatureType {
     if (!config.enabled() || decisions == null) {
       return null;
     }
+    context.awaitPanes();
     boolean everything = context.profile().mapping() != null;
     return new DemandDecider(
         decisions.topic(),
