@@ -13,6 +13,14 @@ public interface SpanDecoder {
    */
   void decode(byte[] payload, int length, SpanSink sink) throws MalformedPayloadException;
 
+  /**
+   * Returns whether spans may have waited for the agent. Then their batches are dated at the end of
+   * their last span, else when the agent accepts them.
+   */
+  default boolean mayHaveWaited() {
+    return false;
+  }
+
   /** Decodes a payload that is the whole array. */
   default void decode(byte[] payload, SpanSink sink) throws MalformedPayloadException {
     decode(payload, payload.length, sink);

@@ -4,6 +4,7 @@ import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.traceetl.agent.config.PipelineConfig;
 import org.traceetl.agent.detail.DemandedDetail;
@@ -53,9 +54,19 @@ final class Batcher implements SpanSink {
   /** Divisor of the limit of a frame: samples may use this part in addition. */
   private static final int SAMPLES_OF_FRAME = 8;
 
+  /** Most time between the ends of the first and last span that waited, in a batch. */
+  static final long MOST_SPREAD_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+  /** Times that a payload closes batches because of it: wrong times must not make many batches. */
+  static final int MOST_SEPARATED = 256;
+
+  /** Instead of its end: the span has not waited. */
+  private static final long NOT_WAITED = Long.MAX_VALUE;
+
   private enum Cause {
     SIZE,
     SPANS,
+    TIME,
     COMMIT,
     POOL,
     ROUTING,
@@ -82,10 +93,14 @@ final class Batcher implements SpanSink {
   private final ExemplarTimes exemplars = new ExemplarTimes();
   private final KnownGroups knownGroups = new KnownGroups();
   private final LongSupplier nanoClock;
+  private final LongSupplier unixMillis;
   private Rules rules = Rules.NONE;
   private PendingPayload payload;
   private RoutedResource resource;
   private boolean resourceTooLarge;
+  // Whether the payload's spans may have waited, and how often that closed batches.
+  private boolean waited;
+  private int separated;
   // Whether the next span is an exemplar that was left to be read whole.
   private boolean exemplar;
   // Spans of the current payload, by reason.
@@ -101,19 +116,22 @@ final class Batcher implements SpanSink {
    *
    * @param mostFrameBytes limit above which further spans are rejected, because a payload must be
    *     in one frame
+   * @param unixMillis the wall clock, for spans that waited for the agent
    */
   Batcher(
       PipelineConfig config,
       Frame frame,
       long mostFrameBytes,
       PipelineMetrics metrics,
-      LongSupplier nanoClock) {
+      LongSupplier nanoClock,
+      LongSupplier unixMillis) {
     this.config = config;
     this.wantedEvents = WantedEvents.of(config.events().names(), config.events().attributes());
     this.frame = frame;
     this.mostFrameBytes = mostFrameBytes;
     this.metrics = metrics;
     this.nanoClock = nanoClock;
+    this.unixMillis = unixMillis;
     this.pool = new BatchPool(config.mostHeldByBatch(), nanoClock);
     this.resources = new ResourceCache(leaving -> closeAllOf(leaving, Cause.RESOURCES));
   }
@@ -143,6 +161,8 @@ final class Batcher implements SpanSink {
   /** Begins a payload; the next spans belong to it. */
   void payload(PendingPayload payload) {
     this.payload = payload;
+    waited = payload.mayHaveWaited();
+    separated = 0;
     resource = null;
     resourceTooLarge = false;
     exemplar = false;
@@ -291,6 +311,10 @@ final class Batcher implements SpanSink {
     if (!exemplar && isRejected(span)) {
       return true;
     }
+    long endNanos = waited ? endNanos(span) : NOT_WAITED;
+    if (waited) {
+      separate(endNanos);
+    }
     boolean mayBeKnown = inPart && !measured && !exemplar && mayBeKnown(span);
     OpenBatch batch = mayBeKnown ? knownGroups.add(span, resource) : null;
     if (batch != null) {
@@ -302,6 +326,7 @@ final class Batcher implements SpanSink {
       }
     }
     payload.accept();
+    batch.ended(endNanos);
     if (span.events.size() > 0) {
       metrics.eventsAccepted.inc(span.events.size());
     }
@@ -314,6 +339,29 @@ final class Batcher implements SpanSink {
       close(batch, Cause.SIZE);
     }
     return true;
+  }
+
+  private static long endNanos(SpanView span) {
+    long end = span.startUnixNanos + span.durationNanos;
+    return end < 0 ? NOT_WAITED : end;
+  }
+
+  /**
+   * Closes the resource's batches if the next span ended long after their first one: a backlog
+   * would count at one time.
+   */
+  private void separate(long endNanos) {
+    long firstNanos = resource.firstEndNanos();
+    if (firstNanos >= 0
+        && endNanos - firstNanos > MOST_SPREAD_NANOS
+        && separated < MOST_SEPARATED) {
+      separated++;
+      closeAllOf(resource, Cause.TIME);
+      firstNanos = -1;
+    }
+    if (firstNanos < 0) {
+      resource.firstEndNanos(endNanos);
+    }
   }
 
   /**
@@ -494,6 +542,7 @@ final class Batcher implements SpanSink {
     open.remove(batch);
     RoutedResource owner = batch.resource();
     owner.setOpen(batch.candidate(), null);
+    owner.firstEndNanos(-1);
     BrokerQueue queue = owner.route().queue(batch.candidate());
     long sequence = nextSequences.merge(queue, 1L, Long::sum) - 1;
     AgentIdentity identity = frame.agent();
@@ -501,7 +550,9 @@ final class Batcher implements SpanSink {
     int spans = batch.spans();
     written.requireReadable(body, identity, sequence, spans);
     metrics.batchesClosed.labels(cause.label).inc();
-    frame.add(queue, sequence, body, spans);
+    long waitedMillis =
+        unixMillis.getAsLong() - TimeUnit.NANOSECONDS.toMillis(batch.lastEndNanos());
+    frame.add(queue, sequence, body, spans, waitedMillis);
     frame.addSampleBytes(batch.sampleBytes());
     batch.release();
     pool.give(batch);

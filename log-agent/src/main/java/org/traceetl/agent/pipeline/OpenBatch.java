@@ -27,6 +27,7 @@ final class OpenBatch {
   // Bytes and entries that samples added to the dictionary.
   private int sampleTextBytes;
   private int sampleEntries;
+  private long lastEndNanos;
 
   void open(RoutedResource resource, int candidate) {
     this.resource = resource;
@@ -35,6 +36,7 @@ final class OpenBatch {
     demanded = false;
     sampleTextBytes = 0;
     sampleEntries = 0;
+    lastEndNanos = 0;
     resource.writeTo(writer);
     resourceBytes = writer.sizeBytes();
     resourceEntries = writer.dictionarySize();
@@ -243,6 +245,20 @@ final class OpenBatch {
         attributes.value(i),
         attributes.valueOffset(i),
         attributes.valueLength(i));
+  }
+
+  /**
+   * Dates the span that was added.
+   *
+   * @param unixNanos its end if it may have waited for the agent, else the greatest number
+   */
+  void ended(long unixNanos) {
+    lastEndNanos = Math.max(lastEndNanos, unixNanos);
+  }
+
+  /** Returns the latest of the dates of its spans, nanoseconds since 1970. */
+  long lastEndNanos() {
+    return lastEndNanos;
   }
 
   RoutedResource resource() {

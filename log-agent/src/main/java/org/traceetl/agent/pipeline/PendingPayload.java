@@ -62,6 +62,11 @@ final class PendingPayload {
     }
   }
 
+  /** Returns whether its spans may have waited for the agent. */
+  boolean mayHaveWaited() {
+    return decoder.mayHaveWaited();
+  }
+
   /** Counts a span that is in a batch. */
   void accept() {
     accepted++;

@@ -90,7 +90,7 @@ public final class Pipeline implements Intake, SteppedTask, AutoCloseable {
       LongSupplier millis) {
     this.config = config;
     this.spool = spool;
-    this.frame = new Frame(identity, millis);
+    this.frame = new Frame(identity, millis, spool.mostWaitMillis());
     this.metrics = metrics;
     nanoClock = clocks.nanoClock();
     this.lingerNanos = TimeUnit.MILLISECONDS.toNanos(config.lingerMillis());
@@ -99,7 +99,7 @@ public final class Pipeline implements Intake, SteppedTask, AutoCloseable {
     this.failureLog = new LogThrottle(nanoClock);
     // All batches of a payload are in memory before they are on disk.
     long mostFrameBytes = Math.min(spool.mostFrameBytes(), config.maxBytesInFlight());
-    this.batcher = new Batcher(config, frame, mostFrameBytes, metrics, nanoClock);
+    this.batcher = new Batcher(config, frame, mostFrameBytes, metrics, nanoClock, clocks::millis);
     this.thread = new SteppedThread(clocks, "pipeline", this, new LogThrottle(nanoClock));
     metrics.gauge(
         "in_flight_bytes",

@@ -39,6 +39,8 @@ final class RoutedResource {
   // For KnownGroups, which explains them.
   private long groupSeed;
   private int groupMisses;
+  // The end of the first span that waited, in its open batches; negative for none.
+  private long firstEndNanos = -1;
 
   /** Creates a mutable key for look-ups, which {@link #set} fills. */
   RoutedResource() {
@@ -195,6 +197,18 @@ final class RoutedResource {
 
   void setOpen(int candidate, OpenBatch batch) {
     open[candidate] = batch;
+  }
+
+  /**
+   * Returns the end of the first span that waited for the agent, in its open batches, nanoseconds
+   * since 1970; negative for none.
+   */
+  long firstEndNanos() {
+    return firstEndNanos;
+  }
+
+  void firstEndNanos(long unixNanos) {
+    firstEndNanos = unixNanos;
   }
 
   /** Returns a number that no other resource and no earlier batches of this one have. */

@@ -19,6 +19,7 @@ import org.traceetl.agent.state.AgentIdentity;
 public final class Frame {
   private final AgentIdentity agent;
   private final LongSupplier millis;
+  private final long mostWaitMillis;
   private final CRC32C crc = new CRC32C();
   private List<SpooledBatch> batches = new ArrayList<>();
 
@@ -35,21 +36,42 @@ public final class Frame {
    * @param millis the clock that dates batches and answers
    */
   public Frame(AgentIdentity agent, LongSupplier millis) {
+    this(agent, millis, 0);
+  }
+
+  /**
+   * @param agent the agent's run, which is part of the batches' names
+   * @param millis the clock that dates batches and answers
+   * @param mostWaitMillis by how much a batch is dated before now at most
+   */
+  public Frame(AgentIdentity agent, LongSupplier millis, long mostWaitMillis) {
     this.agent = agent;
     this.millis = millis;
+    this.mostWaitMillis = mostWaitMillis;
+  }
+
+  /**
+   * Adds a batch that did not wait for the agent, and takes ownership of its body.
+   *
+   * @throws InconsistentBatchException if the name does not ascend in its queue
+   */
+  public void add(BrokerQueue queue, long sequence, byte[] body, int spans) {
+    add(queue, sequence, body, spans, 0);
   }
 
   /**
    * Adds a batch and takes ownership of its body.
    *
+   * @param waitedMillis for how long its spans waited for the agent
    * @throws InconsistentBatchException if the name does not ascend in its queue
    */
-  public void add(BrokerQueue queue, long sequence, byte[] body, int spans) {
+  public void add(BrokerQueue queue, long sequence, byte[] body, int spans, long waitedMillis) {
     crc.reset();
     crc.update(body, 0, body.length);
+    long createdMillis = millis.getAsLong() - Math.clamp(waitedMillis, 0L, mostWaitMillis);
     SpooledBatch batch =
         new SpooledBatch(
-            agent, queue, sequence, millis.getAsLong(), spans, body.length, (int) crc.getValue());
+            agent, queue, sequence, createdMillis, spans, body.length, (int) crc.getValue());
     Long last = lastSequences.put(queue, sequence);
     if (!batch.isValid() || last != null && sequence <= last) {
       throw new InconsistentBatchException(

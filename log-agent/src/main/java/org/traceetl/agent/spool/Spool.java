@@ -20,6 +20,7 @@ import org.traceetl.agent.state.DirectoryLock;
 import org.traceetl.common.Clocks;
 import org.traceetl.common.LogThrottle;
 import org.traceetl.common.SteppedThread;
+import org.traceetl.proto.BatchAges;
 
 /**
  * The accepted, unpublished batches on disk: segments of frames. A frame has the batches of some
@@ -260,6 +261,14 @@ public final class Spool implements AutoCloseable {
    */
   public long nowMillis() {
     return startMillis + TimeUnit.NANOSECONDS.toMillis(nanoClock.getAsLong() - startNanos);
+  }
+
+  /**
+   * Returns by how much a batch may be dated before now: at most a week, and half the age at which
+   * batches are dropped, so that a batch can be published.
+   */
+  public long mostWaitMillis() {
+    return Math.min(BatchAges.MAX_MILLIS, TimeUnit.HOURS.toMillis(config.maxAgeHours()) / 2);
   }
 
   /** Returns the most bytes of a frame; a larger payload cannot be stored. */

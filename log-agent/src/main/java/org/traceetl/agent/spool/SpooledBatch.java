@@ -72,7 +72,10 @@ public final class SpooledBatch {
     return sequence;
   }
 
-  /** Returns when it was accepted, by {@link Spool#nowMillis}. */
+  /**
+   * Returns when it was accepted, or when its last span ended if that waited for the agent, by
+   * {@link Spool#nowMillis}.
+   */
   public long createdMillis() {
     return createdMillis;
   }

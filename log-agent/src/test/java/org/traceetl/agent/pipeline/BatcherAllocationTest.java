@@ -16,6 +16,7 @@ import org.traceetl.agent.detail.Detail;
 import org.traceetl.agent.filter.Filters;
 import org.traceetl.agent.flow.Attributes;
 import org.traceetl.agent.flow.Completion;
+import org.traceetl.agent.flow.SpanDecoder;
 import org.traceetl.agent.flow.SpanView;
 import org.traceetl.agent.route.Router;
 import org.traceetl.agent.route.TestTopology;
@@ -44,7 +45,12 @@ final class BatcherAllocationTest {
   private final Frame frame = new Frame(identity, () -> 0);
   private final Batcher batcher =
       new Batcher(
-          PipelineConfig.defaults(), frame, Long.MAX_VALUE, metrics, () -> nowNanos += 10_000);
+          PipelineConfig.defaults(),
+          frame,
+          Long.MAX_VALUE,
+          metrics,
+          () -> nowNanos += 10_000,
+          () -> 0);
   private final Attributes resource = new Attributes();
   private final SpanView span = new SpanView();
   private byte[][] names = new byte[50][];
@@ -181,7 +187,7 @@ final class BatcherAllocationTest {
           measured += payload.measured();
           grouped += payload.grouped();
         }
-        payload = new PendingPayload("test", new byte[0], 0, null, IGNORED, 0);
+        payload = new PendingPayload("test", new byte[0], 0, NOT_DECODED, IGNORED, 0);
         batcher.payload(payload);
         batcher.resource(resource);
       }
@@ -216,6 +222,8 @@ final class BatcherAllocationTest {
     bytes += frame.bodyBytes();
     frame.clear();
   }
+
+  static final SpanDecoder NOT_DECODED = (payload, length, sink) -> {};
 
   static final Completion IGNORED =
       new Completion() {

@@ -46,7 +46,13 @@ final class BatcherDemandTest {
 
   private final PipelineMetrics metrics = new PipelineMetrics();
   private final PendingPayload payload =
-      new PendingPayload("test", new byte[0], 0, null, BatcherAllocationTest.IGNORED, 0);
+      new PendingPayload(
+          "test",
+          new byte[0],
+          0,
+          BatcherAllocationTest.NOT_DECODED,
+          BatcherAllocationTest.IGNORED,
+          0);
   private long nowNanos = 7;
   private Frame frame;
   private Batcher batcher;
@@ -61,7 +67,8 @@ final class BatcherDemandTest {
   private void open(int queues, long mostFrameBytes) {
     frame = new Frame(new AgentIdentity(1, 2, 3), () -> 0);
     batcher =
-        new Batcher(PipelineConfig.defaults(), frame, mostFrameBytes, metrics, () -> nowNanos);
+        new Batcher(
+            PipelineConfig.defaults(), frame, mostFrameBytes, metrics, () -> nowNanos, () -> 0);
     batcher.route(new Router(RoutingRules.defaults()), TestTopology.topology(queues));
     batcher.payload(payload);
   }

@@ -138,12 +138,13 @@ final class FilterBooksProperties {
       List<String> rules, long seed, Detail detail, Frame frame, PipelineMetrics metrics)
       throws ConfigException {
     Batcher batcher =
-        new Batcher(PipelineConfig.defaults(), frame, Long.MAX_VALUE, metrics, () -> 0);
+        new Batcher(PipelineConfig.defaults(), frame, Long.MAX_VALUE, metrics, () -> 0, () -> 0);
     batcher.route(
         new Router(RoutingRules.defaults()), new Topology(List.of(new BrokerQueue("broker-a", 0))));
     batcher.filter(new Filters(FiltersFile.parse(String.join("\n", rules).getBytes(UTF_8))));
     batcher.detail(detail);
-    PendingPayload payload = new PendingPayload(SOURCE, new byte[0], 0, null, WITH_NOTE, 0);
+    PendingPayload payload =
+        new PendingPayload(SOURCE, new byte[0], 0, BatcherAllocationTest.NOT_DECODED, WITH_NOTE, 0);
     batcher.payload(payload);
     Random random = new Random(seed);
     for (int i = 0; i < SPANS; i++) {

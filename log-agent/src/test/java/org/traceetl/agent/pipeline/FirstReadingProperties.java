@@ -226,7 +226,7 @@ final class FirstReadingProperties {
               1 + random.nextInt(8));
       LongSupplier clock = () -> nowNanos;
       long mostFrameBytes = random.nextInt(3) == 0 ? random.nextInt(200_000) : Long.MAX_VALUE;
-      batcher = new Batcher(config, frame, mostFrameBytes, metrics, clock);
+      batcher = new Batcher(config, frame, mostFrameBytes, metrics, clock, () -> 0);
       batcher.route(new Router(RoutingRules.defaults()), TestTopology.topology(3));
       batcher.filter(new Filters(FiltersFile.parse(String.join("\n", rules).getBytes(UTF_8))));
       Part part =
@@ -249,7 +249,13 @@ final class FirstReadingProperties {
 
     void take(byte[] bytes, SpanDecoder decoder) {
       PendingPayload payload =
-          new PendingPayload(SOURCE, bytes, bytes.length, null, BatcherAllocationTest.IGNORED, 0);
+          new PendingPayload(
+              SOURCE,
+              bytes,
+              bytes.length,
+              BatcherAllocationTest.NOT_DECODED,
+              BatcherAllocationTest.IGNORED,
+              0);
       batcher.payload(payload);
       try {
         decoder.decode(bytes, sink);

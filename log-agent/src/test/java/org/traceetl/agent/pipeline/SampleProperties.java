@@ -101,7 +101,7 @@ final class SampleProperties {
     Run(List<String> rules, double ratio, long seed) throws ConfigException {
       Frame frame = new Frame(new AgentIdentity(1, 2, 3), () -> 0);
       PipelineConfig config = new PipelineConfig(1 << 24, 1 << 20, 1 << 14, 20, 1 << 12);
-      Batcher batcher = new Batcher(config, frame, Long.MAX_VALUE, metrics, () -> 0);
+      Batcher batcher = new Batcher(config, frame, Long.MAX_VALUE, metrics, () -> 0, () -> 0);
       batcher.route(new Router(RoutingRules.defaults()), TestTopology.topology(3));
       batcher.filter(new Filters(FiltersFile.parse(String.join("\n", rules).getBytes(UTF_8))));
       Part part = new Part(1, 5, false, 1, List.of("k1"), List.of(), 2_000_000, List.of());
@@ -119,7 +119,13 @@ final class SampleProperties {
 
     private void take(Batcher batcher, byte[] bytes) {
       PendingPayload payload =
-          new PendingPayload("test", bytes, bytes.length, null, BatcherAllocationTest.IGNORED, 0);
+          new PendingPayload(
+              "test",
+              bytes,
+              bytes.length,
+              BatcherAllocationTest.NOT_DECODED,
+              BatcherAllocationTest.IGNORED,
+              0);
       batcher.payload(payload);
       try {
         new OtlpProtobufDecoder().decode(bytes, bytes.length, batcher);

@@ -10,4 +10,14 @@ public final class TestFrames {
   public static List<byte[]> bodies(Frame frame) {
     return frame.batches().stream().map(SpooledBatch::body).toList();
   }
+
+  /** Returns the dates of the batches, in their order. */
+  public static List<Long> createdMillis(Frame frame) {
+    return frame.batches().stream().map(SpooledBatch::createdMillis).toList();
+  }
+
+  /** Returns the numbers of spans of the batches, in their order. */
+  public static List<Integer> spans(Frame frame) {
+    return frame.batches().stream().map(SpooledBatch::spans).toList();
+  }
 }

@@ -99,6 +99,12 @@ final class RingPayload implements SpanDecoder, Completion {
     decoder.decode(payload, length, resource, strings, sink);
   }
 
+  /** Applications write while the agent is away. */
+  @Override
+  public boolean mayHaveWaited() {
+    return true;
+  }
+
   @Override
   public Checkpoint checkpoint() {
     return after.checkpoint();
