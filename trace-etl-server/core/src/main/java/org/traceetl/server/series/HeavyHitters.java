@@ -4,6 +4,7 @@ import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Deque;
 import org.traceetl.server.window.WindowMetrics;
+import org.traceetl.server.window.WindowRows;
 
 /**
  * Gives series to keys with many spans if their application is at a limit, even if other keys came
@@ -16,7 +17,7 @@ import org.traceetl.server.window.WindowMetrics;
  * as the series in that window. Then the series is retired ({@link SeriesTable#retire}). Its place
  * is reserved for one window, until a span with that key creates its series. If there is room, no
  * series is retired. An application above its limit retires series down to the limit, and then
- * invites.
+ * invites. Windows that end early count with the window after them.
  *
  * <p>None of this is in the journal, except the series. A new owner starts with empty sketches.
  *
@@ -155,6 +156,11 @@ public final class HeavyHitters {
   /** The first series to examine. */
   private int first;
 
+  /** By series: its spans in windows that ended early since the last other window. */
+  private long[] spansBefore = new long[64];
+
+  private boolean hasSpansBefore;
+
   /**
    * @param maxPerApplication maximum number of series of one application
    */
@@ -220,6 +226,27 @@ public final class HeavyHitters {
   }
 
   /**
+   * Ends a window before its time: its spans count with those of the next window. Reservations
+   * remain.
+   */
+  public void endEarly(WindowMetrics window) {
+    if (size == 0) {
+      return;
+    }
+    hasSpansBefore = true;
+    for (int i = 0; i < window.panes(); i++) {
+      WindowRows rows = window.rows(i);
+      for (int row = 0; row < rows.size(); row++) {
+        int series = rows.series(row);
+        if (series >= spansBefore.length) {
+          spansBefore = Arrays.copyOf(spansBefore, Math.max(series + 1, spansBefore.length * 2));
+        }
+        spansBefore[series] += rows.spans(row);
+      }
+    }
+  }
+
+  /**
    * Ends a window: releases its unused reservations, and invites its heavy hitters.
    *
    * @param window the window that ends
@@ -235,6 +262,10 @@ public final class HeavyHitters {
       return 0;
     }
     int displaced = mayInvite ? contend(table, window) : 0;
+    if (hasSpansBefore) {
+      Arrays.fill(spansBefore, 0);
+      hasSpansBefore = false;
+    }
     for (int i = 0; i < size; i++) {
       Crowd crowd = crowds[crowded[i]];
       crowd.sketch.clear();
@@ -282,7 +313,7 @@ public final class HeavyHitters {
       if (!ofItsOwn && shared.contenders == 0) {
         continue;
       }
-      long spans = window.spansOf(series);
+      long spans = spansOf(window, series);
       long use = spans < 0 ? table.touchedSeconds(series) : USED + spans;
       long holder = holder(use, look);
       if (shared.contenders > 0) {
@@ -292,6 +323,13 @@ public final class HeavyHitters {
         crowd.contest.rank(holder);
       }
     }
+  }
+
+  /** Returns the spans of a series since the last contest; -1 for none. */
+  private long spansOf(WindowMetrics window, int series) {
+    long spans = window.spansOf(series);
+    long before = hasSpansBefore && series < spansBefore.length ? spansBefore[series] : 0;
+    return before == 0 ? spans : Math.max(spans, 0) + before;
   }
 
   /** Returns the series that is examined after the given number of other series. */

@@ -364,7 +364,7 @@ public final class OwnedQueue {
 
   /** Ends the window, to be sealed; returns null if it must continue. */
   public FilledWindow swap(long nowMillis) {
-    FilledWindow filled = swapEarly(nowMillis);
+    FilledWindow filled = ended(aggregator.swap(next, nowMillis));
     if (filled != null && lastKnown) {
       dueEnds = dueEnds.with(next, last, LastMessages.MAX_WINDOWS);
     }
@@ -376,7 +376,10 @@ public final class OwnedQueue {
    * the {@link #lastMessages} with the second window after it.
    */
   public FilledWindow swapEarly(long nowMillis) {
-    FilledWindow filled = aggregator.swap(next, nowMillis);
+    return ended(aggregator.swapEarly(next, nowMillis));
+  }
+
+  private FilledWindow ended(FilledWindow filled) {
     if (filled != null && lastKnown) {
       // Places above were given up, see goBack.
       dueEnds = dueEnds.upTo(next);

@@ -900,6 +900,15 @@ public final class QueueAggregator {
    * @return the window, to be sealed; null if it continues
    */
   public FilledWindow swap(long to, long nowMillis) {
+    return swap(to, nowMillis, false);
+  }
+
+  /** Ends the open window like {@link #swap}, but before its time. */
+  FilledWindow swapEarly(long to, long nowMillis) {
+    return swap(to, nowMillis, true);
+  }
+
+  private FilledWindow swap(long to, long nowMillis, boolean isEarly) {
     if (!canSwap()) {
       listener.swapDeferred(queue);
       return null;
@@ -912,9 +921,13 @@ public final class QueueAggregator {
     }
     boolean lackedSymbols = symbols.lackedRoom();
     int[] evicted = series.evictIdle(nowMillis, idleSinceMillis(nowMillis));
-    int displaced = heavyHitters.endWindow(series, open, !lackedSymbols && !symbols.isFull());
-    if (displaced > 0) {
-      listener.displaced(queue, displaced);
+    if (isEarly) {
+      heavyHitters.endEarly(open);
+    } else {
+      int displaced = heavyHitters.endWindow(series, open, !lackedSymbols && !symbols.isFull());
+      if (displaced > 0) {
+        listener.displaced(queue, displaced);
+      }
     }
     history.forgetSilent(nowMillis);
     long agentsEvicted = history.takeEvicted();

@@ -133,6 +133,59 @@ class HeavyHittersTest {
     assertThat(seal().evicted()).containsExactly(1);
   }
 
+  /** Ends the window before its time, as while a backlog is read. */
+  private void sealEarly() {
+    FilledWindow filled = aggregator.swapEarly(offset, nowMillis);
+    SealedWindow window = filled.seal();
+    filled.giveBack();
+    image.apply(window);
+    assertThat(displaced).isZero();
+  }
+
+  @Test
+  void windowsThatEndEarlyCountTogether() {
+    for (int window = 0; window < 10; window++) {
+      accept(spans(spans(spans(new BatchMessage("shop"), "a", 3), "b", 1), "c", 5));
+      if (window < 9) {
+        sealEarly();
+      }
+    }
+    seal();
+    assertThat(displaced).isEqualTo(1);
+    accept(spans(spans(new BatchMessage("shop"), "a", 3), "c", 5));
+
+    assertThat(created(seal())).containsExactly("c");
+  }
+
+  @Test
+  void aSeriesKeepsItsPlaceForItsSpansInWindowsThatEndedEarly() {
+    for (int window = 0; window < 10; window++) {
+      accept(spans(spans(spans(new BatchMessage("shop"), "a", 5), "b", 5), "c", 6));
+      sealEarly();
+    }
+    accept(spans(new BatchMessage("shop"), "c", 6));
+    seal();
+
+    assertThat(displaced).isZero();
+    // They do not count in the next contest.
+    accept(spans(spans(new BatchMessage("shop"), "a", 1), "c", 15));
+    seal();
+    assertThat(displaced).isEqualTo(1);
+  }
+
+  @Test
+  void aReservationOutlastsWindowsThatEndEarly() {
+    accept(spans(spans(spans(new BatchMessage("shop"), "a", 30), "b", 1), "c", 50));
+    seal();
+    assertThat(displaced).isEqualTo(1);
+    displaced = 0;
+    accept(spans(spans(new BatchMessage("shop"), "a", 30), "b", 1));
+    sealEarly();
+    accept(spans(new BatchMessage("shop"), "c", 50));
+
+    assertThat(created(seal())).containsExactly("c");
+  }
+
   @Test
   void theProcessLimitIsNoOther() {
     maxSeries = 2;
