@@ -656,6 +656,37 @@ test("charts, heat map and rates begin at the first minute observed", async (t) 
   await screenshot(page, "first-minute");
 });
 
+test("minutes whose counts may still rise are hatched, with the hosts that hold them back", async (t) => {
+  const host = { agent: "1".repeat(32) };
+  const page = await openShown(t, addressOf("application", load.names[3]), {
+    before: (p) =>
+      p.route("**/api/completeness*", (route) =>
+        route.fulfill({
+          json: {
+            applications: [
+              {
+                application: load.names[3],
+                completeUntil: new Date(Date.now() - 3_600_000).toISOString(),
+                heldBackBy: [{ host: "shop-1<b>", ...host }, { host: "shop-2", ...host }],
+                excluded: [{ host: "shop-3", ...host }],
+              },
+            ],
+          },
+        }),
+      ),
+  });
+  await settled(page);
+  await page.getByText(/^Counts from \d\d:\d\d on may still rise\. Waiting for spans of shop-1<b>, shop-2\. Not waiting for silent shop-3\.$/).waitFor();
+  await page.getByRole("img", { name: /^Rate in the last hour: .* Counts from \d\d:\d\d on may still rise\./ }).waitFor();
+  await page.locator("summary", { hasText: "Minute by minute" }).click();
+  await page.locator("table", { hasText: "Minute by minute" }).getByText("(may still rise)").first().waitFor();
+  await screenshot(page, "provisional");
+  await page.unroute("**/api/completeness*");
+  await page.reload();
+  await settled(page);
+  assert.equal(await page.getByText("shop-1<b>").count(), 0);
+});
+
 // ---- states
 
 test("while it loads, it says so", async (t) => {

@@ -17,6 +17,7 @@ const TRACES_OF_A_REASON = 3;
 const SLICES = 12;
 // Spans begin before the minute in which they count.
 const BEFORE_FIRST_MINUTE = 300_000;
+const MINUTE = 60_000;
 const HOUR = 3_600_000;
 const NAME_IN_HEADING = 120;
 
@@ -90,7 +91,7 @@ export function view(frame) {
     caption: "Minute by minute",
     keyOf: (minute) => String(minute.start),
     columns: [
-      { key: "start", label: "Minute", head: true, cell: (m) => format.time(m.start) + (m.ended ? "" : " (not ended)") },
+      { key: "start", label: "Minute", head: true, cell: (m) => format.time(m.start) + (!m.ended ? " (not ended)" : m.provisional ? " (may still rise)" : "") },
       { key: "calls", label: "Calls", numeric: true, cell: (m) => format.count(m.calls) },
       { key: "errors", label: "Errors", numeric: true, cell: (m) => format.count(m.errors) },
       { key: "ratio", label: "Error ratio", numeric: true, cell: (m) => format.percent(m.calls === 0 ? null : m.errors / m.calls) },
@@ -113,21 +114,29 @@ export function view(frame) {
     el("summary", {}, "Minute by minute"),
     minuteTable.element,
   );
+  const provisionalNote = el("p", { class: "provisional muted" });
   const historyPane = new Pane({
     title: null,
     skeleton: 9,
-    content: [tiles, el("div", { class: "charts" }, ...charts.map((chart) => chart.element)), minuteDetails, heat.element],
+    content: [
+      tiles,
+      el("div", { class: "charts" }, ...charts.map((chart) => chart.element)),
+      provisionalNote,
+      minuteDetails,
+      heat.element,
+    ],
     load: async (signal) => {
       try {
-        const [history] = await Promise.all([
+        const [history, completeness] = await Promise.all([
           api.get(
             "history",
             { application: state.name, operation: isOperation() ? state.operation : null, kind: isOperation() ? state.kind : null, buckets: "true" },
             signal,
           ),
+          readCompleteness(signal),
           loadPlot(),
         ]);
-        return history;
+        return { ...history, completeness };
       } catch (e) {
         const disabled = e.name === "ApiError" ? await historyDisabled(e, frame) : null;
         if (disabled) {
@@ -154,21 +163,62 @@ export function view(frame) {
     },
   });
 
+  /** Until when the counts of this application are complete; null if that is not known. */
+  async function readCompleteness(signal) {
+    try {
+      const { applications } = await api.get("completeness", { application: state.name }, signal);
+      return applications[0] ?? null;
+    } catch (e) {
+      if (e.name !== "ApiError") {
+        throw e;
+      }
+      // The charts are right without it, and their own request reports a server that fails.
+      return null;
+    }
+  }
+
+  function showProvisional(first, completeness) {
+    const hosts = (agents) => agents.flatMap(({ host }, i) => [i === 0 ? "" : ", ", name(host, 60)]);
+    const heldBackBy = first === undefined ? [] : (completeness?.heldBackBy ?? []);
+    const excluded = completeness?.excluded ?? [];
+    provisionalNote.replaceChildren(
+      ...(first === undefined ? [] : [`Counts from ${format.time(first.start)} on may still rise. `]),
+      ...(heldBackBy.length === 0 ? [] : ["Waiting for spans of ", ...hosts(heldBackBy), ". "]),
+      ...(excluded.length === 0 ? [] : ["Not waiting for silent ", ...hosts(excluded), "."]),
+    );
+    provisionalNote.hidden = provisionalNote.childNodes.length === 0;
+  }
+
   function showMinutes(data) {
+    const completeMillis = data.completeness?.completeUntil ? Date.parse(data.completeness.completeUntil) : Infinity;
     // Before the first spans of the fleet there is nothing to show.
     const minutes = data.minutes
       .filter((minute) => !minute.ended || minute.observedSeconds > 0)
-      .map((minute) => ({ ...minute, start: Date.parse(minute.start) }));
+      .map((minute) => {
+        const start = Date.parse(minute.start);
+        return { ...minute, start, provisional: start + MINUTE > completeMillis };
+      });
     const ended = minutes.filter((minute) => minute.ended);
     const starts = ended.map((minute) => minute.start);
-    rateChart.update(starts, [ended.map((m) => m.calls / m.observedSeconds), ended.map((m) => m.errors / m.observedSeconds)]);
+    const firstProvisional = ended.find((minute) => minute.provisional);
+    const provisional = firstProvisional?.start ?? null;
+    showProvisional(firstProvisional, data.completeness);
+    rateChart.update(
+      starts,
+      [ended.map((m) => m.calls / m.observedSeconds), ended.map((m) => m.errors / m.observedSeconds)],
+      provisional,
+    );
     const ratios = ended.map((m) => (m.calls === 0 ? null : m.errors / m.calls));
-    errorChart.update(starts, [ratios, ratios.map((ratio) => (format.isHighErrorRatio(ratio) ? ratio : null))]);
-    durationChart.update(starts, [
-      ended.map((m) => m.p50Millis),
-      ended.map((m) => m.p95Millis),
-      ended.map((m) => m.p99Millis),
-    ]);
+    errorChart.update(
+      starts,
+      [ratios, ratios.map((ratio) => (format.isHighErrorRatio(ratio) ? ratio : null))],
+      provisional,
+    );
+    durationChart.update(
+      starts,
+      [ended.map((m) => m.p50Millis), ended.map((m) => m.p95Millis), ended.map((m) => m.p99Millis)],
+      provisional,
+    );
     heat.element.hidden = !data.boundsMillis;
     if (data.boundsMillis) {
       heat.update(

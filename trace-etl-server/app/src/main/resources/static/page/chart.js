@@ -5,6 +5,7 @@ import * as format from "./format.js";
 
 const HEIGHT = 170;
 const MINUTE_SECONDS = 60;
+const HATCH_PIXELS = 7;
 const STEPS = [1, 2, 5, 10, 15, 30, 60].map((minutes) => minutes * MINUTE_SECONDS);
 const VENDOR = new URL("./vendor/uplot/", import.meta.url);
 
@@ -40,9 +41,31 @@ function range(seconds) {
   return seconds.length === 0 ? [null, null] : from < to ? [from, to] : [from - MINUTE_SECONDS, to + MINUTE_SECONDS];
 }
 
+/** Hatches the part of a plot from a time on, behind its lines. */
+function hatch(plot, fromSeconds, ink) {
+  const { ctx, bbox } = plot;
+  const left = Math.max(bbox.left, plot.valToPos(fromSeconds, "x", true));
+  const right = bbox.left + bbox.width;
+  const step = HATCH_PIXELS * devicePixelRatio;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(left, bbox.top, right - left, bbox.height);
+  ctx.clip();
+  ctx.beginPath();
+  for (let x = left - bbox.height; x < right; x += step) {
+    ctx.moveTo(x, bbox.top + bbox.height);
+    ctx.lineTo(x + bbox.height, bbox.top);
+  }
+  ctx.strokeStyle = ink;
+  ctx.lineWidth = devicePixelRatio;
+  ctx.stroke();
+  ctx.restore();
+}
+
 export class Chart {
   #plot = null;
   #data = null;
+  #provisionalSeconds = null;
   #observer;
   #onScheme = () => this.#make();
 
@@ -96,9 +119,11 @@ export class Chart {
   /**
    * @param {number[]} starts of the minutes, milliseconds since 1970
    * @param {(number|null)[][]} lines values of each series
+   * @param {?number} provisional start of the first minute whose counts may still rise, if one is shown
    */
-  update(starts, lines) {
+  update(starts, lines, provisional = null) {
     this.#data = [starts.map((millis) => millis / 1000), ...lines];
+    this.#provisionalSeconds = provisional === null ? null : provisional / 1000;
     this.box.setAttribute("aria-label", this.#told(lines));
     if (this.#plot === null) {
       this.#make();
@@ -116,7 +141,9 @@ export class Chart {
         ? `${line.label}: none`
         : `${line.label} ${this.show(Math.min(...known))} to ${this.show(Math.max(...known))}, last ${this.show(known.at(-1))}`;
     });
-    return `${this.title} in the last hour: ${of.join("; ")}. The numbers are in the table “Minute by minute”.`;
+    const rises =
+      this.#provisionalSeconds === null ? "" : ` Counts from ${format.time(this.#provisionalSeconds * 1000)} on may still rise.`;
+    return `${this.title} in the last hour: ${of.join("; ")}.${rises} The numbers are in the table “Minute by minute”.`;
   }
 
   #showAt(index) {
@@ -161,7 +188,17 @@ export class Chart {
             spanGaps: false,
           })),
         ],
-        hooks: { setCursor: [(plot) => this.#showAt(plot.cursor.idx ?? null)] },
+        hooks: {
+          setCursor: [(plot) => this.#showAt(plot.cursor.idx ?? null)],
+          drawAxes: [
+            (plot) => {
+              if (this.#provisionalSeconds !== null) {
+                // A minute is drawn at its begin: a lone last one would have no width.
+                hatch(plot, this.#provisionalSeconds - MINUTE_SECONDS / 2, grid);
+              }
+            },
+          ],
+        },
       },
       this.#data,
       this.box,
