@@ -29,8 +29,8 @@ import java.util.TreeSet;
  *       kinds         1 byte   bit k: kind k, 0 to 5; 0: all kinds
  *       threshold     8 bytes  nanoseconds, at least 0
  *     full            2 bytes  at most 64; then for each a text
- *     formats         1 byte   1: servers read bundles; 2: servers read windows with panes; other
- *                              bits are kept and ignored; absent: 0
+ *     formats         1 byte   1: servers read bundles; 2: servers read windows with panes; 4:
+ *                              servers read heartbeats; other bits are kept and ignored; absent: 0
  * </pre>
  *
  * A text has its length (2 bytes, 1 to 256), then UTF-8.
@@ -64,6 +64,9 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
 
   /** Bit of {@link Part#formats}: servers read windows with panes in journals. */
   public static final int PANES = 2;
+
+  /** Bit of {@link Part#formats}: servers read heartbeats, see {@link Heartbeat}. */
+  public static final int HEARTBEATS = 4;
 
   private static final int KINDS = Compact.MAX_KIND + 1;
   private static final int MAGIC = 0x5445444D;
@@ -119,8 +122,8 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
    * @param slowOtherwiseNanos the duration from which other spans are slow, at least 0
    * @param full patterns of applications whose spans are needed whole
    * @param formats what these servers read in addition to batches and windows: the sum of {@link
-   *     #BUNDLES}, {@link #PANES} and bits of later releases, which stay when the part is published
-   *     again
+   *     #BUNDLES}, {@link #PANES}, {@link #HEARTBEATS} and bits of later releases, which stay when
+   *     the part is published again
    */
   public record Part(
       long seenMillis,
@@ -304,6 +307,11 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
   /** As {@link #readsBundles}, of windows with panes. */
   public boolean readsPanes() {
     return allRead(PANES);
+  }
+
+  /** As {@link #readsBundles}, of heartbeats. */
+  public boolean readsHeartbeats() {
+    return allRead(HEARTBEATS);
   }
 
   private boolean allRead(int format) {

@@ -50,24 +50,83 @@ final class BatchAgesTest {
   }
 
   @Test
-  void whatFollowsASemicolonIsIgnored() {
-    assertAges("1520;", 1_520);
+  void ageOfMissingBatchesIsWrittenAfterASemicolon() {
+    assertThat(BatchAges.text(new long[] {1_520, 1_500}, 2, 4_200)).isEqualTo("1520,-20;4200");
+    assertThat(BatchAges.text(new long[] {1_520, 1_500}, 2, 0)).isEqualTo("1520,-20;");
+    assertThat(BatchAges.text(new long[] {7}, 1, -1)).isEqualTo("7");
+    assertThat(BatchAges.text(new long[] {7}, 1, Long.MIN_VALUE)).isEqualTo("7;");
+    assertThat(BatchAges.text(new long[] {7}, 1, Long.MAX_VALUE)).isEqualTo("7;604800000");
+    assertThat(BatchAges.text(new long[0], 0, 4_200)).isEqualTo(";4200");
+    assertThat(BatchAges.text(new long[0], 0, 0)).isEqualTo(";");
+  }
+
+  @Test
+  void ageOfMissingBatchesIsRead() {
+    assertUnconfirmed("1520", -1);
+    assertUnconfirmed("1520;", 0);
+    assertUnconfirmed("1520,-20;4200", 4_200);
+    assertUnconfirmed("7;0000", 0);
+    assertUnconfirmed(";", 0);
+    assertUnconfirmed(";4200", 4_200);
+    assertUnconfirmed(null, -1);
+    assertAges("1520,-20;4200", 1_520, 1_500);
+    assertAges(";4200", 0, 0);
+  }
+
+  private void assertUnconfirmed(String text, int millis) {
+    assertThat(ages.read(text)).isTrue();
+    assertThat(ages.unconfirmedMillis()).as(text).isEqualTo(millis);
+  }
+
+  @Test
+  void olderMissingBatchesHaveTheMaximumAge() {
+    assertUnconfirmed("7;604800000", BatchAges.MAX_MILLIS);
+    assertUnconfirmed("7;604800001", BatchAges.MAX_MILLIS);
+    assertUnconfirmed("7;999999999", BatchAges.MAX_MILLIS);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "-", "-1", "+1", " 1", "1 ", "1,", "1,2", ",", "x", "1x", "1.5", "0x1", "٣", "1\n",
+        "1000000000"
+      })
+  void malformedAgeOfMissingBatchesIsUnknown(String part) {
+    assertAges("1520,-20;" + part, 1_520, 1_500);
+    assertThat(ages.unconfirmedMillis()).isEqualTo(BatchAges.UNKNOWN);
+    assertUnconfirmed(";" + part, BatchAges.UNKNOWN);
+    assertUnconfirmed("7;" + part + ";4200", BatchAges.UNKNOWN);
+  }
+
+  @Test
+  void malformedAgesMakeTheAgeOfMissingBatchesUnknown() {
+    assertUnconfirmed("7;4200", 4_200);
+
+    assertThat(ages.read("7,x;4200")).isFalse();
+
+    assertThat(ages.unconfirmedMillis()).isEqualTo(BatchAges.UNKNOWN);
+  }
+
+  @Test
+  void whatFollowsASecondSemicolonIsIgnored() {
+    assertUnconfirmed("1520;;x", 0);
+    assertUnconfirmed("1520;4200;x", 4_200);
+    assertUnconfirmed(";4200;" + "9".repeat(1 << 20), 4_200);
     assertAges("1520,-20;90000;x", 1_520, 1_500);
     assertAges("3;" + "9".repeat(1 << 20), 3);
   }
 
   @Test
   void messagesWithoutAgesAreNew() {
-    assertAges("5", 5);
+    assertAges("5;4200", 5);
     assertAges(null, 0, 0);
+    assertThat(ages.unconfirmedMillis()).isEqualTo(BatchAges.UNKNOWN);
   }
 
   @ParameterizedTest
   @ValueSource(
       strings = {
         "",
-        ";",
-        ";5",
         "-",
         "-1",
         "+1",
@@ -95,7 +154,9 @@ final class BatchAgesTest {
         "1,2,-4",
         "999999999",
         "1,999999999",
-        "1,-999999999"
+        "1,-999999999",
+        ",;5",
+        "-;5"
       })
   void malformedTextsAreVoid(String text) {
     assertAges("5,6", 5, 11);
@@ -125,8 +186,11 @@ final class BatchAgesTest {
     for (int part = 0; part < millis.length; part++) {
       millis[part] = random.nextInt(most);
     }
+    int unconfirmed = random.nextInt(-1, most);
 
-    assertThat(ages.read(text(millis))).isTrue();
+    assertThat(ages.read(BatchAges.text(millis, millis.length, unconfirmed))).isTrue();
+
+    assertThat(ages.unconfirmedMillis()).isEqualTo(unconfirmed);
 
     for (int part = 0; part < millis.length; part++) {
       assertThat(ages.of(part)).isEqualTo((int) millis[part]);
@@ -161,15 +225,16 @@ final class BatchAgesTest {
     for (int part = 0; part < 20; part++) {
       assertThat(ages.of(part)).isBetween(0, valid ? BatchAges.MAX_MILLIS : 0);
     }
+    assertThat(ages.unconfirmedMillis()).isBetween(-1, valid ? BatchAges.MAX_MILLIS : -1);
   }
 
   @Test
   void readingAllocatesNothing() {
-    String text = "1520" + ",-1,2".repeat(100);
+    String text = "1520" + ",-1,2".repeat(100) + ";4200";
     Runnable work =
         () -> {
           for (int i = 0; i < 2_000; i++) {
-            sum += ages.read(text) ? ages.of(i) : 0;
+            sum += ages.read(text) ? ages.of(i) + ages.unconfirmedMillis() : 0;
             sum += ages.read("1,x") ? 1 : ages.of(i);
           }
         };

@@ -160,6 +160,19 @@ final class DemandTest {
   }
 
   @Test
+  void heartbeatsAreReadIfAllPartsSaySo() {
+    Part panes = new Part(1, 1, false, 1, List.of(), List.of(), 0, List.of(), 3);
+    Part heartbeats =
+        new Part(1, 1, false, 1, List.of(), List.of(), 0, List.of(), Demand.HEARTBEATS);
+    Part all = new Part(1, 1, false, 1, List.of(), List.of(), 0, List.of(), 7);
+
+    assertThat(Demand.NONE.readsHeartbeats()).isFalse();
+    assertThat(demand(all, heartbeats).readsHeartbeats()).isTrue();
+    assertThat(demand(all, panes).readsHeartbeats()).isFalse();
+    assertThat(demand(all, heartbeats).readsPanes()).isFalse();
+  }
+
+  @Test
   void formatsOfLaterReleasesStay() throws MalformedDecisionsException {
     Part later = new Part(1, 1, false, 1, List.of(), List.of(), 0, List.of(), 0xfe);
 
