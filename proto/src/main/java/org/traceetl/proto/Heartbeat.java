@@ -27,8 +27,8 @@ import java.util.Optional;
  * @param agentHigh first half of the agent's identity
  * @param agentLow second half of the agent's identity
  * @param epoch the agent's start
- * @param goodbye whether the agent does not use the queue from now on, so that servers need not wait
- *     for its next message
+ * @param goodbye whether the agent does not use the queue from now on, so that servers need not
+ *     wait for its next message
  * @param host name of the agent's host, for people; any text of at most {@value #MAX_HOST_BYTES}
  *     bytes
  */
@@ -56,6 +56,11 @@ public record Heartbeat(long agentHigh, long agentLow, long epoch, boolean goodb
       end--;
     }
     return new String(bytes, 0, end, UTF_8);
+  }
+
+  /** Returns this agent's goodbye. */
+  public Heartbeat asGoodbye() {
+    return new Heartbeat(agentHigh, agentLow, epoch, true, host);
   }
 
   /** Returns whether a message is a heartbeat, valid or not. */

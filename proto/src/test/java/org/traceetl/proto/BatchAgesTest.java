@@ -88,7 +88,20 @@ final class BatchAgesTest {
   @ParameterizedTest
   @ValueSource(
       strings = {
-        "-", "-1", "+1", " 1", "1 ", "1,", "1,2", ",", "x", "1x", "1.5", "0x1", "٣", "1\n",
+        "-",
+        "-1",
+        "+1",
+        " 1",
+        "1 ",
+        "1,",
+        "1,2",
+        ",",
+        "x",
+        "1x",
+        "1.5",
+        "0x1",
+        "٣",
+        "1\n",
         "1000000000"
       })
   void malformedAgeOfMissingBatchesIsUnknown(String part) {

@@ -110,7 +110,7 @@ final class HeartbeatTest {
 
     Optional<Heartbeat> read = Heartbeat.read(message);
 
-    read.ifPresent(heartbeat ->
-        assertThat(heartbeat.host().getBytes(UTF_8)).hasSizeLessThanOrEqualTo(255));
+    read.ifPresent(
+        heartbeat -> assertThat(heartbeat.host().getBytes(UTF_8)).hasSizeLessThanOrEqualTo(255));
   }
 }
