@@ -103,6 +103,7 @@ final class ServerSettings {
         null,
         null,
         null,
+        null,
         null);
   }
 
@@ -122,6 +123,7 @@ final class ServerSettings {
         config.ofProfiles(),
         config.events(),
         config.deduplication(),
+        config.agents(),
         config.web(),
         config.drainWithin());
   }

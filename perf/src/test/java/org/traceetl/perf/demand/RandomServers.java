@@ -73,6 +73,7 @@ final class RandomServers {
         config.events(),
         null,
         null,
+        null,
         null);
   }
 
@@ -90,6 +91,7 @@ final class RandomServers {
         null,
         null,
         config.events(),
+        null,
         null,
         null,
         null);
@@ -119,6 +121,7 @@ final class RandomServers {
         Map.of("demand", demand()),
         null,
         random.nextBoolean() ? null : new EventsConfig(true, List.of("exception.type")),
+        null,
         null,
         null,
         null);

@@ -45,6 +45,7 @@ record JournalAccess(
             .messages(Messages.of(config.rocketmq().messages()))
             .profile(profile.mapping())
             .deduplication(config.deduplication())
+            .agents(config.agents())
             .build();
     JournalConfig journal = config.journal();
     JournalKeys keys =

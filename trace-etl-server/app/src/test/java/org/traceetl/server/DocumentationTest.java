@@ -198,6 +198,7 @@ final class DocumentationTest {
                 Map.of("ozhera", new OzheraConfig(null, null, null, List.of("prometheus"), null)),
                 null,
                 null,
+                null,
                 d.web(),
                 d.drainWithin()),
             ServerPlatform.system())) {

@@ -13,6 +13,7 @@ import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
 import org.traceetl.server.window.TraceDocument;
+import org.traceetl.server.window.WindowCompleteness;
 import org.traceetl.server.window.WindowPanes;
 
 /**
@@ -130,7 +131,8 @@ public final class FullWindows {
             new long[series],
             batches.take(),
             NativeCounts.NONE,
-            WindowPanes.NONE);
+            WindowPanes.NONE,
+            WindowCompleteness.NONE);
     number++;
     return window;
   }

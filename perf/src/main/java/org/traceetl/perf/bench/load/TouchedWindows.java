@@ -9,6 +9,7 @@ import org.traceetl.server.window.NativeCounts;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
+import org.traceetl.server.window.WindowCompleteness;
 import org.traceetl.server.window.WindowPanes;
 
 /**
@@ -124,7 +125,8 @@ public final class TouchedWindows {
             new long[touched.length],
             AcceptedBatches.NONE,
             NativeCounts.NONE,
-            WindowPanes.NONE);
+            WindowPanes.NONE,
+            WindowCompleteness.NONE);
     number++;
     return window;
   }

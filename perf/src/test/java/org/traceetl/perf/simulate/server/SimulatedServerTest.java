@@ -80,6 +80,7 @@ class SimulatedServerTest {
         d.events(),
         null,
         null,
+        null,
         null);
   }
 

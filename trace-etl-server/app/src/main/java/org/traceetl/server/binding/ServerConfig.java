@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
+import org.traceetl.server.config.AgentsConfig;
 import org.traceetl.server.config.CoreConfig;
 import org.traceetl.server.config.DeduplicationConfig;
 import org.traceetl.server.config.DocumentsConfig;
@@ -42,6 +43,7 @@ public record ServerConfig(
     Map<String, Record> ofProfiles,
     EventsConfig events,
     DeduplicationConfig deduplication,
+    AgentsConfig agents,
     WebConfig web,
     Duration drainWithin)
     implements CoreConfig {
@@ -59,6 +61,7 @@ public record ServerConfig(
     ofProfiles = settings(orElse(ofProfiles, Map.of()));
     events = orElse(events, EventsConfig.defaults());
     deduplication = orElse(deduplication, DeduplicationConfig.defaults());
+    agents = orElse(agents, AgentsConfig.defaults());
     web = orElse(web, WebConfig.open());
     drainWithin = orElse(drainWithin, Duration.ofSeconds(20));
     check(
@@ -126,6 +129,6 @@ public record ServerConfig(
 
   public static ServerConfig defaults() {
     return new ServerConfig(
-        null, null, null, null, null, null, null, null, null, null, null, null, null);
+        null, null, null, null, null, null, null, null, null, null, null, null, null, null);
   }
 }

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.traceetl.common.Secret;
+import org.traceetl.server.config.AgentsConfig;
 import org.traceetl.server.config.DeduplicationConfig;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.EventsConfig;
@@ -36,6 +37,7 @@ record ServerProperties(
     MetricsConfig metrics,
     EventsConfig events,
     DeduplicationConfig deduplication,
+    AgentsConfig agents,
     Web web,
     Duration drainWithin) {
 
@@ -86,6 +88,7 @@ record ServerProperties(
             ofProfiles,
             events,
             deduplication,
+            agents,
             access,
             drainWithin));
   }

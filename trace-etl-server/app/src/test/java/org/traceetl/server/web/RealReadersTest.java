@@ -32,6 +32,7 @@ import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
 import org.traceetl.server.window.TraceDocument;
+import org.traceetl.server.window.WindowCompleteness;
 import org.traceetl.server.window.WindowPanes;
 import org.traceetl.testkit.Programs;
 import tools.jackson.databind.JsonNode;
@@ -243,6 +244,7 @@ class RealReadersTest {
         new long[0],
         AcceptedBatches.NONE,
         NativeCounts.NONE,
-        WindowPanes.NONE);
+        WindowPanes.NONE,
+        WindowCompleteness.NONE);
   }
 }

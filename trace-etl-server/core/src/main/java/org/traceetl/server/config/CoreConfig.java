@@ -18,6 +18,8 @@ public interface CoreConfig {
 
   DeduplicationConfig deduplication();
 
+  AgentsConfig agents();
+
   /** The keys that a profile has of its own; null if it has none. */
   Record settings(Profile profile);
 }

@@ -8,10 +8,10 @@ import static org.traceetl.common.ConfigException.orElse;
  * is its default.
  *
  * @param maxBytes heap per queue for the names of batches; 1 MiB to 4 GiB. An agent takes 120 bytes
- *     (170 with growth, which is not counted) and 544 more for each of its last two runs with a
- *     gap; the default suffices for 100,000 agents with gaps. Above it, the agent silent for
- *     longest is forgotten and counted in {@code trace_etl_agents_evicted_total}. A queue that
- *     moves to a server with less room loses agents
+ *     (170 with growth, and 40 for its completeness, which are not counted) and 544 more for each
+ *     of its last two runs with a gap; the default suffices for 100,000 agents with gaps. Above it,
+ *     the agent silent for longest is forgotten and counted in {@code
+ *     trace_etl_agents_evicted_total}. A queue that moves to a server with less room loses agents
  */
 public record DeduplicationConfig(Long maxBytes) {
   private static final String PREFIX = "trace-etl.deduplication.";

@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import org.traceetl.proto.BundleReader;
+import org.traceetl.proto.Heartbeat;
 import org.traceetl.proto.Rejection;
 import org.traceetl.proto.SpanBatchReader;
 import org.traceetl.server.series.Utf8;
@@ -124,6 +125,11 @@ public final class BatchDecoder {
    */
   public boolean isBundle(byte[] message) {
     return messages.batches() && BundleReader.begins(message, 0, message.length);
+  }
+
+  /** Returns whether a message is a heartbeat, valid or not. */
+  public boolean isHeartbeat(byte[] message) {
+    return messages.batches() && Heartbeat.begins(message);
   }
 
   /** Returns the reader of bundles' heads. It keeps its values while batches are decoded. */

@@ -46,6 +46,9 @@ public final class BatchHistory {
   /** Accuracy of an agent's silence: within this time its position in the order is not updated. */
   static final long RESOLUTION_MILLIS = Duration.ofMinutes(1).toMillis();
 
+  /** Instead of the number of an agent. */
+  public static final int NONE = Agents.NONE;
+
   private static final long UNKNOWN = Long.MIN_VALUE;
 
   private final long maxBytes;
@@ -61,6 +64,7 @@ public final class BatchHistory {
   private long elapsedMillis;
 
   private long evicted;
+  private int latest = NONE;
 
   /** Counts how often the run numbers in {@link #accepted} became invalid. */
   private int runsTaken;
@@ -77,6 +81,7 @@ public final class BatchHistory {
   public boolean isFirst(long agentHigh, long agentLow, long epoch, long sequence, long nowMillis) {
     tick(nowMillis);
     int agent = heard(agentHigh, agentLow, RESOLUTION_MILLIS);
+    latest = agent;
     int kept = agents.epoch(agent, epoch);
     boolean first = kept != Agents.NONE && agents.isFirst(kept, sequence);
     makeRoom(agent);
@@ -84,6 +89,29 @@ public final class BatchHistory {
       noteAccepted(agent, epoch, sequence);
     }
     return first;
+  }
+
+  /** Returns the number of the agent of the last batch that was passed to {@link #isFirst}. */
+  public int latest() {
+    return latest;
+  }
+
+  /**
+   * Returns the number of the agent with this ID, or {@link #NONE}. Numbers of forgotten agents are
+   * given to others.
+   */
+  public int find(long agentHigh, long agentLow) {
+    return agents.find(agentHigh, agentLow);
+  }
+
+  /** Returns the first half of an agent's ID. */
+  public long agentHigh(int number) {
+    return agents.high(number);
+  }
+
+  /** Returns the second half of an agent's ID. */
+  public long agentLow(int number) {
+    return agents.low(number);
   }
 
   /** Returns the agent with this ID, now active. Updates its position after the given time. */

@@ -6,6 +6,7 @@ import org.traceetl.server.window.NativeTotals;
 import org.traceetl.server.window.ReceivedSpans;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
+import org.traceetl.server.window.WindowCompleteness;
 
 /**
  * A queue's state: the sum of a snapshot and the windows after it in the journal. A take-over
@@ -48,6 +49,9 @@ public final class QueueImage {
 
   /** Null if not kept. */
   private ReceivedSpans received;
+
+  private WindowCompleteness completeness = WindowCompleteness.NONE;
+  private final StreamTimes streamTimes = new StreamTimes();
 
   /**
    * Creates an empty image.
@@ -102,6 +106,10 @@ public final class QueueImage {
           window.sealedMillis());
     }
     history.forgetSilent();
+    streamTimes.add(window);
+    if (!window.completeness().isEmpty()) {
+      completeness = window.completeness();
+    }
     if (window.rows() > 0) {
       hasPanes = !window.panes().isEmpty();
     }
@@ -233,6 +241,22 @@ public final class QueueImage {
   /** Returns which batches count. The queue's owner takes it over. */
   public BatchHistory history() {
     return history;
+  }
+
+  /**
+   * Returns until when spans were complete, by the last window that contains it. Snapshots do not
+   * contain it.
+   */
+  public WindowCompleteness completeness() {
+    return completeness;
+  }
+
+  /**
+   * Returns after which time windows were sealed that have batches of the given stream time before
+   * the last window's end; milliseconds since 1970.
+   */
+  public long streamBegan(long streamMillis) {
+    return streamTimes.began(streamMillis, ownedUntilMillis);
   }
 
   /** Returns a number above all series numbers. */

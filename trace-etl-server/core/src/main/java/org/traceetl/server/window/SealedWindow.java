@@ -28,6 +28,8 @@ import java.util.List;
  * @param batches names of the batches that count in it
  * @param natives native histograms of the rows; {@link NativeCounts#NONE} if not kept
  * @param panes what of the rows belongs to which pane; {@link WindowPanes#NONE} if not kept
+ * @param completeness until when the queue's spans are complete; {@link WindowCompleteness#NONE} if
+ *     that is unknown, and in a window without panes
  */
 public record SealedWindow(
     QueueId queue,
@@ -50,7 +52,8 @@ public record SealedWindow(
     long[] carries,
     AcceptedBatches batches,
     NativeCounts natives,
-    WindowPanes panes) {
+    WindowPanes panes,
+    WindowCompleteness completeness) {
   private static final long LONG_MILLIS = 60_000;
 
   /**

@@ -336,6 +336,7 @@ public final class WindowMetrics {
    * rows of all panes are added up in place.
    *
    * @param paneMillis length of a pane; 0 to seal the window without its panes
+   * @param completeness needs panes
    */
   public SealedWindow seal(
       QueueId queue,
@@ -347,7 +348,8 @@ public final class WindowMetrics {
       int[] evicted,
       long schema,
       long paneMillis,
-      AcceptedBatches batches) {
+      AcceptedBatches batches,
+      WindowCompleteness completeness) {
     PaneSum sum = new PaneSum(panes, paneCount, stride);
     WindowRows rows = sum.rows();
     int size = rows.size();
@@ -390,9 +392,15 @@ public final class WindowMetrics {
         carries,
         batches,
         rows.sealNatives(),
-        paneMillis == 0 || size == 0
+        paneMillis == 0 || size == 0 && completeness.isEmpty()
             ? WindowPanes.NONE
-            : new WindowPanes(paneMillis, sum.mainMillis(), mergedSpans, sum.others()));
+            : new WindowPanes(
+                paneMillis,
+                // Without a row, any pane near the window.
+                size == 0 ? Math.floorDiv(openedMillis, paneMillis) * paneMillis : sum.mainMillis(),
+                mergedSpans,
+                sum.others()),
+        completeness);
   }
 
   /**

@@ -24,6 +24,7 @@ import org.traceetl.server.journal.format.RecordPayloads;
 import org.traceetl.server.window.LastMessages;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
+import org.traceetl.server.window.WindowCompleteness;
 import org.traceetl.server.window.WindowPanes;
 
 /** Windows follow the panes: in normal running a window has the batches of one. */
@@ -156,7 +157,8 @@ class SwapScheduleTest {
         window.carries(),
         window.batches(),
         window.natives(),
-        WindowPanes.NONE);
+        WindowPanes.NONE,
+        WindowCompleteness.NONE);
   }
 
   @Test

@@ -16,6 +16,7 @@ import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
 import org.traceetl.server.window.TraceDocument;
+import org.traceetl.server.window.WindowCompleteness;
 import org.traceetl.server.window.WindowPanes;
 
 /** Generates chains of windows of one queue, with everything a window can hold. */
@@ -111,7 +112,20 @@ public final class RandomWindows {
         carries,
         batches(),
         natives,
-        hasPanes ? panes(openedMillis, counts, durationNanos, natives) : WindowPanes.NONE);
+        hasPanes ? panes(openedMillis, counts, durationNanos, natives) : WindowPanes.NONE,
+        hasPanes && random.nextBoolean() ? completeness(openedMillis) : WindowCompleteness.NONE);
+  }
+
+  private WindowCompleteness completeness(long openedMillis) {
+    List<WindowCompleteness.Agent> named = new ArrayList<>();
+    for (int i = random.nextInt(WindowCompleteness.MAX_NAMED + 1); i > 0; i--) {
+      named.add(
+          new WindowCompleteness.Agent(
+              random.nextBoolean(), random.nextLong(), random.nextLong(), text()));
+    }
+    long untilMillis = openedMillis - random.nextLong(1L << random.nextInt(1, 62));
+    return new WindowCompleteness(
+        untilMillis, openedMillis + random.nextInt(30_000), named, random.nextInt(100_000));
   }
 
   /** Divides rows among random panes, of which the main one gets the rest. */

@@ -8,6 +8,7 @@ import org.traceetl.server.window.NativeCounts;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
+import org.traceetl.server.window.WindowCompleteness;
 import org.traceetl.server.window.WindowPanes;
 
 /** Creates windows of a few series with one bucket each; the first window creates the series. */
@@ -62,7 +63,8 @@ public final class Windows {
         new long[rows],
         batches,
         NativeCounts.NONE,
-        WindowPanes.NONE);
+        WindowPanes.NONE,
+        WindowCompleteness.NONE);
   }
 
   /**

@@ -34,7 +34,8 @@ class MergedPanesTest {
         new int[0],
         1,
         PANE_MILLIS,
-        AcceptedBatches.NONE);
+        AcceptedBatches.NONE,
+        WindowCompleteness.NONE);
   }
 
   private static long spans(WindowMetrics metrics) {

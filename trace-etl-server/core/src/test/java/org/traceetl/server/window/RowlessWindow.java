@@ -82,6 +82,7 @@ public final class RowlessWindow {
         new long[0],
         batches,
         NativeCounts.NONE,
-        WindowPanes.NONE);
+        WindowPanes.NONE,
+        WindowCompleteness.NONE);
   }
 }

@@ -166,6 +166,16 @@ class WindowMetricsTest {
 
   private static SealedWindow seal(WindowMetrics metrics) {
     return metrics.seal(
-        new QueueId("b", 0), 0, 1, 0, 1, List.of(), new int[0], 1, 0, AcceptedBatches.NONE);
+        new QueueId("b", 0),
+        0,
+        1,
+        0,
+        1,
+        List.of(),
+        new int[0],
+        1,
+        0,
+        AcceptedBatches.NONE,
+        WindowCompleteness.NONE);
   }
 }

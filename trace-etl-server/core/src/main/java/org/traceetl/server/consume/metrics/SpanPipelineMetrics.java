@@ -38,6 +38,8 @@ public class SpanPipelineMetrics {
   private final Counter paneSpansMerged;
   private final Counter withoutAge;
   private final Counter malformedAges;
+  private final Counter.Child heartbeatsRead;
+  private final Counter.Child heartbeatsIgnored;
   private final Counter swapsDeferred;
   private final Counter displaced;
   private final Counter appendFailures;
@@ -131,6 +133,14 @@ public class SpanPipelineMetrics {
             "ages_malformed_total",
             "Messages with malformed ages of their batches, which count at the time when the broker"
                 + " stored them.");
+    Counter heartbeats =
+        Counter.build(
+                "trace_etl_heartbeats_total",
+                "Messages of agents that had no batches for a queue, by outcome.")
+            .labelNames("outcome")
+            .register(registry);
+    heartbeatsRead = heartbeats.labels("read");
+    heartbeatsIgnored = heartbeats.labels("ignored");
     swapsDeferred =
         counter(
             "swaps_deferred_total",
@@ -288,6 +298,15 @@ public class SpanPipelineMetrics {
   /** Counts a message with malformed ages. */
   public void malformedAges() {
     malformedAges.inc();
+  }
+
+  /**
+   * Counts a heartbeat of an agent.
+   *
+   * @param isRead false if it is malformed or of a later version
+   */
+  public void heartbeat(boolean isRead) {
+    (isRead ? heartbeatsRead : heartbeatsIgnored).inc();
   }
 
   /** Counts a due window that continues because its predecessor is not in the journal yet. */

@@ -5,6 +5,7 @@ import com.google.common.hash.Hashing;
 import java.util.Arrays;
 import java.util.function.LongSupplier;
 import org.traceetl.proto.LearntNames;
+import org.traceetl.server.config.AgentsConfig;
 import org.traceetl.server.config.DeduplicationConfig;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
@@ -42,6 +43,7 @@ public final class Aggregation {
     private DocumentsConfig documents = DocumentsConfig.defaults();
     private WindowConfig window = new WindowConfig(null, null, null);
     private DeduplicationConfig deduplication = DeduplicationConfig.defaults();
+    private AgentsConfig agents = AgentsConfig.defaults();
     private Messages messages = Messages.SPAN_BATCH;
     private MetricsConfig.Unit unit;
     private MappedProfile profile;
@@ -72,6 +74,11 @@ public final class Aggregation {
 
     public Builder deduplication(DeduplicationConfig config) {
       deduplication = config;
+      return this;
+    }
+
+    public Builder agents(AgentsConfig config) {
+      agents = config;
       return this;
     }
 
@@ -148,6 +155,7 @@ public final class Aggregation {
   private final long idleMillis;
   private final long paneMillis;
   private final long maxAgentBytes;
+  private final long silenceMillis;
   private final long schema;
   private volatile LearntNames learnt = LearntNames.NONE;
   private volatile Panes panes = Panes.REFUSED;
@@ -188,6 +196,7 @@ public final class Aggregation {
     idleMillis = options.window.idle().toMillis();
     paneMillis = Math.clamp(options.window.length().toMillis(), MIN_PANE_MILLIS, MAX_PANE_MILLIS);
     maxAgentBytes = options.deduplication.maxBytes();
+    silenceMillis = options.agents.silence().toMillis();
     schema = schema(series, histogram, options.unit, profile);
   }
 
@@ -295,6 +304,11 @@ public final class Aggregation {
   /** Returns the length of a pane. */
   public long paneMillis() {
     return paneMillis;
+  }
+
+  /** Returns after which stream time agents are excluded. */
+  long silenceMillis() {
+    return silenceMillis;
   }
 
   SymbolTable newSymbols() {

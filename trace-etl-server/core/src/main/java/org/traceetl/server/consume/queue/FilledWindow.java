@@ -6,6 +6,7 @@ import org.traceetl.server.window.AcceptedBatches;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
+import org.traceetl.server.window.WindowCompleteness;
 import org.traceetl.server.window.WindowMetrics;
 
 /**
@@ -25,6 +26,7 @@ public record FilledWindow(
     long schema,
     long paneMillis,
     AcceptedBatches.Builder batches,
+    WindowCompleteness completeness,
     WindowMetrics metrics,
     BlockingQueue<WindowMetrics> home) {
 
@@ -40,7 +42,8 @@ public record FilledWindow(
         evicted,
         schema,
         paneMillis,
-        batches.take());
+        batches.take(),
+        completeness);
   }
 
   /** Clears the metrics and returns them to their queue. */

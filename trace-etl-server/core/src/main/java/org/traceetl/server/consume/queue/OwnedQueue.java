@@ -278,7 +278,13 @@ public final class OwnedQueue {
       return;
     }
     long storedMillis = message.getStoreTimestamp();
-    readAges(message.getProperty(BatchAges.PROPERTY));
+    String property = message.getProperty(BatchAges.PROPERTY);
+    if (!compressed && aggregator.isHeartbeat(body)) {
+      ages.read(property);
+      aggregator.acceptHeartbeat(body, storedMillis, ages);
+      return;
+    }
+    readAges(property);
     lag.add(nowMillis - storedMillis + ages.of(0));
     if (compressed) {
       aggregator.acceptCompressed(body, message.getSysFlag(), nowMillis, storedMillis, ages);

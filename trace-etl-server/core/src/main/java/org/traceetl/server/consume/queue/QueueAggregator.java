@@ -13,6 +13,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.proto.BatchAges;
 import org.traceetl.proto.BundleReader;
+import org.traceetl.proto.Heartbeat;
 import org.traceetl.proto.Rejection;
 import org.traceetl.proto.TraceId;
 import org.traceetl.server.consume.metrics.SpanPipelineMetrics;
@@ -39,6 +40,7 @@ import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
 import org.traceetl.server.window.TraceDocument;
+import org.traceetl.server.window.WindowCompleteness;
 import org.traceetl.server.window.WindowMetrics;
 import org.traceetl.server.window.WindowRows;
 
@@ -113,6 +115,7 @@ public final class QueueAggregator {
   private final KeyHashes keyHashes;
   private final CardinalitySurvey census;
   private final BatchHistory history;
+  private final AgentMarks marks;
 
   private final BlockingQueue<WindowMetrics> spares = new ArrayBlockingQueue<>(1);
   private WindowMetrics open;
@@ -216,6 +219,8 @@ public final class QueueAggregator {
     ownedUntilMillis = image.ownedUntilMillis();
     panesInJournal = image.hasPanes();
     history = image.history();
+    marks = new AgentMarks(aggregation.silenceMillis());
+    marks.restore(image.completeness(), history, image.streamBegan(aggregation.silenceMillis()));
     from = image.to();
     key = new int[series.width()];
     grow(INITIAL_SPANS);
@@ -263,6 +268,7 @@ public final class QueueAggregator {
    * @param ages of its batches
    */
   public void accept(byte[] message, long nowMillis, long storedMillis, BatchAges ages) {
+    marks.message(storedMillis, ages);
     if (decoder.isBundle(message)) {
       acceptBundle(message, nowMillis, storedMillis, ages);
     } else {
@@ -271,6 +277,39 @@ public final class QueueAggregator {
           message.length,
           nowMillis,
           storedMillis - ages.of(0));
+    }
+  }
+
+  /** Returns whether a message is a heartbeat, valid or not. */
+  boolean isHeartbeat(byte[] message) {
+    return decoder.isHeartbeat(message);
+  }
+
+  /**
+   * Reads a heartbeat.
+   *
+   * @param storedMillis when the broker stored it, milliseconds since 1970
+   * @param ages have the age from which batches may be missing
+   */
+  void acceptHeartbeat(byte[] message, long storedMillis, BatchAges ages) {
+    marks.message(storedMillis, ages);
+    Heartbeat heartbeat = Heartbeat.read(message).orElse(null);
+    listener.heartbeat(heartbeat != null);
+    if (heartbeat == null) {
+      return;
+    }
+    long high = heartbeat.agentHigh();
+    long low = heartbeat.agentLow();
+    // Agents without remembered batches cannot hold back the queue; they could be any number.
+    int agent = history.find(high, low);
+    if (agent == BatchHistory.NONE) {
+      return;
+    }
+    if (heartbeat.goodbye()) {
+      marks.goodbye(agent, high, low);
+    } else {
+      marks.from(agent, high, low);
+      marks.host(agent, high, low, heartbeat.host());
     }
   }
 
@@ -299,6 +338,7 @@ public final class QueueAggregator {
    * @param ages of its batches
    */
   void acceptCompressed(byte[] body, int flags, long nowMillis, long storedMillis, BatchAges ages) {
+    marks.message(storedMillis, ages);
     accept(
         decoder.decodeCompressed(body, flags), body.length, nowMillis, storedMillis - ages.of(0));
   }
@@ -318,13 +358,7 @@ public final class QueueAggregator {
       return;
     }
     int application = openApplication(nowMillis);
-    if (decoder.isNamed()
-        && !history.isFirst(
-            decoder.agentHigh(),
-            decoder.agentLow(),
-            decoder.epoch(),
-            decoder.sequence(),
-            nowMillis)) {
+    if (decoder.isNamed() && !isFirst(nowMillis)) {
       open.bookDuplicate(application, spans);
       listener.duplicate(bytes);
       return;
@@ -341,6 +375,15 @@ public final class QueueAggregator {
     }
     recordEvents(application, nowMillis);
     listener.accepted(bytes);
+  }
+
+  /** Records the batch and its agent; returns false if the batch was recorded before. */
+  private boolean isFirst(long nowMillis) {
+    long high = decoder.agentHigh();
+    long low = decoder.agentLow();
+    boolean first = history.isFirst(high, low, decoder.epoch(), decoder.sequence(), nowMillis);
+    marks.from(history.latest(), high, low);
+    return first;
   }
 
   /** Chooses the pane in which the batch's spans and events are counted. */
@@ -937,6 +980,7 @@ public final class QueueAggregator {
     List<SeriesDefinition> created = series.takeCreated();
     FilledWindow filled = null;
     if (to != from || !open.isEmpty() || evicted.length > 0) {
+      long writtenPaneMillis = writtenPaneMillis();
       filled =
           new FilledWindow(
               queue,
@@ -947,8 +991,9 @@ public final class QueueAggregator {
               created,
               evicted,
               schema,
-              pane != null && writesPanes() ? paneMillis : 0,
+              writtenPaneMillis,
               history.takeAccepted(),
+              writtenPaneMillis == 0 ? WindowCompleteness.NONE : marks.endWindow(),
               open,
               spares);
       listener.panes(queue, open.panes(), open.rows(), open.mergedSpans());
@@ -977,6 +1022,14 @@ public final class QueueAggregator {
       }
     }
     return sinceMillis;
+  }
+
+  /** Returns the length of the panes with which the open window is written; 0 for none. */
+  private long writtenPaneMillis() {
+    if (pane == null) {
+      return aggregation.writesPanes(panesInJournal) ? aggregation.paneMillis() : 0;
+    }
+    return writesPanes() ? paneMillis : 0;
   }
 
   /** Returns whether the open window may be written with its panes. */

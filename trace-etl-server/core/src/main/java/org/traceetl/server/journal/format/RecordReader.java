@@ -147,9 +147,11 @@ public final class RecordReader {
    * Skips bytes.
    *
    * @param bytes at most {@link #left()}
+   * @return a reader of these bytes, which has no texts yet
    */
-  void skip(int bytes) {
+  RecordReader part(int bytes) {
     at += Objects.checkIndex(bytes, left() + 1);
+    return new RecordReader(this.bytes, at - bytes, bytes);
   }
 
   /** Requires that all bytes were read. */

@@ -111,6 +111,13 @@ public final class RecordWriter {
     size += utf8.length;
   }
 
+  /** Appends the bytes of another writer. */
+  void bytes(RecordWriter other) {
+    ensure(other.size);
+    System.arraycopy(other.buffer, 0, buffer, size, other.size);
+    size += other.size;
+  }
+
   /** Writes the numbers {@code values[from, from + length)}. */
   void sparse(long[] values, int from, int length) {
     int bitmap = size;

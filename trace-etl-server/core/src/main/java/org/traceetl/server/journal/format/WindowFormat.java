@@ -14,6 +14,7 @@ import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
 import org.traceetl.server.window.TraceDocument;
+import org.traceetl.server.window.WindowCompleteness;
 import org.traceetl.server.window.WindowPanes;
 
 /**
@@ -50,6 +51,7 @@ import org.traceetl.server.window.WindowPanes;
  *   unsigned  agents n, n times in their order: fixed ID, two of them; {@link BatchesFormat}
  *   from version 3 on: {@link PanesFormat}
  *   from version 3 on: unsigned  extensions n, n times: unsigned ID; unsigned length, its bytes
+ *     1: {@link CompletenessFormat}
  * </pre>
  *
  * <p>Version 1 has neither native histograms nor panes, version 2 has no panes. A window has the
@@ -115,7 +117,7 @@ public final class WindowFormat {
     writeBatches(window.batches(), out);
     if (!window.panes().isEmpty()) {
       PanesFormat.write(window, positions(order), out);
-      out.unsigned(0);
+      writeExtensions(window, out);
     }
   }
 
@@ -146,9 +148,10 @@ public final class WindowFormat {
     int[] evicted = readEvicted(in);
     AcceptedBatches batches = readBatches(in);
     WindowPanes panes = WindowPanes.NONE;
+    WindowCompleteness completeness = WindowCompleteness.NONE;
     if (version == PANES_VERSION) {
       panes = PanesFormat.read(in, openedMillis, rows.series.length, stride, hasNative);
-      skipExtensions(in);
+      completeness = readExtensions(in, openedMillis);
     }
     in.end();
     return new SealedWindow(
@@ -172,7 +175,8 @@ public final class WindowFormat {
         rows.carries,
         batches,
         rows.natives,
-        panes);
+        panes,
+        completeness);
   }
 
   /**
@@ -320,12 +324,32 @@ public final class WindowFormat {
     return List.copyOf(created);
   }
 
-  private static void skipExtensions(RecordReader in) throws MalformedRecordException {
+  private static void writeExtensions(SealedWindow window, RecordWriter out) {
+    if (window.completeness().isEmpty()) {
+      out.unsigned(0);
+      return;
+    }
+    // With texts of its own, so that a reader that skips it knows the numbers of the others.
+    RecordWriter completeness = new RecordWriter();
+    CompletenessFormat.write(window.completeness(), window.openedMillis(), completeness);
+    out.unsigned(1);
+    out.unsigned(CompletenessFormat.ID);
+    out.unsigned(completeness.size());
+    out.bytes(completeness);
+  }
+
+  private static WindowCompleteness readExtensions(RecordReader in, long openedMillis)
+      throws MalformedRecordException {
+    WindowCompleteness completeness = WindowCompleteness.NONE;
     int extensions = in.count(MIN_EXTENSION_BYTES, "extensions");
     for (int i = 0; i < extensions; i++) {
-      in.amount("ID of an extension");
-      in.skip(in.count(1, "bytes of an extension"));
+      long id = in.amount("ID of an extension");
+      RecordReader extension = in.part(in.count(1, "bytes of an extension"));
+      if (id == CompletenessFormat.ID) {
+        completeness = CompletenessFormat.read(extension, openedMillis);
+      }
     }
+    return completeness;
   }
 
   /** Returns the window's rows in the order of their series, which is in the high bits. */

@@ -8,6 +8,7 @@ import org.traceetl.server.window.NativeCounts;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
 import org.traceetl.server.window.TraceDocument;
+import org.traceetl.server.window.WindowCompleteness;
 
 /**
  * What holds for every window of a journal. A writer asserts it before it writes a window: a fault
@@ -33,6 +34,7 @@ public final class WindowInvariants {
     violated = violated == null ? ofDocuments(window) : violated;
     violated = violated == null ? ofBatches(window.batches()) : violated;
     violated = violated == null ? PaneInvariants.violated(window) : violated;
+    violated = violated == null ? ofCompleteness(window) : violated;
     return violated == null ? ofBooks(window) : violated;
   }
 
@@ -148,6 +150,19 @@ public final class WindowInvariants {
       }
     }
     return null;
+  }
+
+  private static String ofCompleteness(SealedWindow window) {
+    WindowCompleteness completeness = window.completeness();
+    if (completeness.isEmpty()) {
+      return null;
+    }
+    if (window.panes().isEmpty()) {
+      return "a time until which its spans are complete, but no panes";
+    }
+    return completeness.agents() < 0 || completeness.named().size() > WindowCompleteness.MAX_NAMED
+        ? completeness.agents() + " agents, and names of " + completeness.named().size()
+        : null;
   }
 
   private static String ofBooks(SealedWindow window) {

@@ -9,6 +9,7 @@ import java.util.Random;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
+import org.traceetl.proto.BatchAges;
 import org.traceetl.server.config.DeduplicationConfig;
 import org.traceetl.server.config.EventsConfig;
 import org.traceetl.server.config.HistogramConfig;
@@ -24,6 +25,7 @@ import org.traceetl.server.journal.format.SnapshotFormat;
 import org.traceetl.server.journal.format.WindowFormat;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
+import org.traceetl.server.window.WindowCompleteness;
 
 /** Tests that a new owner continues as the previous one would have. */
 class HandOverTest {
@@ -107,6 +109,47 @@ class HandOverTest {
         changing = owner(aggregation, copy);
       }
     }
+  }
+
+  @Test
+  void aNewOwnerContinuesWithTheLastTimeUntilWhichSpansAreComplete() throws Exception {
+    Aggregation aggregation = newAggregation();
+    aggregation.panes(true);
+    QueueAggregator owner = owner(aggregation, aggregation.newImage());
+    QueueImage image = aggregation.newImage();
+    // Agent 3 was here more than a minute ago, all others speak until the end.
+    for (long[] batch : new long[][] {{3, 0}, {1, 0}, {2, 0}, {1, 1}, {2, 1}, {1, 2}, {2, 2}}) {
+      nowMillis += 12_000;
+      accept(owner, batch[0], batch[1], "0;1000");
+      image.apply(read(seal(owner)));
+    }
+    WindowCompleteness last = image.completeness();
+    assertThat(last.untilMillis()).isEqualTo(nowMillis - 16_000);
+    assertThat(last.streamMillis()).isEqualTo(nowMillis);
+    assertThat(last.agents()).isEqualTo(2);
+
+    Aggregation next = newAggregation();
+    next.panes(true);
+    owner = owner(next, image);
+    nowMillis += 12_000;
+    accept(owner, 1, 3, "0;1000");
+    WindowCompleteness first = read(seal(owner)).completeness();
+    assertThat(first.untilMillis()).isEqualTo(last.untilMillis());
+    assertThat(first.streamMillis()).isEqualTo(last.streamMillis());
+    assertThat(first.agents()).isEqualTo(2);
+
+    nowMillis += 3_000;
+    accept(owner, 2, 3, "0;1000");
+    assertThat(read(seal(owner)).completeness().untilMillis()).isEqualTo(nowMillis - 7_000);
+  }
+
+  /** Stores and reads a batch now. */
+  private void accept(QueueAggregator owner, long agent, long sequence, String property) {
+    BatchAges ages = new BatchAges();
+    ages.read(property);
+    byte[] batch = new BatchMessage("shop").span("a", 1).message(agent, 1, sequence);
+    owner.accept(batch, nowMillis, nowMillis, ages);
+    offset++;
   }
 
   private static byte[] message(Random random) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -17,13 +18,17 @@ import org.apache.rocketmq.common.message.MessageQueue;
 import org.junit.jupiter.api.Test;
 import org.traceetl.proto.BatchAges;
 import org.traceetl.proto.BundleWriter;
+import org.traceetl.proto.Heartbeat;
 import org.traceetl.server.consume.broker.BrokerOffsets;
 import org.traceetl.server.consume.broker.BrokerOffsets.Range;
 import org.traceetl.server.consume.metrics.SpanPipelineMetrics;
 import org.traceetl.server.consume.queue.OwnedQueue.Outcome;
+import org.traceetl.server.journal.format.RecordPayloads;
+import org.traceetl.server.journal.format.WindowFormat;
 import org.traceetl.server.window.LastMessages;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
+import org.traceetl.server.window.WindowCompleteness;
 import org.traceetl.server.window.WindowPanes;
 
 class OwnedQueueTest {
@@ -33,6 +38,7 @@ class OwnedQueueTest {
 
   private int malformedAges;
   private int withoutAge;
+  private final List<Boolean> heartbeats = new ArrayList<>();
   private final List<Long> skipped = new ArrayList<>();
   private final List<Long> replaced = new ArrayList<>();
   private final SpanPipelineMetrics listener =
@@ -45,6 +51,11 @@ class OwnedQueueTest {
         @Override
         public void withoutAge() {
           withoutAge++;
+        }
+
+        @Override
+        public void heartbeat(boolean isRead) {
+          heartbeats.add(isRead);
         }
 
         @Override
@@ -428,6 +439,97 @@ class OwnedQueueTest {
         .containsExactlyInAnyOrder(93 * PANE_MILLIS, 99 * PANE_MILLIS, 100 * PANE_MILLIS);
     assertThat(malformedAges).isEqualTo(1);
     assertThat(withoutAge).isEqualTo(1);
+  }
+
+  /** Returns a message with these ages, stored in a pane. */
+  private static MessageExt stored(long offset, long pane, String ages) {
+    MessageExt message = message(offset, 0, 20);
+    message.setStoreTimestamp(pane * PANE_MILLIS);
+    message.putUserProperty(BatchAges.PROPERTY, ages);
+    return message;
+  }
+
+  private static MessageExt heartbeat(long offset, long pane, String ages, boolean goodbye) {
+    MessageExt message = stored(offset, pane, ages);
+    message.setBody(new Heartbeat(1, 0, 1, goodbye, "web-1").encode());
+    return message;
+  }
+
+  @Test
+  void aHeartbeatIsNoBatch() {
+    aggregation.panes(true);
+    queue.take(
+        List.of(
+            stored(10, 100, "0;"),
+            stored(11, 100, "0;2000"),
+            heartbeat(12, 102, ";7000", false),
+            heartbeat(13, 103, "x", false)),
+        100 * PANE_MILLIS);
+
+    SealedWindow window = queue.swap(104 * PANE_MILLIS).seal();
+    assertThat(window.to()).isEqualTo(14);
+    assertThat(window.books()).hasSize(1);
+    assertThat(window.books().getFirst().received()).isEqualTo(2);
+    assertThat(window.batches().size()).isEqualTo(1);
+    assertThat(window.completeness().untilMillis())
+        .isEqualTo(102 * PANE_MILLIS - 7_000 - AgentMarks.MARGIN_MILLIS);
+    // The gap of two panes counts as one.
+    assertThat(window.completeness().streamMillis()).isEqualTo(102 * PANE_MILLIS);
+    assertThat(window.completeness().agents()).isEqualTo(1);
+    assertThat(window.completeness().named())
+        .containsExactly(new WindowCompleteness.Agent(false, 1, 0, "web-1"));
+    assertThat(heartbeats).containsExactly(true, true);
+    assertThat(withoutAge + malformedAges).isZero();
+  }
+
+  @Test
+  void aWindowOfHeartbeatsSaysUntilWhenItsQueueIsComplete() throws Exception {
+    aggregation.panes(true);
+    queue.take(List.of(stored(10, 100, "0;")), 100 * PANE_MILLIS);
+    giveBack(queue.swap(100 * PANE_MILLIS));
+    queue.take(List.of(heartbeat(11, 101, ";", false)), 101 * PANE_MILLIS);
+
+    SealedWindow window = queue.swap(102 * PANE_MILLIS).seal();
+    RecordPayloads payloads = new RecordPayloads(() -> null);
+    byte[] bytes = payloads.bytes(window);
+    SealedWindow read = WindowFormat.decode(bytes, 0, bytes.length, ID);
+    assertThat(read.rows()).isZero();
+    assertThat(read.panes().lengthMillis()).isEqualTo(PANE_MILLIS);
+    assertThat(read.panes().mainMillis()).isEqualTo(100 * PANE_MILLIS);
+    assertThat(read.completeness().untilMillis())
+        .isEqualTo(101 * PANE_MILLIS - AgentMarks.MARGIN_MILLIS);
+  }
+
+  @Test
+  void aQueueWaitsForNoAgentAfterTheGoodbyeOfAll() {
+    aggregation.panes(true);
+    queue.take(List.of(stored(10, 100, "0;"), heartbeat(11, 101, ";", true)), 100 * PANE_MILLIS);
+
+    assertThat(queue.swap(102 * PANE_MILLIS).seal().completeness().agents()).isZero();
+  }
+
+  @Test
+  void heartbeatsThatCannotBeReadAndOfUnknownAgentsAreIgnored() {
+    aggregation.panes(true);
+    MessageExt cut = heartbeat(10, 100, ";", false);
+    cut.setBody(Arrays.copyOf(cut.getBody(), 20));
+    MessageExt later = heartbeat(11, 100, ";", false);
+    later.getBody()[4] = 2;
+    queue.take(List.of(cut, later, heartbeat(12, 100, ";", false)), 100 * PANE_MILLIS);
+
+    SealedWindow window = queue.swap(101 * PANE_MILLIS).seal();
+    assertThat(window.to()).isEqualTo(13);
+    assertThat(window.books()).isEmpty();
+    assertThat(window.completeness().isEmpty()).isTrue();
+    assertThat(window.panes().isEmpty()).isTrue();
+    assertThat(heartbeats).containsExactly(false, false, true);
+  }
+
+  @Test
+  void windowsWithoutPanesDoNotSayUntilWhenTheyAreComplete() {
+    queue.take(List.of(stored(10, 100, "0;")), 100 * PANE_MILLIS);
+
+    assertThat(queue.swap(101 * PANE_MILLIS).seal().completeness().isEmpty()).isTrue();
   }
 
   @Test

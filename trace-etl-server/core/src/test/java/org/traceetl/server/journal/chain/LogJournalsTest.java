@@ -48,6 +48,7 @@ import org.traceetl.server.window.LastMessages;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.RowlessWindow;
 import org.traceetl.server.window.SealedWindow;
+import org.traceetl.server.window.WindowCompleteness;
 import org.traceetl.server.window.WindowPanes;
 
 class LogJournalsTest {
@@ -806,7 +807,8 @@ class LogJournalsTest {
         window.carries(),
         window.batches(),
         window.natives(),
-        WindowPanes.NONE);
+        WindowPanes.NONE,
+        WindowCompleteness.NONE);
   }
 
   @Test

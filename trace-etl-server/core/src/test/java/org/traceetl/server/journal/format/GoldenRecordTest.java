@@ -21,6 +21,7 @@ import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
 import org.traceetl.server.window.TraceDocument;
+import org.traceetl.server.window.WindowCompleteness;
 import org.traceetl.server.window.WindowPanes;
 
 /**
@@ -29,6 +30,14 @@ import org.traceetl.server.window.WindowPanes;
  */
 class GoldenRecordTest {
   private static final QueueId QUEUE = new QueueId("broker-a", 3);
+  private static final WindowCompleteness COMPLETENESS =
+      new WindowCompleteness(
+          1_699_999_975_000L,
+          1_700_000_014_000L,
+          List.of(
+              new WindowCompleteness.Agent(false, 1, 2, "web-1"),
+              new WindowCompleteness.Agent(true, -1, -1, "")),
+          3);
 
   private static SealedWindow window() {
     return window(NativeCounts.NONE);
@@ -129,7 +138,8 @@ class GoldenRecordTest {
         new long[] {1L << 39, 0},
         batches.take(),
         natives,
-        WindowPanes.NONE);
+        WindowPanes.NONE,
+        WindowCompleteness.NONE);
   }
 
   @Test
@@ -149,6 +159,19 @@ class GoldenRecordTest {
     writer.clear();
     WindowFormat.encode(nativePaneWindow(), writer);
     assertGolden(writer.toByteArray(), "window_3_native.hex");
+
+    writer.clear();
+    WindowFormat.encode(Windows.with(paneWindow(), "completeness", COMPLETENESS), writer);
+    assertGolden(writer.toByteArray(), "window_3_complete.hex");
+  }
+
+  @Test
+  void theseBytesAreAWindowWithCompleteness() throws Exception {
+    byte[] golden = golden("window_3_complete.hex");
+    SealedWindow read = WindowFormat.decode(golden, 0, golden.length, QUEUE);
+
+    assertThat(read.completeness()).isEqualTo(COMPLETENESS);
+    assertThat(read.panes().others()).hasSize(2);
   }
 
   @Test

@@ -14,6 +14,7 @@ import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.RowlessWindow;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.TraceDocument;
+import org.traceetl.server.window.WindowCompleteness;
 import org.traceetl.server.window.WindowPanes;
 
 /** Reads bytes that only a faulty or foreign writer makes. */
@@ -250,7 +251,7 @@ class MalformedRecordsTest {
 
   @Test
   void extensionsAreSkipped() throws Exception {
-    byte[] bytes = extended(2, 1, 3, 0xff, 0xff, 0xff, 0x81, 0x01, 0);
+    byte[] bytes = extended(2, 2, 3, 0xff, 0xff, 0xff, 0x81, 0x01, 0);
     SealedWindow read = WindowFormat.decode(bytes, 0, bytes.length, QUEUE);
 
     assertThat(read.panes().lengthMillis()).isEqualTo(15_000);
@@ -262,16 +263,57 @@ class MalformedRecordsTest {
     int[][] malformed = {
       {},
       {1},
-      {1, 1},
-      {1, 1, 2, 0},
-      {1, 1, 1, 0, 0},
-      {2, 1, 0},
-      {1, 1, 0xff, 0xff, 0xff, 0xff, 0x0f, 0},
-      {0xff, 0xff, 0xff, 0xff, 0x0f, 1, 0},
+      {1, 2},
+      {1, 2, 2, 0},
+      {1, 2, 1, 0, 0},
+      {2, 2, 0},
+      {1, 2, 0xff, 0xff, 0xff, 0xff, 0x0f, 0},
+      {0xff, 0xff, 0xff, 0xff, 0x0f, 2, 0},
       {1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 0}
     };
     for (int[] extensions : malformed) {
       byte[] bytes = extended(extensions);
+      assertThatThrownBy(() -> WindowFormat.decode(bytes, 0, bytes.length, QUEUE))
+          .isInstanceOf(MalformedRecordException.class);
+    }
+  }
+
+  /** Returns a window with these bytes instead of until when its spans are complete. */
+  private byte[] complete(int... bytes) {
+    int[] extensions = new int[bytes.length + 3];
+    extensions[0] = 1;
+    extensions[1] = 1;
+    extensions[2] = bytes.length;
+    System.arraycopy(bytes, 0, extensions, 3, bytes.length);
+    return extended(extensions);
+  }
+
+  @Test
+  void laterBytesOfCompletenessAreSkipped() throws Exception {
+    byte[] bytes = complete(9, 14, 0, 2, 0xff);
+    SealedWindow read = WindowFormat.decode(bytes, 0, bytes.length, QUEUE);
+
+    assertThat(read.completeness()).isEqualTo(new WindowCompleteness(-5, 7, List.of(), 2));
+  }
+
+  @Test
+  void completenessEndsWithItsExtension() {
+    int[][] malformed = {
+      {},
+      {9},
+      {9, 14},
+      {9, 14, 0},
+      {9, 14, 17},
+      {9, 14, 1, 1},
+      {9, 14, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 1, 0, 1},
+      {9, 14, 1, 3, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 1, 0, 1},
+      {9, 14, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 1},
+      {9, 14, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 1, 9, 1},
+      {9, 14, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 2, 1},
+      {9, 14, 0, 0xff, 0xff, 0xff, 0xff, 0x0f}
+    };
+    for (int[] extension : malformed) {
+      byte[] bytes = complete(extension);
       assertThatThrownBy(() -> WindowFormat.decode(bytes, 0, bytes.length, QUEUE))
           .isInstanceOf(MalformedRecordException.class);
     }
@@ -289,7 +331,7 @@ class MalformedRecordsTest {
 
   @Test
   void eachDamagedByteOfAWindowWithPanesIsReadOrRefused() throws Exception {
-    for (String name : List.of("window_3.hex", "window_3_native.hex")) {
+    for (String name : List.of("window_3.hex", "window_3_native.hex", "window_3_complete.hex")) {
       byte[] golden = GoldenRecordTest.golden(name);
       for (int at = 1; at < golden.length; at++) {
         for (int bit = 0; bit < Byte.SIZE; bit++) {

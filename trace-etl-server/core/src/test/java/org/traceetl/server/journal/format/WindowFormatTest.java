@@ -73,7 +73,8 @@ class WindowFormatTest {
         Arrays.stream(order).mapToLong(row -> window.carries()[row]).toArray(),
         window.batches(),
         sorted(window.natives(), order),
-        sorted(window.panes(), window.stride(), order));
+        sorted(window.panes(), window.stride(), order),
+        window.completeness());
   }
 
   private static WindowPanes sorted(WindowPanes panes, int stride, int[] order) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -21,6 +22,7 @@ import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
 import org.traceetl.server.window.TraceDocument;
+import org.traceetl.server.window.WindowCompleteness;
 import org.traceetl.server.window.WindowPanes;
 
 class WindowInvariantsTest {
@@ -89,6 +91,17 @@ class WindowInvariantsTest {
   private static WindowPanes.Pane pane(
       long startMillis, int[] rows, long[] counts, long[] durationNanos) {
     return new WindowPanes.Pane(startMillis, rows, counts, durationNanos, NativeCounts.NONE);
+  }
+
+  private static SealedWindow withCompleteness(SealedWindow window, int named, int agents) {
+    return Windows.with(
+        window,
+        "completeness",
+        new WindowCompleteness(
+            1,
+            2,
+            Collections.nCopies(named, new WindowCompleteness.Agent(false, 1, 2, "web-1")),
+            agents));
   }
 
   private static SealedWindow withPanes(
@@ -192,6 +205,9 @@ class WindowInvariantsTest {
                   15_000, new int[] {0, 1}, new long[] {4, 6}, new long[2], natives(5)));
       case "pane with a negative count" -> withPanes(15_000, 0, 0, pane(15_000, 1, -1, 0));
       case "pane with a negative duration" -> withPanes(15_000, 0, 0, pane(15_000, 1, 1, -1));
+      case "completeness without panes" -> withCompleteness(sound, 0, 1);
+      case "negative number of agents" -> withCompleteness(withPanes(15_000, 0, 0), 0, -1);
+      case "many named agents" -> withCompleteness(withPanes(15_000, 0, 0), 17, 1);
       case "negative books" -> Windows.with(sound, "books", List.of(books(1, -1, 0)));
       default -> throw new AssertionError(fault);
     };
@@ -253,6 +269,9 @@ class WindowInvariantsTest {
         "pane with natives",
         "pane with a negative count",
         "pane with a negative duration",
+        "completeness without panes",
+        "negative number of agents",
+        "many named agents",
         "negative books"
       })
   void aWindowThatContradictsItselfIsNotWritten(String fault) {

@@ -86,8 +86,11 @@ final class Preview {
     return keys >= maxKeys;
   }
 
-  /** Adds a message. The batches of a bundle count as messages. */
+  /** Adds a message. The batches of a bundle count as messages, heartbeats do not. */
   void add(byte[] message) {
+    if (decoder.isHeartbeat(message)) {
+      return;
+    }
     if (!decoder.isBundle(message)) {
       add(decoder.decode(message, 0, message.length));
       return;

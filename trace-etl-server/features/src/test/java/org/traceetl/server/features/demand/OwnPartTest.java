@@ -13,6 +13,7 @@ import org.traceetl.common.ConfigException;
 import org.traceetl.proto.Demand;
 import org.traceetl.proto.Demand.Part;
 import org.traceetl.proto.Demand.SlowRule;
+import org.traceetl.server.config.AgentsConfig;
 import org.traceetl.server.config.CoreConfig;
 import org.traceetl.server.config.DeduplicationConfig;
 import org.traceetl.server.config.DocumentsConfig;
@@ -63,6 +64,11 @@ final class OwnPartTest {
     }
 
     @Override
+    public AgentsConfig agents() {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
     public Record settings(Profile profile) {
       throw new UnsupportedOperationException();
     }
@@ -91,7 +97,7 @@ final class OwnPartTest {
     assertThat(part.exemplarIntervalMillis())
         .isEqualTo((int) new WindowConfig(null, null, null).length().toMillis());
     assertThat(part.full()).containsExactly("audit");
-    assertThat(part.formats()).isEqualTo(Demand.BUNDLES | Demand.PANES);
+    assertThat(part.formats()).isEqualTo(Demand.BUNDLES | Demand.PANES | Demand.HEARTBEATS);
   }
 
   @Test
@@ -99,7 +105,7 @@ final class OwnPartTest {
     Part part = part(DemandConfig.defaults(), true);
 
     assertThat(part.everything()).isTrue();
-    assertThat(part.formats()).isEqualTo(Demand.BUNDLES | Demand.PANES);
+    assertThat(part.formats()).isEqualTo(Demand.BUNDLES | Demand.PANES | Demand.HEARTBEATS);
   }
 
   @Test

@@ -35,6 +35,7 @@ import org.traceetl.server.window.NativeCounts;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
+import org.traceetl.server.window.WindowCompleteness;
 import org.traceetl.server.window.WindowPanes;
 
 /** Followers stepped by hand over real journals on logs in memory. */
@@ -166,7 +167,8 @@ final class HistoryFollowerTest {
         new long[rows],
         AcceptedBatches.NONE,
         NativeCounts.NONE,
-        WindowPanes.NONE);
+        WindowPanes.NONE,
+        WindowCompleteness.NONE);
   }
 
   private void settle() throws Exception {

@@ -11,6 +11,7 @@ import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
 import org.traceetl.server.window.TraceDocument;
+import org.traceetl.server.window.WindowCompleteness;
 import org.traceetl.server.window.WindowPanes;
 
 /** Makes sealed windows by hand. */
@@ -141,6 +142,7 @@ final class Windows {
         new long[series.size()],
         AcceptedBatches.NONE,
         natives(),
-        WindowPanes.NONE);
+        WindowPanes.NONE,
+        WindowCompleteness.NONE);
   }
 }

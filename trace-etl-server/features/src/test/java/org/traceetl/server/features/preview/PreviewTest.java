@@ -8,6 +8,7 @@ import java.io.StringWriter;
 import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.traceetl.proto.Heartbeat;
 import org.traceetl.proto.SpanBatchWriter;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.SeriesConfig.Dimension;
@@ -103,6 +104,17 @@ final class PreviewTest {
 
     assertThat(line("shop")).isEqualTo("100 1 1 10 5 (2) 2 (5)");
     assertThat(printed()).doesNotContain("~");
+  }
+
+  @Test
+  void heartbeatsAreNoMessages() {
+    begin();
+    whole();
+    add();
+    String before = printed();
+    preview.add(new Heartbeat(1, 0, 1, false, "web-1").encode());
+
+    assertThat(printed()).isEqualTo(before);
   }
 
   @Test

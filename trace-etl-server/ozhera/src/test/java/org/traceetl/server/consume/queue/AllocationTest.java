@@ -97,7 +97,7 @@ class AllocationTest {
     aggregation.panes(true);
     QueueAggregator aggregator = aggregator(aggregation);
     BatchAges ages = new BatchAges();
-    String[] properties = {"0", "15000"};
+    String[] properties = {"0;", "15000;2000"};
     Deque<byte[]> messages = new ArrayDeque<>();
     for (int sequence = 0; sequence < 2 * ROUNDS; sequence++) {
       BatchMessage batch = new BatchMessage("shop");

@@ -42,6 +42,7 @@ import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
 import org.traceetl.server.window.TraceDocument;
+import org.traceetl.server.window.WindowCompleteness;
 import org.traceetl.server.window.WindowPanes;
 
 /** The series and documents of spans in profile ozhera. */
@@ -748,7 +749,8 @@ class OzheraSpansTest {
             empty.carries(),
             empty.batches(),
             empty.natives(),
-            WindowPanes.NONE));
+            WindowPanes.NONE,
+            WindowCompleteness.NONE));
     return aggregation
         .newAggregator(
             new QueueId("b", 0), aggregation.newDecoder(), new SpanPipelineMetrics(), image)
