@@ -10,6 +10,7 @@ import org.traceetl.common.ConfigException;
 import org.traceetl.server.config.ConfigSection;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.Profile;
+import org.traceetl.server.features.completeness.CompletenessType;
 import org.traceetl.server.features.demand.DemandType;
 import org.traceetl.server.features.discovery.DiscoveryType;
 import org.traceetl.server.features.history.HistoryType;
@@ -30,6 +31,7 @@ public final class Features {
           new PagesType(),
           new IndexType(),
           new HistoryType(),
+          new CompletenessType(),
           new LearnType(),
           new DemandType(),
           new HotspotType(),

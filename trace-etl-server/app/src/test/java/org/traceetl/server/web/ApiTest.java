@@ -38,7 +38,9 @@ import org.traceetl.server.rocketmq.Endpoint;
 import org.traceetl.server.window.AcceptedBatches;
 import org.traceetl.server.window.Books;
 import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.RowlessWindow;
 import org.traceetl.server.window.TraceDocument;
+import org.traceetl.server.window.WindowCompleteness;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -147,6 +149,40 @@ class ApiTest {
             .isEqualTo(parts[1].strip());
       }
     }
+  }
+
+  @Test
+  void completenessNamesTheAgentsThatHoldItBack() throws Exception {
+    factory.made.completeness.window(
+        new RowlessWindow(A, 0, 10, NOW - 15_000, NOW)
+            .books(List.of(new Books("shop", 5, 5, 0, 0, 0, Map.of(), 0)))
+            .completeness(
+                new WindowCompleteness(
+                    NOW - 60_000,
+                    NOW,
+                    List.of(
+                        new WindowCompleteness.Agent(false, 1, 2, "web-1\u0000"),
+                        new WindowCompleteness.Agent(true, 3, 4, "")),
+                    7))
+            .seal());
+    String until = "'" + HandMadeService.NOW.minusSeconds(60) + "'";
+    String named =
+        "'completeUntil':"
+            + until
+            + ",'heldBackBy':[{'host':'web-1\\u0000',"
+            + "'agent':'00000000-0000-0001-0000-000000000002'}],"
+            + "'excluded':[{'host':'','agent':'00000000-0000-0003-0000-000000000004'}]}]";
+
+    assertThat(json("/api/completeness").toString().replace('"', '\''))
+        .isEqualTo(
+            "{'upToDate':true,'applications':[{'application':'shop',"
+                + named
+                + ",'queues':[{'queue':'a/0',"
+                + named.replace(until, until + ",'agents':7")
+                + "}");
+    assertThat(json("/api/completeness?application=cart").get("applications")).isEmpty();
+    assertThat(json("/api/completeness?application=shop").get("applications")).hasSize(1);
+    assertThat(get("/api/completeness?limit=0").statusCode()).isEqualTo(400);
   }
 
   @Test
@@ -515,7 +551,7 @@ class ApiTest {
                         new SlowRule("*", 0, 2_000_000_000)),
                     1_500_000_000,
                     List.of("audit"),
-                    Demand.BUNDLES | Demand.PANES)));
+                    Demand.BUNDLES | Demand.PANES | Demand.HEARTBEATS)));
 
     assertThat(json("/api/demand").toString())
         .isEqualTo(
@@ -524,10 +560,10 @@ class ApiTest {
                     + "'everything':false,'exemplarIntervalSeconds':15.0,'spanKeys':['http.route'],"
                     + "'slow':[{'application':'shop-*','kinds':['SERVER','CLIENT'],'seconds':0.25},"
                     + "{'application':'*','kinds':[],'seconds':2.0}],'slowOtherwiseSeconds':1.5,"
-                    + "'full':['audit'],'bundles':true,'panes':true},"
+                    + "'full':['audit'],'bundles':true,'panes':true,'heartbeats':true},"
                     + "{'fingerprint':'ff00','own':false,'seen':'2026-11-21T09:57:10Z','version':7,"
                     + "'everything':true,'exemplarIntervalSeconds':1.0,'spanKeys':[],'slow':[],"
-                    + "'slowOtherwiseSeconds':0.0,'full':[],'bundles':false,'panes':false}]}")
+                    + "'slowOtherwiseSeconds':0.0,'full':[],'bundles':false,'panes':false,'heartbeats':false}]}")
                 .replace('\'', '"'));
   }
 

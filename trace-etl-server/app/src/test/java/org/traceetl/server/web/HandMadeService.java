@@ -18,6 +18,8 @@ import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.component.Components;
 import org.traceetl.server.config.Profile;
 import org.traceetl.server.consume.metrics.SpanPipelineMetrics;
+import org.traceetl.server.features.completeness.Completeness;
+import org.traceetl.server.features.completeness.CompletenessResource;
 import org.traceetl.server.features.demand.DemandResource;
 import org.traceetl.server.features.discovery.DiscoveryConfig;
 import org.traceetl.server.features.discovery.DiscoveryFeature;
@@ -71,6 +73,7 @@ final class HandMadeService implements Feature {
       new Hotspots(Hotspots.State.FOLLOWER, 0, 0, 0, 0, Double.NaN, List.of(), List.of());
   volatile KnownQueues queues =
       new KnownQueues(List.of(), new QueueWatch.Seen(Map.of(), Map.of()), Set.of(), 1_000);
+  final Completeness completeness = new Completeness(() -> true, () -> NOW);
   volatile LearntNames learnt = LearntNames.NONE;
   volatile Demand demand = Demand.NONE;
   volatile Map<String, String> missing = Map.of();
@@ -212,6 +215,7 @@ final class HandMadeService implements Feature {
     return List.of(
         new HotspotsResource(() -> hotspots),
         new DemandResource("0a1b", () -> demand),
+        new CompletenessResource(completeness),
         new CardinalityResource(metrics.cardinality(), () -> learnt));
   }
 

@@ -42,7 +42,9 @@ import org.traceetl.server.series.Cardinality;
 import org.traceetl.server.window.AcceptedBatches;
 import org.traceetl.server.window.Books;
 import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.RowlessWindow;
 import org.traceetl.server.window.TraceDocument;
+import org.traceetl.server.window.WindowCompleteness;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.dataformat.yaml.YAMLMapper;
@@ -143,6 +145,22 @@ class OpenApiTest {
     service.learnt =
         new LearntNames(
             7, 1, Map.of("shop", new NameRules(List.of(new NameRule("/users/", 1, 501, 0)))));
+    service.completeness.window(
+        new RowlessWindow(queue, 0, 10, NOW - 15_000, NOW)
+            .books(List.of(new Books("shop", 5, 5, 0, 0, 0, Map.of(), 0)))
+            .completeness(
+                new WindowCompleteness(
+                    NOW - 60_000,
+                    NOW,
+                    List.of(
+                        new WindowCompleteness.Agent(false, 1, 2, "web-1"),
+                        new WindowCompleteness.Agent(true, 3, 4, "")),
+                    7))
+            .seal());
+    service.completeness.window(
+        new RowlessWindow(other, 0, 10, NOW - 15_000, NOW)
+            .books(List.of(new Books("quiet", 5, 5, 0, 0, 0, Map.of(), 0)))
+            .seal());
     service.demand =
         new Demand(
             7,

@@ -4,6 +4,8 @@ import java.util.List;
 
 /** Builds windows without rows: with books, documents, definitions or batches only. */
 public final class RowlessWindow {
+  private static final long PANE_MILLIS = 15_000;
+
   private final QueueId queue;
   private final long from;
   private final long to;
@@ -16,6 +18,7 @@ public final class RowlessWindow {
   private List<Books> books = List.of();
   private long schema = 1;
   private AcceptedBatches batches = AcceptedBatches.NONE;
+  private WindowCompleteness completeness = WindowCompleteness.NONE;
 
   public RowlessWindow(QueueId queue, long from, long to, long openedMillis, long sealedMillis) {
     this.queue = queue;
@@ -60,6 +63,12 @@ public final class RowlessWindow {
     return this;
   }
 
+  /** Sets until when spans are complete, and panes of 15 s. */
+  public RowlessWindow completeness(WindowCompleteness until) {
+    completeness = until;
+    return this;
+  }
+
   public SealedWindow seal() {
     return new SealedWindow(
         queue,
@@ -82,7 +91,9 @@ public final class RowlessWindow {
         new long[0],
         batches,
         NativeCounts.NONE,
-        WindowPanes.NONE,
-        WindowCompleteness.NONE);
+        completeness.isEmpty()
+            ? WindowPanes.NONE
+            : new WindowPanes(PANE_MILLIS, openedMillis / PANE_MILLIS * PANE_MILLIS, 0, List.of()),
+        completeness);
   }
 }

@@ -42,7 +42,8 @@ public final class DemandResource {
       double slowOtherwiseSeconds,
       List<String> full,
       boolean bundles,
-      boolean panes) {
+      boolean panes,
+      boolean heartbeats) {
     static Configuration of(String fingerprint, Part part, boolean own) {
       return new Configuration(
           fingerprint,
@@ -56,7 +57,8 @@ public final class DemandResource {
           part.slowOtherwiseNanos() / 1e9,
           part.full(),
           (part.formats() & Demand.BUNDLES) != 0,
-          (part.formats() & Demand.PANES) != 0);
+          (part.formats() & Demand.PANES) != 0,
+          (part.formats() & Demand.HEARTBEATS) != 0);
     }
   }
 

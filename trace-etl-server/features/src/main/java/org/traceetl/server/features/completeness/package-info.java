@@ -1,0 +1,2 @@
+/** Until when the spans of applications and queues are complete. */
+package org.traceetl.server.features.completeness;
