@@ -44,6 +44,7 @@ import org.traceetl.agent.telemetry.AgentMetrics;
 import org.traceetl.agent.telemetry.TelemetryServer;
 import org.traceetl.common.Clocks;
 import org.traceetl.proto.Demand;
+import org.traceetl.proto.Heartbeat;
 import org.traceetl.proto.HotspotDecisions;
 import org.traceetl.proto.LearntNames;
 
@@ -112,6 +113,8 @@ public final class RunningAgent implements AutoCloseable {
                   transport,
                   spool,
                   runs::downMillis,
+                  new Heartbeat(
+                      identity.high(), identity.low(), identity.epoch(), false, platform.host()),
                   publishMetrics,
                   clocks,
                   platform.random()));
@@ -267,7 +270,7 @@ public final class RunningAgent implements AutoCloseable {
                 Demand.NONE,
                 followsDemand() ? new DecisionsFile(state, "demand", topic, rocketmq) : null,
                 this::demanded,
-                this::permitBundles,
+                this::permit,
                 Demand::sameContent,
                 new Expiry(DEMAND_VALID, clocks)),
             publishMetrics,
@@ -286,7 +289,8 @@ public final class RunningAgent implements AutoCloseable {
     }
   }
 
-  private void permitBundles(Demand demand) {
+  private void permit(Demand demand) {
+    publisher.heartbeats(demand);
     if (config.rocketmq().bundles() == PublishConfig.Bundles.AUTO) {
       publisher.bundles(demand);
     }

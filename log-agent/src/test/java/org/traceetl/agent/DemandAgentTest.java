@@ -76,7 +76,8 @@ final class DemandAgentTest {
                 directory, detail.equals("full"), detail.equals("full") ? "off" : "auto", detail);
     return RunningAgent.start(
         ConfigReader.read(yaml, Map.of()).config(),
-        new Platform(Clocks.SYSTEM, new Random(7), Disk.SYSTEM, (config, identity) -> topic));
+        new Platform(
+            Clocks.SYSTEM, new Random(7), Disk.SYSTEM, (config, identity) -> topic, "host"));
   }
 
   private static void awaitVersion(RunningAgent agent, long version) {

@@ -49,7 +49,8 @@ final class DownTimeTest {
             new Clocks(System::nanoTime, () -> wall),
             new Random(7),
             Disk.SYSTEM,
-            (config, identity) -> topic));
+            (config, identity) -> topic,
+            "host"));
   }
 
   @Test

@@ -323,6 +323,9 @@ public final class Pipeline implements Intake, SteppedTask, AutoCloseable {
   }
 
   private void hold(PendingPayload payload) {
+    if (uncommitted.isEmpty()) {
+      spool.beginFrame();
+    }
     uncommitted.add(payload);
     uncommittedBytes += payload.charge;
   }
@@ -371,6 +374,7 @@ public final class Pipeline implements Intake, SteppedTask, AutoCloseable {
     List<PendingPayload> settled = List.copyOf(uncommitted);
     long released = uncommittedBytes;
     frame.clear();
+    spool.endFrame();
     uncommitted.clear();
     uncommittedBytes = 0;
     synchronized (admission) {

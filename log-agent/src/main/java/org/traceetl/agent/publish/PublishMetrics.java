@@ -20,6 +20,9 @@ public final class PublishMetrics extends MetricSet {
       counter(
           "bundles_published_total", "Messages confirmed by the broker that had several batches.");
 
+  final Counter heartbeatsPublished =
+      counter("heartbeats_published_total", "Heartbeats confirmed by the broker.");
+
   final Counter sendFailures =
       counter(
           "send_failures_total",

@@ -21,6 +21,7 @@ import org.traceetl.common.SteppedTask;
 import org.traceetl.common.SteppedThread;
 import org.traceetl.common.Threads;
 import org.traceetl.proto.Demand;
+import org.traceetl.proto.Heartbeat;
 
 /**
  * Sends the spool's batches until the broker confirms them. Every attempt uses the batch's queue
@@ -33,10 +34,10 @@ public final class Publisher implements Outlet, SteppedTask, AutoCloseable {
   private static final long CHECK_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   /**
-   * Age of a demand from which it does not permit bundles. Servers renew it every five minutes; if
-   * none does, all of them may be of a release that cannot read bundles.
+   * Age of a demand from which it permits neither bundles nor heartbeats. Servers renew it every
+   * five minutes; if none does, all of them may be of a release that cannot read them.
    */
-  private static final long BUNDLES_VALID_MILLIS = TimeUnit.MINUTES.toMillis(15);
+  private static final long PERMISSION_VALID_MILLIS = TimeUnit.MINUTES.toMillis(15);
 
   private final Spool spool;
   private final Clocks clocks;
@@ -55,6 +56,7 @@ public final class Publisher implements Outlet, SteppedTask, AutoCloseable {
    * Creates a publisher, which sends the batches of earlier runs first.
    *
    * @param downMillis returns how long the agent was down since a run, which the spool's dates lack
+   * @param self heartbeat of this run
    * @param random varies the pauses after failures
    */
   public Publisher(
@@ -62,6 +64,7 @@ public final class Publisher implements Outlet, SteppedTask, AutoCloseable {
       Transport transport,
       Spool spool,
       ToLongFunction<AgentIdentity> downMillis,
+      Heartbeat self,
       PublishMetrics metrics,
       Clocks clocks,
       RandomGenerator random) {
@@ -71,7 +74,7 @@ public final class Publisher implements Outlet, SteppedTask, AutoCloseable {
     threads = clocks.threads();
     this.sender =
         new QueueSender(
-            options, transport, spool, downMillis, metrics, nanoClock, random, this::submit);
+            options, transport, spool, downMillis, self, metrics, nanoClock, random, this::submit);
     this.nextCheckNanos = nanoClock.getAsLong();
     this.thread = new SteppedThread(clocks, "publisher", this, new LogThrottle(nanoClock));
     metrics.gauge(
@@ -130,10 +133,25 @@ public final class Publisher implements Outlet, SteppedTask, AutoCloseable {
    * @param demand in force, or its renewal
    */
   public void bundles(Demand demand) {
-    long ageMillis = Math.max(0, clocks.millis() - demand.decidedMillis());
-    long leftMillis = demand.readsBundles() ? Math.max(0, BUNDLES_VALID_MILLIS - ageMillis) : 0;
-    long untilNanos = nanoClock.getAsLong() + TimeUnit.MILLISECONDS.toNanos(leftMillis);
+    long untilNanos = permittedUntilNanos(demand.readsBundles(), demand);
     submit(() -> sender.bundlesUntil(untilNanos));
+  }
+
+  /**
+   * Sends heartbeats if the servers' demand says that they read them, until the demand is 15
+   * minutes old.
+   *
+   * @param demand in force, or its renewal
+   */
+  public void heartbeats(Demand demand) {
+    long untilNanos = permittedUntilNanos(demand.readsHeartbeats(), demand);
+    submit(() -> sender.heartbeats.until(untilNanos));
+  }
+
+  private long permittedUntilNanos(boolean permitted, Demand demand) {
+    long ageMillis = Math.max(0, clocks.millis() - demand.decidedMillis());
+    long leftMillis = permitted ? Math.max(0, PERMISSION_VALID_MILLIS - ageMillis) : 0;
+    return nanoClock.getAsLong() + TimeUnit.MILLISECONDS.toNanos(leftMillis);
   }
 
   /** Returns false while no broker of the topic can be reached. */
@@ -147,8 +165,8 @@ public final class Publisher implements Outlet, SteppedTask, AutoCloseable {
   }
 
   /**
-   * Sends all batches, and waits until all in the spool are confirmed or dropped. No batch may be
-   * added meanwhile.
+   * Sends all batches, and waits until all in the spool are confirmed or dropped. Then servers need
+   * not wait for this agent, so it sends its goodbyes. No batch may be added meanwhile.
    *
    * @return false if the time was too short; unconfirmed batches stay in the spool
    */
@@ -173,6 +191,8 @@ public final class Publisher implements Outlet, SteppedTask, AutoCloseable {
    */
   @Override
   public long doWork() {
+    // Read before the tasks, which add the batches.
+    sender.addedUntil(spool.handedOverUntilMillis());
     int tasksRun = runTasks();
     long now = nanoClock.getAsLong();
     if (now - nextCheckNanos >= 0) {
@@ -180,8 +200,11 @@ public final class Publisher implements Outlet, SteppedTask, AutoCloseable {
       sender.check(now);
     }
     sender.send(now);
-    if (draining && spool.batches() == 0) {
-      idle.countDown();
+    if (draining) {
+      sender.heartbeats.leaveIdle(now);
+      if (spool.batches() == 0 && !sender.heartbeats.awaitsAnswer(now)) {
+        idle.countDown();
+      }
     }
     return tasksRun > 0 ? 0 : sender.untilDueNanos(nanoClock.getAsLong(), CHECK_NANOS);
   }

@@ -141,6 +141,20 @@ final class QueueBacklog {
     return unconfirmed.isEmpty() ? behind.peek() : unconfirmed.firstEntry().getValue();
   }
 
+  /** Returns the oldest unsettled batch that is not in the attempt; null if there is none. */
+  SpooledBatch oldestExcept(Attempt attempt) {
+    forgetSettled();
+    int inAttempt = 0;
+    for (SpooledBatch batch : unconfirmed.values()) {
+      // Both are in the order of their sequences.
+      if (inAttempt == attempt.batches.size() || batch != attempt.batches.get(inAttempt)) {
+        return batch;
+      }
+      inAttempt++;
+    }
+    return behind.peek();
+  }
+
   /** Returns the next batch to send now, without removing it; null if none may be sent. */
   SpooledBatch peek(long nowNanos) {
     if (failures > 0 && (!inFlight.isEmpty() || nowNanos - pausedUntilNanos < 0)) {

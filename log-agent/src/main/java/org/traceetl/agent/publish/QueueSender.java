@@ -21,6 +21,7 @@ import org.traceetl.common.LogThrottle;
 import org.traceetl.proto.BatchAges;
 import org.traceetl.proto.BundleReader;
 import org.traceetl.proto.BundleWriter;
+import org.traceetl.proto.Heartbeat;
 
 /**
  * Sends the batches of each queue, alone or several in a bundle, and settles them by the broker's
@@ -38,6 +39,7 @@ final class QueueSender {
 
   final BodyMemory memory;
   final BrokerRoutes brokers;
+  final Heartbeats heartbeats;
   private final PublisherOptions options;
   private final Transport transport;
   private final Spool spool;
@@ -53,6 +55,9 @@ final class QueueSender {
   private final long[] ages = new long[BundleReader.MAX_PARTS];
   private boolean draining;
 
+  /** Date before which no batch is missing in the backlogs. */
+  private long addedUntilMillis;
+
   // Changed by the publisher thread only.
   private volatile long bundlesUntilNanos;
 
@@ -61,6 +66,7 @@ final class QueueSender {
       Transport transport,
       Spool spool,
       ToLongFunction<AgentIdentity> downMillis,
+      Heartbeat self,
       PublishMetrics metrics,
       LongSupplier nanoClock,
       RandomGenerator random,
@@ -78,6 +84,20 @@ final class QueueSender {
     failureLog = new LogThrottle(nanoClock);
     dropLog = new LogThrottle(nanoClock);
     bundlesUntilNanos = nanoClock.getAsLong();
+    heartbeats =
+        new Heartbeats(
+            self,
+            transport,
+            this::isBusy,
+            this::ages,
+            metrics,
+            publisherThread,
+            nanoClock.getAsLong());
+  }
+
+  /** Sets the date before which no batch is missing in the backlogs, by the spool's clock. */
+  void addedUntil(long millis) {
+    addedUntilMillis = millis;
   }
 
   void add(SpooledBatch batch) {
@@ -131,6 +151,12 @@ final class QueueSender {
             .map(entry -> entry.getKey().broker())
             .collect(Collectors.toSet()));
     brokers.route(nowNanos);
+    heartbeats.check(nowNanos);
+  }
+
+  private boolean isBusy(BrokerQueue queue) {
+    QueueBacklog backlog = backlogs.get(queue);
+    return backlog != null && backlog.isBusy();
   }
 
   /**
@@ -153,7 +179,9 @@ final class QueueSender {
       if (mayBundle(nowNanos)) {
         fill(backlog, attempt, nowNanos);
       }
-      send(attempt.first().queue(), message(attempt), ages(attempt), answerTo(backlog, attempt));
+      BrokerQueue queue = attempt.first().queue();
+      heartbeats.sent(queue, nowNanos);
+      send(queue, message(attempt), ages(backlog, attempt), answerTo(backlog, attempt));
       attempt = nextDue(backlog, nowNanos);
     }
   }
@@ -230,13 +258,34 @@ final class QueueSender {
   }
 
   /** Returns the ages of the batches now: each attempt has its own, since a retry is later. */
-  private String ages(Attempt attempt) {
+  private String ages(QueueBacklog backlog, Attempt attempt) {
     long nowMillis = spool.nowMillis();
     int count = 0;
     for (SpooledBatch batch : attempt.batches) {
-      ages[count++] = nowMillis - batch.createdMillis() + downMillis.applyAsLong(batch.agent());
+      ages[count++] = age(batch, nowMillis);
     }
-    return BatchAges.text(ages, count);
+    return BatchAges.text(ages, count, ageOfMissing(backlog.oldestExcept(attempt), nowMillis));
+  }
+
+  /** Returns the ages of a message without batches. */
+  private String ages(BrokerQueue queue) {
+    QueueBacklog backlog = backlogs.get(queue);
+    SpooledBatch oldest = backlog == null ? null : backlog.oldest();
+    return BatchAges.text(ages, 0, ageOfMissing(oldest, spool.nowMillis()));
+  }
+
+  private long age(SpooledBatch batch, long nowMillis) {
+    return nowMillis - batch.createdMillis() + downMillis.applyAsLong(batch.agent());
+  }
+
+  /**
+   * Returns the age from which batches may be missing in a queue after a message.
+   *
+   * @param oldest of the unconfirmed batches that are not in the message; null if there is none
+   */
+  private long ageOfMissing(SpooledBatch oldest, long nowMillis) {
+    long notAdded = Math.max(0, nowMillis - addedUntilMillis);
+    return oldest == null ? notAdded : Math.max(notAdded, age(oldest, nowMillis));
   }
 
   private void send(BrokerQueue queue, byte[] message, String ages, Transport.Answer answer) {

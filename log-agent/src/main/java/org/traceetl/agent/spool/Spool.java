@@ -73,6 +73,7 @@ public final class Spool implements AutoCloseable {
   private boolean closed;
 
   // Written by the writing thread only.
+  private volatile long frameSinceMillis = Long.MAX_VALUE;
   private volatile long bytes;
   private volatile String failure = "";
   private volatile long retryNanos;
@@ -269,6 +270,26 @@ public final class Spool implements AutoCloseable {
    */
   public long mostWaitMillis() {
     return Math.min(BatchAges.MAX_MILLIS, TimeUnit.HOURS.toMillis(config.maxAgeHours()) / 2);
+  }
+
+  /** Call before the first batch of a frame is dated, on the writing thread. */
+  public void beginFrame() {
+    frameSinceMillis = nowMillis();
+  }
+
+  /** Call after the frame is committed or given up, on the writing thread. */
+  public void endFrame() {
+    frameSinceMillis = Long.MAX_VALUE;
+  }
+
+  /**
+   * Returns a date by {@link #nowMillis}: the outlet has received all batches with an earlier one,
+   * except batches of spans that waited for the agent. Safe for any thread.
+   */
+  public long handedOverUntilMillis() {
+    // Read first: a frame that begins later has later dates.
+    long now = nowMillis();
+    return Math.min(now, frameSinceMillis);
   }
 
   /** Returns the most bytes of a frame; a larger payload cannot be stored. */

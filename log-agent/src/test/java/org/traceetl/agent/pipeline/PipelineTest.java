@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -618,6 +619,43 @@ final class PipelineTest {
     assertThat(publisher.drain(Long.MAX_VALUE)).isTrue();
     assertThat(outcomes.confirmed).isEqualTo(20);
     assertThat(sent().spansOf).isEqualTo(Map.of("a", 20, "b", 20));
+  }
+
+  @Test
+  void batchesAreNotHandedOverBeforeTheCommit() {
+    start(1);
+    awaitHandedOverAfter(spool.nowMillis());
+    AtomicLong firstMillis = new AtomicLong();
+    AtomicLong lastMillis = new AtomicLong();
+    SpanDecoder slow =
+        (payload, length, sink) -> {
+          firstMillis.set(spool.handedOverUntilMillis());
+          while (spool.nowMillis() <= firstMillis.get()) {
+            Thread.onSpinWait();
+          }
+          new LineDecoder().decode(payload, length, sink);
+          lastMillis.set(spool.handedOverUntilMillis());
+        };
+    pipeline.offer("test", "a x\n".getBytes(UTF_8), slow, outcomes);
+    awaitSent(1);
+
+    assertThat(lastMillis).hasValue(firstMillis.get());
+    awaitHandedOverAfter(lastMillis.get());
+  }
+
+  @Test
+  void batchesThatAreGivenUpAreNotAwaited() {
+    start(1);
+    batchFault.set(new IllegalStateException("the test's fault"));
+    offer("a x\n");
+    awaitSent(1);
+
+    assertThat(outcomes.failed).isEqualTo(1);
+    awaitHandedOverAfter(spool.nowMillis());
+  }
+
+  private void awaitHandedOverAfter(long millis) {
+    await().until(() -> spool.handedOverUntilMillis() > millis);
   }
 
   @Test

@@ -6,9 +6,11 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
+import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.proto.BundleReader;
+import org.traceetl.proto.Heartbeat;
 import org.traceetl.proto.Rejection;
 import org.traceetl.proto.SpanBatchReader;
 
@@ -35,7 +37,16 @@ public class MemoryTransport implements Transport {
     }
   }
 
+  /** A stored heartbeat. */
+  public record Beat(BrokerQueue queue, Heartbeat heartbeat, String ages) {}
+
+  /** A stored message; a heartbeat has no batches. */
+  public record Kept(BrokerQueue queue, long sentMillis, String ages, List<Stored> batches) {}
+
   private final List<Stored> stored = new ArrayList<>();
+  private final List<Beat> beats = new ArrayList<>();
+  private final List<Kept> kept = new ArrayList<>();
+  private final LongSupplier millis;
   private final List<Integer> messages = new ArrayList<>();
   private final List<String> ages = new ArrayList<>();
   private final Deque<Runnable> held = new ArrayDeque<>();
@@ -45,6 +56,17 @@ public class MemoryTransport implements Transport {
   private String awayBroker = "";
   private String throwingBroker = "";
   private int attempts;
+
+  public MemoryTransport() {
+    this(() -> 0);
+  }
+
+  /**
+   * @param millis the time at which messages are sent
+   */
+  MemoryTransport(LongSupplier millis) {
+    this.millis = millis;
+  }
 
   public synchronized void mode(Mode now) {
     mode = now;
@@ -72,8 +94,11 @@ public class MemoryTransport implements Transport {
 
   @Override
   public synchronized void send(BrokerQueue queue, byte[] message, String itsAges, Answer answer) {
-    attempts++;
-    ages.add(itsAges);
+    boolean isHeartbeat = Heartbeat.begins(message);
+    if (!isHeartbeat) {
+      attempts++;
+      ages.add(itsAges);
+    }
     if (throwingBroker.equals(queue.broker())) {
       throw new IllegalStateException("a fault of the transport");
     }
@@ -81,28 +106,38 @@ public class MemoryTransport implements Transport {
       answer.failed(Failure.CONNECT, "connection refused");
       return;
     }
-    List<Stored> batches = batches(queue, message);
+    List<Stored> batches = isHeartbeat ? List.of() : batches(queue, message);
+    Kept sent = new Kept(queue, millis.getAsLong(), itsAges, batches);
+    Runnable store =
+        () -> {
+          kept.add(sent);
+          if (isHeartbeat) {
+            beats.add(new Beat(queue, Heartbeat.read(message).orElseThrow(), itsAges));
+          } else {
+            store(batches);
+          }
+        };
     if (batches.size() > mostBatches || batches.stream().anyMatch(refused)) {
       answer.refused("illegal message");
       return;
     }
     switch (mode) {
       case CONFIRM -> {
-        store(batches);
+        store.run();
         answer.confirmed();
       }
       case UNREACHABLE -> answer.failed(Failure.CONNECT, "connection refused");
       case STORE_AND_TIME_OUT -> {
-        store(batches);
+        store.run();
         answer.failed(Failure.TIMEOUT, "timed out");
       }
       case STORE_WITHOUT_REPLICA -> {
-        store(batches);
+        store.run();
         answer.failed(Failure.FLUSH_SLAVE_TIMEOUT, "no replica confirmed it");
       }
       case HOLD ->
           held.add(() -> {
-            store(batches);
+            store.run();
             answer.confirmed();
           });
     }
@@ -150,11 +185,22 @@ public class MemoryTransport implements Transport {
     return List.copyOf(stored);
   }
 
-  /** Returns the ages of each attempt. */
+  /** Returns the stored messages in their order, heartbeats among them. */
+  public synchronized List<Kept> kept() {
+    return List.copyOf(kept);
+  }
+
+  /** Returns the stored heartbeats. */
+  public synchronized List<Beat> beats() {
+    return List.copyOf(beats);
+  }
+
+  /** Returns the ages of each attempt to send batches. */
   public synchronized List<String> ages() {
     return List.copyOf(ages);
   }
 
+  /** Returns the number of attempts to send batches. */
   public synchronized int attempts() {
     return attempts;
   }

@@ -16,13 +16,17 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.traceetl.agent.config.SpoolConfig.WhenFull;
+import org.traceetl.agent.publish.MemoryTransport.Beat;
 import org.traceetl.agent.publish.MemoryTransport.Mode;
 import org.traceetl.agent.publish.MemoryTransport.Stored;
 import org.traceetl.agent.route.BrokerQueue;
@@ -32,6 +36,7 @@ import org.traceetl.agent.spool.SpoolMetrics;
 import org.traceetl.agent.spool.TestSpool;
 import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.proto.Demand;
+import org.traceetl.proto.Heartbeat;
 import org.traceetl.proto.SpanBatchWriter;
 
 final class PublisherTest {
@@ -282,6 +287,77 @@ final class PublisherTest {
   }
 
   @Test
+  void aStopSaysGoodbyeToEachQueueInUse() throws Exception {
+    start();
+    publisher.heartbeats(demand(0));
+    commit(A, 0);
+    commit(B, 0);
+    assertThat(publisher.drain(TimeUnit.MINUTES.toNanos(1))).isTrue();
+
+    Heartbeat goodbye = new Heartbeat(7, 8, epoch, true, "web3");
+    assertThat(transport.beats())
+        .containsExactlyInAnyOrder(new Beat(A, goodbye, ";"), new Beat(B, goodbye, ";"));
+    assertThat(transport.kept().getFirst().batches()).isNotEmpty();
+    assertThat(sample("heartbeats_published_total")).isEqualTo(2);
+  }
+
+  @Test
+  void aStopWithUnconfirmedBatchesSaysNoGoodbye() throws Exception {
+    start();
+    publisher.heartbeats(demand(0));
+    transport.mode(Mode.UNREACHABLE);
+    commit(A, 0);
+    assertThat(publisher.drain(TimeUnit.MILLISECONDS.toNanos(10))).isFalse();
+    stop();
+    transport.mode(Mode.CONFIRM);
+    start();
+
+    assertThat(transport.beats()).isEmpty();
+  }
+
+  @Test
+  void aStopDoesNotWaitForLongForTheAnswersToGoodbyes() throws Exception {
+    start();
+    publisher.heartbeats(demand(0));
+    commit(A, 0);
+    await().until(() -> spool.batches() == 0);
+    transport.mode(Mode.HOLD);
+    CompletableFuture<Boolean> drained =
+        CompletableFuture.supplyAsync(() -> {
+          try {
+            return publisher.drain(Long.MAX_VALUE);
+          } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+          }
+        });
+    await().until(() -> transport.held() == 1);
+    assertThat(drained).isNotDone();
+    passUntil(1_000, drained::isDone);
+
+    assertThat(drained.join()).isTrue();
+  }
+
+  @ParameterizedTest
+  @CsvSource({"0, true, 1", "899999, true, 1", "900000, true, 0", "0, false, 0"})
+  void heartbeatsNeedANewDemandOfAllServers(long ageMillis, boolean all, int goodbyes)
+      throws Exception {
+    nowNanos.set(TimeUnit.HOURS.toNanos(1));
+    start();
+    Demand demand = demand(unixMillis() - ageMillis);
+    Demand.Part part = demand.parts().get("a");
+    publisher.heartbeats(
+        new Demand(1, demand.decidedMillis(), Map.of("a", part, "b", all ? part : onlyBundles())));
+    commit(A, 0);
+    assertThat(publisher.drain(Long.MAX_VALUE)).isTrue();
+
+    assertThat(transport.beats()).hasSize(goodbyes);
+  }
+
+  private static Demand.Part onlyBundles() {
+    return new Demand.Part(0, 1, false, 1, List.of(), List.of(), 0, List.of(), Demand.BUNDLES);
+  }
+
+  @Test
   void aStopDoesNotWaitForMoreBatchesOfABundle() throws Exception {
     lingerNanos = TimeUnit.SECONDS.toNanos(1);
     start();
@@ -412,7 +488,15 @@ final class PublisherTest {
   private static Demand demand(long decidedMillis) {
     Demand.Part part =
         new Demand.Part(
-            decidedMillis, 1, false, 1, List.of(), List.of(), 0, List.of(), Demand.BUNDLES);
+            decidedMillis,
+            1,
+            false,
+            1,
+            List.of(),
+            List.of(),
+            0,
+            List.of(),
+            Demand.BUNDLES | Demand.HEARTBEATS);
     return new Demand(1, decidedMillis, Map.of("a", part));
   }
 
@@ -434,6 +518,7 @@ final class PublisherTest {
             transport,
             spool,
             run -> 0,
+            new Heartbeat(7, 8, epoch, false, "web3"),
             metrics,
             TestSpool.clocks(nowNanos::get, this::unixMillis),
             new SplittableRandom(epoch));

@@ -24,6 +24,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.traceetl.agent.publish.MemoryTransport.Beat;
+import org.traceetl.agent.publish.MemoryTransport.Kept;
 import org.traceetl.agent.publish.MemoryTransport.Mode;
 import org.traceetl.agent.publish.MemoryTransport.Stored;
 import org.traceetl.agent.route.BrokerQueue;
@@ -33,7 +35,9 @@ import org.traceetl.agent.spool.SpoolMetrics;
 import org.traceetl.agent.spool.SpooledBatch;
 import org.traceetl.agent.spool.TestSpool;
 import org.traceetl.agent.state.AgentIdentity;
+import org.traceetl.proto.BatchAges;
 import org.traceetl.proto.BundleWriter;
+import org.traceetl.proto.Heartbeat;
 import org.traceetl.proto.SpanBatchWriter;
 
 /** Bundles of a sender whose thread is the test. */
@@ -45,12 +49,14 @@ final class QueueSenderTest {
 
   @TempDir private Path directory;
 
-  private final MemoryTransport transport = new MemoryTransport();
+  private final MemoryTransport transport =
+      new MemoryTransport(() -> TimeUnit.NANOSECONDS.toMillis(nowNanos()));
   private final Queue<Runnable> answers = new ArrayDeque<>();
   private final SpoolMetrics spoolMetrics = new SpoolMetrics();
   private final PublishMetrics metrics = new PublishMetrics();
   private final List<SpooledBatch> batches = new ArrayList<>();
   private final Map<String, byte[]> committed = new HashMap<>();
+  private final Map<String, Long> committedMillis = new HashMap<>();
   private long nowNanos;
   private long downMillis;
   private Spool spool;
@@ -84,6 +90,7 @@ final class QueueSenderTest {
             transport,
             spool,
             run -> run.equals(AGENT) ? downMillis : 0,
+            TestPublisher.SELF,
             metrics,
             () -> nowNanos,
             new SplittableRandom(1),
@@ -144,10 +151,16 @@ final class QueueSenderTest {
   private void commitPadded(BrokerQueue queue, long sequence, int paddingBytes) throws IOException {
     byte[] body = body(sequence, paddingBytes);
     committed.put(queue + " " + sequence, body);
+    committedMillis.put(queue + " " + sequence, TimeUnit.NANOSECONDS.toMillis(nowNanos));
     TestSpool.commit(spool, AGENT, spool::nowMillis, queue, sequence, body);
   }
 
+  private long nowNanos() {
+    return nowNanos;
+  }
+
   private void send() {
+    sender.addedUntil(spool.handedOverUntilMillis());
     sender.send(nowNanos);
   }
 
@@ -498,7 +511,7 @@ final class QueueSenderTest {
     pass(1_520);
     send();
 
-    assertThat(transport.ages()).containsExactly("1520");
+    assertThat(transport.ages()).containsExactly("1520;");
   }
 
   @Test
@@ -510,7 +523,7 @@ final class QueueSenderTest {
     pass(1_500);
     send();
 
-    assertThat(transport.ages()).containsExactlyInAnyOrder("1520,-20", "1500");
+    assertThat(transport.ages()).containsExactlyInAnyOrder("1520,-20;", "1500;");
     assertThat(sequences()).containsSubsequence(0L, 1L, 2L);
   }
 
@@ -530,7 +543,7 @@ final class QueueSenderTest {
     send();
 
     // After a failure, one batch at a time until one is confirmed.
-    assertThat(transport.ages()).containsExactly("10,-10", "90010", "90005");
+    assertThat(transport.ages()).containsExactly("10,-10;", "90010;90000", "90005;");
   }
 
   @Test
@@ -544,7 +557,7 @@ final class QueueSenderTest {
     send();
     answer();
 
-    assertThat(transport.ages()).containsExactly("600020");
+    assertThat(transport.ages()).containsExactly("600020;");
   }
 
   @Test
@@ -558,7 +571,266 @@ final class QueueSenderTest {
     send();
 
     assertThat(transport.messages()).containsExactly(2, 1);
-    assertThat(transport.ages()).containsExactly("7,-1", "4");
+    assertThat(transport.ages()).containsExactly("7,-1;4", "4;7");
+  }
+
+  @Test
+  void aMessageHasTheAgeOfTheOldestUnconfirmedBatchOutsideOfIt() throws Exception {
+    transport.mode(Mode.HOLD);
+    sender.bundlesUntil(nowNanos);
+    commit(A, 0, 2);
+    commit(B, 0, 1);
+    pass(100);
+    send();
+    pass(50);
+    commit(A, 2, 3);
+    pass(1);
+    send();
+
+    assertThat(transport.ages().subList(3, 4)).containsExactly("1;151");
+    assertThat(transport.ages().subList(0, 3))
+        .containsExactlyInAnyOrder("100;100", "100;100", "100;");
+    transport.confirmHeld();
+    answer();
+    commit(A, 3, 4);
+    send();
+    assertThat(transport.ages().getLast()).isEqualTo("0;");
+  }
+
+  @Test
+  void batchesThatAreNotAddedYetHoldBackMessages() throws Exception {
+    commit(A, 0, 1);
+    pass(20);
+    spool.beginFrame();
+    pass(7);
+    send();
+    assertThat(transport.ages()).containsExactly("27;7");
+
+    answer();
+    spool.endFrame();
+    commit(A, 1, 2);
+    send();
+    assertThat(transport.ages()).containsExactly("27;7", "0;");
+  }
+
+  @Test
+  void batchesBehindTheSequenceWindowHoldBackMessages() throws Exception {
+    commit(A, 0, QueueBacklog.SEQUENCE_WINDOW);
+    pass(10);
+    commit(A, QueueBacklog.SEQUENCE_WINDOW, QueueBacklog.SEQUENCE_WINDOW + 1);
+    pass(5);
+    send();
+
+    assertThat(transport.ages()).containsExactly("15;5");
+  }
+
+  @Test
+  void batchesOfAnEarlierRunHoldBackMessagesByTheDownTimeToo() throws Exception {
+    sender.bundlesUntil(nowNanos);
+    commit(A, 0, 2);
+    spool.close();
+    downMillis = 600_000;
+    open(new AgentIdentity(7, 8, 2));
+    sender.bundlesUntil(nowNanos);
+    pass(20);
+    spool.takeRecovered().forEach(sender::add);
+    send();
+
+    assertThat(transport.ages()).containsExactly("600020;600020", "600020;600020");
+  }
+
+  @Test
+  void droppedBatchesHoldBackNothing() throws Exception {
+    transport.mode(Mode.UNREACHABLE);
+    commit(A, 0, 1);
+    pass(10);
+    commit(A, 1, 2);
+    send();
+    sender.remove(batches.getFirst());
+    answer();
+    transport.mode(Mode.CONFIRM);
+    pass(1_000);
+    send();
+
+    assertThat(transport.ages().getLast()).isEqualTo("1000;");
+  }
+
+  private void permitHeartbeats() {
+    sender.heartbeats.until(Long.MAX_VALUE / 2);
+  }
+
+  /** Lets seconds pass, with a check and the answers in each. */
+  private void passSeconds(int seconds) {
+    for (int i = 0; i < seconds; i++) {
+      pass(1_000);
+      send();
+      sender.check(nowNanos);
+      answer();
+    }
+  }
+
+  private List<Beat> beats(BrokerQueue queue) {
+    return transport.beats().stream().filter(beat -> beat.queue().equals(queue)).toList();
+  }
+
+  private static Beat alive(BrokerQueue queue, String ages) {
+    return new Beat(queue, TestPublisher.SELF, ages);
+  }
+
+  private static Beat goodbye(BrokerQueue queue) {
+    return new Beat(queue, new Heartbeat(7, 8, 1, true, "web3"), ";");
+  }
+
+  @Test
+  void queuesWithoutBatchesGetHeartbeatsAndThenAGoodbye() throws Exception {
+    permitHeartbeats();
+    commit(A, 0, 1);
+    send();
+    answer();
+    passSeconds(14);
+    assertThat(transport.beats()).isEmpty();
+    passSeconds(1);
+    assertThat(beats(A)).containsExactly(alive(A, ";"));
+    passSeconds(44);
+    assertThat(beats(A)).containsExactly(alive(A, ";"), alive(A, ";"), alive(A, ";"));
+    passSeconds(1);
+    assertThat(beats(A)).hasSize(4).endsWith(goodbye(A));
+    passSeconds(300);
+    assertThat(transport.beats()).hasSize(4);
+    assertThat(value(metrics, "heartbeats_published_total")).isEqualTo(4);
+    assertEachCountsOnce();
+  }
+
+  @Test
+  void queuesWithBatchesGetNoHeartbeats() throws Exception {
+    permitHeartbeats();
+    for (int sequence = 0; sequence < 20; sequence++) {
+      commit(A, sequence, sequence + 1);
+      passSeconds(14);
+    }
+
+    assertThat(transport.beats()).isEmpty();
+    passSeconds(2);
+    assertThat(beats(A)).hasSize(1);
+  }
+
+  @Test
+  void heartbeatsOfAQueueHaveTheAgeOfItsOldestUnconfirmedBatch() throws Exception {
+    permitHeartbeats();
+    transport.mode(Mode.HOLD);
+    commit(A, 0, 1);
+    commit(B, 0, 1);
+    pass(500);
+    send();
+    transport.mode(Mode.CONFIRM);
+    pass(15_000);
+    sender.check(nowNanos);
+
+    assertThat(beats(A)).containsExactly(alive(A, ";15500"));
+    transport.confirmHeld();
+    answer();
+    pass(15_000);
+    send();
+    sender.check(nowNanos);
+    assertThat(beats(A)).containsExactly(alive(A, ";15500"), alive(A, ";"));
+    assertThat(beats(B)).isEqualTo(List.of(alive(B, ";15500"), alive(B, ";")));
+  }
+
+  @Test
+  void aQueueWithUnconfirmedBatchesGetsNoGoodbye() throws Exception {
+    permitHeartbeats();
+    transport.away(A.broker());
+    commit(A, 0, 1);
+    passSeconds(300);
+    sender.heartbeats.leaveIdle(nowNanos);
+    transport.away("");
+    passSeconds(1);
+    assertThat(transport.beats()).isEmpty();
+
+    passSeconds(70);
+    assertThat(beats(A)).hasSize(4).endsWith(goodbye(A));
+    assertEachCountsOnce();
+  }
+
+  @Test
+  void heartbeatsNeedAPermission() throws Exception {
+    commit(A, 0, 1);
+    send();
+    answer();
+    passSeconds(20);
+    assertThat(transport.beats()).isEmpty();
+    sender.heartbeats.until(nowNanos + TimeUnit.SECONDS.toNanos(20));
+    passSeconds(1000);
+
+    assertThat(beats(A)).containsExactly(alive(A, ";"));
+  }
+
+  @Test
+  void failedHeartbeatsAreNotRepeated() throws Exception {
+    permitHeartbeats();
+    commit(A, 0, 1);
+    send();
+    answer();
+    for (Mode mode : List.of(Mode.UNREACHABLE, Mode.STORE_AND_TIME_OUT, Mode.HOLD)) {
+      transport.mode(mode);
+      passSeconds(15);
+    }
+    transport.throwing(A.broker());
+    passSeconds(15);
+    transport.throwing("");
+    transport.mode(Mode.CONFIRM);
+    passSeconds(100);
+
+    // The second one timed out but is stored; the third is held; the goodbye made the transport
+    // throw.
+    assertThat(transport.beats()).containsExactly(alive(A, ";"));
+    assertThat(value(metrics, "heartbeats_published_total")).isZero();
+    assertThat(sender.brokers.isAway(A.broker())).isFalse();
+  }
+
+  @Test
+  void idleQueuesGetAGoodbyeWhenTheAgentStops() throws Exception {
+    permitHeartbeats();
+    commit(A, 0, 1);
+    send();
+    answer();
+    transport.mode(Mode.HOLD);
+    commit(B, 0, 1);
+    send();
+    sender.heartbeats.leaveIdle(nowNanos);
+    transport.confirmHeld();
+    assertThat(transport.beats()).containsExactly(goodbye(A));
+    assertThat(sender.heartbeats.awaitsAnswer(nowNanos)).isTrue();
+
+    answer();
+    assertThat(sender.heartbeats.awaitsAnswer(nowNanos)).isFalse();
+    sender.heartbeats.leaveIdle(nowNanos);
+    assertThat(sender.heartbeats.awaitsAnswer(nowNanos)).isTrue();
+    pass(1_000);
+    assertThat(sender.heartbeats.awaitsAnswer(nowNanos)).as("no answer in time").isFalse();
+    transport.confirmHeld();
+    sender.heartbeats.leaveIdle(nowNanos);
+    assertThat(transport.beats()).containsExactly(goodbye(A), goodbye(B));
+  }
+
+  /** Each message contains, or follows, all batches from before the age that it names. */
+  private void assertNothingIsMissing() {
+    BatchAges ages = new BatchAges();
+    Set<String> present = new HashSet<>();
+    for (Kept message : transport.kept()) {
+      String queue = message.queue() + " ";
+      message.batches().forEach(batch -> present.add(queue + batch.sequence()));
+      assertThat(ages.read(message.ages())).isTrue();
+      assertThat(ages.unconfirmedMillis()).isNotNegative();
+      long untilMillis = message.sentMillis() - ages.unconfirmedMillis();
+      assertThat(
+              committedMillis.entrySet().stream()
+                  .filter(batch -> batch.getKey().startsWith(queue))
+                  .filter(batch -> batch.getValue() < untilMillis)
+                  .map(Map.Entry::getKey))
+          .as("%s of %d", message.ages(), message.sentMillis())
+          .isSubsetOf(present);
+    }
   }
 
   /** Any outcomes, in any order, and a switch of bundles: each batch is published once. */
@@ -567,12 +839,21 @@ final class QueueSenderTest {
   void anyOutcomesPublishEachBatchOnce(long seed) throws Exception {
     Random random = new Random(seed);
     create(1 << 20, seed % 2 * LINGER);
+    permitHeartbeats();
     List<Mode> modes = List.of(Mode.values());
     long[] next = new long[2];
     for (int step = 0; step < 300; step++) {
       int queue = random.nextInt(2);
       int more = random.nextInt(8);
+      if (random.nextInt(5) == 0) {
+        // The batches are not handed over yet when others are sent.
+        spool.beginFrame();
+        pass(random.nextInt(3));
+        send();
+        sender.check(nowNanos);
+      }
       commit(queue == 0 ? A : B, next[queue], next[queue] + more);
+      spool.endFrame();
       next[queue] += more;
       transport.mode(modes.get(random.nextInt(modes.size())));
       transport.refuseAbove(random.nextInt(10) == 0 ? 3 : Integer.MAX_VALUE);
@@ -586,8 +867,7 @@ final class QueueSenderTest {
       if (random.nextInt(3) > 0) {
         answer();
       }
-      nowNanos +=
-          TimeUnit.MILLISECONDS.toNanos(random.nextInt(random.nextInt(20) == 0 ? 12_000 : 5));
+      pass(random.nextInt(random.nextInt(20) == 0 ? 30_000 : 5));
       sender.check(nowNanos);
     }
     transport.mode(Mode.CONFIRM);
@@ -596,6 +876,7 @@ final class QueueSenderTest {
     drain();
 
     assertEachCountsOnce();
+    assertNothingIsMissing();
     assertThat(transport.messages()).anyMatch(batches -> batches > 1);
   }
 

@@ -4,9 +4,13 @@ import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import org.traceetl.agent.spool.Spool;
 import org.traceetl.common.Clocks;
+import org.traceetl.proto.Heartbeat;
 
 /** Publishers that retry after milliseconds. */
 public final class TestPublisher {
+  /** Heartbeat of the agents that tests create. */
+  static final Heartbeat SELF = new Heartbeat(7, 8, 1, false, "web3");
+
   private TestPublisher() {}
 
   /** Returns a publisher by the system's clock, which drops and reroutes nothing. */
@@ -17,6 +21,7 @@ public final class TestPublisher {
         transport,
         spool,
         run -> 0,
+        SELF,
         metrics,
         Clocks.SYSTEM,
         new SplittableRandom(1));

@@ -76,7 +76,8 @@ final class AgentRun {
             process.clocks(),
             process.random(),
             disk.of(process),
-            (config, identity) -> new Connection());
+            (config, identity) -> new Connection(),
+            "host");
     process.start(
         "main",
         () -> {

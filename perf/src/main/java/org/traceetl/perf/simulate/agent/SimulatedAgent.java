@@ -110,7 +110,8 @@ public final class SimulatedAgent extends Host {
     try {
       RunningAgent started =
           RunningAgent.start(
-              config, new Platform(on.clocks(), on.random(), disk.of(on), brokers.apply(on)));
+              config,
+              new Platform(on.clocks(), on.random(), disk.of(on), brokers.apply(on), name()));
       OtlpPort opened = new OtlpPort(on, started.otlpRequests());
       opened.start();
       agent = started;

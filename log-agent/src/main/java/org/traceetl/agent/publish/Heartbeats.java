@@ -1,0 +1,161 @@
+package org.traceetl.agent.publish;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BiPredicate;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import org.traceetl.agent.route.BrokerQueue;
+import org.traceetl.proto.Heartbeat;
+
+/**
+ * Sends heartbeats to the queues in use that get no batches, so that servers know that no batch of
+ * this agent is missing there. A queue is in use from its first message until it had no batch for
+ * {@link #SILENCE_NANOS}; then it gets a goodbye. A heartbeat that fails is not repeated, because
+ * the next one replaces it. Confined to the publisher thread.
+ */
+final class Heartbeats {
+  /** Time without a message after which a queue in use gets a heartbeat. */
+  static final long INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(15);
+
+  /** Time without a batch after which a queue is not in use. */
+  static final long SILENCE_NANOS = TimeUnit.MINUTES.toNanos(1);
+
+  /** Longest wait for an answer when the agent stops. */
+  private static final long ANSWER_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+  private static final class Use {
+    long batchNanos;
+    long messageNanos;
+  }
+
+  private final byte[] alive;
+  private final byte[] goodbye;
+  private final Transport transport;
+  private final Predicate<BrokerQueue> isBusy;
+  private final Function<BrokerQueue, String> ages;
+  private final PublishMetrics metrics;
+  private final Executor publisherThread;
+  private final Map<BrokerQueue, Use> inUse = new HashMap<>();
+  private long permittedUntilNanos;
+  private long lastNanos;
+  private int unanswered;
+
+  /**
+   * Creates heartbeats that are not permitted yet.
+   *
+   * @param self heartbeat of this run
+   * @param isBusy whether a queue has unconfirmed batches
+   * @param ages returns the ages of a message without batches to a queue
+   */
+  Heartbeats(
+      Heartbeat self,
+      Transport transport,
+      Predicate<BrokerQueue> isBusy,
+      Function<BrokerQueue, String> ages,
+      PublishMetrics metrics,
+      Executor publisherThread,
+      long nowNanos) {
+    this.transport = transport;
+    this.isBusy = isBusy;
+    this.ages = ages;
+    this.metrics = metrics;
+    this.publisherThread = publisherThread;
+    alive = self.encode();
+    goodbye = self.asGoodbye().encode();
+    permittedUntilNanos = nowNanos;
+  }
+
+  /** Permits heartbeats until the given time. */
+  void until(long nanos) {
+    permittedUntilNanos = nanos;
+  }
+
+  /** Records that a message with batches is sent to the queue. */
+  void sent(BrokerQueue queue, long nowNanos) {
+    Use use = inUse.computeIfAbsent(queue, first -> new Use());
+    use.batchNanos = nowNanos;
+    use.messageNanos = nowNanos;
+  }
+
+  /** Sends the heartbeats and goodbyes that are due. */
+  void check(long nowNanos) {
+    inUse.forEach((queue, use) -> {
+      if (isBusy.test(queue)) {
+        use.batchNanos = nowNanos;
+      }
+      if (!isSilent(use, nowNanos) && nowNanos - use.messageNanos >= INTERVAL_NANOS) {
+        use.messageNanos = nowNanos;
+        send(queue, alive, nowNanos);
+      }
+    });
+    leave((queue, use) -> isSilent(use, nowNanos), nowNanos);
+  }
+
+  private static boolean isSilent(Use use, long nowNanos) {
+    return nowNanos - use.batchNanos >= SILENCE_NANOS;
+  }
+
+  /** Sends a goodbye to each queue in use without unconfirmed batches. */
+  void leaveIdle(long nowNanos) {
+    leave((queue, use) -> !isBusy.test(queue), nowNanos);
+  }
+
+  private void leave(BiPredicate<BrokerQueue, Use> which, long nowNanos) {
+    inUse
+        .entrySet()
+        .removeIf(entry -> {
+          boolean leaves = which.test(entry.getKey(), entry.getValue());
+          if (leaves) {
+            send(entry.getKey(), goodbye, nowNanos);
+          }
+          return leaves;
+        });
+  }
+
+  /** Returns whether the broker may still answer a heartbeat. */
+  boolean awaitsAnswer(long nowNanos) {
+    return unanswered > 0 && nowNanos - lastNanos < ANSWER_NANOS;
+  }
+
+  private void send(BrokerQueue queue, byte[] message, long nowNanos) {
+    if (nowNanos - permittedUntilNanos >= 0) {
+      return;
+    }
+    lastNanos = nowNanos;
+    unanswered++;
+    Transport.Answer answer = answer();
+    try {
+      transport.send(queue, message, ages.apply(queue), answer);
+    } catch (RuntimeException e) {
+      // A transport must not throw; if it does for one queue, the other queues still send.
+      answer.failed(Transport.Failure.CLIENT, e.toString());
+    }
+  }
+
+  private Transport.Answer answer() {
+    return new Transport.Answer() {
+      @Override
+      public void confirmed() {
+        metrics.heartbeatsPublished.inc();
+        ended();
+      }
+
+      @Override
+      public void failed(Transport.Failure failure, String detail) {
+        ended();
+      }
+
+      @Override
+      public void refused(String detail) {
+        ended();
+      }
+
+      private void ended() {
+        publisherThread.execute(() -> unanswered--);
+      }
+    };
+  }
+}
