@@ -13,12 +13,16 @@ import org.traceetl.proto.Heartbeat;
 /**
  * Sends heartbeats to the queues in use that get no batches, so that servers know that no batch of
  * this agent is missing there. A queue is in use from its first message until it had no batch for
- * {@link #SILENCE_NANOS}; then it gets a goodbye. A heartbeat that fails is not repeated, because
- * the next one replaces it. Confined to the publisher thread.
+ * {@link #SILENCE_NANOS}; then it gets a goodbye. Only heartbeats name the host, so a queue with
+ * batches gets one after its first batch, and seldom later. A heartbeat that fails is not repeated,
+ * because the next one replaces it. Confined to the publisher thread.
  */
 final class Heartbeats {
   /** Time without a message after which a queue in use gets a heartbeat. */
   static final long INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(15);
+
+  /** Time without a heartbeat after which a queue with batches gets one. */
+  static final long NAME_NANOS = TimeUnit.MINUTES.toNanos(5);
 
   /** Time without a batch after which a queue is not in use. */
   static final long SILENCE_NANOS = TimeUnit.MINUTES.toNanos(1);
@@ -29,6 +33,23 @@ final class Heartbeats {
   private static final class Use {
     long batchNanos;
     long messageNanos;
+    long heartbeatNanos;
+
+    /** Whether the broker has confirmed a batch: servers ignore heartbeats of unknown agents. */
+    boolean isKnown;
+
+    Use(long nowNanos) {
+      heartbeatNanos = nowNanos - NAME_NANOS;
+    }
+
+    boolean isSilent(long nowNanos) {
+      return nowNanos - batchNanos >= SILENCE_NANOS;
+    }
+
+    boolean isDue(long nowNanos) {
+      return nowNanos - messageNanos >= INTERVAL_NANOS
+          || isKnown && nowNanos - heartbeatNanos >= NAME_NANOS;
+    }
   }
 
   private final byte[] alive;
@@ -75,9 +96,17 @@ final class Heartbeats {
 
   /** Records that a message with batches is sent to the queue. */
   void sent(BrokerQueue queue, long nowNanos) {
-    Use use = inUse.computeIfAbsent(queue, first -> new Use());
+    Use use = inUse.computeIfAbsent(queue, first -> new Use(nowNanos));
     use.batchNanos = nowNanos;
     use.messageNanos = nowNanos;
+  }
+
+  /** Records that the broker has confirmed a message with batches. */
+  void confirmed(BrokerQueue queue) {
+    Use use = inUse.get(queue);
+    if (use != null) {
+      use.isKnown = true;
+    }
   }
 
   /** Sends the heartbeats and goodbyes that are due. */
@@ -86,16 +115,17 @@ final class Heartbeats {
       if (isBusy.test(queue)) {
         use.batchNanos = nowNanos;
       }
-      if (!isSilent(use, nowNanos) && nowNanos - use.messageNanos >= INTERVAL_NANOS) {
+      if (isPermitted(nowNanos) && !use.isSilent(nowNanos) && use.isDue(nowNanos)) {
         use.messageNanos = nowNanos;
+        use.heartbeatNanos = nowNanos;
         send(queue, alive, nowNanos);
       }
     });
-    leave((queue, use) -> isSilent(use, nowNanos), nowNanos);
+    leave((queue, use) -> use.isSilent(nowNanos), nowNanos);
   }
 
-  private static boolean isSilent(Use use, long nowNanos) {
-    return nowNanos - use.batchNanos >= SILENCE_NANOS;
+  private boolean isPermitted(long nowNanos) {
+    return nowNanos - permittedUntilNanos < 0;
   }
 
   /** Sends a goodbye to each queue in use without unconfirmed batches. */
@@ -108,7 +138,7 @@ final class Heartbeats {
         .entrySet()
         .removeIf(entry -> {
           boolean leaves = which.test(entry.getKey(), entry.getValue());
-          if (leaves) {
+          if (leaves && isPermitted(nowNanos)) {
             send(entry.getKey(), goodbye, nowNanos);
           }
           return leaves;
@@ -121,9 +151,6 @@ final class Heartbeats {
   }
 
   private void send(BrokerQueue queue, byte[] message, long nowNanos) {
-    if (nowNanos - permittedUntilNanos >= 0) {
-      return;
-    }
     lastNanos = nowNanos;
     unanswered++;
     Transport.Answer answer = answer();

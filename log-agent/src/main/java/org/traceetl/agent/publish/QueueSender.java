@@ -360,6 +360,7 @@ final class QueueSender {
 
   private void onConfirmed(QueueBacklog backlog, Attempt attempt) {
     brokers.reached(attempt.first().queue().broker());
+    heartbeats.confirmed(attempt.first().queue());
     backlog.succeeded();
     backlog.answered(attempt);
     release(attempt);

@@ -687,31 +687,32 @@ final class QueueSenderTest {
     commit(A, 0, 1);
     send();
     answer();
-    passSeconds(14);
-    assertThat(transport.beats()).isEmpty();
-    passSeconds(1);
+    // The first one names the host.
+    passSeconds(15);
     assertThat(beats(A)).containsExactly(alive(A, ";"));
-    passSeconds(44);
-    assertThat(beats(A)).containsExactly(alive(A, ";"), alive(A, ";"), alive(A, ";"));
     passSeconds(1);
-    assertThat(beats(A)).hasSize(4).endsWith(goodbye(A));
-    passSeconds(300);
-    assertThat(transport.beats()).hasSize(4);
-    assertThat(value(metrics, "heartbeats_published_total")).isEqualTo(4);
+    assertThat(beats(A)).containsExactly(alive(A, ";"), alive(A, ";"));
+    passSeconds(43);
+    assertThat(beats(A)).hasSize(4).containsOnly(alive(A, ";"));
+    passSeconds(1);
+    assertThat(beats(A)).hasSize(5).endsWith(goodbye(A));
+    passSeconds(600);
+    assertThat(transport.beats()).hasSize(5);
+    assertThat(value(metrics, "heartbeats_published_total")).isEqualTo(5);
     assertEachCountsOnce();
   }
 
   @Test
-  void queuesWithBatchesGetNoHeartbeats() throws Exception {
+  void queuesWithBatchesGetAHeartbeatAfterTheFirstBatchAndEachFiveMinutes() throws Exception {
     permitHeartbeats();
-    for (int sequence = 0; sequence < 20; sequence++) {
+    for (int sequence = 0; sequence < 25; sequence++) {
       commit(A, sequence, sequence + 1);
       passSeconds(14);
     }
 
-    assertThat(transport.beats()).isEmpty();
-    passSeconds(2);
-    assertThat(beats(A)).hasSize(1);
+    assertThat(beats(A)).containsExactly(alive(A, ";"), alive(A, ";"));
+    assertThat(transport.kept().getFirst().batches()).hasSize(1);
+    assertThat(transport.kept().get(1).batches()).isEmpty();
   }
 
   @Test
@@ -748,7 +749,7 @@ final class QueueSenderTest {
     assertThat(transport.beats()).isEmpty();
 
     passSeconds(70);
-    assertThat(beats(A)).hasSize(4).endsWith(goodbye(A));
+    assertThat(beats(A)).hasSize(5).endsWith(goodbye(A));
     assertEachCountsOnce();
   }
 
@@ -762,7 +763,7 @@ final class QueueSenderTest {
     sender.heartbeats.until(nowNanos + TimeUnit.SECONDS.toNanos(20));
     passSeconds(1000);
 
-    assertThat(beats(A)).containsExactly(alive(A, ";"));
+    assertThat(beats(A)).containsExactly(alive(A, ";"), alive(A, ";"));
   }
 
   @Test
