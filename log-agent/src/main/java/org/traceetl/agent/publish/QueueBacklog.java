@@ -61,6 +61,9 @@ final class QueueBacklog {
   /** The batches after the window, in the order of runs and sequences. */
   private final ArrayDeque<SpooledBatch> behind = new ArrayDeque<>();
 
+  /** Those of them that are older than all after them, so the first one is the oldest. */
+  private final ArrayDeque<SpooledBatch> oldestBehind = new ArrayDeque<>();
+
   // The window. It has batches of one run only. The server remembers the sequences of an agent's
   // last two runs, so all batches of a run must be confirmed before the next run is sent.
   private final PriorityQueue<SpooledBatch> waiting =
@@ -87,6 +90,18 @@ final class QueueBacklog {
       waitingSinceNanos = nowNanos;
     }
     behind.add(batch);
+    while (!oldestBehind.isEmpty()
+        && oldestBehind.peekLast().createdMillis() >= batch.createdMillis()) {
+      oldestBehind.removeLast();
+    }
+    oldestBehind.add(batch);
+  }
+
+  private void removeBehind() {
+    SpooledBatch removed = behind.remove();
+    if (removed == oldestBehind.peek()) {
+      oldestBehind.remove();
+    }
   }
 
   /** Returns whether a batch waits. */
@@ -141,18 +156,24 @@ final class QueueBacklog {
     return unconfirmed.isEmpty() ? behind.peek() : unconfirmed.firstEntry().getValue();
   }
 
-  /** Returns the oldest unsettled batch that is not in the attempt; null if there is none. */
-  SpooledBatch oldestExcept(Attempt attempt) {
+  /**
+   * Returns the unsettled batch with the earliest date that is not in a message; null if there is
+   * none.
+   *
+   * @param message its batches, in the order of their sequences
+   */
+  SpooledBatch oldestExcept(List<SpooledBatch> message) {
     forgetSettled();
-    int inAttempt = 0;
+    SpooledBatch oldest = oldestBehind.peek();
+    int inMessage = 0;
     for (SpooledBatch batch : unconfirmed.values()) {
-      // Both are in the order of their sequences.
-      if (inAttempt == attempt.batches.size() || batch != attempt.batches.get(inAttempt)) {
-        return batch;
+      if (inMessage < message.size() && batch == message.get(inMessage)) {
+        inMessage++;
+      } else if (oldest == null || batch.createdMillis() < oldest.createdMillis()) {
+        oldest = batch;
       }
-      inAttempt++;
     }
-    return behind.peek();
+    return oldest;
   }
 
   /** Returns the next batch to send now, without removing it; null if none may be sent. */
@@ -175,7 +196,7 @@ final class QueueBacklog {
                 || (next.agent().equals(unconfirmed.firstEntry().getValue().agent())
                     && next.sequence() < unconfirmed.firstKey() + SEQUENCE_WINDOW));
     if (fits) {
-      behind.remove();
+      removeBehind();
       unconfirmed.put(next.sequence(), next);
       waiting.add(next);
     }
@@ -184,7 +205,7 @@ final class QueueBacklog {
   /** Removes batches that the spool has dropped; they are the oldest, so they are first. */
   private void forgetSettled() {
     while (!behind.isEmpty() && behind.peek().isSettled()) {
-      behind.remove();
+      removeBehind();
     }
   }
 

@@ -2,6 +2,7 @@ package org.traceetl.agent.publish;
 
 import java.io.IOException;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.function.LongSupplier;
@@ -264,13 +265,14 @@ final class QueueSender {
     for (SpooledBatch batch : attempt.batches) {
       ages[count++] = age(batch, nowMillis);
     }
-    return BatchAges.text(ages, count, ageOfMissing(backlog.oldestExcept(attempt), nowMillis));
+    return BatchAges.text(
+        ages, count, ageOfMissing(backlog.oldestExcept(attempt.batches), nowMillis));
   }
 
   /** Returns the ages of a message without batches. */
   private String ages(BrokerQueue queue) {
     QueueBacklog backlog = backlogs.get(queue);
-    SpooledBatch oldest = backlog == null ? null : backlog.oldest();
+    SpooledBatch oldest = backlog == null ? null : backlog.oldestExcept(List.of());
     return BatchAges.text(ages, 0, ageOfMissing(oldest, spool.nowMillis()));
   }
 

@@ -3,10 +3,14 @@ package org.traceetl.agent.publish;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Random;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.traceetl.agent.publish.QueueBacklog.Attempt;
 import org.traceetl.agent.route.BrokerQueue;
+import org.traceetl.agent.spool.SpooledBatch;
 import org.traceetl.agent.spool.TestSpool;
 import org.traceetl.agent.state.AgentIdentity;
 
@@ -129,6 +133,45 @@ final class QueueBacklogTest {
 
     assertThat(sendAll(0)).hasSize(1).allMatch(attempt -> lane.isAlone(attempt.first()));
     assertThat(lane.oldest().sequence()).isEqualTo(1);
+  }
+
+  @Test
+  void theOldestBatchIsKnownWhateverTheOrderOfTheDates() {
+    Random random = new Random(7);
+    Set<SpooledBatch> left = new HashSet<>();
+    List<Attempt> inFlight = new ArrayList<>();
+    for (int sequence = 0; sequence < 3_000; sequence++) {
+      SpooledBatch added =
+          TestSpool.batch(FIRST_RUN, QUEUE, sequence, random.nextInt(10_000), new byte[1]);
+      lane.add(added, 0);
+      left.add(added);
+      for (int i = random.nextInt(3); i > 0; i--) {
+        Attempt attempt = next(0);
+        if (attempt != null) {
+          inFlight.add(attempt);
+          assertThat(oldestMillis(lane.oldestExcept(attempt.batches)))
+              .isEqualTo(oldestMillis(left, attempt.first()));
+        }
+      }
+      while (!inFlight.isEmpty() && random.nextInt(3) > 0) {
+        Attempt confirmed = inFlight.remove(random.nextInt(inFlight.size()));
+        confirm(confirmed);
+        left.remove(confirmed.first());
+      }
+      assertThat(oldestMillis(lane.oldestExcept(List.of()))).isEqualTo(oldestMillis(left, null));
+    }
+  }
+
+  private static long oldestMillis(SpooledBatch oldest) {
+    return oldest == null ? -1 : oldest.createdMillis();
+  }
+
+  private static long oldestMillis(Set<SpooledBatch> batches, SpooledBatch except) {
+    return batches.stream()
+        .filter(batch -> batch != except)
+        .mapToLong(SpooledBatch::createdMillis)
+        .min()
+        .orElse(-1);
   }
 
   private Attempt bundle() {

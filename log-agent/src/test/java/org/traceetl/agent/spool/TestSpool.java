@@ -47,10 +47,17 @@ public final class TestSpool {
   /** Returns a batch that is in no spool. */
   public static SpooledBatch batch(
       AgentIdentity agent, BrokerQueue queue, long sequence, byte[] body) {
+    return batch(agent, queue, sequence, 0, body);
+  }
+
+  /** Returns a batch with a date that is in no spool. */
+  public static SpooledBatch batch(
+      AgentIdentity agent, BrokerQueue queue, long sequence, long createdMillis, byte[] body) {
     CRC32C crc = new CRC32C();
     crc.update(body);
     SpooledBatch batch =
-        new SpooledBatch(agent, queue, sequence, 0, 1, body.length, (int) crc.getValue());
+        new SpooledBatch(
+            agent, queue, sequence, createdMillis, 1, body.length, (int) crc.getValue());
     batch.body(body);
     return batch;
   }
