@@ -19,11 +19,14 @@ final class KnownGroups {
   private static final int CANDIDATE_BITS = 4;
   private static final int TAG = -1 << GROUP_BITS + CANDIDATE_BITS;
 
-  /** Most misses of a resource that hits have not made up for. */
-  private static final int MOST_MISSES = 128;
+  /**
+   * Most misses of a resource that hits have not made up for. Each batch begins with many, because
+   * it has no groups yet.
+   */
+  private static final int MOST_MISSES = 512;
 
-  /** Hits that make up for a miss. */
-  private static final int HITS_PER_MISS = 2;
+  /** Misses that a hit makes up for: a hit saves several times what a miss costs. */
+  private static final int MISSES_PER_HIT = 2;
 
   /** Spans that are not looked for after too many misses. */
   static final int PAUSE = 8_192;
@@ -73,12 +76,11 @@ final class KnownGroups {
       OpenBatch batch = candidate < resource.candidates() ? resource.open(candidate) : null;
       if (batch != null
           && batch.addToGroup(entry & (1 << GROUP_BITS) - 1, span, resource.detail())) {
-        resource.groupMisses(Math.max(0, misses - 1));
+        resource.groupMisses(Math.max(0, misses - MISSES_PER_HIT));
         return batch;
       }
     }
-    misses += HITS_PER_MISS;
-    resource.groupMisses(misses > MOST_MISSES ? MOST_MISSES + PAUSE : misses);
+    resource.groupMisses(misses == MOST_MISSES ? MOST_MISSES + PAUSE : misses + 1);
     return null;
   }
 
