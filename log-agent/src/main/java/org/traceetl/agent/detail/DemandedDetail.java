@@ -73,14 +73,15 @@ public final class DemandedDetail {
    * Returns the hash of a series with its demanded attributes.
    *
    * @param series hash of application, name, kind and status
+   * @param onlyDemanded whether all attributes are demanded
    */
-  public long hash(long series, Attributes attributes) {
+  public long hash(long series, Attributes attributes, boolean onlyDemanded) {
     long hash = series;
     for (int i = 0; i < attributes.size(); i++) {
       byte[] key = attributes.key(i);
       int keyOffset = attributes.keyOffset(i);
       int keyLength = attributes.keyLength(i);
-      if (demands(key, keyOffset, keyLength)) {
+      if (onlyDemanded || demands(key, keyOffset, keyLength)) {
         hash = XxHash64.hash(key, keyOffset, keyLength, hash);
         hash =
             XxHash64.hash(

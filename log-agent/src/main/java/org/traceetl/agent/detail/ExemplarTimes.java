@@ -12,8 +12,9 @@ public final class ExemplarTimes {
   /** Adjacent slots that a series may have. */
   static final int WAYS = 4;
 
-  private final long[] series = new long[SLOTS];
-  private final long[] dueNanos = new long[SLOTS];
+  // Of each slot the hash of its series, then when its next exemplar is due: one cache line for
+  // both.
+  private final long[] entries = new long[2 * SLOTS];
   private final boolean[] taken = new boolean[SLOTS];
 
   /**
@@ -27,10 +28,10 @@ public final class ExemplarTimes {
     int first = (int) (series >>> 32) & SLOTS - WAYS;
     int free = -1;
     for (int slot = first; slot < first + WAYS; slot++) {
-      boolean due = !taken[slot] || dueNanos[slot] - nowNanos <= 0;
-      if (taken[slot] && this.series[slot] == series) {
+      boolean due = !taken[slot] || entries[2 * slot + 1] - nowNanos <= 0;
+      if (taken[slot] && entries[2 * slot] == series) {
         if (due) {
-          dueNanos[slot] = nowNanos + intervalNanos;
+          entries[2 * slot + 1] = nowNanos + intervalNanos;
         }
         return due;
       }
@@ -40,8 +41,8 @@ public final class ExemplarTimes {
     }
     if (free >= 0) {
       taken[free] = true;
-      this.series[free] = series;
-      dueNanos[free] = nowNanos + intervalNanos;
+      entries[2 * free] = series;
+      entries[2 * free + 1] = nowNanos + intervalNanos;
     }
     return free >= 0;
   }

@@ -96,6 +96,8 @@ final class Batcher implements SpanSink {
   private final LongSupplier unixMillis;
   private Rules rules = Rules.NONE;
   private PendingPayload payload;
+  // When it began.
+  private long nowNanos;
   private RoutedResource resource;
   private boolean resourceTooLarge;
   // Whether the payload's spans may have waited, and how often that closed batches.
@@ -163,6 +165,7 @@ final class Batcher implements SpanSink {
     this.payload = payload;
     waited = payload.mayHaveWaited();
     separated = 0;
+    nowNanos = nanoClock.getAsLong();
     resource = null;
     resourceTooLarge = false;
     exemplar = false;
@@ -395,9 +398,14 @@ final class Batcher implements SpanSink {
    */
   private boolean mayBeKnown(SpanView span) {
     return span.events.size() == 0
-        && resource.firstKeys() == resource.detail().keySet()
+        && hasOnlyDemanded(true)
         && resource.route().isBySeries()
         && knownGroups.isWorth(resource);
+  }
+
+  /** Returns whether a span of the resource has no attributes but those that servers demand. */
+  private boolean hasOnlyDemanded(boolean inPart) {
+    return inPart && resource.firstKeys() == resource.detail().keySet();
   }
 
   /** Rejects a span with too much text, or removes its events if these are too much. */
@@ -439,7 +447,9 @@ final class Batcher implements SpanSink {
   private boolean add(SpanView span, OpenBatch batch, boolean inPart) {
     DemandedDetail detail = resource.detail();
     if (!exemplar && detail != null && !detail.isWhole(span)) {
-      if (!batch.startGrouped(span, detail) || !isExemplar(span, detail)) {
+      boolean onlyDemanded = hasOnlyDemanded(inPart);
+      if (!batch.startGrouped(span, detail, onlyDemanded)
+          || !isExemplar(span, detail, onlyDemanded)) {
         batch.addGrouped(detail);
         payload.group();
         if (isSampled(span)) {
@@ -477,9 +487,10 @@ final class Batcher implements SpanSink {
     }
   }
 
-  private boolean isExemplar(SpanView span, DemandedDetail detail) {
-    long series = detail.hash(resource.route().series(span, seriesHash), span.attributes);
-    return exemplars.takes(series, nanoClock.getAsLong(), detail.exemplarIntervalNanos());
+  private boolean isExemplar(SpanView span, DemandedDetail detail, boolean onlyDemanded) {
+    long series =
+        detail.hash(resource.route().seriesOfLast(span, seriesHash), span.attributes, onlyDemanded);
+    return exemplars.takes(series, nowNanos, detail.exemplarIntervalNanos());
   }
 
   @Override

@@ -139,9 +139,10 @@ final class OpenBatch {
   /**
    * Starts a span for the group of spans that are equal in what servers demand.
    *
+   * @param onlyDemanded whether all its attributes are demanded
    * @return whether the batch has no such group yet
    */
-  boolean startGrouped(SpanView span, DemandedDetail detail) {
+  boolean startGrouped(SpanView span, DemandedDetail detail, boolean onlyDemanded) {
     writer.startGroupedSpan(
         writer.intern(span.name, span.nameOffset, span.nameLength),
         span.kind,
@@ -152,7 +153,8 @@ final class OpenBatch {
     // A whole span has no more.
     int size = Math.min(attributes.size(), Limits.MAX_ATTRIBUTES);
     for (int i = 0; i < size; i++) {
-      if (detail.demands(attributes.key(i), attributes.keyOffset(i), attributes.keyLength(i))) {
+      if (onlyDemanded
+          || detail.demands(attributes.key(i), attributes.keyOffset(i), attributes.keyLength(i))) {
         attribute(attributes, i);
       }
     }

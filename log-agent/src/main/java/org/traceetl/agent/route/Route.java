@@ -85,11 +85,18 @@ public final class Route {
   }
 
   /**
-   * Returns the hash of the span's series, see {@link RouteHash}.
+   * Returns the hash of the series of the span whose {@link #candidate} was determined last, see
+   * {@link RouteHash}.
    *
-   * @param seriesHash of the calling thread, with no entries from an earlier router
+   * @param seriesHash of the same call
    */
-  public long series(SpanView span, SeriesHash seriesHash) {
+  public long seriesOfLast(SpanView span, SeriesHash seriesHash) {
+    return hashes.length > 1 && spread == Spread.SERIES
+        ? seriesHash.last()
+        : series(span, seriesHash);
+  }
+
+  private long series(SpanView span, SeriesHash seriesHash) {
     return seriesHash.of(application, learnt, span);
   }
 }

@@ -19,6 +19,7 @@ public final class SeriesHash {
   // Slots by the lower bits of the hash of the unchanged name: that hash, and the series' hash.
   private final long[] names = new long[SLOTS];
   private final long[] series = new long[SLOTS];
+  private long last;
 
   /** Creates an empty cache. */
   public SeriesHash() {
@@ -45,7 +46,13 @@ public final class SeriesHash {
       series[slot] = withoutIdentifiers(application, learnt, span, name);
       names[slot] = name;
     }
-    return series[slot];
+    last = series[slot];
+    return last;
+  }
+
+  /** Returns the hash that was computed last. */
+  long last() {
+    return last;
   }
 
   private long withoutIdentifiers(long application, NameRules learnt, SpanView span, long asItIs) {

@@ -93,16 +93,17 @@ final class DetailTest {
   void seriesDifferByDemandedAttributesOnly() {
     DemandedDetail demanded =
         of(new Detail(BY_DEMAND, demand(part(List.of("k", "l"), List.of(), false))), "a");
-    long hash = demanded.hash(1, attributes("k", "v", "other", "1"));
+    long hash = demanded.hash(1, attributes("k", "v", "other", "1"), false);
 
-    assertThat(demanded.hash(1, attributes("other", "2", "k", "v"))).isEqualTo(hash);
+    assertThat(demanded.hash(1, attributes("other", "2", "k", "v"), false)).isEqualTo(hash);
+    assertThat(demanded.hash(1, attributes("k", "v"), true)).isEqualTo(hash);
     assertThat(
             List.of(
-                demanded.hash(2, attributes("k", "v")),
-                demanded.hash(1, attributes("k", "w")),
-                demanded.hash(1, attributes("l", "v")),
-                demanded.hash(1, attributes("k", "")),
-                demanded.hash(1, attributes())))
+                demanded.hash(2, attributes("k", "v"), false),
+                demanded.hash(1, attributes("k", "w"), false),
+                demanded.hash(1, attributes("l", "v"), false),
+                demanded.hash(1, attributes("k", ""), false),
+                demanded.hash(1, attributes(), false)))
         .doesNotContain(hash)
         .doesNotHaveDuplicates();
   }

@@ -179,6 +179,8 @@ final class BatcherDemandTest {
       }
       batcher.closeForCommit();
       nowNanos += TimeUnit.SECONDS.toNanos(1);
+      batcher.payload(payload);
+      resource("shop");
     }
 
     List<SentSpan> sent = sent();

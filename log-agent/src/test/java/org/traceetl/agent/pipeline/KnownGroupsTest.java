@@ -91,7 +91,7 @@ final class KnownGroupsTest {
         name(i % newGroups);
         assertThat(groups.isWorth(resource)).isTrue();
         if (groups.add(span, resource) == null) {
-          batch.startGrouped(span, detail);
+          batch.startGrouped(span, detail, true);
           batch.addGrouped(detail);
           groups.put(0, batch.lastGroup());
         } else {
