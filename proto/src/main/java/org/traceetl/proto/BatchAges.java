@@ -4,9 +4,9 @@ import java.util.Arrays;
 
 /**
  * Ages of the batches of a message when it was sent: the time since the agent accepted each of
- * them, in milliseconds. A message has them as user property {@link #PROPERTY}. The time at which a
- * batch was accepted is the broker's store time less its age, so that a wrong clock of the agent
- * cancels out.
+ * them, or since its last span ended in a ring, in milliseconds. A message has them as user
+ * property {@link #PROPERTY}. The time at which a batch was accepted is the broker's store time
+ * less its age, so that a wrong clock of the agent cancels out.
  *
  * <p>The text is the age of the first batch, then the difference of each to the one before,
  * separated by commas: {@code 1520,-20}. Numbers have at most nine digits. Batches after the last
