@@ -222,13 +222,13 @@ public final class SpanStream {
   }
 
   /** Draws a rank, from 0. */
-  static int draw(double[] cumulativeShares, SplittableRandom random) {
+  public static int draw(double[] cumulativeShares, SplittableRandom random) {
     int at = Arrays.binarySearch(cumulativeShares, random.nextDouble());
     return Math.min(at >= 0 ? at : -at - 1, cumulativeShares.length - 1);
   }
 
   /** Returns cumulative shares of ranks 1 to n with weight 1/rank. */
-  static double[] zipf(int n) {
+  public static double[] zipf(int n) {
     double[] shares = new double[n];
     double sum = 0;
     for (int i = 0; i < n; i++) {

@@ -56,6 +56,10 @@ final class MeasuredProgram implements AutoCloseable {
     return name;
   }
 
+  long pid() {
+    return process.pid();
+  }
+
   /** Returns the pairs of its next line; the first line reports that it is ready. */
   Map<String, String> answer() throws IOException {
     String line = answers.readLine();
