@@ -12,6 +12,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 import org.traceetl.perf.bench.load.ExportLoad;
 import org.traceetl.perf.bench.load.GrpcSender;
+import org.traceetl.perf.bench.load.Load;
 import org.traceetl.perf.bench.load.OtlpSender;
 import org.traceetl.perf.bench.load.RenumberedExport;
 import org.traceetl.perf.bench.process.Usage;
@@ -43,7 +44,7 @@ final class Driver implements AutoCloseable {
    * The cost of spans until all are aggregated.
    *
    * @param seconds from the first request until all spans were aggregated
-   * @param cpuNanos of each program, by name
+   * @param cpuNanos of each program, by name; an application that creates the spans is one of them
    * @param compilerNanos the part of the threads that compile Java
    * @param senderNanos of this process
    */
@@ -85,22 +86,38 @@ final class Driver implements AutoCloseable {
   record Round(Cost cost, Scrape page, long pageNanos) {}
 
   private final Contender contender;
-  private final ExportLoad load;
+  private final Load load;
   private final HttpClient http;
   private final OtlpSender sender;
   private final Map<String, Usage> usages = new LinkedHashMap<>();
   private final Usage own = new Usage(ProcessHandle.current().pid());
   private long spans;
 
-  /** Drives a contender that has started; the caller closes it. */
-  Driver(Contender contender, ExportLoad load, HttpClient http) {
+  /** Drives a contender that has started by requests of this process; the caller closes it. */
+  Driver(Contender contender, ExportLoad requests, HttpClient http) {
     this.contender = contender;
-    this.load = load;
     this.http = http;
     sender = new GrpcSender(contender.otlpPort(), CONNECTIONS);
-    for (Program program : contender.programs()) {
-      usages.put(program.name(), new Usage(program.pid()));
-    }
+    load = (nanos, spansPerSecond) -> requests.send(sender, nanos, spansPerSecond);
+    contender.programs().forEach(this::measure);
+  }
+
+  /**
+   * Drives a contender that has started, which the caller closes.
+   *
+   * @param load is closed with the driver
+   */
+  Driver(Contender contender, Load load, HttpClient http) {
+    this.contender = contender;
+    this.http = http;
+    this.load = load;
+    sender = new GrpcSender(contender.otlpPort(), CONNECTIONS);
+    contender.programs().forEach(this::measure);
+    usages.putAll(load.programs());
+  }
+
+  private void measure(Program program) {
+    usages.put(program.name(), new Usage(program.pid()));
   }
 
   URI pageUri() {
@@ -111,9 +128,7 @@ final class Driver implements AutoCloseable {
     return sender;
   }
 
-  /**
-   * Sends for a duration, as fast as the answers arrive, and waits until all spans are aggregated.
-   */
+  /** Sends for a duration, as fast as the load can, and waits until all spans are aggregated. */
   Cost load(Duration length) throws IOException, InterruptedException {
     return load(length, Double.POSITIVE_INFINITY);
   }
@@ -143,7 +158,7 @@ final class Driver implements AutoCloseable {
     long compilerBefore = compilerNanos();
     long ownBefore = own.cpuNanos();
     long startNanos = System.nanoTime();
-    ExportLoad.Sent sent = load.send(sender, length.toNanos(), spansPerSecond);
+    ExportLoad.Sent sent = load.send(length.toNanos(), spansPerSecond);
     long ownNanos = own.cpuNanos() - ownBefore;
     if (sent.spans() == 0) {
       throw new IOException("no span was accepted; the last refusal: " + sent.refusal());
@@ -259,5 +274,6 @@ final class Driver implements AutoCloseable {
   @Override
   public void close() {
     sender.close();
+    load.close();
   }
 }

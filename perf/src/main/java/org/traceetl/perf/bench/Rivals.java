@@ -18,6 +18,8 @@ import org.traceetl.perf.bench.load.ExportLoad;
 import org.traceetl.perf.bench.load.OtlpExport;
 import org.traceetl.perf.bench.load.RenumberedExport;
 import org.traceetl.perf.bench.load.SpanStream;
+import org.traceetl.perf.bench.overhead.Application;
+import org.traceetl.perf.bench.process.Usage;
 import org.traceetl.perf.bench.report.Results;
 import org.traceetl.testkit.Ports;
 import picocli.CommandLine.Command;
@@ -28,13 +30,21 @@ import picocli.CommandLine.Option;
  * Measures the whole path and the OpenTelemetry Collector with the span metrics connector on the
  * same spans, in alternating rounds. A collector is stopped (SIGSTOP) between its rounds; the whole
  * path idles, and its idle cost is reported. A round counts only if the page has every span exactly
- * once.
+ * once. With spans from an application, the cost includes what tracing adds to it: in each round
+ * the same work also runs untraced.
  */
 @Command(
     name = "rivals",
     description = {
       "Measures trace-etl and the OpenTelemetry Collector on the same spans, in turns: CPU per span,"
           + " memory, and scrapes of a million samples.",
+      "",
+      "With --from application, a Java process with the OpenTelemetry SDK creates the spans. For"
+          + " trace-etl it exports them through the ring, for the Collector by the SDK's batch"
+          + " processor and OTLP over gRPC with their defaults. CPU per span is that of all"
+          + " processes, the application included, less that of an application that does the same"
+          + " work untraced at the same rate. Scrapes and the Collector with Go's default GOGC are"
+          + " not measured.",
       ""
     })
 final class Rivals extends Measurement {
@@ -48,9 +58,27 @@ final class Rivals extends Measurement {
 
   private static final int DEFAULT_GOGC = 100;
   private static final int QUICK_SERIES = 3_000;
+  private static final int QUICK_RATE = 20_000;
+
+  /** If an application is slower, its cost cannot be compared with that of the others. */
+  private static final double LEAST_SHARE_OF_RATE = 0.8;
 
   @Mixin private Installed installed;
   @Mixin private RunFolder folder;
+
+  @Option(
+      names = "--from",
+      paramLabel = "sender|application",
+      converter = From.Converter.class,
+      description =
+          "What creates the spans: a sender whose cost does not count, or a traced application"
+              + " (default: ${DEFAULT-VALUE}).")
+  private From from = From.SENDER;
+
+  @Option(
+      names = "--rate",
+      description = "Spans per second of an application (default: ${DEFAULT-VALUE}).")
+  private int rate = 100_000;
 
   @Option(
       names = "--collector",
@@ -68,7 +96,8 @@ final class Rivals extends Measurement {
       names = "--warm-up",
       paramLabel = "SECONDS",
       description =
-          "Maximum load on the whole path before the first round (default: ${DEFAULT-VALUE}).")
+          "Maximum load on the whole path, or on each application, before the first round"
+              + " (default: ${DEFAULT-VALUE}).")
   private int warmUpSeconds = 90;
 
   @Option(names = "--rounds", description = "Rounds of each (default: ${DEFAULT-VALUE}).")
@@ -83,7 +112,10 @@ final class Rivals extends Measurement {
 
   @Option(
       names = "--quick",
-      description = "Runs a smoke test: one round of each, and a short warm-up.")
+      description =
+          "Runs a smoke test: one round of each, a short warm-up, and an application of at most "
+              + QUICK_RATE
+              + " spans/s that may be slower than its rate.")
   private boolean quick;
 
   private final HttpClient http = HttpClient.newHttpClient();
@@ -93,46 +125,86 @@ final class Rivals extends Measurement {
 
   @Override
   protected void measure() throws Exception {
+    if (rate < 1) {
+      throw new IllegalArgumentException("--rate=" + rate + " must be at least 1");
+    }
     if (quick) {
       warmUpSeconds = 10;
       rounds = 1;
       scrapedSeries = Math.min(scrapedSeries, QUICK_SERIES);
+      rate = Math.min(rate, QUICK_RATE);
     }
     results.columns(
         "phase contender round spans seconds spans_per_second cpu_ns_per_span"
             + " agent_cpu_ns_per_span broker_cpu_ns_per_span server_cpu_ns_per_span"
-            + " compiler_cpu_ns_per_span sender_cpu_ns_per_span others_cores memory_mb"
+            + " application_cpu_ns_per_span compiler_cpu_ns_per_span sender_cpu_ns_per_span"
+            + " others_cores memory_mb"
             + " page_samples page_wire_bytes page_seconds page_cpu_seconds requests_refused");
+    summary.put("from", from);
     summary.put("detail", installed.detail());
     summary.put("bundles", installed.bundles());
     try {
-      load = new ExportLoad(ExportLoad.realisticRequests(512), Driver.UNANSWERED);
-      folder.run("rivals", this::run);
+      switch (from) {
+        case SENDER -> {
+          load = new ExportLoad(ExportLoad.realisticRequests(512), Driver.UNANSWERED);
+          folder.run("rivals", data -> run(data, null));
+        }
+        case APPLICATION -> folder.runWithRings("rivals", this::run);
+      }
     } finally {
       http.shutdownNow();
     }
-    results.summary("rivals", summary);
+    results.summary(from == From.SENDER ? "rivals" : "rivals-from-application", summary);
   }
 
-  /** The costs of one round of each contender. */
-  private record Pair(Driver.Cost mine, Driver.Cost theirs) {
+  /**
+   * The costs of one round of each contender.
+   *
+   * @param untracedPerSpan CPU of the work that is not tracing, in nanoseconds per span; is not
+   *     part of the figures
+   */
+  private record Pair(Driver.Cost mine, Driver.Cost theirs, double untracedPerSpan) {
+    double minePerSpan() {
+      return mine.cpuPerSpan() - untracedPerSpan;
+    }
+
+    double theirsPerSpan() {
+      return theirs.cpuPerSpan() - untracedPerSpan;
+    }
+
+    /** CPU that tracing adds to the application. */
+    double addedBy(Driver.Cost cost) {
+      return cost.cpuPerSpan(Application.NAME) - untracedPerSpan;
+    }
+
     double ratio() {
-      return mine.cpuPerSpan() / theirs.cpuPerSpan();
+      return minePerSpan() / theirsPerSpan();
     }
   }
 
-  private void run(Path data) throws Exception {
-    try (TraceEtl ours = new TraceEtl(data, ports, installed, SpanStream.DIMENSIONS, WINDOW, null);
+  /**
+   * @param rings the directory of the application's rings; null: a sender creates the spans
+   */
+  private void run(Path data, Path rings) throws Exception {
+    try (TraceEtl ours =
+            new TraceEtl(data, ports, installed, SpanStream.DIMENSIONS, WINDOW, rings);
         Collector strongest =
             new Collector(data, ports, collector, collectorConfig, STRONGEST_GOGC);
         Collector plain = new Collector(data, ports, collector, collectorConfig, DEFAULT_GOGC)) {
       ours.start(http);
-      try (Driver ourDriver = new Driver(ours, load, http)) {
+      try (Driver ourDriver = driver(ours, data, rings);
+          Application untraced = from == From.SENDER ? null : untraced(data)) {
         ourDriver.page();
         row("warm-up", OURS, 0, ourDriver, ourDriver.warmUp(Duration.ofSeconds(warmUpSeconds)));
         strongest.start(http);
-        try (Driver theirDriver = new Driver(strongest, load, http)) {
-          theirDriver.load(Duration.ofSeconds(5));
+        try (Driver theirDriver = driver(strongest, data, null)) {
+          if (untraced == null) {
+            theirDriver.load(Duration.ofSeconds(5));
+          } else {
+            Driver.Cost warm = theirDriver.warmUp(Duration.ofSeconds(warmUpSeconds));
+            row("warm-up", strongest.program().name(), 0, theirDriver, warm);
+            untraced.send(LEAST.toNanos(), rate);
+          }
           strongest.program().pause();
           List<Pair> pairs = new ArrayList<>();
           for (int number = 1; number <= rounds; number++) {
@@ -140,24 +212,30 @@ final class Rivals extends Measurement {
             strongest.program().resume();
             Driver.Round theirs = round(strongest.program().name(), number, theirDriver, ourDriver);
             strongest.program().pause();
-            pairs.add(new Pair(mine.cost(), theirs.cost()));
+            double untracedPerSpan = untraced == null ? 0 : untraced(number, untraced);
+            pairs.add(new Pair(mine.cost(), theirs.cost(), untracedPerSpan));
           }
           Pair median = Results.median(pairs, Pair::ratio);
           summary.put("cpu_ratio_median", median.ratio());
           summary.put("cpu_ratio_least", pairs.getFirst().ratio());
           summary.put("cpu_ratio_most", pairs.getLast().ratio());
-          summary.put("our_cpu_ns_per_span", median.mine.cpuPerSpan());
-          summary.put("collector_cpu_ns_per_span", median.theirs.cpuPerSpan());
+          summary.put("our_cpu_ns_per_span", median.minePerSpan());
+          summary.put("collector_cpu_ns_per_span", median.theirsPerSpan());
+          if (untraced != null) {
+            summary.put("our_application_cpu_ns_per_span", median.addedBy(median.mine));
+            summary.put("collector_application_cpu_ns_per_span", median.addedBy(median.theirs));
+            summary.put("untraced_cpu_ns_per_span", median.untracedPerSpan);
+          }
           summary.put("our_spans_per_second", median.mine.spansPerSecond());
           summary.put("collector_spans_per_second", median.theirs.spansPerSecond());
           summary.put("our_mb", memory(ourDriver));
           strongest.program().resume();
           summary.put("collector_mb", memory(theirDriver));
           strongest.program().pause();
-          if (!quick) {
+          if (!quick && from == From.SENDER) {
             againstDefault(plain, ourDriver);
           }
-          if (scrapedSeries > 0) {
+          if (scrapedSeries > 0 && from == From.SENDER) {
             scrapes(OURS, "our", ourDriver);
             strongest.program().resume();
             scrapes(strongest.program().name(), "collector", theirDriver);
@@ -165,6 +243,50 @@ final class Rivals extends Measurement {
         }
       }
     }
+  }
+
+  /**
+   * Returns a driver of a started contender.
+   *
+   * @param rings where an application's spans go; null: they go by OTLP
+   */
+  private Driver driver(Contender contender, Path data, Path rings) throws IOException {
+    if (from == From.SENDER) {
+      return new Driver(contender, load, http);
+    }
+    List<String> options = installed.jvmOptions(Application.NAME);
+    Application application =
+        rings == null
+            ? Application.otlp(options, rate, data, contender.otlpPort())
+            : Application.ring(options, rate, data, rings);
+    return new Driver(contender, application, http);
+  }
+
+  private Application untraced(Path data) throws IOException {
+    return Application.untraced(installed.jvmOptions(Application.NAME), rate, data);
+  }
+
+  /** Runs the untraced work for a window, and returns its CPU, in nanoseconds per span. */
+  private double untraced(int number, Application application) throws IOException {
+    Usage usage = application.programs().get(Application.NAME);
+    long cpuBefore = usage.cpuNanos();
+    long startNanos = System.nanoTime();
+    long spans = application.send(WINDOW.toNanos(), rate).spans();
+    double seconds = (System.nanoTime() - startNanos) / 1e9;
+    double perSpan = (double) (usage.cpuNanos() - cpuBefore) / spans;
+    Map<String, Object> values = new HashMap<>();
+    values.put("phase", "spans");
+    values.put("contender", "untraced");
+    values.put("round", number);
+    values.put("spans", spans);
+    values.put("seconds", seconds);
+    values.put("spans_per_second", spans / seconds);
+    values.put("cpu_ns_per_span", perSpan);
+    values.put("application_cpu_ns_per_span", perSpan);
+    values.put("memory_mb", usage.anonymousBytes() / 1e6);
+    results.row(values);
+    requireRate("untraced work", spans / seconds);
+    return perSpan;
   }
 
   private void againstDefault(Collector plain, Driver idle) throws Exception {
@@ -199,7 +321,19 @@ final class Rivals extends Measurement {
     values.put("page_seconds", round.page().nanos() / 1e9);
     values.put("page_cpu_seconds", round.pageNanos() / 1e9);
     results.row(values);
+    if (from == From.APPLICATION) {
+      requireRate(contender, round.cost().spansPerSecond());
+    }
     return round;
+  }
+
+  private void requireRate(String contender, double spansPerSecond) throws IOException {
+    if (!quick && spansPerSecond < rate * LEAST_SHARE_OF_RATE) {
+      throw new IOException(
+          ("the application of %s reached %.0f of %d spans/s, so its cost cannot be compared."
+                  + " Set a lower --rate, or measure on a quiet machine")
+              .formatted(contender, spansPerSecond, rate));
+    }
   }
 
   /** Measures the cost of scraping a million samples, and its effect on senders. */
@@ -292,7 +426,7 @@ final class Rivals extends Measurement {
     results.row(values(phase, contender, round, driver, cost));
   }
 
-  private static Map<String, Object> values(
+  private Map<String, Object> values(
       String phase, String contender, int round, Driver driver, Driver.Cost cost) {
     Map<String, Object> values = new HashMap<>();
     values.put("phase", phase);
@@ -306,9 +440,15 @@ final class Rivals extends Measurement {
       for (String program : List.of("agent", "broker", "server")) {
         values.put(program + "_cpu_ns_per_span", cost.cpuPerSpan(program));
       }
+    }
+    if (from == From.SENDER) {
+      values.put("sender_cpu_ns_per_span", cost.senderPerSpan());
+    } else {
+      values.put("application_cpu_ns_per_span", cost.cpuPerSpan(Application.NAME));
+    }
+    if (contender.equals(OURS) || from == From.APPLICATION) {
       values.put("compiler_cpu_ns_per_span", cost.compilerPerSpan());
     }
-    values.put("sender_cpu_ns_per_span", cost.senderPerSpan());
     values.put("memory_mb", memory(driver));
     values.put("requests_refused", cost.sent().refused());
     return values;

@@ -16,6 +16,14 @@ public class RunFolder {
     void in(Path folder) throws Exception;
   }
 
+  /** A measurement in a folder, with a directory of rings. */
+  @FunctionalInterface
+  public interface RunWithRings {
+    void in(Path folder, Path rings) throws Exception;
+  }
+
+  private static final Path TMPFS = Path.of("/dev/shm");
+
   @Option(
       names = "--directory",
       description = "Directory for the programs' data and logs; is kept (default: a new one).")
@@ -42,5 +50,23 @@ public class RunFolder {
         System.err.println("The programs' logs are in " + folder);
       }
     }
+  }
+
+  /**
+   * Runs in the folder, with a directory of rings on tmpfs that an agent will create.
+   *
+   * @param name of a new folder
+   */
+  public final void runWithRings(String name, RunWithRings run) throws Exception {
+    run(
+        name,
+        folder -> {
+          Path parent = Files.createTempDirectory(TMPFS, "trace-etl-" + name);
+          try {
+            run.in(folder, parent.resolve("rings"));
+          } finally {
+            PathUtils.deleteDirectory(parent);
+          }
+        });
   }
 }

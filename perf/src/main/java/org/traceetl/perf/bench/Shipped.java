@@ -32,8 +32,8 @@ class Shipped {
 
   @Option(
       names = "-J",
-      paramLabel = "agent|broker|server=OPTION",
-      description = "A further option of a JVM; may be repeated.")
+      paramLabel = "agent|broker|server|application=OPTION",
+      description = "A further option of a JVM; may be repeated. Only rivals has applications.")
   private List<String> moreJvmOptions = List.of();
 
   @Option(
@@ -55,7 +55,7 @@ class Shipped {
     return detail;
   }
 
-  /** Returns the JVM options of an agent, a broker or a server. */
+  /** Returns the JVM options of an agent, a broker, a server or an application. */
   List<String> jvmOptions(String program) {
     List<String> options =
         new ArrayList<>(

@@ -74,7 +74,7 @@ public final class Outage extends Measurement {
 
   @Override
   protected void measure() throws Exception {
-    setup.runWithRings("outage", this::measure);
+    setup.runWithRings("overhead-outage", this::measure);
   }
 
   private void measure(Path folder, Path rings) throws Exception {

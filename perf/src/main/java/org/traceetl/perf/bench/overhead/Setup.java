@@ -1,19 +1,15 @@
 package org.traceetl.perf.bench.overhead;
 
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
-import org.apache.commons.io.file.PathUtils;
 import org.traceetl.perf.bench.RunFolder;
 import picocli.CommandLine.Option;
 
 /** The external programs of the measurements; a group of arguments. */
 final class Setup extends RunFolder {
-  private static final Path TMPFS = Path.of("/dev/shm");
-
   @Option(
       names = "--python",
       paramLabel = "FILE",
@@ -52,34 +48,14 @@ final class Setup extends RunFolder {
     return shuffled;
   }
 
-  /** A measurement with directories for logs and rings. */
-  @FunctionalInterface
-  interface InDirectories {
-    void in(Path folder, Path rings) throws Exception;
-  }
-
   /** Runs a measurement with a receiver and a log folder, which a successful run deletes. */
   void runWithReceiver(String name, WithReceiver measurement) throws Exception {
     runWithRings(
-        name,
+        "overhead-" + name,
         (folder, rings) -> {
           try (Receiver receiver =
               new Receiver(rings, receiverCore, folder.resolve("receiver.log"))) {
             measurement.with(folder, receiver);
-          }
-        });
-  }
-
-  /** Runs a measurement with a log folder and a directory of rings without a reader. */
-  void runWithRings(String name, InDirectories measurement) throws Exception {
-    run(
-        "overhead-" + name,
-        folder -> {
-          Path parent = Files.createTempDirectory(TMPFS, "trace-etl-overhead");
-          try {
-            measurement.in(folder, parent.resolve("rings"));
-          } finally {
-            PathUtils.deleteDirectory(parent);
           }
         });
   }
