@@ -62,6 +62,15 @@ class ConfigTest {
   }
 
   @Test
+  void theSilenceOfAgentsIsBounded() {
+    assertThat(ServerConfig.defaults().agents().silence()).isEqualTo(Duration.ofMinutes(1));
+    for (Duration wrong : List.of(Duration.ofMillis(29_999), Duration.ofMillis(3_600_001))) {
+      assertThatThrownBy(() -> new AgentsConfig(wrong))
+          .hasMessage("trace-etl.agents.silence = " + wrong + ": must be 30 s to 1 h");
+    }
+  }
+
+  @Test
   void eventsAreCountedWhereItIsSaid() {
     EventsConfig enabled = new EventsConfig(true, null);
     SeriesConfig series = enabled.addTo(SeriesConfig.defaults(), StandardProfile.OTEL);
