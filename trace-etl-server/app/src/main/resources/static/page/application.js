@@ -182,6 +182,7 @@ export function view(frame) {
     const heldBackBy = first === undefined ? [] : (completeness?.heldBackBy ?? []);
     const excluded = completeness?.excluded ?? [];
     provisionalNote.replaceChildren(
+      ...(completeness?.completeUntil === null ? ["It is unknown until when these counts are complete. "] : []),
       ...(first === undefined ? [] : [`Counts from ${format.time(first.start)} on may still rise. `]),
       ...(heldBackBy.length === 0 ? [] : ["Waiting for spans of ", ...hosts(heldBackBy), ". "]),
       ...(excluded.length === 0 ? [] : ["Not waiting for silent ", ...hosts(excluded), "."]),

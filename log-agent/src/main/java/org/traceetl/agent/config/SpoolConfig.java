@@ -14,7 +14,8 @@ import java.nio.file.Path;
  *     below 4 KiB, this bound is reached before the default of {@code spool.max-bytes}
  * @param maxAgeHours older batches are dropped and counted; 1 to 720. Servers forget an agent after
  *     26 h without batches, and could count a repeat twice. Age is running time: neither clock
- *     steps nor down time change it
+ *     steps nor down time change it. Spans that waited in a ring are older by that time, at most by
+ *     half of this limit
  * @param whenFull {@code refuse}: sources wait. {@code drop-oldest}: the oldest batches are dropped
  *     and counted, a segment at a time
  * @param flush {@code os}: fsync once a second; data survives any end of the process, and a host

@@ -553,7 +553,9 @@ final class Batcher implements SpanSink {
     open.remove(batch);
     RoutedResource owner = batch.resource();
     owner.setOpen(batch.candidate(), null);
-    owner.firstEndNanos(-1);
+    if (!owner.hasOpen()) {
+      owner.firstEndNanos(-1);
+    }
     BrokerQueue queue = owner.route().queue(batch.candidate());
     long sequence = nextSequences.merge(queue, 1L, Long::sum) - 1;
     AgentIdentity identity = frame.agent();

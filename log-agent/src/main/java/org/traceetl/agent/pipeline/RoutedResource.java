@@ -199,9 +199,18 @@ final class RoutedResource {
     open[candidate] = batch;
   }
 
+  boolean hasOpen() {
+    for (OpenBatch batch : open) {
+      if (batch != null) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   /**
-   * Returns the end of the first span that waited for the agent, in its open batches, nanoseconds
-   * since 1970; negative for none.
+   * Returns the end of the first span that waited for the agent, since the resource had no open
+   * batch, nanoseconds since 1970; negative for none.
    */
   long firstEndNanos() {
     return firstEndNanos;

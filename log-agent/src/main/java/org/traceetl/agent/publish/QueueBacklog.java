@@ -10,6 +10,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Consumer;
+import java.util.function.ToLongFunction;
 import org.traceetl.agent.spool.SpooledBatch;
 import org.traceetl.proto.BundleReader;
 import org.traceetl.proto.BundleWriter;
@@ -83,6 +84,16 @@ final class QueueBacklog {
   /** When a batch was last added while no other waited. */
   private long waitingSinceNanos;
 
+  private final ToLongFunction<SpooledBatch> date;
+
+  /**
+   * @param date when the agent accepted a batch, by one clock for the batches of all runs,
+   *     milliseconds
+   */
+  QueueBacklog(ToLongFunction<SpooledBatch> date) {
+    this.date = date;
+  }
+
   /** Adds the newest batch. */
   void add(SpooledBatch batch, long nowNanos) {
     forgetSettled();
@@ -90,8 +101,8 @@ final class QueueBacklog {
       waitingSinceNanos = nowNanos;
     }
     behind.add(batch);
-    while (!oldestBehind.isEmpty()
-        && oldestBehind.peekLast().createdMillis() >= batch.createdMillis()) {
+    long added = date.applyAsLong(batch);
+    while (!oldestBehind.isEmpty() && date.applyAsLong(oldestBehind.peekLast()) >= added) {
       oldestBehind.removeLast();
     }
     oldestBehind.add(batch);
@@ -169,7 +180,7 @@ final class QueueBacklog {
     for (SpooledBatch batch : unconfirmed.values()) {
       if (inMessage < message.size() && batch == message.get(inMessage)) {
         inMessage++;
-      } else if (oldest == null || batch.createdMillis() < oldest.createdMillis()) {
+      } else if (oldest == null || date.applyAsLong(batch) < date.applyAsLong(oldest)) {
         oldest = batch;
       }
     }

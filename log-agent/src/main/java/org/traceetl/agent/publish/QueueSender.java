@@ -106,7 +106,7 @@ final class QueueSender {
       memory.release(batch);
     } else {
       backlogs
-          .computeIfAbsent(batch.queue(), queue -> new QueueBacklog())
+          .computeIfAbsent(batch.queue(), queue -> new QueueBacklog(this::date))
           .add(batch, nanoClock.getAsLong());
     }
   }
@@ -277,7 +277,12 @@ final class QueueSender {
   }
 
   private long age(SpooledBatch batch, long nowMillis) {
-    return nowMillis - batch.createdMillis() + downMillis.applyAsLong(batch.agent());
+    return nowMillis - date(batch);
+  }
+
+  /** Returns the date of a batch, by a clock that also ran while the agent was down. */
+  private long date(SpooledBatch batch) {
+    return batch.createdMillis() - downMillis.applyAsLong(batch.agent());
   }
 
   /**

@@ -5,11 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.traceetl.agent.flow.TestAttributes.add;
 
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.traceetl.agent.config.PipelineConfig;
 import org.traceetl.agent.config.RoutingRules;
+import org.traceetl.agent.config.RoutingRules.Rule;
+import org.traceetl.agent.config.RoutingRules.Spread;
 import org.traceetl.agent.flow.Attributes;
 import org.traceetl.agent.flow.SpanDecoder;
 import org.traceetl.agent.flow.SpanSink;
@@ -62,6 +66,10 @@ final class WaitedBatchesTest {
   }
 
   private void end(long startUnixNanos, long durationNanos) {
+    end("GET /", startUnixNanos, durationNanos);
+  }
+
+  private void end(String operation, long startUnixNanos, long durationNanos) {
     SpanView span = new SpanView();
     span.traceIdHigh = 1;
     span.traceIdLow = 2;
@@ -69,7 +77,7 @@ final class WaitedBatchesTest {
     span.kind = 2;
     span.startUnixNanos = startUnixNanos;
     span.durationNanos = durationNanos;
-    span.name = "GET /".getBytes(UTF_8);
+    span.name = operation.getBytes(UTF_8);
     span.nameLength = span.name.length;
     assertThat(batcher.span(span)).isTrue();
   }
@@ -121,6 +129,28 @@ final class WaitedBatchesTest {
     assertThat(waited)
         .isEqualTo(IntStream.range(0, 100).mapToObj(i -> 595_000L - 6_000 * i).toList());
     assertThat(metrics.batchesClosed.labels("time").get()).isEqualTo(99);
+  }
+
+  /** A busy queue closes its batches by their spans. */
+  @Test
+  void theBacklogOfAQuietQueueIsSpreadBesideABusyOne() {
+    Rule twoQueues = new Rule(2, Spread.SERIES, false);
+    batcher.route(
+        new Router(new RoutingRules(twoQueues, Map.of(), Set.of())), TestTopology.topology(2));
+    begin(OF_A_RING);
+    for (int second = 0; second < 60; second++) {
+      long startNanos = TimeUnit.MILLISECONDS.toNanos(UNIX_MILLIS - 1_000L * (60 - second));
+      for (int i = 0; i < PipelineConfig.defaults().batchSpans(); i++) {
+        end("GET /busy", startNanos, 1);
+      }
+      for (int i = 0; i < 8; i++) {
+        end("GET /quiet/" + i, startNanos, 1);
+      }
+    }
+
+    batcher.closeForCommit();
+    assertThat(TestFrames.spans(frame).stream().filter(spans -> spans < 8 * 7))
+        .hasSizeGreaterThanOrEqualTo(9);
   }
 
   @Test

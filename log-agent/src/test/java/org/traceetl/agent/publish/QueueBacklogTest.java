@@ -19,7 +19,9 @@ final class QueueBacklogTest {
   private static final AgentIdentity FIRST_RUN = new AgentIdentity(7, 8, 1);
   private static final AgentIdentity SECOND_RUN = new AgentIdentity(7, 8, 2);
 
-  private final QueueBacklog lane = new QueueBacklog();
+  private static final long DOWN_MILLIS = 40_000;
+
+  private final QueueBacklog lane = new QueueBacklog(QueueBacklogTest::date);
 
   @Test
   void batchesAreSentWithinTheSequenceWindow() {
@@ -133,6 +135,20 @@ final class QueueBacklogTest {
 
     assertThat(sendAll(0)).hasSize(1).allMatch(attempt -> lane.isAlone(attempt.first()));
     assertThat(lane.oldest().sequence()).isEqualTo(1);
+  }
+
+  /** The agent was down between the runs, and its clock did not advance. */
+  private static long date(SpooledBatch batch) {
+    return batch.createdMillis() - (batch.agent().equals(FIRST_RUN) ? DOWN_MILLIS : 0);
+  }
+
+  @Test
+  void aBatchOfTheEarlierRunIsOlderDespiteItsLaterDateInTheSpool() {
+    SpooledBatch before = TestSpool.batch(FIRST_RUN, QUEUE, 0, 100_000, new byte[1]);
+    lane.add(before, 0);
+    lane.add(TestSpool.batch(SECOND_RUN, QUEUE, 0, 100_000 - DOWN_MILLIS / 2, new byte[1]), 0);
+
+    assertThat(lane.oldestExcept(List.of())).isSameAs(before);
   }
 
   @Test

@@ -168,14 +168,13 @@ final class AgentMarks {
       }
       return;
     }
-    long mark = storedMillis - unconfirmedMillis;
     if (isKnown(agent, high, low)) {
-      marks[agent] = Math.max(marks[agent], mark);
       states[agent] = ACTIVE;
     } else {
       put(agent, high, low, ACTIVE);
-      marks[agent] = mark;
     }
+    // May be lower: a send that timed out may be stored late, with an age that was too young then.
+    marks[agent] = storedMillis - unconfirmedMillis;
     heard[agent] = elapsedMillis;
     hasMarks = true;
   }
