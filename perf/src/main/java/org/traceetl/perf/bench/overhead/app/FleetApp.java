@@ -30,6 +30,8 @@ final class FleetApp {
   /** Requests between two looks at the clock and the room. */
   private static final int BURST = 64;
 
+  private static final int BURST_SPANS = BURST * SPANS;
+
   private static final long SEED = 7;
   private static final long ROOM_MILLIS = 1;
   private static final long ROOM_LIMIT_NANOS = TimeUnit.SECONDS.toNanos(30);
@@ -122,7 +124,7 @@ final class FleetApp {
       for (int i = 0; i < BURST; i++) {
         request();
       }
-      spans += BURST * SPANS;
+      spans += BURST_SPANS;
       long dueNanos = (long) (spans * 1e9 / spansPerSecond);
       TimeUnit.NANOSECONDS.sleep(dueNanos - (System.nanoTime() - startNanos));
     } while (awaitRoom() && System.nanoTime() - startNanos < nanos);
@@ -134,7 +136,7 @@ final class FleetApp {
   /** Returns false if there is no room for so long that nothing is exported or read. */
   private boolean awaitRoom() throws InterruptedException {
     long startNanos = System.nanoTime();
-    while (!outlet.hasRoom(BURST * SPANS)) {
+    while (!outlet.hasRoom(BURST_SPANS)) {
       if (System.nanoTime() - startNanos > ROOM_LIMIT_NANOS) {
         return false;
       }
