@@ -553,7 +553,7 @@ final class Worker implements SteppedTask {
   private void endWindows(long nowMillis, Map<OwnedQueue, FilledWindow> ended) {
     for (OwnedQueue queue : owned.values()) {
       long startNanos = clocks.nanos();
-      FilledWindow filled = queue.swap(nowMillis);
+      FilledWindow filled = queue.awaitsPanes(nowMillis) ? null : queue.swap(nowMillis);
       if (filled != null) {
         ended.put(queue, filled);
         metrics.swapped(queue.id(), clocks.nanos() - startNanos);

@@ -412,6 +412,11 @@ public final class OwnedQueue {
     return aggregator.canSwap();
   }
 
+  /** Returns whether the window should continue, until it is known whether to write its panes. */
+  public boolean awaitsPanes(long nowMillis) {
+    return aggregator.awaitsPanes(nowMillis);
+  }
+
   /** Ends this worker's use of the queue; another owner may have begun already. */
   public void release() {
     released = true;

@@ -78,6 +78,9 @@ public final class QueueAggregator {
   /** Minimum age of a window that ends early because of its number of panes. */
   private static final long CROWDED_MILLIS = 1_000;
 
+  /** For how long a window waits until it is known whether its panes may be written. */
+  private static final long MOST_AWAITED_MILLIS = 60_000;
+
   /**
    * Maximum distance of a pane from the begin of its window: nine years. A journal refuses windows
    * with panes that are ten years away.
@@ -1035,6 +1038,19 @@ public final class QueueAggregator {
   /** Returns whether the open window may be written with its panes. */
   private boolean writesPanes() {
     return panesPermitted || aggregation.writesPanes(panesInJournal);
+  }
+
+  /**
+   * Returns whether the open window has several panes, and it is not known yet whether they may be
+   * written: a server that has just started has read a backlog. For at most a minute.
+   */
+  boolean awaitsPanes(long nowMillis) {
+    long waitedMillis = nowMillis - openedMillis;
+    return open.panes() > 1
+        && paneMillis != 0
+        && !writesPanes()
+        && waitedMillis >= 0
+        && waitedMillis < MOST_AWAITED_MILLIS;
   }
 
   /** Returns whether the open window's predecessor is back; true until the next {@link #swap}. */

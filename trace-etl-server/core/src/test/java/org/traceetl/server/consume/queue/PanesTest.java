@@ -364,6 +364,20 @@ class PanesTest {
   }
 
   @Test
+  void aWindowWithABacklogWaitsAMinuteForThePermission() {
+    Aggregation aggregation = aggregation(false);
+    aggregation.awaitPanes();
+    QueueAggregator aggregator = aggregator(aggregation);
+    assertThat(aggregator.awaitsPanes(NOW_MILLIS)).as("without spans").isFalse();
+    acceptABacklog(aggregator);
+
+    assertThat(aggregator.awaitsPanes(NOW_MILLIS + 59_000)).isTrue();
+    assertThat(aggregator.awaitsPanes(NOW_MILLIS + 60_000)).isFalse();
+    aggregation.panes(true);
+    assertThat(aggregator.awaitsPanes(NOW_MILLIS)).isFalse();
+  }
+
+  @Test
   void theFirstWindowAfterOneWithPanesInTheJournalHasPanes() {
     QueueAggregator before = aggregator(aggregation(true));
     acceptABacklog(before);
