@@ -36,6 +36,7 @@ import org.traceetl.perf.simulate.world.Process;
 import org.traceetl.perf.simulate.world.Timeline;
 import org.traceetl.perf.simulate.world.World;
 import org.traceetl.proto.BundleReader;
+import org.traceetl.proto.Heartbeat;
 import org.traceetl.proto.Rejection;
 import org.traceetl.testkit.PageSample;
 
@@ -157,6 +158,9 @@ final class AgentRun {
   }
 
   private static Stream<byte[]> batches(byte[] message) {
+    if (Heartbeat.begins(message)) {
+      return Stream.empty();
+    }
     if (!BundleReader.begins(message, 0, message.length)) {
       return Stream.of(message);
     }

@@ -22,6 +22,8 @@ final class RunTest {
 
   private static final long SYNC_FLUSH = 4;
 
+  private static final long BETWEEN_FLUSHES = 90_300;
+
   private static final Fleet FLEET = new Fleet(2, 2, 1, 1);
 
   /** With this seed, servers publish a demand and agents obey it, if the plan has demand. */
@@ -60,7 +62,7 @@ final class RunTest {
   @ValueSource(longs = {ASYNC_FLUSH, SYNC_FLUSH})
   void onlyBrokersThatFlushLateLoseConfirmedMessagesAndEndTheRun(long seed) {
     // The master is back, without its newest messages, before the controllers replace it.
-    Fault loss = new Fault.BrokerPowerLoss(90_000, Target.broker(1), 0, 2_000);
+    Fault loss = new Fault.BrokerPowerLoss(BETWEEN_FLUSHES, Target.broker(1), 0, 2_000);
     Schedule schedule = new Schedule(List.of(100_000L), List.of(loss));
 
     Outcome outcome =
@@ -72,7 +74,7 @@ final class RunTest {
 
   @Test
   void timelineOfAFailedRunEndsWithTheStateOfAllParts(@TempDir Path directory) {
-    Fault loss = new Fault.BrokerPowerLoss(90_000, Target.broker(1), 0, 2_000);
+    Fault loss = new Fault.BrokerPowerLoss(BETWEEN_FLUSHES, Target.broker(1), 0, 2_000);
     Fault cut = new Fault.Partition(80_000, Target.agent(1), Target.NAME_SERVER, false, 60_000);
     Schedule schedule = new Schedule(List.of(200_000L), List.of(cut, loss));
     Plan plan = new Plan(ASYNC_FLUSH, new Fleet(1, 1, 1, 3), 2, 50, schedule);
