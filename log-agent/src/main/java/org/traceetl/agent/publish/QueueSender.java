@@ -288,7 +288,7 @@ final class QueueSender {
   /**
    * Returns the age from which batches may be missing in a queue after a message.
    *
-   * @param oldest of the unconfirmed batches that are not in the message; null if there is none
+   * @param oldest of the unconfirmed batches that are not in the message; null without one
    */
   private long ageOfMissing(SpooledBatch oldest, long nowMillis) {
     long notAdded = Math.max(0, nowMillis - addedUntilMillis);

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 final class QueuesTest {
-  /** Answers an export when it is told to. */
+  /** Answers an export when the test says so. */
   private static final class Waiting implements SpanExporter {
     private final CompletableResultCode answer = new CompletableResultCode();
     private final AtomicInteger exported = new AtomicInteger();
