@@ -1048,6 +1048,7 @@ public final class QueueAggregator {
     long waitedMillis = nowMillis - openedMillis;
     return open.panes() > 1
         && paneMillis != 0
+        && aggregation.keepsPanes()
         && !writesPanes()
         && waitedMillis >= 0
         && waitedMillis < MOST_AWAITED_MILLIS;

@@ -373,8 +373,10 @@ class PanesTest {
 
     assertThat(aggregator.awaitsPanes(NOW_MILLIS + 59_000)).isTrue();
     assertThat(aggregator.awaitsPanes(NOW_MILLIS + 60_000)).isFalse();
-    aggregation.panes(true);
-    assertThat(aggregator.awaitsPanes(NOW_MILLIS)).isFalse();
+    for (boolean permission : new boolean[] {true, false}) {
+      aggregation.panes(permission);
+      assertThat(aggregator.awaitsPanes(NOW_MILLIS)).isFalse();
+    }
   }
 
   @Test
