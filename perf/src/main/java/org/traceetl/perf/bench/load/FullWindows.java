@@ -132,7 +132,8 @@ public final class FullWindows {
             batches.take(),
             NativeCounts.NONE,
             WindowPanes.NONE,
-            WindowCompleteness.NONE);
+            WindowCompleteness.NONE,
+            SealedWindow.UNKNOWN_CLOSED);
     number++;
     return window;
   }

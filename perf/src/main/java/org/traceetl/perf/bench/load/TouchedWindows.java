@@ -126,7 +126,8 @@ public final class TouchedWindows {
             AcceptedBatches.NONE,
             NativeCounts.NONE,
             WindowPanes.NONE,
-            WindowCompleteness.NONE);
+            WindowCompleteness.NONE,
+            SealedWindow.UNKNOWN_CLOSED);
     number++;
     return window;
   }

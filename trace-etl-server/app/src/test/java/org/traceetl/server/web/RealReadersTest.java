@@ -245,6 +245,7 @@ class RealReadersTest {
         AcceptedBatches.NONE,
         NativeCounts.NONE,
         WindowPanes.NONE,
-        WindowCompleteness.NONE);
+        WindowCompleteness.NONE,
+        SealedWindow.UNKNOWN_CLOSED);
   }
 }

@@ -535,7 +535,8 @@ class WebServerTest {
         AcceptedBatches.NONE,
         NativeCounts.NONE,
         WindowPanes.NONE,
-        WindowCompleteness.NONE);
+        WindowCompleteness.NONE,
+        SealedWindow.UNKNOWN_CLOSED);
   }
 
   private static Stream<String> spanSamples(String page) {

@@ -30,6 +30,10 @@ import java.util.List;
  * @param panes what of the rows belongs to which pane; {@link WindowPanes#NONE} if not kept
  * @param completeness until when the queue's spans are complete; {@link WindowCompleteness#NONE} if
  *     that is unknown, and in a window without panes
+ * @param closedMillis panes that end at or before this time, milliseconds since 1970, are closed:
+ *     later windows have no spans of them, except late ones. It never goes down from a window to
+ *     the next, and is a multiple of the panes' length unless that was changed. {@link
+ *     #UNKNOWN_CLOSED} if it is unknown, and in a window without panes
  */
 public record SealedWindow(
     QueueId queue,
@@ -53,7 +57,11 @@ public record SealedWindow(
     AcceptedBatches batches,
     NativeCounts natives,
     WindowPanes panes,
-    WindowCompleteness completeness) {
+    WindowCompleteness completeness,
+    long closedMillis) {
+  /** The window does not contain until when panes are closed. */
+  public static final long UNKNOWN_CLOSED = Long.MIN_VALUE;
+
   private static final long LONG_MILLIS = 60_000;
 
   /**

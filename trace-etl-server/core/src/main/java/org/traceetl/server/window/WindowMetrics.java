@@ -400,7 +400,8 @@ public final class WindowMetrics {
                 size == 0 ? Math.floorDiv(openedMillis, paneMillis) * paneMillis : sum.mainMillis(),
                 mergedSpans,
                 sum.others()),
-        completeness);
+        completeness,
+        SealedWindow.UNKNOWN_CLOSED);
   }
 
   /**

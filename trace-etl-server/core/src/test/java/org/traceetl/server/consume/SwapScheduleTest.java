@@ -158,7 +158,8 @@ class SwapScheduleTest {
         window.batches(),
         window.natives(),
         WindowPanes.NONE,
-        WindowCompleteness.NONE);
+        WindowCompleteness.NONE,
+        SealedWindow.UNKNOWN_CLOSED);
   }
 
   @Test

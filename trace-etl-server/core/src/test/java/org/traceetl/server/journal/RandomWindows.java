@@ -113,7 +113,10 @@ public final class RandomWindows {
         batches(),
         natives,
         hasPanes ? panes(openedMillis, counts, durationNanos, natives) : WindowPanes.NONE,
-        hasPanes && random.nextBoolean() ? completeness(openedMillis) : WindowCompleteness.NONE);
+        hasPanes && random.nextBoolean() ? completeness(openedMillis) : WindowCompleteness.NONE,
+        hasPanes && random.nextBoolean()
+            ? openedMillis - random.nextLong(1L << random.nextInt(1, 40))
+            : SealedWindow.UNKNOWN_CLOSED);
   }
 
   private WindowCompleteness completeness(long openedMillis) {

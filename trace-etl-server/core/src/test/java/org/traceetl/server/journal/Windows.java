@@ -64,7 +64,8 @@ public final class Windows {
         batches,
         NativeCounts.NONE,
         WindowPanes.NONE,
-        WindowCompleteness.NONE);
+        WindowCompleteness.NONE,
+        SealedWindow.UNKNOWN_CLOSED);
   }
 
   /**

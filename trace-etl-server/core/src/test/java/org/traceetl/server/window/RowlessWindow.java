@@ -94,6 +94,7 @@ public final class RowlessWindow {
         completeness.isEmpty()
             ? WindowPanes.NONE
             : new WindowPanes(PANE_MILLIS, openedMillis / PANE_MILLIS * PANE_MILLIS, 0, List.of()),
-        completeness);
+        completeness,
+        SealedWindow.UNKNOWN_CLOSED);
   }
 }

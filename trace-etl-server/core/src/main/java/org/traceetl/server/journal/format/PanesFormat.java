@@ -35,8 +35,8 @@ final class PanesFormat {
   /** Limit of the time between a pane and the begin of its window: about 10 years. */
   private static final long MAX_DISTANCE_MILLIS = TimeUnit.DAYS.toMillis(3_653);
 
-  /** Limit of a window's begin, so that no sum with the distance overflows. */
-  private static final long MAX_OPENED_MILLIS = 1L << 62;
+  /** Limit of times, so that no sum with the distance overflows. */
+  private static final long MAX_MILLIS = 1L << 62;
 
   private static final int MIN_ROW_BYTES = 2;
 
@@ -109,7 +109,7 @@ final class PanesFormat {
       RecordReader in, long openedMillis, int rows, int stride, boolean hasNative)
       throws MalformedRecordException {
     long lengthMillis = in.upTo(MAX_LENGTH_MILLIS, "length of panes");
-    if (lengthMillis == 0 || !isOpened(openedMillis)) {
+    if (lengthMillis == 0 || !isTime(openedMillis)) {
       throw in.malformed(
           "has panes of " + lengthMillis + " ms in a window opened at " + openedMillis);
     }
@@ -136,15 +136,16 @@ final class PanesFormat {
     return new WindowPanes(lengthMillis, main * lengthMillis, mergedSpans, List.copyOf(others));
   }
 
-  private static boolean isOpened(long openedMillis) {
-    return openedMillis >= -MAX_OPENED_MILLIS && openedMillis <= MAX_OPENED_MILLIS;
+  /** Returns whether a window with panes may have this time, milliseconds since 1970. */
+  static boolean isTime(long millis) {
+    return millis >= -MAX_MILLIS && millis <= MAX_MILLIS;
   }
 
   /** Returns whether a pane of this window may begin at this time. */
   static boolean isPlace(long startMillis, SealedWindow window) {
     long lengthMillis = window.panes().lengthMillis();
-    return isOpened(window.openedMillis())
-        && isOpened(startMillis)
+    return isTime(window.openedMillis())
+        && isTime(startMillis)
         && startMillis % lengthMillis == 0
         && Math.abs(startMillis / lengthMillis - Math.floorDiv(window.openedMillis(), lengthMillis))
             <= MAX_DISTANCE_MILLIS / lengthMillis;

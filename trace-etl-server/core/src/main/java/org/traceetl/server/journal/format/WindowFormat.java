@@ -52,6 +52,7 @@ import org.traceetl.server.window.WindowPanes;
  *   from version 3 on: {@link PanesFormat}
  *   from version 3 on: unsigned  extensions n, n times: unsigned ID; unsigned length, its bytes
  *     1: {@link CompletenessFormat}
+ *     2: signed  closed - opened, milliseconds
  * </pre>
  *
  * <p>Version 1 has neither native histograms nor panes, version 2 has no panes. A window has the
@@ -85,6 +86,10 @@ public final class WindowFormat {
   private static final int MIN_PAIR_BYTES = 2;
   private static final int MIN_EXTENSION_BYTES = 2;
   private static final int HAS_NATIVE = 1;
+
+  /** ID of the extension with the time until which panes are closed. */
+  private static final long CLOSED_ID = 2;
+
   private static final TraceDocument.Reason[] REASONS = TraceDocument.Reason.values();
 
   private WindowFormat() {}
@@ -148,10 +153,10 @@ public final class WindowFormat {
     int[] evicted = readEvicted(in);
     AcceptedBatches batches = readBatches(in);
     WindowPanes panes = WindowPanes.NONE;
-    WindowCompleteness completeness = WindowCompleteness.NONE;
+    Extensions extensions = Extensions.NONE;
     if (version == PANES_VERSION) {
       panes = PanesFormat.read(in, openedMillis, rows.series.length, stride, hasNative);
-      completeness = readExtensions(in, openedMillis);
+      extensions = readExtensions(in, openedMillis);
     }
     in.end();
     return new SealedWindow(
@@ -176,7 +181,8 @@ public final class WindowFormat {
         batches,
         rows.natives,
         panes,
-        completeness);
+        extensions.completeness,
+        extensions.closedMillis);
   }
 
   /**
@@ -325,31 +331,53 @@ public final class WindowFormat {
   }
 
   private static void writeExtensions(SealedWindow window, RecordWriter out) {
-    if (window.completeness().isEmpty()) {
-      out.unsigned(0);
-      return;
-    }
+    boolean isComplete = !window.completeness().isEmpty();
+    boolean isClosed = window.closedMillis() != SealedWindow.UNKNOWN_CLOSED;
+    out.unsigned((isComplete ? 1 : 0) + (isClosed ? 1 : 0));
     // With texts of its own, so that a reader that skips it knows the numbers of the others.
-    RecordWriter completeness = new RecordWriter();
-    CompletenessFormat.write(window.completeness(), window.openedMillis(), completeness);
-    out.unsigned(1);
-    out.unsigned(CompletenessFormat.ID);
-    out.unsigned(completeness.size());
-    out.bytes(completeness);
+    RecordWriter extension = new RecordWriter();
+    if (isComplete) {
+      CompletenessFormat.write(window.completeness(), window.openedMillis(), extension);
+      writeExtension(CompletenessFormat.ID, extension, out);
+    }
+    if (isClosed) {
+      extension.clear();
+      extension.signed(window.closedMillis() - window.openedMillis());
+      writeExtension(CLOSED_ID, extension, out);
+    }
   }
 
-  private static WindowCompleteness readExtensions(RecordReader in, long openedMillis)
+  private static void writeExtension(long id, RecordWriter extension, RecordWriter out) {
+    out.unsigned(id);
+    out.unsigned(extension.size());
+    out.bytes(extension);
+  }
+
+  /** What the known extensions of a window contain. */
+  private record Extensions(WindowCompleteness completeness, long closedMillis) {
+    static final Extensions NONE =
+        new Extensions(WindowCompleteness.NONE, SealedWindow.UNKNOWN_CLOSED);
+  }
+
+  /** Reads the extensions. Bytes after a known one are those of a later server. */
+  private static Extensions readExtensions(RecordReader in, long openedMillis)
       throws MalformedRecordException {
     WindowCompleteness completeness = WindowCompleteness.NONE;
+    long closedMillis = SealedWindow.UNKNOWN_CLOSED;
     int extensions = in.count(MIN_EXTENSION_BYTES, "extensions");
     for (int i = 0; i < extensions; i++) {
       long id = in.amount("ID of an extension");
       RecordReader extension = in.part(in.count(1, "bytes of an extension"));
       if (id == CompletenessFormat.ID) {
         completeness = CompletenessFormat.read(extension, openedMillis);
+      } else if (id == CLOSED_ID) {
+        closedMillis = openedMillis + extension.signed();
+        if (!PanesFormat.isTime(closedMillis)) {
+          throw in.malformed("closes panes until " + closedMillis);
+        }
       }
     }
-    return completeness;
+    return new Extensions(completeness, closedMillis);
   }
 
   /** Returns the window's rows in the order of their series, which is in the high bits. */

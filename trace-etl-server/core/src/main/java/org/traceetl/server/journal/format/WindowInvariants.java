@@ -35,6 +35,7 @@ public final class WindowInvariants {
     violated = violated == null ? ofBatches(window.batches()) : violated;
     violated = violated == null ? PaneInvariants.violated(window) : violated;
     violated = violated == null ? ofCompleteness(window) : violated;
+    violated = violated == null ? ofClosed(window) : violated;
     return violated == null ? ofBooks(window) : violated;
   }
 
@@ -163,6 +164,18 @@ public final class WindowInvariants {
     return completeness.agents() < 0 || completeness.named().size() > WindowCompleteness.MAX_NAMED
         ? completeness.agents() + " agents, and names of " + completeness.named().size()
         : null;
+  }
+
+  private static String ofClosed(SealedWindow window) {
+    if (window.closedMillis() == SealedWindow.UNKNOWN_CLOSED) {
+      return null;
+    }
+    if (window.panes().isEmpty()) {
+      return "a time until which panes are closed, but no panes";
+    }
+    return PanesFormat.isTime(window.closedMillis())
+        ? null
+        : "panes closed until " + window.closedMillis();
   }
 
   private static String ofBooks(SealedWindow window) {

@@ -808,7 +808,8 @@ class LogJournalsTest {
         window.batches(),
         window.natives(),
         WindowPanes.NONE,
-        WindowCompleteness.NONE);
+        WindowCompleteness.NONE,
+        SealedWindow.UNKNOWN_CLOSED);
   }
 
   @Test

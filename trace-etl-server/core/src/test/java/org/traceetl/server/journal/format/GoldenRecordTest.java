@@ -139,7 +139,8 @@ class GoldenRecordTest {
         batches.take(),
         natives,
         WindowPanes.NONE,
-        WindowCompleteness.NONE);
+        WindowCompleteness.NONE,
+        SealedWindow.UNKNOWN_CLOSED);
   }
 
   @Test
@@ -163,6 +164,22 @@ class GoldenRecordTest {
     writer.clear();
     WindowFormat.encode(Windows.with(paneWindow(), "completeness", COMPLETENESS), writer);
     assertGolden(writer.toByteArray(), "window_3_complete.hex");
+
+    writer.clear();
+    WindowFormat.encode(
+        Windows.with(
+            paneWindow(), "completeness", COMPLETENESS, "closedMillis", 1_699_999_965_000L),
+        writer);
+    assertGolden(writer.toByteArray(), "window_3_closed.hex");
+  }
+
+  @Test
+  void theseBytesAreAWindowWithClosedPanes() throws Exception {
+    byte[] golden = golden("window_3_closed.hex");
+    SealedWindow read = WindowFormat.decode(golden, 0, golden.length, QUEUE);
+
+    assertThat(read.completeness()).isEqualTo(COMPLETENESS);
+    assertThat(read.closedMillis()).isEqualTo(1_699_999_965_000L);
   }
 
   @Test
@@ -171,6 +188,7 @@ class GoldenRecordTest {
     SealedWindow read = WindowFormat.decode(golden, 0, golden.length, QUEUE);
 
     assertThat(read.completeness()).isEqualTo(COMPLETENESS);
+    assertThat(read.closedMillis()).isEqualTo(SealedWindow.UNKNOWN_CLOSED);
     assertThat(read.panes().others()).hasSize(2);
   }
 

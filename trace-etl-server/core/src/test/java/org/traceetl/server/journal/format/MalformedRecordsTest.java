@@ -251,7 +251,7 @@ class MalformedRecordsTest {
 
   @Test
   void extensionsAreSkipped() throws Exception {
-    byte[] bytes = extended(2, 2, 3, 0xff, 0xff, 0xff, 0x81, 0x01, 0);
+    byte[] bytes = extended(2, 3, 3, 0xff, 0xff, 0xff, 0x81, 0x01, 0);
     SealedWindow read = WindowFormat.decode(bytes, 0, bytes.length, QUEUE);
 
     assertThat(read.panes().lengthMillis()).isEqualTo(15_000);
@@ -320,6 +320,36 @@ class MalformedRecordsTest {
   }
 
   @Test
+  void laterBytesOfClosedPanesAreSkipped() throws Exception {
+    byte[] bytes = extended(1, 2, 2, 9, 0xff);
+    SealedWindow read = WindowFormat.decode(bytes, 0, bytes.length, QUEUE);
+
+    assertThat(read.closedMillis()).isEqualTo(-5);
+    assertThat(read.completeness()).isEqualTo(WindowCompleteness.NONE);
+  }
+
+  @Test
+  void panesAreClosedUntilATimeOfTheirJournal() {
+    int[][] malformed = {
+      {},
+      {0x80},
+      // -(1 << 62) - 1, and the least number.
+      {0x81, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 1},
+      {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1}
+    };
+    for (int[] closed : malformed) {
+      int[] extensions = new int[closed.length + 3];
+      extensions[0] = 1;
+      extensions[1] = 2;
+      extensions[2] = closed.length;
+      System.arraycopy(closed, 0, extensions, 3, closed.length);
+      byte[] bytes = extended(extensions);
+      assertThatThrownBy(() -> WindowFormat.decode(bytes, 0, bytes.length, QUEUE))
+          .isInstanceOf(MalformedRecordException.class);
+    }
+  }
+
+  @Test
   void aFlagOfALaterServerIsMalformed() {
     byte[] bytes = extended(0);
     bytes[1] = 2;
@@ -331,7 +361,7 @@ class MalformedRecordsTest {
 
   @Test
   void eachDamagedByteOfAWindowWithPanesIsReadOrRefused() throws Exception {
-    for (String name : List.of("window_3.hex", "window_3_native.hex", "window_3_complete.hex")) {
+    for (String name : List.of("window_3.hex", "window_3_native.hex", "window_3_closed.hex")) {
       byte[] golden = GoldenRecordTest.golden(name);
       for (int at = 1; at < golden.length; at++) {
         for (int bit = 0; bit < Byte.SIZE; bit++) {

@@ -74,7 +74,8 @@ class WindowFormatTest {
         window.batches(),
         sorted(window.natives(), order),
         sorted(window.panes(), window.stride(), order),
-        window.completeness());
+        window.completeness(),
+        window.closedMillis());
   }
 
   private static WindowPanes sorted(WindowPanes panes, int stride, int[] order) {

@@ -208,6 +208,9 @@ class WindowInvariantsTest {
       case "completeness without panes" -> withCompleteness(sound, 0, 1);
       case "negative number of agents" -> withCompleteness(withPanes(15_000, 0, 0), 0, -1);
       case "many named agents" -> withCompleteness(withPanes(15_000, 0, 0), 17, 1);
+      case "closed panes without panes" -> Windows.with(sound, "closedMillis", 0L);
+      case "panes closed too late" ->
+          Windows.with(withPanes(15_000, 0, 0), "closedMillis", (1L << 62) + 1);
       case "negative books" -> Windows.with(sound, "books", List.of(books(1, -1, 0)));
       default -> throw new AssertionError(fault);
     };
@@ -272,6 +275,8 @@ class WindowInvariantsTest {
         "completeness without panes",
         "negative number of agents",
         "many named agents",
+        "closed panes without panes",
+        "panes closed too late",
         "negative books"
       })
   void aWindowThatContradictsItselfIsNotWritten(String fault) {

@@ -168,7 +168,8 @@ final class HistoryFollowerTest {
         AcceptedBatches.NONE,
         NativeCounts.NONE,
         WindowPanes.NONE,
-        WindowCompleteness.NONE);
+        WindowCompleteness.NONE,
+        SealedWindow.UNKNOWN_CLOSED);
   }
 
   private void settle() throws Exception {

@@ -143,6 +143,7 @@ final class Windows {
         AcceptedBatches.NONE,
         natives(),
         WindowPanes.NONE,
-        WindowCompleteness.NONE);
+        WindowCompleteness.NONE,
+        SealedWindow.UNKNOWN_CLOSED);
   }
 }

@@ -750,7 +750,8 @@ class OzheraSpansTest {
             empty.batches(),
             empty.natives(),
             WindowPanes.NONE,
-            WindowCompleteness.NONE));
+            WindowCompleteness.NONE,
+            SealedWindow.UNKNOWN_CLOSED));
     return aggregation
         .newAggregator(
             new QueueId("b", 0), aggregation.newDecoder(), new SpanPipelineMetrics(), image)

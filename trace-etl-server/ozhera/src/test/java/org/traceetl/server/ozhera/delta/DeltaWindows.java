@@ -139,6 +139,7 @@ public final class DeltaWindows {
         AcceptedBatches.NONE,
         NativeCounts.NONE,
         WindowPanes.NONE,
-        WindowCompleteness.NONE);
+        WindowCompleteness.NONE,
+        SealedWindow.UNKNOWN_CLOSED);
   }
 }
