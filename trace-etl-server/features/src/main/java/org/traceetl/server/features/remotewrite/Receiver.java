@@ -10,6 +10,9 @@ interface Receiver extends Background {
 
   /**
    * Returns a new writer of a queue's samples. Close the queue's earlier writer first. Never waits.
+   *
+   * @param progress called by any thread after an answer: there may be room, and {@link
+   *     SampleWriter#answered} may have changed
    */
-  SampleWriter open(QueueId queue);
+  SampleWriter open(QueueId queue, Runnable progress);
 }

@@ -6,12 +6,19 @@ package org.traceetl.server.features.remotewrite;
  */
 interface SampleWriter extends Samples, AutoCloseable {
   /**
+   * Returns whether the endpoint takes more samples now. If it returns false, go on after {@link
+   * Receiver}'s wake-up: the journal is the queue. Samples that are added nevertheless stay in
+   * memory.
+   */
+  boolean hasRoom();
+
+  /**
    * Ends a journal record, also one without samples. Requests do not span records. Call for each
    * record in the order of the journal.
    *
    * @param offset the record's offset in the journal
    */
-  void end(long offset) throws InterruptedException;
+  void end(long offset);
 
   /**
    * Returns the offset of the newest record up to which all requests have final answers; {@link

@@ -6,7 +6,7 @@ import org.traceetl.server.window.SeriesDefinition;
 /**
  * Receives the samples of one queue that journal records close. Samples of a series come in the
  * order of time. The calls are a function of the journal, so that a repeat makes the same requests.
- * Calls wait while requests are unanswered. For one thread at a time.
+ * No call waits. For one thread at a time.
  */
 interface Samples {
   /** No native histogram: an argument of {@link #sample}. */
@@ -37,9 +37,8 @@ interface Samples {
       int sumNanos,
       NativeTotals natives,
       int nativeRow,
-      SampleExemplar exemplar)
-      throws InterruptedException;
+      SampleExemplar exemplar);
 
   /** Ends a series with a stale marker. */
-  void stale(SeriesDefinition series, long atMillis) throws InterruptedException;
+  void stale(SeriesDefinition series, long atMillis);
 }
