@@ -3,6 +3,7 @@ package org.traceetl.server.journal;
 import java.util.Arrays;
 import org.traceetl.server.dedup.BatchHistory;
 import org.traceetl.server.window.NativeTotals;
+import org.traceetl.server.window.OpenPanes;
 import org.traceetl.server.window.ReceivedSpans;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
@@ -50,6 +51,12 @@ public final class QueueImage {
   /** Null if not kept. */
   private ReceivedSpans received;
 
+  /** Null if not kept. */
+  private OpenPanes openPanes;
+
+  /** By row, only if open panes are kept. */
+  private long[] startMillis = {};
+
   private WindowCompleteness completeness = WindowCompleteness.NONE;
   private final StreamTimes streamTimes = new StreamTimes();
 
@@ -80,6 +87,23 @@ public final class QueueImage {
   /** Returns the received spans by application; null if not kept. */
   public ReceivedSpans received() {
     return received;
+  }
+
+  /**
+   * Makes the image keep apart the deltas of panes that are not closed yet, and since when each
+   * series counts. The totals include these deltas.
+   *
+   * @return this
+   */
+  public QueueImage keepPanes() {
+    openPanes = new OpenPanes(stride);
+    startMillis = new long[definitions.length];
+    return this;
+  }
+
+  /** Returns the deltas of panes that are not closed yet; null if not kept. */
+  public OpenPanes openPanes() {
+    return openPanes;
   }
 
   /** Records that the queue had an owner at this time, in milliseconds since 1970. */
@@ -124,6 +148,10 @@ public final class QueueImage {
     for (int row = 0; row < window.rows(); row++) {
       add(window, row);
     }
+    if (openPanes != null) {
+      openPanes.add(window, this::countsSince);
+      openPanes.close(openPanes.closedBy(window));
+    }
     for (int series : window.evicted()) {
       evict(series);
     }
@@ -146,6 +174,14 @@ public final class QueueImage {
     carries[row] = window.carries()[from];
   }
 
+  private boolean countsSince(int series, long sinceMillis) {
+    int row = row(series);
+    if (row >= 0) {
+      startMillis[row] = Math.min(startMillis[row], sinceMillis);
+    }
+    return row >= 0;
+  }
+
   /**
    * Creates an empty series, in place of a series with the same number.
    *
@@ -164,6 +200,9 @@ public final class QueueImage {
     int row = rows++;
     rowOf[series] = row + 1;
     definitions[row] = definition;
+    if (openPanes != null) {
+      startMillis[row] = definition.createdMillis();
+    }
     return row;
   }
 
@@ -173,6 +212,13 @@ public final class QueueImage {
     sumNanos[row] = ofNanos;
     touchedMillis[row] = lastMillis;
     carries[row] = carry;
+  }
+
+  /** Sets from a snapshot since when a row counts; see {@link #startMillis}. */
+  public void restoreStart(int row, long millis) {
+    if (openPanes != null) {
+      startMillis[row] = millis;
+    }
   }
 
   /** Sets the position from a snapshot. */
@@ -195,6 +241,10 @@ public final class QueueImage {
       natives.move(rows, row);
       restore(row, sumMillis[rows], sumNanos[rows], touchedMillis[rows], carries[rows]);
     }
+    if (openPanes != null) {
+      startMillis[row] = startMillis[rows];
+      openPanes.remove(series);
+    }
     definitions[rows] = null;
     Arrays.fill(counts, rows * stride, (rows + 1) * stride, 0);
     natives.clear(rows);
@@ -209,6 +259,9 @@ public final class QueueImage {
     if (received != null) {
       received.clear();
     }
+    if (openPanes != null) {
+      openPanes.clear();
+    }
   }
 
   private void grow(int capacity) {
@@ -218,6 +271,9 @@ public final class QueueImage {
     sumNanos = Arrays.copyOf(sumNanos, capacity);
     touchedMillis = Arrays.copyOf(touchedMillis, capacity);
     carries = Arrays.copyOf(carries, capacity);
+    if (openPanes != null) {
+      startMillis = Arrays.copyOf(startMillis, capacity);
+    }
   }
 
   /** Returns the row of a series, or -1 if there is none. */
@@ -324,6 +380,16 @@ public final class QueueImage {
    */
   public long touchedMillis(int series) {
     return touchedMillis[row(series)];
+  }
+
+  /**
+   * Returns since when an existing series counts, milliseconds since 1970: its creation, or the
+   * begin of its first pane if that is earlier. It no longer changes once a pane of the series is
+   * closed. 0 if it is unknown, because a snapshot does not contain it. Only if open panes are
+   * kept.
+   */
+  public long startMillis(int series) {
+    return startMillis[row(series)];
   }
 
   /** Returns by which fraction of a span the counts of a series are below the exact sum. */

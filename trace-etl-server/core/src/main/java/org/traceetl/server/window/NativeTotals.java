@@ -68,6 +68,53 @@ public final class NativeTotals {
     }
   }
 
+  /** Adds a row of other totals. */
+  public void add(int row, NativeTotals other, int from) {
+    int size = other.size(from);
+    if (size > 0) {
+      int[] ofOther = new int[size];
+      Arrays.setAll(ofOther, i -> other.bucket(from, i));
+      add(row, new NativeCounts(new int[] {size}, ofOther, other.counts[from]), 0);
+    }
+  }
+
+  /**
+   * Subtracts a row of other totals, which is a part of this row. Buckets that become empty are
+   * removed.
+   */
+  public void subtract(int row, NativeTotals other, int from) {
+    int size = size(row);
+    int at = 0;
+    int left = 0;
+    for (int i = 0; i < other.size(from) && size > 0; i++) {
+      while (at < size && buckets[row][at] < other.bucket(from, i)) {
+        at++;
+      }
+      int nearest = nearest(buckets[row], at, other.bucket(from, i));
+      // Spans of a bucket that had no room may be in several buckets near it.
+      counts[row][nearest] = Math.max(0, counts[row][nearest] - other.count(from, i));
+    }
+    for (int i = 0; i < size; i++) {
+      left += counts[row][i] > 0 ? 1 : 0;
+    }
+    if (left < size) {
+      keepFilled(row, left);
+    }
+  }
+
+  private void keepFilled(int row, int left) {
+    char[] filled = new char[left];
+    long[] spans = new long[left];
+    int kept = 0;
+    for (int i = 0; kept < left; i++) {
+      if (counts[row][i] > 0) {
+        filled[kept] = buckets[row][i];
+        spans[kept++] = counts[row][i];
+      }
+    }
+    set(row, filled, spans);
+  }
+
   /** Returns how many of the buckets [begin, end) are new. */
   private static int missing(char[] known, int[] ofWindow, int begin, int end) {
     int missing = 0;

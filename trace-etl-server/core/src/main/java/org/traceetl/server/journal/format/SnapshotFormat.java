@@ -124,6 +124,7 @@ public final class SnapshotFormat {
       long sumMillis = in.amount("sum of durations");
       int sumNanos = (int) in.upTo(NANOS_PER_MILLI - 1L, "nanoseconds");
       image.restore(row, sumMillis, sumNanos, baseMillis - in.signed(), in.amount("carry"));
+      image.restoreStart(row, 0);
     }
     if (version >= RECEIVED_VERSION) {
       readReceived(in, baseMillis, image.received());

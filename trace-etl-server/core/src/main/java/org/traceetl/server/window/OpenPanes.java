@@ -1,0 +1,163 @@
+package org.traceetl.server.window;
+
+import java.util.Collection;
+import java.util.TreeMap;
+
+/**
+ * The deltas of a queue's panes that are not closed yet. It is a function of the queue's windows in
+ * their order. For each window call {@link #add}, then {@link #poll} until it returns null, then
+ * {@link #close}. For one thread at a time.
+ *
+ * <p>Late deltas, whose pane is closed, count in the first pane that is not. At most {@value
+ * #MAX_PANES} panes are kept: beyond, the oldest one is merged into the next.
+ *
+ * <p>The pane of a window that does not know its panes is that of its begin, {@value
+ * #DEFAULT_LENGTH_MILLIS} ms long. If a window does not say until when panes are closed, its begin
+ * closes the panes before it.
+ */
+public final class OpenPanes {
+  /** Maximum number of panes. */
+  public static final int MAX_PANES = 64;
+
+  private static final long DEFAULT_LENGTH_MILLIS = 15_000;
+
+  /** Limit of times, so that no sum with a length overflows. */
+  private static final long MAX_MILLIS = 1L << 62;
+
+  /** The series of the queue. */
+  public interface Series {
+    /**
+     * Called for each delta.
+     *
+     * @param sinceMillis begin of the delta's pane, but not before the panes that were closed;
+     *     milliseconds since 1970
+     * @return whether the series exists; else the delta does not count
+     */
+    boolean counts(int series, long sinceMillis);
+  }
+
+  private final int stride;
+
+  /** By end. */
+  private final TreeMap<Long, OpenPane> panes = new TreeMap<>();
+
+  private long closedMillis = SealedWindow.UNKNOWN_CLOSED;
+  private boolean panesKnown;
+
+  /**
+   * @param stride buckets of a series
+   */
+  public OpenPanes(int stride) {
+    this.stride = stride;
+  }
+
+  /** Adds the deltas of the queue's next window, which has the same stride. */
+  public void add(SealedWindow window, Series series) {
+    if (window.rows() == 0) {
+      return;
+    }
+    WindowPanes ofWindow = window.panes();
+    panesKnown = !ofWindow.isEmpty();
+    for (WindowPanes.Pane pane : ofWindow.others()) {
+      add(window, pane, pane.startMillis(), series);
+    }
+    add(
+        window,
+        ofWindow.main(window),
+        panesKnown ? ofWindow.mainMillis() : begin(window.openedMillis(), DEFAULT_LENGTH_MILLIS),
+        series);
+  }
+
+  private void add(SealedWindow window, WindowPanes.Pane pane, long startMillis, Series series) {
+    long lengthMillis = lengthMillis(window);
+    boolean isLate = startMillis + lengthMillis <= closedMillis;
+    long endMillis = lengthMillis + (isLate ? begin(closedMillis, lengthMillis) : startMillis);
+    long sinceMillis = Math.max(startMillis, closedMillis);
+    OpenPane open = null;
+    for (int row = 0; row < pane.rows().length; row++) {
+      int number = window.series()[pane.rows()[row]];
+      if (series.counts(number, sinceMillis)) {
+        open = open == null ? open(endMillis) : open;
+        open.add(number, pane, row);
+      }
+    }
+  }
+
+  private static long lengthMillis(SealedWindow window) {
+    return window.panes().isEmpty() ? DEFAULT_LENGTH_MILLIS : window.panes().lengthMillis();
+  }
+
+  /** Returns the begin of the pane that has a time. */
+  private static long begin(long millis, long lengthMillis) {
+    return Math.floorDiv(Math.clamp(millis, -MAX_MILLIS, MAX_MILLIS), lengthMillis) * lengthMillis;
+  }
+
+  /** Returns the pane with this end, milliseconds since 1970, which is created if it is absent. */
+  public OpenPane open(long endMillis) {
+    return panes.computeIfAbsent(endMillis, absent -> new OpenPane(absent, stride));
+  }
+
+  /**
+   * Returns until when panes are closed after a window that was added, milliseconds since 1970;
+   * {@link SealedWindow#UNKNOWN_CLOSED} if none is.
+   */
+  public long closedBy(SealedWindow window) {
+    if (window.closedMillis() != SealedWindow.UNKNOWN_CLOSED) {
+      return Math.max(closedMillis, window.closedMillis());
+    }
+    if (window.rows() == 0 && panesKnown) {
+      return closedMillis;
+    }
+    return Math.max(closedMillis, begin(window.openedMillis(), lengthMillis(window)));
+  }
+
+  /** Removes and returns the first pane that ends at or before a time; null if there is none. */
+  public OpenPane poll(long untilMillis) {
+    return panes.isEmpty() || panes.firstKey() > untilMillis
+        ? null
+        : panes.pollFirstEntry().getValue();
+  }
+
+  /** Sets until when panes are closed, removes these, and merges panes above the limit. */
+  public void close(long untilMillis) {
+    panes.headMap(untilMillis, true).clear();
+    closedMillis = untilMillis;
+    while (panes.size() > MAX_PANES) {
+      OpenPane oldest = panes.pollFirstEntry().getValue();
+      panes.firstEntry().getValue().add(oldest);
+    }
+  }
+
+  /** Removes the deltas of a series that ends. */
+  public void remove(int series) {
+    panes.values().forEach(pane -> pane.remove(series));
+  }
+
+  /** Removes all deltas. */
+  public void clear() {
+    panes.clear();
+  }
+
+  /** Returns the panes in their order. */
+  public Collection<OpenPane> panes() {
+    return panes.values();
+  }
+
+  /**
+   * Returns until when panes are closed, milliseconds since 1970; {@link
+   * SealedWindow#UNKNOWN_CLOSED} if none is.
+   */
+  public long closedMillis() {
+    return closedMillis;
+  }
+
+  /** Returns whether the last window with rows knows its panes. */
+  public boolean panesKnown() {
+    return panesKnown;
+  }
+
+  /** Sets from a snapshot whether the last window with rows knows its panes. */
+  public void panesKnown(boolean areKnown) {
+    panesKnown = areKnown;
+  }
+}
