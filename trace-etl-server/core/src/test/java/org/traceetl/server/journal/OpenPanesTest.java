@@ -2,7 +2,6 @@ package org.traceetl.server.journal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -11,95 +10,19 @@ import java.util.TreeMap;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
+import org.traceetl.server.journal.PaneModel.Delta;
 import org.traceetl.server.window.NativeCounts;
 import org.traceetl.server.window.NativeTotals;
 import org.traceetl.server.window.OpenPane;
 import org.traceetl.server.window.OpenPanes;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
-import org.traceetl.server.window.SeriesDefinition;
 import org.traceetl.server.window.WindowPanes;
 
 /** Tests open panes as an image keeps them, against plain maps. */
 class OpenPanesTest {
   private static final QueueId QUEUE = new QueueId("broker-a", 0);
   private static final long PANE = 15_000;
-
-  /** The numbers of a series in a pane. */
-  private record Delta(List<Long> counts, long nanos, Map<Integer, Long> natives) {
-    Delta plus(Delta other) {
-      List<Long> sums = new ArrayList<>(other.counts);
-      for (int bucket = 0; bucket < counts.size(); bucket++) {
-        sums.set(bucket, sums.get(bucket) + counts.get(bucket));
-      }
-      Map<Integer, Long> ofBoth = new TreeMap<>(natives);
-      other.natives.forEach((bucket, spans) -> ofBoth.merge(bucket, spans, Long::sum));
-      return new Delta(sums, nanos + other.nanos, ofBoth);
-    }
-  }
-
-  /** The definition of open panes, with maps. */
-  private static final class Model {
-    final TreeMap<Long, Map<Integer, Delta>> panes = new TreeMap<>();
-    final Map<Integer, Long> starts = new TreeMap<>();
-    long closed = SealedWindow.UNKNOWN_CLOSED;
-    boolean panesKnown;
-
-    void apply(SealedWindow window) {
-      WindowPanes panes = window.panes();
-      for (SeriesDefinition definition : window.created()) {
-        starts.put(definition.series(), definition.createdMillis());
-      }
-      long length = panes.isEmpty() ? PANE : panes.lengthMillis();
-      long opened = Math.floorDiv(window.openedMillis(), length) * length;
-      if (window.rows() > 0) {
-        panes.others().forEach(pane -> add(window, pane, pane.startMillis(), length));
-        add(window, panes.main(window), panes.isEmpty() ? opened : panes.mainMillis(), length);
-      }
-      panesKnown = window.rows() > 0 ? !panes.isEmpty() : panesKnown;
-      if (window.closedMillis() != SealedWindow.UNKNOWN_CLOSED) {
-        closed = Math.max(closed, window.closedMillis());
-      } else if (window.rows() > 0 || !panesKnown) {
-        closed = Math.max(closed, opened);
-      }
-      this.panes.headMap(closed, true).clear();
-      while (this.panes.size() > OpenPanes.MAX_PANES) {
-        Map<Integer, Delta> oldest = this.panes.pollFirstEntry().getValue();
-        oldest.forEach((series, delta) -> merge(this.panes.firstKey(), series, delta));
-      }
-      for (int series : window.evicted()) {
-        starts.remove(series);
-        this.panes.values().forEach(pane -> pane.remove(series));
-      }
-    }
-
-    private void add(SealedWindow window, WindowPanes.Pane pane, long start, long length) {
-      boolean late = start + length <= closed;
-      long end = late ? Math.floorDiv(closed, length) * length + length : start + length;
-      for (int i = 0; i < pane.rows().length; i++) {
-        int series = window.series()[pane.rows()[i]];
-        if (starts.containsKey(series)) {
-          starts.merge(series, Math.max(start, closed), Math::min);
-          merge(end, series, delta(pane, i, window.stride()));
-        }
-      }
-    }
-
-    private void merge(long end, int series, Delta delta) {
-      panes.computeIfAbsent(end, absent -> new TreeMap<>()).merge(series, delta, Delta::plus);
-    }
-
-    private static Delta delta(WindowPanes.Pane pane, int row, int stride) {
-      Map<Integer, Long> natives = new TreeMap<>();
-      for (int at = pane.natives().begin(row); at < pane.natives().end(row); at++) {
-        natives.put(pane.natives().buckets()[at], pane.natives().counts()[at]);
-      }
-      return new Delta(
-          Arrays.stream(pane.counts(), row * stride, (row + 1) * stride).boxed().toList(),
-          pane.durationNanos()[row],
-          natives);
-    }
-  }
 
   private static Map<Integer, Delta> deltas(OpenPane pane, int stride) {
     Map<Integer, Delta> deltas = new TreeMap<>();
@@ -114,27 +37,18 @@ class OpenPanesTest {
               Arrays.stream(pane.counts(), row * stride, (row + 1) * stride).boxed().toList(),
               Math.addExact(
                   Math.multiplyExact(pane.sumMillis(row), 1_000_000L), pane.sumNanos(row)),
-              buckets(pane.natives(), row)));
+              PaneModel.buckets(pane.natives(), row)));
     }
     return deltas;
-  }
-
-  private static Map<Integer, Long> buckets(NativeTotals natives, int row) {
-    Map<Integer, Long> buckets = new TreeMap<>();
-    for (int i = 0; i < natives.size(row); i++) {
-      buckets.put(natives.bucket(row, i), natives.count(row, i));
-    }
-    return buckets;
   }
 
   @Property(tries = 200)
   void anImageKeepsTheDeltasOfOpenPanesApart(@ForAll long seed) {
     RandomWindows windows = new RandomWindows(seed);
     QueueImage image = new QueueImage(RandomWindows.SCHEMA, windows.stride(), 1 << 20).keepPanes();
-    Model model = new Model();
+    PaneModel model = new PaneModel();
     for (int i = 0; i < 12; i++) {
-      // Sums of durations of a few windows would exceed a long.
-      SealedWindow window = withShortDurations(windows.next());
+      SealedWindow window = PaneModel.withShortDurations(windows.next());
       image.apply(window);
       model.apply(window);
 
@@ -147,26 +61,11 @@ class OpenPanesTest {
       }
       model.panes.values().removeIf(Map::isEmpty);
       assertThat(open).isEqualTo(model.panes);
-      assertThat(image.openPanes().closedMillis()).isEqualTo(model.closed);
-      model.starts.forEach(
-          (series, start) -> assertThat(image.startMillis(series)).isEqualTo(start));
+      assertThat(image.openPanes().closedMillis()).isEqualTo(model.closed());
+      model
+          .starts()
+          .forEach((series, start) -> assertThat(image.startMillis(series)).isEqualTo(start));
     }
-  }
-
-  private static SealedWindow withShortDurations(SealedWindow window) {
-    long[] nanos = window.durationNanos();
-    for (int row = 0; row < nanos.length; row++) {
-      nanos[row] >>>= 8;
-    }
-    window
-        .panes()
-        .others()
-        .forEach(pane -> {
-          for (int row = 0; row < pane.durationNanos().length; row++) {
-            pane.durationNanos()[row] >>>= 8;
-          }
-        });
-    return window;
   }
 
   @Test
@@ -228,12 +127,12 @@ class OpenPanesTest {
     NativeTotals part = new NativeTotals();
     rest.add(0, new NativeCounts(new int[] {3}, new int[] {4, 7, 9}, new long[] {1, 2, 3}), 0);
     part.add(5, new NativeCounts(new int[] {2}, new int[] {3, 7}, new long[] {6, 8}), 0);
-    Map<Integer, Long> before = buckets(rest, 0);
+    Map<Integer, Long> before = PaneModel.buckets(rest, 0);
 
     rest.add(0, part, 5);
-    assertThat(buckets(rest, 0)).isEqualTo(Map.of(3, 6L, 4, 1L, 7, 10L, 9, 3L));
+    assertThat(PaneModel.buckets(rest, 0)).isEqualTo(Map.of(3, 6L, 4, 1L, 7, 10L, 9, 3L));
     rest.subtract(0, part, 5);
-    assertThat(buckets(rest, 0)).isEqualTo(before);
+    assertThat(PaneModel.buckets(rest, 0)).isEqualTo(before);
     rest.subtract(0, rest, 0);
     assertThat(rest.size(0)).isZero();
   }
