@@ -25,6 +25,7 @@ public final class QueueImage {
   private final BatchHistory history;
 
   private long to = JournalLog.NONE;
+  private long number;
   private long ownedUntilMillis;
 
   /** Exceeds the highest series number used so far. */
@@ -219,6 +220,19 @@ public final class QueueImage {
     if (openPanes != null) {
       startMillis[row] = millis;
     }
+  }
+
+  /** Sets the number of the last window in the journal, at a take-over. */
+  public void number(long last) {
+    number = last;
+  }
+
+  /**
+   * Returns the number of the last window in the journal at the take-over of the queue; the owner's
+   * windows continue it. 0 in another image.
+   */
+  public long number() {
+    return number;
   }
 
   /** Sets the position from a snapshot. */

@@ -20,7 +20,7 @@ import org.traceetl.server.window.SealedWindow;
  * Follows a queue's log for a sink: returns each window that counts, once and in order. The sink
  * marks its progress; a later tail begins at the mark, without gaps. For one thread at a time.
  */
-public final class JournalTail {
+public final class JournalTail implements Tail<JournalTail.Kept> {
   private static final Logger log = LoggerFactory.getLogger(JournalTail.class);
 
   /**
@@ -115,11 +115,8 @@ public final class JournalTail {
     this.snapshots = snapshots;
   }
 
-  /**
-   * Returns the next windows after the mark.
-   *
-   * @return a limited number; empty if no window was in what was read, see {@link #lag}
-   */
+  /** Returns the next windows after the mark. */
+  @Override
   public List<Kept> poll() throws IOException, InterruptedException {
     if (reader == null) {
       reader = begin();
@@ -244,27 +241,18 @@ public final class JournalTail {
     restartChain = before.after(record.header());
   }
 
-  /**
-   * Returns the offset to mark after all windows polled so far were processed, or {@link
-   * JournalLog#NONE} if there is none yet. It also advances in a queue without windows.
-   */
+  /** Returns the offset to mark. It also advances in a queue without windows. */
+  @Override
   public long restart() {
     return returned;
   }
 
-  /**
-   * Marks the sink's progress. Call it regularly: after a restart, messages from the mark on are
-   * read again.
-   *
-   * @param offset of the last processed window, or {@link #restart}
-   */
+  @Override
   public void mark(long offset) throws IOException, InterruptedException {
     messages.mark(group, offset);
   }
 
-  /**
-   * Returns the number of unread messages in the log; at least 1 if some may have to be read again.
-   */
+  @Override
   public long lag() throws IOException, InterruptedException {
     if (reader == null) {
       reader = begin();

@@ -101,6 +101,18 @@ public final class LogJournals implements Journal {
         queue, logs.open(queue), format(queue), payloads, counters, sinceMillis, snapshots);
   }
 
+  /**
+   * Returns a tail of a queue's log that begins at a snapshot, whoever owns the queue.
+   *
+   * @param tailGroup whose mark is the tail's progress
+   * @throws IOException if there is no log, or its existence cannot be determined now
+   */
+  public SnapshotTail replay(QueueId queue, String tailGroup)
+      throws IOException, InterruptedException {
+    return new SnapshotTail(
+        queue, logs.open(queue), format(queue), payloads, counters, tailGroup, group);
+  }
+
   QueueLog queueLog(QueueId queue) throws IOException, InterruptedException {
     return new QueueLog(queue, logs.open(queue), format(queue), payloads, timing, counters, group);
   }
@@ -215,6 +227,7 @@ public final class LogJournals implements Journal {
     long epoch = recovered.reader().chain().epoch();
     long showFromNanos = showFromNanos(queue, recovered);
     ownerships.put(queue, new LastOwnership(epoch, writer, showFromNanos));
+    recovered.state().image().number(recovered.reader().chain().number());
     LogQueueJournal journal =
         new LogQueueJournal(queueLog, writer, recovered, beganNanos, showFromNanos);
     return new Taken(

@@ -11,28 +11,32 @@ import org.traceetl.server.window.QueueId;
 
 /**
  * A queue's tail for a sink that reads many queues from one thread. It is due immediately while
- * there are new windows, about once a second otherwise, and after a pause if a read failed. So an
+ * there is something new, about once a second otherwise, and after a pause if a read failed. So an
  * unavailable broker does not delay the queues of other brokers. For one thread at a time.
+ *
+ * @param <T> what the sink receives
  */
-public final class PacedTail {
+public final class PacedTail<T> {
   /** Opens the tail. */
-  public interface Opening {
-    JournalTail open() throws IOException, InterruptedException;
+  public interface Opening<T> {
+    Tail<T> open() throws IOException, InterruptedException;
   }
 
   private static final Logger LOG = LoggerFactory.getLogger(PacedTail.class);
   private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(1);
   private static final long FAILED_NANOS = TimeUnit.SECONDS.toNanos(3);
 
-  /** Pause between two reads that found messages but no window, because reads may lag. */
+  /**
+   * Pause between two reads that found messages but nothing for the sink, because reads may lag.
+   */
   private static final long EMPTY_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
   private final QueueId queue;
-  private final Opening opening;
+  private final Opening<T> opening;
   private final LogThrottle throttle;
 
   /** Null until it is opened. */
-  private JournalTail tail;
+  private Tail<T> tail;
 
   private long dueNanos;
   private long lagDueNanos;
@@ -46,7 +50,7 @@ public final class PacedTail {
    * @param nowNanos when it is first due
    * @param throttle limits the sink's log lines on failures
    */
-  public PacedTail(QueueId queue, Opening opening, long nowNanos, LogThrottle throttle) {
+  public PacedTail(QueueId queue, Opening<T> opening, long nowNanos, LogThrottle throttle) {
     this.queue = queue;
     this.opening = opening;
     this.throttle = throttle;
@@ -67,18 +71,18 @@ public final class PacedTail {
     }
   }
 
-  /** Returns the next windows; empty if there are none, or they cannot be read now. */
-  public List<JournalTail.Kept> read(long nowNanos) throws InterruptedException {
+  /** Returns what is next; empty if there is nothing, or it cannot be read now. */
+  public List<T> read(long nowNanos) throws InterruptedException {
     try {
       if (tail == null) {
         tail = opening.open();
       }
-      List<JournalTail.Kept> windows = tail.poll();
+      List<T> polled = tail.poll();
       failed = false;
-      if (!windows.isEmpty()) {
+      if (!polled.isEmpty()) {
         atEnd = false;
         dueNanos = nowNanos;
-        return windows;
+        return polled;
       }
       if (!atEnd) {
         lag = tail.lag();
@@ -86,7 +90,7 @@ public final class PacedTail {
         atEnd = lag == 0;
       }
       dueNanos = nowNanos + (atEnd ? IDLE_NANOS : EMPTY_NANOS);
-      return windows;
+      return polled;
     } catch (IOException e) {
       failed(nowNanos, e.toString(), null);
     } catch (RuntimeException e) {
@@ -137,7 +141,7 @@ public final class PacedTail {
   }
 
   /**
-   * Returns the offset to mark after all windows read were processed, or {@link JournalLog#NONE} if
+   * Returns the offset to mark after all that was read is processed, or {@link JournalLog#NONE} if
    * there is none yet.
    */
   public long restart() {

@@ -87,7 +87,14 @@ public record RecordPayloads(Supplier<QueueImage> newImage) {
   }
 
   public QueueImage image(LogRecord record) throws MalformedRecordException {
-    QueueImage image = newImage.get();
+    return image(record, newImage.get());
+  }
+
+  /**
+   * @param image without windows; it gets the state
+   * @return the image
+   */
+  public QueueImage image(LogRecord record, QueueImage image) throws MalformedRecordException {
     SnapshotFormat.decode(record.payload(), 0, record.payload().length, image);
     if (!isStateAt(record.header(), image)) {
       throw new MalformedRecordException(

@@ -117,7 +117,7 @@ class JournalTailTest {
   }
 
   /** Fails at the next calls. */
-  private static final class FailingOpening implements PacedTail.Opening {
+  private static final class FailingOpening implements PacedTail.Opening<JournalTail.Kept> {
     private final JournalTail tail;
     private Exception failure;
 
@@ -140,7 +140,7 @@ class JournalTailTest {
   @Test
   void aPacedTailRestsAtTheEndAndAfterFailures() throws Exception {
     FailingOpening opening = new FailingOpening(journals.tail(QUEUE, "sink"));
-    PacedTail tail = new PacedTail(QUEUE, opening, 5, new LogThrottle(() -> 0));
+    PacedTail<JournalTail.Kept> tail = new PacedTail<>(QUEUE, opening, 5, new LogThrottle(() -> 0));
     assertThat(tail.queue()).isEqualTo(QUEUE);
     assertThat(tail.dueInNanos(5)).isZero();
     assertThat(tail.restart()).isEqualTo(JournalLog.NONE);
@@ -215,8 +215,8 @@ class JournalTailTest {
     FailingLogs failing = new FailingLogs();
     LogJournals other =
         new LogJournals(failing, "trace-spans", "servers", Windows::newImage, TIMING, counters);
-    PacedTail tail =
-        new PacedTail(QUEUE, () -> other.tail(QUEUE, "sink"), 0, new LogThrottle(() -> 0));
+    PacedTail<JournalTail.Kept> tail =
+        new PacedTail<>(QUEUE, () -> other.tail(QUEUE, "sink"), 0, new LogThrottle(() -> 0));
     assertThat(tail.read(0)).hasSize(2);
     failing.hidden = 1;
     assertThat(tail.read(1)).isEmpty();

@@ -234,7 +234,7 @@ public final class HistoryFollower implements Background {
     HistoryReader.TailedQueue known =
         new HistoryReader.TailedQueue(
             images ->
-                new PacedTail(
+                new PacedTail<>(
                     queue,
                     () -> journals.open(queue, clock.millis() - lookBackMillis, images),
                     nowNanos,

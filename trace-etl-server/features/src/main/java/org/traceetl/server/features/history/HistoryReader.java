@@ -22,7 +22,7 @@ import org.traceetl.server.journal.chain.PacedTail;
 final class HistoryReader implements SteppedTask {
   /** A queue. The reader owns its tail, the adding thread its series. */
   static final class TailedQueue {
-    private final PacedTail tail;
+    private final PacedTail<JournalTail.Kept> tail;
     private final SeriesOperations series;
 
     /** States that the tail returned in the current read. */
@@ -59,7 +59,7 @@ final class HistoryReader implements SteppedTask {
 
   /** Creates a tail that passes the queue's states to a consumer, on the reading thread. */
   interface NewTail {
-    PacedTail of(Consumer<QueueImage> images);
+    PacedTail<JournalTail.Kept> of(Consumer<QueueImage> images);
   }
 
   /** The result of one read: first the states, then the windows. */

@@ -153,7 +153,7 @@ final class DocumentReader implements SteppedTask {
 
   private FollowedQueue follow(QueueId queue, long nowNanos) {
     return new FollowedQueue(
-        new PacedTail(queue, () -> tails.open(queue), nowNanos, throttle),
+        new PacedTail<>(queue, () -> tails.open(queue), nowNanos, throttle),
         nowNanos,
         clock.millis());
   }

@@ -29,7 +29,7 @@ final class FollowedQueue {
   /** How long a queue of another owner may take to finish. */
   private static final long LEAVE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-  private final PacedTail tail;
+  private final PacedTail<JournalTail.Kept> tail;
   private final ConcurrentLinkedQueue<Waiting> waiting = new ConcurrentLinkedQueue<>();
 
   /** Offset of the latest settled window, until it is taken. */
@@ -51,7 +51,7 @@ final class FollowedQueue {
   /**
    * @param nowMillis assumed seal time until a window is read
    */
-  FollowedQueue(PacedTail tail, long nowNanos, long nowMillis) {
+  FollowedQueue(PacedTail<JournalTail.Kept> tail, long nowNanos, long nowMillis) {
     this.tail = tail;
     readMillis = nowMillis;
     nextMarkNanos = nowNanos;
