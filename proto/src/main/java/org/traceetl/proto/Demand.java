@@ -30,7 +30,8 @@ import java.util.TreeSet;
  *       threshold     8 bytes  nanoseconds, at least 0
  *     full            2 bytes  at most 64; then for each a text
  *     formats         1 byte   1: servers read bundles; 2: servers read windows with panes; 4:
- *                              servers read heartbeats; other bits are kept and ignored; absent: 0
+ *                              servers read heartbeats; 8: servers read snapshots with open
+ *                              panes; other bits are kept and ignored; absent: 0
  * </pre>
  *
  * A text has its length (2 bytes, 1 to 256), then UTF-8.
@@ -67,6 +68,9 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
 
   /** Bit of {@link Part#formats}: servers read heartbeats, see {@link Heartbeat}. */
   public static final int HEARTBEATS = 4;
+
+  /** Bit of {@link Part#formats}: servers read snapshots with open panes in journals. */
+  public static final int OPEN_PANES = 8;
 
   private static final int KINDS = Compact.MAX_KIND + 1;
   private static final int MAGIC = 0x5445444D;
@@ -122,8 +126,8 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
    * @param slowOtherwiseNanos the duration from which other spans are slow, at least 0
    * @param full patterns of applications whose spans are needed whole
    * @param formats what these servers read in addition to batches and windows: the sum of {@link
-   *     #BUNDLES}, {@link #PANES}, {@link #HEARTBEATS} and bits of later releases, which stay when
-   *     the part is published again
+   *     #BUNDLES}, {@link #PANES}, {@link #HEARTBEATS}, {@link #OPEN_PANES} and bits of later
+   *     releases, which stay when the part is published again
    */
   public record Part(
       long seenMillis,
@@ -312,6 +316,11 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
   /** As {@link #readsBundles}, of heartbeats. */
   public boolean readsHeartbeats() {
     return allRead(HEARTBEATS);
+  }
+
+  /** As {@link #readsBundles}, of snapshots with open panes. */
+  public boolean readsOpenPanes() {
+    return allRead(OPEN_PANES);
   }
 
   private boolean allRead(int format) {

@@ -173,6 +173,18 @@ final class DemandTest {
   }
 
   @Test
+  void openPanesAreReadIfAllPartsSaySo() {
+    Part panes = new Part(1, 1, false, 1, List.of(), List.of(), 0, List.of(), 7);
+    Part openPanes =
+        new Part(1, 1, false, 1, List.of(), List.of(), 0, List.of(), Demand.OPEN_PANES);
+    Part all = new Part(1, 1, false, 1, List.of(), List.of(), 0, List.of(), 15);
+
+    assertThat(Demand.NONE.readsOpenPanes()).isFalse();
+    assertThat(demand(all, openPanes).readsOpenPanes()).isTrue();
+    assertThat(demand(all, panes).readsOpenPanes()).isFalse();
+  }
+
+  @Test
   void formatsOfLaterReleasesStay() throws MalformedDecisionsException {
     Part later = new Part(1, 1, false, 1, List.of(), List.of(), 0, List.of(), 0xfe);
 

@@ -79,7 +79,7 @@ final class ServerSettings {
         new JournalConfig(
             null, seconds(LEASE_SECONDS, random), seconds(SNAPSHOT_SECONDS, random), null, null),
         new WindowConfig(
-            seconds(WINDOW_SECONDS, random), IDLE, demand.panes() ? Panes.AUTO : Panes.OFF),
+            seconds(WINDOW_SECONDS, random), IDLE, demand.panes() ? Panes.AUTO : Panes.OFF, null),
         SeriesConfig.defaults().withDimensions(demand.dimension() ? REGION : List.of()),
         new HistogramConfig(BOUNDS_MILLIS, null, null),
         new DocumentsConfig(

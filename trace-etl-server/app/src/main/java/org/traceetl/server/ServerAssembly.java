@@ -34,6 +34,7 @@ import org.traceetl.server.profile.ProfileParts;
 import org.traceetl.server.queues.KnownQueues;
 import org.traceetl.server.queues.QueueStatus;
 import org.traceetl.server.queues.QueueWatch;
+import org.traceetl.server.telemetry.LateSpans;
 import org.traceetl.server.telemetry.ServerTelemetry;
 import org.traceetl.server.web.ServerComponents;
 import org.traceetl.server.window.QueueId;
@@ -103,10 +104,12 @@ public final class ServerAssembly implements ServerContext {
   }
 
   private SpanPipeline spans(List<Feature> features) {
+    var late = new LateSpans(access.profile().countsEvents());
+    late.register(telemetry);
     List<WindowFollower> followers =
         Stream.concat(
                 features.stream().flatMap(feature -> feature.followers().stream()),
-                Stream.of(telemetry.books(), metrics.cardinality()))
+                Stream.of(telemetry.books(), metrics.cardinality(), late))
             .toList();
     return new SpanPipeline(
         config.rocketmq(),
@@ -153,15 +156,15 @@ public final class ServerAssembly implements ServerContext {
   }
 
   @Override
-  public void panes(boolean readByAll) {
-    boolean writes = readByAll && config.window().panes() == WindowConfig.Panes.AUTO;
+  public void panes(boolean windows, boolean snapshots) {
+    boolean writes = windows && config.window().panes() == WindowConfig.Panes.AUTO;
     if (writes != access.aggregation().writesPanes()) {
       log.info(
           writes
               ? "Writing windows with panes from the next window on: all servers read them"
               : "Writing windows without panes from the next window on: not all servers read them");
     }
-    access.aggregation().panes(writes);
+    access.aggregation().panes(writes, snapshots);
   }
 
   @Override

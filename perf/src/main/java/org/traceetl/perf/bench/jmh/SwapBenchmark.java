@@ -53,7 +53,8 @@ public class SwapBenchmark extends StepBenchmark {
                 new SeriesConfig(
                     SpanStream.DIMENSIONS, null, null, series, null, null, null, null, null))
             .window(
-                new WindowConfig(Duration.ofMillis(WINDOW_MILLIS), Duration.ofMinutes(15), null))
+                new WindowConfig(
+                    Duration.ofMillis(WINDOW_MILLIS), Duration.ofMinutes(15), null, null))
             .build();
     aggregator =
         aggregation.newAggregator(

@@ -551,7 +551,7 @@ class ApiTest {
                         new SlowRule("*", 0, 2_000_000_000)),
                     1_500_000_000,
                     List.of("audit"),
-                    Demand.BUNDLES | Demand.PANES | Demand.HEARTBEATS)));
+                    Demand.BUNDLES | Demand.PANES | Demand.HEARTBEATS | Demand.OPEN_PANES)));
 
     assertThat(json("/api/demand").toString())
         .isEqualTo(

@@ -36,9 +36,10 @@ public interface ServerContext {
    * Lets this server write windows with their panes from the next window on, unless its
    * configuration forbids it.
    *
-   * @param readByAll whether all servers read them
+   * @param windows whether all servers read them
+   * @param snapshots whether all servers read snapshots with open panes as well
    */
-  void panes(boolean readByAll);
+  void panes(boolean windows, boolean snapshots);
 
   /**
    * Makes windows keep their panes until {@link #panes} is called, unless the configuration forbids

@@ -126,6 +126,9 @@ final class Worker implements SteppedTask {
   /** Why the consumer is not connected. */
   private volatile String problem = "not connected yet";
 
+  /** Monotonic time at which windows ended last. */
+  private long swappedNanos;
+
   private final StalledRebalance stalled = new StalledRebalance();
   private int pullThreads = RocketMqSpanConsumer.MIN_PULL_THREADS;
 
@@ -163,6 +166,7 @@ final class Worker implements SteppedTask {
     }
     if (connect()) {
       swaps.begin(clocks.millis());
+      swappedNanos = clocks.nanos();
       stalled.begin(clocks.nanos());
       return 0;
     }
@@ -536,9 +540,11 @@ final class Worker implements SteppedTask {
       return;
     }
     long startNanos = clocks.nanos();
+    long passedMillis = TimeUnit.NANOSECONDS.toMillis(startNanos - swappedNanos);
+    swappedNanos = startNanos;
     Map<OwnedQueue, FilledWindow> ended = new LinkedHashMap<>();
     try {
-      endWindows(nowMillis, ended);
+      endWindows(nowMillis, passedMillis, ended);
     } finally {
       // Last, because a woken queue thread takes the core, and the remaining queues would wait.
       ended.forEach(this::seal);
@@ -550,10 +556,11 @@ final class Worker implements SteppedTask {
     swaps.ended(nowMillis);
   }
 
-  private void endWindows(long nowMillis, Map<OwnedQueue, FilledWindow> ended) {
+  private void endWindows(long nowMillis, long passedMillis, Map<OwnedQueue, FilledWindow> ended) {
     for (OwnedQueue queue : owned.values()) {
       long startNanos = clocks.nanos();
-      FilledWindow filled = queue.awaitsPanes(nowMillis) ? null : queue.swap(nowMillis);
+      FilledWindow filled =
+          queue.awaitsPanes(nowMillis) ? null : queue.swap(nowMillis, passedMillis);
       if (filled != null) {
         ended.put(queue, filled);
         metrics.swapped(queue.id(), clocks.nanos() - startNanos);

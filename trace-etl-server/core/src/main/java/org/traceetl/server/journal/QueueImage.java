@@ -1,6 +1,7 @@
 package org.traceetl.server.journal;
 
 import java.util.Arrays;
+import java.util.function.Predicate;
 import org.traceetl.server.dedup.BatchHistory;
 import org.traceetl.server.window.NativeTotals;
 import org.traceetl.server.window.OpenPanes;
@@ -8,6 +9,7 @@ import org.traceetl.server.window.ReceivedSpans;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
 import org.traceetl.server.window.WindowCompleteness;
+import org.traceetl.server.window.WindowPanes;
 
 /**
  * A queue's state: the sum of a snapshot and the windows after it in the journal. A take-over
@@ -58,7 +60,18 @@ public final class QueueImage {
   /** By row, only if open panes are kept. */
   private long[] startMillis = {};
 
+  /** Tests whether snapshots are written with open panes; see {@link #keepPanes(Predicate)}. */
+  private Predicate<Boolean> writesPanes = wereRead -> false;
+
+  /** Whether the image is from a snapshot with open panes. */
+  private boolean panesWereRead;
+
   private WindowCompleteness completeness = WindowCompleteness.NONE;
+  private long closedMillis = SealedWindow.UNKNOWN_CLOSED;
+
+  /** End of the latest pane with rows. */
+  private long countedMillis = SealedWindow.UNKNOWN_CLOSED;
+
   private final StreamTimes streamTimes = new StreamTimes();
 
   /**
@@ -102,6 +115,24 @@ public final class QueueImage {
     return this;
   }
 
+  /**
+   * Makes the image keep panes as {@link #keepPanes()}. Its snapshots may then have a later
+   * version.
+   *
+   * @param written tests when a snapshot is written whether all servers read such snapshots; its
+   *     argument is whether the journal had one
+   * @return this
+   */
+  public QueueImage keepPanes(Predicate<Boolean> written) {
+    writesPanes = written;
+    return keepPanes();
+  }
+
+  /** Returns whether a snapshot of the image is written with open panes. */
+  public boolean writesPanes() {
+    return openPanes != null && writesPanes.test(panesWereRead);
+  }
+
   /** Returns the deltas of panes that are not closed yet; null if not kept. */
   public OpenPanes openPanes() {
     return openPanes;
@@ -135,8 +166,10 @@ public final class QueueImage {
     if (!window.completeness().isEmpty()) {
       completeness = window.completeness();
     }
+    closedMillis = Math.max(closedMillis, window.closedMillis());
     if (window.rows() > 0) {
       hasPanes = !window.panes().isEmpty();
+      countedIn(window.panes());
     }
     if (window.schema() != schema || window.stride() != stride) {
       clearSeries();
@@ -156,6 +189,22 @@ public final class QueueImage {
     for (int series : window.evicted()) {
       evict(series);
     }
+  }
+
+  private void countedIn(WindowPanes panes) {
+    if (panes.isEmpty()) {
+      return;
+    }
+    long startMillis =
+        panes.others().isEmpty()
+            ? panes.mainMillis()
+            : Math.max(panes.mainMillis(), panes.others().getLast().startMillis());
+    counted(startMillis + panes.lengthMillis());
+  }
+
+  /** Records that a pane has rows, which ends at this time. */
+  public void counted(long endMillis) {
+    countedMillis = Math.max(countedMillis, endMillis);
   }
 
   private void add(SealedWindow window, int from) {
@@ -233,6 +282,20 @@ public final class QueueImage {
    */
   public long number() {
     return number;
+  }
+
+  /**
+   * Sets what a snapshot with open panes contains for the next owner.
+   *
+   * @param until until when spans were complete
+   * @param closed until when panes were closed
+   * @param withPanes whether the last window with rows had panes
+   */
+  public void restore(WindowCompleteness until, long closed, boolean withPanes) {
+    completeness = until;
+    closedMillis = closed;
+    hasPanes = withPanes;
+    panesWereRead = true;
   }
 
   /** Sets the position from a snapshot. */
@@ -314,11 +377,27 @@ public final class QueueImage {
   }
 
   /**
-   * Returns until when spans were complete, by the last window that contains it. Snapshots do not
-   * contain it.
+   * Returns until when spans were complete, by the last window that contains it. Only snapshots
+   * with open panes contain it.
    */
   public WindowCompleteness completeness() {
     return completeness;
+  }
+
+  /**
+   * Returns until when panes were closed, by the last window that contains it. Only snapshots with
+   * open panes contain it.
+   */
+  public long closedMillis() {
+    return closedMillis;
+  }
+
+  /**
+   * Returns the end of the latest pane with rows; {@link SealedWindow#UNKNOWN_CLOSED} if it is
+   * unknown. Of a snapshot only open panes are known.
+   */
+  public long countedMillis() {
+    return countedMillis;
   }
 
   /**
@@ -351,8 +430,8 @@ public final class QueueImage {
   }
 
   /**
-   * Returns whether the last window with rows has panes. False after a snapshot, which does not say
-   * it.
+   * Returns whether the last window with rows has panes. False after a snapshot without open panes,
+   * which does not contain it.
    */
   public boolean hasPanes() {
     return hasPanes;

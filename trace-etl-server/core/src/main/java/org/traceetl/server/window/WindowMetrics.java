@@ -337,6 +337,7 @@ public final class WindowMetrics {
    *
    * @param paneMillis length of a pane; 0 to seal the window without its panes
    * @param completeness needs panes
+   * @param closedMillis needs panes, unless it is {@link SealedWindow#UNKNOWN_CLOSED}
    */
   public SealedWindow seal(
       QueueId queue,
@@ -349,10 +350,14 @@ public final class WindowMetrics {
       long schema,
       long paneMillis,
       AcceptedBatches batches,
-      WindowCompleteness completeness) {
+      WindowCompleteness completeness,
+      long closedMillis) {
     PaneSum sum = new PaneSum(panes, paneCount, stride);
     WindowRows rows = sum.rows();
     int size = rows.size();
+    boolean hasPanes =
+        paneMillis != 0
+            && (size > 0 || !completeness.isEmpty() || closedMillis != SealedWindow.UNKNOWN_CLOSED);
     int[] series = new int[size];
     long[] counts = new long[size * stride];
     long[] durationNanos = new long[size];
@@ -392,16 +397,16 @@ public final class WindowMetrics {
         carries,
         batches,
         rows.sealNatives(),
-        paneMillis == 0 || size == 0 && completeness.isEmpty()
-            ? WindowPanes.NONE
-            : new WindowPanes(
+        hasPanes
+            ? new WindowPanes(
                 paneMillis,
                 // Without a row, any pane near the window.
                 size == 0 ? Math.floorDiv(openedMillis, paneMillis) * paneMillis : sum.mainMillis(),
                 mergedSpans,
-                sum.others()),
+                sum.others())
+            : WindowPanes.NONE,
         completeness,
-        SealedWindow.UNKNOWN_CLOSED);
+        closedMillis);
   }
 
   /**

@@ -96,7 +96,7 @@ public final class WindowRows {
   }
 
   /** Returns the begin of the pane, milliseconds since 1970. */
-  long startMillis() {
+  public long startMillis() {
     return startMillis;
   }
 

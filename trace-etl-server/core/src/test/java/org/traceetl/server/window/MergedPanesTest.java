@@ -35,7 +35,8 @@ class MergedPanesTest {
         1,
         PANE_MILLIS,
         AcceptedBatches.NONE,
-        WindowCompleteness.NONE);
+        WindowCompleteness.NONE,
+        SealedWindow.UNKNOWN_CLOSED);
   }
 
   private static long spans(WindowMetrics metrics) {

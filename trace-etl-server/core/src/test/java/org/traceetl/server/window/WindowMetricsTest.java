@@ -176,6 +176,7 @@ class WindowMetricsTest {
         1,
         0,
         AcceptedBatches.NONE,
-        WindowCompleteness.NONE);
+        WindowCompleteness.NONE,
+        SealedWindow.UNKNOWN_CLOSED);
   }
 }

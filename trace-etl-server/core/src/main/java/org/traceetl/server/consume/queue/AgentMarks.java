@@ -15,9 +15,7 @@ import org.traceetl.server.window.WindowCompleteness.Agent;
  * messages that were read.
  *
  * <p>An agent counts from the first message that has a mark until its goodbye. An agent that is
- * silent for {@code agents.silence} is excluded. Silence is stream time: the sum of the steps
- * between the store times of messages. A step back counts as 0 and a step forward as at most {@link
- * #MAX_STEP_MILLIS}, because an outage of the broker silences all agents and must not exclude them.
+ * silent for {@code agents.silence} is excluded. Silence is stream time, see {@link StreamClock}.
  *
  * <p>After a take-over, the agents that sent batches within the silence before it hold the time at
  * its last known value until they have sent a message or are silent. If that value is unknown, the
@@ -28,9 +26,6 @@ import org.traceetl.server.window.WindowCompleteness.Agent;
  * owns the queue.
  */
 final class AgentMarks {
-  /** An agent that sends no batches sends heartbeats at this interval. */
-  static final long MAX_STEP_MILLIS = Duration.ofSeconds(15).toMillis();
-
   /**
    * The time is this much before the lowest mark and the last message: as long as a send may take.
    * A message that waits in the broker has a later store time than its agent assumes, and an agent
@@ -39,7 +34,8 @@ final class AgentMarks {
   static final long MARGIN_MILLIS = Duration.ofSeconds(3).toMillis();
 
   /** An agent is named if its mark is this far behind the last message. */
-  static final long NAMED_BEHIND_MILLIS = MAX_STEP_MILLIS + Duration.ofSeconds(5).toMillis();
+  static final long NAMED_BEHIND_MILLIS =
+      StreamClock.MAX_STEP_MILLIS + Duration.ofSeconds(5).toMillis();
 
   /** Time after its last message for which an excluded agent is named. */
   static final long NAMED_MILLIS = Duration.ofHours(1).toMillis();
@@ -47,7 +43,7 @@ final class AgentMarks {
   /** Maximum number of characters of all hosts. */
   private static final int MAX_HOST_CHARACTERS = 4 << 20;
 
-  private static final long UNKNOWN = Long.MIN_VALUE;
+  private static final long UNKNOWN = StreamClock.UNKNOWN;
   private static final int INITIAL = 64;
 
   /** The arrays grow by their length divided by this. */
@@ -62,6 +58,7 @@ final class AgentMarks {
   private static final byte EXCLUDED = 3;
 
   private final long silenceMillis;
+  private final StreamClock clock;
 
   // By number of an agent
 
@@ -72,7 +69,7 @@ final class AgentMarks {
 
   private long[] marks = new long[INITIAL];
 
-  /** {@link #elapsedMillis} at the last message. */
+  /** Stream time since the take-over, at the last message. */
   private long[] heard = new long[INITIAL];
 
   /** Null if it is unknown. */
@@ -83,14 +80,8 @@ final class AgentMarks {
 
   private int hostCharacters;
 
-  /** Store time of the last message; {@link #UNKNOWN} before the first. */
-  private long storedMillis = UNKNOWN;
-
   /** Age from which batches of the agent of the last message may be missing. */
   private int unconfirmedMillis = BatchAges.UNKNOWN;
-
-  /** Stream time since the take-over. */
-  private long elapsedMillis;
 
   /** Stream time at the take-over; {@link #UNKNOWN} if the journal does not contain it. */
   private long startMillis = UNKNOWN;
@@ -102,9 +93,11 @@ final class AgentMarks {
 
   /**
    * @param silenceMillis stream time after which an agent is excluded
+   * @param clock of the queue; advanced by {@link #message}
    */
-  AgentMarks(long silenceMillis) {
+  AgentMarks(long silenceMillis, StreamClock clock) {
     this.silenceMillis = silenceMillis;
+    this.clock = clock;
   }
 
   /**
@@ -119,6 +112,7 @@ final class AgentMarks {
       startMillis = last.streamMillis();
       untilMillis = last.untilMillis();
       hasMarks = true;
+      clock.restore(untilMillis + MARGIN_MILLIS);
     }
     for (int agent : history.lastHeardFirst()) {
       if (history.heardMillis(agent) > sinceMillis) {
@@ -146,12 +140,10 @@ final class AgentMarks {
    * @param ages may have the mark of its agent
    */
   void message(long storeMillis, BatchAges ages) {
-    if (storedMillis != UNKNOWN) {
-      elapsedMillis += Math.clamp(storeMillis - storedMillis, 0, MAX_STEP_MILLIS);
-    } else if (startMillis == UNKNOWN) {
-      startMillis = storeMillis;
+    clock.message(storeMillis);
+    if (startMillis == UNKNOWN) {
+      startMillis = storeMillis - clock.elapsedMillis();
     }
-    storedMillis = storeMillis;
     unconfirmedMillis = ages.unconfirmedMillis();
   }
 
@@ -174,8 +166,8 @@ final class AgentMarks {
       put(agent, high, low, ACTIVE);
     }
     // May be lower: a send that timed out may be stored late, with an age that was too young then.
-    marks[agent] = storedMillis - unconfirmedMillis;
-    heard[agent] = elapsedMillis;
+    marks[agent] = clock.nowMillis() - unconfirmedMillis;
+    heard[agent] = clock.elapsedMillis();
     hasMarks = true;
   }
 
@@ -215,7 +207,7 @@ final class AgentMarks {
     states[agent] = state;
     ids[2 * agent] = high;
     ids[2 * agent + 1] = low;
-    heard[agent] = elapsedMillis;
+    heard[agent] = clock.elapsedMillis();
   }
 
   private void grow(int capacity) {
@@ -239,6 +231,7 @@ final class AgentMarks {
    * complete.
    */
   WindowCompleteness endWindow() {
+    long storedMillis = clock.nowMillis();
     long least = Long.MAX_VALUE;
     int waitsFor = 0;
     First behind = new First();
@@ -262,11 +255,12 @@ final class AgentMarks {
     List<Agent> named = new ArrayList<>();
     behind.addTo(named);
     excluded.addTo(named);
-    return new WindowCompleteness(untilMillis, startMillis + elapsedMillis, named, waitsFor);
+    return new WindowCompleteness(
+        untilMillis, startMillis + clock.elapsedMillis(), named, waitsFor);
   }
 
   private void exclude(int agent) {
-    long silent = elapsedMillis - heard[agent];
+    long silent = clock.elapsedMillis() - heard[agent];
     if (isWaitedFor(agent) && silent > silenceMillis) {
       states[agent] = EXCLUDED;
       if (marks[agent] == UNKNOWN) {
@@ -276,6 +270,16 @@ final class AgentMarks {
     } else if (states[agent] == EXCLUDED && silent > NAMED_MILLIS) {
       remove(agent);
     }
+  }
+
+  /** Returns whether the time waits for an agent. */
+  boolean isWaiting() {
+    for (int agent = 0; agent < numbers; agent++) {
+      if (isWaitedFor(agent)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private boolean isWaitedFor(int agent) {

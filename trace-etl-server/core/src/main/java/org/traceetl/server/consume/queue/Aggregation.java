@@ -41,7 +41,7 @@ public final class Aggregation {
     private SeriesConfig series = SeriesConfig.defaults();
     private HistogramConfig histogram = new HistogramConfig(null);
     private DocumentsConfig documents = DocumentsConfig.defaults();
-    private WindowConfig window = new WindowConfig(null, null, null);
+    private WindowConfig window = new WindowConfig(null, null, null, null);
     private DeduplicationConfig deduplication = DeduplicationConfig.defaults();
     private AgentsConfig agents = AgentsConfig.defaults();
     private Messages messages = Messages.SPAN_BATCH;
@@ -156,9 +156,13 @@ public final class Aggregation {
   private final long paneMillis;
   private final long maxAgentBytes;
   private final long silenceMillis;
+  private final long graceMillis;
   private final long schema;
   private volatile LearntNames learnt = LearntNames.NONE;
   private volatile Panes panes = Panes.REFUSED;
+
+  /** Whether snapshots are written with the rows of open panes. */
+  private volatile Panes openPanes = Panes.REFUSED;
 
   /**
    * Returns a builder with default options: attributes without a mapping, and classic buckets.
@@ -197,6 +201,7 @@ public final class Aggregation {
     paneMillis = Math.clamp(options.window.length().toMillis(), MIN_PANE_MILLIS, MAX_PANE_MILLIS);
     maxAgentBytes = options.deduplication.maxBytes();
     silenceMillis = options.agents.silence().toMillis();
+    graceMillis = options.window.grace().toMillis();
     schema = schema(series, histogram, options.unit, profile);
   }
 
@@ -255,7 +260,8 @@ public final class Aggregation {
 
   /** Returns the image of a queue without windows, to which a journal's windows can be added. */
   public QueueImage newImage() {
-    return new QueueImage(schema, stride, maxAgentBytes);
+    return new QueueImage(schema, stride, maxAgentBytes)
+        .keepPanes(wereRead -> writes(openPanes, wereRead));
   }
 
   /** Replaces the learnt names, from the next batch on. Any thread. */
@@ -267,10 +273,17 @@ public final class Aggregation {
    * Sets whether windows are written with their panes, from each queue's next window on. Initially
    * they are not. Any thread.
    *
-   * @param readByAll whether all servers read windows with panes
+   * @param windows whether all servers read windows with panes
+   * @param snapshots whether all servers read snapshots with open panes as well
    */
+  public void panes(boolean windows, boolean snapshots) {
+    panes = windows ? Panes.WRITTEN : Panes.REFUSED;
+    openPanes = windows && snapshots ? Panes.WRITTEN : Panes.REFUSED;
+  }
+
+  /** Sets whether windows and snapshots are written with their panes. Any thread. */
   public void panes(boolean readByAll) {
-    panes = readByAll ? Panes.WRITTEN : Panes.REFUSED;
+    panes(readByAll, readByAll);
   }
 
   /**
@@ -279,6 +292,7 @@ public final class Aggregation {
    */
   public void awaitPanes() {
     panes = Panes.AWAITED;
+    openPanes = Panes.AWAITED;
   }
 
   /** Returns whether windows are written with their panes, in each journal. Any thread. */
@@ -292,7 +306,10 @@ public final class Aggregation {
    * @param inJournal whether its journal has windows with panes
    */
   boolean writesPanes(boolean inJournal) {
-    Panes now = panes;
+    return writes(panes, inJournal);
+  }
+
+  private static boolean writes(Panes now, boolean inJournal) {
     return now == Panes.WRITTEN || now == Panes.AWAITED && inJournal;
   }
 
@@ -309,6 +326,11 @@ public final class Aggregation {
   /** Returns after which stream time agents are excluded. */
   long silenceMillis() {
     return silenceMillis;
+  }
+
+  /** Returns after which stream time panes are closed. */
+  long graceMillis() {
+    return graceMillis;
   }
 
   SymbolTable newSymbols() {

@@ -14,6 +14,7 @@ import org.traceetl.server.window.WindowMetrics;
  * holder owns the metrics, and gives them back after use.
  *
  * @param paneMillis length of a pane; 0 if the window is sealed without its panes
+ * @param closedMillis as in {@link SealedWindow}
  */
 public record FilledWindow(
     QueueId queue,
@@ -27,6 +28,7 @@ public record FilledWindow(
     long paneMillis,
     AcceptedBatches.Builder batches,
     WindowCompleteness completeness,
+    long closedMillis,
     WindowMetrics metrics,
     BlockingQueue<WindowMetrics> home) {
 
@@ -43,7 +45,8 @@ public record FilledWindow(
         schema,
         paneMillis,
         batches.take(),
-        completeness);
+        completeness,
+        closedMillis);
   }
 
   /** Clears the metrics and returns them to their queue. */

@@ -111,6 +111,13 @@ public final class OwnedQueue {
   private volatile QueueStatus status;
   private volatile boolean released;
   private volatile long end = UNKNOWN;
+
+  /** Whether {@link #end} was read since the last window. */
+  private volatile boolean isEndRead;
+
+  /** Whether messages were taken since the last window. */
+  private boolean hasMessages;
+
   private volatile long keptTo = UNKNOWN;
   private volatile long committedTo = UNKNOWN;
 
@@ -165,6 +172,7 @@ public final class OwnedQueue {
     if (astray) {
       return Outcome.REWIND;
     }
+    hasMessages = true;
     for (MessageExt message : messages) {
       long offset = message.getQueueOffset();
       if (offset != next && !isNext(message, offset)) {
@@ -370,7 +378,20 @@ public final class OwnedQueue {
 
   /** Ends the window, to be sealed; returns null if it must continue. */
   public FilledWindow swap(long nowMillis) {
-    FilledWindow filled = ended(aggregator.swap(next, nowMillis));
+    return swap(nowMillis, 0);
+  }
+
+  /**
+   * Ends the window, to be sealed; returns null if it must continue.
+   *
+   * @param passedMillis time since the last call, by the monotonic clock
+   */
+  public FilledWindow swap(long nowMillis, long passedMillis) {
+    // A pull may hang while the broker has messages; its end then is above.
+    boolean isSilent = !hasMessages && !astray && isEndRead && end <= next;
+    hasMessages = false;
+    isEndRead = false;
+    FilledWindow filled = ended(aggregator.swap(next, nowMillis, isSilent ? passedMillis : 0));
     if (filled != null && lastKnown) {
       dueEnds = dueEnds.with(next, last, LastMessages.MAX_WINDOWS);
     }
@@ -450,6 +471,7 @@ public final class OwnedQueue {
   /** Records the offset after the broker's newest message. */
   public void endsAt(long offset) {
     end = offset;
+    isEndRead = true;
   }
 
   private void publishStatus() {

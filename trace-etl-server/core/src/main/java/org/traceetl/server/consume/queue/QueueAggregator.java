@@ -118,7 +118,12 @@ public final class QueueAggregator {
   private final KeyHashes keyHashes;
   private final CardinalitySurvey census;
   private final BatchHistory history;
+  private final StreamClock clock = new StreamClock();
   private final AgentMarks marks;
+  private final PaneClosing closing;
+
+  /** Time without a message until the last window; it passes when the journal has that window. */
+  private long silentMillis;
 
   private final BlockingQueue<WindowMetrics> spares = new ArrayBlockingQueue<>(1);
   private WindowMetrics open;
@@ -222,14 +227,23 @@ public final class QueueAggregator {
     ownedUntilMillis = image.ownedUntilMillis();
     panesInJournal = image.hasPanes();
     history = image.history();
-    marks = new AgentMarks(aggregation.silenceMillis());
+    marks = new AgentMarks(aggregation.silenceMillis(), clock);
     marks.restore(image.completeness(), history, image.streamBegan(aggregation.silenceMillis()));
+    closing = closing(image);
     from = image.to();
     key = new int[series.width()];
     grow(INITIAL_SPANS);
     schema = aggregation.schema();
     open = aggregation.newMetrics();
     spares.add(aggregation.newMetrics());
+  }
+
+  private PaneClosing closing(QueueImage image) {
+    if (image.closedMillis() != SealedWindow.UNKNOWN_CLOSED) {
+      clock.restore(image.closedMillis());
+    }
+    return new PaneClosing(
+        aggregation.graceMillis(), clock, image.closedMillis(), image.countedMillis());
   }
 
   /** Restores the series; skips those of a forged journal that cannot be this table's. */
@@ -946,15 +960,27 @@ public final class QueueAggregator {
    * @return the window, to be sealed; null if it continues
    */
   public FilledWindow swap(long to, long nowMillis) {
-    return swap(to, nowMillis, false);
+    return swap(to, nowMillis, 0);
   }
 
-  /** Ends the open window like {@link #swap}, but before its time. */
+  /**
+   * Ends the open window like {@link #swap(long, long)}. In a queue without messages, windows end
+   * as well while a pane is open or an agent is waited for. The journal accepts them only if the
+   * broker answers, so the agents are silent, and the queue's time passes.
+   *
+   * @param passedMillis time since the last call without a message, at the end of the queue; 0 if
+   *     there was a message or may be one
+   */
+  FilledWindow swap(long to, long nowMillis, long passedMillis) {
+    return swap(to, nowMillis, passedMillis, false);
+  }
+
+  /** Ends the open window like {@link #swap(long, long)}, but before its time. */
   FilledWindow swapEarly(long to, long nowMillis) {
-    return swap(to, nowMillis, true);
+    return swap(to, nowMillis, 0, true);
   }
 
-  private FilledWindow swap(long to, long nowMillis, boolean isEarly) {
+  private FilledWindow swap(long to, long nowMillis, long passedMillis, boolean isEarly) {
     if (!canSwap()) {
       listener.swapDeferred(queue);
       return null;
@@ -982,8 +1008,23 @@ public final class QueueAggregator {
     }
     List<SeriesDefinition> created = series.takeCreated();
     FilledWindow filled = null;
-    if (to != from || !open.isEmpty() || evicted.length > 0) {
-      long writtenPaneMillis = writtenPaneMillis();
+    long writtenPaneMillis = writtenPaneMillis();
+    boolean isIdle = passedMillis > 0 && to == from && open.isEmpty();
+    // The last window is kept, and proves that the broker answered after that time.
+    long provenMillis = isIdle ? silentMillis : 0;
+    silentMillis = 0;
+    if (to != from
+        || !open.isEmpty()
+        || evicted.length > 0
+        || isIdle && writtenPaneMillis != 0 && (closing.hasOpenPane() || marks.isWaiting())) {
+      silentMillis = isIdle ? Math.min(passedMillis, StreamClock.MAX_STEP_MILLIS) : 0;
+      clock.pass(provenMillis);
+      WindowCompleteness completeness = WindowCompleteness.NONE;
+      long closedMillis = SealedWindow.UNKNOWN_CLOSED;
+      if (writtenPaneMillis != 0) {
+        completeness = marks.endWindow();
+        closedMillis = closePanes(completeness, nowMillis, writtenPaneMillis);
+      }
       filled =
           new FilledWindow(
               queue,
@@ -996,7 +1037,8 @@ public final class QueueAggregator {
               schema,
               writtenPaneMillis,
               history.takeAccepted(),
-              writtenPaneMillis == 0 ? WindowCompleteness.NONE : marks.endWindow(),
+              completeness,
+              closedMillis,
               open,
               spares);
       listener.panes(queue, open.panes(), open.rows(), open.mergedSpans());
@@ -1007,6 +1049,22 @@ public final class QueueAggregator {
     openedMillis = nowMillis;
     from = to;
     return filled;
+  }
+
+  /**
+   * Returns until when panes are closed; {@link SealedWindow#UNKNOWN_CLOSED} if the window has
+   * nothing else that needs panes, and the journal already contains the time.
+   */
+  private long closePanes(WindowCompleteness completeness, long nowMillis, long lengthMillis) {
+    long beforeMillis = closing.closedMillis();
+    for (int i = 0; i < open.panes(); i++) {
+      if (open.rows(i).size() > 0) {
+        closing.counted(open.rows(i).startMillis() + lengthMillis);
+      }
+    }
+    long closedMillis = closing.endWindow(completeness, nowMillis, lengthMillis);
+    boolean isKnown = closedMillis == beforeMillis && open.rows() == 0 && completeness.isEmpty();
+    return isKnown ? SealedWindow.UNKNOWN_CLOSED : closedMillis;
   }
 
   /**

@@ -4,6 +4,7 @@ import org.traceetl.server.dedup.BatchHistory;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.window.AcceptedBatches;
 import org.traceetl.server.window.ReceivedSpans;
+import org.traceetl.server.window.SeriesDefinition;
 
 /**
  * The format of a queue's state, in the types of {@link RecordWriter}:
@@ -16,6 +17,7 @@ import org.traceetl.server.window.ReceivedSpans;
  *     signed    last activity of the first one, milliseconds
  *     unsigned  that of the one before - its own, for other agents
  *     {@link BatchesFormat}: remembered batches
+ *   from version 4 on: the first part of {@link OpenPanesFormat}
  *   fixed     schema
  *   unsigned  stride
  *   signed    base, milliseconds
@@ -26,20 +28,25 @@ import org.traceetl.server.window.ReceivedSpans;
  *     unsigned  sum of durations, milliseconds; nanoseconds below
  *     signed    base - touched, milliseconds
  *     unsigned  carry
+ *     from version 4 on: signed  created - since when it counts, milliseconds
  *   from version 3 on: unsigned  applications n, n times, the quietest first:
  *     text      application
  *     unsigned  spans received
  *     signed    base - created, milliseconds; base - touched
+ *   from version 4 on: the second part of {@link OpenPanesFormat}
  * </pre>
  *
  * <p>The version is that of {@link WindowFormat}, 1 without native histograms. It is 3 if the image
- * keeps received spans by application.
+ * keeps received spans by application, and 4 if it may be written with open panes.
  */
 public final class SnapshotFormat {
   /** The version with received spans by application. */
   static final int RECEIVED_VERSION = 3;
 
-  private static final int NANOS_PER_MILLI = 1_000_000;
+  /** The version with open panes, the latest one. */
+  static final int OPEN_PANES_VERSION = 4;
+
+  static final int NANOS_PER_MILLI = 1_000_000;
   private static final int MIN_RECEIVED_BYTES = 4;
 
   private SnapshotFormat() {}
@@ -51,6 +58,9 @@ public final class SnapshotFormat {
     out.octet(version);
     out.signed(image.to());
     writeHistory(image.history(), out);
+    if (version >= OPEN_PANES_VERSION) {
+      OpenPanesFormat.writeTimes(image, out);
+    }
     out.fixed(image.schema());
     out.unsigned(image.stride());
     long baseMillis = 0;
@@ -78,13 +88,22 @@ public final class SnapshotFormat {
       out.unsigned(image.sumNanos(series));
       out.signed(baseMillis - image.touchedMillis(series));
       out.unsigned(image.carry(series));
+      if (version >= OPEN_PANES_VERSION) {
+        out.signed(image.definition(series).createdMillis() - image.startMillis(series));
+      }
     }
     if (version >= RECEIVED_VERSION) {
       writeReceived(image.received(), baseMillis, out);
     }
+    if (version >= OPEN_PANES_VERSION) {
+      OpenPanesFormat.write(image, baseMillis, out);
+    }
   }
 
   private static int version(QueueImage image) {
+    if (image.writesPanes()) {
+      return OPEN_PANES_VERSION;
+    }
     if (image.received() != null) {
       return RECEIVED_VERSION;
     }
@@ -102,9 +121,12 @@ public final class SnapshotFormat {
   public static void decode(byte[] bytes, int offset, int length, QueueImage image)
       throws MalformedRecordException {
     RecordReader in = new RecordReader(bytes, offset, length);
-    int version = WindowFormat.version(in, RECEIVED_VERSION);
+    int version = WindowFormat.version(in, OPEN_PANES_VERSION);
     image.to(in.signed());
     readHistory(in, image.history());
+    if (version >= OPEN_PANES_VERSION) {
+      OpenPanesFormat.readTimes(in, image);
+    }
     long schema = in.fixed();
     long stride = in.upTo(WindowFormat.MAX_STRIDE, "stride");
     if (schema != image.schema() || stride != image.stride()) {
@@ -116,7 +138,8 @@ public final class SnapshotFormat {
             DefinitionFormat.MIN_BYTES + RecordWriter.sparseBytes(image.stride()) + 4, "series");
     DefinitionFormat definitions = new DefinitionFormat(baseMillis);
     for (int i = 0; i < size; i++) {
-      int row = image.create(definitions.read(in));
+      SeriesDefinition definition = definitions.read(in);
+      int row = image.create(definition);
       in.sparse(image.counts(), row * image.stride(), image.stride(), "counts");
       if (version >= WindowFormat.NATIVE_VERSION) {
         NativeFormat.read(in, image.natives(), row);
@@ -124,15 +147,23 @@ public final class SnapshotFormat {
       long sumMillis = in.amount("sum of durations");
       int sumNanos = (int) in.upTo(NANOS_PER_MILLI - 1L, "nanoseconds");
       image.restore(row, sumMillis, sumNanos, baseMillis - in.signed(), in.amount("carry"));
-      image.restoreStart(row, 0);
+      image.restoreStart(
+          row, version >= OPEN_PANES_VERSION ? definition.createdMillis() - in.signed() : 0);
     }
     if (version >= RECEIVED_VERSION) {
       readReceived(in, baseMillis, image.received());
+    }
+    if (version >= OPEN_PANES_VERSION) {
+      OpenPanesFormat.read(in, baseMillis, image);
     }
     in.end();
   }
 
   private static void writeReceived(ReceivedSpans received, long baseMillis, RecordWriter out) {
+    if (received == null) {
+      out.unsigned(0);
+      return;
+    }
     out.unsigned(received.size());
     received.forEach(one -> {
       out.text(one.application());

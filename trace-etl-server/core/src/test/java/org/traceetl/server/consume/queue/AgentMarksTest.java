@@ -21,7 +21,7 @@ class AgentMarksTest {
 
   private final BatchHistory history = new BatchHistory(1 << 20);
   private final BatchAges ages = new BatchAges();
-  private AgentMarks marks = new AgentMarks(SILENCE_MILLIS);
+  private AgentMarks marks = new AgentMarks(SILENCE_MILLIS, new StreamClock());
   private long sequence;
 
   /** Reads a batch that the broker stored at a time after the start. */
@@ -151,7 +151,7 @@ class AgentMarksTest {
 
     WindowCompleteness completeness = marks.endWindow();
     assertThat(completeness.untilMillis()).isEqualTo(START_MILLIS - MARGIN_MILLIS);
-    assertThat(completeness.streamMillis()).isEqualTo(START_MILLIS + AgentMarks.MAX_STEP_MILLIS);
+    assertThat(completeness.streamMillis()).isEqualTo(START_MILLIS + StreamClock.MAX_STEP_MILLIS);
     assertThat(completeness.named()).containsExactly(heldBack(2));
     assertThat(completeness.agents()).isEqualTo(2);
   }
@@ -218,7 +218,7 @@ class AgentMarksTest {
 
   /** Takes the queue over with the given agents' batches within the silence. */
   private void takeOver(WindowCompleteness last, long sinceMillis) {
-    marks = new AgentMarks(SILENCE_MILLIS);
+    marks = new AgentMarks(SILENCE_MILLIS, new StreamClock());
     marks.restore(last, history, START_MILLIS + sinceMillis);
   }
 
@@ -298,7 +298,7 @@ class AgentMarksTest {
   @Property(tries = 200)
   void noTimeIsBeyondTheStatementsOfAgentsThatAreNotSilent(@ForAll long seed) {
     Random random = new Random(seed);
-    marks = new AgentMarks(SILENCE_MILLIS);
+    marks = new AgentMarks(SILENCE_MILLIS, new StreamClock());
     int agents = 1 + random.nextInt(5);
     long[] stated = new long[agents];
     long[] heard = new long[agents];

@@ -143,6 +143,40 @@ class HandOverTest {
     assertThat(read(seal(owner)).completeness().untilMillis()).isEqualTo(nowMillis - 7_000);
   }
 
+  @Test
+  void aNewOwnerClosesThePanesThatWereOpen() throws Exception {
+    Aggregation aggregation = newAggregation();
+    aggregation.panes(true);
+    QueueAggregator owner = owner(aggregation, aggregation.newImage());
+    QueueImage image = aggregation.newImage();
+    for (int i = 0; i < 3; i++) {
+      nowMillis += 15_000;
+      accept(owner, 1, i, "0;");
+      image.apply(read(seal(owner)));
+    }
+    long paneMillis = nowMillis / 15_000 * 15_000;
+    assertThat(image.countedMillis()).isEqualTo(paneMillis + 15_000);
+    assertThat(image.closedMillis()).isBetween(paneMillis - 15_000, paneMillis);
+
+    Aggregation next = newAggregation();
+    next.panes(true);
+    owner = owner(next, image);
+    List<SealedWindow> windows = new ArrayList<>();
+    for (FilledWindow filled = owner.swap(offset, nowMillis, 15_000); filled != null; ) {
+      windows.add(filled.seal());
+      filled.giveBack();
+      nowMillis += 15_000;
+      filled = owner.swap(offset, nowMillis, 15_000);
+    }
+    assertThat(windows.getFirst().closedMillis())
+        .as("the journal contains it")
+        .isEqualTo(SealedWindow.UNKNOWN_CLOSED);
+    assertThat(windows.get(1).closedMillis()).isEqualTo(image.closedMillis());
+    assertThat(windows.getLast().closedMillis()).isGreaterThanOrEqualTo(image.countedMillis());
+    assertThat(windows.getLast().completeness().agents()).isZero();
+    assertThat(windows).hasSizeBetween(6, 7);
+  }
+
   /** Stores and reads a batch now. */
   private void accept(QueueAggregator owner, long agent, long sequence, String property) {
     BatchAges ages = new BatchAges();

@@ -508,6 +508,84 @@ class OwnedQueueTest {
     assertThat(queue.swap(102 * PANE_MILLIS).seal().completeness().agents()).isZero();
   }
 
+  /** Ends a window a pane after the last one; the broker has no message. */
+  private FilledWindow silent(long pane) {
+    queue.endsAt(queue.next());
+    return queue.swap(pane * PANE_MILLIS, PANE_MILLIS);
+  }
+
+  @Test
+  void aSilentQueueExcludesItsAgentClosesItsPanesAndEnds() {
+    aggregation.panes(true);
+    queue.take(List.of(stored(10, 100, "0;")), 100 * PANE_MILLIS);
+    FilledWindow filled = queue.swap(101 * PANE_MILLIS, PANE_MILLIS);
+    for (int silent = 0; silent < 6; silent++) {
+      giveBack(filled);
+      filled = silent(102 + silent);
+      SealedWindow window = filled.seal();
+      assertThat(window.from()).isEqualTo(11);
+      assertThat(window.to()).isEqualTo(11);
+      assertThat(window.rows()).isZero();
+      assertThat(window.completeness().streamMillis()).isEqualTo((100 + silent) * PANE_MILLIS);
+      assertThat(window.completeness().agents()).isEqualTo(silent < 5 ? 1 : 0);
+      // Up to the message less the margin, then up to now less the margin.
+      assertThat(window.closedMillis()).isEqualTo((silent < 5 ? 99 : 104) * PANE_MILLIS);
+    }
+    filled.giveBack();
+    assertThat(silent(108)).isNull();
+    assertThat(silent(109)).isNull();
+  }
+
+  @Test
+  void aSilentQueueOfAgentsWithoutMarksClosesItsPanesAfterTheGrace() {
+    aggregation.panes(true);
+    queue.take(List.of(stored(10, 100, "0")), 100 * PANE_MILLIS);
+    FilledWindow filled = queue.swap(101 * PANE_MILLIS, PANE_MILLIS);
+    SealedWindow window = null;
+    for (int pane = 102; filled != null; pane++) {
+      window = filled.seal();
+      filled.giveBack();
+      filled = silent(pane);
+    }
+    assertThat(window.completeness().isEmpty()).isTrue();
+    assertThat(window.closedMillis()).isEqualTo(101 * PANE_MILLIS);
+    assertThat(window.sealedMillis()).isEqualTo(111 * PANE_MILLIS);
+  }
+
+  @Test
+  void timePassesOnlyAtTheEndOfTheQueue() {
+    aggregation.panes(true);
+    queue.take(List.of(stored(10, 100, "0;")), 100 * PANE_MILLIS);
+    giveBack(queue.swap(101 * PANE_MILLIS, PANE_MILLIS));
+
+    assertThat(queue.swap(102 * PANE_MILLIS, PANE_MILLIS)).as("its end is unknown").isNull();
+    queue.endsAt(12);
+    assertThat(queue.swap(103 * PANE_MILLIS, PANE_MILLIS)).as("a message is unread").isNull();
+    giveBack(silent(104));
+    queue.take(List.of(stored(11, 104, "0;")), 104 * PANE_MILLIS);
+    FilledWindow filled = silent(105);
+    assertThat(filled.seal().completeness().streamMillis())
+        .as("the gap counts as a pane")
+        .isEqualTo(101 * PANE_MILLIS);
+    assertThat(silent(106)).as("the window is not kept").isNull();
+    filled.giveBack();
+    filled = silent(107);
+    assertThat(filled.seal().completeness().streamMillis())
+        .as("the journal may have been away")
+        .isEqualTo(101 * PANE_MILLIS);
+    filled.giveBack();
+    queue.take(List.of(stored(13, 107, "0;")), 107 * PANE_MILLIS);
+    assertThat(silent(108)).as("a message is missing").isNull();
+  }
+
+  @Test
+  void aSilentQueueWithoutPanesWritesNoWindows() {
+    queue.take(List.of(stored(10, 100, "0;")), 100 * PANE_MILLIS);
+    giveBack(queue.swap(101 * PANE_MILLIS, PANE_MILLIS));
+
+    assertThat(silent(102)).isNull();
+  }
+
   @Test
   void heartbeatsThatCannotBeReadAndOfUnknownAgentsAreIgnored() {
     aggregation.panes(true);

@@ -14,8 +14,11 @@ import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.journal.RandomWindows;
+import org.traceetl.server.journal.Windows;
 import org.traceetl.server.window.NativeTotals;
 import org.traceetl.server.window.ReceivedSpans;
+import org.traceetl.server.window.SealedWindow;
+import org.traceetl.server.window.WindowPanes;
 
 class SnapshotFormatTest {
   private static final long AGENT_BYTES = 1 << 20;
@@ -112,6 +115,86 @@ class SnapshotFormatTest {
     assertThat(without.received()).isNull();
   }
 
+  private static QueueImage withPanes(RandomWindows windows) {
+    return empty(windows).keepPanes(wereRead -> true);
+  }
+
+  @Property(tries = 200)
+  void openPanesAreReadAsTheyWereWritten(@ForAll long seed) throws MalformedRecordException {
+    RandomWindows windows = new RandomWindows(seed);
+    QueueImage image = withPanes(windows);
+    for (int i = 0; i < 10; i++) {
+      image.apply(windows.next());
+    }
+    byte[] record = encoded(image);
+    assertThat(record[0]).isEqualTo((byte) SnapshotFormat.OPEN_PANES_VERSION);
+    QueueImage read = withPanes(windows);
+    SnapshotFormat.decode(record, 0, record.length, read);
+    assertSamePanes(read, image);
+
+    for (int i = 0; i < 5; i++) {
+      SealedWindow window = windows.next();
+      image.apply(window);
+      read.apply(window);
+      assertSamePanes(read, image);
+    }
+
+    QueueImage without = empty(windows);
+    SnapshotFormat.decode(record, 0, record.length, without);
+    assertThat(without.openPanes()).isNull();
+    assertThat(encoded(without)[0]).isLessThan((byte) SnapshotFormat.OPEN_PANES_VERSION);
+  }
+
+  private static void assertSamePanes(QueueImage read, QueueImage image) {
+    assertSameImage(read, image);
+    assertThat(read.closedMillis()).isEqualTo(image.closedMillis());
+    assertThat(read.completeness()).isEqualTo(image.completeness());
+    assertThat(read.hasPanes()).isEqualTo(image.hasPanes());
+    assertThat(read.openPanes().closedMillis()).isEqualTo(image.openPanes().closedMillis());
+    assertThat(read.openPanes().panes()).hasSameSizeAs(image.openPanes().panes());
+    for (int series = 0; series < image.slots(); series++) {
+      if (image.definition(series) != null) {
+        assertThat(read.startMillis(series)).isEqualTo(image.startMillis(series));
+      }
+    }
+    // The bytes have all other numbers of panes.
+    assertThat(encoded(read)).isEqualTo(encoded(image));
+  }
+
+  @Test
+  void openPanesAreWrittenAsLongAsAllServersReadThem() throws MalformedRecordException {
+    RandomWindows windows = new RandomWindows(1);
+    // Until it is known, as the journal's last snapshot.
+    QueueImage image = empty(windows).keepPanes(wereRead -> wereRead);
+    image.apply(windows.next());
+    assertThat(encoded(image)[0]).isLessThan((byte) SnapshotFormat.OPEN_PANES_VERSION);
+
+    byte[] record = encoded(withPanes(windows));
+    image = empty(windows).keepPanes(wereRead -> wereRead);
+    SnapshotFormat.decode(record, 0, record.length, image);
+    assertThat(encoded(image)).isEqualTo(record);
+  }
+
+  @Test
+  void anotherSchemaKeepsTheTimesOfPanes() throws MalformedRecordException {
+    SealedWindow window =
+        Windows.with(
+            Windows.window(RandomWindows.QUEUE, 0, 1, 1),
+            "panes",
+            new WindowPanes(15_000, 0, 0, List.of()),
+            "closedMillis",
+            -30_000L);
+    QueueImage image = Windows.newImage().keepPanes(wereRead -> true);
+    image.apply(window);
+    byte[] record = encoded(image);
+    QueueImage read = new QueueImage(Windows.SCHEMA + 1, 1, AGENT_BYTES).keepPanes();
+    SnapshotFormat.decode(record, 0, record.length, read);
+
+    assertThat(read.closedMillis()).isEqualTo(-30_000);
+    assertThat(read.hasPanes()).isTrue();
+    assertThat(read.openPanes().panes()).isEmpty();
+  }
+
   @Test
   void aSnapshotWithoutSpansReceivedIsReadByWhoKeepsThem() throws MalformedRecordException {
     RandomWindows windows = new RandomWindows(1);
@@ -157,6 +240,37 @@ class SnapshotFormatTest {
     }
   }
 
+  private static byte[] recordWithPanes(RandomWindows windows, int count) {
+    QueueImage image = withPanes(windows);
+    for (int i = 0; i < count; i++) {
+      image.apply(windows.next());
+    }
+    return encoded(image);
+  }
+
+  @Test
+  void aSnapshotWithOpenPanesCutShortIsRefused() {
+    RandomWindows windows = new RandomWindows(2);
+    byte[] record = recordWithPanes(windows, 5);
+    for (int length = 0; length < record.length; length++) {
+      byte[] torn = Arrays.copyOf(record, length);
+      assertThatExceptionOfType(MalformedRecordException.class)
+          .isThrownBy(() -> SnapshotFormat.decode(torn, 0, torn.length, withPanes(windows)));
+    }
+  }
+
+  @Property(tries = 1_000)
+  void damagedOpenPanesAreReadOrRefused(@ForAll long seed) {
+    Random random = new Random(seed);
+    RandomWindows windows = new RandomWindows(random.nextInt(20));
+    byte[] record = recordWithPanes(windows, 5);
+    for (int i = random.nextInt(1, 5); i > 0; i--) {
+      record[random.nextInt(1, record.length)] = (byte) random.nextInt();
+    }
+    readOrRefuse(record, withPanes(windows));
+    readOrRefuse(record, empty(windows));
+  }
+
   @Property(tries = 1_000)
   void damagedBytesAreReadOrRefused(@ForAll long seed) {
     Random random = new Random(seed);
@@ -178,7 +292,7 @@ class SnapshotFormatTest {
       SnapshotFormat.decode(bytes, 0, bytes.length, image);
       encoded(image);
     } catch (UnknownVersionException e) {
-      assertThat(Byte.toUnsignedInt(bytes[0])).isGreaterThan(WindowFormat.NATIVE_VERSION);
+      assertThat(Byte.toUnsignedInt(bytes[0])).isGreaterThan(SnapshotFormat.OPEN_PANES_VERSION);
     } catch (MalformedRecordException e) {
       assertThat(e).hasMessageStartingWith("record ");
     }

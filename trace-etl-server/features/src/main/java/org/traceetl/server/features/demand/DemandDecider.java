@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
+import java.util.function.BiConsumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.common.Clocks;
@@ -43,7 +43,7 @@ public final class DemandDecider extends Decider<Demand> {
   private record Sighting(Part part, long nanos) {}
 
   private final OwnPart own;
-  private final Consumer<Boolean> panes;
+  private final BiConsumer<Boolean, Boolean> panes;
   private final Duration interval;
   private volatile Demand current = Demand.NONE;
 
@@ -57,14 +57,15 @@ public final class DemandDecider extends Decider<Demand> {
    *
    * @param topic topic of the record
    * @param interval interval of looks; shortened to that of renewals
-   * @param panes receives after each successful look whether all servers read windows with panes
+   * @param panes receives after each successful look whether all servers read windows with panes,
+   *     and snapshots with open panes
    */
   DemandDecider(
       String topic,
       Duration interval,
       OwnPart own,
       DecisionLog decisions,
-      Consumer<Boolean> panes,
+      BiConsumer<Boolean, Boolean> panes,
       Clocks clocks) {
     super(
         "trace-demand",
@@ -144,7 +145,8 @@ public final class DemandDecider extends Decider<Demand> {
       }
     } finally {
       // Also if the record that was read cannot be followed by one of this server.
-      panes.accept(published.current().readsPanes());
+      Demand now = published.current();
+      panes.accept(now.readsPanes(), now.readsOpenPanes());
     }
   }
 

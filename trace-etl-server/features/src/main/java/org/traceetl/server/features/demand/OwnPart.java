@@ -27,7 +27,8 @@ import org.traceetl.server.config.SpanKind;
  */
 record OwnPart(String fingerprint, Part part) {
   private static final Logger LOG = LoggerFactory.getLogger(OwnPart.class);
-  private static final int FORMATS = Demand.BUNDLES | Demand.PANES | Demand.HEARTBEATS;
+  private static final int FORMATS =
+      Demand.BUNDLES | Demand.PANES | Demand.HEARTBEATS | Demand.OPEN_PANES;
   private static final int FINGERPRINT_BYTES = Demand.MAX_FINGERPRINT_BYTES / 2;
 
   /**

@@ -42,6 +42,7 @@ final class DemandDeciderTest {
   private final class Server implements DecisionLog {
     private final DemandDecider decider;
     private final List<Boolean> panes = new ArrayList<>();
+    private final List<Boolean> openPanes = new ArrayList<>();
 
     /** How far this server's wall clock is ahead. */
     private long aheadMillis;
@@ -63,8 +64,13 @@ final class DemandDeciderTest {
               interval,
               own,
               this,
-              panes::add,
+              this::learnt,
               new Clocks(() -> nanos, () -> Instant.ofEpochMilli(nowMillis + aheadMillis)));
+    }
+
+    private void learnt(boolean windows, boolean snapshots) {
+      panes.add(windows);
+      openPanes.add(snapshots);
     }
 
     @Override
@@ -167,6 +173,17 @@ final class DemandDeciderTest {
 
     pass(DemandDecider.EXPIRES_AFTER.plus(DemandDecider.RENEWED_AFTER), newer);
     assertThat(newer.panes).endsWith(true);
+  }
+
+  @Test
+  void openPanesAreWrittenWhileAllServersReadThem() throws Exception {
+    Server newer = new Server(own("new", Demand.PANES | Demand.OPEN_PANES));
+    look(newer);
+    Server older = new Server(own("old", Demand.PANES));
+    look(older, newer);
+
+    assertThat(newer.openPanes).containsExactly(true, false);
+    assertThat(newer.panes).containsExactly(true, true);
   }
 
   @Test

@@ -95,9 +95,10 @@ final class OwnPartTest {
             new SlowRule("*", 0, 2_000_000_000));
     assertThat(part.slowOtherwiseNanos()).isEqualTo(1_000_000_000);
     assertThat(part.exemplarIntervalMillis())
-        .isEqualTo((int) new WindowConfig(null, null, null).length().toMillis());
+        .isEqualTo((int) new WindowConfig(null, null, null, null).length().toMillis());
     assertThat(part.full()).containsExactly("audit");
-    assertThat(part.formats()).isEqualTo(Demand.BUNDLES | Demand.PANES | Demand.HEARTBEATS);
+    assertThat(part.formats())
+        .isEqualTo(Demand.BUNDLES | Demand.PANES | Demand.HEARTBEATS | Demand.OPEN_PANES);
   }
 
   @Test
@@ -105,7 +106,8 @@ final class OwnPartTest {
     Part part = part(DemandConfig.defaults(), true);
 
     assertThat(part.everything()).isTrue();
-    assertThat(part.formats()).isEqualTo(Demand.BUNDLES | Demand.PANES | Demand.HEARTBEATS);
+    assertThat(part.formats())
+        .isEqualTo(Demand.BUNDLES | Demand.PANES | Demand.HEARTBEATS | Demand.OPEN_PANES);
   }
 
   @Test
@@ -162,7 +164,7 @@ final class OwnPartTest {
         new Config(
             new EventsConfig(true, null).addTo(series, StandardProfile.OTEL),
             new DocumentsConfig(null, thresholds, null, null, null, null),
-            new WindowConfig(null, null, null)),
+            new WindowConfig(null, null, null, null)),
         own,
         everything);
   }
