@@ -391,7 +391,8 @@ public final class OwnedQueue {
     boolean isSilent = !hasMessages && !astray && isEndRead && end <= next;
     hasMessages = false;
     isEndRead = false;
-    FilledWindow filled = ended(aggregator.swap(next, nowMillis, isSilent ? passedMillis : 0));
+    long silentMillis = isSilent ? passedMillis : 0;
+    FilledWindow filled = ended(aggregator.swap(next, nowMillis, silentMillis));
     if (filled != null && lastKnown) {
       dueEnds = dueEnds.with(next, last, LastMessages.MAX_WINDOWS);
     }
