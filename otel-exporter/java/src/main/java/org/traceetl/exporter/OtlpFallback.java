@@ -21,9 +21,16 @@ final class OtlpFallback {
    *     invalid
    */
   static SpanProcessor create(ConfigProperties config) {
-    if (config.getList(Keys.TRACES_EXPORTER).contains(NAME)) {
-      return null;
-    }
+    return config.getList(Keys.TRACES_EXPORTER).contains(NAME) ? null : processor(config);
+  }
+
+  /**
+   * Returns a processor; null if no OTLP exporter is on the class path.
+   *
+   * @throws io.opentelemetry.sdk.autoconfigure.spi.ConfigurationException if a key of OTLP is
+   *     invalid
+   */
+  static SpanProcessor processor(ConfigProperties config) {
     for (ConfigurableSpanExporterProvider provider :
         ServiceLoader.load(
             ConfigurableSpanExporterProvider.class, OtlpFallback.class.getClassLoader())) {

@@ -1,2 +1,5 @@
-/** Writes the spans of an OpenTelemetry SDK for the host's log-agent. */
+/**
+ * Sends an application's spans to the host's log-agent: those of OpenTelemetry's SDK, or those of a
+ * tracer provider of its own.
+ */
 package org.traceetl.exporter;

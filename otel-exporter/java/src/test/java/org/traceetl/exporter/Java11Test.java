@@ -11,9 +11,10 @@ import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import javax.tools.ToolProvider;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.traceetl.exporter.ring.RingReader;
 import org.traceetl.exporter.ring.RingSpan;
 
@@ -30,13 +31,16 @@ class Java11Test {
           "import io.opentelemetry.sdk.trace.SdkTracerProvider;",
           "import java.nio.file.Path;",
           "import org.traceetl.exporter.RingSpanProcessor;",
+          "import org.traceetl.exporter.TraceEtlTracerProvider;",
           "public class Application {",
           "  public static void main(String[] arguments) throws Exception {",
-          "    SdkTracerProvider provider =",
-          "        SdkTracerProvider.builder()",
-          "            .addSpanProcessor(",
-          "                RingSpanProcessor.builder().setDirectory(Path.of(arguments[0])).build())",
-          "            .build();",
+          "    Path rings = Path.of(arguments[0]);",
+          "    TracerProvider provider =",
+          "        arguments[1].equals(\"own\")",
+          "            ? TraceEtlTracerProvider.builder().setDirectory(rings).build()",
+          "            : SdkTracerProvider.builder()",
+          "                .addSpanProcessor(RingSpanProcessor.builder().setDirectory(rings).build())",
+          "                .build();",
           "    Tracer tracer = provider.get(\"old\");",
           "    Thread[] threads = new Thread[4];",
           "    for (int t = 0; t < 4; t++) {",
@@ -60,9 +64,10 @@ class Java11Test {
 
   @TempDir Path directory;
 
-  @Test
+  @ParameterizedTest
+  @ValueSource(strings = {"sdk", "own"})
   @Timeout(60)
-  void everySpanOfAnApplicationInJava11IsThere() throws Exception {
+  void everySpanOfAnApplicationInJava11IsThere(String provider) throws Exception {
     String missing = "the Java exporter in Java 11: -Dtraceetl.java11 names none";
     System.out.println(JAVA.isEmpty() ? "NOT RUN: " + missing : "Real component: Java 11, " + JAVA);
     assumeFalse(JAVA.isEmpty(), missing);
@@ -92,7 +97,8 @@ class Java11Test {
                 "-cp",
                 directory + ":" + classPath,
                 "Application",
-                rings.toString())
+                rings.toString(),
+                provider)
             .redirectErrorStream(true)
             .redirectOutput(output.toFile())
             .start();

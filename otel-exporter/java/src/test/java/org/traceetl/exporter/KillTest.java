@@ -11,6 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
@@ -24,17 +25,29 @@ class KillTest {
 
   @Test
   @Timeout(120)
-  void everySpanThatHadEndedOutlivesAKill() throws Exception {
+  void everySpanOfTheSdkThatHadEndedOutlivesAKill() throws Exception {
+    everySpanThatHadEndedOutlivesAKill(List.of());
+  }
+
+  @Test
+  @Timeout(120)
+  void everySpanOfTheProviderThatHadEndedOutlivesAKill() throws Exception {
+    everySpanThatHadEndedOutlivesAKill(List.of("own"));
+  }
+
+  private void everySpanThatHadEndedOutlivesAKill(List<String> provider) throws Exception {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(
+        List.of(
+            "-Xmx128m",
+            "-cp",
+            System.getProperty("java.class.path"),
+            KilledApplication.class.getName(),
+            directory.toString()));
+    command.addAll(provider);
     Process application =
-        new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-Xmx128m",
-                "-cp",
-                System.getProperty("java.class.path"),
-                KilledApplication.class.getName(),
-                directory.toString())
-            .redirectError(ProcessBuilder.Redirect.DISCARD)
-            .start();
+        new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.DISCARD).start();
     long[] ended = new long[KilledApplication.THREADS];
     try (BufferedReader lines =
         new BufferedReader(

@@ -14,19 +14,13 @@ final class KilledApplication {
 
   private KilledApplication() {}
 
-  /** The one argument is the agent's directory. */
+  /** The arguments are the agent's directory, and {@code own} for the exporter's own provider. */
   public static void main(String[] arguments) {
-    Resource resource = Resource.getDefault();
-    SdkTracerProvider provider =
-        SdkTracerProvider.builder()
-            .setResource(resource)
-            .addSpanProcessor(
-                RingSpanProcessor.builder()
-                    .setDirectory(Path.of(arguments[0]))
-                    .setResource(resource)
-                    .build())
-            .build();
-    Tracer tracer = provider.get("killed");
+    Path directory = Path.of(arguments[0]);
+    Tracer tracer =
+        arguments.length > 1
+            ? TraceEtlTracerProvider.builder().setDirectory(directory).build().get("killed")
+            : sdk(directory).get("killed");
     for (int t = 0; t < THREADS; t++) {
       long thread = t;
       new Thread(
@@ -44,5 +38,14 @@ final class KilledApplication {
               })
           .start();
     }
+  }
+
+  private static SdkTracerProvider sdk(Path directory) {
+    Resource resource = Resource.getDefault();
+    return SdkTracerProvider.builder()
+        .setResource(resource)
+        .addSpanProcessor(
+            RingSpanProcessor.builder().setDirectory(directory).setResource(resource).build())
+        .build();
   }
 }

@@ -4,14 +4,24 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
-/** Parses trace and span IDs, eight digits at a time. */
-final class Hex {
-  static final int DIGITS_OF_LONG = 16;
+/** Parses trace and span IDs. */
+public final class Hex {
+  public static final int DIGITS_OF_LONG = 16;
 
   private static final VarHandle LONG =
       MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 
   private Hex() {}
+
+  /** Parses 16 lower-case digits from {@code at} on. Other characters give an undefined value. */
+  public static long parse(CharSequence digits, int at) {
+    long value = 0;
+    for (int i = at; i < at + DIGITS_OF_LONG; i++) {
+      int c = digits.charAt(i);
+      value = value << 4 | (c & 0xF) + 9 * (c >>> 6);
+    }
+    return value;
+  }
 
   /** Parses 16 digits from {@code at} on. Other characters give an undefined value. */
   static long parse(byte[] digits, int at) {

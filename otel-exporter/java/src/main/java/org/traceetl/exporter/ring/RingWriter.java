@@ -111,8 +111,24 @@ public final class RingWriter implements Closeable {
     }
     int slot = (int) Thread.currentThread().getId();
     Encoder encoder = take(slot);
-    boolean written = write(span, encoder);
-    idle.lazySet((slot & slots - 1) * SPACING, encoder);
+    boolean written = write(encoder.spans.encode(span), encoder);
+    giveBack(slot, encoder);
+    return written;
+  }
+
+  /**
+   * Writes an ended span of the exporter's own provider.
+   *
+   * @return false if it was dropped and counted, or if this is closed
+   */
+  public boolean write(EndedSpan span) {
+    if (closed) {
+      return false;
+    }
+    int slot = (int) Thread.currentThread().getId();
+    Encoder encoder = take(slot);
+    boolean written = write(encoder.spans.encode(span), encoder);
+    giveBack(slot, encoder);
     return written;
   }
 
@@ -139,8 +155,16 @@ public final class RingWriter implements Closeable {
     return new Encoder(dictionary, maxRecordBytes - RingFormat.RECORD_HEADER_BYTES, memory);
   }
 
-  private boolean write(SpanData span, Encoder encoder) {
-    int bodyBytes = encoder.spans.encode(span);
+  private void giveBack(int slot, Encoder encoder) {
+    idle.lazySet((slot & slots - 1) * SPACING, encoder);
+  }
+
+  /**
+   * Writes a record with the encoder's last result.
+   *
+   * @param bodyBytes below 0: the span is too large
+   */
+  private boolean write(int bodyBytes, Encoder encoder) {
     if (bodyBytes < 0) {
       LONG.getAndAdd(memory, RingFormat.DROPPED_TOO_LARGE, 1L);
       return false;

@@ -1,16 +1,19 @@
 package org.traceetl.exporter.ring;
 
 /**
- * Reads a tracestate's member {@code ot}: rejection threshold and randomness of {@code
+ * Reads and writes a tracestate's member {@code ot}: rejection threshold and randomness of {@code
  * th:HEX;rv:HEX}.
  */
-final class Sampling {
-  private static final int MAX_DIGITS = 14;
+public final class Sampling {
+  /** Bits of a threshold and of a trace's randomness. */
+  public static final int BITS = 56;
+
+  private static final int MAX_DIGITS = BITS / 4;
 
   private Sampling() {}
 
   /** Returns the threshold, below 2^56; 0 if it is missing or malformed. Omitted digits are 0. */
-  static long threshold(String member) {
+  public static long threshold(String member) {
     int at = field(member, 't', 'h');
     if (at < 0) {
       return 0;
@@ -21,13 +24,35 @@ final class Sampling {
   }
 
   /** Returns the randomness, below 2^56; -1 if it is missing, malformed or has omitted digits. */
-  static long randomness(String member) {
+  public static long randomness(String member) {
     int at = field(member, 'r', 'v');
     if (at < 0) {
       return -1;
     }
     int end = end(member, at);
     return end - at == MAX_DIGITS ? hex(member, at, end) : -1;
+  }
+
+  /**
+   * Returns the member with this threshold in place of its own.
+   *
+   * @param member null: only the threshold
+   * @param threshold above 0, below 2^56
+   */
+  public static String withThreshold(String member, long threshold) {
+    int zeros = Long.numberOfTrailingZeros(threshold) / 4;
+    StringBuilder made = new StringBuilder("th:");
+    for (int digit = MAX_DIGITS - 1; digit >= zeros; digit--) {
+      made.append(Character.forDigit((int) (threshold >>> 4 * digit) & 0xF, 16));
+    }
+    if (member != null) {
+      for (String field : member.split(";")) {
+        if (!field.startsWith("th:") && !field.isEmpty()) {
+          made.append(';').append(field);
+        }
+      }
+    }
+    return made.toString();
   }
 
   /** Returns the start of the value of the first field of this name; -1 if there is none. */

@@ -93,6 +93,9 @@ final class SpanEncoder implements BiConsumer<AttributeKey<?>, Object> {
   private long traceIdLow;
   private String lastParentId;
   private long parentId;
+  private TraceState lastState;
+  private long threshold;
+  private long randomness;
 
   private byte[] bytes = new byte[INITIAL_BYTES];
   private int position;
@@ -120,30 +123,84 @@ final class SpanEncoder implements BiConsumer<AttributeKey<?>, Object> {
     begin();
     SpanContext context = span.getSpanContext();
     traceId(context.getTraceId());
-    LONG.set(bytes, 0, traceIdHigh);
-    LONG.set(bytes, 8, traceIdLow);
-    LONG.set(bytes, SPAN_ID, spanId(context.getSpanId()));
     parentId(span.getParentSpanId());
-    LONG.set(bytes, PARENT_ID, parentId);
-    long start = span.getStartEpochNanos();
-    LONG.set(bytes, START, start);
-    LONG.set(bytes, DURATION, Math.max(0, span.getEndEpochNanos() - start));
     StatusData status = span.getStatus();
-    bytes[KIND] = number(span.getKind());
-    bytes[STATUS] = number(status.getStatusCode());
-    position = FIXED_BYTES;
+    long start = span.getStartEpochNanos();
+    fixedFields(
+        traceIdHigh,
+        traceIdLow,
+        spanId(context.getSpanId()),
+        parentId,
+        start,
+        span.getEndEpochNanos(),
+        span.getKind(),
+        status.getStatusCode());
+    int flags = texts(context.getTraceState(), span.getName(), status.getDescription());
+    span.getAttributes().forEach(this);
+    return end(flags, span.getEvents(), start);
+  }
 
-    int flags = sampling(context.getTraceState());
-    name(span.getName());
-    String message = status.getDescription();
+  /** Returns the length of the span's body in bytes, or -1 if it exceeds the limit. */
+  int encode(EndedSpan span) {
+    begin();
+    long start = span.startEpochNanos();
+    fixedFields(
+        span.traceIdHigh(),
+        span.traceIdLow(),
+        span.spanId(),
+        span.parentSpanId(),
+        start,
+        span.endEpochNanos(),
+        span.kind(),
+        span.statusCode());
+    int flags = texts(span.traceState(), span.name(), span.statusDescription());
+    AttributeList list = span.attributeList();
+    if (list != null) {
+      int size = list.size();
+      for (int i = 0; i < size; i++) {
+        accept(list.key(i), list.value(i));
+      }
+    }
+    return end(flags, span.eventList(), start);
+  }
+
+  private void fixedFields(
+      long high,
+      long low,
+      long id,
+      long parent,
+      long start,
+      long end,
+      SpanKind kind,
+      StatusCode status) {
+    byte[] out = bytes;
+    LONG.set(out, 0, high);
+    LONG.set(out, 8, low);
+    LONG.set(out, SPAN_ID, id);
+    LONG.set(out, PARENT_ID, parent);
+    LONG.set(out, START, start);
+    LONG.set(out, DURATION, Math.max(0, end - start));
+    out[KIND] = number(kind);
+    out[STATUS] = number(status);
+    position = FIXED_BYTES;
+  }
+
+  /** Encodes the fields before the attributes, and returns the flags. */
+  private int texts(TraceState state, String name, String message) {
+    int flags = sampling(state);
+    name(name);
     if (message != null && !message.isEmpty()) {
       flags |= HAS_STATUS_MESSAGE;
       value(message);
     }
-    span.getAttributes().forEach(this);
+    return flags;
+  }
+
+  /** Encodes what follows the attributes, and returns the result of the encoding. */
+  private int end(int flagsBefore, List<EventData> events, long start) {
+    int flags = flagsBefore;
     int attributesOfSpan = attributes;
-    List<EventData> events = span.getEvents();
-    if (!events.isEmpty()) {
+    if (events != null && !events.isEmpty()) {
       flags |= HAS_EVENTS;
       events(events, start);
     }
@@ -306,21 +363,23 @@ final class SpanEncoder implements BiConsumer<AttributeKey<?>, Object> {
     attributes = 0;
   }
 
+  @SuppressWarnings("ReferenceEquality")
   private int sampling(TraceState state) {
     if (state.isEmpty()) {
       return 0;
     }
-    String member = state.get("ot");
-    if (member == null) {
-      return 0;
+    // The spans of a trace share their state, and a sampler's roots share one.
+    if (state != lastState) {
+      String member = state.get("ot");
+      threshold = member == null ? 0 : Sampling.threshold(member);
+      randomness = member == null ? -1 : Sampling.randomness(member);
+      lastState = state;
     }
     int flags = 0;
-    long threshold = Sampling.threshold(member);
     if (threshold > 0) {
       flags |= HAS_THRESHOLD;
       fixed(threshold);
     }
-    long randomness = Sampling.randomness(member);
     if (randomness >= 0) {
       flags |= HAS_RANDOMNESS;
       fixed(randomness);
