@@ -4,7 +4,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import org.traceetl.perf.bench.Measurement;
 import org.traceetl.perf.bench.report.Bars;
@@ -20,7 +19,8 @@ import picocli.CommandLine.Option;
     name = "batch",
     description = {
       "Measures 512 spans of 8 attributes from an exporter's call until they are decoded by the"
-          + " agent's sources: OTLP/HTTP, OTLP/gRPC and the ring, Java and Python.",
+          + " agent's sources: OTLP/HTTP, OTLP/gRPC and the ring, Java (SDK and own provider) and"
+          + " Python.",
       ""
     })
 public final class BatchOverhead extends Measurement {
@@ -49,6 +49,20 @@ public final class BatchOverhead extends Measurement {
       description = "The same of a Python program (default: ${DEFAULT-VALUE}).")
   private int pythonBatches = 20;
 
+  @Option(
+      names = "--variants",
+      split = ",",
+      description = "Which of them (default: ${DEFAULT-VALUE}).")
+  private List<String> names =
+      List.of(
+          "java-otlp-http",
+          "python-otlp-http",
+          "java-otlp-grpc",
+          "python-otlp-grpc",
+          "java-ring",
+          "java-own-ring",
+          "python-ring");
+
   private final Medians medians = new Medians();
 
   /** A way of delivery, from one language. */
@@ -63,10 +77,11 @@ public final class BatchOverhead extends Measurement {
     results.columns("variant round batches wall_us exporter_cpu_us receiver_cpu_us cpu_us");
     List<Variant> variants = new ArrayList<>();
     try {
-      for (Way way : List.of(Way.OTLP_HTTP, Way.OTLP_GRPC, Way.RING)) {
-        variants.add(new Variant("java-" + label(way), java(way, receiver, folder), javaBatches));
+      for (String name : names) {
         variants.add(
-            new Variant("python-" + label(way), python(way, receiver, folder), pythonBatches));
+            name.startsWith("java-")
+                ? new Variant(name, java(name, receiver, folder), javaBatches)
+                : new Variant(name, python(name, receiver, folder), pythonBatches));
       }
       for (Variant variant : variants) {
         variant.worker.answer();
@@ -82,24 +97,33 @@ public final class BatchOverhead extends Measurement {
     }
   }
 
-  private static String label(Way way) {
-    return way.name().toLowerCase(Locale.ROOT).replace('_', '-');
+  /** Returns what follows the language. */
+  private static String label(String name) {
+    return name.substring(name.indexOf('-') + 1);
   }
 
-  private static MeasuredProgram java(Way way, Receiver receiver, Path folder) throws Exception {
+  private static Way way(String name) {
+    return switch (label(name)) {
+      case "otlp-http" -> Way.OTLP_HTTP;
+      case "otlp-grpc" -> Way.OTLP_GRPC;
+      default -> Way.RING;
+    };
+  }
+
+  private static MeasuredProgram java(String name, Receiver receiver, Path folder)
+      throws Exception {
+    Way way = way(name);
     List<String> command = Jvm.command(JAVA_APP, "-Xmx1g", "-XX:+UseSerialGC");
-    command.add(way == Way.RING ? "ring" : "otlp");
-    String name = "java-" + label(way);
+    command.add(way == Way.RING ? label(name) : "otlp");
     return new MeasuredProgram(
         name, command, receiver.environment(way), -1, folder.resolve(name + ".log"));
   }
 
-  private MeasuredProgram python(Way way, Receiver receiver, Path folder) throws Exception {
-    String name = "python-" + label(way);
+  private MeasuredProgram python(String name, Receiver receiver, Path folder) throws Exception {
     return new MeasuredProgram(
         name,
-        List.of(setup.python().toString(), "perf/overhead/batch.py", label(way)),
-        receiver.environment(way),
+        List.of(setup.python().toString(), "perf/overhead/batch.py", label(name)),
+        receiver.environment(way(name)),
         -1,
         folder.resolve(name + ".log"));
   }
@@ -141,16 +165,20 @@ public final class BatchOverhead extends Measurement {
             medians.of(figure, variant.name));
       }
     }
-    for (String language : List.of("java", "python")) {
-      for (String figure : List.of("cpu", "exporter")) {
-        summary.put(
-            language + (figure.equals("cpu") ? "_cpu" : "_exporter_cpu") + "_http_to_ring",
-            medians.of(figure, language + "-otlp-http") / medians.of(figure, language + "-ring"));
+    for (String name : names) {
+      String language = name.substring(0, name.indexOf('-'));
+      if (way(name) == Way.RING) {
+        for (String figure : List.of("cpu", "exporter")) {
+          summary.put(
+              name.replace('-', '_') + "_" + figure + "_http_to_ring",
+              medians.of(figure, language + "-otlp-http") / medians.of(figure, name));
+        }
       }
+    }
+    for (String language : List.of("java", "python")) {
       Bars bars =
           new Bars("512 spans of 8 attributes, " + language, "CPU of exporter and receiver, µs");
-      variants.stream()
-          .map(Variant::name)
+      names.stream()
           .filter(name -> name.startsWith(language))
           .forEach(name -> bars.bar(name, medians.of("cpu", name)));
       bars.write(results.file("batch-" + language + ".svg"));

@@ -81,6 +81,7 @@ final class Services {
           "java-untraced-again",
           "java-otlp",
           "java-ring",
+          "java-own-ring",
           "javaagent-none",
           "javaagent-otlp",
           "javaagent-ring",
@@ -115,7 +116,13 @@ final class Services {
         switch (language) {
           case "python" -> List.of(python.toString(), "perf/overhead/shortener.py", how);
           case "javaagent" -> java(agentOptions(how), "javaagent");
-          default -> java(List.of(), how.equals("untraced") ? how : "sdk");
+          default ->
+              java(
+                  List.of(),
+                  switch (how) {
+                    case "untraced", "own-ring" -> how;
+                    default -> "sdk";
+                  });
         };
     MeasuredProgram worker =
         new MeasuredProgram(name, command, variables, serviceCore, folder.resolve(name + ".log"));

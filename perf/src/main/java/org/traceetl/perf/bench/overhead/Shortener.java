@@ -155,10 +155,11 @@ public final class Shortener extends Measurement {
     }
     for (String language : List.of("java", "python")) {
       double otlp = medians.difference("call", language + "-otlp", language + UNTRACED);
-      String ring = language.equals("java") ? "java-ring" : "python-own-ring";
-      summary.put(
-          language + "_call_otlp_to_ring",
-          otlp / medians.difference("call", ring, language + UNTRACED));
+      for (String ring : List.of("ring", "own-ring")) {
+        summary.put(
+            language + "_call_otlp_to_" + ring.replace('-', '_'),
+            otlp / medians.difference("call", language + '-' + ring, language + UNTRACED));
+      }
     }
     callBars.write(results.file("shortener-calls.svg"));
     requestBars.write(results.file("shortener-requests.svg"));

@@ -2,6 +2,7 @@ package org.traceetl.perf.bench.overhead.app;
 
 import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.common.Attributes;
+import io.opentelemetry.api.trace.Span;
 import io.opentelemetry.api.trace.SpanKind;
 import io.opentelemetry.api.trace.Tracer;
 import io.opentelemetry.context.Context;
@@ -22,6 +23,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.traceetl.exporter.RingSpanProcessor;
+import org.traceetl.exporter.TraceEtlTracerProvider;
 import org.traceetl.perf.bench.process.CpuClock;
 
 /**
@@ -45,32 +47,44 @@ final class BatchApp {
   private static final Resource RESOURCE =
       Resource.getDefault().toBuilder().put("service.name", "batch-java").build();
 
-  private final List<ReadableSpan> ended = new ArrayList<>();
-  private final Tracer tracer =
-      SdkTracerProvider.builder()
-          .setResource(Resource.getDefault().toBuilder().put("service.name", "batch-java").build())
-          .addSpanProcessor(new Collecting())
-          .build()
-          .get("batch");
+  private final Exporter exporter;
   private int number;
 
-  private BatchApp() {}
+  private BatchApp(Exporter exporter) {
+    this.exporter = exporter;
+  }
 
   /**
    * Runs until its input ends.
    *
-   * @param arguments {@code ring}, or {@code otlp}, which is configured by the environment
+   * @param arguments {@code ring}, {@code own-ring}, or {@code otlp}, which is configured by the
+   *     environment
    */
   public static void main(String... arguments) throws Exception {
-    BatchApp app = new BatchApp();
-    Export export = arguments[0].equals("ring") ? ring() : otlp();
+    BatchApp app =
+        new BatchApp(
+            switch (arguments[0]) {
+              case "ring" -> new OfSdk(ring());
+              case "own-ring" -> new OfProvider();
+              default -> new OfSdk(otlp());
+            });
     System.out.println("ready=1");
     BufferedReader requests =
         new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
     String request;
     while ((request = requests.readLine()) != null) {
-      System.out.println(app.run(Integer.parseInt(request.split(" ")[1]), export));
+      System.out.println(app.run(Integer.parseInt(request.split(" ")[1])));
     }
+  }
+
+  /** Spans that are created first, and exported in the measured time. */
+  private interface Exporter {
+    Tracer tracer();
+
+    void add(Span started);
+
+    /** Exports the added spans. Returns whether they were accepted. */
+    boolean export();
   }
 
   @FunctionalInterface
@@ -109,16 +123,16 @@ final class BatchApp {
   }
 
   /** Creates spans just before their export, as in an application; the time excludes creation. */
-  private String run(int count, Export export) {
+  private String run(int count) {
     CpuClock cpu = new CpuClock(0);
     long cpuNanos = 0;
     long wallNanos = 0;
     int failed = 0;
     for (int i = 0; i < count; i++) {
-      List<ReadableSpan> batch = batch();
+      create();
       long cpuBefore = cpu.nanos();
       long startNanos = System.nanoTime();
-      if (!export.batch(batch)) {
+      if (!exporter.export()) {
         failed++;
       }
       wallNanos += System.nanoTime() - startNanos;
@@ -128,39 +142,95 @@ final class BatchApp {
         .formatted(wallNanos, cpuNanos, count * SPANS, failed);
   }
 
-  private List<ReadableSpan> batch() {
-    ended.clear();
+  private void create() {
     for (int i = 0; i < SPANS; i++) {
       number++;
       String route = "/api/v1/resource-" + number % 20 + "/{id}";
-      tracer
-          .spanBuilder("GET " + route)
-          .setNoParent()
-          .setSpanKind(SpanKind.SERVER)
-          .setAllAttributes(
-              Attributes.of(
-                  METHOD,
-                  "GET",
-                  ROUTE,
-                  route,
-                  PATH,
-                  route.replace("{id}", "" + number),
-                  SCHEME,
-                  "https",
-                  ADDRESS,
-                  "shop.example.com",
-                  PORT,
-                  443L))
-          .setAttribute(STATUS, number % 50 == 0 ? 500L : 200L)
-          .setAttribute(AGENT, "Mozilla/5.0 (X11; Linux x86_64) Firefox/145.0")
-          .startSpan()
-          .end();
+      exporter.add(
+          exporter
+              .tracer()
+              .spanBuilder("GET " + route)
+              .setNoParent()
+              .setSpanKind(SpanKind.SERVER)
+              .setAllAttributes(
+                  Attributes.of(
+                      METHOD,
+                      "GET",
+                      ROUTE,
+                      route,
+                      PATH,
+                      route.replace("{id}", "" + number),
+                      SCHEME,
+                      "https",
+                      ADDRESS,
+                      "shop.example.com",
+                      PORT,
+                      443L))
+              .setAttribute(STATUS, number % 50 == 0 ? 500L : 200L)
+              .setAttribute(AGENT, "Mozilla/5.0 (X11; Linux x86_64) Firefox/145.0")
+              .startSpan());
     }
-    return List.copyOf(ended);
+  }
+
+  /** Ended spans of the SDK, passed to what exports them. */
+  private static final class OfSdk implements Exporter {
+    private final Export export;
+    private final List<ReadableSpan> ended = new ArrayList<>();
+    private final Tracer tracer =
+        SdkTracerProvider.builder()
+            .setResource(RESOURCE)
+            .addSpanProcessor(new Collecting(ended))
+            .build()
+            .get("batch");
+
+    private OfSdk(Export export) {
+      this.export = export;
+    }
+
+    @Override
+    public Tracer tracer() {
+      return tracer;
+    }
+
+    @Override
+    public void add(Span started) {
+      started.end();
+    }
+
+    @Override
+    public boolean export() {
+      boolean accepted = export.batch(ended);
+      ended.clear();
+      return accepted;
+    }
+  }
+
+  /** Started spans of the exporter's own provider, which {@code end()} exports. */
+  private static final class OfProvider implements Exporter {
+    private final List<Span> started = new ArrayList<>();
+    private final Tracer tracer =
+        TraceEtlTracerProvider.builder().setResource(RESOURCE).build().get("batch");
+
+    @Override
+    public Tracer tracer() {
+      return tracer;
+    }
+
+    @Override
+    public void add(Span span) {
+      started.add(span);
+    }
+
+    @Override
+    public boolean export() {
+      started.forEach(Span::end);
+      started.clear();
+      return true;
+    }
   }
 
   /** Collects ended spans. */
-  private final class Collecting implements SpanProcessor {
+  private record Collecting(List<ReadableSpan> ended) implements SpanProcessor {
     @Override
     public void onStart(Context parent, ReadWriteSpan span) {}
 

@@ -20,6 +20,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import org.traceetl.exporter.TraceEtlTracerProvider;
 import org.traceetl.perf.bench.process.CpuClock;
 
 /**
@@ -55,8 +56,9 @@ final class ShortenerApp {
   /**
    * Runs until its input ends.
    *
-   * @param arguments {@code untraced}, {@code sdk} (configured by the environment) or {@code
-   *     javaagent} (the OpenTelemetry Java agent traces the HTTP server)
+   * @param arguments {@code untraced}, {@code sdk} (configured by the environment), {@code
+   *     own-ring} (the exporter's own provider) or {@code javaagent} (the OpenTelemetry Java agent
+   *     traces the HTTP server)
    */
   public static void main(String... arguments) throws Exception {
     StoredLinks stored = new StoredLinks();
@@ -66,6 +68,10 @@ final class ShortenerApp {
       case "sdk" -> {
         sdk = AutoConfiguredOpenTelemetrySdk.initialize().getOpenTelemetrySdk();
         Tracer tracer = sdk.getTracer("shortener");
+        shortener = new ShortenerApp(new TracedLinks(stored, tracer), tracer);
+      }
+      case "own-ring" -> {
+        Tracer tracer = TraceEtlTracerProvider.create().get("shortener");
         shortener = new ShortenerApp(new TracedLinks(stored, tracer), tracer);
       }
       case "javaagent" ->
