@@ -94,12 +94,14 @@ public final class AttributeList implements BiConsumer<AttributeKey<?>, Object> 
     return builder.build();
   }
 
-  AttributeKey<?> key(int index) {
-    return keys[index];
+  /** Returns the array of keys, of which the first {@link #size} are set. */
+  AttributeKey<?>[] keys() {
+    return keys;
   }
 
-  Object value(int index) {
-    return values[index];
+  /** Returns the values of {@link #keys}. */
+  Object[] values() {
+    return values;
   }
 
   @SuppressWarnings("ReferenceEquality") // names are mostly constants

@@ -156,12 +156,34 @@ final class SpanEncoder implements BiConsumer<AttributeKey<?>, Object> {
     int flags = texts(span.traceState(), span.name(), span.statusDescription());
     AttributeList list = span.attributeList();
     if (list != null) {
-      int size = list.size();
-      for (int i = 0; i < size; i++) {
-        accept(list.key(i), list.value(i));
-      }
+      attributes(list);
     }
     return end(flags, span.eventList(), start);
+  }
+
+  /** Encodes attributes as {@link #accept} does, with fewer accesses to memory. */
+  @SuppressWarnings("ReferenceEquality")
+  private void attributes(AttributeList list) {
+    AttributeKey<?>[] keys = list.keys();
+    Object[] values = list.values();
+    int size = list.size();
+    byte[] out = bytes;
+    int at = position;
+    for (int i = 0; i < size; i++) {
+      Known same = inOrder[i & KNOWN - 1];
+      if (same.attribute == keys[i] && same.value == values[i] && out.length - at >= Long.BYTES) {
+        LONG.set(out, at, same.encoded);
+        at += same.bytes;
+      } else {
+        position = at;
+        attributes = i + 1;
+        attribute(same, keys[i], values[i]);
+        out = bytes;
+        at = position;
+      }
+    }
+    position = at;
+    attributes = size;
   }
 
   private void fixedFields(
