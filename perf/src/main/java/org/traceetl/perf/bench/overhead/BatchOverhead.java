@@ -176,12 +176,13 @@ public final class BatchOverhead extends Measurement {
       }
     }
     for (String language : List.of("java", "python")) {
-      Bars bars =
-          new Bars("512 spans of 8 attributes, " + language, "CPU of exporter and receiver, µs");
-      names.stream()
-          .filter(name -> name.startsWith(language))
-          .forEach(name -> bars.bar(name, medians.of("cpu", name)));
-      bars.write(results.file("batch-" + language + ".svg"));
+      List<String> ofLanguage = names.stream().filter(name -> name.startsWith(language)).toList();
+      if (!ofLanguage.isEmpty()) {
+        Bars bars =
+            new Bars("512 spans of 8 attributes, " + language, "CPU of exporter and receiver, µs");
+        ofLanguage.forEach(name -> bars.bar(name, medians.of("cpu", name)));
+        bars.write(results.file("batch-" + language + ".svg"));
+      }
     }
     results.summary("batch", summary);
   }
