@@ -20,7 +20,7 @@ import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.consume.metrics.SpanPipelineMetrics;
 import org.traceetl.server.consume.queue.Aggregation;
 import org.traceetl.server.expose.Encoding;
-import org.traceetl.server.features.pages.SpanNaming;
+import org.traceetl.server.expose.SpanNaming;
 import org.traceetl.server.features.pages.SpanPages;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.testkit.EmbeddedRocketMq;

@@ -21,7 +21,7 @@ import org.traceetl.server.consume.queue.FilledWindow;
 import org.traceetl.server.consume.queue.QueueAggregator;
 import org.traceetl.server.decode.BatchDecoder;
 import org.traceetl.server.expose.Encoding;
-import org.traceetl.server.features.pages.SpanNaming;
+import org.traceetl.server.expose.SpanNaming;
 import org.traceetl.server.features.pages.SpanPages;
 import org.traceetl.server.series.Cardinality;
 import org.traceetl.server.window.Books;

@@ -20,7 +20,7 @@ import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.expose.Encoding;
-import org.traceetl.server.features.pages.SpanNaming;
+import org.traceetl.server.expose.SpanNaming;
 import org.traceetl.server.features.pages.SpanPages;
 import org.traceetl.server.window.SealedWindow;
 

@@ -1,6 +1,7 @@
 package org.traceetl.server.expose;
 
 import java.math.BigDecimal;
+import java.nio.charset.StandardCharsets;
 import org.traceetl.server.protobuf.MessageBuffer;
 import org.traceetl.server.protobuf.MetricProto;
 
@@ -15,6 +16,8 @@ public final class Family {
    */
   public static final int BLOCK_SERIES = 128;
 
+  private static final String BEFORE_BOUND = ",le=\"";
+  private static final String AFTER_BOUND = "\"} ";
   private static final int UNIT_MILLI_DIGITS = 6;
   private static final int UNIT_SECOND_DIGITS = 9;
 
@@ -91,12 +94,26 @@ public final class Family {
     double[] bounds = new double[le.length];
     for (int i = 0; i < boundsNanos.length; i++) {
       String bound = bound(boundsNanos[i], seconds);
-      le[i] = Naming.bytes(",le=\"" + bound + "\"} ");
+      le[i] = Naming.bytes(BEFORE_BOUND + bound + AFTER_BOUND);
       bounds[i] = Double.parseDouble(bound);
     }
-    le[boundsNanos.length] = Naming.bytes(",le=\"+Inf\"} ");
+    le[boundsNanos.length] = Naming.bytes(BEFORE_BOUND + "+Inf" + AFTER_BOUND);
     bounds[boundsNanos.length] = Double.POSITIVE_INFINITY;
     return new Family(index, name, help, unit, sectionSeries, le, bounds);
+  }
+
+  /** Returns the name without the suffix of a sample. */
+  public String name() {
+    return name;
+  }
+
+  public String help() {
+    return help;
+  }
+
+  /** Returns the unit with which the name ends; null for none. */
+  public String unit() {
+    return unit;
   }
 
   /** Returns the position among the families of the naming. */
@@ -116,6 +133,12 @@ public final class Family {
   /** Returns the number of buckets of a histogram, including +Inf. */
   public int buckets() {
     return le.length;
+  }
+
+  /** Returns the label {@code le} of a bucket, as on all pages. */
+  public String boundText(int of) {
+    String text = new String(le[of], StandardCharsets.US_ASCII);
+    return text.substring(BEFORE_BOUND.length(), text.length() - AFTER_BOUND.length());
   }
 
   /** Returns the upper bound of a bucket in the page's unit. */

@@ -22,8 +22,8 @@ public final class MessageBuffer {
   private static final int BYTES = 2;
   private static final long MILLIS_PER_SECOND = 1_000;
   private static final long NANOS_PER_MILLI = 1_000_000;
-  private static final VarHandle DOUBLE =
-      MethodHandles.byteArrayViewVarHandle(double[].class, ByteOrder.LITTLE_ENDIAN);
+  private static final VarHandle LONG =
+      MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 
   private byte[] buffer = new byte[INITIAL_BYTES];
   private int begin = INITIAL_BYTES;
@@ -88,10 +88,20 @@ public final class MessageBuffer {
 
   /** Writes a field of type double. */
   public void decimal(int field, double value) {
-    ensure(Double.BYTES);
-    begin -= Double.BYTES;
-    DOUBLE.set(buffer, begin, value);
+    bits(field, Double.doubleToRawLongBits(value));
+  }
+
+  /** Writes a field of type double by its bits: a signaling NaN may not survive as a double. */
+  public void bits(int field, long value) {
+    ensure(Long.BYTES);
+    begin -= Long.BYTES;
+    LONG.set(buffer, begin, value);
     tag(field, FIXED_64);
+  }
+
+  /** Writes an element of a packed field of type uint32; {@link #enclose} makes the field. */
+  public void packed(int value) {
+    varint(value);
   }
 
   /** Writes a field of type string. */

@@ -4,6 +4,7 @@ import org.traceetl.server.assembly.ServerContext;
 import org.traceetl.server.component.Component;
 import org.traceetl.server.config.CoreConfig;
 import org.traceetl.server.expose.Naming;
+import org.traceetl.server.expose.SpanNaming;
 import org.traceetl.server.http.Feature;
 import org.traceetl.server.http.FeatureType;
 

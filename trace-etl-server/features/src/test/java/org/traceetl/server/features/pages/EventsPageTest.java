@@ -14,6 +14,7 @@ import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.StandardProfile;
 import org.traceetl.server.expose.Encoding;
 import org.traceetl.server.expose.Naming;
+import org.traceetl.server.expose.SpanNaming;
 import org.traceetl.server.window.SeriesDefinition;
 
 /** Series of events are a family of their own, and in no other. */

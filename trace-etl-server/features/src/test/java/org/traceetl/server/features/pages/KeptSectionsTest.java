@@ -20,6 +20,7 @@ import org.traceetl.server.expose.Family;
 import org.traceetl.server.expose.Format;
 import org.traceetl.server.expose.Page;
 import org.traceetl.server.expose.Section;
+import org.traceetl.server.expose.SpanNaming;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;

@@ -18,6 +18,7 @@ import org.traceetl.server.config.StandardProfile;
 import org.traceetl.server.expose.Encoding;
 import org.traceetl.server.expose.Naming;
 import org.traceetl.server.expose.Page;
+import org.traceetl.server.expose.SpanNaming;
 
 /** Reads pages as a scraper does. */
 final class PageFixture {

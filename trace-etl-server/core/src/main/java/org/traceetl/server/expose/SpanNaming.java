@@ -1,4 +1,4 @@
-package org.traceetl.server.features.pages;
+package org.traceetl.server.expose;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -8,9 +8,6 @@ import org.traceetl.server.config.MetricsConfig.QueueLabel;
 import org.traceetl.server.config.MetricsConfig.Unit;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.StandardProfile;
-import org.traceetl.server.expose.Family;
-import org.traceetl.server.expose.LabelText;
-import org.traceetl.server.expose.Naming;
 import org.traceetl.server.window.NativeBuckets;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SeriesDefinition;
@@ -18,7 +15,7 @@ import org.traceetl.server.window.SeriesDefinition;
 /** The families of spans: calls, durations and events. */
 public final class SpanNaming implements Naming {
   /** Histograms in a section. */
-  static final int SECTION_SERIES = 16;
+  public static final int SECTION_SERIES = 16;
 
   private static final String CALLS_HELP = "Spans, by service, name, kind and status.";
   private static final String EVENTS_HELP =
