@@ -1,0 +1,37 @@
+package org.traceetl.server.features.remotewrite;
+
+import java.io.IOException;
+
+/** Sends encoded requests to one endpoint. Thread-safe. Simulations replace it. */
+public interface WriteTransport extends AutoCloseable {
+  /** A number of written elements that the receiver did not say. */
+  int UNSAID = -1;
+
+  /**
+   * Sends a request and waits for the answer.
+   *
+   * @param isV2 whether it is one of Remote Write 2.0, not of 1.0
+   * @param body whose first {@code length} bytes are the request
+   * @throws IOException if there is no answer
+   */
+  Answer send(boolean isV2, byte[] body, int length) throws IOException, InterruptedException;
+
+  @Override
+  void close();
+
+  /**
+   * An answer.
+   *
+   * @param status of HTTP
+   * @param samples written samples; {@link #UNSAID} if the receiver does not say it
+   * @param histograms written native histograms, in the same way
+   * @param retryAfterMillis how long the receiver asks to wait; 0 if it does not
+   * @param text the begin of the body
+   */
+  record Answer(int status, int samples, int histograms, long retryAfterMillis, String text) {
+    /** Returns whether the receiver says how much it has written, as those of 2.0 do. */
+    boolean saysWritten() {
+      return samples != UNSAID || histograms != UNSAID;
+    }
+  }
+}
