@@ -18,6 +18,7 @@ import org.traceetl.server.features.hotspot.HotspotType;
 import org.traceetl.server.features.index.IndexType;
 import org.traceetl.server.features.learn.LearnType;
 import org.traceetl.server.features.pages.PagesType;
+import org.traceetl.server.features.remotewrite.RemoteWriteType;
 import org.traceetl.server.http.FeatureType;
 
 /** The features of a server. A feature is added or removed by its line in the list. */
@@ -30,6 +31,7 @@ public final class Features {
       List.of(
           new PagesType(),
           new IndexType(),
+          new RemoteWriteType(),
           new HistoryType(),
           new CompletenessType(),
           new LearnType(),
