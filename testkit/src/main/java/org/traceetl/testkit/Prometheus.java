@@ -18,6 +18,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -147,8 +148,21 @@ public final class Prometheus implements AutoCloseable {
                 jobs));
   }
 
+  /**
+   * Starts a Prometheus that receives Remote Write at {@link #writeUri}, with exemplars, native
+   * histograms, and samples up to this much older than its newest one.
+   */
+  public static Prometheus startReceiver(Path directory, Duration outOfOrder)
+      throws IOException, InterruptedException {
+    return start(
+        directory,
+        "exemplar-storage,native-histograms",
+        "storage: {tsdb: {out_of_order_time_window: %ds}}\n".formatted(outOfOrder.toSeconds()),
+        "--web.enable-remote-write-receiver");
+  }
+
   /** Starts a Prometheus with this configuration, in YAML. */
-  public static Prometheus start(Path directory, String features, String yaml)
+  public static Prometheus start(Path directory, String features, String yaml, String... options)
       throws IOException, InterruptedException {
     int port = new Ports().next();
     Program program =
@@ -159,10 +173,16 @@ public final class Prometheus implements AutoCloseable {
             directory.resolve("prometheus.log"),
             port,
             yaml,
-            "--enable-feature=" + features);
+            Stream.concat(Stream.of("--enable-feature=" + features), Stream.of(options))
+                .toArray(String[]::new));
     program.start();
     program.awaitReady(HTTP, START_LIMIT);
     return new Prometheus(URI.create("http://127.0.0.1:" + port), program);
+  }
+
+  /** Returns the address for Remote Write. */
+  public URI writeUri() {
+    return uri.resolve("/api/v1/write");
   }
 
   /** Returns the current instant vector of the expression. */
