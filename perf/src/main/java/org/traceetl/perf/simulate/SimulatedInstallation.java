@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -24,6 +25,7 @@ import org.traceetl.perf.simulate.broker.Misbehaviour;
 import org.traceetl.perf.simulate.broker.SimulatedCluster;
 import org.traceetl.perf.simulate.check.Acceptance;
 import org.traceetl.perf.simulate.check.AgentBooks;
+import org.traceetl.perf.simulate.check.CompleteMinutes;
 import org.traceetl.perf.simulate.check.HistorySums;
 import org.traceetl.perf.simulate.check.Naming;
 import org.traceetl.perf.simulate.check.PaneTruth;
@@ -40,7 +42,9 @@ import org.traceetl.perf.simulate.world.Host;
 import org.traceetl.perf.simulate.world.Process;
 import org.traceetl.perf.simulate.world.World;
 import org.traceetl.server.binding.ServerConfig;
+import org.traceetl.server.features.completeness.Completeness;
 import org.traceetl.server.features.history.History;
+import org.traceetl.server.window.WindowCompleteness;
 import org.traceetl.testkit.PageSample;
 
 /**
@@ -63,6 +67,11 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   private static final long SHORT_STEP_MILLIS = TimeUnit.SECONDS.toMillis(10);
 
   private static final long BOUNDS_NANOS = TimeUnit.SECONDS.toNanos(10);
+  private static final long COMPLETE_NANOS = TimeUnit.SECONDS.toNanos(20);
+
+  /** Servers assume that no message is stored later after it was sent. */
+  private static final long SENT_WITHIN_MILLIS = TimeUnit.SECONDS.toMillis(3);
+
   private static final int PER_MILLE = 1_000;
 
   /** After the first quiet point, agents have a demand while they receive spans. */
@@ -112,6 +121,15 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
 
   /** Null if no pane is written. */
   private final PaneTruth panes;
+
+  /** Null if no pane is written. */
+  private final CompleteMinutes complete;
+
+  /** By the name of the agent that receives its spans. */
+  private final Map<String, String> applications = new HashMap<>();
+
+  /** When senders resumed last. */
+  private long resumedMillis;
 
   private final long paneMillis;
 
@@ -189,6 +207,7 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
               i % 2 == 0 ? GIVE_UP_NANOS : Long.MAX_VALUE / 2,
               demand.dimension());
       series += load.series();
+      applications.put(agents.get(i).name(), application(i + 1));
       senders.add(new Sender(world, load, agents.get(i), this::sent));
       acceptances.add(new Acceptance(Target.agent(i + 1).toString(), failures));
     }
@@ -204,6 +223,8 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
             failures);
     histories = new HistorySums(world.unixMillis());
     panes = demand.panes() ? new PaneTruth(world.unixMillis()) : null;
+    complete = demand.panes() ? new CompleteMinutes(failures) : null;
+    resumedMillis = world.unixMillis();
     paneMillis = config.window().length().toMillis();
     sight = new Sight(Naming.OTEL, failures);
   }
@@ -259,6 +280,40 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
     senders.forEach(Sender::start);
     scraper.start();
     world.after(BOUNDS_NANOS, this::checkBounds);
+    if (complete != null) {
+      world.after(COMPLETE_NANOS, this::checkComplete);
+    }
+  }
+
+  /** Compares what servers show as complete with what they showed before. */
+  private void checkComplete() {
+    for (SimulatedServer server : servers) {
+      History history = server.history();
+      Completeness completeness = server.completeness();
+      if (history != null && completeness != null && completeness.isUpToDate()) {
+        for (Completeness.View view : completeness.applications()) {
+          complete.look(
+              server.run(),
+              view.name(),
+              isWaitedFor(view, history) ? view.untilMillis() : null,
+              world.unixMillis(),
+              key -> minutes(history, key));
+        }
+      }
+    }
+    world.after(COMPLETE_NANOS, this::checkComplete);
+  }
+
+  /**
+   * Returns whether the application's agent is waited for: not before its first batch after a
+   * pause, and not while it is excluded or far behind, or an unknown agent is.
+   */
+  private boolean isWaitedFor(Completeness.View view, History history) {
+    return view.named().stream()
+            .map(WindowCompleteness.Agent::host)
+            .noneMatch(host -> host.isEmpty() || view.name().equals(applications.get(host)))
+        && minutes(history, HistorySums.Key.of(view.name())).stream()
+            .anyMatch(minute -> minute.startMillis() >= resumedMillis && minute.sums().calls() > 0);
   }
 
   /** Reads the pages of agents at any time: what exceeds a limit now may not at a quiet point. */
@@ -354,6 +409,7 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
 
   @Override
   public void resumeSenders() {
+    resumedMillis = world.unixMillis();
     senders.forEach(Sender::resume);
   }
 
@@ -417,6 +473,9 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
             panes.settle(world.unixMillis(), key -> minutes(history, key));
           }
         });
+    if (complete != null) {
+      complete.settle();
+    }
     mergedSpans.clear();
     for (SimulatedServer server : servers) {
       History history = server.history();
@@ -451,6 +510,7 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
     histories.uncertainUntil(untilMillis);
     if (panes != null) {
       panes.uncertainUntil(untilMillis);
+      complete.uncertainUntil(untilMillis);
     }
   }
 
@@ -567,6 +627,7 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
       Long stepBefore = stepsAtStart.put(target, step);
       if (panes != null && stepBefore != null && !stepBefore.equals(step)) {
         panes.uncertain(application(target.number()));
+        complete.uncertain(application(target.number()));
       }
     }
   }
@@ -603,6 +664,9 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
       historiesDiffer(AFTER_STEP);
     }
     clocksMillis = CLOCKS_MILLIS;
+    if (complete != null && target.role() == Target.Role.BROKER) {
+      complete.uncertain();
+    }
     if (target.role() == Target.Role.AGENT) {
       steps.merge(target, millis, Long::sum);
     }
@@ -691,6 +755,9 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   public void misbehave(Target broker, Misbehaviour how, int perMille, long millis) {
     if (how == Misbehaviour.LATE_REQUEST) {
       lateRequestMillis = Math.max(lateRequestMillis, millis);
+      if (complete != null && millis > SENT_WITHIN_MILLIS) {
+        complete.uncertain();
+      }
     }
     cluster.misbehave(
         broker.toString(),

@@ -23,6 +23,8 @@ import org.traceetl.server.consume.SpanPipeline;
 import org.traceetl.server.expose.Encoding;
 import org.traceetl.server.expose.Format;
 import org.traceetl.server.expose.Page;
+import org.traceetl.server.features.completeness.Completeness;
+import org.traceetl.server.features.completeness.CompletenessFeature;
 import org.traceetl.server.features.history.History;
 import org.traceetl.server.features.history.HistoryFeature;
 import org.traceetl.server.features.index.IndexType;
@@ -139,7 +141,7 @@ public final class SimulatedServer extends Host implements Scraper.Target {
       return () -> null; // the connection is refused
     }
     Exchange<Optional<Scraper.Answer>> answer = new Exchange<>(world);
-    String unique = name() + "." + starts;
+    String unique = run();
     process().start("scrape", () -> answer.answer(answer(unique, scraped, encoding, whole)));
     return () -> {
       Optional<Scraper.Answer> given = answer.await(SCRAPE_TIMEOUT_NANOS);
@@ -188,6 +190,18 @@ public final class SimulatedServer extends Host implements Scraper.Target {
     return running == null || !isRunning()
         ? null
         : running.components().of(HistoryFeature.class).getFirst().history();
+  }
+
+  /** Returns a name of the last process that no other process has. */
+  public String run() {
+    return name() + "." + starts;
+  }
+
+  /** Returns until when the fleet's spans are complete; null without a process. */
+  public Completeness completeness() {
+    return running == null || !isRunning()
+        ? null
+        : running.components().of(CompletenessFeature.class).getFirst().completeness();
   }
 
   /** Returns the queues that the server reads; empty without a process. */

@@ -43,7 +43,7 @@ public final class Completeness implements FleetWindows.Listener {
    * @param agents number of agents that the time waits for
    * @param named agents that hold the time back or are excluded
    */
-  record View(String name, Long untilMillis, int agents, List<Agent> named) {}
+  public record View(String name, Long untilMillis, int agents, List<Agent> named) {}
 
   /**
    * The newest window of a queue.
@@ -114,7 +114,8 @@ public final class Completeness implements FleetWindows.Listener {
     queues.values().removeIf(newest -> newest.sealedMillis() < oldestMillis);
   }
 
-  boolean isUpToDate() {
+  /** Returns whether the newest windows of each queue were received. */
+  public boolean isUpToDate() {
     return upToDate.getAsBoolean();
   }
 
@@ -144,7 +145,7 @@ public final class Completeness implements FleetWindows.Listener {
   }
 
   /** Returns the applications, those with unknown times last, the earliest time first. */
-  synchronized List<View> applications() {
+  public synchronized List<View> applications() {
     sweep();
     long highestMillis = queues.values().stream().mapToLong(Newest::highestMillis).max().orElse(0);
     List<View> views = new ArrayList<>();

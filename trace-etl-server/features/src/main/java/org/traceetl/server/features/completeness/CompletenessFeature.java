@@ -9,7 +9,7 @@ import org.traceetl.server.http.Feature;
  *
  * @param completeness null if this server does not read the fleet's windows
  */
-record CompletenessFeature(Completeness completeness) implements Feature {
+public record CompletenessFeature(Completeness completeness) implements Feature {
   @Override
   public void metrics(MetricRegistry registry) {
     if (completeness == null) {
