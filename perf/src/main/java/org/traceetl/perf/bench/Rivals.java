@@ -78,7 +78,7 @@ final class Rivals extends Measurement {
   @Option(
       names = "--rate",
       description = "Spans per second of an application (default: ${DEFAULT-VALUE}).")
-  private int rate = 100_000;
+  private int rate = 60_000;
 
   @Option(
       names = "--collector",
