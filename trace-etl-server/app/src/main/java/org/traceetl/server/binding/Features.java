@@ -9,6 +9,7 @@ import java.util.Set;
 import org.traceetl.common.ConfigException;
 import org.traceetl.server.config.ConfigSection;
 import org.traceetl.server.config.DocumentsConfig;
+import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.Profile;
 import org.traceetl.server.features.completeness.CompletenessType;
 import org.traceetl.server.features.demand.DemandType;
@@ -86,11 +87,11 @@ public final class Features {
     return Collections.unmodifiableMap(all);
   }
 
-  static void validate(Map<String, Record> configs, Profile profile, Set<String> topics) {
+  static void validate(Map<String, Record> configs, MetricsConfig metrics, Set<String> topics) {
     List<String> problems = new ArrayList<>();
     for (ConfigSection<?, ?> section : sections()) {
       try {
-        validate(section, configs, profile, topics);
+        validate(section, configs, metrics, topics);
       } catch (ConfigException e) {
         problems.addAll(e.problems());
       }
@@ -103,9 +104,10 @@ public final class Features {
   private static <C extends Record> void validate(
       ConfigSection<?, C> section,
       Map<String, Record> configs,
-      Profile profile,
+      MetricsConfig metrics,
       Set<String> topics) {
-    section.validate(of(section, configs), profile, topics);
+    section.validate(of(section, configs), metrics.profile(), topics);
+    section.validate(of(section, configs), metrics);
   }
 
   static DocumentsConfig documents(Map<String, Record> configs, DocumentsConfig documents) {

@@ -77,7 +77,7 @@ public record ServerConfig(
     Profile profile = metrics.profile();
     series = profile.checkSeries(ofProfiles.get(profile.id()), series, histogram);
     series = events.addTo(series, profile);
-    Features.validate(ofFeatures, profile, Set.of(rocketmq.topic(), journal.topic()));
+    Features.validate(ofFeatures, metrics, Set.of(rocketmq.topic(), journal.topic()));
     documents = Features.documents(ofFeatures, documents);
     for (SeriesConfig.Dimension dimension : series.dimensions()) {
       String label = dimension.label();

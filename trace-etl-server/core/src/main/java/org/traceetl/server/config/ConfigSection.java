@@ -58,6 +58,13 @@ public interface ConfigSection<K extends Record, C extends Record> {
    */
   default void validate(C own, Profile profile, Set<String> topics) {}
 
+  /**
+   * Checks it together with the names of series.
+   *
+   * @throws ConfigException if they do not fit together
+   */
+  default void validate(C own, MetricsConfig metrics) {}
+
   /** Which documents are kept with this configuration. */
   default DocumentsConfig documents(C own, DocumentsConfig documents) {
     return documents;

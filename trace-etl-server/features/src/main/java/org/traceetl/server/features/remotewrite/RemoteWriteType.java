@@ -49,6 +49,16 @@ public final class RemoteWriteType implements FeatureType {
     }
 
     @Override
+    public void validate(RemoteWriteConfig own, MetricsConfig metrics) {
+      check(
+          own.endpoints().isEmpty() || metrics.queueLabel() == MetricsConfig.QueueLabel.ALWAYS,
+          "trace-etl.metrics.queue-label",
+          metrics.queueLabel().name().toLowerCase(Locale.ROOT),
+          "must be always if trace-etl.remote-write.endpoints has an endpoint: otherwise two"
+              + " queues may push series with the same labels");
+    }
+
+    @Override
     public void checkFiles(RemoteWriteConfig own) {
       own.endpoints().forEach(endpoint -> ClientTls.context(endpoint.tls()));
     }
@@ -78,12 +88,6 @@ public final class RemoteWriteType implements FeatureType {
       return new RemoteWriteFeature(List.of(), null);
     }
     CoreConfig core = context.config();
-    check(
-        core.metrics().queueLabel() == MetricsConfig.QueueLabel.ALWAYS,
-        "trace-etl.metrics.queue-label",
-        core.metrics().queueLabel().name().toLowerCase(Locale.ROOT),
-        "must be always if trace-etl.remote-write.endpoints has one: two servers may have series"
-            + " that otherwise have the same labels");
     Naming ofProfile = context.profile().naming();
     PushNaming naming =
         new PushNaming(

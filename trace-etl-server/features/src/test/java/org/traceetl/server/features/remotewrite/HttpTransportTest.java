@@ -34,7 +34,7 @@ class HttpTransportTest {
   private final List<Integer> tokenStatus = new ArrayList<>(List.of(200));
   private volatile int status = 204;
   private volatile String answer = "";
-  private volatile long nowNanos = 1;
+  private long nowNanos = 1;
   private HttpServer server;
 
   @TempDir private Path directory;

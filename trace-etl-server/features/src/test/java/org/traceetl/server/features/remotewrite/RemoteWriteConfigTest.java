@@ -1,0 +1,142 @@
+package org.traceetl.server.features.remotewrite;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.traceetl.common.ConfigException;
+import org.traceetl.server.config.MetricsConfig;
+import org.traceetl.server.config.MetricsConfig.QueueLabel;
+
+class RemoteWriteConfigTest {
+  private static final URI URL = URI.create("http://prometheus:9090/api/v1/write");
+  private static final RemoteWriteKeys.Basic USER =
+      new RemoteWriteKeys.Basic("shop", "very-secret", null);
+
+  @TempDir private Path directory;
+
+  private static RemoteWriteKeys.Endpoint endpoint(
+      String name,
+      URI url,
+      String version,
+      Map<String, String> headers,
+      RemoteWriteKeys.Basic basic,
+      String token,
+      Duration timeout,
+      Integer shards) {
+    return new RemoteWriteKeys.Endpoint(
+        name, url, version, headers, basic, token, null, null, null, timeout, null, shards);
+  }
+
+  private static RemoteWriteConfig config(RemoteWriteKeys.Endpoint... endpoints) {
+    return new RemoteWriteKeys(null, null, null, List.of(endpoints)).toConfig();
+  }
+
+  private static RemoteWriteKeys.Endpoint at(String name, URI url) {
+    return endpoint(name, url, null, null, null, null, null, null);
+  }
+
+  private static void assertRefused(String message, RemoteWriteKeys.Endpoint... endpoints) {
+    assertThatThrownBy(() -> config(endpoints))
+        .isInstanceOf(ConfigException.class)
+        .hasMessageContaining("trace-etl.remote-write.endpoints." + message)
+        .hasMessageNotContaining("secret");
+  }
+
+  @Test
+  void missingKeysHaveDefaults() {
+    assertThat(new RemoteWriteKeys(null, null, null, null).toConfig())
+        .isEqualTo(RemoteWriteConfig.defaults());
+    RemoteWriteConfig config = config(at(null, URL));
+    assertThat(config.job()).isEqualTo("trace-etl");
+    assertThat(config.endpoints()).containsExactly(RemoteWriteConfig.Endpoint.at(URL));
+    assertThat(config.endpoints().getFirst().protocol()).isNull();
+    assertThat(
+            config(endpoint(null, URL, "1.0", null, null, null, null, null))
+                .endpoints()
+                .getFirst()
+                .protocol())
+        .isEqualTo(Protocol.V1);
+  }
+
+  @Test
+  void wrongValuesAreRefused() {
+    assertRefused("name = x", at("x", URL), at("x", URL));
+    assertRefused("name = X_1: must be 1 to 32 lower-case letters", at("X_1", URL));
+    assertRefused("url: is required", at(null, null));
+    assertRefused(
+        "url = http://***@prometheus: must not contain a user",
+        at(null, URI.create("http://shop:secret@prometheus/write")));
+    assertRefused("url = ftp://x/y: must be http", at(null, URI.create("ftp://x/y")));
+    assertRefused(
+        "version = 3: must be one of auto", endpoint(null, URL, "3", null, null, null, null, null));
+    assertRefused(
+        "headers.content-TYPE: must be the name of a header",
+        endpoint(null, URL, null, Map.of("content-TYPE", "secret"), null, null, null, null));
+    assertRefused(
+        "name = default: must have one of basic",
+        endpoint(null, URL, null, null, USER, "secret", null, null));
+    assertRefused(
+        "name = default: must have one of basic",
+        endpoint(null, URL, null, Map.of("authorization", "secret"), USER, null, null, null));
+    assertRefused(
+        "timeout = PT0S: must be above 0",
+        endpoint(null, URL, null, null, null, null, Duration.ZERO, null));
+    assertRefused(
+        "shards = 65: must be 1 to 64", endpoint(null, URL, null, null, null, null, null, 65));
+    assertRefused(
+        "basic.password: either this or password-file is required",
+        endpoint(
+            null,
+            URL,
+            null,
+            null,
+            new RemoteWriteKeys.Basic("shop", null, null),
+            null,
+            null,
+            null));
+    assertThatThrownBy(() -> new RemoteWriteKeys(null, null, Map.of("a-b", "c"), null).toConfig())
+        .hasMessage(
+            "trace-etl.remote-write.labels.a-b: must be the name of a label: letters, digits and"
+                + " _");
+  }
+
+  @Test
+  void secretsAreNotShown() {
+    RemoteWriteConfig config =
+        config(
+            endpoint("a", URL, null, Map.of("X-Key", "very-secret"), USER, null, null, null),
+            endpoint("b", URL, null, null, null, "very-secret", null, null));
+    assertThat(config.toString()).doesNotContain("very-secret").contains("***");
+  }
+
+  @Test
+  void pushingNeedsTheQueueInEachSeries() {
+    var section = new RemoteWriteType().section();
+    RemoteWriteConfig pushing = config(at(null, URL));
+    MetricsConfig always = new MetricsConfig(null, null, null, QueueLabel.ALWAYS);
+    section.validate(pushing, always);
+    section.validate(RemoteWriteConfig.defaults(), MetricsConfig.defaults());
+    assertThatThrownBy(() -> section.validate(pushing, MetricsConfig.defaults()))
+        .hasMessageStartingWith("trace-etl.metrics.queue-label = conflict: must be always if");
+  }
+
+  @Test
+  void filesAreChecked() throws Exception {
+    Path file = Files.writeString(directory.resolve("ca.pem"), "nonsense");
+    assertThatThrownBy(() -> ClientTls.context(new RemoteWriteConfig.Tls(file, null, null)))
+        .isInstanceOf(ConfigException.class)
+        .hasMessageContaining("tls.ca-file = " + file + ": must be a PEM file");
+    assertThatThrownBy(() -> new RemoteWriteConfig.Tls(null, file, null))
+        .hasMessageContaining("tls.certificate-file = " + file + ": must be configured together");
+    assertThatThrownBy(() -> new RemoteWriteConfig.Tls(directory.resolve("absent"), null, null))
+        .hasMessageContaining("must be a readable PEM file");
+  }
+}
