@@ -118,6 +118,9 @@ public final class OwnedQueue {
   /** Whether messages were taken since the last window. */
   private boolean hasMessages;
 
+  /** Time without a message for which it is not known yet that the broker had none. */
+  private long withoutMessageMillis;
+
   private volatile long keptTo = UNKNOWN;
   private volatile long committedTo = UNKNOWN;
 
@@ -388,10 +391,14 @@ public final class OwnedQueue {
    */
   public FilledWindow swap(long nowMillis, long passedMillis) {
     // A pull may hang while the broker has messages; its end then is above.
-    boolean isSilent = !hasMessages && !astray && isEndRead && end <= next;
+    boolean isBehind = hasMessages || astray || isEndRead && end > next;
+    boolean isSilent = !isBehind && isEndRead;
+    // The end may be read less often than windows end.
+    withoutMessageMillis = isBehind ? 0 : withoutMessageMillis + passedMillis;
+    long silentMillis = isSilent ? withoutMessageMillis : 0;
+    withoutMessageMillis -= silentMillis;
     hasMessages = false;
     isEndRead = false;
-    long silentMillis = isSilent ? passedMillis : 0;
     FilledWindow filled = ended(aggregator.swap(next, nowMillis, silentMillis));
     if (filled != null && lastKnown) {
       dueEnds = dueEnds.with(next, last, LastMessages.MAX_WINDOWS);

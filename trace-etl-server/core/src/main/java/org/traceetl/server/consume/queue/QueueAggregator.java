@@ -1009,10 +1009,13 @@ public final class QueueAggregator {
     List<SeriesDefinition> created = series.takeCreated();
     FilledWindow filled = null;
     long writtenPaneMillis = writtenPaneMillis();
-    boolean isIdle = passedMillis > 0 && to == from && open.isEmpty();
+    boolean isEmpty = to == from && open.isEmpty();
+    boolean isIdle = passedMillis > 0 && isEmpty;
     // The last window is kept, and proves that the broker answered after that time.
     long provenMillis = isIdle ? silentMillis : 0;
-    silentMillis = 0;
+    if (isIdle || !isEmpty) {
+      silentMillis = 0;
+    }
     if (to != from
         || !open.isEmpty()
         || evicted.length > 0

@@ -579,6 +579,21 @@ class OwnedQueueTest {
   }
 
   @Test
+  void timePassesAlsoIfTheEndIsReadLessOftenThanWindowsEnd() {
+    aggregation.panes(true);
+    queue.take(List.of(stored(10, 100, "0;")), 100 * PANE_MILLIS);
+    FilledWindow filled = queue.swap(101 * PANE_MILLIS, PANE_MILLIS);
+    for (int silent = 0; silent < 6; silent++) {
+      giveBack(filled);
+      assertThat(queue.swap(102 * PANE_MILLIS, PANE_MILLIS / 2)).as("its end is unknown").isNull();
+      queue.endsAt(queue.next());
+      filled = queue.swap(103 * PANE_MILLIS, PANE_MILLIS / 2);
+      assertThat(filled.seal().completeness().streamMillis())
+          .isEqualTo((100 + silent) * PANE_MILLIS);
+    }
+  }
+
+  @Test
   void aSilentQueueWithoutPanesWritesNoWindows() {
     queue.take(List.of(stored(10, 100, "0;")), 100 * PANE_MILLIS);
     giveBack(queue.swap(101 * PANE_MILLIS, PANE_MILLIS));
