@@ -1,0 +1,53 @@
+package org.traceetl.standalone;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.traceetl.standalone.EndToEndTest.eventually;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.traceetl.testkit.Prometheus;
+
+/** Spans by OTLP into an agent; their series by Remote Write into a real Prometheus. */
+final class RemoteWriteEndToEndTest {
+  private static final String SERVICE = "pushed";
+
+  @TempDir private Path directory;
+
+  @Test
+  void prometheusGetsEachSpanOnceAlsoFromTheNextServer() throws Exception {
+    try (Prometheus prometheus =
+        Prometheus.startReceiver(directory.resolve("prometheus"), Duration.ofHours(6))) {
+      String topic = SharedBroker.newTopic(4);
+      Map<String, Object> properties = SharedBroker.decidingServer(topic);
+      properties.put("trace-etl.window.grace", "1s");
+      properties.put("trace-etl.remote-write.labels.cluster", "test");
+      properties.put("trace-etl.remote-write.endpoints[0].url", prometheus.writeUri());
+      EmbeddedInstallation.Settings settings =
+          SharedBroker.settings(topic, directory.resolve("installation"), properties);
+      for (int rounds = 1; rounds <= 2; rounds++) {
+        try (EmbeddedInstallation installation = EmbeddedInstallation.start(settings)) {
+          installation.awaitReady(Duration.ofSeconds(60));
+          try (OtlpSpans spans = OtlpSpans.overGrpc(SERVICE, installation.otlpGrpcPort())) {
+            spans.sendExpected();
+          }
+          int expected = rounds;
+          eventually("Prometheus has the spans of round " + rounds)
+              .untilAsserted(() -> Expected.assertIn(prometheus, SERVICE, expected));
+        }
+      }
+      List<Prometheus.Sample> series =
+          prometheus.query("traces_span_metrics_calls_total{service_name=\"" + SERVICE + "\"}");
+      assertThat(series)
+          .allSatisfy(one ->
+              assertThat(one.labels())
+                  .containsEntry("job", "trace-etl")
+                  .containsEntry("cluster", "test")
+                  .containsKey("trace_etl_queue")
+                  .doesNotContainKey("instance"));
+    }
+  }
+}
