@@ -77,7 +77,7 @@ public final class AttributeList implements BiConsumer<AttributeKey<?>, Object> 
     return total;
   }
 
-  /** Returns the value of a key, or null if there is none of its type. */
+  /** Returns the value of a key, or null if it has none of its type. */
   @SuppressWarnings("unchecked") // as the types of the keys are equal
   public <T> T get(AttributeKey<T> key) {
     int at = find(key.getKey());

@@ -111,7 +111,7 @@ public final class OpenPanes {
     return Math.max(closedMillis, begin(window.openedMillis(), lengthMillis(window)));
   }
 
-  /** Removes and returns the first pane that ends at or before a time; null if there is none. */
+  /** Removes and returns the first pane that ends at or before a time; null if no pane does. */
   public OpenPane poll(long untilMillis) {
     return panes.isEmpty() || panes.firstKey() > untilMillis
         ? null

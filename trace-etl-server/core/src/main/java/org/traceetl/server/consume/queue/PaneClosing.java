@@ -45,7 +45,7 @@ final class PaneClosing {
 
   private long closedMillis;
 
-  /** End of the latest pane with spans; {@link #UNKNOWN} if there is none. */
+  /** End of the latest pane with spans; {@link #UNKNOWN} if no pane has any. */
   private long countedMillis;
 
   /**

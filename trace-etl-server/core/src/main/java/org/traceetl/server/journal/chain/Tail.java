@@ -23,7 +23,7 @@ public interface Tail<T> {
 
   /**
    * Returns the offset to mark after all that was polled so far is processed, or {@link
-   * org.traceetl.server.journal.JournalLog#NONE} if there is none yet.
+   * org.traceetl.server.journal.JournalLog#NONE} before the first one.
    */
   long restart();
 

@@ -134,7 +134,7 @@ final class HttpTransport implements WriteTransport {
   private static int written(HttpResponse<Void> answer, String what) {
     String value = answer.headers().firstValue(WRITTEN.formatted(what)).orElse("");
     Integer count = Ints.tryParse(value.strip());
-    return count == null || count < 0 ? UNSAID : count;
+    return count == null || count < 0 ? UNKNOWN : count;
   }
 
   private long retryAfterMillis(HttpResponse<Void> answer) {

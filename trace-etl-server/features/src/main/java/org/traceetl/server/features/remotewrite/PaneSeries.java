@@ -67,7 +67,7 @@ final class PaneSeries {
   /** Numbers of the series with spans in the pane that is being sampled. */
   private final BitSet changed = new BitSet();
 
-  /** The window whose samples are not complete; null if there is none. */
+  /** The window whose samples are not complete; null if all are. */
   private SealedWindow window;
 
   /** Until when panes are closed after the window. */

@@ -22,7 +22,7 @@ interface SampleWriter extends Samples, AutoCloseable {
 
   /**
    * Returns the offset of the newest record up to which all requests have final answers; {@link
-   * org.traceetl.server.journal.JournalLog#NONE} if there is none. Never waits. Thread-safe.
+   * org.traceetl.server.journal.JournalLog#NONE} before the first one. Never waits. Thread-safe.
    */
   long answered();
 

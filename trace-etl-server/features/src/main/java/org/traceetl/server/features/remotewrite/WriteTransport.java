@@ -5,7 +5,7 @@ import java.io.IOException;
 /** Sends encoded requests to one endpoint. Thread-safe. Simulations replace it. */
 public interface WriteTransport extends AutoCloseable {
   /** A number of written elements that the receiver did not say. */
-  int UNSAID = -1;
+  int UNKNOWN = -1;
 
   /**
    * Sends a request and waits for the answer.
@@ -23,7 +23,7 @@ public interface WriteTransport extends AutoCloseable {
    * An answer.
    *
    * @param status of HTTP
-   * @param samples written samples; {@link #UNSAID} if the receiver does not say it
+   * @param samples written samples; {@link #UNKNOWN} if the receiver does not say it
    * @param histograms written native histograms, in the same way
    * @param retryAfterMillis how long the receiver asks to wait; 0 if it does not
    * @param text the begin of the body
@@ -31,7 +31,7 @@ public interface WriteTransport extends AutoCloseable {
   record Answer(int status, int samples, int histograms, long retryAfterMillis, String text) {
     /** Returns whether the receiver says how much it has written, as those of 2.0 do. */
     boolean saysWritten() {
-      return samples != UNSAID || histograms != UNSAID;
+      return samples != UNKNOWN || histograms != UNKNOWN;
     }
   }
 }

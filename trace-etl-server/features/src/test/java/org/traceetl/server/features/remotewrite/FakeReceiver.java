@@ -98,7 +98,7 @@ final class FakeReceiver implements WriteTransport {
   }
 
   private static Answer answer(int status, String text, long retryAfterMillis) {
-    return new Answer(status, UNSAID, UNSAID, retryAfterMillis, text);
+    return new Answer(status, UNKNOWN, UNKNOWN, retryAfterMillis, text);
   }
 
   private Answer receiveV2(byte[] body, int length) {

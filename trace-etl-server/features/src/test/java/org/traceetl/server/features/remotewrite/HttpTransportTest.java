@@ -131,7 +131,8 @@ class HttpTransportTest {
     try (HttpTransport transport = transport(Map.of(), null, null, null)) {
       assertThat(send(transport))
           .isEqualTo(
-              new WriteTransport.Answer(204, WriteTransport.UNSAID, WriteTransport.UNSAID, 0, ""));
+              new WriteTransport.Answer(
+                  204, WriteTransport.UNKNOWN, WriteTransport.UNKNOWN, 0, ""));
 
       status = 429;
       answer = "slow down ".repeat(1_000);
@@ -141,7 +142,7 @@ class HttpTransportTest {
       WriteTransport.Answer said = send(transport);
       assertThat(said.status()).isEqualTo(429);
       assertThat(said.samples()).isEqualTo(17);
-      assertThat(said.histograms()).isEqualTo(WriteTransport.UNSAID);
+      assertThat(said.histograms()).isEqualTo(WriteTransport.UNKNOWN);
       assertThat(said.saysWritten()).isTrue();
       assertThat(said.retryAfterMillis()).isEqualTo(7_000);
       assertThat(said.text()).startsWith("slow down slow").hasSizeLessThanOrEqualTo(2_048);
