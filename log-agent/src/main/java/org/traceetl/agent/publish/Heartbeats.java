@@ -55,7 +55,7 @@ final class Heartbeats {
   private final byte[] alive;
   private final byte[] goodbye;
   private final Transport transport;
-  private final Predicate<BrokerQueue> isBusy;
+  private final Predicate<BrokerQueue> staysInUse;
   private final Function<BrokerQueue, String> ages;
   private final PublishMetrics metrics;
   private final Executor publisherThread;
@@ -68,19 +68,19 @@ final class Heartbeats {
    * Creates heartbeats that are not permitted yet.
    *
    * @param self heartbeat of this run
-   * @param isBusy whether a queue has unconfirmed batches
+   * @param staysInUse whether a queue stays in use although it gets no batches
    * @param ages returns the ages of a message without batches to a queue
    */
   Heartbeats(
       Heartbeat self,
       Transport transport,
-      Predicate<BrokerQueue> isBusy,
+      Predicate<BrokerQueue> staysInUse,
       Function<BrokerQueue, String> ages,
       PublishMetrics metrics,
       Executor publisherThread,
       long nowNanos) {
     this.transport = transport;
-    this.isBusy = isBusy;
+    this.staysInUse = staysInUse;
     this.ages = ages;
     this.metrics = metrics;
     this.publisherThread = publisherThread;
@@ -109,10 +109,16 @@ final class Heartbeats {
     }
   }
 
+  /** Returns whether servers wait for this agent in the queue, when they have read all messages. */
+  boolean isKnown(BrokerQueue queue) {
+    Use use = inUse.get(queue);
+    return use != null && use.isKnown;
+  }
+
   /** Sends the heartbeats and goodbyes that are due. */
   void check(long nowNanos) {
     inUse.forEach((queue, use) -> {
-      if (isBusy.test(queue)) {
+      if (staysInUse.test(queue)) {
         use.batchNanos = nowNanos;
       }
       if (isPermitted(nowNanos) && !use.isSilent(nowNanos) && use.isDue(nowNanos)) {
@@ -128,9 +134,9 @@ final class Heartbeats {
     return nowNanos - permittedUntilNanos < 0;
   }
 
-  /** Sends a goodbye to each queue in use without unconfirmed batches. */
+  /** Sends a goodbye to each queue that does not stay in use. */
   void leaveIdle(long nowNanos) {
-    leave((queue, use) -> !isBusy.test(queue), nowNanos);
+    leave((queue, use) -> !staysInUse.test(queue), nowNanos);
   }
 
   private void leave(BiPredicate<BrokerQueue, Use> which, long nowNanos) {

@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import java.util.function.ToLongFunction;
 import java.util.random.RandomGenerator;
@@ -35,6 +36,15 @@ final class QueueSender {
   /** Consecutive failures of one queue after which its broker is unreachable. */
   private static final int FAILURES_TO_AWAY = 3;
 
+  /**
+   * Age of the first batch that the broker confirms for a queue from which on the other queues'
+   * messages still say that it may be missing. Servers allow for younger ones.
+   */
+  private static final long LATE_MILLIS = TimeUnit.SECONDS.toMillis(3);
+
+  /** How long they say so: within this time, servers have read the batch and ended its window. */
+  private static final long READ_NANOS = TimeUnit.MINUTES.toNanos(1);
+
   /** Consecutive failed reads of a batch that the agent tolerates before it drops the batch. */
   private static final int MOST_READ_FAILURES = 10;
 
@@ -52,12 +62,25 @@ final class QueueSender {
   private final LogThrottle failureLog;
   private final LogThrottle dropLog;
   private final Map<BrokerQueue, QueueBacklog> backlogs = new HashMap<>();
+
+  /**
+   * Date of the first batch in the backlog of each queue in which servers do not wait for this
+   * agent, because the broker has confirmed no batch. Messages to other queues say that batches may
+   * be missing from this date on.
+   */
+  private final Map<QueueBacklog, Long> unknown = new HashMap<>();
+
   private final BundleWriter bundle = new BundleWriter();
   private final long[] ages = new long[BundleReader.MAX_PARTS];
   private boolean draining;
 
   /** Date before which no batch is missing in the backlogs. */
   private long addedUntilMillis;
+
+  /** Date of a late first batch that servers may not have read yet. */
+  private long unreadMillis;
+
+  private long unreadUntilNanos;
 
   // Changed by the publisher thread only.
   private volatile long bundlesUntilNanos;
@@ -85,11 +108,12 @@ final class QueueSender {
     failureLog = new LogThrottle(nanoClock);
     dropLog = new LogThrottle(nanoClock);
     bundlesUntilNanos = nanoClock.getAsLong();
+    unreadUntilNanos = nanoClock.getAsLong();
     heartbeats =
         new Heartbeats(
             self,
             transport,
-            this::isBusy,
+            queue -> isBusy(queue) || !unknown.isEmpty(),
             this::ages,
             metrics,
             publisherThread,
@@ -105,9 +129,12 @@ final class QueueSender {
     if (batch.isSettled()) {
       memory.release(batch);
     } else {
-      backlogs
-          .computeIfAbsent(batch.queue(), queue -> new QueueBacklog(this::date))
-          .add(batch, nanoClock.getAsLong());
+      QueueBacklog backlog =
+          backlogs.computeIfAbsent(batch.queue(), queue -> new QueueBacklog(this::date));
+      backlog.add(batch, nanoClock.getAsLong());
+      if (!heartbeats.isKnown(batch.queue())) {
+        unknown.merge(backlog, date(batch), Math::min);
+      }
     }
   }
 
@@ -146,6 +173,7 @@ final class QueueSender {
     backlogs
         .entrySet()
         .removeIf(entry -> !brokers.has(entry.getKey()) && !entry.getValue().isBusy());
+    unknown.keySet().removeIf(backlog -> !backlog.isBusy());
     brokers.reachedExcept(
         backlogs.entrySet().stream()
             .filter(entry -> entry.getValue().isBusy())
@@ -266,14 +294,14 @@ final class QueueSender {
       ages[count++] = age(batch, nowMillis);
     }
     return BatchAges.text(
-        ages, count, ageOfMissing(backlog.oldestExcept(attempt.batches), nowMillis));
+        ages, count, ageOfMissing(backlog, backlog.oldestExcept(attempt.batches), nowMillis));
   }
 
   /** Returns the ages of a message without batches. */
   private String ages(BrokerQueue queue) {
     QueueBacklog backlog = backlogs.get(queue);
     SpooledBatch oldest = backlog == null ? null : backlog.oldestExcept(List.of());
-    return BatchAges.text(ages, 0, ageOfMissing(oldest, spool.nowMillis()));
+    return BatchAges.text(ages, 0, ageOfMissing(backlog, oldest, spool.nowMillis()));
   }
 
   private long age(SpooledBatch batch, long nowMillis) {
@@ -286,13 +314,25 @@ final class QueueSender {
   }
 
   /**
-   * Returns the age from which batches may be missing in a queue after a message.
+   * Returns the age from which batches may be missing after a message: in its queue, or in one in
+   * which servers do not wait for this agent.
    *
-   * @param oldest of the unconfirmed batches that are not in the message; null without one
+   * @param backlog of the queue; null without one
+   * @param oldest of its unconfirmed batches that are not in the message; null without one
    */
-  private long ageOfMissing(SpooledBatch oldest, long nowMillis) {
-    long notAdded = Math.max(0, nowMillis - addedUntilMillis);
-    return oldest == null ? notAdded : Math.max(notAdded, age(oldest, nowMillis));
+  private long ageOfMissing(QueueBacklog backlog, SpooledBatch oldest, long nowMillis) {
+    long missing = Math.max(0, nowMillis - addedUntilMillis);
+    if (oldest != null) {
+      missing = Math.max(missing, age(oldest, nowMillis));
+    }
+    for (Map.Entry<QueueBacklog, Long> other : unknown.entrySet()) {
+      if (other.getKey() != backlog) {
+        missing = Math.max(missing, nowMillis - other.getValue());
+      }
+    }
+    return nanoClock.getAsLong() - unreadUntilNanos < 0
+        ? Math.max(missing, nowMillis - unreadMillis)
+        : missing;
   }
 
   private void send(BrokerQueue queue, byte[] message, String ages, Transport.Answer answer) {
@@ -368,6 +408,7 @@ final class QueueSender {
   private void onConfirmed(QueueBacklog backlog, Attempt attempt) {
     brokers.reached(attempt.first().queue().broker());
     heartbeats.confirmed(attempt.first().queue());
+    known(backlog);
     backlog.succeeded();
     backlog.answered(attempt);
     release(attempt);
@@ -379,6 +420,18 @@ final class QueueSender {
         metrics.published(batch, nanoClock.getAsLong() - attempt.startNanos);
       }
     }
+  }
+
+  /** Records that servers wait for this agent in a queue, when they have read what is confirmed. */
+  private void known(QueueBacklog backlog) {
+    Long firstMillis = unknown.remove(backlog);
+    if (firstMillis == null || spool.nowMillis() - firstMillis <= LATE_MILLIS) {
+      return;
+    }
+    long nowNanos = nanoClock.getAsLong();
+    unreadMillis =
+        nowNanos - unreadUntilNanos < 0 ? Math.min(unreadMillis, firstMillis) : firstMillis;
+    unreadUntilNanos = nowNanos + READ_NANOS;
   }
 
   private void release(Attempt attempt) {

@@ -44,6 +44,7 @@ import org.traceetl.proto.SpanBatchWriter;
 final class QueueSenderTest {
   private static final BrokerQueue A = new BrokerQueue("broker-a", 0);
   private static final BrokerQueue B = new BrokerQueue("broker-a", 1);
+  private static final BrokerQueue C = new BrokerQueue("broker-b", 0);
   private static final long LINGER = TimeUnit.MILLISECONDS.toNanos(100);
   private static final AgentIdentity AGENT = new AgentIdentity(7, 8, 1);
 
@@ -523,7 +524,7 @@ final class QueueSenderTest {
     pass(1_500);
     send();
 
-    assertThat(transport.ages()).containsExactlyInAnyOrder("1520,-20;", "1500;");
+    assertThat(transport.ages()).containsExactlyInAnyOrder("1520,-20;1500", "1500;1520");
     assertThat(sequences()).containsSubsequence(0L, 1L, 2L);
   }
 
@@ -543,7 +544,7 @@ final class QueueSenderTest {
     send();
 
     // After a failure, one batch at a time until one is confirmed.
-    assertThat(transport.ages()).containsExactly("10,-10;", "90010;90000", "90005;");
+    assertThat(transport.ages()).containsExactly("10,-10;", "90010;90000", "90005;90015");
   }
 
   @Test
@@ -589,7 +590,7 @@ final class QueueSenderTest {
 
     assertThat(transport.ages().subList(3, 4)).containsExactly("1;151");
     assertThat(transport.ages().subList(0, 3))
-        .containsExactlyInAnyOrder("100;100", "100;100", "100;");
+        .containsExactly("100;100", "100;100", "100;100");
     transport.confirmHeld();
     answer();
     commit(A, 3, 4);
@@ -718,9 +719,12 @@ final class QueueSenderTest {
   @Test
   void heartbeatsOfAQueueHaveTheAgeOfItsOldestUnconfirmedBatch() throws Exception {
     permitHeartbeats();
-    transport.mode(Mode.HOLD);
     commit(A, 0, 1);
     commit(B, 0, 1);
+    send();
+    answer();
+    transport.mode(Mode.HOLD);
+    commit(A, 1, 2);
     pass(500);
     send();
     transport.mode(Mode.CONFIRM);
@@ -734,7 +738,72 @@ final class QueueSenderTest {
     send();
     sender.check(nowNanos);
     assertThat(beats(A)).containsExactly(alive(A, ";15500"), alive(A, ";"));
-    assertThat(beats(B)).isEqualTo(List.of(alive(B, ";15500"), alive(B, ";")));
+    assertThat(beats(B)).containsExactly(alive(B, ";15000"), alive(B, ";"));
+  }
+
+  @Test
+  void messagesToOtherQueuesSayThatTheFirstBatchesOfAQueueMayBeMissing() throws Exception {
+    permitHeartbeats();
+    commit(A, 0, 1);
+    send();
+    answer();
+    transport.away(C.broker());
+    commit(C, 0, 1);
+    passSeconds(10);
+    commit(C, 1, 2);
+    passSeconds(290);
+    assertThat(beats(A)).as("the last one, 14 s ago").last().isEqualTo(alive(A, ";286000"));
+
+    transport.away("");
+    passSeconds(10);
+    assertEachCountsOnce();
+    commit(A, 1, 2);
+    send();
+    assertThat(transport.ages().getLast()).as("servers may not have read it").isEqualTo("0;310000");
+    passSeconds(60);
+    commit(A, 2, 3);
+    send();
+    assertThat(transport.ages().getLast()).isEqualTo("0;");
+  }
+
+  @Test
+  void firstBatchesThatAreConfirmedSoonHoldBackNothingAfterwards() throws Exception {
+    commit(B, 0, 1);
+    send();
+    answer();
+    transport.mode(Mode.HOLD);
+    commit(A, 0, 1);
+    pass(3_000);
+    send();
+    transport.mode(Mode.CONFIRM);
+    commit(B, 1, 2);
+    send();
+    assertThat(transport.ages().getLast()).isEqualTo("0;3000");
+
+    transport.confirmHeld();
+    answer();
+    commit(B, 2, 3);
+    send();
+    assertThat(transport.ages().getLast()).isEqualTo("0;");
+  }
+
+  @Test
+  void queuesStayInUseWhileServersDoNotWaitInAnother() throws Exception {
+    permitHeartbeats();
+    commit(B, 0, 1);
+    send();
+    answer();
+    transport.mode(Mode.HOLD);
+    commit(A, 0, 1);
+    send();
+    transport.mode(Mode.CONFIRM);
+    sender.heartbeats.leaveIdle(nowNanos);
+    assertThat(transport.beats()).isEmpty();
+
+    transport.confirmHeld();
+    answer();
+    sender.heartbeats.leaveIdle(nowNanos);
+    assertThat(transport.beats()).containsExactlyInAnyOrder(goodbye(A), goodbye(B));
   }
 
   @Test
@@ -793,10 +862,11 @@ final class QueueSenderTest {
   void idleQueuesGetAGoodbyeWhenTheAgentStops() throws Exception {
     permitHeartbeats();
     commit(A, 0, 1);
+    commit(B, 0, 1);
     send();
     answer();
     transport.mode(Mode.HOLD);
-    commit(B, 0, 1);
+    commit(B, 1, 2);
     send();
     sender.heartbeats.leaveIdle(nowNanos);
     transport.confirmHeld();
