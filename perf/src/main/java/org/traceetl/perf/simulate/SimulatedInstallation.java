@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -124,6 +125,11 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
 
   /** Null if no pane is written. */
   private final CompleteMinutes complete;
+
+  /** Processes at the looks of {@link #complete} so far. */
+  private final Set<String> seenServers = new HashSet<>();
+
+  private int lostRoutes;
 
   /** By the name of the agent that receives its spans. */
   private final Map<String, String> applications = new HashMap<>();
@@ -287,7 +293,13 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
 
   /** Compares what servers show as complete with what they showed before. */
   private void checkComplete() {
+    boolean brokerWasAway = cluster.lostRoutes() > lostRoutes || !cluster.isWhole();
+    lostRoutes = cluster.lostRoutes();
     for (SimulatedServer server : servers) {
+      if (seenServers.add(server.run()) && brokerWasAway) {
+        // It may not know the queues of that broker.
+        complete.uncertainServer(server.run());
+      }
       History history = server.history();
       Completeness completeness = server.completeness();
       if (history != null && completeness != null && completeness.isUpToDate()) {

@@ -32,6 +32,7 @@ final class NameServer {
 
   private SortedMap<String, Route> routes = new TreeMap<>();
   private SortedMap<String, Route> before = routes;
+  private int removals;
 
   /** Registers a broker name; without addresses it is removed. */
   void register(String broker, Route route) {
@@ -42,6 +43,7 @@ final class NameServer {
     SortedMap<String, Route> now = new TreeMap<>(routes);
     if (route.addresses().isEmpty()) {
       now.remove(broker);
+      removals++;
     } else {
       now.put(broker, route);
     }
@@ -51,6 +53,11 @@ final class NameServer {
   /** Returns all routes by broker name; the map does not change. */
   SortedMap<String, Route> routes() {
     return routes;
+  }
+
+  /** Returns how often a broker name was removed. */
+  int removals() {
+    return removals;
   }
 
   /** Returns the routes before the last change. */

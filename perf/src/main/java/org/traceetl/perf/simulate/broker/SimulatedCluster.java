@@ -186,6 +186,17 @@ public final class SimulatedCluster implements Durable {
         });
   }
 
+  /** Returns whether clients can find all brokers now, and the masters run. */
+  public boolean isWhole() {
+    return names.routes().size() == groups.size()
+        && groups.stream().allMatch(group -> group.master().isUp());
+  }
+
+  /** Returns how often clients could not find a broker any more. */
+  public int lostRoutes() {
+    return names.removals();
+  }
+
   /** Returns how often replicas lost messages that consumers could read. */
   public int readLosses() {
     return groups.stream()

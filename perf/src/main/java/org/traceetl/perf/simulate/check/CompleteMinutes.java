@@ -31,6 +31,9 @@ public final class CompleteMinutes {
   /** Applications whose agent may have spans of another time than it says. */
   private final Set<String> uncertain = new HashSet<>();
 
+  /** Servers that may not know all queues. */
+  private final Set<String> uncertainServers = new HashSet<>();
+
   private boolean allUncertain;
   private long uncertainUntilMillis;
 
@@ -42,6 +45,12 @@ public final class CompleteMinutes {
   public void uncertain(String application) {
     uncertain.add(application);
     shown.keySet().removeIf(key -> key.application.equals(application));
+  }
+
+  /** Lets the minutes of a server change until the next quiet point. */
+  public void uncertainServer(String server) {
+    uncertainServers.add(server);
+    shown.keySet().removeIf(key -> key.server.equals(server));
   }
 
   /** Lets all minutes change until the next quiet point. */
@@ -60,6 +69,7 @@ public final class CompleteMinutes {
   public void settle() {
     allUncertain = false;
     uncertain.clear();
+    uncertainServers.clear();
     shown.clear();
   }
 
@@ -77,7 +87,10 @@ public final class CompleteMinutes {
       Long untilMillis,
       long nowMillis,
       HistorySums.Reader history) {
-    if (allUncertain || nowMillis < uncertainUntilMillis || uncertain.contains(application)) {
+    if (allUncertain
+        || nowMillis < uncertainUntilMillis
+        || uncertain.contains(application)
+        || uncertainServers.contains(server)) {
       return;
     }
     Key key = new Key(server, application);

@@ -80,6 +80,13 @@ final class CompleteMinutesTest {
     history.put(2, 9L);
     look(9, millis(3));
 
+    look(10, millis(3));
+    complete.uncertainServer("server-1.1");
+    history.put(2, 11L);
+    look(10, millis(3));
+    complete.settle();
+    look(10, millis(3));
+
     assertThat(failures).isEmpty();
     history.put(2, 10L);
     look(10, millis(3));
