@@ -69,7 +69,7 @@ public final class QueueImage {
   private WindowCompleteness completeness = WindowCompleteness.NONE;
   private long closedMillis = SealedWindow.UNKNOWN_CLOSED;
 
-  /** End of the latest pane with rows. */
+  /** End of the latest pane in which rows count. */
   private long countedMillis = SealedWindow.UNKNOWN_CLOSED;
 
   private final StreamTimes streamTimes = new StreamTimes();
@@ -166,11 +166,11 @@ public final class QueueImage {
     if (!window.completeness().isEmpty()) {
       completeness = window.completeness();
     }
-    closedMillis = Math.max(closedMillis, window.closedMillis());
     if (window.rows() > 0) {
       hasPanes = !window.panes().isEmpty();
       countedIn(window.panes());
     }
+    closedMillis = Math.max(closedMillis, window.closedMillis());
     if (window.schema() != schema || window.stride() != stride) {
       clearSeries();
       return;
@@ -199,10 +199,10 @@ public final class QueueImage {
         panes.others().isEmpty()
             ? panes.mainMillis()
             : Math.max(panes.mainMillis(), panes.others().getLast().startMillis());
-    counted(startMillis + panes.lengthMillis());
+    counted(OpenPanes.countedUntil(startMillis, panes.lengthMillis(), closedMillis));
   }
 
-  /** Records that a pane has rows, which ends at this time. */
+  /** Records that rows count in a pane that ends at this time. */
   public void counted(long endMillis) {
     countedMillis = Math.max(countedMillis, endMillis);
   }
@@ -393,8 +393,8 @@ public final class QueueImage {
   }
 
   /**
-   * Returns the end of the latest pane with rows; {@link SealedWindow#UNKNOWN_CLOSED} if it is
-   * unknown. Of a snapshot only open panes are known.
+   * Returns the end of the latest pane in which rows count; {@link SealedWindow#UNKNOWN_CLOSED} if
+   * it is unknown. Of a snapshot only open panes are known.
    */
   public long countedMillis() {
     return countedMillis;

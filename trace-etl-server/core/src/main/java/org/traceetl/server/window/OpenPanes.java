@@ -70,8 +70,7 @@ public final class OpenPanes {
 
   private void add(SealedWindow window, WindowPanes.Pane pane, long startMillis, Series series) {
     long lengthMillis = lengthMillis(window);
-    boolean isLate = startMillis + lengthMillis <= closedMillis;
-    long endMillis = lengthMillis + (isLate ? begin(closedMillis, lengthMillis) : startMillis);
+    long endMillis = countedUntil(startMillis, lengthMillis, closedMillis);
     long sinceMillis = Math.max(startMillis, closedMillis);
     OpenPane open = null;
     for (int row = 0; row < pane.rows().length; row++) {
@@ -81,6 +80,18 @@ public final class OpenPanes {
         open.add(number, pane, row);
       }
     }
+  }
+
+  /**
+   * Returns the end of the pane in which spans of a pane count: it, or the first that is not
+   * closed.
+   *
+   * @param startMillis its begin, milliseconds since 1970
+   * @param closedMillis until when panes are closed
+   */
+  public static long countedUntil(long startMillis, long lengthMillis, long closedMillis) {
+    boolean isLate = startMillis + lengthMillis <= closedMillis;
+    return lengthMillis + (isLate ? begin(closedMillis, lengthMillis) : startMillis);
   }
 
   private static long lengthMillis(SealedWindow window) {

@@ -2,6 +2,7 @@ package org.traceetl.server.consume.queue;
 
 import java.util.concurrent.TimeUnit;
 import org.traceetl.proto.BatchAges;
+import org.traceetl.server.window.OpenPanes;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.WindowCompleteness;
 
@@ -45,15 +46,15 @@ final class PaneClosing {
 
   private long closedMillis;
 
-  /** End of the latest pane with spans; {@link #UNKNOWN} if no pane has any. */
+  /** End of the latest pane in which spans count; {@link #UNKNOWN} if no pane has any. */
   private long countedMillis;
 
   /**
    * @param graceMillis stream time after which a pane is closed
    * @param clock of the queue
    * @param closedMillis until when panes were closed at the take-over
-   * @param countedMillis end of the latest pane with spans at the take-over; if it is unknown,
-   *     {@link SealedWindow#UNKNOWN_CLOSED}
+   * @param countedMillis end of the latest pane in which spans count, at the take-over; if it is
+   *     unknown, {@link SealedWindow#UNKNOWN_CLOSED}
    */
   PaneClosing(long graceMillis, StreamClock clock, long closedMillis, long countedMillis) {
     this.graceMillis = graceMillis;
@@ -62,8 +63,9 @@ final class PaneClosing {
     this.countedMillis = countedMillis;
   }
 
-  /** Records that the window has spans of the pane that ends at this time. */
-  void counted(long endMillis) {
+  /** Records that the window has spans of the pane that begins at this time. */
+  void counted(long startMillis, long paneMillis) {
+    long endMillis = OpenPanes.countedUntil(startMillis, paneMillis, closedMillis);
     countedMillis = Math.max(countedMillis, endMillis);
   }
 
@@ -72,7 +74,7 @@ final class PaneClosing {
     return closedMillis;
   }
 
-  /** Returns whether a pane with spans is open. */
+  /** Returns whether a pane is open in which spans count. */
   boolean hasOpenPane() {
     return countedMillis > closedMillis;
   }

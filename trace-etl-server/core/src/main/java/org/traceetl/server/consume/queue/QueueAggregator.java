@@ -1062,7 +1062,7 @@ public final class QueueAggregator {
     long beforeMillis = closing.closedMillis();
     for (int i = 0; i < open.panes(); i++) {
       if (open.rows(i).size() > 0) {
-        closing.counted(open.rows(i).startMillis() + lengthMillis);
+        closing.counted(open.rows(i).startMillis(), lengthMillis);
       }
     }
     long closedMillis = closing.endWindow(completeness, nowMillis, lengthMillis);

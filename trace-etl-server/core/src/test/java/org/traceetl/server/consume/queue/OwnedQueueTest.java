@@ -23,6 +23,7 @@ import org.traceetl.server.consume.broker.BrokerOffsets;
 import org.traceetl.server.consume.broker.BrokerOffsets.Range;
 import org.traceetl.server.consume.metrics.SpanPipelineMetrics;
 import org.traceetl.server.consume.queue.OwnedQueue.Outcome;
+import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.journal.format.RecordPayloads;
 import org.traceetl.server.journal.format.WindowFormat;
 import org.traceetl.server.window.LastMessages;
@@ -550,6 +551,31 @@ class OwnedQueueTest {
     assertThat(window.completeness().isEmpty()).isTrue();
     assertThat(window.closedMillis()).isEqualTo(101 * PANE_MILLIS);
     assertThat(window.sealedMillis()).isEqualTo(111 * PANE_MILLIS);
+  }
+
+  /** Readers of the journal count late spans in the first pane that is not closed. */
+  @Test
+  void aSilentQueueClosesThePaneInWhichLateSpansCount() {
+    aggregation.panes(true);
+    QueueImage image = aggregation.newImage();
+    queue.take(List.of(stored(10, 100, "0")), 100 * PANE_MILLIS);
+    applyUntilNull(queue.swap(101 * PANE_MILLIS, PANE_MILLIS), image);
+    assertThat(image.openPanes().closedMillis()).isEqualTo(101 * PANE_MILLIS);
+    queue.take(List.of(stored(11, 109, Long.toString(20 * PANE_MILLIS))), 112 * PANE_MILLIS);
+    applyUntilNull(queue.swap(113 * PANE_MILLIS, PANE_MILLIS), image);
+
+    assertThat(image.openPanes().panes()).isEmpty();
+    assertThat(image.openPanes().closedMillis()).isEqualTo(102 * PANE_MILLIS);
+    assertThat(image.countedMillis()).isEqualTo(102 * PANE_MILLIS);
+  }
+
+  /** Adds windows without messages to the image until the queue ends none. */
+  private void applyUntilNull(FilledWindow first, QueueImage image) {
+    int pane = 200;
+    for (FilledWindow filled = first; filled != null; filled = silent(pane++)) {
+      image.apply(filled.seal());
+      filled.giveBack();
+    }
   }
 
   @Test

@@ -44,7 +44,7 @@ class PaneClosingTest {
   @Test
   void panesThatEndBeforeTheQueueIsCompleteAreClosed() {
     assertThat(window(100_000)).as("without spans").isEqualTo(UNKNOWN);
-    closing.counted(START_MILLIS + 15_000);
+    closing.counted(START_MILLIS, PANE_MILLIS);
     assertThat(window(100_000)).isEqualTo(90_000 - OLDEST_MILLIS);
     assertThat(complete(44_999)).isEqualTo(30_000);
     assertThat(complete(45_000)).isEqualTo(45_000);
@@ -66,7 +66,7 @@ class PaneClosingTest {
 
   @Test
   void panesAreClosedAfterTheGrace() {
-    closing.counted(START_MILLIS + 15_000);
+    closing.counted(START_MILLIS, PANE_MILLIS);
     for (int at = 0; at < 120_000; at += 15_000) {
       assertThat(window(at)).isEqualTo(-OLDEST_MILLIS);
     }
@@ -94,13 +94,26 @@ class PaneClosingTest {
 
   @Test
   void silentTimeAtTheEndOfTheQueueClosesPanes() {
-    closing.counted(START_MILLIS + 15_000);
+    closing.counted(START_MILLIS, PANE_MILLIS);
     window(7_000);
     for (int i = 0; i < 9; i++) {
       clock.pass(15_000);
       assertThat(closing.hasOpenPane()).isTrue();
       end(WindowCompleteness.NONE);
     }
+    assertThat(closing.hasOpenPane()).isFalse();
+  }
+
+  @Test
+  void lateSpansCountInTheNextPane() {
+    window(100_000);
+    assertThat(complete(45_000)).isEqualTo(45_000);
+    assertThat(closing.hasOpenPane()).isFalse();
+    closing.counted(START_MILLIS, PANE_MILLIS);
+    assertThat(closing.hasOpenPane()).isTrue();
+    assertThat(complete(59_999)).isEqualTo(45_000);
+    assertThat(closing.hasOpenPane()).isTrue();
+    assertThat(complete(60_000)).isEqualTo(60_000);
     assertThat(closing.hasOpenPane()).isFalse();
   }
 
