@@ -21,6 +21,7 @@ import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.config.WindowConfig.Panes;
 import org.traceetl.server.features.demand.DemandConfig;
 import org.traceetl.server.features.index.IndexConfig;
+import org.traceetl.server.features.remotewrite.RemoteWriteConfig;
 
 /** The configuration of simulated servers. */
 final class ServerSettings {
@@ -91,6 +92,12 @@ final class ServerSettings {
             EXEMPLARS),
         new MetricsConfig(null, null, null, MetricsConfig.QueueLabel.ALWAYS),
         Map.of(
+            "remote-write",
+            RemoteWriteConfig.to(
+                demand.panes()
+                    ? List.of(
+                        RemoteWriteConfig.Endpoint.at(URI.create("http://receiver:9090/write")))
+                    : List.of()),
             "index",
             new IndexConfig(
                 IndexConfig.Type.ELASTICSEARCH,

@@ -26,6 +26,7 @@ import org.traceetl.perf.simulate.broker.Misbehaviour;
 import org.traceetl.perf.simulate.broker.SimulatedCluster;
 import org.traceetl.perf.simulate.check.Acceptance;
 import org.traceetl.perf.simulate.check.AgentBooks;
+import org.traceetl.perf.simulate.check.BrokerClocks;
 import org.traceetl.perf.simulate.check.CompleteMinutes;
 import org.traceetl.perf.simulate.check.HistorySums;
 import org.traceetl.perf.simulate.check.Naming;
@@ -37,6 +38,7 @@ import org.traceetl.perf.simulate.fault.Installation;
 import org.traceetl.perf.simulate.fault.Target;
 import org.traceetl.perf.simulate.server.Scraper;
 import org.traceetl.perf.simulate.server.SimulatedIndex;
+import org.traceetl.perf.simulate.server.SimulatedReceiver;
 import org.traceetl.perf.simulate.server.SimulatedServer;
 import org.traceetl.perf.simulate.world.Durable;
 import org.traceetl.perf.simulate.world.Host;
@@ -100,6 +102,7 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   private final ClusterOptions brokers;
   private final SimulatedCluster cluster;
   private final SimulatedIndex index;
+  private final SimulatedReceiver receiver;
   private final List<SimulatedAgent> agents = new ArrayList<>();
   private final List<SimulatedServer> servers = new ArrayList<>();
   private final int usualServers;
@@ -142,6 +145,8 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   /** {@link History#mergedSpans} at the last quiet point, by server. */
   private final Map<String, Long> mergedSpans = new TreeMap<>();
 
+  private final BrokerClocks brokerClocks = new BrokerClocks();
+
   /** Steps of agents' clocks that have not ended. */
   private final Map<Target, Long> steps = new TreeMap<>();
 
@@ -181,6 +186,7 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
     brokers = brokers(plan);
     cluster = new SimulatedCluster(world, brokers);
     index = new SimulatedIndex(world);
+    receiver = new SimulatedReceiver(world);
     for (int number = 1; number <= plan.fleet().agents(); number++) {
       String name = Target.agent(number).toString();
       AgentConfig config =
@@ -200,7 +206,7 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
       String name = Target.server(number).toString();
       boolean isOther = demand.twoConfigurations() && number % 2 == 0;
       ServerConfig own = isOther ? ServerSettings.other(config) : config;
-      servers.add(new SimulatedServer(world, name, own, cluster::brokers, index));
+      servers.add(new SimulatedServer(world, name, own, cluster::brokers, index, receiver));
     }
     int series = 0;
     long pauseNanos = (long) (1e9 * plan.fleet().agents() * SPANS_PER_REQUEST / plan.rate());
@@ -394,6 +400,7 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   public void heal() {
     cluster.heal();
     index.away(false);
+    receiver.away(false);
     index.trouble(0);
     for (SimulatedAgent agent : agents) {
       agent.disk().fill(false);
@@ -572,6 +579,9 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
       }
     }
     truth.compare(Naming.OTEL, pages().values(), differences::add);
+    if (demand.panes()) {
+      comparePushed(differences);
+    }
     documents.compare(index.created(), differences::add);
     SentDocuments.checkExemplars(index.exemplars(), differences::add);
     if (demand.dimension()) {
@@ -584,6 +594,17 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
       compareHistories(differences);
     }
     return differences;
+  }
+
+  private void comparePushed(List<String> differences) {
+    // Spans wait for the next pane until the broker's clock is there again.
+    if (!brokerClocks.areSetBack(world.unixMillis())) {
+      truth.compare(
+          Naming.OTEL,
+          List.of(PageSample.of(receiver.page())),
+          difference -> differences.add("the receiver: " + difference));
+    }
+    differences.addAll(receiver.faults());
   }
 
   /** Returns the last pages. */
@@ -684,7 +705,10 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
     }
     switch (target.role()) {
       case AGENT, SERVER -> host(target).stepClock(millis);
-      default -> cluster.stepClock(target.toString(), millis);
+      default -> {
+        brokerClocks.step(target.toString(), millis, world.unixMillis());
+        cluster.stepClock(target.toString(), millis);
+      }
     }
   }
 
@@ -801,6 +825,7 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   @Override
   public void indexAway(boolean away) {
     index.away(away);
+    receiver.away(away);
   }
 
   @Override
@@ -821,6 +846,7 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
     List<String> lines = new ArrayList<>();
     lines.add("State at the end:");
     lines.add(demand.toString());
+    lines.add("Receiver of remote write: " + receiver);
     Stream.concat(agents.stream(), servers.stream())
         .map(host -> host.name() + (host.isRunning() ? " runs" : " does not run"))
         .forEach(lines::add);

@@ -29,6 +29,7 @@ import org.traceetl.server.features.history.History;
 import org.traceetl.server.features.history.HistoryFeature;
 import org.traceetl.server.features.index.IndexType;
 import org.traceetl.server.features.pages.PagesFeature;
+import org.traceetl.server.features.remotewrite.RemoteWriteType;
 import org.traceetl.server.http.FeatureType;
 import org.traceetl.server.queues.QueueStatus;
 import org.traceetl.server.rocketmq.Endpoint;
@@ -51,6 +52,7 @@ public final class SimulatedServer extends Host implements Scraper.Target {
   private final ServerConfig config;
   private final Function<Process, Brokers> brokers;
   private final SimulatedIndex index;
+  private final SimulatedReceiver receiver;
   private int starts;
 
   /** The process that received SIGTERM last; null before. */
@@ -67,11 +69,13 @@ public final class SimulatedServer extends Host implements Scraper.Target {
       String name,
       ServerConfig config,
       Function<Process, Brokers> brokers,
-      SimulatedIndex index) {
+      SimulatedIndex index,
+      SimulatedReceiver receiver) {
     super(world, name);
     this.config = config;
     this.brokers = brokers;
     this.index = index;
+    this.receiver = receiver;
   }
 
   @Override
@@ -96,7 +100,12 @@ public final class SimulatedServer extends Host implements Scraper.Target {
   private List<FeatureType> features(Process started) {
     List<FeatureType> features = new ArrayList<>();
     for (FeatureType type : Features.ALL) {
-      features.add(type instanceof IndexType ? new IndexType(index.opener(started)) : type);
+      features.add(
+          switch (type) {
+            case IndexType ofIndex -> new IndexType(index.opener(started));
+            case RemoteWriteType ofPush -> new RemoteWriteType(receiver.opener(started));
+            default -> type;
+          });
     }
     return features;
   }

@@ -60,7 +60,8 @@ class SimulatedServerTest {
   private long sequence;
 
   private SimulatedServer server(String name) {
-    return new SimulatedServer(world, name, config(), cluster::brokers, index);
+    return new SimulatedServer(
+        world, name, config(), cluster::brokers, index, new SimulatedReceiver(world));
   }
 
   private static ServerConfig config() {
