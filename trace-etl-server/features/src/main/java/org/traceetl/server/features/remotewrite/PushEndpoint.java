@@ -29,7 +29,12 @@ final class PushEndpoint implements Receiver {
     state = new EndpointState(name, config.protocol(), clocks);
     for (int i = 0; i < config.shards(); i++) {
       shards.add(
-          new ShardSender("remote-write-" + name + "-" + i, state, naming, transport, clocks));
+          new ShardSender(
+              "remote-write-" + name + "-" + i,
+              state,
+              new RemoteWriteEncoder(naming),
+              transport,
+              clocks));
     }
   }
 

@@ -14,6 +14,8 @@ import org.traceetl.server.window.SeriesDefinition;
  * The names and labels of pushed series: those of the page, and labels of this server. Immutable.
  */
 final class PushNaming {
+  private static final int NANOS_PER_MILLI = 1_000_000;
+
   private final Naming naming;
   private final List<PushedFamily> families = new ArrayList<>();
   private final List<Symbol> ownNames = new ArrayList<>();
@@ -64,6 +66,22 @@ final class PushNaming {
   /** Returns true for durations in seconds, false for milliseconds. */
   boolean seconds() {
     return naming.seconds();
+  }
+
+  /** Returns a duration in the page's unit. */
+  double inUnit(long nanos) {
+    return inUnit(nanos / NANOS_PER_MILLI, (int) (nanos % NANOS_PER_MILLI));
+  }
+
+  /**
+   * Returns the double nearest to a duration in the page's unit; an adjacent one for sums of more
+   * than 104 days.
+   */
+  double inUnit(long millis, int nanos) {
+    double unitNanos = naming.seconds() ? 1e9 : 1e6;
+    return millis < Long.MAX_VALUE / NANOS_PER_MILLI
+        ? (millis * NANOS_PER_MILLI + nanos) / unitNanos
+        : millis / (unitNanos / NANOS_PER_MILLI);
   }
 
   /** Returns whether series have classic buckets. */

@@ -55,13 +55,13 @@ final class ShardSender implements SteppedTask {
   ShardSender(
       String name,
       EndpointState endpoint,
-      PushNaming naming,
+      RequestEncoder encoder,
       WriteTransport transport,
       Clocks clocks) {
     this.endpoint = endpoint;
     this.transport = transport;
     nanoClock = clocks.nanoClock();
-    encoder = new RequestEncoder(naming);
+    this.encoder = encoder;
     thread = SteppedThread.daemon(clocks, name, this, new LogThrottle(clocks.wall()));
   }
 
@@ -138,13 +138,14 @@ final class ShardSender implements SteppedTask {
       return false;
     }
     endpoint.sent(answer.status(), encoder.length());
+    int samples = current.samples(part.from(), part.to());
     return switch (endpoint.judge(protocol, answer, part.to() - part.from())) {
       case WRITTEN -> {
-        endpoint.written(encoder.samples() + encoder.histograms(), answer);
+        endpoint.written(samples, answer);
         yield finish();
       }
       case REFUSED -> {
-        endpoint.refused(encoder.samples() + encoder.histograms(), protocol, answer);
+        endpoint.refused(samples, protocol, answer);
         yield finish();
       }
       case HALVE -> {

@@ -133,6 +133,15 @@ final class WriteRequest {
     return samples;
   }
 
+  /** Returns the number of samples and native histograms of the entries [from, to). */
+  int samples(int from, int to) {
+    int count = 0;
+    for (int entry = from; entry < to; entry++) {
+      count += naming.samples(series[entry].familyBits);
+    }
+    return count;
+  }
+
   PushedSeries series(int entry) {
     return series[entry];
   }
@@ -164,12 +173,18 @@ final class WriteRequest {
     return spans;
   }
 
-  long sumMillis(int entry) {
-    return sumMillis[entry];
+  /** Returns the sum of durations in the page's unit. */
+  double sum(int entry) {
+    return naming.inUnit(sumMillis[entry], sumNanos[entry]);
   }
 
-  int sumNanos(int entry) {
-    return sumNanos[entry];
+  /** Returns the spans in all native buckets. */
+  long nativeCount(int entry) {
+    long spans = 0;
+    for (int i = 0; i < natives.size(entry); i++) {
+      spans += natives.count(entry, i);
+    }
+    return spans;
   }
 
   /** Returns the native histograms, by entry. */

@@ -160,7 +160,7 @@ final class WriteMessages {
   private static String times(Message message, String value) {
     double number = (Double) get(message, value);
     String text =
-        Double.doubleToRawLongBits(number) == RequestEncoder.STALE_BITS
+        Double.doubleToRawLongBits(number) == RemoteWriteEncoder.STALE_BITS
             ? "stale"
             : Double.toString(number);
     FieldDescriptor start = message.getDescriptorForType().findFieldByName("start_timestamp");
