@@ -91,17 +91,25 @@ public final class MessageBuffer {
     bits(field, Double.doubleToRawLongBits(value));
   }
 
-  /** Writes a field of type double by its bits: a signaling NaN may not survive as a double. */
+  /**
+   * Writes a field of type fixed64, or of type double by its bits: a signaling NaN may not survive
+   * as a double.
+   */
   public void bits(int field, long value) {
-    ensure(Long.BYTES);
-    begin -= Long.BYTES;
-    LONG.set(buffer, begin, value);
+    packedBits(value);
     tag(field, FIXED_64);
   }
 
-  /** Writes an element of a packed field of type uint32; {@link #enclose} makes the field. */
-  public void packed(int value) {
+  /** Writes an element of a packed field of type uint32 or uint64; see {@link #enclose}. */
+  public void packed(long value) {
     varint(value);
+  }
+
+  /** Writes an element of a packed field of type fixed64 or double; see {@link #enclose}. */
+  public void packedBits(long value) {
+    ensure(Long.BYTES);
+    begin -= Long.BYTES;
+    LONG.set(buffer, begin, value);
   }
 
   /** Writes a field of type string. */
@@ -110,7 +118,7 @@ public final class MessageBuffer {
     text(field, utf8, 0, utf8.length);
   }
 
-  /** Writes a field of type string: {@code utf8[from, to)}. */
+  /** Writes a field of type string or bytes: {@code utf8[from, to)}. */
   public void text(int field, byte[] utf8, int from, int to) {
     int length = to - from;
     ensure(length);

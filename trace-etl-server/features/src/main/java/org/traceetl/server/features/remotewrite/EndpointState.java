@@ -14,7 +14,8 @@ import org.traceetl.common.Reason;
 import org.traceetl.server.log.Printable;
 
 /**
- * What the answers of an endpoint mean, its version of the protocol, and its counts. Thread-safe.
+ * What the answers of an endpoint mean, its protocol, and its counts. Answers of OTLP mean the same
+ * as those of Remote Write 1.0, except that they may reject a part of the points. Thread-safe.
  */
 final class EndpointState {
   /** What becomes of a request. */
@@ -64,7 +65,8 @@ final class EndpointState {
   private final Map<RefusalReason, LongAdder> refused = new ConcurrentHashMap<>();
 
   /**
-   * @param fixed the version to use; null: 2.0, and 1.0 if the receiver does not accept it
+   * @param fixed the protocol to use; null: Remote Write 2.0, and 1.0 if the receiver does not
+   *     accept that
    */
   EndpointState(String name, Protocol fixed, Clocks clocks) {
     this.name = name;
@@ -78,7 +80,7 @@ final class EndpointState {
     }
   }
 
-  /** Returns the version of the next request. */
+  /** Returns the protocol of the next request. */
   Protocol protocol() {
     return protocol;
   }
@@ -92,7 +94,7 @@ final class EndpointState {
   /**
    * Returns what becomes of a request.
    *
-   * @param sent the request's version
+   * @param sent the request's protocol
    * @param entries series in the request
    */
   Verdict judge(Protocol sent, WriteTransport.Answer answer, int entries) {
@@ -149,19 +151,22 @@ final class EndpointState {
 
   /** Counts a request that was accepted. */
   void written(int ofRequest, WriteTransport.Answer answer) {
-    int said = saidWritten(ofRequest, answer);
-    samples.add(said);
-    if (said < ofRequest) {
-      countRefused(RefusalReason.OTHER, ofRequest - said);
-    }
+    count(ofRequest, saidWritten(ofRequest, answer), answer);
   }
 
   /** Counts a request of which the receiver refused samples for good. */
   void refused(int ofRequest, Protocol sent, WriteTransport.Answer answer) {
-    int said = sent == Protocol.V2 && answer.saysWritten() ? saidWritten(ofRequest, answer) : 0;
-    samples.add(said);
+    boolean says = sent == Protocol.V2 && answer.saysWritten();
+    count(ofRequest, says ? saidWritten(ofRequest, answer) : 0, answer);
+  }
+
+  private void count(int ofRequest, int written, WriteTransport.Answer answer) {
+    samples.add(written);
+    if (written == ofRequest) {
+      return;
+    }
     RefusalReason reason = RefusalReason.of(answer);
-    countRefused(reason, ofRequest - said);
+    refused.get(reason).add(ofRequest - written);
     lastErrorMillis = millis.getAsLong();
     if (refusedLog.permits()) {
       log.warn(
@@ -169,7 +174,7 @@ final class EndpointState {
               + " refuses repeats that it already has: samples={} of={} reason={} status={}"
               + " answer={}",
           name,
-          ofRequest - said,
+          ofRequest - written,
           ofRequest,
           reason.label(),
           answer.status(),
@@ -179,14 +184,10 @@ final class EndpointState {
 
   private static int saidWritten(int ofRequest, WriteTransport.Answer answer) {
     if (!answer.saysWritten()) {
-      return ofRequest;
+      return ofRequest - Math.clamp(answer.rejected(), 0, ofRequest);
     }
     long said = Math.max(0L, answer.samples()) + Math.max(0L, answer.histograms());
     return (int) Math.min(ofRequest, said);
-  }
-
-  private void countRefused(RefusalReason reason, int count) {
-    refused.get(reason).add(count);
   }
 
   /** Reports a request without an answer. */

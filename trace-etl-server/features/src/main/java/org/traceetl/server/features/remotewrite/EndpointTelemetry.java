@@ -5,11 +5,11 @@ import java.util.Map;
 /**
  * Counts of an endpoint since the start.
  *
- * @param samples written samples and native histograms
+ * @param samples written samples and native histograms, or points of OTLP
  * @param bytes of answered requests, compressed
  * @param retries requests that were sent again, or in parts
  * @param requests by status of the answer; {@code none} without an answer
- * @param refused samples and native histograms by reason
+ * @param refused samples and native histograms, or points of OTLP, by reason
  * @param lastErrorMillis time of the last failure, milliseconds since 1970; 0 for none
  * @param healthy whether the last request had a final answer
  */

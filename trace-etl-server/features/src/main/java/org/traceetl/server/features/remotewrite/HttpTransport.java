@@ -27,6 +27,8 @@ final class HttpTransport implements WriteTransport {
   private static final Duration MAX_CONNECT = Duration.ofSeconds(10);
   private static final int MAX_TEXT_BYTES = 2_048;
   private static final int UNAUTHORIZED = 401;
+  private static final int FIRST_DIGIT = 100;
+  private static final int ACCEPTED = 2;
 
   /** However long a receiver asks to wait. */
   private static final long MAX_RETRY_AFTER_MILLIS = TimeUnit.MINUTES.toMillis(10);
@@ -70,15 +72,18 @@ final class HttpTransport implements WriteTransport {
   @Override
   public Answer send(boolean isV2, byte[] body, int length)
       throws IOException, InterruptedException {
-    Protocol protocol = isV2 ? Protocol.V2 : Protocol.V1;
+    Protocol ofVersion = isV2 ? Protocol.V2 : Protocol.V1;
+    Protocol protocol = config.isOtlp() ? Protocol.OTLP : ofVersion;
     HttpRequest.Builder request =
         HttpRequest.newBuilder(config.url())
             .timeout(config.timeout())
-            .header("Content-Encoding", "snappy")
+            .header("Content-Encoding", protocol.contentEncoding)
             .header("Content-Type", protocol.contentType)
-            .header("X-Prometheus-Remote-Write-Version", protocol.header)
             .header("User-Agent", "trace-etl")
             .POST(HttpRequest.BodyPublishers.ofByteArray(body, 0, length));
+    if (protocol.header != null) {
+      request.header("X-Prometheus-Remote-Write-Version", protocol.header);
+    }
     config.headers().forEach((name, value) -> request.setHeader(name, value.value()));
     String header = authorization.header();
     if (header != null) {
@@ -89,12 +94,28 @@ final class HttpTransport implements WriteTransport {
     if (answer.statusCode() == UNAUTHORIZED) {
       authorization.refused();
     }
+    if (config.isOtlp()) {
+      return ofOtlp(answer, text);
+    }
     return new Answer(
         answer.statusCode(),
         written(answer, "Samples"),
         written(answer, "Histograms"),
         retryAfterMillis(answer),
         text.toString());
+  }
+
+  private Answer ofOtlp(HttpResponse<Void> answer, AnswerText text) {
+    boolean isAccepted = answer.statusCode() / FIRST_DIGIT == ACCEPTED;
+    OtlpAnswer said =
+        isAccepted ? OtlpAnswer.read(text.bytes()) : new OtlpAnswer(0, text.toString());
+    return new Answer(
+        answer.statusCode(),
+        UNKNOWN,
+        UNKNOWN,
+        said.rejected(),
+        retryAfterMillis(answer),
+        said.message());
   }
 
   /** The client's own timeout ends with the header of the answer; this one includes the body. */
@@ -123,6 +144,10 @@ final class HttpTransport implements WriteTransport {
         int room = MAX_TEXT_BYTES - kept.size();
         kept.write(chunk.get(), 0, Math.min(room, chunk.get().length));
       }
+    }
+
+    byte[] bytes() {
+      return kept.toByteArray();
     }
 
     @Override

@@ -26,13 +26,13 @@ final class PushEndpoint implements Receiver {
     maxSamples = config.maxSamplesPerRequest();
     this.naming = naming;
     this.transport = transport;
-    state = new EndpointState(name, config.protocol(), clocks);
+    state = new EndpointState(name, config.fixedProtocol(), clocks);
     for (int i = 0; i < config.shards(); i++) {
       shards.add(
           new ShardSender(
               "remote-write-" + name + "-" + i,
               state,
-              new RemoteWriteEncoder(naming),
+              config.isOtlp() ? new OtlpEncoder(naming) : new RemoteWriteEncoder(naming),
               transport,
               clocks));
     }

@@ -17,15 +17,31 @@ final class PushNaming {
   private static final int NANOS_PER_MILLI = 1_000_000;
 
   private final Naming naming;
+
+  /** Null for Remote Write. */
+  private final Map<String, String> resourceAttributes;
+
   private final List<PushedFamily> families = new ArrayList<>();
   private final List<Symbol> ownNames = new ArrayList<>();
   private final List<Symbol> ownValues = new ArrayList<>();
 
   /**
+   * Creates the naming for Remote Write.
+   *
    * @param labels added to each series that does not have them
    */
   PushNaming(Naming naming, Map<String, String> labels) {
+    this(naming, labels, null);
+  }
+
+  /**
+   * Creates the naming for OTLP, in which a histogram is one point.
+   *
+   * @param resourceAttributes of all resources; null for Remote Write
+   */
+  PushNaming(Naming naming, Map<String, String> labels, Map<String, String> resourceAttributes) {
     this.naming = naming;
+    this.resourceAttributes = resourceAttributes;
     naming.families().stream()
         .filter(family -> family != naming.received())
         .forEach(family -> families.add(new PushedFamily(family)));
@@ -42,7 +58,10 @@ final class PushNaming {
     return families;
   }
 
-  /** Returns the number of samples and native histograms of a series of these families. */
+  /**
+   * Returns the number of samples and native histograms, or of points of OTLP, of a series of these
+   * families.
+   */
   int samples(long familyBits) {
     int samples = 0;
     for (PushedFamily family : families) {
@@ -54,8 +73,16 @@ final class PushNaming {
   }
 
   private int ofHistogram(PushedFamily family) {
+    if (resourceAttributes != null) {
+      return 1;
+    }
     int classic = classic() ? family.le.length + 2 : 0;
     return classic + (nativeBuckets() == null ? 0 : 1);
+  }
+
+  /** Returns the attributes of all resources of OTLP; null for Remote Write. */
+  Map<String, String> resourceAttributes() {
+    return resourceAttributes;
   }
 
   /** Returns the number of buckets of a series in windows. */

@@ -23,6 +23,9 @@ final class PushedFamily {
   /** By bucket: the label {@code le}; null for a counter. */
   final Symbol[] le;
 
+  /** The finite bounds in the page's unit; null for a counter. */
+  final double[] bounds;
+
   PushedFamily(Family family) {
     bit = family.bit();
     isHistogram = family.isHistogram();
@@ -34,8 +37,12 @@ final class PushedFamily {
     sum = Symbol.of(family.name() + "_sum");
     count = Symbol.of(family.name() + "_count");
     le = isHistogram ? new Symbol[family.buckets()] : null;
+    bounds = isHistogram ? new double[le.length - 1] : null;
     for (int i = 0; isHistogram && i < le.length; i++) {
       le[i] = Symbol.of(family.boundText(i));
+      if (i < bounds.length) {
+        bounds[i] = family.bound(i);
+      }
     }
   }
 }

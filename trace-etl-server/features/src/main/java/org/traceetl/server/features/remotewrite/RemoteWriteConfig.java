@@ -18,9 +18,11 @@ import org.traceetl.common.Secret;
 /**
  * Where series are pushed: {@code trace-etl.remote-write}.
  *
- * @param job label {@code job} of pushed series; empty for none
- * @param instance label {@code instance} of pushed series; none by default, because a series stays
- *     the same when its queue moves to another server
+ * @param job label {@code job} of pushed series; empty for none. Not with OTLP, whose receivers
+ *     make this label of the application's name
+ * @param instance label {@code instance} of pushed series, with OTLP attribute {@code
+ *     service.instance.id} of the resource; none by default, because a series stays the same when
+ *     its queue moves to another server
  * @param labels further labels of pushed series, such as {@code cluster}; the same on all servers.
  *     A label that a series has itself stays
  * @param endpoints receivers, each of which gets all series; without one nothing is pushed
@@ -29,6 +31,8 @@ public record RemoteWriteConfig(
     String job, String instance, Map<String, String> labels, List<Endpoint> endpoints) {
   static final String PREFIX = "trace-etl.remote-write.";
   static final String ENDPOINTS = PREFIX + "endpoints";
+  private static final String REMOTE_WRITE = "remote-write";
+  private static final String OTLP = "otlp";
   private static final String LABEL = "[a-zA-Z_][a-zA-Z0-9_]*";
   private static final int MAX_SHARDS = 64;
   private static final int MAX_SAMPLES = 1_000_000;
@@ -87,9 +91,13 @@ public record RemoteWriteConfig(
    * @param name name in metrics and logs, and in the consumer group that stores how far it has got;
    *     lower-case letters, digits and hyphens. After a change of the name, pushing begins at the
    *     end of the journal
-   * @param url address that takes Remote Write, such as {@code http://prometheus:9090/api/v1/write}
-   * @param version version of the protocol: {@code 2.0}, {@code 1.0}, or {@code auto} for 2.0 with
+   * @param url address that takes the protocol, such as {@code
+   *     http://prometheus:9090/api/v1/write}, or {@code http://collector:4318/v1/metrics} for OTLP
+   * @param protocol {@code remote-write}, or {@code otlp} for metrics of OTLP by HTTP
+   * @param version version of Remote Write: {@code 2.0}, {@code 1.0}, or {@code auto} for 2.0 with
    *     1.0 if the receiver does not accept it
+   * @param resourceAttributes with OTLP: further attributes of resources, such as {@code
+   *     deployment.environment.name}; the same on all servers
    * @param headers further headers of each request, such as {@code X-Scope-OrgID}; values are
    *     treated as secrets
    * @param basic user for basic authentication
@@ -104,7 +112,9 @@ public record RemoteWriteConfig(
   public record Endpoint(
       String name,
       URI url,
+      String protocol,
       String version,
+      Map<String, String> resourceAttributes,
       Map<String, Secret> headers,
       Basic basic,
       Secret bearerToken,
@@ -119,7 +129,9 @@ public record RemoteWriteConfig(
      * @throws org.traceetl.common.ConfigException if a value is invalid
      */
     public Endpoint {
+      resourceAttributes = Map.copyOf(resourceAttributes);
       headers = Map.copyOf(headers);
+      protocol = canonical(protocol);
       version = canonical(version);
       check(
           name.matches("[a-z0-9][a-z0-9-]{0,31}"),
@@ -133,6 +145,27 @@ public record RemoteWriteConfig(
           ENDPOINTS + ".version",
           version,
           "must be one of auto, 2.0, 1.0");
+      boolean isOtlp = OTLP.equals(protocol);
+      check(
+          isOtlp || REMOTE_WRITE.equals(protocol),
+          ENDPOINTS + ".protocol",
+          protocol,
+          "must be one of remote-write, otlp");
+      check(
+          !isOtlp || version.equals("auto"),
+          ENDPOINTS + ".version",
+          version,
+          "must be absent if protocol is otlp");
+      check(
+          isOtlp || resourceAttributes.isEmpty(),
+          ENDPOINTS + ".resource-attributes",
+          null,
+          "must be absent unless protocol is otlp");
+      check(
+          !resourceAttributes.containsKey("service.name"),
+          ENDPOINTS + ".resource-attributes.service.name",
+          null,
+          "must be absent, because it is the name of the application");
       for (String header : headers.keySet()) {
         check(
             header.matches("[A-Za-z0-9-]+") && !RESERVED.contains(header.toLowerCase(Locale.ROOT)),
@@ -171,7 +204,9 @@ public record RemoteWriteConfig(
       return new Endpoint(
           "default",
           url,
+          REMOTE_WRITE,
           "auto",
+          Map.of(),
           Map.of(),
           null,
           null,
@@ -183,11 +218,16 @@ public record RemoteWriteConfig(
           2);
     }
 
-    /** Returns the version to use; null to find it out. */
-    Protocol protocol() {
-      for (Protocol protocol : Protocol.values()) {
-        if (protocol.label.equals(version)) {
-          return protocol;
+    boolean isOtlp() {
+      return OTLP.equals(protocol);
+    }
+
+    /** Returns the protocol to use; null to find out the version of Remote Write. */
+    Protocol fixedProtocol() {
+      String label = isOtlp() ? protocol : version;
+      for (Protocol fixed : Protocol.values()) {
+        if (fixed.label.equals(label)) {
+          return fixed;
         }
       }
       return null;

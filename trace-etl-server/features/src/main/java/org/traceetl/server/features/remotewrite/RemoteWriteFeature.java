@@ -38,7 +38,7 @@ final class RemoteWriteFeature implements Feature {
     }
     registry.counter(
         PREFIX + "samples_total",
-        "Samples and native histograms that an endpoint has written.",
+        "Samples and native histograms, or points of OTLP, that an endpoint has written.",
         ENDPOINT,
         () -> byEndpoint(EndpointTelemetry::samples));
     registry.counter(
@@ -60,7 +60,8 @@ final class RemoteWriteFeature implements Feature {
     counter(
         registry,
         "samples_refused_total",
-        "Samples and native histograms that an endpoint has refused for good, by reason.",
+        "Samples and native histograms, or points of OTLP, that an endpoint has refused for good,"
+            + " by reason.",
         "reason",
         EndpointTelemetry::refused);
     registry.gauge(

@@ -26,7 +26,9 @@ record RemoteWriteKeys(
   record Endpoint(
       String name,
       URI url,
+      String protocol,
       String version,
+      Map<String, String> resourceAttributes,
       Map<String, String> headers,
       Basic basic,
       String bearerToken,
@@ -43,7 +45,9 @@ record RemoteWriteKeys(
       return new RemoteWriteConfig.Endpoint(
           orElse(name, DEFAULTS.name()),
           url,
+          orElse(protocol, DEFAULTS.protocol()),
           orElse(version, DEFAULTS.version()),
+          orElse(resourceAttributes, DEFAULTS.resourceAttributes()),
           orElse(headers, Map.<String, String>of()).entrySet().stream()
               .collect(
                   Collectors.toMap(Map.Entry::getKey, header -> new Secret(header.getValue()))),

@@ -7,6 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import org.traceetl.common.Clocks;
 import org.traceetl.server.assembly.ServerContext;
 import org.traceetl.server.config.ConfigSection;
@@ -18,7 +19,7 @@ import org.traceetl.server.expose.SpanNaming;
 import org.traceetl.server.http.Feature;
 import org.traceetl.server.http.FeatureType;
 
-/** Pushes by Remote Write. */
+/** Pushes by Remote Write and OTLP. */
 public final class RemoteWriteType implements FeatureType {
   /** Opens the transport to an endpoint. Simulations replace it. */
   @FunctionalInterface
@@ -89,17 +90,18 @@ public final class RemoteWriteType implements FeatureType {
     }
     CoreConfig core = context.config();
     Naming ofProfile = context.profile().naming();
-    PushNaming naming =
-        new PushNaming(
-            ofProfile == null
-                ? new SpanNaming(core.metrics(), core.series(), core.histogram())
-                : ofProfile,
-            labels(config));
+    Naming naming =
+        ofProfile == null
+            ? new SpanNaming(core.metrics(), core.series(), core.histogram())
+            : ofProfile;
     List<PushEndpoint> endpoints = new ArrayList<>();
     for (RemoteWriteConfig.Endpoint endpoint : config.endpoints()) {
       endpoints.add(
           new PushEndpoint(
-              endpoint, naming, opener.open(endpoint, context.clocks()), context.clocks()));
+              endpoint,
+              naming(config, endpoint, naming),
+              opener.open(endpoint, context.clocks()),
+              context.clocks()));
     }
     return new RemoteWriteFeature(
         endpoints,
@@ -113,10 +115,20 @@ public final class RemoteWriteType implements FeatureType {
             context.clocks()));
   }
 
-  private static Map<String, String> labels(RemoteWriteConfig config) {
+  private static PushNaming naming(
+      RemoteWriteConfig config, RemoteWriteConfig.Endpoint endpoint, Naming ofPage) {
     Map<String, String> labels = new LinkedHashMap<>(config.labels());
     labels.put("job", config.job());
     labels.put("instance", config.instance());
-    return labels;
+    if (!endpoint.isOtlp()) {
+      return new PushNaming(ofPage, labels);
+    }
+    // Receivers make these labels of attributes of the resource.
+    labels.keySet().removeAll(Set.of("job", "instance"));
+    Map<String, String> resource = new LinkedHashMap<>(endpoint.resourceAttributes());
+    if (!config.instance().isEmpty()) {
+      resource.put("service.instance.id", config.instance());
+    }
+    return new PushNaming(ofPage, labels, resource);
   }
 }

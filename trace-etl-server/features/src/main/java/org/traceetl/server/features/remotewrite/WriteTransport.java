@@ -10,7 +10,7 @@ public interface WriteTransport extends AutoCloseable {
   /**
    * Sends a request and waits for the answer.
    *
-   * @param isV2 whether it is one of Remote Write 2.0, not of 1.0
+   * @param isV2 whether it is one of Remote Write 2.0, not of 1.0; false to an endpoint with OTLP
    * @param body whose first {@code length} bytes are the request
    * @throws IOException if there is no answer
    */
@@ -25,10 +25,17 @@ public interface WriteTransport extends AutoCloseable {
    * @param status of HTTP
    * @param samples written samples; {@link #UNKNOWN} if the receiver does not say it
    * @param histograms written native histograms, in the same way
+   * @param rejected points that a receiver of OTLP rejected although it accepted the request
    * @param retryAfterMillis how long the receiver asks to wait; 0 if it does not
-   * @param text the begin of the body
+   * @param text the begin of the body, or its message
    */
-  record Answer(int status, int samples, int histograms, long retryAfterMillis, String text) {
+  record Answer(
+      int status, int samples, int histograms, long rejected, long retryAfterMillis, String text) {
+    /** An answer of Remote Write. */
+    public Answer(int status, int samples, int histograms, long retryAfterMillis, String text) {
+      this(status, samples, histograms, 0, retryAfterMillis, text);
+    }
+
     /** Returns whether the receiver says how much it has written, as those of 2.0 do. */
     boolean saysWritten() {
       return samples != UNKNOWN || histograms != UNKNOWN;

@@ -12,7 +12,7 @@ import java.util.TreeMap;
 /**
  * A receiver with Prometheus' rules: a series takes only samples newer than its newest one, and an
  * equal repeat of that one. Of a request of version 2.0 with other samples it writes the rest; one
- * of version 1.0 it refuses as a whole.
+ * of version 1.0 or of OTLP it refuses as a whole, unless it knows partial success.
  */
 final class FakeReceiver implements WriteTransport {
   /** How it behaves in its next requests. */
@@ -39,7 +39,11 @@ final class FakeReceiver implements WriteTransport {
     /** Ignores the type: reads a request of 2.0 as an empty one of 1.0. */
     V1_BY_IGNORANCE,
     /** Answers 400 to requests of 2.0. */
-    V1_BY_ERROR
+    V1_BY_ERROR,
+    /** Reads all requests as OTLP. */
+    OTLP,
+    /** As well, and writes the points of a request that it accepts. */
+    OTLP_PARTIAL
   }
 
   static final int RETRY_AFTER_MILLIS = 7_000;
@@ -133,18 +137,28 @@ final class FakeReceiver implements WriteTransport {
   }
 
   private Answer receiveV1(byte[] body, int length) {
-    List<WriteMessages.Series> all = WriteMessages.readV1(WriteMessages.decompress(body, length));
+    boolean isOtlp = knowledge == Knowledge.OTLP || knowledge == Knowledge.OTLP_PARTIAL;
+    List<WriteMessages.Series> all =
+        isOtlp
+            ? OtlpMessages.read(OtlpMessages.decompress(body, length))
+            : WriteMessages.readV1(WriteMessages.decompress(body, length));
     if (all.size() > maxSeries) {
       return answer(413, "too large", 0);
     }
+    int rejected = 0;
+    String reason = "";
     for (WriteMessages.Series series : all) {
       String problem = problem(series);
-      if (problem != null) {
+      if (problem != null && knowledge != Knowledge.OTLP_PARTIAL) {
         return answer(400, problem, 0);
       }
+      if (problem != null) {
+        rejected++;
+        reason = problem;
+      }
     }
-    all.forEach(this::write);
-    return answer(204, "", 0);
+    all.stream().filter(series -> problem(series) == null).forEach(this::write);
+    return new Answer(isOtlp ? 200 : 204, UNKNOWN, UNKNOWN, rejected, 0, reason);
   }
 
   private String problem(WriteMessages.Series series) {

@@ -84,11 +84,22 @@ class HttpTransportTest {
       RemoteWriteConfig.Basic basic,
       Path tokenFile,
       RemoteWriteConfig.OAuth2 oauth2) {
+    return transport("remote-write", headers, basic, tokenFile, oauth2);
+  }
+
+  private HttpTransport transport(
+      String protocol,
+      Map<String, Secret> headers,
+      RemoteWriteConfig.Basic basic,
+      Path tokenFile,
+      RemoteWriteConfig.OAuth2 oauth2) {
     return new HttpTransport(
         new RemoteWriteConfig.Endpoint(
             "default",
             uri("/write"),
+            protocol,
             "auto",
+            Map.of(),
             headers,
             basic,
             null,
@@ -124,6 +135,31 @@ class HttpTransportTest {
     Headers v1 = received.getLast().headers();
     assertThat(v1.getFirst("Content-Type")).isEqualTo("application/x-protobuf");
     assertThat(v1.getFirst("X-Prometheus-Remote-Write-Version")).isEqualTo("0.1.0");
+  }
+
+  @Test
+  void requestsOfOtlpHaveItsHeaders() throws Exception {
+    answer = new String(new byte[] {10, 7, 8, 3, 18, 3, 'o', 'l', 'd'}, UTF_8);
+    status = 200;
+    answerHeaders.set("X-Prometheus-Remote-Write-Samples-Written", "17");
+    try (HttpTransport transport = transport("otlp", Map.of(), null, null, null)) {
+      WriteTransport.Answer said = transport.send(false, "abcdef".getBytes(UTF_8), 3);
+      assertThat(said)
+          .isEqualTo(
+              new WriteTransport.Answer(
+                  200, WriteTransport.UNKNOWN, WriteTransport.UNKNOWN, 3, 0, "old"));
+      status = 503;
+      answer = "later";
+      answerHeaders.set("Retry-After", "7");
+      said = transport.send(false, "abcdef".getBytes(UTF_8), 3);
+      assertThat(said.rejected()).isZero();
+      assertThat(said.retryAfterMillis()).isEqualTo(7_000);
+      assertThat(said.text()).isEqualTo("later");
+    }
+    Headers headers = received.getFirst().headers();
+    assertThat(headers.getFirst("Content-Encoding")).isEqualTo("gzip");
+    assertThat(headers.getFirst("Content-Type")).isEqualTo("application/x-protobuf");
+    assertThat(headers).doesNotContainKey("X-Prometheus-Remote-Write-Version");
   }
 
   @Test

@@ -24,6 +24,7 @@ import org.traceetl.server.window.SeriesDefinition;
 
 class PushEndpointTest {
   private static final PushNaming NAMING = PushFixture.naming(Kind.CLASSIC);
+  private static final PushNaming OTLP = PushFixture.otlp(Kind.CLASSIC);
 
   /** Samples of a series: calls, three buckets, sum and count. */
   private static final int OF_SERIES = 6;
@@ -38,7 +39,9 @@ class PushEndpointTest {
         new RemoteWriteConfig.Endpoint(
             "default",
             URI.create("http://localhost:1/write"),
-            version,
+            version.equals("otlp") ? "otlp" : "remote-write",
+            version.equals("otlp") ? "auto" : version,
+            Map.of(),
             Map.of(),
             null,
             null,
@@ -48,7 +51,7 @@ class PushEndpointTest {
             Duration.ofSeconds(30),
             maxSamples,
             shards),
-        NAMING,
+        version.equals("otlp") ? OTLP : NAMING,
         receiver,
         clocks);
   }
@@ -244,6 +247,35 @@ class PushEndpointTest {
   }
 
   @Test
+  void refusedRepeatsDropNoNewPoints() throws InterruptedException {
+    for (Knowledge knowledge : List.of(Knowledge.OTLP, Knowledge.OTLP_PARTIAL)) {
+      FakeReceiver receiver = new FakeReceiver(knowledge);
+      receiver.refused = "GET /2,";
+      PushEndpoint endpoint = endpoint(receiver, "otlp", 5_000, 1);
+      SampleWriter before = open(endpoint);
+      List<SeriesDefinition> all = PushFixture.definitions(8);
+      addRecord(before, all.subList(0, 5), 1, 15_000);
+      addRecord(before, all.subList(0, 5), 2, 30_000);
+      run(endpoint);
+
+      // As after a crash before a mark: some series have newer points, others are new.
+      SampleWriter after = open(endpoint);
+      addRecord(after, all, 1, 15_000);
+      addRecord(after, all, 2, 30_000);
+      run(endpoint);
+      assertThat(after.answered()).isEqualTo(2);
+      // A counter and a histogram each.
+      assertThat(receiver.written).hasSize(7 * 2);
+      assertThat(receiver.written.values()).allSatisfy(s -> assertThat(s).hasSize(2));
+      EndpointTelemetry telemetry = endpoint.telemetry();
+      assertThat(telemetry.samples()).isEqualTo((8 + 14 - 4) * 2L);
+      long refused = telemetry.refused().values().stream().mapToLong(count -> count).sum();
+      assertThat(refused).isEqualTo((4 + 4) * 2L);
+      assertThat(telemetry.healthy()).isTrue();
+    }
+  }
+
+  @Test
   void tooLargeRequestsAreHalved() throws InterruptedException {
     FakeReceiver receiver = new FakeReceiver(Knowledge.BOTH);
     receiver.maxSeries = 2 * OF_SERIES;
@@ -302,7 +334,11 @@ class PushEndpointTest {
   /** Faults at random, and restarts that repeat from a record: each series has all samples. */
   @Property(tries = 60)
   void everySampleArrivesOnce(@ForAll Random random) throws InterruptedException {
-    Knowledge knowledge = random.nextBoolean() ? Knowledge.BOTH : Knowledge.V1_BY_IGNORANCE;
+    Knowledge knowledge =
+        List.of(Knowledge.BOTH, Knowledge.V1_BY_IGNORANCE, Knowledge.OTLP, Knowledge.OTLP_PARTIAL)
+            .get(random.nextInt(4));
+    boolean isOtlp = knowledge == Knowledge.OTLP || knowledge == Knowledge.OTLP_PARTIAL;
+    String version = isOtlp ? "otlp" : "auto";
     FakeReceiver receiver = new FakeReceiver(knowledge);
     int maxSamples = 1 + random.nextInt(40);
     int shards = 1 + random.nextInt(3);
@@ -317,7 +353,7 @@ class PushEndpointTest {
       }
       records.add(ofRecord);
     }
-    PushEndpoint endpoint = endpoint(receiver, "auto", maxSamples, shards);
+    PushEndpoint endpoint = endpoint(receiver, version, maxSamples, shards);
     SampleWriter writer = open(endpoint);
     int next = 0;
     long mark = -1;
@@ -332,7 +368,7 @@ class PushEndpointTest {
         // A crash: what is not answered is repeated.
         next = (int) mark + 1;
         writer.close();
-        endpoint = endpoint(receiver, "auto", maxSamples, shards);
+        endpoint = endpoint(receiver, version, maxSamples, shards);
         writer = open(endpoint);
       } else if (next < records.size() && writer.hasRoom()) {
         for (int series : records.get(next)) {
@@ -355,7 +391,7 @@ class PushEndpointTest {
       List<List<String>> written =
           receiver.written.entrySet().stream()
               .filter(entry -> entry.getKey().contains(name))
-              .filter(entry -> entry.getKey().contains("calls_total"))
+              .filter(entry -> entry.getKey().contains("metrics_calls"))
               .map(Map.Entry::getValue)
               .toList();
       assertThat(written).isEqualTo(expected.isEmpty() ? List.of() : List.of(expected));

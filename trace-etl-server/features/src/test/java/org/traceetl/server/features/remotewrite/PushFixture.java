@@ -28,13 +28,20 @@ final class PushFixture {
   }
 
   static PushNaming naming(HistogramConfig.Kind kind, Map<String, String> labels) {
+    return new PushNaming(ofPage(kind), labels);
+  }
+
+  /** Returns a naming for OTLP with a label and an attribute of resources. */
+  static PushNaming otlp(HistogramConfig.Kind kind) {
     return new PushNaming(
-        new SpanNaming(
-            new MetricsConfig(
-                null, null, MetricsConfig.Unit.SECONDS, MetricsConfig.QueueLabel.ALWAYS),
-            SeriesConfig.defaults(),
-            new HistogramConfig(BOUNDS, kind, 0)),
-        labels);
+        ofPage(kind), Map.of("cluster", "eu"), Map.of("deployment.environment.name", "prod"));
+  }
+
+  private static SpanNaming ofPage(HistogramConfig.Kind kind) {
+    return new SpanNaming(
+        new MetricsConfig(null, null, MetricsConfig.Unit.SECONDS, MetricsConfig.QueueLabel.ALWAYS),
+        SeriesConfig.defaults(),
+        new HistogramConfig(BOUNDS, kind, 0));
   }
 
   static SeriesDefinition definition(int series, String... values) {

@@ -32,7 +32,8 @@ class RemoteWriteConfigTest {
       Duration timeout,
       Integer shards) {
     return new RemoteWriteKeys.Endpoint(
-        name, url, version, headers, basic, token, null, null, null, timeout, null, shards);
+        name, url, null, version, null, headers, basic, token, null, null, null, timeout, null,
+        shards);
   }
 
   private static RemoteWriteConfig config(RemoteWriteKeys.Endpoint... endpoints) {
@@ -57,12 +58,12 @@ class RemoteWriteConfigTest {
     RemoteWriteConfig config = config(at(null, URL));
     assertThat(config.job()).isEqualTo("trace-etl");
     assertThat(config.endpoints()).containsExactly(RemoteWriteConfig.Endpoint.at(URL));
-    assertThat(config.endpoints().getFirst().protocol()).isNull();
+    assertThat(config.endpoints().getFirst().fixedProtocol()).isNull();
     assertThat(
             config(endpoint(null, URL, "1.0", null, null, null, null, null))
                 .endpoints()
                 .getFirst()
-                .protocol())
+                .fixedProtocol())
         .isEqualTo(Protocol.V1);
   }
 
@@ -106,6 +107,39 @@ class RemoteWriteConfigTest {
         .hasMessage(
             "trace-etl.remote-write.labels.a-b: must be the name of a label: letters, digits and"
                 + " _");
+  }
+
+  private static RemoteWriteKeys.Endpoint ofProtocol(
+      String protocol, String version, Map<String, String> resourceAttributes) {
+    return new RemoteWriteKeys.Endpoint(
+        null,
+        URL,
+        protocol,
+        version,
+        resourceAttributes,
+        null,
+        null,
+        null,
+        null,
+        null,
+        null,
+        null,
+        null,
+        null);
+  }
+
+  @Test
+  void protocolDecidesWhatElseIsPermitted() {
+    RemoteWriteConfig config = config(ofProtocol("OTLP", null, Map.of("a.b", "c")));
+    assertThat(config.endpoints().getFirst().fixedProtocol()).isEqualTo(Protocol.OTLP);
+    assertRefused("protocol = grpc: must be one of", ofProtocol("grpc", null, null));
+    assertRefused(
+        "version = 2.0: must be absent if protocol is otlp", ofProtocol("otlp", "2.0", null));
+    assertRefused(
+        "resource-attributes: must be absent unless", ofProtocol(null, null, Map.of("a", "b")));
+    assertRefused(
+        "resource-attributes.service.name: must be absent",
+        ofProtocol("otlp", null, Map.of("service.name", "x")));
   }
 
   @Test
