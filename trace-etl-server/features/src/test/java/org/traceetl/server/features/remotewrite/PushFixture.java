@@ -28,20 +28,24 @@ final class PushFixture {
   }
 
   static PushNaming naming(HistogramConfig.Kind kind, Map<String, String> labels) {
-    return new PushNaming(ofPage(kind), labels);
+    return new PushNaming(ofPage(new HistogramConfig(BOUNDS, kind, 0)), labels);
   }
 
   /** Returns a naming for OTLP with a label and an attribute of resources. */
   static PushNaming otlp(HistogramConfig.Kind kind) {
-    return new PushNaming(
-        ofPage(kind), Map.of("cluster", "eu"), Map.of("deployment.environment.name", "prod"));
+    return otlp(new HistogramConfig(BOUNDS, kind, 0));
   }
 
-  private static SpanNaming ofPage(HistogramConfig.Kind kind) {
+  static PushNaming otlp(HistogramConfig histogram) {
+    return new PushNaming(
+        ofPage(histogram), Map.of("cluster", "eu"), Map.of("deployment.environment.name", "prod"));
+  }
+
+  private static SpanNaming ofPage(HistogramConfig histogram) {
     return new SpanNaming(
         new MetricsConfig(null, null, MetricsConfig.Unit.SECONDS, MetricsConfig.QueueLabel.ALWAYS),
         SeriesConfig.defaults(),
-        new HistogramConfig(BOUNDS, kind, 0));
+        histogram);
   }
 
   static SeriesDefinition definition(int series, String... values) {
