@@ -43,7 +43,8 @@ public final class DemandResource {
       List<String> full,
       boolean bundles,
       boolean panes,
-      boolean heartbeats) {
+      boolean heartbeats,
+      boolean openPanes) {
     static Configuration of(String fingerprint, Part part, boolean own) {
       return new Configuration(
           fingerprint,
@@ -58,7 +59,8 @@ public final class DemandResource {
           part.full(),
           (part.formats() & Demand.BUNDLES) != 0,
           (part.formats() & Demand.PANES) != 0,
-          (part.formats() & Demand.HEARTBEATS) != 0);
+          (part.formats() & Demand.HEARTBEATS) != 0,
+          (part.formats() & Demand.OPEN_PANES) != 0);
     }
   }
 
