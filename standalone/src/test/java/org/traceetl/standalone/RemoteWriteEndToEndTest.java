@@ -3,10 +3,13 @@ package org.traceetl.standalone;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.traceetl.standalone.EndToEndTest.eventually;
 
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.testkit.Prometheus;
@@ -17,6 +20,11 @@ final class RemoteWriteEndToEndTest {
 
   @TempDir private Path directory;
 
+  @AfterEach
+  void resetLogging() {
+    System.clearProperty("logging.config");
+  }
+
   @Test
   void prometheusGetsEachSpanOnceAlsoFromTheNextServer() throws Exception {
     try (Prometheus prometheus =
@@ -25,7 +33,9 @@ final class RemoteWriteEndToEndTest {
       Map<String, Object> properties = SharedBroker.decidingServer(topic);
       properties.put("trace-etl.window.grace", "1s");
       properties.put("trace-etl.remote-write.labels.cluster", "test");
-      properties.put("trace-etl.remote-write.endpoints[0].url", prometheus.writeUri());
+      properties.put("trace-etl.remote-write.endpoints[0].url", prometheus.writeUri() + "?secret");
+      Path logged = directory.resolve("server.log");
+      System.setProperty("logging.config", loggingTo(logged).toString());
       EmbeddedInstallation.Settings settings =
           SharedBroker.settings(topic, directory.resolve("installation"), properties);
       for (int rounds = 1; rounds <= 2; rounds++) {
@@ -48,6 +58,38 @@ final class RemoteWriteEndToEndTest {
                   .containsEntry("cluster", "test")
                   .containsKey("trace_etl_queue")
                   .doesNotContainKey("instance"));
+      List<String> lines = Files.readAllLines(logged);
+      assertThat(lines)
+          .filteredOn(line -> line.contains("gets the series"))
+          .hasSize(2)
+          .allSatisfy(line ->
+              assertThat(line)
+                  .startsWith("INFO Remote-write endpoint default gets the series")
+                  .contains("consumer group " + topic + "-push-default;")
+                  .endsWith("url=" + prometheus.writeUri() + " version=auto shards=2"));
+      assertThat(lines)
+          .filteredOn(line -> line.contains("accepted the first"))
+          .hasSize(2)
+          .allSatisfy(line -> assertThat(line).matches("INFO .*: version=[12]\\.0 samples=\\d+"));
+      assertThat(lines).noneMatch(line -> line.contains("secret"));
     }
+  }
+
+  /** Returns a configuration by which remote write logs into a file. */
+  private Path loggingTo(Path file) throws IOException {
+    return Files.writeString(
+        directory.resolve("logging.xml"),
+        """
+        <configuration>
+          <appender name="file" class="ch.qos.logback.core.FileAppender">
+            <file>%s</file>
+            <encoder><pattern>%%level %%msg%%n</pattern></encoder>
+          </appender>
+          <logger name="org.traceetl.server.features.remotewrite" level="INFO">
+            <appender-ref ref="file"/>
+          </logger>
+        </configuration>
+        """
+            .formatted(file));
   }
 }

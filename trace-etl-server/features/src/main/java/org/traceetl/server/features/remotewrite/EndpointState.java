@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
@@ -54,6 +55,9 @@ final class EndpointState {
 
   /** Whether an answer was one of version 2.0. */
   private volatile boolean knowsV2;
+
+  /** Whether a request was accepted. */
+  private final AtomicBoolean accepted = new AtomicBoolean();
 
   private volatile boolean away;
   private volatile long lastErrorMillis;
@@ -150,8 +154,16 @@ final class EndpointState {
   }
 
   /** Counts a request that was accepted. */
-  void written(int ofRequest, WriteTransport.Answer answer) {
-    count(ofRequest, saidWritten(ofRequest, answer), answer);
+  void written(int ofRequest, Protocol sent, WriteTransport.Answer answer) {
+    int said = saidWritten(ofRequest, answer);
+    if (accepted.compareAndSet(false, true)) {
+      log.info(
+          "Remote-write endpoint {} accepted the first request: protocol={} samples={}",
+          name,
+          sent.label,
+          said);
+    }
+    count(ofRequest, said, answer);
   }
 
   /** Counts a request of which the receiver refused samples for good. */
@@ -216,7 +228,9 @@ final class EndpointState {
   private void back() {
     if (away) {
       away = false;
-      log.info("Remote-write endpoint {} accepts requests again", name);
+      if (accepted.get()) {
+        log.info("Remote-write endpoint {} accepts requests again", name);
+      }
     }
   }
 

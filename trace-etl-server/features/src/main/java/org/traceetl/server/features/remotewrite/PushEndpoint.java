@@ -1,29 +1,38 @@
 package org.traceetl.server.features.remotewrite;
 
+import java.net.URI;
 import java.util.ArrayList;
 import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.traceetl.common.Clocks;
 import org.traceetl.server.window.QueueId;
 
 /** An endpoint, whose shards send in parallel. */
 final class PushEndpoint implements Receiver {
+  private static final Logger log = LoggerFactory.getLogger(PushEndpoint.class);
+
   private final String name;
-  private final int maxSamples;
+  private final RemoteWriteConfig.Endpoint config;
+  private final String group;
   private final PushNaming naming;
   private final WriteTransport transport;
   private final EndpointState state;
   private final List<ShardSender> shards = new ArrayList<>();
 
   /**
+   * @param group consumer group whose marks say how far the endpoint has got
    * @param transport closed with the endpoint
    */
   PushEndpoint(
       RemoteWriteConfig.Endpoint config,
+      String group,
       PushNaming naming,
       WriteTransport transport,
       Clocks clocks) {
+    this.config = config;
+    this.group = group;
     name = config.name();
-    maxSamples = config.maxSamplesPerRequest();
     this.naming = naming;
     this.transport = transport;
     state = new EndpointState(name, config.fixedProtocol(), clocks);
@@ -45,7 +54,8 @@ final class PushEndpoint implements Receiver {
 
   @Override
   public SampleWriter open(QueueId queue, Runnable progress) {
-    return new QueueSamples(queue, naming, List.copyOf(shards), maxSamples, progress);
+    return new QueueSamples(
+        queue, naming, List.copyOf(shards), config.maxSamplesPerRequest(), progress);
   }
 
   /** Returns the shards, whose steps a test does itself. */
@@ -60,7 +70,22 @@ final class PushEndpoint implements Receiver {
 
   @Override
   public void start() {
+    log.info(
+        "Remote-write endpoint {} gets the series of this server's queues, from the record after"
+            + " the mark of consumer group {}; a queue without a mark begins at the end of its"
+            + " journal: url={} protocol={} shards={}",
+        name,
+        group,
+        shown(config.url()),
+        config.isOtlp() ? Protocol.OTLP.label : config.version(),
+        config.shards());
     shards.forEach(shard -> shard.thread().start());
+  }
+
+  /** Returns the address without what may be a secret: a user, a query and a fragment. */
+  static String shown(URI url) {
+    String port = url.getPort() < 0 ? "" : ":" + url.getPort();
+    return url.getScheme() + "://" + url.getHost() + port + url.getRawPath();
   }
 
   @Override

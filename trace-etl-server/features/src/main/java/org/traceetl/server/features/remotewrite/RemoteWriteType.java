@@ -99,6 +99,7 @@ public final class RemoteWriteType implements FeatureType {
       endpoints.add(
           new PushEndpoint(
               endpoint,
+              group(core, endpoint.name()),
               naming(config, endpoint, naming),
               opener.open(endpoint, context.clocks()),
               context.clocks()));
@@ -107,12 +108,12 @@ public final class RemoteWriteType implements FeatureType {
         endpoints,
         new RemoteWriteFollower(
             List.copyOf(endpoints),
-            (queue, endpoint) ->
-                context
-                    .journal()
-                    .journals()
-                    .replay(queue, core.rocketmq().consumerGroup() + "-push-" + endpoint),
+            (queue, endpoint) -> context.journal().journals().replay(queue, group(core, endpoint)),
             context.clocks()));
+  }
+
+  private static String group(CoreConfig core, String endpoint) {
+    return core.rocketmq().consumerGroup() + "-push-" + endpoint;
   }
 
   private static PushNaming naming(

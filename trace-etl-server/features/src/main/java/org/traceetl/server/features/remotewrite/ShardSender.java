@@ -141,7 +141,7 @@ final class ShardSender implements SteppedTask {
     int samples = current.samples(part.from(), part.to());
     return switch (endpoint.judge(protocol, answer, part.to() - part.from())) {
       case WRITTEN -> {
-        endpoint.written(samples, answer);
+        endpoint.written(samples, protocol, answer);
         yield finish();
       }
       case REFUSED -> {

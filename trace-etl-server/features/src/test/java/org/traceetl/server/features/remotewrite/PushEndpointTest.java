@@ -51,6 +51,7 @@ class PushEndpointTest {
             Duration.ofSeconds(30),
             maxSamples,
             shards),
+        "servers-push-default",
         version.equals("otlp") ? OTLP : NAMING,
         receiver,
         clocks);
@@ -85,6 +86,15 @@ class PushEndpointTest {
       sample(writer, definition, atMillis, offset, 0, 1);
     }
     writer.end(offset);
+  }
+
+  @Test
+  void addressIsShownWithoutSecrets() {
+    assertThat(PushEndpoint.shown(URI.create("https://user:secret@mimir/push?token=secret#secret")))
+        .isEqualTo("https://mimir/push");
+    assertThat(PushEndpoint.shown(URI.create("http://[::1]:9090/api/v1/write")))
+        .isEqualTo("http://[::1]:9090/api/v1/write");
+    assertThat(PushEndpoint.shown(URI.create("http://mimir?secret"))).isEqualTo("http://mimir");
   }
 
   @Test

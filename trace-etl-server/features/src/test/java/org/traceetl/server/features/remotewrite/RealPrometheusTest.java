@@ -78,7 +78,11 @@ class RealPrometheusTest {
   private static PushEndpoint endpoint(PushNaming naming, URI uri) {
     RemoteWriteConfig.Endpoint config = RemoteWriteConfig.Endpoint.at(uri);
     return new PushEndpoint(
-        config, naming, new HttpTransport(config, Clocks.SYSTEM), Clocks.SYSTEM);
+        config,
+        "servers-push-default",
+        naming,
+        new HttpTransport(config, Clocks.SYSTEM),
+        Clocks.SYSTEM);
   }
 
   private long at(int record) {
