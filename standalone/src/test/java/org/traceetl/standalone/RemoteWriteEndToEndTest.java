@@ -66,11 +66,11 @@ final class RemoteWriteEndToEndTest {
               assertThat(line)
                   .startsWith("INFO Remote-write endpoint default gets the series")
                   .contains("consumer group " + topic + "-push-default;")
-                  .endsWith("url=" + prometheus.writeUri() + " version=auto shards=2"));
+                  .endsWith("url=" + prometheus.writeUri() + " protocol=remote-write shards=2"));
       assertThat(lines)
           .filteredOn(line -> line.contains("accepted the first"))
           .hasSize(2)
-          .allSatisfy(line -> assertThat(line).matches("INFO .*: version=[12]\\.0 samples=\\d+"));
+          .allSatisfy(line -> assertThat(line).matches("INFO .*: protocol=[12]\\.0 samples=\\d+"));
       assertThat(lines).noneMatch(line -> line.contains("secret"));
     }
   }

@@ -589,8 +589,7 @@ final class QueueSenderTest {
     send();
 
     assertThat(transport.ages().subList(3, 4)).containsExactly("1;151");
-    assertThat(transport.ages().subList(0, 3))
-        .containsExactly("100;100", "100;100", "100;100");
+    assertThat(transport.ages().subList(0, 3)).containsExactly("100;100", "100;100", "100;100");
     transport.confirmHeld();
     answer();
     commit(A, 3, 4);

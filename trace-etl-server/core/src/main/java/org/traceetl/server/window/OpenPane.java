@@ -22,6 +22,8 @@ public final class OpenPane {
   /** Number of rows, including removed ones. */
   private int rows;
 
+  private int size;
+
   /** By row; {@link #NONE} for a removed row. */
   private int[] series = new int[INITIAL_ROWS];
 
@@ -42,6 +44,11 @@ public final class OpenPane {
   /** Returns its end, milliseconds since 1970. */
   public long endMillis() {
     return endMillis;
+  }
+
+  /** Returns the number of its rows. */
+  public int size() {
+    return size;
   }
 
   /** Returns its rows in the order of their series. */
@@ -77,6 +84,7 @@ public final class OpenPane {
     }
     slots[slot] = rows + 1;
     series[rows] = ofSeries;
+    size++;
     return rows++;
   }
 
@@ -90,12 +98,12 @@ public final class OpenPane {
   }
 
   private void grow() {
-    int capacity = series.length * 2;
+    int capacity = series.length + series.length / 2;
     series = Arrays.copyOf(series, capacity);
     counts = Arrays.copyOf(counts, Math.multiplyExact(capacity, stride));
     sumMillis = Arrays.copyOf(sumMillis, capacity);
     sumNanos = Arrays.copyOf(sumNanos, capacity);
-    slots = new int[capacity * 2];
+    slots = new int[Integer.highestOneBit(capacity * 2 - 1) * 2];
     for (int row = 0; row < rows; row++) {
       if (series[row] != NONE) {
         slots[slot(series[row])] = row + 1;
@@ -161,6 +169,7 @@ public final class OpenPane {
     int row = row(ofSeries);
     if (row >= 0) {
       series[row] = NONE;
+      size--;
       natives.clear(row);
     }
   }

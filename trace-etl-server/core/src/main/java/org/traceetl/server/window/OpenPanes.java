@@ -9,7 +9,9 @@ import java.util.TreeMap;
  * {@link #close}. For one thread at a time.
  *
  * <p>Late deltas, whose pane is closed, count in the first pane that is not. At most {@value
- * #MAX_PANES} panes are kept: beyond, the oldest one is merged into the next.
+ * #MAX_PANES} panes are kept, and {@value #LARGEST_PANES} times the rows of the largest pane, plus
+ * {@value #MORE_ROWS}: beyond, the oldest pane is merged into the next. So few panes are kept
+ * however large they are, and many if they are small.
  *
  * <p>The pane of a window that does not know its panes is that of its begin, {@value
  * #DEFAULT_LENGTH_MILLIS} ms long. If a window does not say until when panes are closed, its begin
@@ -18,6 +20,11 @@ import java.util.TreeMap;
 public final class OpenPanes {
   /** Maximum number of panes. */
   public static final int MAX_PANES = 64;
+
+  /** More than are open in 2 min, after which panes are closed by default. */
+  private static final int LARGEST_PANES = 10;
+
+  private static final int MORE_ROWS = 262_144;
 
   private static final long DEFAULT_LENGTH_MILLIS = 15_000;
 
@@ -37,18 +44,26 @@ public final class OpenPanes {
   }
 
   private final int stride;
+  private final int moreRows;
 
   /** By end. */
   private final TreeMap<Long, OpenPane> panes = new TreeMap<>();
 
   private long closedMillis = SealedWindow.UNKNOWN_CLOSED;
   private boolean panesKnown;
+  private long mergedPanes;
 
   /**
    * @param stride buckets of a series
    */
   public OpenPanes(int stride) {
+    this(stride, MORE_ROWS);
+  }
+
+  /** For tests, with another bound of rows. */
+  OpenPanes(int stride, int moreRows) {
     this.stride = stride;
+    this.moreRows = moreRows;
   }
 
   /** Adds the deltas of the queue's next window, which has the same stride. */
@@ -129,14 +144,37 @@ public final class OpenPanes {
         : panes.pollFirstEntry().getValue();
   }
 
-  /** Sets until when panes are closed, removes these, and merges panes above the limit. */
+  /** Sets until when panes are closed, removes these, and merges panes above the limits. */
   public void close(long untilMillis) {
     panes.headMap(untilMillis, true).clear();
     closedMillis = untilMillis;
-    while (panes.size() > MAX_PANES) {
+    while (panes.size() > MAX_PANES || rows() > maxRows()) {
       OpenPane oldest = panes.pollFirstEntry().getValue();
       panes.firstEntry().getValue().add(oldest);
+      mergedPanes++;
     }
+  }
+
+  /** Returns the number of rows of all panes. */
+  public long rows() {
+    long rows = 0;
+    for (OpenPane pane : panes.values()) {
+      rows += pane.size();
+    }
+    return rows;
+  }
+
+  private long maxRows() {
+    long largest = 0;
+    for (OpenPane pane : panes.values()) {
+      largest = Math.max(largest, pane.size());
+    }
+    return LARGEST_PANES * largest + moreRows;
+  }
+
+  /** Returns how many panes were merged into the next one. */
+  public long mergedPanes() {
+    return mergedPanes;
   }
 
   /** Removes the deltas of a series that ends. */

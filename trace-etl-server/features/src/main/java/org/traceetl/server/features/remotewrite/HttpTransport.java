@@ -27,8 +27,8 @@ final class HttpTransport implements WriteTransport {
   private static final Duration MAX_CONNECT = Duration.ofSeconds(10);
   private static final int MAX_TEXT_BYTES = 2_048;
   private static final int UNAUTHORIZED = 401;
-  private static final int FIRST_DIGIT = 100;
-  private static final int ACCEPTED = 2;
+  private static final int CODES_OF_A_CLASS = 100;
+  private static final int SUCCESS = 2;
 
   /** However long a receiver asks to wait. */
   private static final long MAX_RETRY_AFTER_MILLIS = TimeUnit.MINUTES.toMillis(10);
@@ -105,19 +105,6 @@ final class HttpTransport implements WriteTransport {
         text.toString());
   }
 
-  private Answer ofOtlp(HttpResponse<Void> answer, AnswerText text) {
-    boolean isAccepted = answer.statusCode() / FIRST_DIGIT == ACCEPTED;
-    OtlpAnswer said =
-        isAccepted ? OtlpAnswer.read(text.bytes()) : new OtlpAnswer(0, text.toString());
-    return new Answer(
-        answer.statusCode(),
-        UNKNOWN,
-        UNKNOWN,
-        said.rejected(),
-        retryAfterMillis(answer),
-        said.message());
-  }
-
   /** The client's own timeout ends with the header of the answer; this one includes the body. */
   private HttpResponse<Void> send(HttpRequest request, AnswerText text)
       throws IOException, InterruptedException {
@@ -132,6 +119,19 @@ final class HttpTransport implements WriteTransport {
     } finally {
       answer.cancel(true);
     }
+  }
+
+  private Answer ofOtlp(HttpResponse<Void> answer, AnswerText text) {
+    boolean isSuccess = answer.statusCode() / CODES_OF_A_CLASS == SUCCESS;
+    OtlpAnswer said =
+        isSuccess ? OtlpAnswer.read(text.bytes()) : new OtlpAnswer(0, text.toString());
+    return new Answer(
+        answer.statusCode(),
+        UNKNOWN,
+        UNKNOWN,
+        said.rejected(),
+        retryAfterMillis(answer),
+        said.message());
   }
 
   /** The begin of a body. For one thread at a time. */

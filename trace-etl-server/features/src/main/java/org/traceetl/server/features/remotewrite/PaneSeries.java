@@ -376,6 +376,16 @@ final class PaneSeries {
     exemplars = Arrays.copyOf(exemplars, capacity);
   }
 
+  /** Returns the number of rows of open panes. */
+  long openRows() {
+    return open.rows();
+  }
+
+  /** Returns how many open panes were merged. */
+  long mergedPanes() {
+    return open.mergedPanes();
+  }
+
   /** Returns the number of live series. */
   int size() {
     return rows;

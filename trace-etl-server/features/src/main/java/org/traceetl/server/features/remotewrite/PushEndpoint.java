@@ -77,7 +77,7 @@ final class PushEndpoint implements Receiver {
         name,
         group,
         shown(config.url()),
-        config.isOtlp() ? Protocol.OTLP.label : config.version(),
+        config.protocol(),
         config.shards());
     shards.forEach(shard -> shard.thread().start());
   }

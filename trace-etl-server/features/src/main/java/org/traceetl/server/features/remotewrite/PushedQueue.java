@@ -74,6 +74,12 @@ final class PushedQueue {
   /** Offset of the last record whose samples are complete. */
   private long sent = JournalLog.NONE;
 
+  /** Merged panes of the series when the last window was complete. */
+  private long mergedBefore;
+
+  /** Merged panes of windows that were sent. */
+  private long mergedPanes;
+
   private long marked = JournalLog.NONE;
   private long nextMarkNanos;
 
@@ -180,11 +186,13 @@ final class PushedQueue {
       case SnapshotTail.State state -> {
         open();
         series = new PaneSeries(state.image());
+        mergedBefore = series.mergedPanes();
       }
       case SnapshotTail.Window window -> {
         series.begin(window.window());
         if (window.known()) {
           series.emit(SILENT, () -> true);
+          mergedBefore = series.mergedPanes();
         } else {
           sending = window.offset();
         }
@@ -203,6 +211,8 @@ final class PushedQueue {
       if (!series.emit(writer, writer::hasRoom)) {
         return false;
       }
+      mergedPanes += series.mergedPanes() - mergedBefore;
+      mergedBefore = series.mergedPanes();
       end(sending);
       sending = JournalLog.NONE;
     }
@@ -251,6 +261,18 @@ final class PushedQueue {
     if (answered > marked && tail.mark(answered)) {
       marked = answered;
     }
+  }
+
+  /** Returns the number of rows of open panes. */
+  long openRows() {
+    return series == null ? 0 : series.openRows();
+  }
+
+  /** Returns how many open panes were merged since the last call. */
+  long takeMergedPanes() {
+    long taken = mergedPanes;
+    mergedPanes = 0;
+    return taken;
   }
 
   /** Returns the approximate number of records that have no final answers. */

@@ -6,11 +6,13 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
 import org.traceetl.server.component.Background;
 import org.traceetl.server.component.MetricRegistry;
 import org.traceetl.server.http.Feature;
 import org.traceetl.server.journal.WindowFollower;
+import org.traceetl.server.window.QueueId;
 
 /** Pushes series to endpoints, if there are some. */
 final class RemoteWriteFeature implements Feature {
@@ -74,18 +76,35 @@ final class RemoteWriteFeature implements Feature {
         "1 if the last request to an endpoint had a final answer, else 0.",
         ENDPOINT,
         () -> byEndpoint(telemetry -> telemetry.healthy() ? 1 : 0));
+    gauge(
+        registry,
+        "lag_records",
+        "Approximate number of records of a queue's journal that are not pushed to an endpoint.",
+        follower::lag);
+    gauge(
+        registry,
+        "open_pane_rows",
+        "Series with spans in a queue's open panes, counted once in each pane.",
+        follower::openRows);
+    registry.counter(
+        PREFIX + "panes_merged_total",
+        "Open panes that were merged into the next one because they were too many or too large.",
+        ENDPOINT,
+        follower::mergedPanes);
+  }
+
+  private static void gauge(
+      MetricRegistry registry,
+      String name,
+      String help,
+      Supplier<Map<String, Map<QueueId, Long>>> values) {
     registry.collector(() -> {
-      var family =
-          new GaugeMetricFamily(
-              PREFIX + "lag_records",
-              "Approximate number of records of a queue's journal that are not pushed to an"
-                  + " endpoint.",
-              List.of(ENDPOINT, "queue"));
-      follower
-          .lag()
+      var family = new GaugeMetricFamily(PREFIX + name, help, List.of(ENDPOINT, "queue"));
+      values
+          .get()
           .forEach((endpoint, queues) ->
-              queues.forEach((queue, records) ->
-                  family.addMetric(List.of(endpoint, queue.toString()), records)));
+              queues.forEach(
+                  (queue, value) -> family.addMetric(List.of(endpoint, queue.toString()), value)));
       return family;
     });
   }

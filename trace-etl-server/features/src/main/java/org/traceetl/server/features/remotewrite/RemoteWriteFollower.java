@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
 import org.traceetl.common.Clocks;
 import org.traceetl.common.LogThrottle;
 import org.traceetl.common.SteppedTask;
@@ -110,13 +111,32 @@ final class RemoteWriteFollower implements WindowFollower, Background {
    * final answers.
    */
   Map<String, Map<QueueId, Long>> lag() {
-    Map<String, Map<QueueId, Long>> lag = new TreeMap<>();
+    return byQueue(SampleReader::lag);
+  }
+
+  /** Returns by endpoint and queue the rows of open panes. */
+  Map<String, Map<QueueId, Long>> openRows() {
+    return byQueue(SampleReader::openRows);
+  }
+
+  private Map<String, Map<QueueId, Long>> byQueue(Function<SampleReader, Map<QueueId, Long>> of) {
+    Map<String, Map<QueueId, Long>> values = new TreeMap<>();
     for (Endpoint endpoint : endpoints) {
       Map<QueueId, Long> ofEndpoint = new HashMap<>();
-      endpoint.readers.all().forEach(reader -> ofEndpoint.putAll(reader.lag()));
-      lag.put(endpoint.receiver.name(), ofEndpoint);
+      endpoint.readers.all().forEach(reader -> ofEndpoint.putAll(of.apply(reader)));
+      values.put(endpoint.receiver.name(), ofEndpoint);
     }
-    return lag;
+    return values;
+  }
+
+  /** Returns by endpoint how many open panes were merged. */
+  Map<String, Double> mergedPanes() {
+    Map<String, Double> merged = new TreeMap<>();
+    for (Endpoint endpoint : endpoints) {
+      long sum = endpoint.readers.all().stream().mapToLong(SampleReader::mergedPanes).sum();
+      merged.put(endpoint.receiver.name(), (double) sum);
+    }
+    return merged;
   }
 
   @Override

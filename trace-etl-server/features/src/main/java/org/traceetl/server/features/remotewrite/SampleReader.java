@@ -5,6 +5,7 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
 import org.traceetl.common.LogThrottle;
 import org.traceetl.common.SteppedTask;
@@ -16,8 +17,8 @@ import org.traceetl.server.window.QueueId;
  * Reads the journals of one broker's queues for one endpoint, makes their samples, and marks what
  * is answered.
  *
- * <p>Concurrency: confined to one thread, except {@link #own}, {@link #kept}, {@link #release} and
- * {@link #lag}.
+ * <p>Concurrency: confined to one thread, except {@link #own}, {@link #kept}, {@link #release},
+ * {@link #lag}, {@link #openRows} and {@link #mergedPanes}.
  */
 final class SampleReader implements SteppedTask {
   private final Receiver receiver;
@@ -32,6 +33,8 @@ final class SampleReader implements SteppedTask {
   private final Queue<PushedQueue> released = new ConcurrentLinkedQueue<>();
 
   private volatile Map<QueueId, Long> lag = Map.of();
+  private volatile Map<QueueId, Long> openRows = Map.of();
+  private final LongAdder mergedPanes = new LongAdder();
 
   /**
    * @param wake wakes this reader
@@ -84,18 +87,32 @@ final class SampleReader implements SteppedTask {
     return lag;
   }
 
+  /** Returns by queue the rows of open panes at the last step. */
+  Map<QueueId, Long> openRows() {
+    return openRows;
+  }
+
+  /** Returns how many open panes were merged. */
+  long mergedPanes() {
+    return mergedPanes.sum();
+  }
+
   @Override
   public long doWork() throws InterruptedException {
     long nowNanos = nanoTime.getAsLong();
     markReleased();
-    Map<QueueId, Long> now = new HashMap<>();
+    Map<QueueId, Long> lagNow = new HashMap<>();
+    Map<QueueId, Long> rowsNow = new HashMap<>();
     long idleNanos = SteppedTask.IDLE_NANOS;
     for (PushedQueue queue : owned.values()) {
       idleNanos = Math.min(idleNanos, queue.step(nowNanos));
       queue.mark(nowNanos);
-      now.put(queue.queue(), queue.lag());
+      lagNow.put(queue.queue(), queue.lag());
+      rowsNow.put(queue.queue(), queue.openRows());
+      mergedPanes.add(queue.takeMergedPanes());
     }
-    lag = Map.copyOf(now);
+    lag = Map.copyOf(lagNow);
+    openRows = Map.copyOf(rowsNow);
     return idleNanos;
   }
 

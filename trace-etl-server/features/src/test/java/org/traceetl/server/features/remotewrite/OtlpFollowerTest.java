@@ -108,7 +108,7 @@ final class OtlpFollowerTest {
               new JournalTiming(
                   clocks(), new Random(1), Duration.ofSeconds(30), Duration.ofMinutes(10)),
               new JournalCounters());
-      endpoint = new PushEndpoint(config, naming, receiver, clocks());
+      endpoint = new PushEndpoint(config, "servers-push-otlp", naming, receiver, clocks());
       follower =
           new RemoteWriteFollower(
               List.of(endpoint),
@@ -146,7 +146,8 @@ final class OtlpFollowerTest {
     /** Returns what a receiver gets of the windows without crashes and faults. */
     Map<String, List<String>> expected() throws Exception {
       FakeReceiver undisturbed = new FakeReceiver(knowledge);
-      PushEndpoint direct = new PushEndpoint(config, naming, undisturbed, clocks());
+      PushEndpoint direct =
+          new PushEndpoint(config, "servers-push-otlp", naming, undisturbed, clocks());
       SampleWriter writer = direct.open(QUEUE, () -> {});
       PaneSeries series = new PaneSeries(newImage());
       for (int i = 0; i < windows.size(); i++) {

@@ -25,6 +25,7 @@ import org.traceetl.server.journal.RandomWindows;
 import org.traceetl.server.journal.Windows;
 import org.traceetl.server.journal.chain.LogJournals;
 import org.traceetl.server.journal.chain.SnapshotTail;
+import org.traceetl.server.window.OpenPanes;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.RowlessWindow;
 import org.traceetl.server.window.SealedWindow;
@@ -173,6 +174,39 @@ final class RemoteWriteFollowerTest {
     assertThat(fleet.store.samples).hasSize(199).isEqualTo(fleet.expected());
     assertThat(fleet.store.repeated).isZero();
     assertThat(fleet.mark()).isEqualTo(fleet.logs.open(QUEUE).end() - 1);
+  }
+
+  @Test
+  void rowsOfOpenPanesAndMergedPanesAreCounted() throws Exception {
+    Fleet fleet = fleet();
+    for (int pane = 0; pane < OpenPanes.MAX_PANES; pane++) {
+      fleet.append(paneWindow(pane));
+    }
+    fleet.settle();
+    assertThat(fleet.follower.openRows()).isEqualTo(Map.of("mimir", Map.of(QUEUE, 64L)));
+    assertThat(fleet.follower.mergedPanes()).isEqualTo(Map.of("mimir", 0.0));
+
+    fleet.append(paneWindow(OpenPanes.MAX_PANES));
+    fleet.append(paneWindow(OpenPanes.MAX_PANES + 1));
+    fleet.settle();
+    assertThat(fleet.follower.openRows()).isEqualTo(Map.of("mimir", Map.of(QUEUE, 64L)));
+    assertThat(fleet.follower.mergedPanes()).isEqualTo(Map.of("mimir", 2.0));
+
+    // The next owner has sent what was answered.
+    fleet.takeOver();
+    fleet.settle();
+    assertThat(fleet.follower.openRows()).isEqualTo(Map.of("mimir", Map.of(QUEUE, 64L)));
+    assertThat(fleet.follower.mergedPanes()).isEqualTo(Map.of("mimir", 0.0));
+  }
+
+  /** Returns a window with a span in a pane, after which no pane is closed. */
+  private static SealedWindow paneWindow(int pane) {
+    return Windows.with(
+        Windows.window(QUEUE, pane, pane + 1, 1),
+        "panes",
+        new WindowPanes(PANE, pane * PANE, 0, List.of()),
+        "closedMillis",
+        0L);
   }
 
   @Test
