@@ -132,6 +132,8 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   /** Processes at the looks of {@link #complete} so far. */
   private final Set<String> seenServers = new HashSet<>();
 
+  // At the last of these looks.
+  private boolean wasWhole = true;
   private int lostRoutes;
 
   /** By the name of the agent that receives its spans. */
@@ -299,7 +301,9 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
 
   /** Compares what servers show as complete with what they showed before. */
   private void checkComplete() {
-    boolean brokerWasAway = cluster.lostRoutes() > lostRoutes || !cluster.isWhole();
+    boolean isWhole = cluster.isWhole();
+    boolean brokerWasAway = !isWhole || !wasWhole || cluster.lostRoutes() > lostRoutes;
+    wasWhole = isWhole;
     lostRoutes = cluster.lostRoutes();
     for (SimulatedServer server : servers) {
       if (seenServers.add(server.run()) && brokerWasAway) {
