@@ -64,9 +64,12 @@ final class RemoteWriteEndToEndTest {
           .hasSize(2)
           .allSatisfy(line ->
               assertThat(line)
-                  .startsWith("INFO Remote-write endpoint default gets the series")
-                  .contains("consumer group " + topic + "-push-default;")
-                  .endsWith("url=" + prometheus.writeUri() + " protocol=remote-write shards=2"));
+                  .startsWith("INFO Push endpoint default gets the series")
+                  .contains(
+                      "receiver=http://"
+                          + prometheus.writeUri().getAuthority()
+                          + " protocol=remote-write shards=2")
+                  .endsWith("group=" + topic + "-push-default"));
       assertThat(lines)
           .filteredOn(line -> line.contains("accepted the first"))
           .hasSize(2)

@@ -144,7 +144,7 @@ final class EndpointState {
     if (protocol == Protocol.V2) {
       protocol = Protocol.V1;
       log.info(
-          "Remote-write endpoint {} does not accept Remote Write 2.0 and gets 1.0, without start"
+          "Push endpoint {} does not accept Remote Write 2.0 and gets 1.0, without start"
               + " timestamps: status={} answer={}",
           name,
           answer.status(),
@@ -158,7 +158,7 @@ final class EndpointState {
     int said = saidWritten(ofRequest, answer);
     if (accepted.compareAndSet(false, true)) {
       log.info(
-          "Remote-write endpoint {} accepted the first request: protocol={} samples={}",
+          "Push endpoint {} accepted the first request: protocol={} samples={}",
           name,
           sent.label,
           said);
@@ -182,7 +182,7 @@ final class EndpointState {
     lastErrorMillis = millis.getAsLong();
     if (refusedLog.permits()) {
       log.warn(
-          "Remote-write endpoint {} refused samples, which are not sent again; after a restart it"
+          "Push endpoint {} refused samples, which are not sent again; after a restart it"
               + " refuses repeats that it already has: samples={} of={} reason={} status={}"
               + " answer={}",
           name,
@@ -218,7 +218,7 @@ final class EndpointState {
     lastErrorMillis = millis.getAsLong();
     if (awayLog.permits()) {
       log.warn(
-          "Remote-write endpoint {} does not accept requests; samples stay in the journal and are"
+          "Push endpoint {} does not accept requests; samples stay in the journal and are"
               + " sent again: {}",
           name,
           reason);
@@ -229,7 +229,7 @@ final class EndpointState {
     if (away) {
       away = false;
       if (accepted.get()) {
-        log.info("Remote-write endpoint {} accepts requests again", name);
+        log.info("Push endpoint {} accepts requests again", name);
       }
     }
   }

@@ -71,21 +71,21 @@ final class PushEndpoint implements Receiver {
   @Override
   public void start() {
     log.info(
-        "Remote-write endpoint {} gets the series of this server's queues, from the record after"
-            + " the mark of consumer group {}; a queue without a mark begins at the end of its"
-            + " journal: url={} protocol={} shards={}",
+        "Push endpoint {} gets the series of this server's queues. A queue continues at the mark of"
+            + " the consumer group; without a mark it begins at the end of its journal: receiver={}"
+            + " protocol={} shards={} group={}",
         name,
-        group,
         shown(config.url()),
         config.protocol(),
-        config.shards());
+        config.shards(),
+        group);
     shards.forEach(shard -> shard.thread().start());
   }
 
-  /** Returns the address without what may be a secret: a user, a query and a fragment. */
+  /** Returns the begin of the address: the rest may have a secret, also the path. */
   static String shown(URI url) {
     String port = url.getPort() < 0 ? "" : ":" + url.getPort();
-    return url.getScheme() + "://" + url.getHost() + port + url.getRawPath();
+    return url.getScheme() + "://" + url.getHost() + port;
   }
 
   @Override
