@@ -46,7 +46,7 @@ public final class SimulatedReceiver {
     this.world = world;
   }
 
-  /** Returns what opens this receiver for the servers of a process. */
+  /** Returns an opener of this receiver for the servers of a process. */
   RemoteWriteType.Opener opener(Process process) {
     return (endpoint, clocks) -> new Client(process);
   }
@@ -67,7 +67,7 @@ public final class SimulatedReceiver {
     return page.toString();
   }
 
-  /** Returns what a receiver must not get. */
+  /** Returns descriptions of wrong samples. */
   public List<String> faults() {
     return faults;
   }

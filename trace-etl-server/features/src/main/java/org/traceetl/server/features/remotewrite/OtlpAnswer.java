@@ -3,7 +3,7 @@ package org.traceetl.server.features.remotewrite;
 import java.nio.charset.StandardCharsets;
 
 /**
- * What an {@code ExportMetricsServiceResponse} says about points that the receiver did not take.
+ * The points that a receiver did not take, by its {@code ExportMetricsServiceResponse}.
  *
  * @param rejected number of points; 0 if the answer is not such a message
  * @param message why

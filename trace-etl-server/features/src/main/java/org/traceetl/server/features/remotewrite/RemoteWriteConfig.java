@@ -18,11 +18,11 @@ import org.traceetl.common.Secret;
 /**
  * Where series are pushed: {@code trace-etl.remote-write}.
  *
- * @param job label {@code job} of pushed series; empty for none. Not with OTLP, whose receivers
- *     make this label of the application's name
- * @param instance label {@code instance} of pushed series, with OTLP attribute {@code
- *     service.instance.id} of the resource; none by default, because a series stays the same when
- *     its queue moves to another server
+ * @param job label {@code job} of pushed series; empty for none. OTLP does not use it: receivers
+ *     set the label {@code job} to the application's name
+ * @param instance label {@code instance} of pushed series; with OTLP it is the resource's attribute
+ *     {@code service.instance.id}; none by default, because a series stays the same when its queue
+ *     moves to another server
  * @param labels further labels of pushed series, such as {@code cluster}; the same on all servers.
  *     A label that a series has itself stays
  * @param endpoints receivers, each of which gets all series; without one nothing is pushed
