@@ -663,6 +663,7 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
       Long step = steps.getOrDefault(target, 0L);
       Long stepBefore = stepsAtStart.put(target, step);
       if (panes != null && stepBefore != null && !stepBefore.equals(step)) {
+        histories.uncertain(application(target.number()));
         panes.uncertain(application(target.number()));
         complete.uncertain(application(target.number()));
       }

@@ -5,9 +5,11 @@ import java.io.DataOutputStream;
 import java.io.IOException;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
@@ -99,6 +101,9 @@ public final class HistorySums implements Durable {
 
   private long uncertainUntilMillis;
 
+  /** Applications whose spans may be in minutes before the last quiet point. */
+  private final Set<String> uncertain = new HashSet<>();
+
   /**
    * @param startMillis when the run starts, without spans
    */
@@ -166,6 +171,11 @@ public final class HistorySums implements Durable {
     uncertainUntilMillis = Math.max(uncertainUntilMillis, millis);
   }
 
+  /** Does not compare an application until the next quiet point. */
+  public void uncertain(String application) {
+    uncertain.add(application);
+  }
+
   /**
    * Compares the history of a server with what was sent since the last quiet point.
    *
@@ -181,6 +191,9 @@ public final class HistorySums implements Durable {
       return;
     }
     sent.forEach((key, all) -> {
+      if (uncertain.contains(key.application)) {
+        return;
+      }
       Sums expected = all.minus(base.sent.getOrDefault(key, Sums.NONE));
       Sums shown =
           since(base.fromMillis(), history.minutes(key))
@@ -204,6 +217,7 @@ public final class HistorySums implements Durable {
    * @param history of any server
    */
   public void settle(long nowMillis, SortedMap<Key, Sums> sent, Reader history) {
+    uncertain.clear();
     if (nowMillis < uncertainUntilMillis) {
       base = null;
       return;

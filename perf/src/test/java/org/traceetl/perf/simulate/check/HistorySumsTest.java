@@ -60,6 +60,24 @@ final class HistorySumsTest {
   }
 
   @Test
+  void anUncertainApplicationIsNotComparedUntilTheNextQuietPoint() {
+    add(1, 4);
+    settle(6, 4);
+    histories.uncertain("cart");
+    // The agent's clock was ahead when it started again.
+    add(2, 2);
+    compare(7, 6);
+    assertThat(differences).isEmpty();
+
+    settle(8, 6);
+    add(8, 1);
+    compare(9, 7);
+    assertThat(differences).isEmpty();
+    compare(9, 8);
+    assertThat(differences).hasSize(1);
+  }
+
+  @Test
   void afterAFaultThatHistoriesDoNotSurviveTheyAreNotCompared() {
     histories.uncertainUntil(millis(10));
     compare(9, 1);
