@@ -216,23 +216,27 @@ class PushEndpointTest {
     assertThat(writer.answered()).isEqualTo(JournalLog.NONE);
   }
 
+  /** Sends eight series as after a crash before a mark: five have newer samples, three are new. */
+  private void repeatAfterCrash(PushEndpoint endpoint) throws InterruptedException {
+    List<SeriesDefinition> all = PushFixture.definitions(8);
+    SampleWriter before = open(endpoint);
+    addRecord(before, all.subList(0, 5), 1, 15_000);
+    addRecord(before, all.subList(0, 5), 2, 30_000);
+    run(endpoint);
+
+    SampleWriter after = open(endpoint);
+    addRecord(after, all, 1, 15_000);
+    addRecord(after, all, 2, 30_000);
+    run(endpoint);
+    assertThat(after.answered()).isEqualTo(2);
+  }
+
   @Test
   void refusedRepeatsDropNoNewSamples() throws InterruptedException {
     for (Knowledge knowledge : List.of(Knowledge.BOTH, Knowledge.V1_BY_TYPE)) {
       FakeReceiver receiver = new FakeReceiver(knowledge);
       PushEndpoint endpoint = endpoint(receiver, "auto", 5_000, 1);
-      SampleWriter before = open(endpoint);
-      List<SeriesDefinition> all = PushFixture.definitions(8);
-      addRecord(before, all.subList(0, 5), 1, 15_000);
-      addRecord(before, all.subList(0, 5), 2, 30_000);
-      run(endpoint);
-
-      // As after a crash before a mark: some series have newer samples, others are new.
-      SampleWriter after = open(endpoint);
-      addRecord(after, all, 1, 15_000);
-      addRecord(after, all, 2, 30_000);
-      run(endpoint);
-      assertThat(after.answered()).isEqualTo(2);
+      repeatAfterCrash(endpoint);
       assertThat(receiver.written).hasSize(8 * OF_SERIES);
       assertThat(receiver.written.values()).allSatisfy(s -> assertThat(s).hasSize(2));
       EndpointTelemetry telemetry = endpoint.telemetry();
@@ -263,18 +267,7 @@ class PushEndpointTest {
       FakeReceiver receiver = new FakeReceiver(knowledge);
       receiver.refused = "GET /2,";
       PushEndpoint endpoint = endpoint(receiver, "otlp", 5_000, 1);
-      SampleWriter before = open(endpoint);
-      List<SeriesDefinition> all = PushFixture.definitions(8);
-      addRecord(before, all.subList(0, 5), 1, 15_000);
-      addRecord(before, all.subList(0, 5), 2, 30_000);
-      run(endpoint);
-
-      // As after a crash before a mark: some series have newer points, others are new.
-      SampleWriter after = open(endpoint);
-      addRecord(after, all, 1, 15_000);
-      addRecord(after, all, 2, 30_000);
-      run(endpoint);
-      assertThat(after.answered()).isEqualTo(2);
+      repeatAfterCrash(endpoint);
       // A counter and a histogram each.
       assertThat(receiver.written).hasSize(7 * 2);
       assertThat(receiver.written.values()).allSatisfy(s -> assertThat(s).hasSize(2));
