@@ -32,8 +32,8 @@ final class RemoteWriteEndToEndTest {
       String topic = SharedBroker.newTopic(4);
       Map<String, Object> properties = SharedBroker.decidingServer(topic);
       properties.put("trace-etl.window.grace", "1s");
-      properties.put("trace-etl.remote-write.labels.cluster", "test");
-      properties.put("trace-etl.remote-write.endpoints[0].url", prometheus.writeUri() + "?secret");
+      properties.put("trace-etl.push.labels.cluster", "test");
+      properties.put("trace-etl.push.endpoints[0].url", prometheus.writeUri() + "?secret");
       Path logged = directory.resolve("server.log");
       System.setProperty("logging.config", loggingTo(logged).toString());
       EmbeddedInstallation.Settings settings =
@@ -78,7 +78,7 @@ final class RemoteWriteEndToEndTest {
     }
   }
 
-  /** Returns a configuration by which remote write logs into a file. */
+  /** Returns a configuration by which push logs into a file. */
   private Path loggingTo(Path file) throws IOException {
     return Files.writeString(
         directory.resolve("logging.xml"),
@@ -88,7 +88,7 @@ final class RemoteWriteEndToEndTest {
             <file>%s</file>
             <encoder><pattern>%%level %%msg%%n</pattern></encoder>
           </appender>
-          <logger name="org.traceetl.server.features.remotewrite" level="INFO">
+          <logger name="org.traceetl.server.features.push" level="INFO">
             <appender-ref ref="file"/>
           </logger>
         </configuration>

@@ -21,7 +21,7 @@ import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.config.WindowConfig.Panes;
 import org.traceetl.server.features.demand.DemandConfig;
 import org.traceetl.server.features.index.IndexConfig;
-import org.traceetl.server.features.remotewrite.RemoteWriteConfig;
+import org.traceetl.server.features.push.PushConfig;
 
 /** The configuration of simulated servers. */
 final class ServerSettings {
@@ -92,11 +92,10 @@ final class ServerSettings {
             EXEMPLARS),
         new MetricsConfig(null, null, null, MetricsConfig.QueueLabel.ALWAYS),
         Map.of(
-            "remote-write",
-            RemoteWriteConfig.to(
+            "push",
+            PushConfig.to(
                 demand.panes()
-                    ? List.of(
-                        RemoteWriteConfig.Endpoint.at(URI.create("http://receiver:9090/write")))
+                    ? List.of(PushConfig.Endpoint.at(URI.create("http://receiver:9090/write")))
                     : List.of()),
             "index",
             new IndexConfig(

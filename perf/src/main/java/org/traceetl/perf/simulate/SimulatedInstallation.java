@@ -851,7 +851,7 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
     List<String> lines = new ArrayList<>();
     lines.add("State at the end:");
     lines.add(demand.toString());
-    lines.add("Receiver of remote write: " + receiver);
+    lines.add("Receiver of pushed series: " + receiver);
     Stream.concat(agents.stream(), servers.stream())
         .map(host -> host.name() + (host.isRunning() ? " runs" : " does not run"))
         .forEach(lines::add);

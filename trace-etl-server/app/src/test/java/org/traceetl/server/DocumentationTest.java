@@ -26,7 +26,7 @@ import org.traceetl.server.config.Profile;
 import org.traceetl.server.config.StandardProfile;
 import org.traceetl.server.expose.Format;
 import org.traceetl.server.features.index.IndexConfig;
-import org.traceetl.server.features.remotewrite.RemoteWriteConfig;
+import org.traceetl.server.features.push.PushConfig;
 import org.traceetl.server.ozhera.OzheraConfig;
 import org.traceetl.server.ozhera.OzheraProfile;
 import org.traceetl.server.web.WebServer;
@@ -186,9 +186,8 @@ final class DocumentationTest {
   private String ownMetrics(Profile profile) {
     ServerConfig d = ServerConfig.defaults();
     IndexConfig index = IndexConfig.of(IndexConfig.Lucene.in(directory.resolve("index")));
-    RemoteWriteConfig push =
-        RemoteWriteConfig.to(
-            List.of(RemoteWriteConfig.Endpoint.at(URI.create("http://localhost:1/write"))));
+    PushConfig push =
+        PushConfig.to(List.of(PushConfig.Endpoint.at(URI.create("http://localhost:1/write"))));
     try (var server =
         ServerAssembly.assemble(
             new ServerConfig(
@@ -199,7 +198,7 @@ final class DocumentationTest {
                 profile.histogram(),
                 d.documents(),
                 new MetricsConfig(profile, null, null, QueueLabel.ALWAYS),
-                Map.of("index", index, "remote-write", push),
+                Map.of("index", index, "push", push),
                 Map.of("ozhera", new OzheraConfig(null, null, null, List.of("prometheus"), null)),
                 null,
                 null,

@@ -14,8 +14,9 @@ import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import org.traceetl.perf.simulate.world.Process;
 import org.traceetl.perf.simulate.world.World;
-import org.traceetl.server.features.remotewrite.RemoteWriteType;
-import org.traceetl.server.features.remotewrite.WriteTransport;
+import org.traceetl.server.features.push.Protocol;
+import org.traceetl.server.features.push.PushType;
+import org.traceetl.server.features.push.WriteTransport;
 
 /**
  * A receiver of Remote Write 2.0 in memory, which all servers of a world share. As Prometheus does,
@@ -47,7 +48,7 @@ public final class SimulatedReceiver {
   }
 
   /** Returns an opener of this receiver for the servers of a process. */
-  RemoteWriteType.Opener opener(Process process) {
+  PushType.Opener opener(Process process) {
     return (endpoint, clocks) -> new Client(process);
   }
 
@@ -94,7 +95,7 @@ public final class SimulatedReceiver {
     }
 
     @Override
-    public Answer send(boolean isV2, byte[] body, int length) throws IOException {
+    public Answer send(Protocol protocol, byte[] body, int length) throws IOException {
       process.enter("receiver.write");
       byte[] copy = new byte[length];
       System.arraycopy(body, 0, copy, 0, length);

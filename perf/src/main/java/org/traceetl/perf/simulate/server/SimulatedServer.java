@@ -29,7 +29,7 @@ import org.traceetl.server.features.history.History;
 import org.traceetl.server.features.history.HistoryFeature;
 import org.traceetl.server.features.index.IndexType;
 import org.traceetl.server.features.pages.PagesFeature;
-import org.traceetl.server.features.remotewrite.RemoteWriteType;
+import org.traceetl.server.features.push.PushType;
 import org.traceetl.server.http.FeatureType;
 import org.traceetl.server.queues.QueueStatus;
 import org.traceetl.server.rocketmq.Endpoint;
@@ -103,7 +103,7 @@ public final class SimulatedServer extends Host implements Scraper.Target {
       features.add(
           switch (type) {
             case IndexType ofIndex -> new IndexType(index.opener(started));
-            case RemoteWriteType ofPush -> new RemoteWriteType(receiver.opener(started));
+            case PushType ofPush -> new PushType(receiver.opener(started));
             default -> type;
           });
     }

@@ -19,7 +19,7 @@ import org.traceetl.server.features.hotspot.HotspotType;
 import org.traceetl.server.features.index.IndexType;
 import org.traceetl.server.features.learn.LearnType;
 import org.traceetl.server.features.pages.PagesType;
-import org.traceetl.server.features.remotewrite.RemoteWriteType;
+import org.traceetl.server.features.push.PushType;
 import org.traceetl.server.http.FeatureType;
 
 /** The features of a server. A feature is added or removed by its line in the list. */
@@ -32,7 +32,7 @@ public final class Features {
       List.of(
           new PagesType(),
           new IndexType(),
-          new RemoteWriteType(),
+          new PushType(),
           new HistoryType(),
           new CompletenessType(),
           new LearnType(),

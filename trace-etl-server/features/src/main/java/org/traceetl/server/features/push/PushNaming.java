@@ -1,0 +1,154 @@
+package org.traceetl.server.features.push;
+
+import com.google.common.hash.Hasher;
+import com.google.common.hash.Hashing;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.traceetl.server.expose.Naming;
+import org.traceetl.server.window.NativeBuckets;
+import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SeriesDefinition;
+
+/**
+ * The names and labels of pushed series: those of the page, and labels of this server. Immutable.
+ */
+final class PushNaming {
+  private static final int NANOS_PER_MILLI = 1_000_000;
+
+  private final Naming naming;
+
+  /** Null for Remote Write. */
+  private final Map<String, String> resourceAttributes;
+
+  private final List<PushedFamily> families = new ArrayList<>();
+  private final List<Symbol> ownNames = new ArrayList<>();
+  private final List<Symbol> ownValues = new ArrayList<>();
+
+  /**
+   * Creates the naming for Remote Write.
+   *
+   * @param labels added to each series that does not have them
+   */
+  PushNaming(Naming naming, Map<String, String> labels) {
+    this(naming, labels, null);
+  }
+
+  /**
+   * Creates the naming for OTLP, in which a histogram is one point.
+   *
+   * @param resourceAttributes of all resources; null for Remote Write
+   */
+  PushNaming(Naming naming, Map<String, String> labels, Map<String, String> resourceAttributes) {
+    this.naming = naming;
+    this.resourceAttributes = resourceAttributes;
+    naming.families().stream()
+        .filter(family -> family != naming.received())
+        .forEach(family -> families.add(new PushedFamily(family)));
+    labels.forEach((name, value) -> {
+      // Prometheus treats an empty label as absent.
+      if (!value.isEmpty()) {
+        ownNames.add(Symbol.of(name));
+        ownValues.add(Symbol.of(value));
+      }
+    });
+  }
+
+  List<PushedFamily> families() {
+    return families;
+  }
+
+  /**
+   * Returns the number of samples and native histograms, or of points of OTLP, of a series of these
+   * families.
+   */
+  int samples(long familyBits) {
+    int samples = 0;
+    for (PushedFamily family : families) {
+      if ((family.bit & familyBits) != 0) {
+        samples += family.isHistogram ? ofHistogram(family) : 1;
+      }
+    }
+    return samples;
+  }
+
+  private int ofHistogram(PushedFamily family) {
+    if (resourceAttributes != null) {
+      return 1;
+    }
+    int classic = classic() ? family.le.length + 2 : 0;
+    return classic + (nativeBuckets() == null ? 0 : 1);
+  }
+
+  /** Returns the attributes of all resources of OTLP; null for Remote Write. */
+  Map<String, String> resourceAttributes() {
+    return resourceAttributes;
+  }
+
+  /** Returns the number of buckets of a series in windows. */
+  int stride() {
+    return naming.stride();
+  }
+
+  /** Returns true for durations in seconds, false for milliseconds. */
+  boolean seconds() {
+    return naming.seconds();
+  }
+
+  /** Returns a duration in the page's unit. */
+  double inUnit(long nanos) {
+    return inUnit(nanos / NANOS_PER_MILLI, (int) (nanos % NANOS_PER_MILLI));
+  }
+
+  /**
+   * Returns the double nearest to a duration in the page's unit; an adjacent one for sums of more
+   * than 104 days.
+   */
+  double inUnit(long millis, int nanos) {
+    double unitNanos = naming.seconds() ? 1e9 : 1e6;
+    return millis < Long.MAX_VALUE / NANOS_PER_MILLI
+        ? (millis * NANOS_PER_MILLI + nanos) / unitNanos
+        : millis / (unitNanos / NANOS_PER_MILLI);
+  }
+
+  /** Returns whether series have classic buckets. */
+  boolean classic() {
+    return naming.classic();
+  }
+
+  /** Returns the native buckets; null for none. */
+  NativeBuckets nativeBuckets() {
+    return naming.nativeBuckets();
+  }
+
+  /**
+   * Returns the labels of a series.
+   *
+   * @param shards number of shards of the endpoint
+   */
+  PushedSeries series(QueueId queue, SeriesDefinition definition, int shards) {
+    List<Symbol> names = new ArrayList<>();
+    List<Symbol> values = new ArrayList<>();
+    String queueLabel = naming.queueLabel(queue, definition.overflow());
+    LabelReader.read(naming.labels(definition, queueLabel), names, values);
+    for (int i = 0; i < ownNames.size(); i++) {
+      if (!names.contains(ownNames.get(i))) {
+        names.add(ownNames.get(i));
+        values.add(ownValues.get(i));
+      }
+    }
+    long familyBits = naming.families(definition);
+    return new PushedSeries(
+        definition, names, values, familyBits, Math.floorMod(hash(names, values), shards));
+  }
+
+  /** The same in all processes, so that the next owner of a queue has the same shards. */
+  private static int hash(List<Symbol> names, List<Symbol> values) {
+    Hasher hasher = Hashing.murmur3_32_fixed().newHasher();
+    for (int i = 0; i < names.size(); i++) {
+      hasher.putBytes(names.get(i).utf8).putByte((byte) 0);
+      hasher.putBytes(values.get(i).utf8).putByte((byte) 0);
+    }
+    return hasher.hash().asInt();
+  }
+}

@@ -1,0 +1,48 @@
+package org.traceetl.server.features.push;
+
+import org.traceetl.server.expose.Family;
+
+/** A family with the strings of its series. Immutable. */
+final class PushedFamily {
+  final long bit;
+  final boolean isHistogram;
+
+  /** Name of a native histogram, and of the metadata of a histogram. */
+  final Symbol name;
+
+  final Symbol help;
+  final Symbol unit;
+
+  /** Name of a counter's series, and of its metadata. */
+  final Symbol total;
+
+  final Symbol bucket;
+  final Symbol sum;
+  final Symbol count;
+
+  /** By bucket: the label {@code le}; null for a counter. */
+  final Symbol[] le;
+
+  /** The finite bounds in the page's unit; null for a counter. */
+  final double[] bounds;
+
+  PushedFamily(Family family) {
+    bit = family.bit();
+    isHistogram = family.isHistogram();
+    name = Symbol.of(family.name());
+    help = Symbol.of(family.help());
+    unit = family.unit() == null ? Symbol.EMPTY : Symbol.of(family.unit());
+    total = Symbol.of(family.name() + "_total");
+    bucket = Symbol.of(family.name() + "_bucket");
+    sum = Symbol.of(family.name() + "_sum");
+    count = Symbol.of(family.name() + "_count");
+    le = isHistogram ? new Symbol[family.buckets()] : null;
+    bounds = isHistogram ? new double[le.length - 1] : null;
+    for (int i = 0; isHistogram && i < le.length; i++) {
+      le[i] = Symbol.of(family.boundText(i));
+      if (i < bounds.length) {
+        bounds[i] = family.bound(i);
+      }
+    }
+  }
+}
