@@ -349,6 +349,7 @@ public final class Spool implements AutoCloseable {
       throw e;
     }
     metrics.frames.inc();
+    metrics.writtenBytes.inc((double) frameBytes);
     state.add(frame);
     if (!frame.batches().isEmpty()) {
       outlet.append(frame.batches());

@@ -10,6 +10,9 @@ public final class SpoolMetrics extends MetricSet {
       counter(
           "spool_frames_total", "Frames written to the spool; a frame holds a group of payloads.");
 
+  final Counter writtenBytes =
+      counter("spool_written_bytes_total", "Bytes of the frames written to the spool.");
+
   final Counter writeFailures =
       counter("spool_write_failures_total", "Frames that could not be written to the spool.");
 

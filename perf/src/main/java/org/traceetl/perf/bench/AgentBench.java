@@ -105,7 +105,8 @@ final class AgentBench extends Measurement {
   @Override
   protected void measure() throws Exception {
     results.columns(
-        "protocol round spans bytes_per_span spans_per_second cpu_ns_per_span network_ns"
+        "protocol round spans bytes_per_span published_bytes_per_span spooled_bytes_per_span"
+            + " spans_per_second cpu_ns_per_span network_ns"
             + " pipeline_ns publish_ns flush_ns gc_ns jit_ns rest_ns allocated_bytes_per_span"
             + " allocated_network allocated_pipeline allocated_publish refused_requests"
             + " resident_mb");
@@ -225,7 +226,9 @@ final class AgentBench extends Measurement {
       double cpuNanos,
       double spansPerSecond,
       Map<String, Double> cpuNanosByPart,
-      double allocatedBytes) {}
+      double allocatedBytes,
+      double publishedBytes,
+      double spooledBytes) {}
 
   /** Adds the round with the median CPU, and the best one. */
   private static void summarise(String protocol, List<Round> all, Map<String, Object> summary) {
@@ -239,6 +242,8 @@ final class AgentBench extends Measurement {
     summary.put(protocol + "_spans_per_second_per_core", 1e9 / median.cpuNanos);
     summary.put(protocol + "_spans_per_second_here", median.spansPerSecond);
     summary.put(protocol + "_allocated_bytes_per_span", median.allocatedBytes);
+    summary.put(protocol + "_published_bytes_per_span", median.publishedBytes);
+    summary.put(protocol + "_spooled_bytes_per_span", median.spooledBytes);
     double best = all.getFirst().cpuNanos;
     summary.put("best_" + protocol + "_cpu_ns_per_span", best);
     summary.put("best_" + protocol + "_spans_per_second_per_core", 1e9 / best);
@@ -248,6 +253,8 @@ final class AgentBench extends Measurement {
     Subject subject = isTls(protocol) ? secured : plain;
     Usage usage = subject.usage;
     double publishedBefore = metric(subject, "spans_published_total");
+    double bytesBefore = metric(subject, "bytes_published_total");
+    double spooledBefore = metric(subject, "spool_written_bytes_total");
     Map<String, Long> allocatedBefore = allocatedByPart(subject);
     Map<String, Long> partsBefore = usage.cpuNanosByPart(AgentBench::part);
     long cpuBefore = usage.cpuNanos();
@@ -266,6 +273,8 @@ final class AgentBench extends Measurement {
       throw new IllegalStateException(
           "more spans were published than sent: a repeat or a refused request was counted");
     }
+    double publishedBytes = (metric(subject, "bytes_published_total") - bytesBefore) / spans;
+    double spooledBytes = (metric(subject, "spool_written_bytes_total") - spooledBefore) / spans;
     if (sent.refused() > 0) {
       System.out.println("# " + sent.refused() + " requests were refused: " + sent.refusal());
     }
@@ -277,6 +286,8 @@ final class AgentBench extends Measurement {
                 Results.round(number),
                 sent.spans(),
                 sent.bytes() / spans,
+                publishedBytes,
+                spooledBytes,
                 spansPerSecond,
                 cpu));
     PARTS.forEach(part -> row.add(parts.getOrDefault(part, 0.0)));
@@ -285,7 +296,8 @@ final class AgentBench extends Measurement {
     row.add(sent.refused());
     row.add(usage.residentBytes() / 1e6);
     results.row(row.toArray());
-    return new Round(cpu, spansPerSecond, parts, allocatedBytes);
+    return new Round(
+        cpu, spansPerSecond, parts, allocatedBytes, publishedBytes, spooledBytes);
   }
 
   private void awaitPublished(Subject subject, double spans)
