@@ -68,7 +68,7 @@ final class RemoteWriteEndToEndTest {
                   .contains(
                       "receiver=http://"
                           + prometheus.writeUri().getAuthority()
-                          + " protocol=remote-write shards=2")
+                          + " protocol=remote-write temporality=cumulative shards=2")
                   .endsWith("group=" + topic + "-push-default"));
       assertThat(lines)
           .filteredOn(line -> line.contains("accepted the first"))

@@ -16,8 +16,8 @@ import org.traceetl.server.window.NativeTotals;
 import org.traceetl.server.window.SeriesDefinition;
 
 /**
- * Encodes requests of OTLP: an {@code ExportMetricsServiceRequest} with cumulative points,
- * compressed by gzip. Each application is a resource. The first field of a message is written last.
+ * Encodes requests of OTLP: an {@code ExportMetricsServiceRequest}, compressed by gzip. Each
+ * application is a resource. The first field of a message is written last.
  */
 final class OtlpEncoder implements RequestEncoder {
   private static final long NANOS_PER_MILLI = 1_000_000;
@@ -41,6 +41,7 @@ final class OtlpEncoder implements RequestEncoder {
   private static final int DATA_POINTS = 1;
   private static final int DATA_TEMPORALITY = 2;
   private static final int SUM_MONOTONIC = 3;
+  private static final int DELTA = 1;
   private static final int CUMULATIVE = 2;
 
   // Of all points.
@@ -86,6 +87,7 @@ final class OtlpEncoder implements RequestEncoder {
   private static final Symbol SERVICE_NAME = Symbol.of("service.name");
 
   private final PushNaming naming;
+  private final int temporality;
   private final Symbol[] resourceNames;
   private final Symbol[] resourceValues;
   private final MessageBuffer out = new MessageBuffer();
@@ -113,8 +115,12 @@ final class OtlpEncoder implements RequestEncoder {
   private int entry;
   private PushedSeries series;
 
-  OtlpEncoder(PushNaming naming) {
+  /**
+   * @param isDelta whether samples count the spans since the last pane end
+   */
+  OtlpEncoder(PushNaming naming, boolean isDelta) {
     this.naming = naming;
+    temporality = isDelta ? DELTA : CUMULATIVE;
     List<String> names = naming.resourceAttributes().keySet().stream().sorted().toList();
     resourceNames = new Symbol[names.size()];
     resourceValues = new Symbol[names.size()];
@@ -230,7 +236,7 @@ final class OtlpEncoder implements RequestEncoder {
     if (!family.isHistogram) {
       out.integer(SUM_MONOTONIC, 1);
     }
-    out.integer(DATA_TEMPORALITY, CUMULATIVE);
+    out.integer(DATA_TEMPORALITY, temporality);
     for (entry = lastEntry; entry != NONE; entry = previous[entry - first]) {
       series = request.series(entry);
       if ((series.familyBits & family.bit) != 0) {

@@ -21,6 +21,10 @@ import org.traceetl.server.window.SeriesDefinition;
  *       place in the minute. After a gap without panes it is repeated once.
  * </ul>
  *
+ * <p>Deltas count what the samples before do not. A series has one at the end of each pane in which
+ * it has spans, since the pane end before, of whichever series; there are no repeats and no stale
+ * markers.
+ *
  * <p>A series that ends has its last sample 1 ms after the last pane end if spans of it remain in
  * open panes, and then a stale marker 1 ms later. A later series with the same labels has its first
  * sample at a later pane end.
@@ -41,6 +45,7 @@ final class PaneSeries {
 
   private static final int NONE = -1;
 
+  private final boolean isDelta;
   private final long schema;
   private final int stride;
   private final OpenPanes open;
@@ -56,6 +61,8 @@ final class PaneSeries {
   private int rows;
   private SeriesDefinition[] definitions = new SeriesDefinition[INITIAL_ROWS];
   private long[] startMillis = new long[INITIAL_ROWS];
+
+  // Of closed panes; with deltas only what no sample has had yet.
   private long[] counts;
   private long[] sumMillis = new long[INITIAL_ROWS];
   private int[] sumNanos = new int[INITIAL_ROWS];
@@ -83,8 +90,10 @@ final class PaneSeries {
    * Continues a state.
    *
    * @param image keeps open panes, which this object continues
+   * @param isDelta whether samples are deltas
    */
-  PaneSeries(QueueImage image) {
+  PaneSeries(QueueImage image, boolean isDelta) {
+    this.isDelta = isDelta;
     schema = image.schema();
     stride = image.stride();
     open = image.openPanes();
@@ -95,12 +104,17 @@ final class PaneSeries {
         restore(series, image);
       }
     }
-    open.panes().forEach(this::subtract);
+    if (!isDelta) {
+      open.panes().forEach(this::subtract);
+    }
   }
 
   private void restore(int series, QueueImage image) {
     int row = create(image.definition(series));
     startMillis[row] = image.startMillis(series);
+    if (isDelta) {
+      return;
+    }
     for (int bucket = 0; bucket < stride; bucket++) {
       counts[row * stride + bucket] = image.count(series, bucket);
     }
@@ -256,7 +270,7 @@ final class PaneSeries {
   private void sample(int row, long millis, Samples to) {
     to.sample(
         definitions[row],
-        startMillis[row],
+        isDelta ? sinceMillis(row) : startMillis[row],
         millis,
         counts,
         row * stride,
@@ -267,6 +281,14 @@ final class PaneSeries {
         natives.size(row) == 0 ? Samples.NO_ROW : row,
         exemplars[row]);
     exemplars[row] = null;
+    if (isDelta) {
+      clear(row);
+    }
+  }
+
+  /** Returns since when a delta counts. */
+  private long sinceMillis(int row) {
+    return closedMillis == SealedWindow.UNKNOWN_CLOSED ? startMillis[row] : closedMillis;
   }
 
   /** Ends the series that end with the window. */
@@ -298,7 +320,9 @@ final class PaneSeries {
           startMillis[row] = Math.min(startMillis[row], closedMillis);
           sample(row, millis++, to);
         }
-        to.stale(definitions[row], millis);
+        if (!isDelta) {
+          to.stale(definitions[row], millis);
+        }
       }
     }
     remove(series);
@@ -361,10 +385,14 @@ final class PaneSeries {
     }
     definitions[rows] = null;
     exemplars[rows] = null;
-    sumMillis[rows] = 0;
-    sumNanos[rows] = 0;
-    Arrays.fill(counts, rows * stride, (rows + 1) * stride, 0);
-    natives.clear(rows);
+    clear(rows);
+  }
+
+  private void clear(int row) {
+    sumMillis[row] = 0;
+    sumNanos[row] = 0;
+    Arrays.fill(counts, row * stride, (row + 1) * stride, 0);
+    natives.clear(row);
   }
 
   private void grow(int capacity) {

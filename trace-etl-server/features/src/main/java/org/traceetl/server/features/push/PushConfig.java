@@ -33,6 +33,8 @@ public record PushConfig(
   static final String ENDPOINTS = PREFIX + "endpoints";
   private static final String REMOTE_WRITE = "remote-write";
   private static final String OTLP = "otlp";
+  private static final String CUMULATIVE = "cumulative";
+  private static final String DELTA = "delta";
   private static final String LABEL = "[a-zA-Z_][a-zA-Z0-9_]*";
   private static final int MAX_SHARDS = 64;
   private static final int MAX_SAMPLES = 1_000_000;
@@ -96,6 +98,8 @@ public record PushConfig(
    * @param protocol {@code remote-write}, or {@code otlp} for metrics of OTLP by HTTP
    * @param version version of Remote Write: {@code 2.0}, {@code 1.0}, or {@code auto} for 2.0 with
    *     1.0 if the receiver does not accept it
+   * @param temporality with OTLP: {@code cumulative}, or {@code delta} for points that count the
+   *     spans since the last pane end; Remote Write has only cumulative samples
    * @param resourceAttributes with OTLP: further attributes of resources, such as {@code
    *     deployment.environment.name}; the same on all servers
    * @param headers further headers of each request, such as {@code X-Scope-OrgID}; values are
@@ -114,6 +118,7 @@ public record PushConfig(
       URI url,
       String protocol,
       String version,
+      String temporality,
       Map<String, String> resourceAttributes,
       Map<String, Secret> headers,
       Basic basic,
@@ -133,6 +138,7 @@ public record PushConfig(
       headers = Map.copyOf(headers);
       protocol = canonical(protocol);
       version = canonical(version);
+      temporality = canonical(temporality);
       check(
           name.matches("[a-z0-9][a-z0-9-]{0,31}"),
           ENDPOINTS + ".name",
@@ -156,6 +162,16 @@ public record PushConfig(
           ENDPOINTS + ".version",
           version,
           "must be absent if protocol is otlp");
+      check(
+          Set.of(CUMULATIVE, DELTA).contains(temporality),
+          ENDPOINTS + ".temporality",
+          temporality,
+          "must be one of cumulative, delta");
+      check(
+          isOtlp || temporality.equals(CUMULATIVE),
+          ENDPOINTS + ".temporality",
+          temporality,
+          "must be cumulative unless protocol is otlp");
       check(
           isOtlp || resourceAttributes.isEmpty(),
           ENDPOINTS + ".resource-attributes",
@@ -206,6 +222,7 @@ public record PushConfig(
           url,
           REMOTE_WRITE,
           "auto",
+          CUMULATIVE,
           Map.of(),
           Map.of(),
           null,
@@ -220,6 +237,11 @@ public record PushConfig(
 
     boolean isOtlp() {
       return OTLP.equals(protocol);
+    }
+
+    /** Returns whether points count the spans since the last pane end. */
+    boolean isDelta() {
+      return DELTA.equals(temporality);
     }
 
     /** Returns the protocol to use; null to find out the version of Remote Write. */

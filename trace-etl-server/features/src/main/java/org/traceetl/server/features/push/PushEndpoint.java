@@ -41,7 +41,9 @@ final class PushEndpoint implements Receiver {
           new ShardSender(
               "push-" + name + "-" + i,
               state,
-              config.isOtlp() ? new OtlpEncoder(naming) : new RemoteWriteEncoder(naming),
+              config.isOtlp()
+                  ? new OtlpEncoder(naming, config.isDelta())
+                  : new RemoteWriteEncoder(naming),
               transport,
               clocks));
     }
@@ -50,6 +52,11 @@ final class PushEndpoint implements Receiver {
   @Override
   public String name() {
     return name;
+  }
+
+  @Override
+  public boolean isDelta() {
+    return config.isDelta();
   }
 
   @Override
@@ -73,10 +80,11 @@ final class PushEndpoint implements Receiver {
     log.info(
         "Push endpoint {} gets the series of this server's queues. A queue continues at the mark of"
             + " the consumer group; without a mark it begins at the end of its journal: receiver={}"
-            + " protocol={} shards={} group={}",
+            + " protocol={} temporality={} shards={} group={}",
         name,
         shown(config.url()),
         config.protocol(),
+        config.temporality(),
         config.shards(),
         group);
     shards.forEach(shard -> shard.thread().start());

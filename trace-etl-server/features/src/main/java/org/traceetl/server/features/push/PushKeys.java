@@ -27,6 +27,7 @@ record PushKeys(String job, String instance, Map<String, String> labels, List<En
       URI url,
       String protocol,
       String version,
+      String temporality,
       Map<String, String> resourceAttributes,
       Map<String, String> headers,
       Basic basic,
@@ -46,6 +47,7 @@ record PushKeys(String job, String instance, Map<String, String> labels, List<En
           url,
           orElse(protocol, DEFAULTS.protocol()),
           orElse(version, DEFAULTS.version()),
+          orElse(temporality, DEFAULTS.temporality()),
           orElse(resourceAttributes, DEFAULTS.resourceAttributes()),
           orElse(headers, Map.<String, String>of()).entrySet().stream()
               .collect(

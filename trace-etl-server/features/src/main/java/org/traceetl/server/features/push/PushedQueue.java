@@ -22,7 +22,7 @@ import org.traceetl.server.window.SeriesDefinition;
 final class PushedQueue {
   private static final Logger log = LoggerFactory.getLogger(PushedQueue.class);
 
-  /** After a crash, requests that were answered in this time are repeated. */
+  /** After a crash, cumulative samples that were answered in this time are repeated. */
   private static final long MARK_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   private static final long FAILED_NANOS = TimeUnit.SECONDS.toNanos(3);
@@ -165,7 +165,7 @@ final class PushedQueue {
   }
 
   /** Returns whether everything that was read is passed on. */
-  private boolean send() {
+  private boolean send() throws InterruptedException {
     while (complete() && mayBegin(events.peek())) {
       SnapshotTail.Event event = events.poll();
       if (event == null) {
@@ -177,15 +177,28 @@ final class PushedQueue {
   }
 
   /** A window that is not known to be kept may be lost. */
-  private boolean mayBegin(SnapshotTail.Event event) {
-    return !(event instanceof SnapshotTail.Window window) || window.number() <= kept.get();
+  private boolean mayBegin(SnapshotTail.Event event) throws InterruptedException {
+    return !(event instanceof SnapshotTail.Window window)
+        || window.number() <= kept.get() && (window.known() || !receiver.isDelta() || isMarked());
+  }
+
+  /**
+   * Returns whether all that was sent is marked. A delta that is repeated may count twice, so after
+   * a crash at most one record of them is.
+   */
+  private boolean isMarked() throws InterruptedException {
+    if (sent > marked) {
+      mark();
+    }
+    return sent <= marked;
   }
 
   private void begin(SnapshotTail.Event event) {
     switch (event) {
       case SnapshotTail.State state -> {
         open();
-        series = new PaneSeries(state.image());
+        sent = JournalLog.NONE;
+        series = new PaneSeries(state.image(), receiver.isDelta());
         mergedBefore = series.mergedPanes();
       }
       case SnapshotTail.Window window -> {

@@ -8,6 +8,9 @@ interface Receiver extends Background {
   /** Returns its name in the configuration: part of the name of its consumer group. */
   String name();
 
+  /** Returns whether samples count the spans since the last pane end, not those of all time. */
+  boolean isDelta();
+
   /**
    * Returns a new writer of a queue's samples. Close the queue's earlier writer first. Never waits.
    *

@@ -13,10 +13,10 @@ interface Samples {
   int NO_ROW = -1;
 
   /**
-   * Adds a cumulative sample. The arrays may change after the call.
+   * Adds a sample. The arrays may change after the call.
    *
-   * @param startMillis since when the series counts, the same in all its samples and at most the
-   *     begin of its first pane; 0 if unknown
+   * @param startMillis since when the sample counts. If it is cumulative: since when the series
+   *     counts, the same in all its samples and at most the begin of its first pane. 0 if unknown
    * @param atMillis time of the sample, milliseconds since 1970: the end of a pane
    * @param counts spans by bucket, not cumulative over buckets: bucket i at {@code offset + i}, for
    *     each i below {@code stride}

@@ -43,7 +43,9 @@ final class FakeReceiver implements WriteTransport {
     /** Reads all requests as OTLP. */
     OTLP,
     /** As well, and writes the points of a request that it accepts. */
-    OTLP_PARTIAL
+    OTLP_PARTIAL,
+    /** Reads all requests as deltas of OTLP, and drops points that are not newer than the last. */
+    OTLP_DELTA
   }
 
   static final int RETRY_AFTER_MILLIS = 7_000;
@@ -51,7 +53,7 @@ final class FakeReceiver implements WriteTransport {
   private final Knowledge knowledge;
   private final Queue<Fault> faults = new ArrayDeque<>();
 
-  /** By labels, the samples in order of time: {@code value@time}. */
+  /** By labels, the samples in order of time: {@code value@time}; deltas with their start. */
   final Map<String, List<String>> written = new TreeMap<>();
 
   private final Map<String, Long> newest = new HashMap<>();
@@ -137,6 +139,10 @@ final class FakeReceiver implements WriteTransport {
   }
 
   private Answer receiveOther(byte[] body, int length) {
+    if (knowledge == Knowledge.OTLP_DELTA) {
+      OtlpMessages.readDeltas(OtlpMessages.decompress(body, length)).forEach(this::write);
+      return answer(200, "", 0);
+    }
     boolean isOtlp = knowledge == Knowledge.OTLP || knowledge == Knowledge.OTLP_PARTIAL;
     List<WriteMessages.Series> all =
         isOtlp
@@ -182,7 +188,9 @@ final class FakeReceiver implements WriteTransport {
     String sample = sample(series);
     if (newest.getOrDefault(labels, Long.MIN_VALUE) < at(sample)) {
       newest.put(labels, at(sample));
-      written.computeIfAbsent(labels, absent -> new ArrayList<>()).add(sample);
+      written
+          .computeIfAbsent(labels, absent -> new ArrayList<>())
+          .add(knowledge == Knowledge.OTLP_DELTA ? series.values().getFirst() : sample);
     }
   }
 

@@ -99,6 +99,7 @@ class HttpTransportTest {
             uri("/write"),
             protocol,
             "auto",
+            "cumulative",
             Map.of(),
             headers,
             basic,

@@ -1,6 +1,7 @@
 package org.traceetl.server.features.push;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 import static org.traceetl.server.features.push.PushFixture.definition;
 
@@ -33,7 +34,7 @@ class OtlpEncoderTest {
   }
 
   private static List<Series> encoded(PushNaming naming, WriteRequest request, int from, int to) {
-    OtlpEncoder encoder = new OtlpEncoder(naming);
+    OtlpEncoder encoder = new OtlpEncoder(naming, false);
     encoder.encode(request, from, to, Protocol.OTLP);
     byte[] message = OtlpMessages.decompress(encoder.body(), encoder.length());
     assertThat(message).isEqualTo(encoder.message());
@@ -84,6 +85,27 @@ class OtlpEncoderTest {
             "trace_etl_queue=broker-a/3");
     assertThat(all.getLast().exemplars())
         .containsExactly("00000000000001020000000000000304 0000000000000005 0.02@74000");
+  }
+
+  @Test
+  void deltasAreMarkedAsSuch() {
+    for (Kind kind : Kind.values()) {
+      PushNaming naming = PushFixture.otlp(kind);
+      NativeTotals natives = new NativeTotals();
+      natives.set(0, new char[] {1}, new long[] {4});
+      WriteRequest request = new WriteRequest(naming);
+      long[] counts = new long[naming.stride()];
+      counts[0] = 4;
+      request.add(series(naming, SHOP), 60_000, 75_000, counts, 0, 40, 0, natives, 0, null);
+      OtlpEncoder encoder = new OtlpEncoder(naming, true);
+      encoder.encode(request, 0, 1, Protocol.OTLP);
+
+      assertThat(OtlpMessages.readDeltas(encoder.message()))
+          .extracting(series -> series.values().getFirst().replaceFirst(".*@", ""))
+          .containsExactly("75000>60000", "75000>60000");
+      assertThatThrownBy(() -> OtlpMessages.read(encoder.message()))
+          .isInstanceOf(IllegalArgumentException.class);
+    }
   }
 
   @Test
@@ -177,7 +199,7 @@ class OtlpEncoderTest {
           natives,
           0,
           new SampleExemplar(0, 1, 2, 3, 4_000_000, 74_000));
-      OtlpEncoder encoder = new OtlpEncoder(naming);
+      OtlpEncoder encoder = new OtlpEncoder(naming, false);
       encoder.encode(request, 0, 1, Protocol.OTLP);
       assertThat(HexFormat.of().formatHex(encoder.message()))
           .isEqualTo(kind == Kind.CLASSIC ? CLASSIC : NATIVE);

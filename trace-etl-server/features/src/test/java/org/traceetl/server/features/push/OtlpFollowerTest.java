@@ -54,11 +54,12 @@ final class OtlpFollowerTest {
     private PushFollower follower;
     private QueueJournal owner;
 
-    Fleet(Random random, int stride) throws Exception {
+    Fleet(Random random, int stride, boolean isDelta) throws Exception {
       this.random = random;
       this.stride = stride;
       naming = PushFixture.otlp(histogram());
-      knowledge = random.nextBoolean() ? Knowledge.OTLP : Knowledge.OTLP_PARTIAL;
+      Knowledge ofCumulative = random.nextBoolean() ? Knowledge.OTLP : Knowledge.OTLP_PARTIAL;
+      knowledge = isDelta ? Knowledge.OTLP_DELTA : ofCumulative;
       receiver = new FakeReceiver(knowledge);
       config =
           new PushConfig.Endpoint(
@@ -66,6 +67,7 @@ final class OtlpFollowerTest {
               URI.create("http://localhost:1/v1/metrics"),
               "otlp",
               "auto",
+              isDelta ? "delta" : "cumulative",
               Map.of(),
               Map.of(),
               null,
@@ -149,7 +151,7 @@ final class OtlpFollowerTest {
       PushEndpoint direct =
           new PushEndpoint(config, "servers-push-otlp", naming, undisturbed, clocks());
       SampleWriter writer = direct.open(QUEUE, () -> {});
-      PaneSeries series = new PaneSeries(newImage());
+      PaneSeries series = new PaneSeries(newImage(), config.isDelta());
       for (int i = 0; i < windows.size(); i++) {
         series.begin(windows.get(i));
         series.emit(writer, () -> true);
@@ -165,7 +167,7 @@ final class OtlpFollowerTest {
 
     /** Returns the points of the counter of spans that the windows make. */
     Map<String, List<String>> expectedCalls() {
-      PaneSeries series = new PaneSeries(newImage());
+      PaneSeries series = new PaneSeries(newImage(), config.isDelta());
       RecordedSamples samples = new RecordedSamples();
       for (SealedWindow window : windows) {
         series.begin(window);
@@ -183,7 +185,8 @@ final class OtlpFollowerTest {
               .add(
                   (sample.isStale() ? "stale" : Double.toString(sample.spans()))
                       + "@"
-                      + sample.atMillis());
+                      + sample.atMillis()
+                      + (config.isDelta() ? ">" + sample.startMillis() : ""));
         }
       }
       return points;
@@ -212,10 +215,11 @@ final class OtlpFollowerTest {
   }
 
   @Property(tries = 60)
-  void eachPointIsWrittenOnceWhateverCrashes(@ForAll long seed) throws Exception {
+  void eachPointIsWrittenOnceWhateverCrashes(@ForAll long seed, @ForAll boolean isDelta)
+      throws Exception {
     Random random = new Random(seed);
     RandomWindows windows = new RandomWindows(seed);
-    Fleet fleet = new Fleet(random, windows.stride());
+    Fleet fleet = new Fleet(random, windows.stride(), isDelta);
     for (int i = 0; i < 80; i++) {
       switch (random.nextInt(10)) {
         case 0, 1 -> fleet.append(PaneModel.withShortDurations(windows.next()));

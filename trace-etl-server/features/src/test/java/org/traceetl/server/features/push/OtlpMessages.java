@@ -45,9 +45,18 @@ final class OtlpMessages {
 
   /**
    * Returns each point as a series with one value, in the order of the request. Labels are the
-   * attributes; those of the resource begin with {@code resource.}.
+   * attributes; those of the resource begin with {@code resource.}. Refuses deltas.
    */
   static List<Series> read(byte[] message) {
+    return read(message, AggregationTemporality.AGGREGATION_TEMPORALITY_CUMULATIVE);
+  }
+
+  /** Returns the same of a request whose points are all deltas. */
+  static List<Series> readDeltas(byte[] message) {
+    return read(message, AggregationTemporality.AGGREGATION_TEMPORALITY_DELTA);
+  }
+
+  private static List<Series> read(byte[] message, AggregationTemporality temporality) {
     ExportMetricsServiceRequest request;
     try {
       request = ExportMetricsServiceRequest.parseFrom(message);
@@ -59,6 +68,7 @@ final class OtlpMessages {
     for (ResourceMetrics resource : request.getResourceMetricsList()) {
       for (ScopeMetrics scope : resource.getScopeMetricsList()) {
         for (Metric metric : scope.getMetricsList()) {
+          refuseUnless(temporality(metric) == temporality);
           read(resource, scope, metric, all);
         }
       }
@@ -91,7 +101,6 @@ final class OtlpMessages {
       case SUM -> {
         Sum sum = metric.getSum();
         refuseUnless(sum.getIsMonotonic());
-        refuseUnlessCumulative(sum.getAggregationTemporality());
         for (NumberDataPoint point : sum.getDataPointsList()) {
           boolean stale = isStale(point.getFlags());
           refuseUnless(stale != point.hasAsInt());
@@ -109,7 +118,6 @@ final class OtlpMessages {
       }
       case HISTOGRAM -> {
         Histogram histogram = metric.getHistogram();
-        refuseUnlessCumulative(histogram.getAggregationTemporality());
         for (HistogramDataPoint point : histogram.getDataPointsList()) {
           refuseUnless(point.hasSum());
           String value =
@@ -132,7 +140,6 @@ final class OtlpMessages {
       }
       case EXPONENTIAL_HISTOGRAM -> {
         ExponentialHistogram histogram = metric.getExponentialHistogram();
-        refuseUnlessCumulative(histogram.getAggregationTemporality());
         for (ExponentialHistogramDataPoint point : histogram.getDataPointsList()) {
           refuseUnless(point.hasSum() && !point.hasNegative());
           String value =
@@ -175,8 +182,13 @@ final class OtlpMessages {
     return flags == NO_RECORDED_VALUE;
   }
 
-  private static void refuseUnlessCumulative(AggregationTemporality temporality) {
-    refuseUnless(temporality == AggregationTemporality.AGGREGATION_TEMPORALITY_CUMULATIVE);
+  private static AggregationTemporality temporality(Metric metric) {
+    return switch (metric.getDataCase()) {
+      case SUM -> metric.getSum().getAggregationTemporality();
+      case HISTOGRAM -> metric.getHistogram().getAggregationTemporality();
+      case EXPONENTIAL_HISTOGRAM -> metric.getExponentialHistogram().getAggregationTemporality();
+      default -> AggregationTemporality.AGGREGATION_TEMPORALITY_UNSPECIFIED;
+    };
   }
 
   private static void refuseUnless(boolean holds) {

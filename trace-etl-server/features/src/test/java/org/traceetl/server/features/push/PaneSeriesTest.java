@@ -39,7 +39,12 @@ class PaneSeriesTest {
     private final TreeMap<Integer, SeriesDefinition> series = new TreeMap<>();
     private final Map<Integer, Delta> totals = new HashMap<>();
     private final List<Sample> samples = new ArrayList<>();
+    private final boolean isDelta;
     private long closed = SealedWindow.UNKNOWN_CLOSED;
+
+    Model(boolean isDelta) {
+      this.isDelta = isDelta;
+    }
 
     void apply(SealedWindow window) {
       window.created().forEach(definition -> series.put(definition.series(), definition));
@@ -88,11 +93,12 @@ class PaneSeriesTest {
     }
 
     private void sample(int number, long at, Map<Integer, Long> starts) {
-      Delta total = totals.get(number);
+      Delta total = isDelta ? totals.remove(number) : totals.get(number);
+      boolean isSincePane = isDelta && closed != SealedWindow.UNKNOWN_CLOSED;
       samples.add(
           new Sample(
               series.get(number),
-              starts.get(number),
+              isSincePane ? closed : starts.get(number),
               at,
               total.counts(),
               total.nanos(),
@@ -111,7 +117,9 @@ class PaneSeriesTest {
             starts.merge(number, closed, Math::min);
             sample(number, at++, starts);
           }
-          samples.add(Sample.stale(series.get(number), at));
+          if (!isDelta) {
+            samples.add(Sample.stale(series.get(number), at));
+          }
         }
       }
       series.remove(number);
@@ -132,11 +140,17 @@ class PaneSeriesTest {
   }
 
   private static List<Sample> samples(QueueImage image, List<SealedWindow> windows) {
-    return samples(image, windows, new Random(1));
+    return samples(image, windows, false);
   }
 
-  private static List<Sample> samples(QueueImage image, List<SealedWindow> windows, Random room) {
-    PaneSeries series = new PaneSeries(image);
+  private static List<Sample> samples(
+      QueueImage image, List<SealedWindow> windows, boolean isDelta) {
+    return samples(image, windows, isDelta, new Random(1));
+  }
+
+  private static List<Sample> samples(
+      QueueImage image, List<SealedWindow> windows, boolean isDelta, Random room) {
+    PaneSeries series = new PaneSeries(image, isDelta);
     RecordedSamples samples = new RecordedSamples();
     for (SealedWindow window : windows) {
       series.begin(window);
@@ -148,27 +162,56 @@ class PaneSeriesTest {
   }
 
   @Property(tries = 200)
-  void samplesAreTheSumsAtTheEndsOfPanes(@ForAll long seed) {
+  void samplesAreTheSumsAtTheEndsOfPanes(@ForAll long seed, @ForAll boolean isDelta) {
     RandomWindows random = new RandomWindows(seed);
     List<SealedWindow> windows = windows(random);
-    Model model = new Model();
+    Model model = new Model(isDelta);
     windows.forEach(model::apply);
 
-    assertThat(samples(image(random), windows)).isEqualTo(model.samples);
+    assertThat(samples(image(random), windows, isDelta)).isEqualTo(model.samples);
+  }
+
+  @Property(tries = 200)
+  void deltasAddUpToTheCumulativeSamples(@ForAll long seed) {
+    RandomWindows random = new RandomWindows(seed);
+    List<SealedWindow> windows = windows(random);
+    Map<SeriesDefinition, Delta> sums = new HashMap<>();
+    Map<SeriesDefinition, Long> ends = new HashMap<>();
+    for (Sample delta : samples(image(random), windows, true)) {
+      sums.merge(delta.series(), delta(delta), Delta::plus);
+      Long before = ends.put(delta.series(), delta.atMillis());
+      assertThat(delta.startMillis()).isLessThan(delta.atMillis());
+      if (before != null) {
+        assertThat(delta.startMillis()).isGreaterThanOrEqualTo(before);
+      }
+    }
+
+    Map<SeriesDefinition, Delta> totals = new HashMap<>();
+    samples(image(random), windows).stream()
+        .filter(sample -> !sample.isStale())
+        .forEach(sample -> totals.put(sample.series(), delta(sample)));
+    assertThat(sums).isEqualTo(totals);
+  }
+
+  private static Delta delta(Sample sample) {
+    return new Delta(sample.counts(), sample.sumNanos(), sample.natives());
   }
 
   /** A new owner begins at any snapshot; an image is a snapshot. */
   @Property(tries = 200)
   void aReplayFromAnyStateMakesTheSameSamples(
-      @ForAll long seed, @ForAll @IntRange(max = WINDOWS) int begin, @ForAll long rooms) {
+      @ForAll long seed,
+      @ForAll boolean isDelta,
+      @ForAll @IntRange(max = WINDOWS) int begin,
+      @ForAll long rooms) {
     RandomWindows random = new RandomWindows(seed);
     List<SealedWindow> windows = windows(random);
     QueueImage image = image(random);
     windows.subList(0, begin).forEach(image::apply);
 
-    List<Sample> all = samples(image(random), windows);
-    List<Sample> known = samples(image(random), windows.subList(0, begin));
-    List<Sample> rest = samples(image, windows.subList(begin, WINDOWS), new Random(rooms));
+    List<Sample> all = samples(image(random), windows, isDelta);
+    List<Sample> known = samples(image(random), windows.subList(0, begin), isDelta);
+    List<Sample> rest = samples(image, windows.subList(begin, WINDOWS), isDelta, new Random(rooms));
 
     List<Sample> expected = all.subList(known.size(), all.size());
     for (int i = 0; i < Math.min(rest.size(), expected.size()); i++) {
@@ -238,7 +281,7 @@ class PaneSeriesTest {
     }
   }
 
-  private final PaneSeries series = new PaneSeries(Windows.newImage().keepPanes());
+  private PaneSeries series = new PaneSeries(Windows.newImage().keepPanes(), false);
   private final RecordedSamples samples = new RecordedSamples();
   private long to;
 
@@ -301,6 +344,54 @@ class PaneSeriesTest {
     List<Sample> closed = window(0, 3 * PANE, 0);
     assertThat(times(closed)).containsExactly(3 * PANE);
     assertThat(spans(closed)).containsExactly(12L);
+  }
+
+  private void useDeltas() {
+    series = new PaneSeries(Windows.newImage().keepPanes(), true);
+  }
+
+  @Test
+  void deltasBeginAtThePaneEndBefore() {
+    useDeltas();
+    window(0, 0, 5);
+    window(PANE, PANE, 7);
+    window(PANE, 9 * PANE, 3);
+
+    assertThat(window(0, 20 * PANE, 0)).isEmpty();
+    assertThat(spans(samples.samples)).containsExactly(5L, 10L);
+    assertThat(times(samples.samples)).containsExactly(PANE, 2 * PANE);
+    assertThat(samples.samples).extracting(Sample::startMillis).containsExactly(0L, PANE);
+  }
+
+  @Test
+  void lateSpansCountInTheNextDelta() {
+    useDeltas();
+    window(0, 2 * PANE, 5);
+
+    assertThat(window(0, 2 * PANE, 7)).isEmpty();
+    List<Sample> closed = window(0, 3 * PANE, 0);
+    assertThat(spans(closed)).containsExactly(7L);
+    assertThat(times(closed)).containsExactly(3 * PANE);
+    assertThat(closed.getFirst().startMillis()).isEqualTo(2 * PANE);
+  }
+
+  @Test
+  void aSeriesThatEndsHasAllItsSpansInDeltas() {
+    useDeltas();
+    window(0, PANE, 5);
+    window(PANE, PANE, 7);
+
+    emit(
+        Windows.with(
+            new RowlessWindow(QUEUE, to, to, 0, 0).evicted(0).seal(),
+            "panes",
+            new WindowPanes(PANE, 0, 0, List.of()),
+            "closedMillis",
+            PANE));
+
+    assertThat(spans(samples.samples)).containsExactly(5L, 7L);
+    assertThat(times(samples.samples)).containsExactly(PANE, PANE + 1);
+    assertThat(samples.samples.getLast().startMillis()).isEqualTo(PANE);
   }
 
   @Test

@@ -31,8 +31,8 @@ class PushConfigTest {
       Duration timeout,
       Integer shards) {
     return new PushKeys.Endpoint(
-        name, url, null, version, null, headers, basic, token, null, null, null, timeout, null,
-        shards);
+        name, url, null, version, null, null, headers, basic, token, null, null, null, timeout,
+        null, shards);
   }
 
   private static PushConfig config(PushKeys.Endpoint... endpoints) {
@@ -100,11 +100,17 @@ class PushConfigTest {
 
   private static PushKeys.Endpoint ofProtocol(
       String protocol, String version, Map<String, String> resourceAttributes) {
+    return ofProtocol(protocol, version, null, resourceAttributes);
+  }
+
+  private static PushKeys.Endpoint ofProtocol(
+      String protocol, String version, String temporality, Map<String, String> resourceAttributes) {
     return new PushKeys.Endpoint(
         null,
         URL,
         protocol,
         version,
+        temporality,
         resourceAttributes,
         null,
         null,
@@ -129,6 +135,20 @@ class PushConfigTest {
     assertRefused(
         "resource-attributes.service.name: must be absent",
         ofProtocol("otlp", null, Map.of("service.name", "x")));
+  }
+
+  @Test
+  void onlyOtlpHasDeltas() {
+    PushConfig config = config(ofProtocol("otlp", null, "Delta", null));
+    assertThat(config.endpoints().getFirst().isDelta()).isTrue();
+    config = config(ofProtocol(null, null, "cumulative", null), at("b", URL));
+    assertThat(config.endpoints()).noneMatch(PushConfig.Endpoint::isDelta);
+    assertRefused(
+        "temporality = delta: must be cumulative unless protocol is otlp",
+        ofProtocol(null, null, "delta", null));
+    assertRefused(
+        "temporality = low: must be one of cumulative, delta",
+        ofProtocol("otlp", null, "low", null));
   }
 
   @Test

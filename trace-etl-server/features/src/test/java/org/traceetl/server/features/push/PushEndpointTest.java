@@ -41,6 +41,7 @@ class PushEndpointTest {
             URI.create("http://localhost:1/write"),
             version.equals("otlp") ? "otlp" : "remote-write",
             version.equals("otlp") ? "auto" : version,
+            "cumulative",
             Map.of(),
             Map.of(),
             null,

@@ -44,14 +44,16 @@ final class PushFollowerTest {
     final List<SealedWindow> windows = new ArrayList<>();
     private final int stride;
     private final long schema;
+    private final boolean isDelta;
     private long nowNanos = Long.MAX_VALUE - 1;
     ScriptedReceiver receiver;
     PushFollower follower;
     QueueJournal owner;
 
-    Fleet(int stride, long schema) throws Exception {
+    Fleet(int stride, long schema, boolean isDelta) throws Exception {
       this.stride = stride;
       this.schema = schema;
+      this.isDelta = isDelta;
       takeOver();
       step();
     }
@@ -72,7 +74,7 @@ final class PushFollowerTest {
               new JournalTiming(
                   clocks, new Random(1), Duration.ofSeconds(30), Duration.ofMinutes(10)),
               new JournalCounters());
-      receiver = new ScriptedReceiver(store);
+      receiver = new ScriptedReceiver(store, isDelta, this::mark);
       follower =
           new PushFollower(
               List.of(receiver),
@@ -106,7 +108,7 @@ final class PushFollowerTest {
 
     /** Returns what the journal's windows make. */
     List<Sample> expected() {
-      PaneSeries series = new PaneSeries(newImage());
+      PaneSeries series = new PaneSeries(newImage(), isDelta);
       RecordedSamples samples = new RecordedSamples();
       for (SealedWindow window : windows) {
         series.begin(window);
@@ -121,10 +123,11 @@ final class PushFollowerTest {
   }
 
   @Property(tries = 100)
-  void eachSampleIsStoredOnceWhateverCrashes(@ForAll long seed) throws Exception {
+  void eachSampleIsStoredOnceWhateverCrashes(@ForAll long seed, @ForAll boolean isDelta)
+      throws Exception {
     Random random = new Random(seed);
     RandomWindows windows = new RandomWindows(seed);
-    Fleet fleet = new Fleet(windows.stride(), RandomWindows.SCHEMA);
+    Fleet fleet = new Fleet(windows.stride(), RandomWindows.SCHEMA, isDelta);
     for (int i = 0; i < 80; i++) {
       switch (random.nextInt(12)) {
         case 0, 1 -> fleet.append(PaneModel.withShortDurations(windows.next()));
@@ -155,7 +158,7 @@ final class PushFollowerTest {
   }
 
   private static Fleet fleet() throws Exception {
-    return new Fleet(1, Windows.SCHEMA);
+    return new Fleet(1, Windows.SCHEMA, false);
   }
 
   @Test
@@ -225,6 +228,49 @@ final class PushFollowerTest {
 
     assertThat(fleet.store.repeated).isEqualTo(1);
     assertThat(fleet.store.samples).isEqualTo(fleet.expected());
+  }
+
+  @Test
+  void aDeltaThatWasAnsweredWithoutAMarkIsRepeated() throws Exception {
+    Fleet fleet = new Fleet(1, Windows.SCHEMA, true);
+    for (int i = 0; i < 10; i++) {
+      fleet.append(window(i, i * PANE, 1));
+    }
+    fleet.settle();
+    fleet.append(window(10, 10 * PANE, 1));
+    fleet.append(window(11, 11 * PANE, 1));
+    fleet.step();
+    assertThat(fleet.receiver.requests()).isEqualTo(1);
+    assertThat(fleet.receiver.answer()).isTrue();
+
+    fleet.takeOver();
+    fleet.settle();
+
+    assertThat(fleet.store.repeated).isEqualTo(1);
+    assertThat(fleet.store.samples).hasSize(11).isEqualTo(fleet.expected());
+    assertThat(fleet.store.samples).extracting(Sample::spans).containsOnly(1L);
+  }
+
+  /** An answer that the server has marked is not repeated. */
+  @Test
+  void aDeltaWithAMarkIsNotRepeated() throws Exception {
+    Fleet fleet = new Fleet(1, Windows.SCHEMA, true);
+    for (int i = 0; i < 3; i++) {
+      fleet.append(window(i, i * PANE, 1));
+    }
+    while (fleet.store.samples.size() < 2) {
+      fleet.step();
+      fleet.receiver.answer();
+    }
+    fleet.append(window(3, 3 * PANE, 1));
+    fleet.step();
+    assertThat(fleet.receiver.requests()).isEqualTo(1);
+
+    fleet.takeOver();
+    fleet.settle();
+
+    assertThat(fleet.store.repeated).isZero();
+    assertThat(fleet.store.samples).hasSize(3).isEqualTo(fleet.expected());
   }
 
   @Test

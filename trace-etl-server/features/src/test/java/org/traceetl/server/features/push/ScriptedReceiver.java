@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.LongSupplier;
 import org.traceetl.server.features.push.RecordedSamples.Sample;
 import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.window.NativeTotals;
@@ -45,10 +46,22 @@ final class ScriptedReceiver implements Receiver {
   private record Request(long offset, List<Sample> samples) {}
 
   private final Store store;
+  private final boolean isDelta;
+  private final LongSupplier mark;
   private Writer writer;
 
-  ScriptedReceiver(Store store) {
+  /**
+   * @param mark returns the offset up to which the journal has a mark
+   */
+  ScriptedReceiver(Store store, boolean isDelta, LongSupplier mark) {
     this.store = store;
+    this.isDelta = isDelta;
+    this.mark = mark;
+  }
+
+  @Override
+  public boolean isDelta() {
+    return isDelta;
   }
 
   @Override
@@ -96,10 +109,11 @@ final class ScriptedReceiver implements Receiver {
   @Override
   public void close() {}
 
-  private static final class Writer implements SampleWriter {
+  private final class Writer implements SampleWriter {
     private final ArrayDeque<Request> requests = new ArrayDeque<>();
     private RecordedSamples next = new RecordedSamples();
     private long answered = JournalLog.NONE;
+    private long ended = JournalLog.NONE;
     private boolean closed;
 
     @Override
@@ -120,6 +134,10 @@ final class ScriptedReceiver implements Receiver {
         NativeTotals natives,
         int nativeRow,
         SampleExemplar exemplar) {
+      if (isDelta && ended != JournalLog.NONE) {
+        // Else a crash could repeat more than this record.
+        assertThat(mark.getAsLong()).isEqualTo(ended);
+      }
       next.sample(
           series,
           startMillis,
@@ -144,6 +162,7 @@ final class ScriptedReceiver implements Receiver {
 
     @Override
     public void end(long offset) {
+      ended = offset;
       if (next.samples.isEmpty() && requests.isEmpty()) {
         answered = offset;
       } else {
