@@ -111,6 +111,9 @@ final class OtlpEncoder implements RequestEncoder {
 
   private int first;
 
+  /** Maximum bytes of the message. */
+  private int maxBytes;
+
   // Of the current point.
   private int entry;
   private PushedSeries series;
@@ -131,16 +134,25 @@ final class OtlpEncoder implements RequestEncoder {
   }
 
   @Override
-  public void encode(WriteRequest of, int from, int to, Protocol protocol) {
+  public boolean encode(WriteRequest of, int from, int to, Protocol protocol) {
     request = of;
+    maxBytes = to - from == 1 ? Integer.MAX_VALUE : MAX_BYTES;
     out.clear();
     groupByApplication(from, to);
     for (int application = applications.size() - 1; application >= 0; application--) {
-      if (familyBits[application] != 0) {
+      if (familyBits[application] != 0 && hasRoom()) {
         writeResource(application);
       }
     }
+    if (!hasRoom()) {
+      return false;
+    }
     compressed = compress();
+    return true;
+  }
+
+  private boolean hasRoom() {
+    return out.size() <= maxBytes;
   }
 
   /** A point's order among those of its series stays. */
@@ -237,7 +249,7 @@ final class OtlpEncoder implements RequestEncoder {
       out.integer(SUM_MONOTONIC, 1);
     }
     out.integer(DATA_TEMPORALITY, temporality);
-    for (entry = lastEntry; entry != NONE; entry = previous[entry - first]) {
+    for (entry = lastEntry; entry != NONE && hasRoom(); entry = previous[entry - first]) {
       series = request.series(entry);
       if ((series.familyBits & family.bit) != 0) {
         int beforePoint = out.size();

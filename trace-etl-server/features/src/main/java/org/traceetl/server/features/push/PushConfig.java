@@ -332,18 +332,15 @@ public record PushConfig(
     }
   }
 
+  /** Refuses an address without printing what may have a secret: its user, path and query. */
   private static void checkUrl(String key, URI url) {
-    // Checked before anything prints it.
-    check(
-        url.getRawUserInfo() == null,
-        key,
-        url.getScheme() + "://***@" + url.getHost(),
-        "must not contain a user; configure basic");
+    String shown = url.getHost() == null ? null : PushEndpoint.shown(url);
+    check(url.getRawUserInfo() == null, key, shown, "must not contain a user; configure basic");
     check(
         ("http".equals(url.getScheme()) || "https".equals(url.getScheme()))
             && url.getHost() != null,
         key,
-        url,
+        shown,
         "must be http://host:port/path or https://host:port/path");
   }
 }

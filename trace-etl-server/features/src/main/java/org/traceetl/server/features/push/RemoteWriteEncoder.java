@@ -94,14 +94,18 @@ final class RemoteWriteEncoder implements RequestEncoder {
   }
 
   @Override
-  public void encode(WriteRequest of, int from, int to, Protocol protocol) {
+  public boolean encode(WriteRequest of, int from, int to, Protocol protocol) {
     message(of, from, to, protocol);
+    if (out.size() > MAX_BYTES && to - from > 1) {
+      return false;
+    }
     int most = snappy.maxCompressedLength(out.size());
     if (compressed.length < most) {
       compressed = new byte[Math.max(most, compressed.length * 2)];
     }
     length =
         snappy.compress(out.array(), out.begin(), out.size(), compressed, 0, compressed.length);
+    return true;
   }
 
   @Override
@@ -125,7 +129,7 @@ final class RemoteWriteEncoder implements RequestEncoder {
     out.clear();
     symbols.clear();
     long written = 0;
-    for (entry = to - 1; entry >= from; entry--) {
+    for (entry = to - 1; entry >= from && out.size() <= MAX_BYTES; entry--) {
       series = request.series(entry);
       written |= series.familyBits;
       if (isV2) {

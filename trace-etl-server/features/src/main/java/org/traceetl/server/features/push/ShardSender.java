@@ -128,7 +128,10 @@ final class ShardSender implements SteppedTask {
    */
   private boolean send(Part part) throws InterruptedException {
     Protocol protocol = endpoint.protocol();
-    encoder.encode(current, part.from(), part.to(), protocol);
+    if (!encoder.encode(current, part.from(), part.to(), protocol)) {
+      halve(part);
+      return true;
+    }
     WriteTransport.Answer answer;
     try {
       answer = transport.send(protocol, encoder.body(), encoder.length());
@@ -149,10 +152,7 @@ final class ShardSender implements SteppedTask {
         yield finish();
       }
       case HALVE -> {
-        int middle = (part.from() + part.to()) >>> 1;
-        parts.pop();
-        parts.push(new Part(middle, part.to()));
-        parts.push(new Part(part.from(), middle));
+        halve(part);
         endpoint.retried();
         waits = false;
         yield true;
@@ -167,6 +167,13 @@ final class ShardSender implements SteppedTask {
         yield false;
       }
     };
+  }
+
+  private void halve(Part part) {
+    int middle = (part.from() + part.to()) >>> 1;
+    parts.pop();
+    parts.push(new Part(middle, part.to()));
+    parts.push(new Part(part.from(), middle));
   }
 
   private boolean finish() {

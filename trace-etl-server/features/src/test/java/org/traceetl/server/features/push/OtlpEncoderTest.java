@@ -15,6 +15,7 @@ import java.util.TreeMap;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
+import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.HistogramConfig.Kind;
 import org.traceetl.server.features.push.WriteMessages.Series;
 import org.traceetl.server.window.NativeBuckets;
@@ -35,7 +36,7 @@ class OtlpEncoderTest {
 
   private static List<Series> encoded(PushNaming naming, WriteRequest request, int from, int to) {
     OtlpEncoder encoder = new OtlpEncoder(naming, false);
-    encoder.encode(request, from, to, Protocol.OTLP);
+    assertThat(encoder.encode(request, from, to, Protocol.OTLP)).isTrue();
     byte[] message = OtlpMessages.decompress(encoder.body(), encoder.length());
     assertThat(message).isEqualTo(encoder.message());
     List<Series> all = OtlpMessages.read(message);
@@ -98,7 +99,7 @@ class OtlpEncoderTest {
       counts[0] = 4;
       request.add(series(naming, SHOP), 60_000, 75_000, counts, 0, 40, 0, natives, 0, null);
       OtlpEncoder encoder = new OtlpEncoder(naming, true);
-      encoder.encode(request, 0, 1, Protocol.OTLP);
+      assertThat(encoder.encode(request, 0, 1, Protocol.OTLP)).isTrue();
 
       assertThat(OtlpMessages.readDeltas(encoder.message()))
           .extracting(series -> series.values().getFirst().replaceFirst(".*@", ""))
@@ -200,10 +201,28 @@ class OtlpEncoderTest {
           0,
           new SampleExemplar(0, 1, 2, 3, 4_000_000, 74_000));
       OtlpEncoder encoder = new OtlpEncoder(naming, false);
-      encoder.encode(request, 0, 1, Protocol.OTLP);
+      assertThat(encoder.encode(request, 0, 1, Protocol.OTLP)).isTrue();
       assertThat(HexFormat.of().formatHex(encoder.message()))
           .isEqualTo(kind == Kind.CLASSIC ? CLASSIC : NATIVE);
     }
+  }
+
+  @Test
+  void aRequestThatWouldBeTooLargeIsNotEncoded() {
+    PushNaming naming = PushFixture.otlp(new HistogramConfig(null, Kind.NATIVE, 8));
+    NativeTotals natives = new NativeTotals();
+    char highest = 16_000;
+    natives.set(0, new char[] {1, highest}, new long[] {1, 1});
+    WriteRequest request = new WriteRequest(naming);
+    int points = RequestEncoder.MAX_BYTES / highest + 1;
+    for (int i = 0; i < points; i++) {
+      request.add(series(naming, SHOP), 1, 2, new long[] {2}, 0, 1, 0, natives, 0, null);
+    }
+    OtlpEncoder encoder = new OtlpEncoder(naming, false);
+
+    assertThat(encoder.encode(request, 0, points, Protocol.OTLP)).isFalse();
+    assertThat(encoder.encode(request, 0, points / 2, Protocol.OTLP)).isTrue();
+    assertThat(encoder.message().length).isGreaterThan(points / 2 * highest);
   }
 
   private static final String CLASSIC =

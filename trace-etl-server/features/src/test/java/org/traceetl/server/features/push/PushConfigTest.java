@@ -71,9 +71,13 @@ class PushConfigTest {
     assertRefused("name = X_1: must be 1 to 32 lower-case letters", at("X_1", URL));
     assertRefused("url: is required", at(null, null));
     assertRefused(
-        "url = http://***@prometheus: must not contain a user",
+        "url = http://prometheus: must not contain a user",
         at(null, URI.create("http://shop:secret@prometheus/write")));
-    assertRefused("url = ftp://x/y: must be http", at(null, URI.create("ftp://x/y")));
+    assertRefused(
+        "url = ftp://x:21: must be http", at(null, URI.create("ftp://x:21/secret?token=secret")));
+    assertRefused("url: must be http", at(null, URI.create("x:4318/v1?token=secret")));
+    assertRefused("url: must be http", at(null, URI.create("/v1?token=secret")));
+    assertRefused("url: must be http", at(null, URI.create("http://shop:secret@x_y/v1")));
     assertRefused(
         "version = 3: must be one of auto", endpoint(null, URL, "3", null, null, null, null, null));
     assertRefused(

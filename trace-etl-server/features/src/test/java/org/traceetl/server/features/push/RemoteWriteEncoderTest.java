@@ -37,7 +37,7 @@ class RemoteWriteEncoderTest {
   private static List<Series> encoded(
       PushNaming naming, WriteRequest request, int from, int to, Protocol protocol) {
     RemoteWriteEncoder encoder = new RemoteWriteEncoder(naming);
-    encoder.encode(request, from, to, protocol);
+    assertThat(encoder.encode(request, from, to, protocol)).isTrue();
     byte[] message = WriteMessages.decompress(encoder.body(), encoder.length());
     assertThat(message).isEqualTo(encoder.message());
     List<Series> all = WriteMessages.read(protocol == Protocol.V2, message);
@@ -218,9 +218,9 @@ class RemoteWriteEncoderTest {
         Samples.NO_ROW,
         null);
     RemoteWriteEncoder encoder = new RemoteWriteEncoder(naming);
-    encoder.encode(request, 0, 1, Protocol.V2);
+    assertThat(encoder.encode(request, 0, 1, Protocol.V2)).isTrue();
     assertThat(HexFormat.of().formatHex(encoder.message())).isEqualTo(V2);
-    encoder.encode(request, 0, 1, Protocol.V1);
+    assertThat(encoder.encode(request, 0, 1, Protocol.V1)).isTrue();
     assertThat(HexFormat.of().formatHex(encoder.message())).isEqualTo(V1);
   }
 
