@@ -127,10 +127,16 @@ public abstract class Installation implements AutoCloseable {
   /**
    * Returns a Prometheus that scrapes all servers.
    *
-   * @param options lines of the scrape configuration
+   * @param lines of the scrape configuration, and further sections of the configuration
+   * @param options of the program
    */
   protected final Program prometheus(
-      String name, int port, int intervalSeconds, int timeoutSeconds, String options)
+      String name,
+      int port,
+      int intervalSeconds,
+      int timeoutSeconds,
+      String lines,
+      String... options)
       throws IOException {
     return Prometheus.program(
         parts.prometheus.toString(),
@@ -154,7 +160,8 @@ public abstract class Installation implements AutoCloseable {
                 serverPorts.stream()
                     .map(target -> "\"127.0.0.1:" + target + "\"")
                     .collect(Collectors.joining(", ")),
-                options));
+                lines),
+        options);
   }
 
   @Override

@@ -13,6 +13,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.commons.io.file.PathUtils;
+import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -47,7 +48,10 @@ public abstract class SystemTest<I extends Installation> implements Callable<Int
   @Option(names = "--elasticsearch", hidden = true, required = true)
   private Path elasticsearch;
 
-  @Option(names = "--prometheus", hidden = true, required = true)
+  @Option(
+      names = "--prometheus",
+      paramLabel = "FILE",
+      description = "Another Prometheus program (default: the one on PATH or in .cache/).")
   private Path prometheus;
 
   protected final PrintStream out = System.out;
@@ -105,6 +109,14 @@ public abstract class SystemTest<I extends Installation> implements Callable<Int
       PathUtils.deleteDirectory(home);
     }
     return good ? 0 : 1;
+  }
+
+  /**
+   * Returns the parser of a test's options. The script names the Prometheus that it finds, and a
+   * later option replaces it.
+   */
+  protected static CommandLine commandLine(SystemTest<?> test) {
+    return new CommandLine(test).setOverwrittenOptionsAllowed(true);
   }
 
   /** On a signal, interrupts the running thread, which then ends the programs. */

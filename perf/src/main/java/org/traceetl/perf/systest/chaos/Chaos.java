@@ -13,7 +13,6 @@ import java.util.Map;
 import java.util.Set;
 import org.traceetl.perf.systest.Installation;
 import org.traceetl.perf.systest.SystemTest;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -22,14 +21,16 @@ import picocli.CommandLine.Option;
     name = "chaos",
     description = {
       "Runs an installation as real processes under load. Kills, pauses, stops and scales them at"
-          + " random while applications move between queues. Then compares the counts in Prometheus"
-          + " and the documents in Elasticsearch with what was sent.",
+          + " random while applications move between queues. Then compares the counts in"
+          + " Prometheus, the pushed sums at the end of each pane and the documents in"
+          + " Elasticsearch with what was sent.",
       ""
     },
     footer = {
       "",
-      "The last line is faults=… lost=… doubled=… missing_ids=… repeated_ids=…",
-      "Exit codes: 0 if the last four are 0, no counter decreased, no two servers showed the",
+      "The last line is faults=… lost=… doubled=… missing_ids=… repeated_ids=… wrong_panes=…",
+      "panes=…, with the panes of all series of which the count is certain. Exit codes: 0 if all",
+      "but the first and the last number are 0, no counter decreased, no two servers showed the",
       "same queue, no program ended unexpectedly and each fault had its effect; 1 otherwise, or",
       "if the installation did not work; 2 for wrong usage."
     })
@@ -40,7 +41,9 @@ public final class Chaos extends SystemTest<ChaosInstallation> {
   /** A difference that has not changed for this duration is final. */
   private static final Duration STILL = Duration.ofSeconds(40);
 
-  /** Exact verdicts, a window apart, that end the run: late repeats have arrived by then. */
+  private static final Duration COMPARE = Duration.ofSeconds(2);
+
+  /** Exact verdicts in succession that end the run: late repeats have arrived by then. */
   private static final int EXACT_TIMES = 4;
 
   private static final Duration PROGRESS = Duration.ofSeconds(10);
@@ -66,6 +69,20 @@ public final class Chaos extends SystemTest<ChaosInstallation> {
       description =
           "Spreads the faults over this time (default: as fast as the installation recovers).")
   private String duration;
+
+  @Option(
+      names = "--outage",
+      paramLabel = "10m",
+      description =
+          "Duration of faults in which the broker or all servers are away (default: 5 to 40 s)."
+              + " With more than five minutes, --window 15s is needed.")
+  private String outage;
+
+  @Option(
+      names = "--window",
+      paramLabel = "5s",
+      description = "Length of windows and panes, 4s to 60s (default: ${DEFAULT-VALUE}).")
+  private String window = "5s";
 
   @Option(
       names = "--brokers",
@@ -94,14 +111,22 @@ public final class Chaos extends SystemTest<ChaosInstallation> {
   private Path brokerSettings;
 
   private long spreadMillis;
+  private Duration windowLength;
+  private Duration outageLength;
 
   public static void main(String... arguments) {
-    System.exit(new CommandLine(new Chaos()).execute(arguments));
+    System.exit(commandLine(new Chaos()).execute(arguments));
   }
 
   @Override
   protected void validate() {
     spreadMillis = duration == null ? 0 : duration("--duration", duration).toMillis();
+    outageLength = outage == null ? null : duration("--outage", outage);
+    windowLength = duration("--window", window);
+    if (windowLength.compareTo(PaneSchedule.MIN_LENGTH) < 0
+        || windowLength.compareTo(PaneSchedule.MAX_LENGTH) > 0) {
+      throw refused("--window = " + window + ": must be 4s to 60s");
+    }
     if (faults < 0 || rate < 1) {
       throw refused("--faults must be 0 or more, and --rate 1 or more");
     }
@@ -117,7 +142,7 @@ public final class Chaos extends SystemTest<ChaosInstallation> {
   protected ChaosInstallation install(Path home, Installation.Parts parts)
       throws IOException, InterruptedException {
     return new ChaosInstallation(
-        home, parts, brokerSettings.toAbsolutePath(), safety(), stepsClocks());
+        home, parts, windowLength, brokerSettings.toAbsolutePath(), safety(), stepsClocks());
   }
 
   /**
@@ -151,16 +176,42 @@ public final class Chaos extends SystemTest<ChaosInstallation> {
     notRun.forEach(kind -> out.println("NOT RUN: " + kind));
 
     Truth truth = new Truth();
-    SpanLoad load = new SpanLoad(truth, installation.sources(), rate, seedInUse);
+    ExpectedPanes panes = new ExpectedPanes(PaneSchedule.of(windowLength));
+    SpanLoad load =
+        new SpanLoad(
+            truth,
+            panes,
+            Traffic.Intervals.OF_15_SECONDS,
+            installation.sources(),
+            rate,
+            seedInUse);
     Observer observer = new Observer(installation, http);
     observer.start();
     load.start();
     Director director = new Director(installation, observer, load, http, out);
-    List<PlannedFault> plan = PlannedFault.plan(faults, seedInUse, possible);
+    List<PlannedFault> plan =
+        PlannedFault.plan(faults, seedInUse, possible).stream()
+            .map(fault ->
+                outageLength != null && fault.kind().isOutage()
+                    ? fault.lasting(outageLength.toMillis())
+                    : fault)
+            .toList();
     director.follow(plan, spreadMillis);
 
-    List<String> failures = new ArrayList<>();
-    Verdict verdict = verdict(installation, observer, load, truth, startNanos, failures);
+    List<String> failures =
+        new ArrayList<>(
+            new CompletenessCheck(installation, observer, load, http, out, panes.panes()).run());
+    Verdicts verdicts =
+        verdicts(
+            installation,
+            observer,
+            load,
+            truth,
+            () -> PaneVerdict.of(panes, pushed(installation, startNanos), director.delays()),
+            startNanos,
+            failures);
+    Verdict verdict = verdicts.counts();
+    PaneVerdict paneVerdict = verdicts.panes();
     Moves moves =
         new Moves(
             director.reroutes(),
@@ -175,20 +226,27 @@ public final class Chaos extends SystemTest<ChaosInstallation> {
     }
     observer.shownTwice().forEach(what -> failures.add("two servers showed queue " + what));
     failures.addAll(director.surprises());
-    Files.write(home.resolve("differences.txt"), verdict.differences());
-    verdict.differences().stream().limit(40).forEach(line -> out.println("  " + line));
-    boolean good = verdict.isExact() && failures.isEmpty() && truth.spans() > 0;
+    List<String> differences = new ArrayList<>(verdict.differences());
+    differences.addAll(paneVerdict.differences());
+    Files.write(home.resolve("differences.txt"), differences);
+    differences.stream().limit(40).forEach(line -> out.println("  " + line));
+    if (paneVerdict.panes() == 0) {
+      failures.add("no pane of a pushed series could be compared");
+    }
+    boolean good = verdicts.areExact() && failures.isEmpty() && truth.spans() > 0;
     director.late().forEach(what -> out.println("! " + what));
     failures.forEach(what -> out.println("!! " + what));
     out.printf(
         Locale.ROOT,
-        "seed=%d seconds=%d spans=%d documents=%d repeated_requests=%d resets=%d %s%n",
+        "seed=%d seconds=%d spans=%d documents=%d repeated_requests=%d resets=%d"
+            + " uncertain_panes=%d %s%n",
         seedInUse,
         since(startNanos).toSeconds(),
         truth.spans(),
         truth.documents().size(),
         load.repeated(),
         verdict.resets(),
+        paneVerdict.uncertain(),
         moves.line());
     if (!good) {
       out.printf("FAILED: logs are in %s, all differences in its differences.txt%n", home);
@@ -200,6 +258,9 @@ public final class Chaos extends SystemTest<ChaosInstallation> {
               "bin/chaos"
                   + (brokers > 1 ? " --brokers " + brokers : "")
                   + (defaults ? " --defaults" : "")
+                  + (outage == null ? "" : " --outage " + outage)
+                  + " --window "
+                  + window
                   + " --faults "
                   + faults
                   + " --seed "
@@ -212,11 +273,11 @@ public final class Chaos extends SystemTest<ChaosInstallation> {
               load.repeated(),
               director,
               moves,
-              verdict,
+              verdicts,
               plan.size(),
               notRun));
     }
-    out.println(verdict.line(plan.size()));
+    out.println(verdicts.line(plan.size()));
     out.flush();
     return good;
   }
@@ -264,16 +325,27 @@ public final class Chaos extends SystemTest<ChaosInstallation> {
     return possible;
   }
 
+  private static Map<SeriesKey, PushedSeries> pushed(
+      ChaosInstallation installation, long startNanos) throws IOException, InterruptedException {
+    return new PrometheusAnswers(installation.prometheusUri()).pushed(since(startNanos));
+  }
+
+  /** Compares pushed series. */
+  private interface PaneComparison {
+    PaneVerdict verdict() throws IOException, InterruptedException;
+  }
+
   /**
    * Waits until all is read and the differences are final, or until the counts are exact.
    *
-   * @param failures receives why the verdict cannot be trusted
+   * @param failures receives why the verdicts cannot be trusted
    */
-  private Verdict verdict(
+  private Verdicts verdicts(
       ChaosInstallation installation,
       Observer observer,
       SpanLoad load,
       Truth truth,
+      PaneComparison panes,
       long startNanos,
       List<String> failures)
       throws IOException, InterruptedException {
@@ -288,25 +360,27 @@ public final class Chaos extends SystemTest<ChaosInstallation> {
     long changedNanos = System.nanoTime();
     long toldNanos = changedNanos - PROGRESS.toNanos();
     int exactTimes = 0;
-    Verdict verdict = null;
+    Verdicts verdicts = null;
     while (true) {
-      Thread.sleep(ChaosInstallation.WINDOW.toMillis());
+      Thread.sleep(COMPARE);
       Observation now = observer.newest();
       boolean late = System.nanoTime() > deadlineNanos;
       if (now.isDrained() || late) {
         Duration run = since(startNanos);
-        Verdict last = verdict;
-        verdict =
-            Verdict.of(
-                truth,
-                new Verdict.Found(
-                    counts.calls(),
-                    counts.durationCounts(),
-                    counts.durationSumsMillis(),
-                    counts.resets(run),
-                    ChaosInstallation.documentCopies(installation.elasticsearchUri(), http)));
-        exactTimes = verdict.isExact() ? exactTimes + 1 : 0;
-        if (!verdict.equals(last)) {
+        Verdicts last = verdicts;
+        verdicts =
+            new Verdicts(
+                Verdict.of(
+                    truth,
+                    new Verdict.Found(
+                        counts.calls(),
+                        counts.durationCounts(),
+                        counts.durationSumsMillis(),
+                        counts.resets(run),
+                        ChaosInstallation.documentCopies(installation.elasticsearchUri(), http))),
+                panes.verdict());
+        exactTimes = verdicts.areExact() ? exactTimes + 1 : 0;
+        if (!verdicts.equals(last)) {
           changedNanos = System.nanoTime();
         }
         boolean still = System.nanoTime() - changedNanos > STILL.toNanos();
@@ -314,7 +388,7 @@ public final class Chaos extends SystemTest<ChaosInstallation> {
           if (!now.isDrained()) {
             failures.add("spans are still unread " + DRAIN_LIMIT + " after the load: " + now);
           }
-          return verdict;
+          return verdicts;
         }
       }
       if (System.nanoTime() - toldNanos > PROGRESS.toNanos()) {
@@ -325,7 +399,7 @@ public final class Chaos extends SystemTest<ChaosInstallation> {
             now.lag(),
             now.spooled(),
             now.unread(),
-            verdict == null ? "queues " + now.queues() : verdict.line(faults));
+            verdicts == null ? "queues " + now.queues() : verdicts.line(faults));
       }
     }
   }

@@ -23,7 +23,7 @@ import org.traceetl.testkit.RocketMqPrograms;
 /** An installation of agents, brokers, servers, an index and a Prometheus. */
 final class ChaosInstallation extends Installation {
   static final int QUEUES = 8;
-  static final int AGENTS = 2;
+  static final int AGENTS = 3;
   static final int SERVERS = 3;
 
   /** Replicas of the replicated broker, if the installation has one. */
@@ -39,8 +39,10 @@ final class ChaosInstallation extends Installation {
    */
   static final Duration SESSION = Duration.ofSeconds(40);
 
-  static final Duration WINDOW = Duration.ofSeconds(2);
   static final Duration LEASE = Duration.ofSeconds(5);
+
+  /** Longer than an agent is away in any fault. */
+  static final Duration SILENCE = Duration.ofSeconds(45);
 
   /** A flush that takes longer is not confirmed; shorter than the agents' send timeout. */
   private static final int FLUSH_MILLIS = 2_000;
@@ -76,12 +78,18 @@ final class ChaosInstallation extends Installation {
   }
 
   /**
+   * @param window length of the servers' windows and panes
    * @param brokerConf the directory of the shipped settings of replicas and controllers
    * @param steppedClocks whether the clocks of agents and servers can be stepped, if the library
    *     for it is installed
    */
   ChaosInstallation(
-      Path directory, Parts parts, Path brokerConf, Safety safety, boolean steppedClocks)
+      Path directory,
+      Parts parts,
+      Duration window,
+      Path brokerConf,
+      Safety safety,
+      boolean steppedClocks)
       throws IOException, InterruptedException {
     super(directory, parts);
     this.replicated = safety != Safety.ONE_BROKER;
@@ -120,17 +128,23 @@ final class ChaosInstallation extends Installation {
       agentTelemetryPorts.add(ports.next());
       agents.add(agent(i));
     }
+    int prometheusPort = ports.next();
+    prometheusUri = local(prometheusPort);
     for (int i = 1; i <= SERVERS; i++) {
       serverPorts.add(ports.next());
       addServer(
           "-Xmx320m -XX:MaxDirectMemorySize=256m",
           serverConfiguration(
-              "127.0.0.1", serverPorts.getLast(), rocketMq.address(), elasticsearch.url()),
+                  "127.0.0.1",
+                  serverPorts.getLast(),
+                  rocketMq.address(),
+                  elasticsearch.url(),
+                  window)
+              + push(prometheusUri),
           clock("server-" + i));
     }
-    int prometheusPort = ports.next();
-    prometheusUri = local(prometheusPort);
-    // Without the label instance, a series keeps its identity on every server.
+    // Without the label instance, a series keeps its identity on every server. Pushed samples may
+    // be hours behind the newest scrape.
     prometheus =
         prometheus(
             "prometheus",
@@ -144,7 +158,11 @@ final class ChaosInstallation extends Installation {
                     action: keep
                   - regex: instance
                     action: labeldrop
-            """);
+            storage:
+              tsdb:
+                out_of_order_time_window: 6h
+            """,
+            "--web.enable-remote-write-receiver");
   }
 
   private static Map<String, String> settings(Path file) throws IOException {
@@ -169,7 +187,6 @@ final class ChaosInstallation extends Installation {
   private Program agent(int number) throws IOException {
     int telemetryPort = agentTelemetryPorts.get(number - 1);
     String name = "agent-" + number;
-    Path home = home(name);
     return java(
         name,
         "-Xmx512m -XX:MaxDirectMemorySize=288m",
@@ -198,8 +215,7 @@ final class ChaosInstallation extends Installation {
           port: %d
         """
             .formatted(
-                // The last agent's state is on the disk that loses power.
-                number == AGENTS ? spoolMountPoint(number).resolve("state") : home.resolve("state"),
+                agentState(number - 1),
                 spoolMountPoint(number).resolve("spool"),
                 SPOOL_BYTES,
                 // The last agent's answers wait for its disk, which may be slow.
@@ -215,6 +231,13 @@ final class ChaosInstallation extends Installation {
         local(telemetryPort).resolve("/health"));
   }
 
+  /** Returns the state directory of an agent. The last one is on the disk that loses power. */
+  Path agentState(int index) {
+    Path home =
+        index + 1 == AGENTS ? spoolMountPoint(AGENTS) : directory.resolve("agent-" + (index + 1));
+    return home.resolve("state");
+  }
+
   private Map<String, String> clock(String name) throws IOException {
     return clocks == null ? Map.of() : clocks.environment(name);
   }
@@ -226,9 +249,10 @@ final class ChaosInstallation extends Installation {
    *
    * @param address the address on which the server listens
    * @param nameServer {@code host:port}
+   * @param window length of windows and panes
    */
   static String serverConfiguration(
-      String address, int port, String nameServer, URI elasticsearch) {
+      String address, int port, String nameServer, URI elasticsearch, Duration window) {
     return """
     server:
       port: %d
@@ -272,11 +296,26 @@ final class ChaosInstallation extends Installation {
             address,
             nameServer,
             LEASE.toSeconds(),
-            WINDOW.toMillis(),
+            window.toMillis(),
             SentSpan.INTERVAL,
-            2 * WINDOW.toMillis(),
+            2 * window.toMillis(),
             elasticsearch,
             DATA_STREAM);
+  }
+
+  /** Returns further lines of a server's configuration: it pushes its series. */
+  private static String push(URI prometheus) {
+    return """
+      agents:
+        silence: %ds
+      push:
+        job: %s
+        endpoints:
+          - url: %s
+            timeout: 10s
+    """
+        .formatted(
+            SILENCE.toSeconds(), PrometheusAnswers.PUSHED, prometheus.resolve("/api/v1/write"));
   }
 
   @Override
@@ -356,7 +395,7 @@ final class ChaosInstallation extends Installation {
     return switch (role) {
       case SERVER -> servers;
       case AGENT -> agents;
-      case BROKER -> List.of(rocketMq.broker());
+      case BROKER, BROKER_AND_CLIENTS -> List.of(rocketMq.broker());
       case MASTER -> List.of(rocketMq.master());
       case REPLICA -> rocketMq.followers();
       case REPLICATED -> {
@@ -388,6 +427,11 @@ final class ChaosInstallation extends Installation {
       }
       case ROUTING_FILE -> agents;
     };
+  }
+
+  /** Returns the broker without replicas, one of the agents and one of the servers. */
+  List<Program> brokerAndClients(int number) throws InterruptedException {
+    return List.of(rocketMq.broker(), agents.get(number % AGENTS), servers.get(number % SERVERS));
   }
 
   @Override

@@ -39,6 +39,9 @@ final class Director {
   private static final long SETTLED_NANOS = TimeUnit.SECONDS.toNanos(10);
   private static final double RECOVERED_LAG_MESSAGES = 50;
 
+  /** The time for which an agent and a server are away after the broker has returned. */
+  private static final long LONGER_NANOS = TimeUnit.SECONDS.toNanos(8);
+
   private final ChaosInstallation installation;
   private final Observer observer;
   private final SpanLoad load;
@@ -50,7 +53,12 @@ final class Director {
   private final Map<Program, Long> joiningSinceNanos = new HashMap<>();
   private final List<String> surprises = new ArrayList<>();
   private final List<String> late = new ArrayList<>();
+  private final List<Period> delays = new ArrayList<>();
   private long reroutes;
+
+  /** When the agents' spools were empty last, by the wall clock. */
+  private long emptyMillis = System.currentTimeMillis();
+
   private Observation before;
   private Observation now;
 
@@ -77,21 +85,29 @@ final class Director {
     private final PlannedFault fault;
     private final List<Program> targets;
     private final long beganNanos = System.nanoTime();
+
+    /** When the oldest span was accepted that the broker did not have when the fault began. */
+    private final long oldestMillis;
+
     private long dueNanos = Long.MAX_VALUE;
     private long endedNanos;
     private boolean ended;
     private List<Long> confirmedBefore;
     private long recoveredMillis = -1;
 
-    Active(PlannedFault fault, List<Program> targets, List<Long> confirmedBefore) {
+    Active(
+        PlannedFault fault, List<Program> targets, List<Long> confirmedBefore, long oldestMillis) {
       this.fault = fault;
       this.targets = targets;
       this.confirmedBefore = confirmedBefore;
+      this.oldestMillis = oldestMillis;
     }
 
     /** Starts the fault's duration. */
     void hold() {
-      dueNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(fault.holdMillis());
+      boolean isOver = fault.kind().action() == FaultKind.Action.OUTAGE;
+      dueNanos =
+          System.nanoTime() + (isOver ? 0 : TimeUnit.MILLISECONDS.toNanos(fault.holdMillis()));
     }
 
     /** Returns when the recovery time starts: at the fault's end or, before that, at its start. */
@@ -126,6 +142,11 @@ final class Director {
     return late;
   }
 
+  /** Times in which messages to a broker could take long. */
+  List<Period> delays() {
+    return delays;
+  }
+
   /**
    * Executes the plan, and waits until the last fault is finished.
    *
@@ -147,7 +168,7 @@ final class Director {
         tick();
         targets = targets(fault);
       }
-      Active one = new Active(fault, targets, load.confirmed());
+      Active one = new Active(fault, targets, load.confirmed(), emptyMillis);
       active.add(one);
       begin(one, plan.size());
       one.hold();
@@ -162,6 +183,9 @@ final class Director {
   }
 
   private List<Program> targets(PlannedFault fault) throws InterruptedException {
+    if (fault.kind().role() == FaultKind.Role.BROKER_AND_CLIENTS) {
+      return installation.brokerAndClients(fault.target());
+    }
     List<Program> candidates = installation.programs(fault.kind().role());
     List<Program> targets = new ArrayList<>();
     // The order of a whole replica set shows which replica is the master.
@@ -211,6 +235,7 @@ final class Director {
         }
       }
       case ROLL -> roll(one);
+      case OUTAGE -> outage(one);
       case FORK -> fork(one);
       case CUT -> {
         if (kind == FaultKind.CUT_MASTER) {
@@ -262,6 +287,20 @@ final class Director {
         tick();
       } while (System.nanoTime() < soonestNanos
           || (!installation.rocketMq().isInSync() && System.nanoTime() < limitNanos));
+    }
+  }
+
+  private void outage(Active one) throws IOException, InterruptedException {
+    Program broker = one.targets.getFirst();
+    List<Program> clients = one.targets.subList(1, one.targets.size());
+    broker.kill();
+    tickUntil(one.beganNanos + TimeUnit.MILLISECONDS.toNanos(one.fault.holdMillis()));
+    Program.kill(clients);
+    broker.start();
+    say("    %s restarted, %s killed", broker.name(), names(clients));
+    tickUntil(System.nanoTime() + LONGER_NANOS);
+    for (Program client : clients) {
+      client.start();
     }
   }
 
@@ -333,6 +372,10 @@ final class Director {
     if (newest != now) {
       before = now;
       now = newest;
+      if (now.complete() && now.spooled() == 0) {
+        long agoNanos = System.nanoTime() - now.askedNanos();
+        emptyMillis = System.currentTimeMillis() - TimeUnit.NANOSECONDS.toMillis(agoNanos);
+      }
     }
     for (Active one : List.copyOf(active)) {
       if (!one.ended && System.nanoTime() >= one.dueNanos) {
@@ -374,7 +417,7 @@ final class Director {
           target.resume();
         }
       }
-      case ROLL -> {} // roll() has started all of them
+      case ROLL, OUTAGE -> {} // all of them were started
       case FORK -> one.targets.getFirst().start();
       case CUT -> installation.healNetwork();
       case FILL -> installation.spoolDisk().free();
@@ -405,11 +448,14 @@ final class Director {
     one.endedNanos = System.nanoTime();
     disturbedNanos = one.endedNanos;
     one.confirmedBefore = load.confirmed();
+    if (one.fault.kind().delaysSends()) {
+      delays.add(new Period(one.oldestMillis, System.currentTimeMillis()));
+    }
     say(
         "    %s %s after %.1f s",
         names(one.targets),
         switch (action) {
-          case KILL, TERMINATE, ROLL, POWER -> "restarted";
+          case KILL, TERMINATE, ROLL, OUTAGE, POWER -> "restarted";
           case FORK -> "restarted, the old master with its tail";
           case CUT -> "reconnected";
           case PAUSE -> "resumed";

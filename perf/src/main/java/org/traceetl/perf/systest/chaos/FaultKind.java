@@ -13,11 +13,18 @@ enum FaultKind {
       (int) ChaosInstallation.SESSION.toSeconds() + 15,
       (int) ChaosInstallation.SESSION.toSeconds() + 25),
   KILL_AGENT("kill -9 of an agent", Role.AGENT, Action.KILL, 1, 0, 5),
-  KILL_BROKER("kill -9 of the broker", Role.BROKER, Action.KILL, 1, 0, 5),
+  OUTAGE(
+      "broker away, then an agent for longer and a server",
+      Role.BROKER_AND_CLIENTS,
+      Action.OUTAGE,
+      3,
+      8,
+      14),
   ELASTICSEARCH_AWAY("Elasticsearch away", Role.ELASTICSEARCH, Action.KILL, 1, 30, 60),
   FILL_SPOOL_DISK("an agent's spool disk full", Role.SPOOL_DISK, Action.FILL, 1, 8, 20),
   SCALE("scaling 3 servers to 1 and back", Role.SERVER, Action.TERMINATE, 2, 10, 20),
-  RESTART_SERVER("restart of a server (SIGTERM)", Role.SERVER, Action.TERMINATE, 1, 0, 0),
+  SERVERS_AWAY(
+      "kill -9 of all servers", Role.SERVER, Action.KILL, ChaosInstallation.SERVERS, 5, 10),
   REROUTE(
       "other queues for applications",
       Role.ROUTING_FILE,
@@ -27,6 +34,8 @@ enum FaultKind {
       15),
   SLOW_SPOOL_DISK("an agent's spool disk slow", Role.SLOW_DISK, Action.SLOW, 1, 8, 14),
 
+  RESTART_SERVER("restart of a server (SIGTERM)", Role.SERVER, Action.TERMINATE, 1, 0, 0),
+  KILL_BROKER("kill -9 of the broker", Role.BROKER, Action.KILL, 1, 0, 5),
   PAUSE_SERVER("SIGSTOP of a server, short", Role.SERVER, Action.PAUSE, 1, 1, 12),
   PAUSE_AGENT("SIGSTOP of an agent", Role.AGENT, Action.PAUSE, 1, 1, 20),
   PAUSE_BROKER("SIGSTOP of the broker", Role.BROKER, Action.PAUSE, 1, 1, 15),
@@ -79,6 +88,8 @@ enum FaultKind {
     AGENT,
     /** The broker without replicas. */
     BROKER,
+    /** The broker without replicas, an agent and a server. */
+    BROKER_AND_CLIENTS,
     /** The current master of the replicated broker. */
     MASTER,
     /** A replica that is not the master. */
@@ -107,6 +118,11 @@ enum FaultKind {
   enum Action {
     /** SIGKILL; ends with a start. */
     KILL,
+    /**
+     * Kills the broker. When it starts again, kills the agent and the server, which are away for
+     * some seconds more; ends with their start.
+     */
+    OUTAGE,
     /** SIGTERM; ends with a start. */
     TERMINATE,
     /** SIGSTOP; ends with SIGCONT. */
@@ -198,6 +214,23 @@ enum FaultKind {
     return role == Role.MASTER || role == Role.REPLICATED;
   }
 
+  /** Returns whether agents accept spans that servers count much later. */
+  boolean isOutage() {
+    return this == OUTAGE || this == SERVERS_AWAY || this == BROKER_AWAY;
+  }
+
+  /**
+   * Returns whether messages to a broker can take as long as the fault: the broker or the agent is
+   * stopped while it has them.
+   */
+  boolean delaysSends() {
+    return action == Action.PAUSE
+            && (role == Role.AGENT || role == Role.BROKER || role == Role.MASTER)
+        || this == SLOW_BROKER_DISK
+        || this == UNCONFIRMED_TAIL
+        || action == Action.POWER;
+  }
+
   int targets() {
     return targets;
   }
@@ -212,6 +245,6 @@ enum FaultKind {
 
   /** Returns whether other servers must take over: the recovery time starts with the fault. */
   boolean isTakenOver() {
-    return role == Role.SERVER && this != PAUSE_SERVER;
+    return role == Role.SERVER && this != PAUSE_SERVER && this != SERVERS_AWAY;
   }
 }

@@ -13,7 +13,7 @@ import org.traceetl.testkit.Program;
  * @param lag messages that are not read yet
  * @param calls spans on the servers' pages
  * @param agents whether each agent reports that it is ready
- * @param spooled batches in the agents' spools
+ * @param spools batches in the spool of each agent
  * @param unread bytes of trace logs that are in no spool yet
  */
 record Observation(
@@ -23,7 +23,7 @@ record Observation(
     double lag,
     double calls,
     List<Boolean> agents,
-    double spooled,
+    List<Double> spools,
     double unread) {
   /** Returns whether each queue is shown by exactly one server. */
   boolean eachQueueIsOwnedOnce() {
@@ -35,10 +35,15 @@ record Observation(
   boolean isDrained() {
     return complete
         && lag == 0
-        && spooled == 0
+        && spooled() == 0
         && unread == 0
         && agentsWork()
         && eachQueueIsOwnedOnce();
+  }
+
+  /** Returns the batches in the agents' spools. */
+  double spooled() {
+    return spools.stream().mapToDouble(Double::doubleValue).sum();
   }
 
   boolean agentsWork() {

@@ -26,7 +26,7 @@ final class Observer {
   private final HttpClient http;
   private final Set<Double> epochs = ConcurrentHashMap.newKeySet();
   private volatile Observation newest =
-      new Observation(System.nanoTime(), false, Map.of(), 0, 0, List.of(false), 0, 0);
+      new Observation(System.nanoTime(), false, Map.of(), 0, 0, List.of(false), List.of(), 0);
 
   /** By server: the queues whose spans its last page showed. Confined to the observing thread. */
   private final Map<String, Set<String>> shown = new HashMap<>();
@@ -103,17 +103,17 @@ final class Observer {
       lookForShownTwice(server.name(), shownHere);
     }
     List<Boolean> well = new ArrayList<>();
-    double spooled = 0;
+    List<Double> spools = new ArrayList<>();
     double unread = 0;
     for (Program agent : installation.programs(FaultKind.Role.AGENT)) {
       well.add(agent.isReady(http));
       String page = page(agent);
       complete &= !page.isEmpty();
       List<PageSample> samples = PageSample.of(page);
-      spooled += PageSample.sum(samples, "trace_etl_agent_spool_batches");
+      spools.add(PageSample.sum(samples, "trace_etl_agent_spool_batches"));
       unread += PageSample.sum(samples, "trace_etl_agent_unread_file_bytes");
     }
-    return new Observation(askedNanos, complete, queues, lag, calls, well, spooled, unread);
+    return new Observation(askedNanos, complete, queues, lag, calls, well, spools, unread);
   }
 
   /**

@@ -51,6 +51,11 @@ record PlannedFault(
     return plan;
   }
 
+  /** Returns this fault with another duration. */
+  PlannedFault lasting(long millis) {
+    return new PlannedFault(number, kind, target, gapMillis, millis, overlaps);
+  }
+
   private static void addShuffled(
       List<FaultKind> to, List<FaultKind> kinds, Set<FaultKind> possible, Random random) {
     List<FaultKind> round = new ArrayList<>(kinds);

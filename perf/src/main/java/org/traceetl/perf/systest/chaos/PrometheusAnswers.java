@@ -4,8 +4,10 @@ import java.io.IOException;
 import java.net.URI;
 import java.time.Duration;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.TreeMap;
 import org.traceetl.testkit.Prometheus;
+import tools.jackson.databind.JsonNode;
 
 /** The counts in Prometheus, read by its query API. */
 final class PrometheusAnswers {
@@ -14,6 +16,15 @@ final class PrometheusAnswers {
   private static final String CALLS = "traces_span_metrics_calls_total";
   private static final String DURATION = "traces_span_metrics_duration_milliseconds";
 
+  /** The label {@code job} of scraped series. */
+  static final String SCRAPED = "trace-etl";
+
+  /** The label {@code job} of pushed series. */
+  static final String PUSHED = "pushed";
+
+  /** Of scraped series. */
+  private static final String SELECTOR = "{job=\"" + SCRAPED + "\"}";
+
   private final Prometheus prometheus;
 
   PrometheusAnswers(URI prometheus) {
@@ -21,20 +32,20 @@ final class PrometheusAnswers {
   }
 
   Map<SeriesKey, Double> calls() throws IOException, InterruptedException {
-    return query("sum by (" + LABELS + ") (" + CALLS + ")");
+    return query("sum by (" + LABELS + ") (" + CALLS + SELECTOR + ")");
   }
 
   Map<SeriesKey, Double> durationCounts() throws IOException, InterruptedException {
-    return query("sum by (" + LABELS + ") (" + DURATION + "_count)");
+    return query("sum by (" + LABELS + ") (" + DURATION + "_count" + SELECTOR + ")");
   }
 
   Map<SeriesKey, Double> durationSumsMillis() throws IOException, InterruptedException {
-    return query("sum by (" + LABELS + ") (" + DURATION + "_sum)");
+    return query("sum by (" + LABELS + ") (" + DURATION + "_sum" + SELECTOR + ")");
   }
 
   /** Returns how often each counter decreased; series without a decrease are omitted. */
   Map<SeriesKey, Double> resets(Duration run) throws IOException, InterruptedException {
-    String range = "[" + (run.toSeconds() + 60) + "s]";
+    String range = SELECTOR + range(run);
     Map<SeriesKey, Double> resets = new TreeMap<>();
     for (String name : new String[] {CALLS, DURATION + "_count", DURATION + "_sum"}) {
       query("sum by (" + LABELS + ") (resets(" + name + range + ")) > 0")
@@ -45,7 +56,34 @@ final class PrometheusAnswers {
 
   /** Returns the number of series that more than one queue has counted. */
   int onSeveralQueues() throws IOException, InterruptedException {
-    return query("count by (" + LABELS + ") (" + CALLS + ") > 1").size();
+    return query("count by (" + LABELS + ") (" + CALLS + SELECTOR + ") > 1").size();
+  }
+
+  /** Returns all pushed samples. One request has the series of one interval. */
+  Map<SeriesKey, PushedSeries> pushed(Duration run) throws IOException, InterruptedException {
+    Map<SeriesKey, PushedSeries> pushed = new TreeMap<>();
+    String selector = CALLS + "{job=\"" + PUSHED + "\"}";
+    for (String interval : prometheus.labelValues(SentSpan.INTERVAL, selector)) {
+      String ofInterval =
+          CALLS + "{job=\"" + PUSHED + "\", " + SentSpan.INTERVAL + "=\"" + interval + "\"}";
+      for (JsonNode series :
+          prometheus
+              .data("/api/v1/query?query=" + Prometheus.encode(ofInterval + range(run)))
+              .path("result")) {
+        NavigableMap<Long, Double> samples = new TreeMap<>();
+        for (JsonNode sample : series.path("values")) {
+          samples.put(Math.round(sample.get(0).asDouble() * 1e3), Prometheus.number(sample));
+        }
+        pushed
+            .computeIfAbsent(SeriesKey.of(Prometheus.labels(series)), _ -> new PushedSeries())
+            .add(samples);
+      }
+    }
+    return pushed;
+  }
+
+  private static String range(Duration run) {
+    return "[" + (run.toSeconds() + 60) + "s]";
   }
 
   private Map<SeriesKey, Double> query(String expression) throws IOException, InterruptedException {

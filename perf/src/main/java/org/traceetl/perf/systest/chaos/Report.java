@@ -20,7 +20,7 @@ final class Report {
       long repeatedRequests,
       Director director,
       Moves moves,
-      Verdict verdict,
+      Verdicts verdicts,
       int faults,
       List<String> notRun) {
     List<String> lines = new ArrayList<>();
@@ -63,7 +63,8 @@ final class Report {
     lines.add(row("changes of the agents' routing file", Long.toString(moves.reroutes())));
     lines.add(row("decisions on hotspots", Long.toString(moves.decisions())));
     lines.add(row("series counted on more than one queue", Long.toString(moves.series())));
-    lines.add(row("counters that decreased", Long.toString(verdict.resets())));
+    lines.add(row("counters that decreased", Long.toString(verdicts.counts().resets())));
+    lines.add(row("panes of pushed series, compared", Long.toString(verdicts.panes().panes())));
     lines.add(
         row(
             "programs that ended unexpectedly, faults without effect",
@@ -74,7 +75,7 @@ final class Report {
       lines.add("NOT RUN: " + kind);
       lines.add("");
     }
-    lines.add("`" + verdict.line(faults) + "`");
+    lines.add("`" + verdicts.line(faults) + "`");
     return String.join("\n", lines) + "\n";
   }
 

@@ -16,7 +16,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
@@ -27,7 +29,8 @@ import org.traceetl.perf.bench.load.GrpcSender;
 /**
  * Sends spans until they are accepted: a sender repeats a request with the same bytes, to the same
  * agent, until it gets a good answer. Each sender has one request under way. If agents have a gRPC
- * port, one sender in three uses it. One more thread appends to a trace log.
+ * port, one sender in three uses it. One more thread appends to a trace log. New requests wait
+ * while a pane ends, see {@link PaneSchedule}.
  */
 final class SpanLoad {
   private static final int SENDERS_PER_AGENT = 3;
@@ -55,6 +58,7 @@ final class SpanLoad {
   }
 
   private final Truth truth;
+  private final ExpectedPanes panes;
   private final HttpClient http =
       HttpClient.newBuilder()
           .version(HttpClient.Version.HTTP_1_1)
@@ -62,6 +66,13 @@ final class SpanLoad {
           .build();
   private final List<Thread> threads = new ArrayList<>();
   private final List<AtomicLong> confirmed;
+
+  /** By agent: how many requests are under way. */
+  private final List<AtomicLong> requests;
+
+  /** Agents that get no new requests. */
+  private final Set<Integer> held = ConcurrentHashMap.newKeySet();
+
   private final TraceLog traceLog;
   private final AtomicLong repeated = new AtomicLong();
   private final AtomicReference<String> refused = new AtomicReference<>();
@@ -70,12 +81,22 @@ final class SpanLoad {
   /**
    * @param spansPerSecond the rate of all senders together, at least 1
    */
-  SpanLoad(Truth truth, Sources sources, int spansPerSecond, long seed) throws IOException {
+  SpanLoad(
+      Truth truth,
+      ExpectedPanes panes,
+      Traffic.Intervals intervals,
+      Sources sources,
+      int spansPerSecond,
+      long seed)
+      throws IOException {
     this.truth = truth;
+    this.panes = panes;
     List<Integer> agents = sources.httpPorts;
     confirmed = agents.stream().map(port -> new AtomicLong()).toList();
+    requests = agents.stream().map(port -> new AtomicLong()).toList();
     int senders = agents.size() * SENDERS_PER_AGENT;
-    long pauseNanos = (long) (1e9 * senders * SPANS_PER_REQUEST / spansPerSecond);
+    long pauseNanos =
+        (long) (1e9 * senders * SPANS_PER_REQUEST * panes.panes().sendingPart() / spansPerSecond);
     SplittableRandom random = new SplittableRandom(seed);
     for (int i = 0; i < senders; i++) {
       int agent = i % agents.size();
@@ -83,13 +104,13 @@ final class SpanLoad {
           i < agents.size() && !sources.grpcPorts.isEmpty()
               ? overGrpc(sources.grpcPorts.get(agent))
               : overHttp(agents.get(agent));
-      Traffic traffic = new Traffic(random.split(), SERVICES);
+      Traffic traffic = new Traffic(random.split(), SERVICES, intervals);
       threads.add(
           Thread.ofPlatform()
               .name("sender-" + i)
-              .unstarted(() -> send(attempts, traffic, pauseNanos, confirmed.get(agent))));
+              .unstarted(() -> send(agent, attempts, traffic, pauseNanos)));
     }
-    Traffic lines = new Traffic(random.split(), List.of("legacy"));
+    Traffic lines = new Traffic(random.split(), List.of("legacy"), intervals);
     traceLog = new TraceLog(sources.traceLog, sources.rotates);
     threads.add(Thread.ofPlatform().name("trace-log").unstarted(() -> write(lines)));
   }
@@ -102,24 +123,35 @@ final class SpanLoad {
   }
 
   private void send(
-      Function<byte[], Attempt> attempts,
-      Traffic traffic,
-      long pauseNanos,
-      AtomicLong confirmedHere) {
+      int agent, Function<byte[], Attempt> attempts, Traffic traffic, long pauseNanos) {
     long dueNanos = System.nanoTime() + (long) (Math.random() * pauseNanos);
     while (!stopped) {
       LockSupport.parkNanos(Math.max(0, dueNanos - System.nanoTime()));
+      long paneMillis = panes.panes().pauseMillis(System.currentTimeMillis());
+      if (paneMillis > 0) {
+        LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(paneMillis));
+        continue;
+      }
       // The sender does not catch up after an outage: the rate stays constant.
       dueNanos = Math.max(dueNanos + pauseNanos, System.nanoTime());
-      List<SentSpan> spans = traffic.next(SPANS_PER_REQUEST);
-      Attempt attempt = attempts.apply(OtlpRequest.of(spans));
-      while (!attempt.isTaken()) {
-        repeated.incrementAndGet();
-        LockSupport.parkNanos(RETRY_NANOS);
+      requests.get(agent).incrementAndGet();
+      if (!held.contains(agent)) {
+        send(attempts, traffic.next(SPANS_PER_REQUEST));
+        confirmed.get(agent).incrementAndGet();
       }
-      truth.add(spans);
-      confirmedHere.incrementAndGet();
+      requests.get(agent).decrementAndGet();
     }
+  }
+
+  private void send(Function<byte[], Attempt> attempts, List<SentSpan> spans) {
+    Attempt attempt = attempts.apply(OtlpRequest.of(spans));
+    long begunMillis = System.currentTimeMillis();
+    while (!attempt.isTaken()) {
+      repeated.incrementAndGet();
+      LockSupport.parkNanos(RETRY_NANOS);
+    }
+    panes.add(spans, begunMillis, System.currentTimeMillis());
+    truth.add(spans);
   }
 
   private Function<byte[], Attempt> overHttp(int port) {
@@ -183,6 +215,7 @@ final class SpanLoad {
     try (traceLog) {
       while (!stopped) {
         List<SentSpan> spans = traffic.next(LINES_PER_SECOND);
+        panes.addAfter(spans, System.currentTimeMillis());
         traceLog.append(spans);
         truth.add(spans);
         LockSupport.parkNanos(1_000_000_000L);
@@ -202,6 +235,18 @@ final class SpanLoad {
   /** Returns the number of senders whose last request has no answer yet. */
   long underWay() {
     return threads.stream().filter(Thread::isAlive).count();
+  }
+
+  /** Sends no new requests to an agent until {@link #release}; waits until all are answered. */
+  void hold(int agent) throws InterruptedException {
+    held.add(agent);
+    while (requests.get(agent).get() > 0) {
+      TimeUnit.NANOSECONDS.sleep(RETRY_NANOS);
+    }
+  }
+
+  void release(int agent) {
+    held.remove(agent);
   }
 
   TraceLog traceLog() {

@@ -8,15 +8,21 @@ import java.util.SplittableRandom;
 /**
  * Generates spans of several services: most are ordinary, one in fifty failed, one in a hundred is
  * slow. One service has half of all spans, and the service changes every 30 seconds. Every 15
- * seconds one attribute of all spans changes its value. Each interval thus has its own series, and
- * a later double cannot hide a loss. Series of past intervals stay on the pages: few operations
- * keep the pages of a long run small. Confined to one thread.
+ * seconds one attribute of all spans changes its value, unless there is only one interval. Each
+ * interval thus has its own series, and a later double cannot hide a loss. Series of past intervals
+ * stay on the pages: few operations keep the pages of a long run small. Confined to one thread.
  */
 final class Traffic {
   private static final int ERRORS_PER_MILLE = 20;
   private static final int SLOW_PER_MILLE = 10;
   private static final long HOT_MILLIS = 30_000;
   private static final long INTERVAL_MILLIS = 15_000;
+
+  enum Intervals {
+    OF_15_SECONDS,
+    /** For charts: series last as long as the run. */
+    ONE
+  }
 
   private record Operation(String name, int kind) {}
 
@@ -28,10 +34,12 @@ final class Traffic {
 
   private final SplittableRandom random;
   private final List<String> services;
+  private final Intervals intervals;
 
-  Traffic(SplittableRandom random, List<String> services) {
+  Traffic(SplittableRandom random, List<String> services, Intervals intervals) {
     this.random = random;
     this.services = List.copyOf(services);
+    this.intervals = intervals;
   }
 
   /** Returns spans that ended just now. */
@@ -66,8 +74,14 @@ final class Traffic {
         operation.name,
         operation.kind,
         status,
-        "from " + endUnixNanos / 1_000_000 / INTERVAL_MILLIS * INTERVAL_MILLIS,
+        interval(endUnixNanos / 1_000_000),
         endUnixNanos - durationNanos,
         durationNanos);
+  }
+
+  private String interval(long millis) {
+    return intervals == Intervals.ONE
+        ? "all"
+        : "from " + millis / INTERVAL_MILLIS * INTERVAL_MILLIS;
   }
 }

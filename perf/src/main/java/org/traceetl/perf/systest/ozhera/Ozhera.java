@@ -19,7 +19,6 @@ import org.traceetl.perf.systest.IndexedDocuments;
 import org.traceetl.perf.systest.Installation;
 import org.traceetl.perf.systest.SystemTest;
 import org.traceetl.testkit.Program;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -105,7 +104,7 @@ public final class Ozhera extends SystemTest<OzheraInstallation> {
 
   public static void main(String... arguments) {
     System.exit(
-        new CommandLine(new Ozhera()).setCaseInsensitiveEnumValuesAllowed(true).execute(arguments));
+        commandLine(new Ozhera()).setCaseInsensitiveEnumValuesAllowed(true).execute(arguments));
   }
 
   @Override

@@ -17,7 +17,10 @@ final class ContainerBooks {
   private static final Duration EXACT_LIMIT = Duration.ofMinutes(4);
 
   /** The time for which counts must stay exact: late repeats have arrived by then. */
-  private static final Duration STAYS = ChaosInstallation.WINDOW.multipliedBy(4);
+  private static final Duration STAYS = Containers.WINDOW.multipliedBy(4);
+
+  /** Only the load uses them. */
+  private static final PaneSchedule PANES = PaneSchedule.of(PaneSchedule.MIN_LENGTH);
 
   private final Containers containers;
   private final HttpClient http;
@@ -40,6 +43,8 @@ final class ContainerBooks {
     SpanLoad load =
         new SpanLoad(
             truth,
+            new ExpectedPanes(PANES),
+            Traffic.Intervals.OF_15_SECONDS,
             new SpanLoad.Sources(containers.otlpPorts(), List.of(), containers.traceLog(), false),
             SPANS_PER_SECOND,
             seed++);
@@ -76,7 +81,7 @@ final class ContainerBooks {
   void assertExact() {
     await("all is counted exactly")
         .atMost(EXACT_LIMIT)
-        .pollInterval(ChaosInstallation.WINDOW)
+        .pollInterval(Containers.WINDOW)
         .during(STAYS)
         .untilAsserted(() -> assertThat(verdict().differences()).isEmpty());
   }

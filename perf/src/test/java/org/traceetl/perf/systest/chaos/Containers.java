@@ -41,6 +41,8 @@ final class Containers implements AutoCloseable {
   /** Longer than the default limit of a stop. */
   static final Duration GRACE = Duration.ofSeconds(45);
 
+  static final Duration WINDOW = Duration.ofSeconds(2);
+
   private static final String CLUSTER = "perf";
   private static final String NAME_SERVER = "name-server:9876";
   private static final URI ELASTICSEARCH = URI.create("http://elasticsearch:9200");
@@ -257,7 +259,7 @@ final class Containers implements AutoCloseable {
     Path configuration = configuration(name);
     Files.writeString(
         configuration.resolve("trace-etl-server.yaml"),
-        ChaosInstallation.serverConfiguration("0.0.0.0", 8080, NAME_SERVER, ELASTICSEARCH));
+        ChaosInstallation.serverConfiguration("0.0.0.0", 8080, NAME_SERVER, ELASTICSEARCH, WINDOW));
     int port = ports.next();
     GenericContainer<?> container = asTheChartDoes("server:" + tag, 2L << 30, mount(configuration));
     container.setPortBindings(List.of("127.0.0.1:" + port + ":8080"));

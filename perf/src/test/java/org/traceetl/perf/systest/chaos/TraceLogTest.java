@@ -13,7 +13,8 @@ final class TraceLogTest {
   @Test
   void truncatedLogIsWrittenFromItsStart(@TempDir Path directory) throws Exception {
     Path path = directory.resolve("trace.log");
-    Traffic traffic = new Traffic(new SplittableRandom(1), List.of("legacy"));
+    Traffic traffic =
+        new Traffic(new SplittableRandom(1), List.of("legacy"), Traffic.Intervals.ONE);
     try (TraceLog log = new TraceLog(path, false)) {
       log.append(traffic.next(3));
       log.hold();
@@ -30,7 +31,8 @@ final class TraceLogTest {
   @Test
   void heldLogIsNotWritten(@TempDir Path directory) throws Exception {
     Path path = directory.resolve("trace.log");
-    Traffic traffic = new Traffic(new SplittableRandom(1), List.of("legacy"));
+    Traffic traffic =
+        new Traffic(new SplittableRandom(1), List.of("legacy"), Traffic.Intervals.ONE);
     try (TraceLog log = new TraceLog(path, false)) {
       log.hold();
       Thread writer = Thread.ofPlatform().start(() -> append(log, traffic));
