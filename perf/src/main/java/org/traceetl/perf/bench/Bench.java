@@ -17,6 +17,7 @@ import picocli.CommandLine.Command;
       WholePath.class,
       AgentBench.class,
       Rivals.class,
+      Push.class,
       Gate.class,
       BatchOverhead.class,
       Shortener.class,

@@ -30,6 +30,7 @@ public final class TraceEtl implements Contender {
   private static final Duration LOOK = Duration.ofMillis(100);
 
   private final Installed installed;
+  private final List<SeriesConfig.Dimension> dimensions;
   private final Duration window;
   private final RocketMqPrograms rocketMq;
   private final Program agent;
@@ -55,7 +56,25 @@ public final class TraceEtl implements Contender {
       Duration window,
       Path rings)
       throws IOException {
+    this(directory, ports, installed, dimensions, window, rings, "");
+  }
+
+  /**
+   * Chooses ports and writes configurations.
+   *
+   * @param more of the server's keys below {@code trace-etl}, in YAML, each in a line
+   */
+  TraceEtl(
+      Path directory,
+      Ports ports,
+      Installed installed,
+      List<SeriesConfig.Dimension> dimensions,
+      Duration window,
+      Path rings,
+      String more)
+      throws IOException {
     this.installed = installed;
+    this.dimensions = List.copyOf(dimensions);
     this.window = window;
     Files.createDirectories(directory);
     rocketMq =
@@ -80,23 +99,34 @@ public final class TraceEtl implements Contender {
                         httpPort,
                         rocketMq.address())
                 + (installed.bundles() ? "" : "rocketmq.bundles: off\n"));
-    server =
-        installed.server(
-            directory.resolve("server"),
-            serverPort,
-            """
-            trace-etl:
-              rocketmq: {name-server: "%s"}
-              window: {length: %dms}
-              series:
-                dimensions: [%s]
-            """
-                .formatted(
-                    rocketMq.address(),
-                    window.toMillis(),
-                    dimensions.stream()
-                        .map(dimension -> "{attribute: " + dimension.attribute() + "}")
-                        .collect(Collectors.joining(", "))));
+    server = server(directory.resolve("server"), serverPort, more);
+  }
+
+  /**
+   * Returns a server on the same broker that is not started.
+   *
+   * @param home the directory for its files and its log
+   * @param more of its keys below {@code trace-etl}, in YAML, each in a line
+   */
+  Program server(Path home, int port, String more) throws IOException {
+    return installed.server(
+        home,
+        port,
+        """
+        trace-etl:
+          rocketmq: {name-server: "%s"}
+          window: {length: %dms}
+          series:
+            dimensions: [%s]
+        %s\
+        """
+            .formatted(
+                rocketMq.address(),
+                window.toMillis(),
+                dimensions.stream()
+                    .map(dimension -> "{attribute: " + dimension.attribute() + "}")
+                    .collect(Collectors.joining(", ")),
+                more.indent(2)));
   }
 
   @Override
