@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import javax.net.ssl.SSLException;
+import org.traceetl.testkit.OwnCertificate;
 
 /** Sends OTLP over gRPC on several connections in turn, as encoded bytes. */
 public final class GrpcSender implements OtlpSender {

@@ -7,6 +7,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.security.GeneralSecurityException;
 import java.util.function.Consumer;
+import org.traceetl.testkit.OwnCertificate;
 
 /** Sends OTLP over HTTP/1.1 as protobuf, on one connection for each request under way. */
 public final class HttpSender implements OtlpSender {

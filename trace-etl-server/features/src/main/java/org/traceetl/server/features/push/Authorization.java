@@ -3,8 +3,10 @@ package org.traceetl.server.features.push;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.io.IOException;
+import java.net.http.HttpClient;
 import java.nio.file.Path;
 import java.util.Base64;
+import org.traceetl.common.Clocks;
 import org.traceetl.common.Reason;
 import org.traceetl.common.Secret;
 
@@ -22,6 +24,25 @@ interface Authorization {
 
   /** Reports that the receiver did not accept the last header. */
   default void refused() {}
+
+  /**
+   * Returns the authorization of an endpoint.
+   *
+   * @param client requests tokens
+   */
+  static Authorization of(PushConfig.Endpoint endpoint, HttpClient client, Clocks clocks) {
+    if (endpoint.basic() != null) {
+      PushConfig.Basic basic = endpoint.basic();
+      return basic(basic.username(), basic.password(), basic.passwordFile());
+    }
+    if (endpoint.oauth2() != null) {
+      return new ClientCredentials(
+          endpoint.oauth2(), client, endpoint.timeout(), clocks.nanoClock());
+    }
+    return endpoint.bearerToken() == null && endpoint.bearerTokenFile() == null
+        ? NONE
+        : bearer(endpoint.bearerToken(), endpoint.bearerTokenFile());
+  }
 
   /** Authorization by user and password. Files are read for each request, so they may change. */
   static Authorization basic(String username, Secret password, Path passwordFile) {

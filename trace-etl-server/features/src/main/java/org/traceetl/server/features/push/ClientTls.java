@@ -44,37 +44,58 @@ final class ClientTls {
   static SSLContext context(PushConfig.Tls tls) {
     try {
       SSLContext context = SSLContext.getInstance("TLS");
-      context.init(
-          tls.certificateFile() == null ? null : keys(tls),
-          tls.caFile() == null ? null : trusted(tls.caFile()),
-          null);
+      context.init(keys(tls), trusted(tls), null);
       return context;
+    } catch (GeneralSecurityException e) {
+      throw new IllegalStateException("each JDK has TLS", e);
+    }
+  }
+
+  /**
+   * Returns the certificates to trust; null for those of the JDK.
+   *
+   * @throws ConfigException if the file cannot be used
+   */
+  static TrustManager[] trusted(PushConfig.Tls tls) {
+    if (tls.caFile() == null) {
+      return null;
+    }
+    try {
+      KeyStore store = emptyStore();
+      int number = 0;
+      for (Certificate certificate : certificates("ca-file", tls.caFile())) {
+        store.setCertificateEntry("ca-" + number++, certificate);
+      }
+      TrustManagerFactory factory =
+          TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+      factory.init(store);
+      return factory.getTrustManagers();
     } catch (GeneralSecurityException e) {
       throw new ConfigException(KEY + "ca-file", tls.caFile(), Reason.of(e));
     }
   }
 
-  private static TrustManager[] trusted(Path file) throws GeneralSecurityException {
-    KeyStore store = emptyStore();
-    int number = 0;
-    for (Certificate certificate : certificates("ca-file", file)) {
-      store.setCertificateEntry("ca-" + number++, certificate);
+  /**
+   * Returns the certificate to show, with its key; null for none.
+   *
+   * @throws ConfigException if a file cannot be used
+   */
+  static KeyManager[] keys(PushConfig.Tls tls) {
+    if (tls.certificateFile() == null) {
+      return null;
     }
-    TrustManagerFactory factory =
-        TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-    factory.init(store);
-    return factory.getTrustManagers();
-  }
-
-  private static KeyManager[] keys(PushConfig.Tls tls) throws GeneralSecurityException {
-    Certificate[] chain =
-        certificates("certificate-file", tls.certificateFile()).toArray(new Certificate[0]);
-    KeyStore store = emptyStore();
-    store.setKeyEntry("client", privateKey(tls.keyFile()), NO_PASSWORD, chain);
-    KeyManagerFactory factory =
-        KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
-    factory.init(store, NO_PASSWORD);
-    return factory.getKeyManagers();
+    try {
+      Certificate[] chain =
+          certificates("certificate-file", tls.certificateFile()).toArray(new Certificate[0]);
+      KeyStore store = emptyStore();
+      store.setKeyEntry("client", privateKey(tls.keyFile()), NO_PASSWORD, chain);
+      KeyManagerFactory factory =
+          KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
+      factory.init(store, NO_PASSWORD);
+      return factory.getKeyManagers();
+    } catch (GeneralSecurityException e) {
+      throw new ConfigException(KEY + "certificate-file", tls.certificateFile(), Reason.of(e));
+    }
   }
 
   private static KeyStore emptyStore() throws GeneralSecurityException {

@@ -30,9 +30,6 @@ final class HttpTransport implements WriteTransport {
   private static final int CODES_OF_A_CLASS = 100;
   private static final int SUCCESS = 2;
 
-  /** However long a receiver asks to wait. */
-  private static final long MAX_RETRY_AFTER_MILLIS = TimeUnit.MINUTES.toMillis(10);
-
   private static final String WRITTEN = "X-Prometheus-Remote-Write-%s-Written";
 
   private final PushConfig.Endpoint config;
@@ -46,27 +43,18 @@ final class HttpTransport implements WriteTransport {
   HttpTransport(PushConfig.Endpoint config, Clocks clocks) {
     this.config = config;
     clock = clocks.wall();
-    Duration connect = config.timeout().compareTo(MAX_CONNECT) < 0 ? config.timeout() : MAX_CONNECT;
-    client =
-        HttpClient.newBuilder()
-            .version(HttpClient.Version.HTTP_1_1)
-            .connectTimeout(connect)
-            .sslContext(ClientTls.context(config.tls()))
-            .build();
-    authorization = authorization(config, clocks);
+    client = client(config);
+    authorization = Authorization.of(config, client, clocks);
   }
 
-  private Authorization authorization(PushConfig.Endpoint of, Clocks clocks) {
-    if (of.basic() != null) {
-      PushConfig.Basic basic = of.basic();
-      return Authorization.basic(basic.username(), basic.password(), basic.passwordFile());
-    }
-    if (of.oauth2() != null) {
-      return new ClientCredentials(of.oauth2(), client, of.timeout(), clocks.nanoClock());
-    }
-    return of.bearerToken() == null && of.bearerTokenFile() == null
-        ? Authorization.NONE
-        : Authorization.bearer(of.bearerToken(), of.bearerTokenFile());
+  /** Returns a client of an endpoint, for requests and for tokens. */
+  static HttpClient client(PushConfig.Endpoint config) {
+    Duration connect = config.timeout().compareTo(MAX_CONNECT) < 0 ? config.timeout() : MAX_CONNECT;
+    return HttpClient.newBuilder()
+        .version(HttpClient.Version.HTTP_1_1)
+        .connectTimeout(connect)
+        .sslContext(ClientTls.context(config.tls()))
+        .build();
   }
 
   @Override
@@ -175,7 +163,7 @@ final class HttpTransport implements WriteTransport {
         return 0;
       }
     }
-    return Math.clamp(millis, 0, MAX_RETRY_AFTER_MILLIS);
+    return Math.clamp(millis, 0, RetryInfo.MAX_DELAY.toMillis());
   }
 
   @Override

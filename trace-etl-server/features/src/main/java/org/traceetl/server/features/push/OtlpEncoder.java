@@ -16,8 +16,8 @@ import org.traceetl.server.window.NativeTotals;
 import org.traceetl.server.window.SeriesDefinition;
 
 /**
- * Encodes requests of OTLP: an {@code ExportMetricsServiceRequest}, compressed by gzip. Each
- * application is a resource. The first field of a message is written last.
+ * Encodes requests of OTLP: an {@code ExportMetricsServiceRequest}, for HTTP compressed by gzip.
+ * Each application is a resource. The first field of a message is written last.
  */
 final class OtlpEncoder implements RequestEncoder {
   private static final long NANOS_PER_MILLI = 1_000_000;
@@ -92,7 +92,7 @@ final class OtlpEncoder implements RequestEncoder {
   private final Symbol[] resourceValues;
   private final MessageBuffer out = new MessageBuffer();
   private final byte[] id = new byte[2 * Long.BYTES];
-  private byte[] compressed = {};
+  private byte[] body = {};
 
   // Of the current request.
   private WriteRequest request;
@@ -147,7 +147,8 @@ final class OtlpEncoder implements RequestEncoder {
     if (!hasRoom()) {
       return false;
     }
-    compressed = compress();
+    // gRPC compresses messages itself.
+    body = protocol == Protocol.OTLP_GRPC ? out.toByteArray() : compress();
     return true;
   }
 
@@ -204,12 +205,12 @@ final class OtlpEncoder implements RequestEncoder {
 
   @Override
   public byte[] body() {
-    return compressed;
+    return body;
   }
 
   @Override
   public int length() {
-    return compressed.length;
+    return body.length;
   }
 
   /** Returns the message before compression. */

@@ -33,6 +33,7 @@ public record PushConfig(
   static final String ENDPOINTS = PREFIX + "endpoints";
   private static final String REMOTE_WRITE = "remote-write";
   private static final String OTLP = "otlp";
+  private static final String OTLP_GRPC = "otlp-grpc";
   private static final String CUMULATIVE = "cumulative";
   private static final String DELTA = "delta";
   private static final String LABEL = "[a-zA-Z_][a-zA-Z0-9_]*";
@@ -94,8 +95,10 @@ public record PushConfig(
    *     lower-case letters, digits and hyphens. After a change of the name, pushing begins at the
    *     end of the journal
    * @param url address that takes the protocol, such as {@code
-   *     http://prometheus:9090/api/v1/write}, or {@code http://collector:4318/v1/metrics} for OTLP
-   * @param protocol {@code remote-write}, or {@code otlp} for metrics of OTLP by HTTP
+   *     http://prometheus:9090/api/v1/write}, {@code http://collector:4318/v1/metrics} for OTLP, or
+   *     {@code http://collector:4317} for OTLP by gRPC
+   * @param protocol {@code remote-write}, {@code otlp} for metrics of OTLP by HTTP, or {@code
+   *     otlp-grpc}
    * @param version version of Remote Write: {@code 2.0}, {@code 1.0}, or {@code auto} for 2.0 with
    *     1.0 if the receiver does not accept it
    * @param temporality with OTLP: {@code cumulative}, or {@code delta} for points that count the
@@ -151,17 +154,23 @@ public record PushConfig(
           ENDPOINTS + ".version",
           version,
           "must be one of auto, 2.0, 1.0");
-      boolean isOtlp = OTLP.equals(protocol);
       check(
-          isOtlp || REMOTE_WRITE.equals(protocol),
+          Set.of(REMOTE_WRITE, OTLP, OTLP_GRPC).contains(protocol),
           ENDPOINTS + ".protocol",
           protocol,
-          "must be one of remote-write, otlp");
+          "must be one of remote-write, otlp, otlp-grpc");
+      boolean isOtlp = !REMOTE_WRITE.equals(protocol);
+      boolean isGrpc = OTLP_GRPC.equals(protocol);
+      check(
+          !isGrpc || Set.of("", "/").contains(url.getRawPath()),
+          ENDPOINTS + ".url",
+          PushEndpoint.shown(url),
+          "must have no path if protocol is otlp-grpc");
       check(
           !isOtlp || version.equals("auto"),
           ENDPOINTS + ".version",
           version,
-          "must be absent if protocol is otlp");
+          "must be absent if protocol is " + protocol);
       check(
           Set.of(CUMULATIVE, DELTA).contains(temporality),
           ENDPOINTS + ".temporality",
@@ -171,12 +180,12 @@ public record PushConfig(
           isOtlp || temporality.equals(CUMULATIVE),
           ENDPOINTS + ".temporality",
           temporality,
-          "must be cumulative unless protocol is otlp");
+          "must be cumulative unless protocol is otlp or otlp-grpc");
       check(
           isOtlp || resourceAttributes.isEmpty(),
           ENDPOINTS + ".resource-attributes",
           null,
-          "must be absent unless protocol is otlp");
+          "must be absent unless protocol is otlp or otlp-grpc");
       check(
           !resourceAttributes.containsKey("service.name"),
           ENDPOINTS + ".resource-attributes.service.name",
@@ -188,6 +197,11 @@ public record PushConfig(
             ENDPOINTS + ".headers." + header,
             null,
             "must be the name of a header that the protocol does not set");
+        check(
+            !isGrpc || !header.toLowerCase(Locale.ROOT).matches("grpc-.*|.*-bin|te"),
+            ENDPOINTS + ".headers." + header,
+            null,
+            "must not begin with grpc- or end with -bin if protocol is otlp-grpc");
       }
       check(
           bearerToken == null || bearerTokenFile == null,
@@ -236,7 +250,7 @@ public record PushConfig(
     }
 
     boolean isOtlp() {
-      return OTLP.equals(protocol);
+      return !REMOTE_WRITE.equals(protocol);
     }
 
     /** Returns whether points count the spans since the last pane end. */

@@ -67,9 +67,12 @@ public final class PushType implements FeatureType {
 
   private final Opener opener;
 
-  /** Creates the feature with transport by HTTP. */
+  /** Creates the feature with transport by HTTP and gRPC. */
   public PushType() {
-    this(HttpTransport::new);
+    this((endpoint, clocks) ->
+        endpoint.fixedProtocol() == Protocol.OTLP_GRPC
+            ? new GrpcTransport(endpoint, clocks)
+            : new HttpTransport(endpoint, clocks));
   }
 
   /** Creates the feature with another transport. */

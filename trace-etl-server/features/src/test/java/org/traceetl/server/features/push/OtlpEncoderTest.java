@@ -39,6 +39,8 @@ class OtlpEncoderTest {
     assertThat(encoder.encode(request, from, to, Protocol.OTLP)).isTrue();
     byte[] message = OtlpMessages.decompress(encoder.body(), encoder.length());
     assertThat(message).isEqualTo(encoder.message());
+    encoder.encode(request, from, to, Protocol.OTLP_GRPC);
+    assertThat(Arrays.copyOf(encoder.body(), encoder.length())).isEqualTo(message);
     List<Series> all = OtlpMessages.read(message);
     assertThat(all).hasSize(request.samples(from, to));
     return all;

@@ -142,6 +142,36 @@ class PushConfigTest {
   }
 
   @Test
+  void grpcHasNoPathAndNoHeadersOfItsOwn() {
+    PushConfig.Endpoint endpoint = config(ofGrpc("http://x:4317", "X-Key")).endpoints().getFirst();
+    assertThat(endpoint.fixedProtocol()).isEqualTo(Protocol.OTLP_GRPC);
+    assertThat(endpoint.isOtlp()).isTrue();
+    assertRefused(
+        "url = http://x:4317: must have no path", ofGrpc("http://x:4317/secret", "X-Key"));
+    assertRefused("headers.X-Bin: must not begin with", ofGrpc("http://x:4317", "X-Bin"));
+    assertRefused("headers.Grpc-A: must not begin with", ofGrpc("http://x:4317", "Grpc-A"));
+  }
+
+  private static PushKeys.Endpoint ofGrpc(String url, String header) {
+    return new PushKeys.Endpoint(
+        null,
+        URI.create(url),
+        "otlp-grpc",
+        null,
+        null,
+        null,
+        Map.of(header, "secret"),
+        null,
+        null,
+        null,
+        null,
+        null,
+        null,
+        null,
+        null);
+  }
+
+  @Test
   void onlyOtlpHasDeltas() {
     PushConfig config = config(ofProtocol("otlp", null, "Delta", null));
     assertThat(config.endpoints().getFirst().isDelta()).isTrue();

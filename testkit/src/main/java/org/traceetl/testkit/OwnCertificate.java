@@ -1,4 +1,4 @@
-package org.traceetl.perf.bench.load;
+package org.traceetl.testkit;
 
 import java.io.IOException;
 import java.io.InputStream;
