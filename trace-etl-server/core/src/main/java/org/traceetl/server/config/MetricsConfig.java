@@ -14,8 +14,12 @@ import static org.traceetl.common.ConfigException.orElse;
  * @param queueLabel which series have the label {@code trace_etl_queue}. Several servers need
  *     {@code always} if spans are spread at random, and before queues are added. No effect on
  *     deltas
+ * @param names names of the labels of dimensions: {@code underscores}, such as {@code http_route},
+ *     or {@code utf-8}, the attribute's key, such as {@code "http.route"}, for scrapers that accept
+ *     UTF-8 names and in OTLP. No effect in profile {@code ozhera}
  */
-public record MetricsConfig(Profile profile, String namespace, Unit unit, QueueLabel queueLabel) {
+public record MetricsConfig(
+    Profile profile, String namespace, Unit unit, QueueLabel queueLabel, Names names) {
   /** Marks overflow series. */
   public static final String OVERFLOW_LABEL = "otel_metric_overflow";
 
@@ -29,6 +33,7 @@ public record MetricsConfig(Profile profile, String namespace, Unit unit, QueueL
     namespace = orElse(namespace, profile.namespace());
     unit = orElse(unit, profile.unit());
     queueLabel = orElse(queueLabel, QueueLabel.CONFLICT);
+    names = orElse(names, Names.UNDERSCORES);
     profile.checkNames(namespace, unit);
     check(
         namespace.matches("[a-zA-Z_:][a-zA-Z0-9_:]*"),
@@ -38,7 +43,7 @@ public record MetricsConfig(Profile profile, String namespace, Unit unit, QueueL
   }
 
   public static MetricsConfig defaults() {
-    return new MetricsConfig(null, null, null, null);
+    return new MetricsConfig(null, null, null, null, null);
   }
 
   /** The series that have the label {@link #QUEUE_LABEL}. */
@@ -51,6 +56,15 @@ public record MetricsConfig(Profile profile, String namespace, Unit unit, QueueL
 
     /** All series: series with equal labels on different queues are distinct on every server. */
     ALWAYS
+  }
+
+  /** The names of the labels of dimensions. */
+  public enum Names {
+    /** Letters, digits and underscores. */
+    UNDERSCORES,
+
+    /** The keys of the attributes, for readers that accept them. */
+    UTF_8
   }
 
   /** Of durations. */

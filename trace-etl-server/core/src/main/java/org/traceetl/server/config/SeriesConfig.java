@@ -122,13 +122,25 @@ public record SeriesConfig(
           PREFIX + "dimensions.attribute",
           attribute,
           "must name an attribute");
-      label = orElse(label, attribute.replaceAll("[^a-zA-Z0-9_]", "_"));
+      label = orElse(label, underscored(attribute));
       from = orElse(from, From.ANY);
       check(
           label.matches("[a-zA-Z_][a-zA-Z0-9_]*") && !label.startsWith("__") && !label.equals("le"),
           PREFIX + "dimensions.label",
           label,
           "must be a Prometheus label: letters, digits and _, no leading digit or __, not le");
+    }
+
+    /**
+     * Returns the label where names may have any character: the attribute's key, unless the label
+     * is another than by default.
+     */
+    public String utf8Label() {
+      return label.equals(underscored(attribute)) ? attribute : label;
+    }
+
+    private static String underscored(String attribute) {
+      return attribute.replaceAll("[^a-zA-Z0-9_]", "_");
     }
   }
 

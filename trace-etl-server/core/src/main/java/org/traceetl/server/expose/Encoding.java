@@ -9,7 +9,13 @@ public enum Encoding {
   OPENMETRICS(Format.OPENMETRICS, false),
   OPENMETRICS_GZIP(Format.OPENMETRICS, true),
   PROTOBUF(Format.PROTOBUF, false),
-  PROTOBUF_GZIP(Format.PROTOBUF, true);
+  PROTOBUF_GZIP(Format.PROTOBUF, true),
+  TEXT_UTF8(Format.TEXT_UTF8, false),
+  TEXT_UTF8_GZIP(Format.TEXT_UTF8, true),
+  OPENMETRICS_UTF8(Format.OPENMETRICS_UTF8, false),
+  OPENMETRICS_UTF8_GZIP(Format.OPENMETRICS_UTF8, true),
+  PROTOBUF_UTF8(Format.PROTOBUF_UTF8, false),
+  PROTOBUF_UTF8_GZIP(Format.PROTOBUF_UTF8, true);
 
   private final Format format;
   private final boolean gzip;

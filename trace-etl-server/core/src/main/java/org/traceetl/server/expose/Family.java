@@ -161,10 +161,10 @@ public final class Family {
    * @param bytes size of the samples
    */
   public byte[] header(Format format, long bytes) {
-    if (format == Format.PROTOBUF) {
+    if (format.isProtobuf()) {
       return messageHeader(bytes);
     }
-    boolean openMetrics = format == Format.OPENMETRICS;
+    boolean openMetrics = format.isOpenMetrics();
     String family = openMetrics || isHistogram() ? name : name + "_total";
     return Naming.bytes(
         "# HELP "

@@ -20,6 +20,14 @@ public interface Naming {
   /** Returns the native buckets; null for none. */
   NativeBuckets nativeBuckets();
 
+  /**
+   * Returns whether labels may have names with other characters than letters, digits and
+   * underscores, which {@link #labels} returns in quotes.
+   */
+  default boolean hasUtf8Names() {
+    return false;
+  }
+
   /** Returns all families in the order of the page, each at its {@link Family#index}. */
   List<Family> families();
 

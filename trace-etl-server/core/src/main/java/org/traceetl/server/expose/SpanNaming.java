@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.MetricsConfig;
+import org.traceetl.server.config.MetricsConfig.Names;
 import org.traceetl.server.config.MetricsConfig.QueueLabel;
 import org.traceetl.server.config.MetricsConfig.Unit;
 import org.traceetl.server.config.SeriesConfig;
@@ -33,9 +34,10 @@ public final class SpanNaming implements Naming {
     "STATUS_CODE_UNSET", "STATUS_CODE_OK", "STATUS_CODE_ERROR"
   };
 
-  /** Label of each dimension, in the order of {@link SeriesDefinition#values}. */
+  /** Name of the label of each dimension, in the order of {@link SeriesDefinition#values}. */
   private final List<String> labels;
 
+  private final boolean hasUtf8Names;
   private final boolean seconds;
   private final boolean namesQueues;
 
@@ -54,7 +56,12 @@ public final class SpanNaming implements Naming {
     seconds = metrics.unit() == Unit.SECONDS;
     namesQueues = metrics.queueLabel() == QueueLabel.ALWAYS;
     labels = new ArrayList<>(metrics.profile().labels());
-    series.dimensions().forEach(dimension -> labels.add(dimension.label()));
+    boolean utf8 = metrics.names() == Names.UTF_8;
+    series
+        .dimensions()
+        .forEach(dimension ->
+            labels.add(LabelText.name(utf8 ? dimension.utf8Label() : dimension.label())));
+    hasUtf8Names = labels.stream().anyMatch(label -> label.startsWith("\""));
     boolean durationNamesUnit = metrics.profile() == StandardProfile.OTEL;
     String unit = seconds ? "seconds" : "milliseconds";
     Family calls = Family.counter(0, metrics.namespace() + "_calls", CALLS_HELP);
@@ -98,6 +105,11 @@ public final class SpanNaming implements Naming {
   @Override
   public NativeBuckets nativeBuckets() {
     return nativeBuckets;
+  }
+
+  @Override
+  public boolean hasUtf8Names() {
+    return hasUtf8Names;
   }
 
   @Override

@@ -53,12 +53,12 @@ public final class ServerTelemetry extends MetricRegistry {
   public byte[] families(Format format) {
     List<Collector.MetricFamilySamples> families = books.samples();
     families.addAll(Collections.list(collectors().metricFamilySamples()));
-    if (format == Format.PROTOBUF) {
+    if (format.isProtobuf()) {
       return new ProtobufFamilies().write(families);
     }
     var out = new StringWriter(1 << 15);
     try {
-      if (format == Format.OPENMETRICS) {
+      if (format.isOpenMetrics()) {
         TextFormat.writeOpenMetrics100(out, Collections.enumeration(families));
       } else {
         families.replaceAll(ServerTelemetry::withoutCreationTimes);

@@ -2,6 +2,7 @@ package org.traceetl.server.http;
 
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
+import java.util.List;
 import java.util.Locale;
 import org.traceetl.server.expose.Encoding;
 import org.traceetl.server.expose.Format;
@@ -9,7 +10,9 @@ import org.traceetl.server.expose.Page;
 
 /** Chooses the encoding of a page by the headers of a request. */
 public final class Negotiation {
-  private static final Format[] FORMATS = Format.values();
+  /** Without UTF-8 names. */
+  private static final List<Format> FORMATS = Format.of(false);
+
   private static final String PROTOBUF = "application/vnd.google.protobuf";
   private static final String OPENMETRICS = "application/openmetrics-text";
   private static final String TEXT = "text/plain";
@@ -25,11 +28,39 @@ public final class Negotiation {
    * @param acceptEncoding value of the Accept-Encoding header, or null
    */
   public static Encoding encoding(String accept, String acceptEncoding) {
-    return Encoding.of(format(accept), gzip(acceptEncoding));
+    return encoding(accept, acceptEncoding, false);
+  }
+
+  /**
+   * Chooses between names with underscores and UTF-8 names, too.
+   *
+   * @param hasUtf8Names whether the page has names that are not the same in both forms
+   */
+  public static Encoding encoding(String accept, String acceptEncoding, boolean hasUtf8Names) {
+    Format format = format(accept);
+    return Encoding.of(
+        hasUtf8Names && allowsUtf8Names(accept, format) ? format.withUtf8Names() : format,
+        gzip(acceptEncoding));
+  }
+
+  /**
+   * Returns whether a scraper asks for UTF-8 names in a format. Prometheus cannot ask for them in
+   * protobuf, so it gets them if it asks for them in another format: its labels must not depend on
+   * the format.
+   */
+  private static boolean allowsUtf8Names(String accept, Format format) {
+    for (String range : ranges(accept)) {
+      if ("allow-utf-8".equals(parameter(range, "escaping"))
+          && (format == Format.PROTOBUF || format(type(range), range) == format)
+          && quality(range) > 0) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private static Format format(String accept) {
-    double[] qualities = new double[FORMATS.length];
+    double[] qualities = new double[FORMATS.size()];
     for (String range : ranges(accept)) {
       Format format = format(type(range), range);
       if (format != null) {
@@ -55,7 +86,7 @@ public final class Negotiation {
               ? Format.PROTOBUF
               : null;
       case OPENMETRICS -> versionFits(range, "1.0.0", "0.0.1") ? Format.OPENMETRICS : null;
-      case TEXT -> versionFits(range, "0.0.4") ? Format.TEXT : null;
+      case TEXT -> versionFits(range, "0.0.4", "1.0.0") ? Format.TEXT : null;
       case "text/*" -> Format.TEXT;
       default -> null;
     };
@@ -86,7 +117,7 @@ public final class Negotiation {
 
   private static boolean versionFits(String range, String... versions) {
     String version = parameter(range, "version");
-    return version == null || java.util.List.of(versions).contains(version);
+    return version == null || List.of(versions).contains(version);
   }
 
   private static double quality(String range) {

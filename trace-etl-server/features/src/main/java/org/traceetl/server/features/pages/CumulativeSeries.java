@@ -2,6 +2,7 @@ package org.traceetl.server.features.pages;
 
 import com.google.common.hash.Hashing;
 import java.util.Arrays;
+import java.util.List;
 import org.traceetl.server.expose.Family;
 import org.traceetl.server.expose.Format;
 import org.traceetl.server.expose.Naming;
@@ -50,7 +51,7 @@ final class CumulativeSeries {
   private final ReceivedSpans received;
 
   /** Sections of {@link #received} by format; null if they must be rendered. */
-  private final Section[] receivedSections = new Section[Format.values().length];
+  private final Section[] receivedSections;
 
   /**
    * @param labelSets hashes of the labels of all series on the page, shared by all queues
@@ -61,8 +62,16 @@ final class CumulativeSeries {
     this.naming = naming;
     this.labelSets = labelSets;
     received = naming.received() == null ? null : new ReceivedSpans();
-    text = new SeriesText(naming, true);
-    forms = new SeriesForm[] {new SeriesText(naming, false), text, new SeriesProtobuf(naming)};
+    text = new SeriesText(naming, Format.OPENMETRICS);
+    List<Format> formats = Format.of(naming.hasUtf8Names());
+    receivedSections = new Section[formats.size()];
+    forms =
+        formats.stream()
+            .map(format ->
+                format.isProtobuf()
+                    ? new SeriesProtobuf(naming, format)
+                    : new SeriesText(naming, format))
+            .toArray(SeriesForm[]::new);
   }
 
   int size() {
@@ -137,7 +146,7 @@ final class CumulativeSeries {
       blocks = Arrays.copyOf(blocks, Math.max(number + 1, blocks.length + blocks.length / 2));
     }
     if (blocks[number] == null) {
-      blocks[number] = new SeriesBlock(naming.stride(), naming.families().size());
+      blocks[number] = new SeriesBlock(naming.stride(), naming.families().size(), forms.length);
     }
     long familyBits = naming.families(definition);
     byte[] labels = label(definition, familyBits);

@@ -28,7 +28,10 @@ final class MetricsServlet extends HttpServlet {
   protected void doGet(HttpServletRequest request, HttpServletResponse response)
       throws IOException {
     Encoding encoding =
-        Negotiation.encoding(request.getHeader("Accept"), request.getHeader("Accept-Encoding"));
+        Negotiation.encoding(
+            request.getHeader("Accept"),
+            request.getHeader("Accept-Encoding"),
+            pages.pages().hasUtf8Names());
     Page page;
     try {
       page = pages.page(encoding, Shard.ofRequest(request.getParameterValues(Shard.PARAMETER)));

@@ -77,7 +77,7 @@ public record PagesFeature(SpanPages pages, ServerTelemetry telemetry, LongSuppl
     if (shard.isFirst()) {
       return telemetry.families(format);
     }
-    return format == Format.OPENMETRICS ? OPENMETRICS_END : new byte[0];
+    return format.isOpenMetrics() ? OPENMETRICS_END : new byte[0];
   }
 
   @Override

@@ -62,10 +62,11 @@ final class SeriesBlock {
   /**
    * @param stride number of buckets of a series
    * @param families number of families
+   * @param formats number of formats
    */
-  SeriesBlock(int stride, int families) {
+  SeriesBlock(int stride, int families, int formats) {
     this.stride = stride;
-    sections = new Section[Format.values().length][families][];
+    sections = new Section[formats][families][];
     counts = new int[SERIES * stride];
   }
 

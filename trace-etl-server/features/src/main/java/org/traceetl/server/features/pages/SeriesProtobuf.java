@@ -4,6 +4,8 @@ import java.util.Arrays;
 import org.traceetl.proto.SpanId;
 import org.traceetl.proto.TraceId;
 import org.traceetl.server.expose.Family;
+import org.traceetl.server.expose.Format;
+import org.traceetl.server.expose.LabelText;
 import org.traceetl.server.expose.Naming;
 import org.traceetl.server.protobuf.MessageBuffer;
 import org.traceetl.server.protobuf.MetricProto;
@@ -28,6 +30,7 @@ final class SeriesProtobuf implements SeriesForm {
   private static final byte[] SPAN_ID = Naming.bytes("span_id");
 
   private final Naming naming;
+  private final boolean escapes;
   private final MessageBuffer out = new MessageBuffer();
   private final byte[] hex = new byte[TraceId.HEX_LENGTH];
 
@@ -37,8 +40,12 @@ final class SeriesProtobuf implements SeriesForm {
   /** The unescaped value of the current label. */
   private byte[] value = {};
 
-  SeriesProtobuf(Naming naming) {
+  /**
+   * @param format tells whether names of labels are escaped
+   */
+  SeriesProtobuf(Naming naming, Format format) {
     this.naming = naming;
+    escapes = naming.hasUtf8Names() && !format.hasUtf8Names();
   }
 
   @Override
@@ -61,7 +68,7 @@ final class SeriesProtobuf implements SeriesForm {
   }
 
   private void end(byte[] labels, SectionWriter writer) {
-    writeLabels(labels);
+    writeLabels(escapes ? LabelText.escaped(labels) : labels);
     out.enclose(MetricProto.FAMILY_METRIC, 0);
     writer.ensure(out.size());
     writer.write(out.array(), out.begin(), out.size());
@@ -201,7 +208,7 @@ final class SeriesProtobuf implements SeriesForm {
         : millis / (unitNanos / NANOS_PER_MILLI);
   }
 
-  /** Writes the labels, given in the text form {@code a="x",b="y"} with \ before \, " and n. */
+  /** Writes the labels, given in the text form {@code a="x","b.c"="y"} with \ before \, " and n. */
   private void writeLabels(byte[] labels) {
     int count = 0;
     int at = 0;
@@ -210,37 +217,23 @@ final class SeriesProtobuf implements SeriesForm {
         begins = Arrays.copyOf(begins, count * 2);
       }
       begins[count++] = at;
-      at = valueEnd(labels, nameEnd(labels, at) + 2) + 2;
+      at = LabelText.valueEnd(labels, LabelText.nameEnd(labels, at) + 2) + 2;
     }
     for (int i = count - 1; i >= 0; i--) {
       int before = out.size();
-      int nameEnd = nameEnd(labels, begins[i]);
+      int nameEnd = LabelText.nameEnd(labels, begins[i]);
       int length = unescape(labels, nameEnd + 2);
       out.text(MetricProto.LABEL_VALUE, value, 0, length);
-      out.text(MetricProto.LABEL_NAME, labels, begins[i], nameEnd);
+      if (labels[begins[i]] == '"') {
+        out.text(MetricProto.LABEL_NAME, value, 0, unescape(labels, begins[i] + 1));
+      } else {
+        out.text(MetricProto.LABEL_NAME, labels, begins[i], nameEnd);
+      }
       out.enclose(MetricProto.METRIC_LABEL, before);
     }
   }
 
-  /** Returns the position of the equals sign after a name. */
-  private static int nameEnd(byte[] labels, int begin) {
-    int end = begin;
-    while (labels[end] != '=') {
-      end++;
-    }
-    return end;
-  }
-
-  /** Returns the position of the quote that ends a value. */
-  private static int valueEnd(byte[] labels, int begin) {
-    int end = begin;
-    while (labels[end] != '"') {
-      end += labels[end] == '\\' ? 2 : 1;
-    }
-    return end;
-  }
-
-  /** Copies a value, unescaping quotes, backslashes and line ends. */
+  /** Copies a value or a quoted name, unescaping quotes, backslashes and line ends. */
   private int unescape(byte[] labels, int begin) {
     if (value.length < labels.length) {
       value = new byte[Math.max(labels.length, value.length * 2)];

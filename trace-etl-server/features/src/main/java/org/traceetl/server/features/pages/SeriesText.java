@@ -3,6 +3,8 @@ package org.traceetl.server.features.pages;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import org.traceetl.server.expose.Family;
+import org.traceetl.server.expose.Format;
+import org.traceetl.server.expose.LabelText;
 import org.traceetl.server.expose.Naming;
 
 /** Writes series as lines of a text page. */
@@ -27,16 +29,18 @@ final class SeriesText implements SeriesForm {
 
   private final Naming naming;
   private final boolean openMetrics;
+  private final boolean escapes;
   private final int stride;
   private final int maxLeBytes;
   private final int usualNameBytes;
 
   /**
-   * @param openMetrics with exemplars and creation times
+   * @param format OpenMetrics has exemplars and creation times
    */
-  SeriesText(Naming naming, boolean openMetrics) {
+  SeriesText(Naming naming, Format format) {
     this.naming = naming;
-    this.openMetrics = openMetrics;
+    openMetrics = format.isOpenMetrics();
+    escapes = naming.hasUtf8Names() && !format.hasUtf8Names();
     stride = naming.stride();
     maxLeBytes =
         naming.families().stream()
@@ -70,7 +74,8 @@ final class SeriesText implements SeriesForm {
 
   @Override
   public void write(
-      Family family, byte[] labels, long value, long createdMillis, SectionWriter writer) {
+      Family family, byte[] named, long value, long createdMillis, SectionWriter writer) {
+    byte[] labels = onPage(named);
     writer.ensure(2 * (family.created.length + labels.length + MAX_VALUE_BYTES));
     begin(writer, family.total, labels);
     writer.write(value);
@@ -81,7 +86,7 @@ final class SeriesText implements SeriesForm {
   }
 
   private void writeDuration(Family family, SeriesBlock block, int place, SectionWriter writer) {
-    byte[] labels = block.labels(place);
+    byte[] labels = onPage(block.labels(place));
     int nameBytes = family.bucket.length;
     int last = family.buckets() - 1;
     writer.ensure(
@@ -117,6 +122,10 @@ final class SeriesText implements SeriesForm {
     if (openMetrics) {
       writeCreated(writer, family.created, labels, block.createdMillis(place));
     }
+  }
+
+  private byte[] onPage(byte[] labels) {
+    return escapes ? LabelText.escaped(labels) : labels;
   }
 
   private static void writeCreated(

@@ -52,12 +52,13 @@ public final class SpanPages implements WindowFollower, Background {
   private static final long WANTED_NANOS = TimeUnit.MINUTES.toNanos(5);
 
   /**
-   * Part of the heap for one plain page. Old and new pages coexist in three formats, so all of them
-   * take at most half of the heap.
+   * Part of the heap for one plain page, half of it with UTF-8 names, which double the formats. Old
+   * and new pages coexist in three formats, so all of them take at most half of the heap.
    */
   private static final int PLAIN_SHARE = 12;
 
   private final Naming naming;
+  private final List<Format> formats;
   private final Clocks clocks;
   private final LongSupplier nanoClock;
   private final LongConsumer renderedNanos;
@@ -91,7 +92,11 @@ public final class SpanPages implements WindowFollower, Background {
    * @param renderedNanos receives, on the fold thread, the duration of each publication
    */
   public SpanPages(Naming naming, Clocks clocks, LongConsumer renderedNanos) {
-    this(naming, clocks, renderedNanos, Runtime.getRuntime().maxMemory() / PLAIN_SHARE);
+    this(
+        naming,
+        clocks,
+        renderedNanos,
+        Runtime.getRuntime().maxMemory() / (naming.hasUtf8Names() ? 2 * PLAIN_SHARE : PLAIN_SHARE));
   }
 
   /**
@@ -100,6 +105,7 @@ public final class SpanPages implements WindowFollower, Background {
    */
   SpanPages(Naming naming, Clocks clocks, LongConsumer renderedNanos, long maxPlainBytes) {
     this.naming = naming;
+    formats = Format.of(naming.hasUtf8Names());
     this.clocks = clocks;
     nanoClock = clocks.nanoClock();
     this.renderedNanos = renderedNanos;
@@ -188,6 +194,11 @@ public final class SpanPages implements WindowFollower, Background {
    */
   public Page page(Encoding encoding, Duration most) throws TimeoutException, InterruptedException {
     return page(encoding, Shard.WHOLE, most);
+  }
+
+  /** Returns whether formats differ in the names of labels. */
+  boolean hasUtf8Names() {
+    return naming.hasUtf8Names();
   }
 
   /** Returns a shard of the current page, under the same conditions as the page. */
@@ -322,7 +333,7 @@ public final class SpanPages implements WindowFollower, Background {
     long startNanos = nanoClock.getAsLong();
     rendered.clear();
     chooseShown(startNanos);
-    for (Format format : Format.values()) {
+    for (Format format : formats) {
       render(format);
     }
     pages = Map.copyOf(rendered);

@@ -5,6 +5,7 @@ import com.google.common.hash.Hashing;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.traceetl.server.expose.LabelText;
 import org.traceetl.server.expose.Naming;
 import org.traceetl.server.window.NativeBuckets;
 import org.traceetl.server.window.QueueId;
@@ -130,7 +131,10 @@ final class PushNaming {
     List<Symbol> names = new ArrayList<>();
     List<Symbol> values = new ArrayList<>();
     String queueLabel = naming.queueLabel(queue, definition.overflow());
-    LabelReader.read(naming.labels(definition, queueLabel), names, values);
+    byte[] labels = naming.labels(definition, queueLabel);
+    // Receivers of Remote Write may refuse UTF-8 names; those of OTLP convert them.
+    boolean escapes = naming.hasUtf8Names() && resourceAttributes == null;
+    LabelReader.read(escapes ? LabelText.escaped(labels) : labels, names, values);
     for (int i = 0; i < ownNames.size(); i++) {
       if (!names.contains(ownNames.get(i))) {
         names.add(ownNames.get(i));

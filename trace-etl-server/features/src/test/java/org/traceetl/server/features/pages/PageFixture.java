@@ -9,6 +9,7 @@ import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.Stream;
 import java.util.zip.GZIPInputStream;
 import org.traceetl.common.Clocks;
 import org.traceetl.server.config.HistogramConfig;
@@ -24,9 +25,16 @@ import org.traceetl.server.expose.SpanNaming;
 final class PageFixture {
   static final Duration LONG = Duration.ofSeconds(60);
   static final MetricsConfig OTEL = MetricsConfig.defaults();
-  static final MetricsConfig TEMPO = new MetricsConfig(StandardProfile.TEMPO, null, null, null);
+  static final MetricsConfig OTEL_UTF8 =
+      new MetricsConfig(null, null, null, null, MetricsConfig.Names.UTF_8);
+  static final MetricsConfig TEMPO =
+      new MetricsConfig(StandardProfile.TEMPO, null, null, null, null);
   static final HistogramConfig BOUNDS = new HistogramConfig(List.of(2.0, 10.5, 1_000.0));
   static final int STRIDE = 4;
+
+  /** The encodings of pages without UTF-8 names. */
+  static final List<Encoding> ENCODINGS =
+      Stream.of(Encoding.values()).filter(encoding -> !encoding.format().hasUtf8Names()).toList();
 
   private PageFixture() {}
 

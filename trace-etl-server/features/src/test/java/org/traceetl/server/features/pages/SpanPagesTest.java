@@ -51,7 +51,7 @@ class SpanPagesTest {
     pages.start();
     pages.window(window(Windows.QUEUE, 1, "a"));
     pages.await(PageFixture.LONG);
-    for (Encoding encoding : Encoding.values()) {
+    for (Encoding encoding : PageFixture.ENCODINGS) {
       byte[] first = PageFixture.sent(pages.page(encoding, PageFixture.LONG).with(new byte[0]));
       byte[] second = PageFixture.sent(pages.page(encoding, PageFixture.LONG).with(new byte[0]));
 
@@ -98,7 +98,7 @@ class SpanPagesTest {
 
   @Test
   void everySeriesIsNamedAfterItsQueueWhereThatIsWanted() {
-    var wanted = new MetricsConfig(null, null, null, MetricsConfig.QueueLabel.ALWAYS);
+    var wanted = new MetricsConfig(null, null, null, MetricsConfig.QueueLabel.ALWAYS, null);
     try (SpanPages named = PageFixture.started(PageFixture.naming(wanted))) {
       named.window(window(OTHER, 2, "a"));
 
@@ -233,7 +233,7 @@ class SpanPagesTest {
             .row(0, 1, 1)
             .seal());
 
-    for (Encoding encoding : Encoding.values()) {
+    for (Encoding encoding : PageFixture.ENCODINGS) {
       if (encoding.format() == Format.PROTOBUF) {
         assertThat(PageFixture.text(pages, encoding)).contains(name);
       } else {

@@ -43,7 +43,8 @@ final class PushFixture {
 
   private static SpanNaming ofPage(HistogramConfig histogram) {
     return new SpanNaming(
-        new MetricsConfig(null, null, MetricsConfig.Unit.SECONDS, MetricsConfig.QueueLabel.ALWAYS),
+        new MetricsConfig(
+            null, null, MetricsConfig.Unit.SECONDS, MetricsConfig.QueueLabel.ALWAYS, null),
         SeriesConfig.defaults(),
         histogram);
   }

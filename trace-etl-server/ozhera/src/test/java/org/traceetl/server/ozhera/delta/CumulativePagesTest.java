@@ -42,7 +42,7 @@ class CumulativePagesTest {
 
   private static SpanPages pages() {
     var metrics =
-        new MetricsConfig(new OzheraProfile(), null, null, MetricsConfig.QueueLabel.ALWAYS);
+        new MetricsConfig(new OzheraProfile(), null, null, MetricsConfig.QueueLabel.ALWAYS, null);
     var pages =
         new SpanPages(
             new OzheraNaming(
