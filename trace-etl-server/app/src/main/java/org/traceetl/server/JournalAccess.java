@@ -14,6 +14,7 @@ import org.traceetl.server.journal.chain.LogJournals;
 import org.traceetl.server.journal.log.AuthenticatedLogs;
 import org.traceetl.server.journal.log.JournalKeys;
 import org.traceetl.server.profile.ProfileParts;
+import org.traceetl.server.telemetry.TargetInfo;
 
 /**
  * The journal as a server with this configuration reads and writes it, and what defines its series.
@@ -30,8 +31,12 @@ record JournalAccess(
   /** Timeout of journal calls. After it, the outcome of a call is unknown. */
   private static final Duration TIMEOUT = Duration.ofSeconds(3);
 
-  /** Returns the access with logs that are not started. */
-  static JournalAccess of(ServerConfig config, ServerPlatform platform) {
+  /**
+   * Returns the access with logs that are not started.
+   *
+   * @param targets where targets are shown; null for none
+   */
+  static JournalAccess of(ServerConfig config, ServerPlatform platform, TargetInfo targets) {
     Clocks clocks = platform.clocks();
     RandomGenerator random = platform.random();
     ProfileParts profile = ProfileParts.of(config);
@@ -46,6 +51,7 @@ record JournalAccess(
             .profile(profile.mapping())
             .deduplication(config.deduplication())
             .agents(config.agents())
+            .targets(targets)
             .build();
     JournalConfig journal = config.journal();
     JournalKeys keys =

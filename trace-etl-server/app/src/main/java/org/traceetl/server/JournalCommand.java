@@ -32,7 +32,7 @@ final class JournalCommand {
    * @throws IOException if the journal cannot be read, or a write is not confirmed
    */
   void run(String name, Action action) throws IOException, InterruptedException {
-    JournalAccess access = JournalAccess.of(config, ServerPlatform.system());
+    JournalAccess access = JournalAccess.of(config, ServerPlatform.system(), null);
     try (BrokerLogs logs = access.logs()) {
       logs.start();
       action.on(

@@ -36,6 +36,7 @@ import org.traceetl.server.queues.QueueStatus;
 import org.traceetl.server.queues.QueueWatch;
 import org.traceetl.server.telemetry.LateSpans;
 import org.traceetl.server.telemetry.ServerTelemetry;
+import org.traceetl.server.telemetry.TargetInfo;
 import org.traceetl.server.web.ServerComponents;
 import org.traceetl.server.window.QueueId;
 
@@ -48,6 +49,7 @@ public final class ServerAssembly implements ServerContext {
   private final Clocks clocks;
   private final ServerTelemetry telemetry;
   private final SpanPipelineMetrics metrics;
+  private final TargetInfo targets;
   private final JournalAccess access;
   private final JournalComponent journal;
   private final QueueWatch queues;
@@ -67,7 +69,9 @@ public final class ServerAssembly implements ServerContext {
     clocks = platform.clocks();
     telemetry = new ServerTelemetry(Version.text(), config.window().idle());
     metrics = new SpanPipelineMetrics(telemetry);
-    access = JournalAccess.of(config, platform);
+    targets = new TargetInfo(config.metrics(), config.window().idle());
+    telemetry.show(targets);
+    access = JournalAccess.of(config, platform, targets.attributes().isEmpty() ? null : targets);
     journal = new JournalComponent(access.logs(), access.journals(), access.counters());
     queues = new QueueWatch(access.logs(), config.rocketmq().topic(), clocks);
     DecisionsConfig configured = config.feature(DecisionsConfig.class);
@@ -109,7 +113,7 @@ public final class ServerAssembly implements ServerContext {
     List<WindowFollower> followers =
         Stream.concat(
                 features.stream().flatMap(feature -> feature.followers().stream()),
-                Stream.of(telemetry.books(), metrics.cardinality(), late))
+                Stream.of(telemetry.books(), targets, metrics.cardinality(), late))
             .toList();
     return new SpanPipeline(
         config.rocketmq(),

@@ -90,7 +90,7 @@ class JournalCommandTest {
   /** Takes a queue as a server does, and returns the log's messages. */
   private List<byte[]> take(int queue, String... more) throws Exception {
     ServerConfig config = WebServer.check(arguments(more));
-    JournalAccess access = JournalAccess.of(config, ServerPlatform.system());
+    JournalAccess access = JournalAccess.of(config, ServerPlatform.system(), null);
     counters = access.counters();
     try (BrokerLogs logs = access.logs()) {
       logs.start();

@@ -3,6 +3,10 @@ package org.traceetl.server.config;
 import static org.traceetl.common.ConfigException.check;
 import static org.traceetl.common.ConfigException.orElse;
 
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
 /**
  * The names of series on the page: {@code trace-etl.metrics}. A missing value is its default.
  *
@@ -17,9 +21,16 @@ import static org.traceetl.common.ConfigException.orElse;
  * @param names names of the labels of dimensions: {@code underscores}, such as {@code http_route},
  *     or {@code utf-8}, the attribute's key, such as {@code "http.route"}, for scrapers that accept
  *     UTF-8 names and in OTLP. No effect in profile {@code ozhera}
+ * @param targetInfo attributes of resources, at most 32, that the metric {@code traces_target_info}
+ *     shows for each application; without one, there is no such metric
  */
 public record MetricsConfig(
-    Profile profile, String namespace, Unit unit, QueueLabel queueLabel, Names names) {
+    Profile profile,
+    String namespace,
+    Unit unit,
+    QueueLabel queueLabel,
+    Names names,
+    List<String> targetInfo) {
   /** Marks overflow series. */
   public static final String OVERFLOW_LABEL = "otel_metric_overflow";
 
@@ -27,6 +38,7 @@ public record MetricsConfig(
   public static final String QUEUE_LABEL = "trace_etl_queue";
 
   private static final String PREFIX = "trace-etl.metrics.";
+  private static final int MAX_TARGET_ATTRIBUTES = 32;
 
   public MetricsConfig {
     profile = orElse(profile, StandardProfile.OTEL);
@@ -34,6 +46,8 @@ public record MetricsConfig(
     unit = orElse(unit, profile.unit());
     queueLabel = orElse(queueLabel, QueueLabel.CONFLICT);
     names = orElse(names, Names.UNDERSCORES);
+    targetInfo = List.copyOf(orElse(targetInfo, List.of()));
+    checkTargetInfo(profile, targetInfo);
     profile.checkNames(namespace, unit);
     check(
         namespace.matches("[a-zA-Z_:][a-zA-Z0-9_:]*"),
@@ -42,8 +56,32 @@ public record MetricsConfig(
         "must be a prefix of a Prometheus metric name: letters, digits, _ and :");
   }
 
+  private static void checkTargetInfo(Profile profile, List<String> attributes) {
+    String key = PREFIX + "target-info";
+    check(
+        attributes.size() <= MAX_TARGET_ATTRIBUTES,
+        key,
+        attributes.size() + " of them",
+        "must be at most " + MAX_TARGET_ATTRIBUTES);
+    Set<String> labels = new HashSet<>(profile.labels());
+    for (String attribute : attributes) {
+      String label = underscored(attribute);
+      check(
+          label.matches("[a-zA-Z_][a-zA-Z0-9_]*") && !label.startsWith("__"),
+          key,
+          attribute,
+          "must be an attribute that begins with a letter or one _");
+      check(labels.add(label), key, attribute, "must have a label of its own: " + label);
+    }
+  }
+
+  /** Returns the label of an attribute: its key with {@code _} for other characters. */
+  public static String underscored(String attribute) {
+    return attribute.replaceAll("[^a-zA-Z0-9_]", "_");
+  }
+
   public static MetricsConfig defaults() {
-    return new MetricsConfig(null, null, null, null, null);
+    return new MetricsConfig(null, null, null, null, null, null);
   }
 
   /** The series that have the label {@link #QUEUE_LABEL}. */

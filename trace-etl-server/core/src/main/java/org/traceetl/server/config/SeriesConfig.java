@@ -122,7 +122,7 @@ public record SeriesConfig(
           PREFIX + "dimensions.attribute",
           attribute,
           "must name an attribute");
-      label = orElse(label, underscored(attribute));
+      label = orElse(label, MetricsConfig.underscored(attribute));
       from = orElse(from, From.ANY);
       check(
           label.matches("[a-zA-Z_][a-zA-Z0-9_]*") && !label.startsWith("__") && !label.equals("le"),
@@ -136,11 +136,7 @@ public record SeriesConfig(
      * is another than by default.
      */
     public String utf8Label() {
-      return label.equals(underscored(attribute)) ? attribute : label;
-    }
-
-    private static String underscored(String attribute) {
-      return attribute.replaceAll("[^a-zA-Z0-9_]", "_");
+      return label.equals(MetricsConfig.underscored(attribute)) ? attribute : label;
     }
   }
 

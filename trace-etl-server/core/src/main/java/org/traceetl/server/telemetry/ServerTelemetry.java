@@ -24,6 +24,9 @@ public final class ServerTelemetry extends MetricRegistry {
   private final String version;
   private final ApplicationBooks books;
 
+  /** Null if none are shown. */
+  private volatile TargetInfo targets;
+
   /**
    * @param version version of this build
    * @param idle time without spans after which an application is removed
@@ -44,6 +47,12 @@ public final class ServerTelemetry extends MetricRegistry {
     return books;
   }
 
+  /** Adds the family of targets to the pages, and their number. Called once. */
+  public void show(TargetInfo info) {
+    info.register(this);
+    targets = info;
+  }
+
   /** Returns the version of this build. */
   public String version() {
     return version;
@@ -52,6 +61,10 @@ public final class ServerTelemetry extends MetricRegistry {
   /** Returns all families as the end of a page, with {@code # EOF} in OpenMetrics. */
   public byte[] families(Format format) {
     List<Collector.MetricFamilySamples> families = books.samples();
+    TargetInfo info = targets;
+    if (info != null) {
+      info.addTo(families, format);
+    }
     families.addAll(Collections.list(collectors().metricFamilySamples()));
     if (format.isProtobuf()) {
       return new ProtobufFamilies().write(families);

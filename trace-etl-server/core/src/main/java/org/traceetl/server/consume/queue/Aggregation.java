@@ -25,6 +25,7 @@ import org.traceetl.server.series.SeriesBudget;
 import org.traceetl.server.series.SlowThresholds;
 import org.traceetl.server.series.SpanNames;
 import org.traceetl.server.series.SymbolTable;
+import org.traceetl.server.telemetry.TargetInfo;
 import org.traceetl.server.window.Buckets;
 import org.traceetl.server.window.NativeBuckets;
 import org.traceetl.server.window.QueueId;
@@ -47,6 +48,7 @@ public final class Aggregation {
     private Messages messages = Messages.SPAN_BATCH;
     private MetricsConfig.Unit unit;
     private MappedProfile profile;
+    private TargetInfo targets;
 
     private Builder(LongSupplier seeds) {
       this.seeds = seeds;
@@ -100,6 +102,12 @@ public final class Aggregation {
       return this;
     }
 
+    /** Sets where targets are shown; null for none. */
+    public Builder targets(TargetInfo info) {
+      targets = info;
+      return this;
+    }
+
     /**
      * Creates the aggregation.
      *
@@ -148,6 +156,9 @@ public final class Aggregation {
 
   private final Messages messages;
 
+  /** Null if no targets are shown. */
+  private final TargetInfo targets;
+
   /** Null if only classic buckets are configured. */
   final NativeBuckets nativeBuckets;
 
@@ -179,6 +190,7 @@ public final class Aggregation {
     documents = options.documents;
     messages = options.messages;
     profile = options.profile;
+    targets = options.targets;
     HistogramConfig histogram = options.histogram;
     budget = new SeriesBudget(series.max());
     filter = new RecordingFilter(series.filters());
@@ -331,6 +343,13 @@ public final class Aggregation {
   /** Returns after which stream time panes are closed. */
   long graceMillis() {
     return graceMillis;
+  }
+
+  /** Returns the targets of a queue; null if none are shown. */
+  QueueTargets newTargets(QueueId queue) {
+    return targets == null
+        ? null
+        : new QueueTargets(queue, targets, series.maxValueBytes(), seeds.getAsLong());
   }
 
   SymbolTable newSymbols() {

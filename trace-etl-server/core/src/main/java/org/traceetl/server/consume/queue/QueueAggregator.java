@@ -119,6 +119,10 @@ public final class QueueAggregator {
   private final CardinalitySurvey census;
   private final BatchHistory history;
   private final StreamClock clock = new StreamClock();
+
+  /** Null if no targets are shown. */
+  private final QueueTargets targets;
+
   private final AgentMarks marks;
   private final PaneClosing closing;
 
@@ -223,6 +227,7 @@ public final class QueueAggregator {
     census =
         new CardinalitySurvey(
             aggregation.series, mapped, series, applications, symbols, heavyHitters);
+    targets = aggregation.newTargets(queue);
     restore(image);
     ownedUntilMillis = image.ownedUntilMillis();
     panesInJournal = image.hasPanes();
@@ -391,6 +396,9 @@ public final class QueueAggregator {
       listener.notSent(dimensionsNotSent, documentsNotSent);
     }
     recordEvents(application, nowMillis);
+    if (targets != null) {
+      targets.see(decoder, nowMillis);
+    }
     listener.accepted(bytes);
   }
 

@@ -168,7 +168,7 @@ class ProtobufPageTest {
       @ForAll long seed, @ForAll StandardProfile profile, @ForAll Kind kind) {
     var random = new Random(seed);
     HistogramConfig histogram = histogram(kind, random.nextInt(-4, 9));
-    MetricsConfig metrics = new MetricsConfig(profile, null, null, null, null);
+    MetricsConfig metrics = new MetricsConfig(profile, null, null, null, null, null);
     NativeBuckets buckets = new NativeBuckets(histogram.nativeSchema(), metrics.unit().nanos());
     Map<String, Map<Integer, Long>> expected = new HashMap<>();
     QueueImage image = new QueueImage(0, kind == Kind.NATIVE ? 1 : PageFixture.STRIDE, 1);

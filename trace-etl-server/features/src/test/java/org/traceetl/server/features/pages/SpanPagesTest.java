@@ -98,7 +98,7 @@ class SpanPagesTest {
 
   @Test
   void everySeriesIsNamedAfterItsQueueWhereThatIsWanted() {
-    var wanted = new MetricsConfig(null, null, null, MetricsConfig.QueueLabel.ALWAYS, null);
+    var wanted = new MetricsConfig(null, null, null, MetricsConfig.QueueLabel.ALWAYS, null, null);
     try (SpanPages named = PageFixture.started(PageFixture.naming(wanted))) {
       named.window(window(OTHER, 2, "a"));
 

@@ -44,7 +44,7 @@ final class PushFixture {
   private static SpanNaming ofPage(HistogramConfig histogram) {
     return new SpanNaming(
         new MetricsConfig(
-            null, null, MetricsConfig.Unit.SECONDS, MetricsConfig.QueueLabel.ALWAYS, null),
+            null, null, MetricsConfig.Unit.SECONDS, MetricsConfig.QueueLabel.ALWAYS, null, null),
         SeriesConfig.defaults(),
         histogram);
   }

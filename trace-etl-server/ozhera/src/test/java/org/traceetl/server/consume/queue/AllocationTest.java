@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
@@ -28,6 +29,7 @@ import org.traceetl.server.consume.metrics.SpanPipelineMetrics;
 import org.traceetl.server.decode.Messages;
 import org.traceetl.server.ozhera.OzheraRules;
 import org.traceetl.server.ozhera.OzheraSeries;
+import org.traceetl.server.telemetry.TargetInfo;
 import org.traceetl.server.window.Books;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
@@ -55,6 +57,26 @@ class AllocationTest {
 
     assertThat(allocated).isZero();
     assertThat(books(aggregator, Books::recorded)).isEqualTo((long) ROUNDS * workload.spans());
+  }
+
+  @Test
+  void batchOfAKnownTargetAllocatesNothing() {
+    Workload workload = new Workload(20, 50, 20);
+    var info =
+        new TargetInfo(
+            new MetricsConfig(null, null, null, null, null, List.of("host.name", "absent")),
+            Duration.ofHours(1));
+    QueueId queue = new QueueId("b", 0);
+    info.restored(queue, null, 0);
+    QueueAggregator aggregator =
+        aggregator(
+            Aggregation.builder(() -> 1)
+                .series(workload.series())
+                .documents(new DocumentsConfig(null, null, null, null, null, 0))
+                .targets(info)
+                .build());
+
+    assertThat(allocated(() -> workload.sendTo(aggregator, 1_000))).isZero();
   }
 
   @Test

@@ -42,7 +42,8 @@ class CumulativePagesTest {
 
   private static SpanPages pages() {
     var metrics =
-        new MetricsConfig(new OzheraProfile(), null, null, MetricsConfig.QueueLabel.ALWAYS, null);
+        new MetricsConfig(
+            new OzheraProfile(), null, null, MetricsConfig.QueueLabel.ALWAYS, null, null);
     var pages =
         new SpanPages(
             new OzheraNaming(
