@@ -46,6 +46,10 @@ public final class KeysInForce {
 
   private static final Pattern INLINE = Pattern.compile("-----BEGIN|^base64:");
   private static final Pattern USER_OF_ADDRESS = Pattern.compile("://[^/@\\s]*@");
+
+  /** Behind the host: some receivers have a token in the path. */
+  private static final Pattern REST_OF_ADDRESS = Pattern.compile("(://[^/?#\\s]+)[/?#]\\S+");
+
   private static final List<ConfigurationPropertyName> SPRING =
       List.of(
           ConfigurationPropertyName.of("server"),
@@ -227,6 +231,9 @@ public final class KeysInForce {
       return MASK;
     }
     String text = text(value);
+    if (last.equals("url")) {
+      text = REST_OF_ADDRESS.matcher(text).replaceAll("$1/" + MASK);
+    }
     // If Spring accepts the path of a key, it accepts the key itself as well.
     return INLINE.matcher(text).find()
         ? MASK

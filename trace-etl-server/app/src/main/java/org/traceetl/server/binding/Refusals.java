@@ -194,7 +194,7 @@ final class Refusals extends NoUnboundElementsBindHandler {
 
   private static String shown(ConfigurationProperty property) {
     String name = property.getName().toString();
-    boolean secret = name.matches(".*(password|secret|token|api-?key).*");
+    boolean secret = name.matches(".*(password|secret|token|api-?key).*|.*\\.url");
     return name + " = " + (secret ? "***" : property.getValue());
   }
 

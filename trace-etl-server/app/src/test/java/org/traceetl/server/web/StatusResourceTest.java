@@ -129,6 +129,8 @@ class StatusResourceTest {
             "--logging.pattern.console=http://elastic:hunter2@localhost:9200",
             "--trace-etl.index.elasticsearch.username=elastic",
             "--trace-etl.index.elasticsearch.password-file=" + secret,
+            "--trace-etl.metrics.queue-label=always",
+            "--trace-etl.push.endpoints[0].url=http://localhost:1/hunter2?token=hunter2",
             "--server.ssl.enabled=false",
             "--server.ssl.key-store-password=hunter2",
             "--spring.ssl.bundle.pem.web.keystore.private-key=-----BEGIN PRIVATE KEY-----hunter2",
@@ -142,7 +144,7 @@ class StatusResourceTest {
         String answer = client.send(request, BodyHandlers.ofString()).body();
 
         assertThat(answer).doesNotContain("hunter2\"").doesNotContain("hunter2@");
-        assertThat(answer).doesNotContain("hunter2-file");
+        assertThat(answer).doesNotContain("hunter2-file").doesNotContain("/hunter2");
         Map<String, JsonNode> keys = byKey(new JsonMapper().readTree(answer));
         for (String masked :
             List.of(
@@ -153,6 +155,8 @@ class StatusResourceTest {
                 "server.ssl.key-store-password")) {
           assertThat(keys.get(masked).get("value").asString()).as(masked).isEqualTo("***");
         }
+        assertThat(keys.get("trace-etl.push.endpoints").get("value").asString())
+            .contains("url: http://localhost:1/***,");
         assertThat(keys.get("logging.pattern.console").get("value").asString())
             .isEqualTo("http://***@localhost:9200");
         assertThat(keys.get("trace-etl.index.elasticsearch.password-file").get("value").asString())
