@@ -149,6 +149,19 @@ public final class MessageBuffer {
     tag(field, BYTES);
   }
 
+  /**
+   * Writes bytes again.
+   *
+   * @param sizeBefore value of {@link #size} before they were written
+   * @param sizeAfter its value after that
+   */
+  public void again(int sizeBefore, int sizeAfter) {
+    int length = sizeAfter - sizeBefore;
+    ensure(length);
+    begin -= length;
+    System.arraycopy(buffer, buffer.length - sizeAfter, buffer, begin, length);
+  }
+
   /** Writes a length, as a stream has it before each message. */
   public void length(long bytes) {
     varint(bytes);

@@ -89,6 +89,24 @@ final class RemoteWriteEncoder implements RequestEncoder {
   /** Numbers of the names and values of the series' labels. */
   private int[] refs = new int[32];
 
+  /** All samples of an entry have these labels, which are encoded once. */
+  private final Repeated beforeName = new Repeated();
+
+  private final Repeated beforeLe = new Repeated();
+  private final Repeated afterLe = new Repeated();
+
+  /** Bytes that a message has several times. */
+  private static final class Repeated {
+    private int sizeBefore;
+
+    /** Below 0: they are not written yet. */
+    private int sizeAfter;
+
+    void clear() {
+      sizeAfter = -1;
+    }
+  }
+
   RemoteWriteEncoder(PushNaming naming) {
     this.naming = naming;
   }
@@ -132,6 +150,9 @@ final class RemoteWriteEncoder implements RequestEncoder {
     for (entry = to - 1; entry >= from && out.size() <= MAX_BYTES; entry--) {
       series = request.series(entry);
       written |= series.familyBits;
+      beforeName.clear();
+      beforeLe.clear();
+      afterLe.clear();
       if (isV2) {
         takeRefs();
       }
@@ -326,18 +347,26 @@ final class RemoteWriteEncoder implements RequestEncoder {
   /** Writes the labels of the series with its name, and with {@code le} unless it is null. */
   private void writeLabels(Symbol name, Symbol le) {
     int before = out.size();
-    int from = series.names.length;
+    writeLabels(afterLe, series.leAt, series.names.length);
     if (le != null) {
-      writeLabels(series.leAt, from);
-      from = series.leAt;
       writeLabel(PushedSeries.LE, le);
     }
-    writeLabels(series.nameAt, from);
+    writeLabels(beforeLe, series.nameAt, series.leAt);
     writeLabel(PushedSeries.NAME, name);
-    writeLabels(0, series.nameAt);
+    writeLabels(beforeName, 0, series.nameAt);
     if (isV2) {
       out.enclose(SERIES_LABELS, before);
     }
+  }
+
+  private void writeLabels(Repeated repeated, int from, int to) {
+    if (repeated.sizeAfter >= 0) {
+      out.again(repeated.sizeBefore, repeated.sizeAfter);
+      return;
+    }
+    repeated.sizeBefore = out.size();
+    writeLabels(from, to);
+    repeated.sizeAfter = out.size();
   }
 
   private void writeLabels(int from, int to) {
