@@ -84,7 +84,7 @@ final class Push extends Measurement {
       names = "--warm-up",
       paramLabel = "PANES",
       description = "Panes before the first round (default: ${DEFAULT-VALUE}).")
-  private int warmUpPanes = 24;
+  private int warmUpPanes = 60;
 
   @Option(names = "--rounds", description = "Rounds (default: ${DEFAULT-VALUE}).")
   private int rounds = 5;
@@ -127,7 +127,7 @@ final class Push extends Measurement {
     results.columns(
         "phase version contender round seconds series samples requests bytes_per_sample"
             + " cpu_seconds plain_cpu_seconds cpu_seconds_per_million"
-            + " thread_cpu_seconds_per_million samples_per_second memory_mb live_heap_mb");
+            + " thread_cpu_seconds_per_million compiler_cpu_seconds_per_million samples_per_second memory_mb live_heap_mb");
     summary.put("series", new SeriesLoad(series).series());
     try {
       for (String one : versions) {
@@ -195,6 +195,7 @@ final class Push extends Measurement {
     put("cpu_ratio_most", pairs.getLast().ratio());
     put("our_cpu_seconds_per_million", median.mine.cpuPerMillion());
     put("our_thread_cpu_seconds_per_million", median.mine.threadCpuPerMillion());
+    put("our_compiler_cpu_seconds_per_million", median.mine.compilerCpuPerMillion());
     put("prometheus_cpu_seconds_per_million", median.theirs.cpuPerMillion());
     put("our_bytes_per_sample", median.mine.bytesPerSample());
     put("prometheus_bytes_per_sample", median.theirs.bytesPerSample());
@@ -215,6 +216,7 @@ final class Push extends Measurement {
       values.put("cpu_seconds_per_million", cost.cpuPerMillion());
       if (!pusher.threads().isEmpty()) {
         values.put("thread_cpu_seconds_per_million", cost.threadCpuPerMillion());
+        values.put("compiler_cpu_seconds_per_million", cost.compilerCpuPerMillion());
       }
     }
     values.put("cpu_seconds", cost.pushingNanos() / 1e9);

@@ -14,18 +14,27 @@ import org.traceetl.testkit.Program;
  *     there are no such threads
  */
 record Pusher(String name, Program pushing, Program plain, Written written, List<String> threads) {
+  private static final List<String> COMPILERS = List.of("C1 Compiler", "C2 Compiler");
 
   /**
    * CPU and counts so far.
    *
    * @param threadNanos CPU of the living threads that only send
+   * @param compilerNanos CPU of the living threads that compile Java, less that of the other
+   *     program
    */
-  record Snapshot(long pushingNanos, long plainNanos, long threadNanos, Written.Totals totals) {
+  record Snapshot(
+      long pushingNanos,
+      long plainNanos,
+      long threadNanos,
+      long compilerNanos,
+      Written.Totals totals) {
     Snapshot since(Snapshot before) {
       return new Snapshot(
           pushingNanos - before.pushingNanos,
           plainNanos - before.plainNanos,
           threadNanos - before.threadNanos,
+          compilerNanos - before.compilerNanos,
           totals.since(before.totals));
     }
 
@@ -37,6 +46,11 @@ record Pusher(String name, Program pushing, Program plain, Written written, List
     /** CPU of a million samples in threads that only send, in seconds. */
     double threadCpuPerMillion() {
       return perMillion(threadNanos);
+    }
+
+    /** CPU of a million samples for compilation; a JVM that has run for long does not need it. */
+    double compilerCpuPerMillion() {
+      return perMillion(compilerNanos);
     }
 
     private double perMillion(long nanos) {
@@ -52,12 +66,13 @@ record Pusher(String name, Program pushing, Program plain, Written written, List
     return new Snapshot(
         new CpuClock(pushing.pid()).nanos(),
         new CpuClock(plain.pid()).nanos(),
-        threadNanos(),
+        nanos(usage(), threads),
+        nanos(usage(), COMPILERS) - nanos(new Usage(plain.pid()), COMPILERS),
         written.totals());
   }
 
-  private long threadNanos() {
-    return usage().cpuNanosByThread().values().stream()
+  private static long nanos(Usage usage, List<String> threads) {
+    return usage.cpuNanosByThread().values().stream()
         .filter(thread -> threads.stream().anyMatch(thread.name()::startsWith))
         .mapToLong(Usage.ThreadTime::cpuNanos)
         .sum();
