@@ -32,7 +32,7 @@ public final class TargetInfo implements WindowFollower {
   static final int MAX_TARGETS = 10_000;
 
   /** Maximum length of their values. */
-  private static final long MAX_LENGTH = 16 << 20;
+  private static final long MAX_LENGTH = 16L << 20;
 
   private static final String NAME = "traces_target_info";
 
