@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Set;
 import org.traceetl.perf.systest.Installation;
 import org.traceetl.perf.systest.SystemTest;
+import org.traceetl.testkit.Prometheus;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -45,6 +46,9 @@ public final class Chaos extends SystemTest<ChaosInstallation> {
 
   /** Exact verdicts in succession that end the run: late repeats have arrived by then. */
   private static final int EXACT_TIMES = 4;
+
+  /** With charts: the time before and after the faults. */
+  private static final Duration AROUND = Duration.ofMinutes(2);
 
   private static final Duration PROGRESS = Duration.ofSeconds(10);
 
@@ -100,6 +104,16 @@ public final class Chaos extends SystemTest<ChaosInstallation> {
 
   @Option(names = "--rate", description = "Spans per second (default: ${DEFAULT-VALUE}).")
   private int rate = 400;
+
+  @Option(
+      names = "--charts",
+      paramLabel = "DIR",
+      description = {
+        "Draws the scraped and the pushed rate of spans into this directory, as SVG files. The load"
+            + " then runs for some minutes before and after the faults, and series last as long as"
+            + " the run. Use it with --faults 1 --only OUTAGE."
+      })
+  private Path charts;
 
   @Option(
       names = "--report",
@@ -181,7 +195,7 @@ public final class Chaos extends SystemTest<ChaosInstallation> {
         new SpanLoad(
             truth,
             panes,
-            Traffic.Intervals.OF_15_SECONDS,
+            charts == null ? Traffic.Intervals.OF_15_SECONDS : Traffic.Intervals.ONE,
             installation.sources(),
             rate,
             seedInUse);
@@ -196,7 +210,15 @@ public final class Chaos extends SystemTest<ChaosInstallation> {
                     ? fault.lasting(outageLength.toMillis())
                     : fault)
             .toList();
+    long loadMillis = System.currentTimeMillis();
+    if (charts != null) {
+      Thread.sleep(AROUND);
+    }
     director.follow(plan, spreadMillis);
+    if (charts != null) {
+      Thread.sleep(AROUND);
+    }
+    Period shown = new Period(loadMillis, System.currentTimeMillis());
 
     List<String> failures =
         new ArrayList<>(
@@ -250,6 +272,14 @@ public final class Chaos extends SystemTest<ChaosInstallation> {
         moves.line());
     if (!good) {
       out.printf("FAILED: logs are in %s, all differences in its differences.txt%n", home);
+    }
+    if (charts != null) {
+      new OutageCharts(
+              new Prometheus(installation.prometheusUri()),
+              shown,
+              director.outages(),
+              panes.panes())
+          .write(charts);
     }
     if (report != null) {
       Files.writeString(

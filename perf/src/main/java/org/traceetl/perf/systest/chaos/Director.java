@@ -54,6 +54,7 @@ final class Director {
   private final List<String> surprises = new ArrayList<>();
   private final List<String> late = new ArrayList<>();
   private final List<Period> delays = new ArrayList<>();
+  private final List<Period> outages = new ArrayList<>();
   private long reroutes;
 
   /** When the agents' spools were empty last, by the wall clock. */
@@ -145,6 +146,11 @@ final class Director {
   /** Times in which messages to a broker could take long. */
   List<Period> delays() {
     return delays;
+  }
+
+  /** Periods of faults of kind {@link FaultKind#OUTAGE} in which the broker was away. */
+  List<Period> outages() {
+    return outages;
   }
 
   /**
@@ -293,10 +299,12 @@ final class Director {
   private void outage(Active one) throws IOException, InterruptedException {
     Program broker = one.targets.getFirst();
     List<Program> clients = one.targets.subList(1, one.targets.size());
+    long fromMillis = System.currentTimeMillis();
     broker.kill();
     tickUntil(one.beganNanos + TimeUnit.MILLISECONDS.toNanos(one.fault.holdMillis()));
     Program.kill(clients);
     broker.start();
+    outages.add(new Period(fromMillis, System.currentTimeMillis()));
     say("    %s restarted, %s killed", broker.name(), names(clients));
     tickUntil(System.nanoTime() + LONGER_NANOS);
     for (Program client : clients) {
