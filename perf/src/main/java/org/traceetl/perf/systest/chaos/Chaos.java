@@ -39,8 +39,13 @@ public final class Chaos extends SystemTest<ChaosInstallation> {
   private static final Duration ANSWER_LIMIT = Duration.ofMinutes(5);
   private static final Duration DRAIN_LIMIT = Duration.ofMinutes(5);
 
-  /** A difference that has not changed for this duration is final. */
+  /** A difference that has not changed for this duration and some windows is final. */
   private static final Duration STILL = Duration.ofSeconds(40);
+
+  /**
+   * The last pane is pushed when agents of silent queues have sent heartbeats, and windows ended.
+   */
+  private static final int STILL_WINDOWS = 4;
 
   private static final Duration COMPARE = Duration.ofSeconds(2);
 
@@ -387,6 +392,7 @@ public final class Chaos extends SystemTest<ChaosInstallation> {
     out.printf("the load has ended: %d spans were accepted%n", truth.spans());
     PrometheusAnswers counts = new PrometheusAnswers(installation.prometheusUri());
     deadlineNanos = System.nanoTime() + DRAIN_LIMIT.toNanos();
+    long stillNanos = STILL.plus(windowLength.multipliedBy(STILL_WINDOWS)).toNanos();
     long changedNanos = System.nanoTime();
     long toldNanos = changedNanos - PROGRESS.toNanos();
     int exactTimes = 0;
@@ -413,7 +419,7 @@ public final class Chaos extends SystemTest<ChaosInstallation> {
         if (!verdicts.equals(last)) {
           changedNanos = System.nanoTime();
         }
-        boolean still = System.nanoTime() - changedNanos > STILL.toNanos();
+        boolean still = System.nanoTime() - changedNanos > stillNanos;
         if (exactTimes >= EXACT_TIMES || still || late) {
           if (!now.isDrained()) {
             failures.add("spans are still unread " + DRAIN_LIMIT + " after the load: " + now);
