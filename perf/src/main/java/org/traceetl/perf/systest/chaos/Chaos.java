@@ -107,6 +107,13 @@ public final class Chaos extends SystemTest<ChaosInstallation> {
               + " their spools. Faults then lose spans, and the exit code is 1.")
   private boolean defaults;
 
+  @Option(
+      names = "--clocks",
+      description =
+          "The clocks of agents differ by minutes and drift, as with plans that step clocks. Needs"
+              + " libfaketime.")
+  private boolean clocks;
+
   @Option(names = "--rate", description = "Spans per second (default: ${DEFAULT-VALUE}).")
   private int rate = 400;
 
@@ -161,7 +168,12 @@ public final class Chaos extends SystemTest<ChaosInstallation> {
   protected ChaosInstallation install(Path home, Installation.Parts parts)
       throws IOException, InterruptedException {
     return new ChaosInstallation(
-        home, parts, windowLength, brokerSettings.toAbsolutePath(), safety(), stepsClocks());
+        home,
+        parts,
+        windowLength,
+        brokerSettings.toAbsolutePath(),
+        safety(),
+        clocks || stepsClocks());
   }
 
   /**
@@ -191,6 +203,9 @@ public final class Chaos extends SystemTest<ChaosInstallation> {
     Set<FaultKind> possible = possible(installation, notRun);
     if (possible.isEmpty()) {
       throw new IOException("none of the faults of --only can run on this machine");
+    }
+    if (clocks && installation.clocks() == null) {
+      notRun.add("--clocks (needs libfaketime)");
     }
     notRun.forEach(kind -> out.println("NOT RUN: " + kind));
 
@@ -296,6 +311,7 @@ public final class Chaos extends SystemTest<ChaosInstallation> {
                   + (outage == null ? "" : " --outage " + outage)
                   + " --window "
                   + window
+                  + (clocks ? " --clocks" : "")
                   + " --faults "
                   + faults
                   + " --seed "

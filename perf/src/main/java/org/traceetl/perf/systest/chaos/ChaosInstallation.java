@@ -32,6 +32,16 @@ final class ChaosInstallation extends Installation {
   /** Broker processes of a replicated installation: the replicas, and a broker without replicas. */
   static final int BROKERS = REPLICAS + 1;
 
+  /** How far the clock of each agent is ahead, if clocks are wrong. */
+  private static final List<Duration> AHEAD =
+      List.of(Duration.ofMinutes(7), Duration.ofMinutes(-4), Duration.ofSeconds(75));
+
+  /**
+   * Seconds per second by which the clock of each agent is too fast. An agent reads the clock at
+   * its starts only, to date what the run before left, so in an hour panes may differ by 0.7 s.
+   */
+  private static final List<Double> DRIFTS = List.of(2e-4, -1e-4, 1e-4);
+
   static final String DATA_STREAM = "chaos";
 
   /**
@@ -80,8 +90,8 @@ final class ChaosInstallation extends Installation {
   /**
    * @param window length of the servers' windows and panes
    * @param brokerConf the directory of the shipped settings of replicas and controllers
-   * @param steppedClocks whether the clocks of agents and servers can be stepped, if the library
-   *     for it is installed
+   * @param wrongClocks whether the clocks of agents are wrong and drift, and those of agents and
+   *     servers can be stepped, if the library for it is installed
    */
   ChaosInstallation(
       Path directory,
@@ -89,12 +99,12 @@ final class ChaosInstallation extends Installation {
       Duration window,
       Path brokerConf,
       Safety safety,
-      boolean steppedClocks)
+      boolean wrongClocks)
       throws IOException, InterruptedException {
     super(directory, parts);
     this.replicated = safety != Safety.ONE_BROKER;
     this.forced = safety != Safety.REPLICATED_BY_DEFAULTS;
-    clocks = steppedClocks ? WallClocks.find(directory.resolve("clocks")) : null;
+    clocks = wrongClocks ? WallClocks.find(directory.resolve("clocks")) : null;
     routingFile = new ChangingRoutingFile(directory.resolve("routing.yaml"));
     spoolDisk = SpoolDisk.mount(spoolMountPoint(1), SPOOL_DISK_MEBIBYTES);
     slowDisk = LoopDisk.mount(spoolMountPoint(AGENTS), SPOOL_DISK_MEBIBYTES);
@@ -141,7 +151,7 @@ final class ChaosInstallation extends Installation {
                   elasticsearch.url(),
                   window)
               + push(prometheusUri),
-          clock("server-" + i));
+          clock("server-" + i, Duration.ZERO, 0));
     }
     // Without the label instance, a series keeps its identity on every server. Pushed samples may
     // be hours behind the newest scrape.
@@ -227,7 +237,7 @@ final class ChaosInstallation extends Installation {
                 routingFile.path(),
                 rocketMq.address(),
                 telemetryPort),
-        clock(name),
+        clock(name, AHEAD.get(number - 1), DRIFTS.get(number - 1)),
         local(telemetryPort).resolve("/health"));
   }
 
@@ -238,8 +248,8 @@ final class ChaosInstallation extends Installation {
     return home.resolve("state");
   }
 
-  private Map<String, String> clock(String name) throws IOException {
-    return clocks == null ? Map.of() : clocks.environment(name);
+  private Map<String, String> clock(String name, Duration ahead, double drift) throws IOException {
+    return clocks == null ? Map.of() : clocks.environment(name, ahead, drift);
   }
 
   /**

@@ -1,12 +1,15 @@
 package org.traceetl.perf.systest.chaos;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -14,8 +17,8 @@ import java.util.stream.Stream;
 import org.traceetl.testkit.Program;
 
 /**
- * Steps the wall clocks of running programs by libfaketime, which reads the step from a file.
- * Elapsed time is unaffected.
+ * Sets the wall clocks of running programs by libfaketime, which reads the difference from a file.
+ * Clocks can be wrong by a constant, drift and step. Elapsed time is unaffected. Thread-safe.
  */
 final class WallClocks implements AutoCloseable {
   private static final String LIBRARY = "faketime/libfaketimeMT.so.1";
@@ -25,8 +28,29 @@ final class WallClocks implements AutoCloseable {
 
   private static final Pattern LEFT = Pattern.compile("(?:sem\\.)?faketime_[a-z]+_(\\d+)");
 
+  /** How often the files of drifting clocks are written. */
+  private static final Duration WRITE_INTERVAL = Duration.ofSeconds(5);
+
+  private static final double NANOS_PER_SECOND = 1e9;
+
   private final Path library;
   private final Path directory;
+  private final long beganNanos = System.nanoTime();
+  private final Map<String, Difference> differences = new HashMap<>();
+  private final Thread drifting = Thread.ofPlatform().daemon().name("drift").unstarted(this::drift);
+
+  /**
+   * The difference of a program's clock from the machine's.
+   *
+   * @param ahead constant
+   * @param drift seconds per second
+   * @param step of a fault
+   */
+  private record Difference(Duration ahead, double drift, Duration step) {
+    private double seconds(double run) {
+      return ahead.plus(step).toSeconds() + drift * run;
+    }
+  }
 
   private WallClocks(Path library, Path directory) {
     this.library = library;
@@ -52,16 +76,25 @@ final class WallClocks implements AutoCloseable {
                 .findFirst()
                 .orElse(null);
         if (found != null) {
-          return new WallClocks(found, Files.createDirectories(directory));
+          WallClocks clocks = new WallClocks(found, Files.createDirectories(directory));
+          clocks.drifting.start();
+          return clocks;
         }
       }
     }
     return null;
   }
 
-  /** Returns the environment variables of a program with this name. */
-  Map<String, String> environment(String program) throws IOException {
-    step(program, Duration.ZERO);
+  /**
+   * Returns the environment variables of a program with this name.
+   *
+   * @param ahead of the machine's clock
+   * @param drift seconds per second by which the clock is too fast
+   */
+  synchronized Map<String, String> environment(String program, Duration ahead, double drift)
+      throws IOException {
+    differences.put(program, new Difference(ahead, drift, Duration.ZERO));
+    write(program);
     return Map.of(
         "LD_PRELOAD",
         library.toString(),
@@ -85,14 +118,37 @@ final class WallClocks implements AutoCloseable {
         .contains(library.getFileName().toString());
   }
 
-  /** Sets a program's clock ahead of the machine's; takes effect within a second. */
-  void step(Program program, Duration ahead) throws IOException {
-    step(program.name(), ahead);
+  /** Steps a program's clock from its usual difference; takes effect within a second. */
+  synchronized void step(Program program, Duration step) throws IOException {
+    Difference usual = differences.get(program.name());
+    differences.put(program.name(), new Difference(usual.ahead, usual.drift, step));
+    write(program.name());
   }
 
-  private void step(String program, Duration ahead) throws IOException {
+  private void drift() {
+    try {
+      while (true) {
+        Thread.sleep(WRITE_INTERVAL);
+        writeAll();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private synchronized void writeAll() throws IOException {
+    for (String program : differences.keySet()) {
+      write(program);
+    }
+  }
+
+  private void write(String program) throws IOException {
+    double run = (System.nanoTime() - beganNanos) / NANOS_PER_SECOND;
     Path next = directory.resolve(program + ".next");
-    Files.writeString(next, (ahead.isNegative() ? "" : "+") + ahead.toSeconds() + "\n");
+    Files.writeString(
+        next, String.format(Locale.ROOT, "%+.3f%n", differences.get(program).seconds(run)));
     Files.move(next, file(program), StandardCopyOption.ATOMIC_MOVE);
   }
 
@@ -103,6 +159,7 @@ final class WallClocks implements AutoCloseable {
   /** Deletes the library's files of processes that have ended. */
   @Override
   public void close() throws IOException {
+    drifting.interrupt();
     List<Path> left;
     try (Stream<Path> files = Files.list(SHARED_MEMORY)) {
       left = files.filter(WallClocks::isLeft).toList();
