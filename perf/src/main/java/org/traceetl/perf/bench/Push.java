@@ -24,7 +24,8 @@ import picocli.CommandLine.Option;
  * series and sends them by its remote write. Both send in the same time to a receiver in this
  * process, which only counts. The cost is the CPU of a program that sends, less that of the same
  * program with the same work that does not. That includes collections of garbage, which the CPU of
- * the sending threads does not. It does not include what the broker takes to read its journal.
+ * the sending threads does not. It does not include compilation, nor what the broker takes to read
+ * its journal.
  */
 @Command(
     name = "push",
@@ -42,7 +43,7 @@ final class Push extends Measurement {
   private static final Duration CATCH_UP_LIMIT = Duration.ofMinutes(10);
   private static final Duration LOOK = Duration.ofMillis(100);
 
-  /** The newest samples of a sender that is not behind are of this many panes ago, at most. */
+  /** A sender that is not behind has sent the panes that ended this many panes ago. */
   private static final int PANES_BEHIND = 3;
 
   private static final int SAMPLES_PER_SERIES = 20;
@@ -259,13 +260,16 @@ final class Push extends Measurement {
                 + " did not catch up within "
                 + CATCH_UP_LIMIT);
       }
+      long dueMillis = System.currentTimeMillis() - PANES_BEHIND * pane.toMillis();
       for (Pusher pusher : pushers) {
         Pusher.Snapshot cost = pusher.now().since(before.get(pushers.indexOf(pusher)));
         if (cost.totals().samples() > 0) {
           firstNanos.putIfAbsent(pusher, nowNanos);
         }
-        long ageMillis = System.currentTimeMillis() - pusher.written().newestMillis();
-        if (ageMillis < PANES_BEHIND * pane.toMillis() && behind.remove(pusher)) {
+        // Its newest sample may be of a queue that is ahead of the others.
+        if (firstNanos.containsKey(pusher)
+            && pusher.written().calls() >= load.sent().spansUntil(dueMillis)
+            && behind.remove(pusher)) {
           // Without the pause that a sender makes after a failed request.
           double seconds = (nowNanos - firstNanos.get(pusher) + LOOK.toNanos()) / 1e9;
           row("catch-up", 0, seconds, pusher, cost);

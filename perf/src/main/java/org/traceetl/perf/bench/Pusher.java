@@ -38,9 +38,9 @@ record Pusher(String name, Program pushing, Program plain, Written written, List
           totals.since(before.totals));
     }
 
-    /** CPU of a million samples, in seconds. */
+    /** CPU of a million samples without compilation, in seconds. */
     double cpuPerMillion() {
-      return perMillion(pushingNanos - plainNanos);
+      return perMillion(pushingNanos - plainNanos - compilerNanos);
     }
 
     /** CPU of a million samples in threads that only send, in seconds. */
@@ -48,7 +48,10 @@ record Pusher(String name, Program pushing, Program plain, Written written, List
       return perMillion(threadNanos);
     }
 
-    /** CPU of a million samples for compilation; a JVM that has run for long does not need it. */
+    /**
+     * CPU of a million samples for compilation; below 0 if the other program compiled more. A JVM
+     * that has run for long does not need it.
+     */
     double compilerCpuPerMillion() {
       return perMillion(compilerNanos);
     }

@@ -45,6 +45,11 @@ final class SentPanes {
     return spans;
   }
 
+  /** Returns the number of spans of panes that ended before a time. */
+  synchronized long spansUntil(long millis) {
+    return byPaneEnd.headMap(millis).values().stream().mapToLong(accepted -> accepted).sum();
+  }
+
   /** Returns the number of panes of which it is known how many spans they have. */
   synchronized int panes() {
     Set<Long> known = new TreeSet<>(byPaneEnd.keySet());

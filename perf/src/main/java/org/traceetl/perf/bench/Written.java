@@ -188,9 +188,4 @@ final class Written {
   synchronized SortedMap<Long, Double> increases() {
     return new TreeMap<>(increases);
   }
-
-  /** Returns the time of the newest sample of calls; 0 without one. */
-  synchronized long newestMillis() {
-    return increases.isEmpty() ? 0 : increases.lastKey();
-  }
 }

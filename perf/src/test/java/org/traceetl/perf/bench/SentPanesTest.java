@@ -17,6 +17,7 @@ final class SentPanesTest {
     sent.add(11_000, 11_100, 9);
 
     assertThat(sent.spans()).isEqualTo(17);
+    assertThat(sent.spansUntil(15_000)).isEqualTo(8);
     assertThat(sent.panes()).isEqualTo(2);
     assertThat(wrong(Map.of(10_000L, 8.0, 15_000L, 9.0))).isEmpty();
   }

@@ -47,7 +47,6 @@ final class WriteReceiverTest {
     assertThat(written.series()).isEqualTo(2);
     assertThat(written.calls()).isEqualTo(9);
     assertThat(written.increases()).isEqualTo(Map.of(5_000L, 7.0, 10_000L, 2.0));
-    assertThat(written.newestMillis()).isEqualTo(10_000);
     assertThat(written.totals().samples()).isEqualTo(5);
     assertThat(written.totals().requests()).isEqualTo(2);
   }
