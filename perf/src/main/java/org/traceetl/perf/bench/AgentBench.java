@@ -296,8 +296,7 @@ final class AgentBench extends Measurement {
     row.add(sent.refused());
     row.add(usage.residentBytes() / 1e6);
     results.row(row.toArray());
-    return new Round(
-        cpu, spansPerSecond, parts, allocatedBytes, publishedBytes, spooledBytes);
+    return new Round(cpu, spansPerSecond, parts, allocatedBytes, publishedBytes, spooledBytes);
   }
 
   private void awaitPublished(Subject subject, double spans)
