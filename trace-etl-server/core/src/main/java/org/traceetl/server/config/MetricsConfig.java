@@ -20,7 +20,7 @@ import java.util.Set;
  *     deltas
  * @param names names of the labels of dimensions: {@code underscores}, such as {@code http_route},
  *     or {@code utf-8}, the attribute's key, such as {@code "http.route"}, for scrapers that accept
- *     UTF-8 names and in OTLP. No effect in profile {@code ozhera}
+ *     UTF-8 names and in OTLP. No effect if the profile has names of its own
  * @param targetInfo attributes of resources, at most 32, that the metric {@code traces_target_info}
  *     shows for each application; without one, there is no such metric
  */
