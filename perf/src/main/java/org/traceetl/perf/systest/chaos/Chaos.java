@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.traceetl.perf.systest.Installation;
 import org.traceetl.perf.systest.SystemTest;
 import org.traceetl.testkit.Prometheus;
@@ -249,7 +250,11 @@ public final class Chaos extends SystemTest<ChaosInstallation> {
             observer,
             load,
             truth,
-            () -> PaneVerdict.of(panes, pushed(installation, startNanos), director.delays()),
+            () ->
+                PaneVerdict.of(
+                    panes,
+                    pushed(installation, startNanos),
+                    Stream.concat(director.delays().stream(), observer.delays().stream()).toList()),
             startNanos,
             failures);
     Verdict verdict = verdicts.counts();
