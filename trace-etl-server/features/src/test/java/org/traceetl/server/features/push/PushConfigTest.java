@@ -109,14 +109,24 @@ class PushConfigTest {
 
   private static PushKeys.Endpoint ofProtocol(
       String protocol, String version, String temporality, Map<String, String> resourceAttributes) {
+    return ofProtocol(URL, protocol, version, temporality, resourceAttributes, null);
+  }
+
+  private static PushKeys.Endpoint ofProtocol(
+      URI url,
+      String protocol,
+      String version,
+      String temporality,
+      Map<String, String> resourceAttributes,
+      Map<String, String> headers) {
     return new PushKeys.Endpoint(
         null,
-        URL,
+        url,
         protocol,
         version,
         temporality,
         resourceAttributes,
-        null,
+        headers,
         null,
         null,
         null,
@@ -153,22 +163,7 @@ class PushConfigTest {
   }
 
   private static PushKeys.Endpoint ofGrpc(String url, String header) {
-    return new PushKeys.Endpoint(
-        null,
-        URI.create(url),
-        "otlp-grpc",
-        null,
-        null,
-        null,
-        Map.of(header, "secret"),
-        null,
-        null,
-        null,
-        null,
-        null,
-        null,
-        null,
-        null);
+    return ofProtocol(URI.create(url), "otlp-grpc", null, null, null, Map.of(header, "secret"));
   }
 
   @Test
