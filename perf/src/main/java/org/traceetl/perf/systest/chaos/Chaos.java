@@ -11,7 +11,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
-import java.util.stream.Stream;
 import org.traceetl.perf.systest.Installation;
 import org.traceetl.perf.systest.SystemTest;
 import org.traceetl.testkit.Prometheus;
@@ -250,11 +249,7 @@ public final class Chaos extends SystemTest<ChaosInstallation> {
             observer,
             load,
             truth,
-            () ->
-                PaneVerdict.of(
-                    panes,
-                    pushed(installation, startNanos),
-                    Stream.concat(director.delays().stream(), observer.delays().stream()).toList()),
+            () -> PaneVerdict.of(panes, pushed(installation, startNanos), director.delays()),
             startNanos,
             failures);
     Verdict verdict = verdicts.counts();

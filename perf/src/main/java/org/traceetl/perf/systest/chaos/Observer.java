@@ -14,7 +14,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CopyOnWriteArrayList;
 import org.traceetl.testkit.PageSample;
 import org.traceetl.testkit.Program;
 
@@ -33,19 +32,6 @@ final class Observer {
   private final Map<String, Set<String>> shown = new HashMap<>();
 
   private final Set<String> shownTwice = ConcurrentHashMap.newKeySet();
-
-  /** By agent: its sends when it was last observed. Confined to the observing thread. */
-  private final Map<String, Sends> sends = new HashMap<>();
-
-  private final List<Period> delays = new CopyOnWriteArrayList<>();
-
-  /**
-   * Sends of an agent.
-   *
-   * @param slow that were not confirmed within a second
-   * @param oldestMillis when the oldest batch was accepted that is not confirmed
-   */
-  private record Sends(double slow, long oldestMillis) {}
 
   Observer(ChaosInstallation installation, HttpClient http) {
     this.installation = installation;
@@ -66,14 +52,6 @@ final class Observer {
    */
   Set<String> shownTwice() {
     return shownTwice;
-  }
-
-  /**
-   * Returns from when to when batches were accepted that an agent may have sent slowly. The broker
-   * dates them by the time when it stored them, so they may count in a later pane.
-   */
-  List<Period> delays() {
-    return delays;
   }
 
   /** Returns the number of hotspot decisions that a server showed. */
@@ -133,9 +111,6 @@ final class Observer {
       complete &= !page.isEmpty();
       List<PageSample> samples = PageSample.of(page);
       spools.add(PageSample.sum(samples, "trace_etl_agent_spool_batches"));
-      if (!page.isEmpty()) {
-        lookForSlowSends(agent.name(), samples);
-      }
       unread += PageSample.sum(samples, "trace_etl_agent_unread_file_bytes");
     }
     return new Observation(askedNanos, complete, queues, lag, calls, well, spools, unread);
@@ -156,29 +131,6 @@ final class Observer {
       }
     });
     shown.put(server, queues);
-  }
-
-  private void lookForSlowSends(String agent, List<PageSample> samples) {
-    double slow = PageSample.sum(samples, "trace_etl_agent_send_seconds_count");
-    for (PageSample sample : samples) {
-      switch (sample.name()) {
-        case "trace_etl_agent_send_seconds_bucket" ->
-            slow -= "1.0".equals(sample.labels().get("le")) ? sample.value() : 0;
-        case "trace_etl_agent_send_failures_total" ->
-            slow += "timeout".equals(sample.labels().get("kind")) ? sample.value() : 0;
-        default -> {}
-      }
-    }
-    long nowMillis = System.currentTimeMillis();
-    double oldestSeconds = PageSample.sum(samples, "trace_etl_agent_spool_oldest_seconds");
-    long oldestMillis = nowMillis - (long) (oldestSeconds * 1_000);
-    Sends before = sends.put(agent, new Sends(slow, oldestMillis));
-    // A new process begins at 0.
-    boolean isNew = before == null || slow < before.slow;
-    if (slow > (isNew ? 0 : before.slow)) {
-      long fromMillis = before == null ? oldestMillis : Math.min(oldestMillis, before.oldestMillis);
-      delays.add(new Period(fromMillis, nowMillis));
-    }
   }
 
   /** Returns a program's metrics; empty if it does not answer. */
