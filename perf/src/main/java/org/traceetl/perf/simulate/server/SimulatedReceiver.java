@@ -29,8 +29,11 @@ public final class SimulatedReceiver {
   private static final long TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(30);
   private static final long STALE = 0x7ff0_0000_0000_0002L;
 
-  /** One of so many answers is lost, and one is 503. */
-  private static final int TROUBLE = 40;
+  /**
+   * After so long an answer is 503, and the next one is lost. Time counts, not requests: else a
+   * receiver of many small requests would nearly always be away.
+   */
+  private static final long TROUBLE_NANOS = TimeUnit.MINUTES.toNanos(1);
 
   private record Sample(long atMillis, double value) {}
 
@@ -38,6 +41,8 @@ public final class SimulatedReceiver {
   private final SortedMap<String, Sample> newest = new TreeMap<>();
   private final List<String> faults = new ArrayList<>();
   private boolean away;
+  private long nextTroubleNanos;
+  private boolean losesAnswer;
   private long requests;
   private long samples;
   private long repeated;
@@ -105,11 +110,14 @@ public final class SimulatedReceiver {
       }
       sleep(FASTEST_NANOS);
       requests++;
-      if (requests % TROUBLE == 1) {
+      if (world.nanos() >= nextTroubleNanos) {
+        nextTroubleNanos = world.nanos() + TROUBLE_NANOS;
+        losesAnswer = true;
         return new Answer(503, UNKNOWN, UNKNOWN, 0, "");
       }
       Answer answer = write(copy);
-      if (requests % TROUBLE == 2) {
+      if (losesAnswer) {
+        losesAnswer = false;
         sleep(TIMEOUT_NANOS);
         throw new IOException("the simulated receiver did not answer in time");
       }

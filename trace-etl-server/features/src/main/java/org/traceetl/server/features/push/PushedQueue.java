@@ -146,6 +146,9 @@ final class PushedQueue {
    */
   long step(long nowNanos) throws InterruptedException {
     try {
+      if (writer != null) {
+        writer.flush();
+      }
       // The endpoint wakes the reader when it has room, and the owner when a window is kept.
       if (!send() || !hasRoom()) {
         return MARK_NANOS;

@@ -1,6 +1,6 @@
 package org.traceetl.server.features.push;
 
-/** The requests of one journal record. Confined to its {@link QueueSamples}. */
+/** The requests with samples of one journal record. Confined to its {@link QueueSamples}. */
 final class PushedRecord {
   /** Requests without a final answer. */
   int unanswered;

@@ -3,18 +3,22 @@ package org.traceetl.server.features.push;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.window.NativeTotals;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SeriesDefinition;
 
 /**
- * Makes requests of the samples of one queue. A request has samples of one record and one shard; it
- * ends with the record, or before a sample that would exceed the maximum. So the requests are a
- * function of the calls and the configuration.
+ * Makes requests of the samples of one queue. A request has samples of one shard. It ends with a
+ * record; while the shard has enough requests of the queue, it takes samples of later records too,
+ * up to the maximum. So a receiver that is slow or was away gets few large requests.
  */
 final class QueueSamples implements SampleWriter {
   private static final int INITIAL_SERIES = 16;
+
+  /** Requests of a shard without a final answer: the one in flight, and the next one. */
+  private static final int MAX_REQUESTS = 2;
 
   private final QueueId queue;
   private final PushNaming naming;
@@ -26,8 +30,11 @@ final class QueueSamples implements SampleWriter {
   /** By series number; null for a series without samples. */
   private PushedSeries[] series = new PushedSeries[INITIAL_SERIES];
 
-  /** By shard: the request that is not complete; null for none. */
+  /** By shard: the request that takes samples; null for none. */
   private final WriteRequest[] open;
+
+  /** By shard: requests that were passed on and have no final answer. Written by all threads. */
+  private final AtomicIntegerArray unanswered;
 
   private PushedRecord record = new PushedRecord();
 
@@ -53,16 +60,24 @@ final class QueueSamples implements SampleWriter {
     this.maxSamples = maxSamples;
     this.progress = progress;
     open = new WriteRequest[shards.size()];
+    unanswered = new AtomicIntegerArray(shards.size());
   }
 
   @Override
   public boolean hasRoom() {
-    for (ShardSender shard : shards) {
-      if (!shard.hasRoom()) {
+    for (int shard = 0; shard < open.length; shard++) {
+      if (!hasRoom(shard)) {
         return false;
       }
     }
     return true;
+  }
+
+  private boolean hasRoom(int shard) {
+    int requests = unanswered.get(shard);
+    return requests < MAX_REQUESTS
+        || requests == MAX_REQUESTS
+            && (open[shard] == null || open[shard].samples() <= maxSamples / 2);
   }
 
   @Override
@@ -140,8 +155,13 @@ final class QueueSamples implements SampleWriter {
       request = null;
     }
     if (request == null) {
-      request = new WriteRequest(naming);
+      request = new WriteRequest(naming, this);
       open[of.shard] = request;
+    }
+    if (request.begin(record)) {
+      synchronized (records) {
+        record.unanswered++;
+      }
     }
     return request;
   }
@@ -151,11 +171,19 @@ final class QueueSamples implements SampleWriter {
     open[shard] = null;
     // Series without a family on pages have no samples.
     if (request.samples() > 0) {
-      synchronized (records) {
-        record.unanswered++;
-      }
-      request.complete(this, record);
+      unanswered.incrementAndGet(shard);
       shards.get(shard).add(request);
+    } else {
+      settle(request);
+    }
+  }
+
+  @Override
+  public void flush() {
+    for (int shard = 0; shard < open.length; shard++) {
+      if (open[shard] != null && unanswered.get(shard) < MAX_REQUESTS) {
+        pass(shard);
+      }
     }
   }
 
@@ -164,31 +192,32 @@ final class QueueSamples implements SampleWriter {
     if (closed) {
       return;
     }
-    for (int shard = 0; shard < open.length; shard++) {
-      if (open[shard] != null) {
-        pass(shard);
-      }
-    }
     synchronized (records) {
       record.offset = offset;
       records.add(record);
       settle();
     }
     record = new PushedRecord();
+    flush();
   }
 
   /** Reports the final answer to a request. */
-  void answered(PushedRecord of) {
-    synchronized (records) {
-      of.unanswered--;
-      settle();
-    }
+  void answered(WriteRequest request) {
+    settle(request);
+    unanswered.decrementAndGet(request.series(0).shard);
     progress.run();
   }
 
   /** Reports a request without an answer after {@link #close}. */
   void dropped() {
     progress.run();
+  }
+
+  private void settle(WriteRequest request) {
+    synchronized (records) {
+      request.records().forEach(of -> of.unanswered--);
+      settle();
+    }
   }
 
   private void settle() {

@@ -13,12 +13,18 @@ interface SampleWriter extends Samples, AutoCloseable {
   boolean hasRoom();
 
   /**
-   * Ends a journal record, also one without samples. Requests do not span records. Call for each
-   * record in the order of the journal.
+   * Ends a journal record, also one without samples, and passes its samples on as {@link #flush}
+   * does. Call for each record in the order of the journal.
    *
    * @param offset the record's offset in the journal
    */
   void end(long offset);
+
+  /**
+   * Passes on the samples that waited for answers to earlier ones. Call after {@link Receiver}'s
+   * wake-up.
+   */
+  void flush();
 
   /**
    * Returns the offset of the newest record up to which all requests have final answers; {@link

@@ -7,7 +7,6 @@ import java.util.Deque;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 import org.traceetl.common.Clocks;
 import org.traceetl.common.LogThrottle;
@@ -18,13 +17,10 @@ import org.traceetl.server.consume.ownership.RetrySchedule;
 /**
  * Sends the requests of one shard in order, one at a time, until each has a final answer.
  *
- * <p>Concurrency: {@link #add}, {@link #hasRoom} and {@link #wake} may be called by any thread; the
- * rest is confined to its thread.
+ * <p>Concurrency: {@link #add} and {@link #wake} may be called by any thread; the rest is confined
+ * to its thread.
  */
 final class ShardSender implements SteppedTask {
-  /** Requests in memory: the one in flight, and the next one. */
-  private static final int MAX_REQUESTS = 2;
-
   private static final Duration FIRST_PAUSE = Duration.ofMillis(500);
   private static final Duration LAST_PAUSE = Duration.ofSeconds(30);
 
@@ -35,10 +31,8 @@ final class ShardSender implements SteppedTask {
   private final RequestEncoder encoder;
   private final RetrySchedule retries = new RetrySchedule(FIRST_PAUSE, LAST_PAUSE);
 
+  /** Bounded by what each queue may have without answers. */
   private final Queue<WriteRequest> waiting = new ConcurrentLinkedQueue<>();
-
-  /** Requests without a final answer. */
-  private final AtomicInteger unanswered = new AtomicInteger();
 
   // Confined to the thread.
   private WriteRequest current;
@@ -65,14 +59,8 @@ final class ShardSender implements SteppedTask {
     thread = SteppedThread.daemon(clocks, name, this, new LogThrottle(clocks.wall()));
   }
 
-  /** Returns whether the shard takes another request. */
-  boolean hasRoom() {
-    return unanswered.get() < MAX_REQUESTS;
-  }
-
   /** Adds a request after all earlier ones. */
   void add(WriteRequest request) {
-    unanswered.incrementAndGet();
     waiting.add(request);
     thread.wake();
   }
@@ -112,7 +100,6 @@ final class ShardSender implements SteppedTask {
   private WriteRequest remove() {
     WriteRequest done = current;
     current = null;
-    unanswered.decrementAndGet();
     return done;
   }
 

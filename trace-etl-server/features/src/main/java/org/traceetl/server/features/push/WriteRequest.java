@@ -1,6 +1,8 @@
 package org.traceetl.server.features.push;
 
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import org.traceetl.server.window.NativeTotals;
 
 /**
@@ -34,15 +36,26 @@ final class WriteRequest {
   /** Null while no entry has one, which is usual. */
   private SampleExemplar[] exemplars;
 
-  /** Whose samples it has; null until it is passed on. */
-  private QueueSamples queue;
+  /** Whose samples it has. */
+  private final QueueSamples queue;
 
-  private PushedRecord record;
+  /** The records of its samples, in order. */
+  private final List<PushedRecord> records = new ArrayList<>(1);
 
-  WriteRequest(PushNaming naming) {
+  WriteRequest(PushNaming naming, QueueSamples queue) {
     this.naming = naming;
+    this.queue = queue;
     stride = naming.stride();
     counts = new long[INITIAL_ENTRIES * stride];
+  }
+
+  /** Says of which record the next samples are; returns whether it is another one than before. */
+  boolean begin(PushedRecord next) {
+    boolean isOther = records.isEmpty() || records.getLast() != next;
+    if (isOther) {
+      records.add(next);
+    }
+    return isOther;
   }
 
   /** Adds a sample; see {@link Samples#sample}. */
@@ -102,12 +115,6 @@ final class WriteRequest {
     }
   }
 
-  /** Completes the request, whose final answer is reported for the record. */
-  void complete(QueueSamples ofQueue, PushedRecord ofRecord) {
-    queue = ofQueue;
-    record = ofRecord;
-  }
-
   /** Returns whether it must not be sent any more. */
   boolean isAbandoned() {
     return queue.isClosed();
@@ -120,7 +127,11 @@ final class WriteRequest {
 
   /** Reports that all parts have final answers. */
   void answered() {
-    queue.answered(record);
+    queue.answered(this);
+  }
+
+  List<PushedRecord> records() {
+    return records;
   }
 
   /** Returns the number of entries. */

@@ -53,7 +53,7 @@ class OtlpEncoderTest {
   @Test
   void classicHistogramsAndCountersHaveTheNamesOfThePage() {
     PushNaming naming = PushFixture.otlp(Kind.CLASSIC);
-    WriteRequest request = new WriteRequest(naming);
+    WriteRequest request = new WriteRequest(naming, null);
     var exemplar = new SampleExemplar(1, 0x0102, 0x0304, 0x05, 20_000_000, 74_000);
     request.add(
         series(naming, SHOP),
@@ -96,7 +96,7 @@ class OtlpEncoderTest {
       PushNaming naming = PushFixture.otlp(kind);
       NativeTotals natives = new NativeTotals();
       natives.set(0, new char[] {1}, new long[] {4});
-      WriteRequest request = new WriteRequest(naming);
+      WriteRequest request = new WriteRequest(naming, null);
       long[] counts = new long[naming.stride()];
       counts[0] = 4;
       request.add(series(naming, SHOP), 60_000, 75_000, counts, 0, 40, 0, natives, 0, null);
@@ -115,7 +115,7 @@ class OtlpEncoderTest {
   void startThatIsNotBeforeThePointIsLeftOut() {
     PushNaming naming = PushFixture.otlp(Kind.CLASSIC);
     for (long start : new long[] {0, 75_000, 80_000}) {
-      WriteRequest request = new WriteRequest(naming);
+      WriteRequest request = new WriteRequest(naming, null);
       request.add(
           series(naming, SHOP), start, 75_000, new long[3], 0, 0, 0, NONE, Samples.NO_ROW, null);
       assertThat(encoded(naming, request).getFirst().values()).containsExactly("0.0@75000");
@@ -130,7 +130,7 @@ class OtlpEncoderTest {
       int least = naming.nativeBuckets().index(1);
       NativeTotals natives = new NativeTotals();
       natives.set(4, new char[] {0, 1, 2, 6}, new long[] {2, 7, 5, 1});
-      WriteRequest request = new WriteRequest(naming);
+      WriteRequest request = new WriteRequest(naming, null);
       long[] counts = new long[naming.stride()];
       counts[0] = 15;
       request.add(series(naming, SHOP), 1, 30_000, counts, 0, 2_000, 0, natives, 4, null);
@@ -154,7 +154,7 @@ class OtlpEncoderTest {
     long nanos = 1 + (random.nextLong(1L << 62) >> random.nextInt(62));
     NativeTotals natives = new NativeTotals();
     natives.set(0, new char[] {(char) buckets.of(nanos)}, new long[] {1});
-    WriteRequest request = new WriteRequest(naming);
+    WriteRequest request = new WriteRequest(naming, null);
     request.add(series(naming, SHOP), 1, 30_000, new long[] {1}, 0, 1, 0, natives, 0, null);
 
     String value = encoded(naming, request).getLast().values().getFirst();
@@ -173,7 +173,7 @@ class OtlpEncoderTest {
             Kind.NATIVE, "stale count=0 sum=0.0 scale=0 zero=0 buckets={}@90000");
     ends.forEach((kind, end) -> {
       PushNaming naming = PushFixture.otlp(kind);
-      WriteRequest request = new WriteRequest(naming);
+      WriteRequest request = new WriteRequest(naming, null);
       request.addStale(series(naming, SHOP), 90_000);
       assertThat(encoded(naming, request))
           .extracting(Series::values)
@@ -188,7 +188,7 @@ class OtlpEncoderTest {
       PushNaming naming = PushFixture.otlp(kind);
       NativeTotals natives = new NativeTotals();
       natives.set(0, new char[] {0, 29, 31}, new long[] {1, 2, 3});
-      WriteRequest request = new WriteRequest(naming);
+      WriteRequest request = new WriteRequest(naming, null);
       long[] counts = new long[naming.stride()];
       counts[0] = 6;
       request.add(
@@ -215,7 +215,7 @@ class OtlpEncoderTest {
     NativeTotals natives = new NativeTotals();
     char highest = 16_000;
     natives.set(0, new char[] {1, highest}, new long[] {1, 1});
-    WriteRequest request = new WriteRequest(naming);
+    WriteRequest request = new WriteRequest(naming, null);
     int points = RequestEncoder.MAX_BYTES / highest + 1;
     for (int i = 0; i < points; i++) {
       request.add(series(naming, SHOP), 1, 2, new long[] {2}, 0, 1, 0, natives, 0, null);
@@ -274,7 +274,7 @@ class OtlpEncoderTest {
   void allPointsAreThoseOfAModel(@ForAll Random random) {
     Kind kind = Kind.values()[random.nextInt(Kind.values().length)];
     PushNaming naming = PushFixture.otlp(kind);
-    WriteRequest request = new WriteRequest(naming);
+    WriteRequest request = new WriteRequest(naming, null);
     int entries = 1 + random.nextInt(40);
     List<List<Point>> expected = new ArrayList<>();
     for (int i = 0; i < entries; i++) {

@@ -125,26 +125,57 @@ class PushEndpointTest {
     FakeReceiver receiver = new FakeReceiver(Knowledge.BOTH);
     PushEndpoint endpoint = endpoint(receiver, "auto", 2 * OF_SERIES + 1, 1);
     SampleWriter writer = open(endpoint);
-    addRecord(writer, PushFixture.definitions(5), 1, 15_000);
-    addRecord(writer, PushFixture.definitions(1), 2, 30_000);
+    addRecord(writer, PushFixture.definitions(1), 1, 15_000);
     run(endpoint);
-    assertThat(receiver.protocols).hasSize(3 + 1);
+    addRecord(writer, PushFixture.definitions(5), 2, 30_000);
+    run(endpoint);
+    writer.flush();
+    run(endpoint);
+    assertThat(receiver.protocols).hasSize(1 + 3);
     assertThat(writer.answered()).isEqualTo(2);
   }
 
   @Test
-  void thereIsRoomForOneRequestBesideTheOneInFlight() throws InterruptedException {
+  void samplesOfManyRecordsWaitInOneRequest() throws InterruptedException {
     FakeReceiver receiver = new FakeReceiver(Knowledge.BOTH);
-    PushEndpoint endpoint = endpoint(receiver, "auto", 5_000, 1);
+    PushEndpoint endpoint = endpoint(receiver, "auto", 4 * OF_SERIES, 1);
     SampleWriter writer = open(endpoint);
-    addRecord(writer, PushFixture.definitions(1), 1, 15_000);
+    // The first two need not wait.
+    for (int record = 1; record <= 4; record++) {
+      assertThat(writer.hasRoom()).isTrue();
+      addRecord(writer, PushFixture.definitions(1), record, 15_000 * record);
+    }
     assertThat(writer.hasRoom()).isTrue();
-    addRecord(writer, PushFixture.definitions(1), 2, 30_000);
+    addRecord(writer, PushFixture.definitions(1), 5, 75_000);
+    assertThat(writer.hasRoom()).isFalse();
+
+    endpoint.shards().getFirst().doWork();
+    assertThat(writer.answered()).isEqualTo(1);
+    assertThat(writer.hasRoom()).isTrue();
+    writer.flush();
+    endpoint.shards().getFirst().doWork();
+    assertThat(writer.answered()).isEqualTo(2);
+    run(endpoint);
+    assertThat(writer.answered()).isEqualTo(5);
+    assertThat(receiver.protocols).hasSize(3);
+    assertThat(receiver.written).hasSize(OF_SERIES);
+    assertThat(receiver.written.values()).allSatisfy(samples -> assertThat(samples).hasSize(5));
+  }
+
+  @Test
+  void shardWithManyRequestsTakesNoMore() throws InterruptedException {
+    FakeReceiver receiver = new FakeReceiver(Knowledge.BOTH);
+    PushEndpoint endpoint = endpoint(receiver, "auto", 1, 1);
+    SampleWriter writer = open(endpoint);
+    addRecord(writer, PushFixture.definitions(4), 1, 15_000);
     assertThat(writer.hasRoom()).isFalse();
     endpoint.shards().getFirst().doWork();
-    assertThat(writer.hasRoom()).isTrue();
+    assertThat(writer.hasRoom()).isFalse();
     run(endpoint);
-    assertThat(writer.answered()).isEqualTo(2);
+    assertThat(writer.hasRoom()).isTrue();
+    writer.flush();
+    run(endpoint);
+    assertThat(writer.answered()).isEqualTo(1);
   }
 
   @Test
@@ -382,6 +413,7 @@ class PushEndpointTest {
         writer.end(next++);
       } else {
         endpoint.shards().get(random.nextInt(shards)).doWork();
+        writer.flush();
         nowNanos += TimeUnit.SECONDS.toNanos(random.nextInt(20));
       }
     }

@@ -40,14 +40,14 @@ class RealPrometheusTest {
       for (int record = 1; record <= 4; record++) {
         addRecord(before, record);
       }
-      await().atMost(LONG).until(() -> before.answered() == 4);
+      awaitAnswer(before, 4);
 
       // As after a crash: the newest samples are accepted again, the older ones refused.
       SampleWriter after = endpoint.open(PushFixture.QUEUE, () -> {});
       for (int record = 3; record <= 5; record++) {
         addRecord(after, record);
       }
-      await().atMost(LONG).until(() -> after.answered() == 5);
+      awaitAnswer(after, 5);
 
       List<String> panes = new ArrayList<>();
       for (int record = 1; record <= 5; record++) {
@@ -69,7 +69,7 @@ class RealPrometheusTest {
 
       after.stale(PushFixture.definitions(10).get(3), at(6));
       after.end(6);
-      await().atMost(LONG).until(() -> after.answered() == 6);
+      awaitAnswer(after, 6);
       assertThat(prometheus.query(CALLS)).hasSize(9);
       assertThat(endpoint.telemetry().healthy()).isTrue();
     }
@@ -83,6 +83,16 @@ class RealPrometheusTest {
         naming,
         new HttpTransport(config, Clocks.SYSTEM),
         Clocks.SYSTEM);
+  }
+
+  private static void awaitAnswer(SampleWriter writer, long offset) {
+    await()
+        .pollInSameThread()
+        .atMost(LONG)
+        .until(() -> {
+          writer.flush();
+          return writer.answered() == offset;
+        });
   }
 
   private long at(int record) {

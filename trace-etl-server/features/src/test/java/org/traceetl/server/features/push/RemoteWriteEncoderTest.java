@@ -27,7 +27,7 @@ class RemoteWriteEncoderTest {
           + "|status_code=STATUS_CODE_ERROR|trace_etl_queue=broker-a/3";
 
   private static WriteRequest request(PushNaming naming) {
-    return new WriteRequest(naming);
+    return new WriteRequest(naming, null);
   }
 
   private static PushedSeries series(PushNaming naming, SeriesDefinition definition) {

@@ -176,6 +176,11 @@ final class ScriptedReceiver implements Receiver {
     }
 
     @Override
+    public void flush() {
+      // Each request is passed on at once.
+    }
+
+    @Override
     public long answered() {
       return answered;
     }
