@@ -32,7 +32,7 @@ public abstract class Installation implements AutoCloseable {
           "autoCreateTopicEnable",
           false,
           "waitTimeMillsInSendQueue",
-          5_000,
+          1_000,
           "diskMaxUsedSpaceRatio",
           95);
 

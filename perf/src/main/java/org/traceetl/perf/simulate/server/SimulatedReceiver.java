@@ -31,9 +31,10 @@ public final class SimulatedReceiver {
 
   /**
    * After so long an answer is 503, and the next one is lost. Time counts, not requests: else a
-   * receiver of many small requests would nearly always be away.
+   * receiver of many small requests would nearly always be away. It exceeds the longest pauses
+   * before, between and after these two requests, 30 s each.
    */
-  private static final long TROUBLE_NANOS = TimeUnit.MINUTES.toNanos(1);
+  private static final long TROUBLE_NANOS = TimeUnit.MINUTES.toNanos(2);
 
   private record Sample(long atMillis, double value) {}
 
