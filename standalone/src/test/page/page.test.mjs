@@ -3,9 +3,10 @@
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { hostname } from "node:os";
 import { after, before, test } from "node:test";
-import { startChromium, startDemo, startServer, until } from "./service.mjs";
-import { HOSTILE, Load } from "./spans.mjs";
+import { startAgent, startChromium, startDemo, startServer, until } from "./service.mjs";
+import { HOSTILE, Load, send, span } from "./spans.mjs";
 
 const require = createRequire(import.meta.url);
 const axeSource = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
@@ -32,6 +33,7 @@ before(async () => {
       "trace-etl.web.trace-url": TRACE_URL,
       // An exemplar of each of 5,000 applications in each window would hide the other traces.
       "trace-etl.documents.exemplars-per-queue": 20,
+      "trace-etl.agents.silence": "30s",
     }),
     startChromium(),
   ]);
@@ -656,35 +658,70 @@ test("charts, heat map and rates begin at the first minute observed", async (t) 
   await screenshot(page, "first-minute");
 });
 
-test("minutes whose counts may still rise are hatched, with the hosts that hold them back", async (t) => {
-  const host = { agent: "1".repeat(32) };
-  const page = await openShown(t, addressOf("application", load.names[3]), {
-    before: (p) =>
-      p.route("**/api/completeness*", (route) =>
-        route.fulfill({
-          json: {
-            applications: [
-              {
-                application: load.names[3],
-                completeUntil: new Date(Date.now() - 3_600_000).toISOString(),
-                heldBackBy: [{ host: "shop-1<b>", ...host }, { host: "shop-2", ...host }],
-                excluded: [{ host: "shop-3", ...host }],
-              },
-            ],
-          },
-        }),
-      ),
+/** Returns what the view of an application shows of minutes whose counts may still rise. */
+const provisional = (page) =>
+  page.evaluate(() => {
+    // Above the highest value, at the right edge: a grid line fills a row or one column.
+    const isHatched = (canvas) => {
+      const [x, y, width, height] = [canvas.width - 27, 12, 7, 6];
+      // Reading the chart's own canvas repeatedly would make Chromium complain.
+      const copy = new OffscreenCanvas(width, height).getContext("2d");
+      copy.drawImage(canvas, -x, -y);
+      const { data } = copy.getImageData(0, 0, width, height);
+      const columns = new Set();
+      for (let row = 0; row < height; row++) {
+        const inked = Array.from({ length: width }, (_, i) => i).filter((i) => data[4 * (row * width + i) + 3] > 0);
+        if (inked.length < width) {
+          inked.forEach((column) => columns.add(column));
+        }
+      }
+      return columns.size > width / 2;
+    };
+    return {
+      note: document.querySelector(".provisional").textContent.trim(),
+      hatched: [...document.querySelectorAll("figure .uplot canvas")].map(isHatched),
+      labelled: document.querySelectorAll('[role=img][aria-label*="may still rise"]').length,
+      minutes: [...document.querySelectorAll("details.numbers tbody th")].map((th) => th.textContent).filter((text) => text.includes("may still rise")),
+    };
   });
+
+test("an agent that is cut off holds the edge back and is named, until it is lost", async (t) => {
+  const application = load.names[3];
+  const agent = await startAgent(demo);
+  t.after(() => agent.kill());
+  const page = await openShown(t, addressOf("application", application));
   await settled(page);
-  await page.getByText(/^Counts from \d\d:\d\d on may still rise\. Waiting for spans of shop-1<b>, shop-2\. Not waiting for silent shop-3\.$/).waitFor();
-  await page.getByRole("img", { name: /^Rate in the last hour: .* Counts from \d\d:\d\d on may still rise\./ }).waitFor();
   await page.locator("summary", { hasText: "Minute by minute" }).click();
-  await page.locator("table", { hasText: "Minute by minute" }).getByText("(may still rise)").first().waitFor();
+  let minute;
+  await until("servers know the agent and its host, and a minute ends before the agent's silence does", async () => {
+    await send(agent.otlp, new Map([[application, [span("GET /items/{id}", { millis: 5 })]]]));
+    const now = new Date();
+    minute = now.toISOString().slice(11, 16);
+    // Only heartbeats name the host.
+    const isKnown = /^trace_etl_agent_heartbeats_published_total [1-9]/m.test(await agent.metrics());
+    return isKnown && now.getUTCSeconds() >= 40;
+  });
+  agent.pause();
+  const shows = (what, expected) =>
+    until(what, async () => {
+      assert.deepEqual(await provisional(page), expected);
+      return true;
+    });
+  await shows("the page names the agent's host", {
+    note: `Counts from ${minute} on may still rise. Waiting for spans of ${hostname()}.`,
+    hatched: [true, true, true],
+    labelled: 3,
+    minutes: [`${minute} (may still rise)`],
+  });
   await screenshot(page, "provisional");
-  await page.unroute("**/api/completeness*");
-  await page.reload();
-  await settled(page);
-  assert.equal(await page.getByText("shop-1<b>").count(), 0);
+  await agent.kill();
+  await shows("the page shows the agent as excluded", {
+    note: `Not waiting for silent ${hostname()}.`,
+    hatched: [false, false, false],
+    labelled: 0,
+    minutes: [],
+  });
+  await screenshot(page, "excluded");
 });
 
 // ---- states

@@ -1,8 +1,10 @@
 // Starts the real programs on free ports, and Chromium.
 
 import { spawn } from "node:child_process";
-import { createWriteStream } from "node:fs";
+import { once } from "node:events";
+import { createWriteStream, rmSync } from "node:fs";
 import { createRequire } from "node:module";
+import { createServer } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 
 const require = createRequire(import.meta.url);
@@ -56,9 +58,12 @@ export async function until(what, ask, withinMillis = STARTS_WITHIN_MILLIS) {
 class Program {
   #output = "";
 
-  /** @param {string} name of the file in .cache/page that gets its output */
-  constructor(name, command, options) {
-    this.process = spawn(command, options, { stdio: ["ignore", "pipe", "pipe"] });
+  /**
+   * @param {string} name of the file in .cache/page that gets its output
+   * @param {Object<string, string>} env variables in addition to those of the tests
+   */
+  constructor(name, command, options, env = {}) {
+    this.process = spawn(command, options, { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...env } });
     const log = createWriteStream(`${environment("PAGE_TARGET")}/${name}.log`);
     this.ended = new Promise((resolve) => this.process.once("exit", resolve));
     for (const stream of [this.process.stdout, this.process.stderr]) {
@@ -78,6 +83,16 @@ class Program {
       }
       return pattern.exec(this.#output)?.[1];
     });
+  }
+
+  /** Stops its threads: its connections stay open, and it sends nothing. */
+  pause() {
+    this.process.kill("SIGSTOP");
+  }
+
+  async kill() {
+    this.process.kill("SIGKILL");
+    await this.ended;
   }
 
   async stop() {
@@ -124,10 +139,15 @@ export async function startDemo(options, keys = {}) {
   }
 }
 
+/** Returns the values of the keys of a demo's server. */
+async function valuesOf(demo) {
+  const { keys } = await (await fetch(`${demo.web}/api/configuration`)).json();
+  return (key) => keys.find((row) => row.key === key).value;
+}
+
 /** Starts another server at the broker of a demo. */
 export async function startServer(demo, keys) {
-  const { keys: its } = await (await fetch(`${demo.web}/api/configuration`)).json();
-  const of = (key) => its.find((row) => row.key === key).value;
+  const of = await valuesOf(demo);
   const program = new Program("server", environment("PAGE_JAVA"), [
     `@${environment("PAGE_ROOT")}/deploy/jvm/trace-etl-server.options`,
     "-Xmx512m",
@@ -146,6 +166,57 @@ export async function startServer(demo, keys) {
     return { web, stop: () => program.stop() };
   } catch (e) {
     await program.stop();
+    throw e;
+  }
+}
+
+/** Returns a port that no program uses. */
+async function freePort() {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address();
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+/** Starts another agent at the broker of a demo, in a process that can be paused and killed. */
+export async function startAgent(demo) {
+  const of = await valuesOf(demo);
+  const state = `${environment("PAGE_TARGET")}/agent`;
+  rmSync(state, { recursive: true, force: true });
+  const telemetry = await freePort();
+  const program = new Program(
+    "agent",
+    environment("PAGE_JAVA"),
+    [
+      `@${environment("PAGE_ROOT")}/deploy/jvm/log-agent.options`,
+      "-cp",
+      environment("PAGE_CLASS_PATH"),
+      "org.traceetl.agent.LogAgent",
+    ],
+    {
+      TRACE_ETL_AGENT_STATE_DIRECTORY: state,
+      TRACE_ETL_AGENT_RING_ENABLED: "false",
+      TRACE_ETL_AGENT_OTLP_HOST: "127.0.0.1",
+      TRACE_ETL_AGENT_OTLP_GRPC_PORT: "0",
+      TRACE_ETL_AGENT_OTLP_HTTP_PORT: "0",
+      TRACE_ETL_AGENT_TELEMETRY_HOST: "127.0.0.1",
+      TRACE_ETL_AGENT_TELEMETRY_PORT: String(telemetry),
+      TRACE_ETL_AGENT_ROCKETMQ_NAME_SERVER: of("trace-etl.rocketmq.name-server"),
+      TRACE_ETL_AGENT_ROCKETMQ_TOPIC: of("trace-etl.rocketmq.topic"),
+    },
+  );
+  try {
+    const otlp = `http://127.0.0.1:${await program.written(/Receiving OTLP on .* HTTP port (\d+)/)}`;
+    return {
+      otlp,
+      metrics: async () => (await fetch(`http://127.0.0.1:${telemetry}/metrics`)).text(),
+      pause: () => program.pause(),
+      kill: () => program.kill(),
+    };
+  } catch (e) {
+    await program.kill();
     throw e;
   }
 }
