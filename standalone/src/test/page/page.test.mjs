@@ -33,7 +33,6 @@ before(async () => {
       "trace-etl.web.trace-url": TRACE_URL,
       // An exemplar of each of 5,000 applications in each window would hide the other traces.
       "trace-etl.documents.exemplars-per-queue": 20,
-      "trace-etl.agents.silence": "30s",
     }),
     startChromium(),
   ]);
