@@ -56,6 +56,7 @@ public final class TraceEtlServer implements AutoCloseable {
 
   static int run(PrintWriter out, PrintWriter err, String... arguments) {
     return new CommandLine(new Program())
+        .addSubcommand(new ImportCommand())
         .registerConverter(Long.class, TraceEtlServer::wholeNumber)
         .setOut(out)
         .setErr(err)
