@@ -72,12 +72,7 @@ final class SignalToMetricsConnector {
           resolution.origin() + ": fits 20 powers of two into so many buckets");
     }
     dimensions.write(yaml, spans.path() + ", attributes of all metrics");
-    yaml.put(
-        "series",
-        "templates",
-        "{enabled: false}",
-        "span names as the Collector counts them; without this key identifiers in names are"
-            + " replaced");
+    SpanMetricsConnector.keepSpanNames(yaml);
   }
 
   private void translate(Section metric, Dimensions dimensions) {

@@ -133,12 +133,7 @@ final class SpanMetricsConnector {
     eventDimensions.forEach(value -> dimensions.addOfEvents(value.at, value.name));
     events.reportRest(Map.of(), UNKNOWN);
     dimensions.write(yaml, common.path() + ", calls_dimensions, histogram.dimensions");
-    yaml.put(
-        "series",
-        "templates",
-        "{enabled: false}",
-        "span names as the Collector counts them; without this key identifiers in names are"
-            + " replaced");
+    keepSpanNames(yaml);
     yaml.putAll(
         "series",
         "filters",
@@ -153,6 +148,16 @@ final class SpanMetricsConnector {
               + " events.attributes the attributes of trace-etl.events.dimensions; series have the"
               + " label event_name in addition");
     }
+  }
+
+  /** The Collector does not replace identifiers in span names. */
+  static void keepSpanNames(ServerYaml yaml) {
+    yaml.put(
+        "series",
+        "templates",
+        "{enabled: false}",
+        "span names as the Collector counts them; without this key identifiers in names are"
+            + " replaced");
   }
 
   private record Named(Value at, String name) {}
