@@ -6,7 +6,8 @@
  * The dictionary precedes all fields with indexes, and readers rely on that. Fields 12 and 13 of a
  * batch precede its spans, so that readers know them before the groups; readers refuse others. They
  * follow field 9, and the header of field 10 has its ID in full. Fields 15 to 17 count nowhere;
- * only readers that need a sample read them.
+ * only readers that need a sample read them. Field 18 has numbers of the counted spans; readers
+ * that do not need them may skip it.
  *
  * A message may also be a bundle of several batches of its queue, each with its own name, which
  * begins with bytes that begin no batch. Big-endian: 00 'T' 'E' 'B', version 1 (1 byte), number of
@@ -115,4 +116,10 @@ struct SpanBatch {
   16: optional list<i32> sampled
   /** Threshold T of the sample, 0 <= T < 2^56: it has the spans whose trace's randomness is >= T. */
   17: optional i64 sample_threshold
+  /**
+   * Bytes of spans as the agent received them, only if servers need them: one number for each span
+   * in spans, in order, then for each group in groups, in order, the sum of its spans. Each is 0 to
+   * 2^47 - 1. 0 is unknown. A sampling threshold does not multiply them, and samples have none.
+   */
+  18: optional list<i64> sizes
 }

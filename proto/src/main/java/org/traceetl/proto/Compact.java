@@ -45,6 +45,7 @@ final class Compact {
   static final int SAMPLES = 15;
   static final int SAMPLED = 16;
   static final int SAMPLE_THRESHOLD = 17;
+  static final int SIZES = 18;
 
   // Fields of Span.
   static final int IDS = 1;

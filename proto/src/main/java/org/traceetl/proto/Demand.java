@@ -31,10 +31,13 @@ import java.util.TreeSet;
  *     full            2 bytes  at most 64; then for each a text
  *     formats         1 byte   1: servers read bundles; 2: servers read windows with panes; 4:
  *                              servers read heartbeats; 8: servers read snapshots with open
- *                              panes; other bits are kept and ignored; absent: 0
+ *                              panes; 16: servers need the sizes of spans; other bits are kept
+ *                              and ignored; absent: 0
  * </pre>
  *
- * A text has its length (2 bytes, 1 to 256), then UTF-8.
+ * What servers read counts if all parts have the bit. What they need counts if any part has it.
+ *
+ * <p>A text has its length (2 bytes, 1 to 256), then UTF-8.
  *
  * @param epoch rises with each record
  * @param decidedMillis when it was decided, milliseconds since 1970
@@ -71,6 +74,12 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
 
   /** Bit of {@link Part#formats}: servers read snapshots with open panes in journals. */
   public static final int OPEN_PANES = 8;
+
+  /**
+   * Bit of {@link Part#formats}: servers need the sizes of spans in batches. It is a need, so one
+   * part with it is enough; servers without it skip the sizes.
+   */
+  public static final int SIZES = 16;
 
   private static final int KINDS = Compact.MAX_KIND + 1;
   private static final int MAGIC = 0x5445444D;
@@ -125,9 +134,9 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
    * @param slowRules the first that matches a span's application and kind applies
    * @param slowOtherwiseNanos the duration from which other spans are slow, at least 0
    * @param full patterns of applications whose spans are needed whole
-   * @param formats what these servers read in addition to batches and windows: the sum of {@link
-   *     #BUNDLES}, {@link #PANES}, {@link #HEARTBEATS}, {@link #OPEN_PANES} and bits of later
-   *     releases, which stay when the part is published again
+   * @param formats what these servers read or need in addition to batches and windows: the sum of
+   *     {@link #BUNDLES}, {@link #PANES}, {@link #HEARTBEATS}, {@link #OPEN_PANES}, {@link #SIZES}
+   *     and bits of later releases, which stay when the part is published again
    */
   public record Part(
       long seenMillis,
@@ -321,6 +330,11 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
   /** As {@link #readsBundles}, of snapshots with open panes. */
   public boolean readsOpenPanes() {
     return allRead(OPEN_PANES);
+  }
+
+  /** Returns whether servers of any part need the sizes of spans; false without a part. */
+  public boolean needsSizes() {
+    return parts.values().stream().anyMatch(part -> (part.formats & SIZES) != 0);
   }
 
   private boolean allRead(int format) {

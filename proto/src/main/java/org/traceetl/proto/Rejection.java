@@ -8,7 +8,8 @@ public enum Rejection {
   TRUNCATED,
   /**
    * A varint too long for its type, a type other than the declared one, a repeated field, unknown
-   * fields that nest too deeply, or bytes after the end.
+   * fields that nest too deeply, bytes after the end, or sizes that are out of range or not one for
+   * each span and group.
    */
   MALFORMED,
   /**

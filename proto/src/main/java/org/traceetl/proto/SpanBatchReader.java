@@ -9,9 +9,10 @@ import java.util.Objects;
  * <p>Call {@link #wrap}. If it returns {@link Rejection#NONE}, call {@link #next} until false, then
  * {@link #nextGroup} until false. Then {@link #rejection} says whether the complete batch is valid.
  * The sample counts nowhere and is only read, and checked, by {@link #nextSample} and {@link
- * #nextSampled}. A batch may be refused after some spans, so callers collect spans before they
- * record them. Unknown fields are skipped. A message can neither cause an exception nor a larger
- * allocation than {@link Limits} and its own length justify.
+ * #nextSampled}. Sizes are known once {@link #nextGroup} has returned false. A batch may be refused
+ * after some spans, so callers collect spans before they record them. Unknown fields are skipped. A
+ * message can neither cause an exception nor a larger allocation than {@link Limits} and its own
+ * length justify.
  *
  * <p>Every returned index is inside the dictionary. The dictionary's bytes are not checked to be
  * UTF-8: they are compared as bytes, and malformed ones are replaced when they are rendered.
@@ -94,6 +95,8 @@ public final class SpanBatchReader {
 
   private int groupsLeft;
 
+  private int groupCount;
+
   /** Declared spans that must be in groups not read yet. */
   private int groupedSpansLeft;
 
@@ -115,6 +118,11 @@ public final class SpanBatchReader {
 
   /** Declared spans that are not in groups. */
   private int wholeSpanCount;
+
+  /** Number of sizes, or {@link #NONE} if there was no such field so far. */
+  private int sizeCount;
+
+  private long[] sizes = new long[0];
 
   private long traceIdHigh;
   private long traceIdLow;
@@ -164,6 +172,7 @@ public final class SpanBatchReader {
     tailRead = false;
     groupsStart = NONE;
     groupsLeft = 0;
+    groupCount = 0;
     groupedSpansLeft = 0;
     groupSize = 0;
     sampleThreshold = 0;
@@ -172,6 +181,7 @@ public final class SpanBatchReader {
     sampledLeft = 0;
     sampledSpan = NONE;
     wholeSpanCount = 0;
+    sizeCount = NONE;
     attributeCount = 0;
     eventNumbers = 0;
     eventCount = 0;
@@ -271,7 +281,7 @@ public final class SpanBatchReader {
 
   private void checkTailIsRead() {
     if (!input.isRefused() && (!tailRead || spansLeft > 0 || groupsLeft > 0)) {
-      throw new IllegalStateException("spans and groups precede the sample");
+      throw new IllegalStateException("spans and groups precede the sample and the sizes");
     }
   }
 
@@ -375,6 +385,26 @@ public final class SpanBatchReader {
   /** Returns the place, from 0, of the last member in the order of {@link #next}. */
   public int sampledSpan() {
     return sampledSpan;
+  }
+
+  /**
+   * Returns whether the batch has sizes, after {@link #nextGroup} has returned false; false if the
+   * batch is refused.
+   */
+  public boolean hasSizes() {
+    checkTailIsRead();
+    return sizeCount != NONE && !input.isRefused();
+  }
+
+  /**
+   * Returns the bytes of a span, or of all spans of a group, as the agent received them: 0 to 2^47
+   * - 1, and 0 if unknown. The sum of a batch fits into a long. Only if {@link #hasSizes}.
+   *
+   * @param entry place of the span in the order of {@link #next}, from 0; or the number of these
+   *     spans plus the place of the group in the order of {@link #nextGroup}
+   */
+  public long size(int entry) {
+    return sizes[entry];
   }
 
   // The current span, sample or group. A group has no identity, start, duration or message.
@@ -513,8 +543,8 @@ public final class SpanBatchReader {
       input.fieldsAfter(Compact.SPANS);
       readTail(true);
     }
-    if (groupsStart == NONE && groupedSpansLeft != 0) {
-      input.refuse(Rejection.BAD_LENGTH);
+    if (groupsStart == NONE) {
+      checkEnd();
     }
   }
 
@@ -523,8 +553,16 @@ public final class SpanBatchReader {
       input.fieldsAfter(Compact.GROUPS);
       readTail(false);
     }
+    checkEnd();
+  }
+
+  /** Refuses a batch that lacks declared spans, or whose sizes are not one for each entry. */
+  private void checkEnd() {
     if (groupedSpansLeft != 0) {
       input.refuse(Rejection.BAD_LENGTH);
+    }
+    if (sizeCount != NONE && sizeCount != wholeSpanCount + groupCount) {
+      input.refuse(Rejection.MALFORMED);
     }
   }
 
@@ -556,6 +594,7 @@ public final class SpanBatchReader {
   private void readGroupsHeader() {
     seenBatchFields = input.seenOnce(seenBatchFields, Compact.GROUPS);
     groupsLeft = input.readListHeader(Compact.STRUCT, Limits.MAX_SPANS, MIN_GROUP_BYTES);
+    groupCount = groupsLeft;
     groupsStart = input.position();
   }
 
@@ -563,7 +602,7 @@ public final class SpanBatchReader {
     int id = input.fieldId();
     if (id < Compact.VERSION
         || id > Compact.GROUP_KEYS && id < Compact.SAMPLES
-        || id > Compact.SAMPLE_THRESHOLD) {
+        || id > Compact.SIZES) {
       input.skipField();
       return;
     }
@@ -621,8 +660,24 @@ public final class SpanBatchReader {
         sampledStart = input.position();
         input.skipNumbers(sampledLeft);
       }
-      default -> sampleThreshold = input.readI64(Compact.THRESHOLD_END - 1);
+      case Compact.SAMPLE_THRESHOLD -> sampleThreshold = input.readI64(Compact.THRESHOLD_END - 1);
+      default -> readSizes();
     }
+  }
+
+  private void readSizes() {
+    int count = input.readListHeader(Compact.I64, Limits.MAX_SPANS, 1);
+    if (count > sizes.length) {
+      sizes = new long[Math.max(64, Integer.highestOneBit(count - 1) << 1)];
+    }
+    for (int i = 0; i < count && !input.isRefused(); i++) {
+      long size = Compact.unZigZag(input.readVarint64());
+      if (size < 0 || size > Limits.MAX_GROUP_BYTES) {
+        input.refuse(Rejection.MALFORMED);
+      }
+      sizes[i] = size;
+    }
+    sizeCount = count;
   }
 
   private void readGroupKeys() {

@@ -30,6 +30,12 @@ public final class SpanBatchWriter {
   /** Most bytes of a dictionary index as a varint: {@code 2 * 262,143} has 19 bits. */
   private static final int INDEX_BYTES = 3;
 
+  /** Most bytes of {@link Limits#MAX_SPAN_BYTES} as a varint. */
+  private static final int SPAN_SIZE_BYTES = 5;
+
+  /** Most bytes of {@link Limits#MAX_GROUP_BYTES} as a varint. */
+  private static final int GROUP_SIZE_BYTES = 7;
+
   private final BatchDictionary dictionary = new BatchDictionary();
   private byte[] message = new byte[1024];
 
@@ -69,6 +75,11 @@ public final class SpanBatchWriter {
   /** Bytes of the last message that would be absent without a sample, except of strings. */
   private int sampleFieldBytes;
 
+  private boolean keepsSizes;
+
+  /** Sizes of the ended spans that are not in groups, if the batch keeps sizes. */
+  private long[] spanSizes = new long[0];
+
   private boolean inSpan;
 
   /** Whether the current span is a sample. */
@@ -100,6 +111,7 @@ public final class SpanBatchWriter {
   private int writtenNumbers;
 
   private long samplingThreshold;
+  private long size;
   private int statusMessage;
   private final int[] attributes = new int[2 * Limits.MAX_ATTRIBUTES];
   private int attributesLength;
@@ -130,6 +142,7 @@ public final class SpanBatchWriter {
     sampleCount = 0;
     sampleEventCount = 0;
     sampledCount = 0;
+    keepsSizes = false;
     inSpan = false;
     eventCount = 0;
   }
@@ -216,6 +229,18 @@ public final class SpanBatchWriter {
   public void sampleThreshold(long threshold) {
     checkRange("threshold", threshold, Compact.THRESHOLD_END - 1);
     sampleThreshold = threshold;
+  }
+
+  /**
+   * Lets the message contain the sizes of spans and groups. Call it before the first span.
+   *
+   * @throws IllegalStateException if the batch has spans
+   */
+  public void keepSizes() {
+    if (spanCount() > 0) {
+      throw new IllegalStateException("the batch has " + spanCount() + " spans without sizes");
+    }
+    keepsSizes = true;
   }
 
   /**
@@ -387,6 +412,7 @@ public final class SpanBatchWriter {
   private void started(int end, long threshold) {
     spanEnd = end;
     samplingThreshold = threshold;
+    size = 0;
     statusMessage = NONE;
     attributesLength = 0;
     eventNumbers = 0;
@@ -479,6 +505,18 @@ public final class SpanBatchWriter {
   }
 
   /**
+   * Sets the size of the current span, which is otherwise unknown. It has no effect on a sample,
+   * and in a batch that does not {@linkplain #keepSizes keep sizes}.
+   *
+   * @param bytes of the span as the agent received it, 0 to {@link Limits#MAX_SPAN_BYTES}; 0 if
+   *     unknown
+   */
+  public void size(long bytes) {
+    checkRange("bytes", bytes, Limits.MAX_SPAN_BYTES);
+    size = bytes;
+  }
+
+  /**
    * Marks the current span as a member of the sample; for a span that is whole anyway.
    *
    * @throws IllegalStateException if the current span is a sample or goes into a group
@@ -532,16 +570,18 @@ public final class SpanBatchWriter {
    * threshold.
    *
    * @param durationNanos at least 0
+   * @param bytes its size as in {@link #size}
    * @return whether it was added
    * @throws IllegalStateException if the batch has {@link Limits#MAX_SPANS} spans
    */
-  public boolean addToGroup(long durationNanos, long samplingThreshold) {
+  public boolean addToGroup(long durationNanos, long samplingThreshold, long bytes) {
     if (!groups.endsAs(samplingThreshold)) {
       return false;
     }
     checkRoom(spanCount());
     checkRange("durationNanos", durationNanos, Long.MAX_VALUE);
-    groups.addCompared(durationNanos);
+    checkRange("bytes", bytes, Limits.MAX_SPAN_BYTES);
+    groups.addCompared(durationNanos, bytes);
     return true;
   }
 
@@ -579,9 +619,9 @@ public final class SpanBatchWriter {
     }
     inSpan = false;
     if (written && foundGroup != SpanGroups.NONE) {
-      groups.add(foundGroup, groupedNanos);
+      groups.add(foundGroup, groupedNanos, size);
     } else {
-      groups.add(spans, spansEnd, writtenEnd - spansEnd, groupHead, groupedNanos);
+      groups.add(spans, spansEnd, writtenEnd - spansEnd, groupHead, groupedNanos, size);
     }
   }
 
@@ -643,6 +683,12 @@ public final class SpanBatchWriter {
         sampled = Arrays.copyOf(sampled, 2 * sampledCount);
       }
       sampled[sampledCount++] = spanCount;
+    }
+    if (keepsSizes) {
+      if (spanCount == spanSizes.length) {
+        spanSizes = Arrays.copyOf(spanSizes, Math.max(64, 2 * spanCount));
+      }
+      spanSizes[spanCount] = size;
     }
     spansEnd = at;
     spanCount++;
@@ -713,7 +759,8 @@ public final class SpanBatchWriter {
         + spansEnd
         + samplesEnd
         + INDEX_BYTES * sampledCount
-        + groups.sizeBytes();
+        + groups.sizeBytes()
+        + (keepsSizes ? SPAN_SIZE_BYTES * spanCount + GROUP_SIZE_BYTES * groups.size() : 0);
   }
 
   /**
@@ -779,11 +826,16 @@ public final class SpanBatchWriter {
       at = Compact.putListHeader(out, at, Compact.STRUCT, groups.size());
       at = groups.writeTo(out, at);
     }
+    int lastField = hasGroups ? Compact.GROUPS : Compact.SPANS;
     int samplesStart = at;
     if (demanded && sampleCount + sampledCount > 0) {
       at = putSample(out, at);
+      lastField = Compact.SAMPLE_THRESHOLD;
     }
     sampleFieldBytes += at - samplesStart;
+    if (keepsSizes && spanCount + groups.size() > 0) {
+      at = putSizes(out, at, lastField);
+    }
     out[at++] = Compact.STOP;
     if (at > Limits.MAX_MESSAGE_BYTES) {
       throw new IllegalStateException(
@@ -823,6 +875,20 @@ public final class SpanBatchWriter {
     return Compact.putVarint(out, end, Compact.zigZag(sampleThreshold));
   }
 
+  /** Writes the sizes of spans and groups. */
+  private int putSizes(byte[] out, int at, int lastField) {
+    int end = at;
+    out[end++] = Compact.field(Compact.SIZES - lastField, Compact.LIST);
+    end = Compact.putListHeader(out, end, Compact.I64, spanCount + groups.size());
+    for (int span = 0; span < spanCount; span++) {
+      end = Compact.putVarint(out, end, Compact.zigZag(spanSizes[span]));
+    }
+    for (int group = 0; group < groups.size(); group++) {
+      end = Compact.putVarint(out, end, Compact.zigZag(groups.bytes(group)));
+    }
+    return end;
+  }
+
   /**
    * Returns the bytes of the sample in the last message of {@link #finish}, without strings in the
    * dictionary.
@@ -851,6 +917,7 @@ public final class SpanBatchWriter {
                 + events.length
                 + sampled.length)
         + dictionary.heldBytes()
+        + 8L * spanSizes.length
         + groups.heldBytes();
   }
 

@@ -26,6 +26,10 @@ final class SpanGroups {
   private int[] heads = new int[16];
 
   private int[] sizes = new int[16];
+
+  /** Sum of the bytes of its spans. */
+  private long[] bytes = new long[16];
+
   private int[] firsts = new int[16];
   private int[] lasts = new int[16];
 
@@ -48,7 +52,7 @@ final class SpanGroups {
 
   /** Returns the bytes of the arrays, which never shrink. */
   long heldBytes() {
-    return fields.heldBytes() + 16L * sizes.length + 12L * durationsNanos.length;
+    return fields.heldBytes() + 24L * sizes.length + 12L * durationsNanos.length;
   }
 
   void clear() {
@@ -63,21 +67,23 @@ final class SpanGroups {
    * @param encoded the fields of its group in {@code [offset, offset + length)}, with only the
    *     header of the durations
    * @param head number of these bytes up to and including that header
+   * @param spanBytes its size, 0 if unknown
    * @throws IllegalStateException if the fields of all groups exceed {@link
    *     Limits#MAX_MESSAGE_BYTES}; the span is left out
    */
-  void add(byte[] encoded, int offset, int length, int head, long durationNanos) {
+  void add(byte[] encoded, int offset, int length, int head, long durationNanos, long spanBytes) {
     int known = fields.size();
     int group = fields.intern(encoded, offset, length, guess);
     if (group == known) {
       open(group, head);
     }
-    add(group, durationNanos);
+    add(group, durationNanos, spanBytes);
   }
 
   /** Adds a span to a group. */
-  void add(int group, long durationNanos) {
+  void add(int group, long durationNanos, long spanBytes) {
     guess = group;
+    bytes[group] += spanBytes;
     if (spans == durationsNanos.length) {
       durationsNanos = Arrays.copyOf(durationsNanos, 2 * spans);
       nexts = Arrays.copyOf(nexts, 2 * spans);
@@ -179,8 +185,8 @@ final class SpanGroups {
   }
 
   /** Adds a span to the compared group. */
-  void addCompared(long durationNanos) {
-    add(compared, durationNanos);
+  void addCompared(long durationNanos, long spanBytes) {
+    add(compared, durationNanos, spanBytes);
   }
 
   private int nextIndex(byte[] in) {
@@ -210,11 +216,13 @@ final class SpanGroups {
     if (group == sizes.length) {
       heads = Arrays.copyOf(heads, 2 * group);
       sizes = Arrays.copyOf(sizes, 2 * group);
+      bytes = Arrays.copyOf(bytes, 2 * group);
       firsts = Arrays.copyOf(firsts, 2 * group);
       lasts = Arrays.copyOf(lasts, 2 * group);
     }
     heads[group] = head;
     sizes[group] = 0;
+    bytes[group] = 0;
   }
 
   int size() {
@@ -223,6 +231,11 @@ final class SpanGroups {
 
   int spans() {
     return spans;
+  }
+
+  /** Returns the sum of the sizes of a group's spans. */
+  long bytes(int group) {
+    return bytes[group];
   }
 
   /** Returns an upper bound of the bytes that {@link #writeTo} writes. */

@@ -50,6 +50,7 @@ final class GroupComparisonTest {
 
   private static void begin(SpanBatchWriter writer) {
     writer.begin();
+    writer.keepSizes();
     writer.application(intern(writer, text("service")));
     for (int i = 0; i < STRINGS; i++) {
       intern(writer, text("string " + i));
@@ -103,7 +104,7 @@ final class GroupComparisonTest {
         return false;
       }
     }
-    return comparing.addToGroup(durationNanos, threshold);
+    return comparing.addToGroup(durationNanos, threshold, size(durationNanos));
   }
 
   private void write(SpanBatchWriter writer, long durationNanos) {
@@ -114,7 +115,12 @@ final class GroupComparisonTest {
     if (hasEvent) {
       writer.event(0);
     }
+    writer.size(size(durationNanos));
     writer.endSpan();
+  }
+
+  private static long size(long durationNanos) {
+    return durationNanos * 31 % 1_000;
   }
 
   private static byte[] message(SpanBatchWriter writer) {

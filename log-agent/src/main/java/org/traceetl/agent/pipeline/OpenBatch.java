@@ -192,7 +192,7 @@ final class OpenBatch {
         return false;
       }
     }
-    if (!writer.addToGroup(span.durationNanos, span.samplingThreshold)) {
+    if (!writer.addToGroup(span.durationNanos, span.samplingThreshold, 0)) {
       return false;
     }
     demand(detail);
