@@ -73,6 +73,7 @@ struct SpanBatch {
   15: optional list<Span> samples
   16: optional list<i32> sampled
   17: optional i64 sample_threshold
+  18: optional list<i64> sizes
   3000: optional list<Unknown> far_after
 }
 

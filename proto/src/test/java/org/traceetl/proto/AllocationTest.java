@@ -18,6 +18,7 @@ final class AllocationTest {
   private long keysRead;
   private long newGroups;
   private long samplesRead;
+  private long bytesRead;
 
   AllocationTest() {
     for (int i = 0; i < strings.length; i++) {
@@ -59,6 +60,9 @@ final class AllocationTest {
             while (reader.nextSampled()) {
               samplesRead++;
             }
+            for (int entry = 0; reader.hasSizes() && entry < 20 + 60; entry++) {
+              bytesRead += reader.size(entry);
+            }
           }
         };
     work.run();
@@ -69,6 +73,7 @@ final class AllocationTest {
     assertThat(durationsRead).isEqualTo(2L * MESSAGES * 200);
     assertThat(keysRead).isEqualTo(2L * MESSAGES * 60);
     assertThat(samplesRead).isEqualTo(2L * MESSAGES * (25 * 2 + 10));
+    assertThat(bytesRead).isEqualTo(2L * MESSAGES * (20 * 300 + 200 * 400));
   }
 
   @Test
@@ -111,6 +116,7 @@ final class AllocationTest {
     writer.demand(7);
     writer.groupKey(intern(1));
     writer.sampleThreshold(1L << 55);
+    writer.keepSizes();
     for (int i = 0; i < 20; i++) {
       writer.startSpan(i, 2, 3, i % 2, intern(i), 2, 1, i, i * 1_000_000L, i);
       for (int a = 0; a < 12; a++) {
@@ -124,11 +130,13 @@ final class AllocationTest {
       if (i % 2 == 0) {
         writer.sampled();
       }
+      writer.size(300);
       writer.endSpan();
     }
     for (int i = 0; i < 200; i++) {
       writer.startGroupedSpan(intern(i % 20), 3, 0, i * 1_000_000L, 0);
       writer.attribute(intern(1), intern(i % 3));
+      writer.size(400);
       newGroups += writer.startsGroup() ? 1 : 0;
       writer.endSpan();
       if (i % 8 == 0) {

@@ -49,8 +49,12 @@ final class Batches {
             indexes.list().ofMaxSize(30).injectNull(0.1),
             span(indexes).list().ofMaxSize(4).injectNull(0.5),
             Arbitraries.integers().between(0, 19).set().ofMaxSize(10),
-            thresholds())
-        .as((batch, demand, keys, samples, sampled, threshold) -> {
+            thresholds(),
+            sizes().list().ofSize(25).injectNull(0.5))
+        .as((batch, demand, keys, samples, sampled, threshold, sizes) -> {
+          if (sizes != null) {
+            batch.setSizes(sizes.subList(0, batch.getSpansSize() + batch.getGroupsSize()));
+          }
           if (demand != null && demand > 0 && grouped(batch) > 0) {
             batch.setDemand(demand);
             batch.setGroup_keys(keys);
@@ -187,6 +191,13 @@ final class Batches {
         .as((value, shift) -> value >>> shift);
   }
 
+  private static Arbitrary<Long> sizes() {
+    return Combinators.combine(
+            Arbitraries.longs().between(0, Limits.MAX_SPAN_BYTES),
+            Arbitraries.integers().between(0, 31))
+        .as((value, shift) -> value >>> shift);
+  }
+
   // 63 bits of duration less 8 leave 55; the top one is set for the larger half.
   private static Arbitrary<Long> thresholds() {
     return durations().map(value -> value >>> 8).map(value -> value | (value & 1) << 55);
@@ -320,6 +331,11 @@ final class Batches {
     batch.setSampled(List.of(0, 2));
     batch.setSample_threshold(127L << 49);
     return batch;
+  }
+
+  /** The fixed batch with a sample, and the sizes of its spans and groups. */
+  static SpanBatch fixedWithSizes() {
+    return fixedWithSample().setSizes(List.of(415L, 0L, 63L, 64L, (1L << 31) + 1_000));
   }
 
   /** The batch as a later version's writer could send it, without unknown fields so far. */

@@ -185,6 +185,19 @@ final class DemandTest {
   }
 
   @Test
+  void sizesAreNeededIfAnyPartSaysSo() throws MalformedDecisionsException {
+    Part sizes = new Part(1, 1, false, 1, List.of(), List.of(), 0, List.of(), Demand.SIZES);
+    Part formats = new Part(1, 1, false, 1, List.of(), List.of(), 0, List.of(), 15);
+
+    assertThat(Demand.NONE.needsSizes()).isFalse();
+    assertThat(demand(EMPTY, formats).needsSizes()).isFalse();
+    assertThat(demand(EMPTY, sizes).needsSizes()).isTrue();
+    assertThat(demand(sizes, formats).needsSizes()).isTrue();
+    assertThat(demand(sizes, formats).sameContent(demand(EMPTY, formats))).isFalse();
+    assertThat(Demand.FORMAT.decode(demand(sizes).encode()).needsSizes()).isTrue();
+  }
+
+  @Test
   void formatsOfLaterReleasesStay() throws MalformedDecisionsException {
     Part later = new Part(1, 1, false, 1, List.of(), List.of(), 0, List.of(), 0xfe);
 

@@ -20,7 +20,8 @@ final class GoldenBytesTest {
         Arguments.of("span_batch_2.hex", Batches.fixedWithGroups()),
         Arguments.of("span_batch_events.hex", Batches.fixedWithEvents()),
         Arguments.of("span_batch_demand.hex", Batches.fixedWithDemand()),
-        Arguments.of("span_batch_sample.hex", Batches.fixedWithSample()));
+        Arguments.of("span_batch_sample.hex", Batches.fixedWithSample()),
+        Arguments.of("span_batch_sizes.hex", Batches.fixedWithSizes()));
   }
 
   @ParameterizedTest(name = "{0}")

@@ -38,7 +38,8 @@ final class HostileMessageTest {
         Messages.generated(Batches.fixedWithEvents()),
         Messages.generated(Batches.withUnknownFields(Batches.fixedWithEvents())),
         Messages.generated(Batches.fixedWithDemand()),
-        Messages.generated(Batches.fixedWithSample()));
+        Messages.generated(Batches.fixedWithSample()),
+        Messages.generated(Batches.fixedWithSizes()));
   }
 
   @Test
@@ -167,6 +168,19 @@ final class HostileMessageTest {
             "too many members",
             Rejection.BAD_LENGTH,
             b -> b.setSampled(Collections.nCopies(Limits.MAX_SPANS + 1, 0))),
+        bad("no sizes", Rejection.MALFORMED, b -> b.setSizes(List.of())),
+        bad("a size missing", Rejection.MALFORMED, b -> b.setSizes(List.of(1L, 2L, 3L, 4L))),
+        bad("sizes of spans only", Rejection.MALFORMED, b -> b.setSizes(List.of(1L, 2L, 3L))),
+        bad("a size more", Rejection.MALFORMED, b -> b.setSizes(Collections.nCopies(6, 1L))),
+        bad("sizes without groups", Rejection.MALFORMED, HostileMessageTest::sizesWithoutGroups),
+        bad("negative size", Rejection.MALFORMED, b -> b.setSizes(List.of(1L, 2L, -1L, 4L, 5L))),
+        bad("least size", Rejection.MALFORMED, b -> b.setSizes(sizes(Long.MIN_VALUE))),
+        bad("size 2^47", Rejection.MALFORMED, b -> b.setSizes(sizes(1L << 47))),
+        bad("greatest size", Rejection.MALFORMED, b -> b.setSizes(sizes(Long.MAX_VALUE))),
+        bad(
+            "too many sizes",
+            Rejection.BAD_LENGTH,
+            b -> b.setSizes(Collections.nCopies(Limits.MAX_SPANS + 1, 0L))),
         badSample("no name", Rejection.MISSING_FIELD, Span::unsetName),
         badSample("no duration", Rejection.MISSING_FIELD, Span::unsetDuration_nanos),
         badSample("name outside", Rejection.BAD_INDEX, s -> s.setName(70)),
@@ -235,6 +249,16 @@ final class HostileMessageTest {
         badGroup("threshold negative", Rejection.BAD_VALUE, g -> g.setSampling_threshold(-1)));
   }
 
+  private static List<Long> sizes(long all) {
+    return Collections.nCopies(5, all);
+  }
+
+  private static void sizesWithoutGroups(SpanBatch batch) {
+    batch.unsetGroups();
+    batch.setSpan_count(3);
+    batch.setSizes(sizes(1));
+  }
+
   @ParameterizedTest(name = "{0}")
   @MethodSource("badBytes")
   void invalidBytesAreRefusedWithReason(String what, Rejection reason, String hex) {
@@ -301,6 +325,11 @@ final class HostileMessageTest {
         bytes("members of another type", Rejection.MALFORMED, none + "69 16 00"),
         bytes("members twice", Rejection.MALFORMED, none + "69 05 09 20 05"),
         bytes("a sample threshold of another type", Rejection.MALFORMED, none + "75 02"),
+        bytes("2^31 - 1 sizes", Rejection.BAD_LENGTH, none + "89 f6 ffffffff07"),
+        bytes("sizes of another type", Rejection.MALFORMED, none + "89 15 00"),
+        bytes("sizes twice", Rejection.MALFORMED, none + "89 06 09 24 06"),
+        bytes("a size that does not end", Rejection.BAD_LENGTH, none + "89 26 80"),
+        bytes("a size of 70 bits", Rejection.MALFORMED, none + "89 16" + "ff".repeat(10)),
         bytes("2^31 - 1 durations", Rejection.BAD_LENGTH, group + "39 f6 ffffffff07"),
         bytes("durations of another type", Rejection.MALFORMED, group + "39 15 00 00 00 00"),
         bytes("a duration that does not end", Rejection.TRUNCATED, group + "39 16 80 80 80"),
@@ -338,6 +367,14 @@ final class HostileMessageTest {
   void tooLargeMessageIsRefused() {
     byte[] message = new byte[Limits.MAX_MESSAGE_BYTES + 1];
     assertThat(outcome(message)).isEqualTo(Rejection.TOO_LARGE);
+  }
+
+  @Test
+  void largestSizesAreRead() {
+    SpanBatch batch = Batches.extended(Batches.fixedWithGroups());
+    batch.setSizes(sizes((1L << 47) - 1));
+    assertThat(outcome(Messages.generated(batch))).isEqualTo(Rejection.NONE);
+    assertThat(reader.size(4)).isEqualTo((1L << 47) - 1);
   }
 
   @Test

@@ -83,6 +83,7 @@ final class InteroperabilityTest {
     without.unsetDemand();
     without.unsetSamples();
     without.unsetSampled();
+    without.unsetSizes();
     deserializer.deserialize(expected, Messages.written(without, WRITER));
     if (batch.getSpansSize() == 0) {
       // The starts of samples are relative to it; earlier readers have no start to compute.
@@ -93,6 +94,7 @@ final class InteroperabilityTest {
 
   @Property(tries = 300)
   void sampleChangesNothingBeforeIt(@ForAll("batches") SpanBatch batch) {
+    batch.unsetSizes();
     SpanBatch without = batch.deepCopy();
     without.unsetSamples();
     without.unsetSampled();
@@ -104,6 +106,15 @@ final class InteroperabilityTest {
     byte[] alone = Messages.written(without, WRITER);
     byte[] sampled = Messages.written(batch, WRITER);
     assertThat(Arrays.copyOf(sampled, alone.length - 1))
+        .isEqualTo(Arrays.copyOf(alone, alone.length - 1));
+  }
+
+  @Property(tries = 300)
+  void sizesChangeNothingBeforeThem(@ForAll("batches") SpanBatch batch) {
+    byte[] sized = Messages.written(batch, WRITER);
+    batch.unsetSizes();
+    byte[] alone = Messages.written(batch, WRITER);
+    assertThat(Arrays.copyOf(sized, alone.length - 1))
         .isEqualTo(Arrays.copyOf(alone, alone.length - 1));
   }
 
@@ -192,7 +203,7 @@ final class InteroperabilityTest {
   @Provide
   Arbitrary<List<Short>> afterTheDictionary() {
     return Arbitraries.shuffle(
-        Messages.shorts(1, 2, 3, 4, 5, 7, 8, 9, 10, 11, 14, 15, 16, 17, 3000));
+        Messages.shorts(1, 2, 3, 4, 5, 7, 8, 9, 10, 11, 14, 15, 16, 17, 18, 3000));
   }
 
   @Provide

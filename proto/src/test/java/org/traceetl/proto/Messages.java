@@ -38,7 +38,7 @@ final class Messages {
 
   /** The batch's fields as the writer orders them, then unknown ones. */
   private static final List<Short> FIELDS =
-      shorts(1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15, 16, 17, 3000);
+      shorts(1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15, 16, 17, 18, 3000);
 
   private static final List<Short> SPAN_FIELDS = shorts(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 200);
 
@@ -64,10 +64,16 @@ final class Messages {
       batch.getGroup_keys().forEach(writer::groupKey);
     }
     writer.sampleThreshold(batch.getSample_threshold());
+    if (batch.isSetSizes()) {
+      writer.keepSizes();
+    }
     for (int i = 0; i < batch.getSpansSize(); i++) {
       startWhole(writer::startSpan, batch, batch.getSpans().get(i));
       if (batch.isSetSampled() && batch.getSampled().contains(i)) {
         writer.sampled();
+      }
+      if (batch.isSetSizes()) {
+        writer.size(batch.getSizes().get(i));
       }
       endWhole(writer, batch.getSpans().get(i));
     }
@@ -132,7 +138,8 @@ final class Messages {
     boolean more = !groups.isEmpty();
     for (int round = 0; more; round++) {
       more = false;
-      for (SpanGroup group : groups) {
+      for (int g = 0; g < groups.size(); g++) {
+        SpanGroup group = groups.get(g);
         if (round < group.getDurations_nanosSize()) {
           more = true;
           writer.startGroupedSpan(
@@ -145,12 +152,21 @@ final class Messages {
             writer.attribute(group.getAttributes().get(i), group.getAttributes().get(i + 1));
           }
           writeEvents(group.isSetEvents() ? group.getEvents() : List.of(), writer);
+          if (batch.isSetSizes()) {
+            long sum = batch.getSizes().get(batch.getSpansSize() + g);
+            writer.size(share(sum, round, group.getDurations_nanosSize()));
+          }
           writer.endSpan();
         }
       }
     }
     assertThat(writer.groupCount()).isEqualTo(groups.size());
     assertThat(writer.groupedSpanCount()).isEqualTo(Batches.grouped(batch));
+  }
+
+  /** Returns the part of a sum that one of some spans has; the first has the rest too. */
+  private static long share(long sum, int place, int spans) {
+    return sum / spans + (place == 0 ? sum % spans : 0);
   }
 
   private static void writeEvents(List<Integer> events, SpanBatchWriter writer) {
@@ -210,6 +226,9 @@ final class Messages {
       batch.addToGroups(groupAtCursor(reader));
     }
     readSample(reader, batch);
+    for (int i = 0; reader.hasSizes() && i < batch.getSpansSize() + batch.getGroupsSize(); i++) {
+      batch.addToSizes(reader.size(i));
+    }
     assertThat(reader.rejection()).isEqualTo(Rejection.NONE);
     assertThat(reader.next()).isFalse();
     assertThat(reader.nextGroup()).isFalse();
@@ -336,6 +355,9 @@ final class Messages {
       copy.getGroups().replaceAll(Messages::canonical);
     }
     copy.setVersion(copy.isSetGroups() ? 2 : 1);
+    if (copy.getSizesSize() == 0) {
+      copy.unsetSizes();
+    }
     if (!copy.isSetGroups() || copy.getDemand() == 0) {
       copy.unsetDemand();
       copy.unsetGroup_keys();

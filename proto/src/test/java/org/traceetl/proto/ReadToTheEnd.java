@@ -29,6 +29,7 @@ final class ReadToTheEnd {
       checkSpan(reader, dictionary);
     }
     int whole = spans;
+    int groups = 0;
     check(reader.attributeCount() == 0 && reader.eventNumbers() == 0);
     while (reader.nextGroup()) {
       check(first == Rejection.NONE && reader.rejection() == Rejection.NONE);
@@ -45,11 +46,14 @@ final class ReadToTheEnd {
         check(reader.groupDurationsNanos()[i] >= 0);
       }
       spans += reader.groupSize();
+      groups++;
     }
     check(reader.attributeCount() == 0 && reader.groupSize() == 0 && reader.eventNumbers() == 0);
     readSample(reader, dictionary, whole);
+    check(reader.rejection() == Rejection.NONE || !reader.hasSizes());
     if (reader.rejection() == Rejection.NONE) {
       check(spans == reader.spanCount());
+      checkSizes(reader, whole + groups);
     } else {
       check(spans <= reader.spanCount());
     }
@@ -79,6 +83,15 @@ final class ReadToTheEnd {
     while (reader.nextSampled()) {
       check(reader.sampledSpan() > last && reader.sampledSpan() < whole);
       last = reader.sampledSpan();
+    }
+  }
+
+  private static void checkSizes(SpanBatchReader reader, int entries) {
+    long sum = 0;
+    for (int i = 0; reader.hasSizes() && i < entries; i++) {
+      check(reader.size(i) >= 0 && reader.size(i) <= Limits.MAX_GROUP_BYTES);
+      sum += reader.size(i);
+      check(sum >= 0);
     }
   }
 

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import java.nio.ByteBuffer;
 import java.util.Arrays;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -567,6 +568,163 @@ final class SpanBatchWriterTest {
     assertThatIllegalStateException().isThrownBy(this::sample);
     assertThat(writer.sizeBytes()).isGreaterThanOrEqualTo(writer.finish(1, 2, 3, 4));
     assertThat(finishAndWrap()).isEqualTo(Rejection.NONE);
+  }
+
+  @Test
+  void sizesAreThoseOfSpansThenOfGroups() {
+    writer.application(intern("service"));
+    writer.keepSizes();
+    group(3, 100);
+    span(0);
+    writer.size(Limits.MAX_SPAN_BYTES);
+    writer.endSpan();
+    group(1, 7);
+    group(3, 20);
+    span(0);
+    writer.endSpan();
+    for (int i = 0; i < 3; i++) {
+      group(2, Limits.MAX_SPAN_BYTES);
+    }
+    int bound = writer.sizeBytes();
+    assertThat(writer.finish(1, 2, 3, 4)).isLessThanOrEqualTo(bound);
+
+    assertThat(finishAndWrap()).isEqualTo(Rejection.NONE);
+    assertThat(sizesAtTheEnd(5))
+        .containsExactly(Limits.MAX_SPAN_BYTES, 0, 120, 7, 3 * Limits.MAX_SPAN_BYTES);
+  }
+
+  private void group(int kind, long bytes) {
+    writer.startGroupedSpan(0, kind, 0, 1, 0);
+    writer.size(bytes);
+    writer.endSpan();
+  }
+
+  private long[] sizesAtTheEnd(int entries) {
+    readSpansAndGroups();
+    assertThat(reader.hasSizes()).isTrue();
+    return LongStream.range(0, entries).map(i -> reader.size((int) i)).toArray();
+  }
+
+  private void readSpansAndGroups() {
+    while (reader.next()) {
+      assertThatIllegalStateException().isThrownBy(reader::hasSizes);
+    }
+    while (reader.nextGroup()) {
+      assertThat(reader.groupSize()).isPositive();
+    }
+    assertThat(reader.rejection()).isEqualTo(Rejection.NONE);
+  }
+
+  @Test
+  void largestSizesFitIntoALongAndIntoTheBound() {
+    writer.application(intern("service"));
+    writer.keepSizes();
+    for (int i = 0; i < Limits.MAX_SPANS; i++) {
+      group(3, Limits.MAX_SPAN_BYTES);
+    }
+    int bound = writer.sizeBytes();
+    assertThat(writer.finish(1, 2, 3, 4)).isLessThanOrEqualTo(bound);
+
+    assertThat(finishAndWrap()).isEqualTo(Rejection.NONE);
+    assertThat(sizesAtTheEnd(1)).containsExactly(Limits.MAX_SPANS * Limits.MAX_SPAN_BYTES);
+  }
+
+  @Test
+  void batchThatKeepsNoSizesHasNoTraceOfThem() {
+    byte[] alone = bytes(() -> {}, true);
+    byte[] sized = bytes(() -> group(3, 9), true);
+    readSpansAndGroups();
+    assertThat(reader.hasSizes()).isFalse();
+    writer.begin();
+    writer.keepSizes();
+    writer.application(intern("service"));
+    span(0);
+    writer.size(9);
+    writer.endSpan();
+    assertThat(finishAndWrap()).isEqualTo(Rejection.NONE);
+
+    assertThat(bytes(() -> {}, true)).as("sizes of the last batch").isEqualTo(alone);
+    assertThat(sized).isEqualTo(bytes(() -> group(3, 0), true));
+    assertThat(bytes(writer::keepSizes, true)).hasSize(alone.length + 4);
+  }
+
+  @Test
+  void emptyBatchHasNoSizes() {
+    writer.application(intern("service"));
+    writer.keepSizes();
+    assertThat(finishAndWrap()).isEqualTo(Rejection.NONE);
+    readSpansAndGroups();
+    assertThat(reader.hasSizes()).isFalse();
+  }
+
+  @Test
+  void sizeIsOfTheSpanThatWasStartedLast() {
+    writer.application(intern("service"));
+    writer.keepSizes();
+    span(0);
+    writer.size(9);
+    span(0);
+    writer.endSpan();
+    writer.startGroupedSpan(0, 3, 0, 1, 0);
+    writer.size(9);
+    assertThat(writer.startsGroup()).isTrue();
+    writer.size(5);
+    writer.endSpan();
+
+    assertThat(finishAndWrap()).isEqualTo(Rejection.NONE);
+    assertThat(sizesAtTheEnd(2)).containsExactly(0, 5);
+  }
+
+  @Test
+  void samplesHaveNoSize() {
+    beginByDemand();
+    writer.keepSizes();
+    group(3, 9);
+    writer.startSample(1, 2, 3, 4, 0, 2, 0, 2_000, 5, 7);
+    writer.size(9);
+    writer.endSpan();
+    span(0);
+    writer.size(8);
+    writer.endSpan();
+
+    assertThat(finishAndWrap()).isEqualTo(Rejection.NONE);
+    assertThat(sizesAtTheEnd(2)).containsExactly(8, 9);
+    assertThat(reader.nextSample()).isTrue();
+    assertThat(reader.nextSample()).isFalse();
+    assertThat(reader.size(0)).isEqualTo(8);
+    assertThat(reader.rejection()).isEqualTo(Rejection.NONE);
+  }
+
+  @Test
+  void sampleBytesAreThoseOfTheSampleAlone() {
+    int[] bytes = new int[2];
+    for (int sizes = 0; sizes < 2; sizes++) {
+      beginByDemand();
+      if (sizes == 1) {
+        writer.keepSizes();
+      }
+      group(3, 9);
+      sample();
+      assertThat(finishAndWrap()).isEqualTo(Rejection.NONE);
+      bytes[sizes] = writer.sampleFieldBytes();
+    }
+    assertThat(bytes[1]).isEqualTo(bytes[0]).isPositive();
+  }
+
+  @Test
+  void sizesOutOfRangeOrTooLateAreRefused() {
+    writer.application(intern("service"));
+    span(0);
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> writer.size(-1))
+        .withMessage("bytes = -1 is not in 0 to 2147483647");
+    assertThatIllegalArgumentException().isThrownBy(() -> writer.size(Limits.MAX_SPAN_BYTES + 1));
+    grouped();
+    assertThat(writer.isOfGroup(0, "service".getBytes(UTF_8), 0, 7, 3, 0)).isTrue();
+    assertThatIllegalArgumentException().isThrownBy(() -> writer.addToGroup(1, 0, -1));
+    assertThatIllegalStateException()
+        .isThrownBy(writer::keepSizes)
+        .withMessage("the batch has 1 spans without sizes");
   }
 
   private void beginByDemand() {
