@@ -121,6 +121,14 @@ public final class OtlpJsonDecoder implements SpanDecoder {
       };
     }
 
+    /** Returns whether the length of its length counts in the size of a span. */
+    private boolean countsInSpan() {
+      return switch (this) {
+        case REQUEST, RESOURCE_SPANS, RESOURCE, SCOPE_SPANS, SPAN -> false;
+        case EVENT, STATUS, KEY_VALUE, ANY_VALUE, ARRAY_VALUE, KEY_VALUE_LIST -> true;
+      };
+    }
+
     Field field(String name) {
       return Descriptions.ALL.get(this).get(name);
     }
@@ -204,7 +212,11 @@ public final class OtlpJsonDecoder implements SpanDecoder {
         expect(json.currentToken() == JsonToken.START_OBJECT, json);
         int mark = protobuf.open(field.number);
         message(json, field.message);
-        protobuf.close(mark);
+        if (field.message.countsInSpan()) {
+          protobuf.closeShort(mark);
+        } else {
+          protobuf.close(mark);
+        }
       }
       case STRING -> protobuf.string(field.number, string(json));
       case HEX -> protobuf.bytes(field.number, hex(string(json)));

@@ -4,8 +4,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * Writes protobuf bytes. Each opened message reserves five bytes for its length, a varint of that
- * width, so closing it moves no bytes. Not thread-safe.
+ * Writes protobuf bytes. Each opened message reserves five bytes for its length. {@link #close}
+ * writes a varint of that width and moves no bytes; {@link #closeShort} writes the shortest varint
+ * and moves the message. Not thread-safe.
  */
 final class ProtobufBuffer {
   private static final int LENGTH_BYTES = 5;
@@ -69,6 +70,15 @@ final class ProtobufBuffer {
     rawVarint(ProtobufCursor.tagOf(field, ProtobufCursor.LENGTH_DELIMITED));
     position += LENGTH_BYTES;
     return position;
+  }
+
+  /** Closes the message with this mark, which then has the bytes that senders of protobuf write. */
+  void closeShort(int mark) {
+    int length = position - mark;
+    position = mark - LENGTH_BYTES;
+    rawVarint(length);
+    System.arraycopy(bytes, mark, bytes, position, length);
+    position += length;
   }
 
   /** Closes the message with this mark. */
