@@ -284,9 +284,8 @@ public final class RunningAgent implements AutoCloseable {
   }
 
   private void demanded(Demand demand) {
-    if (config.detail().usesDemand()) {
-      pipeline.detail(new Detail(config.detail(), demand));
-    }
+    // Also if all spans are sent whole: servers may need their sizes.
+    pipeline.detail(new Detail(config.detail(), demand));
   }
 
   private void permit(Demand demand) {

@@ -3,8 +3,10 @@ package org.traceetl.agent;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import com.google.protobuf.AbstractMessageLite;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -61,7 +63,40 @@ final class DemandAgentTest {
     }
   }
 
+  @Test
+  void agentInFullDetailSendsSizesIfItReadsADemandForThem() throws Exception {
+    topic.records = List.of(demand(Demand.SIZES));
+    try (RunningAgent agent = start("full", "auto")) {
+      awaitVersion(agent, VERSION);
+      assertThat(groupedOf(agent, 1)).isZero();
+      assertThat(topic.sizes()).hasSize(SPANS + 1).allMatch(size -> size > 100);
+    }
+    try (RunningAgent agent = start("full", "off")) {
+      await().until(() -> topic.wasRead);
+      assertThat(groupedOf(agent, 2)).isZero();
+      assertThat(topic.sizes()).isEmpty();
+    }
+  }
+
+  @Test
+  void sizesOfGroupsAreSentByDemand() throws Exception {
+    topic.records = List.of(demand(Demand.SIZES));
+    try (RunningAgent agent = start("demand")) {
+      awaitVersion(agent, VERSION);
+      assertThat(groupedOf(agent, 1)).isEqualTo(SPANS);
+      long sum =
+          Samples.successful(SPANS + 1).getResourceSpans(0).getScopeSpans(0).getSpansList().stream()
+              .mapToLong(AbstractMessageLite::getSerializedSize)
+              .sum();
+      assertThat(topic.sizes().stream().mapToLong(size -> size).sum()).isEqualTo(sum);
+    }
+  }
+
   private RunningAgent start(String detail) throws IOException {
+    return start(detail, detail.equals("full") ? "off" : "auto");
+  }
+
+  private RunningAgent start(String detail, String bundles) throws IOException {
     String yaml =
         """
         state-directory: %s
@@ -72,8 +107,7 @@ final class DemandAgentTest {
         rocketmq: {bundles: %s}
         detail: {default: %s}
         """
-            .formatted(
-                directory, detail.equals("full"), detail.equals("full") ? "off" : "auto", detail);
+            .formatted(directory, detail.equals("full"), bundles, detail);
     return RunningAgent.start(
         ConfigReader.read(yaml, Map.of()).config(),
         new Platform(
@@ -87,6 +121,10 @@ final class DemandAgentTest {
   }
 
   private static byte[] demand() {
+    return demand(0);
+  }
+
+  private static byte[] demand(int formats) {
     Part part =
         new Part(
             System.currentTimeMillis(),
@@ -96,7 +134,8 @@ final class DemandAgentTest {
             List.of("http.route"),
             List.of(),
             1_000_000_000,
-            List.of());
+            List.of(),
+            formats);
     return new Demand(9, 1, Map.of("a", part)).encode();
   }
 
@@ -127,6 +166,25 @@ final class DemandAgentTest {
     // Null if the broker does not answer.
     volatile List<byte[]> records;
     volatile boolean wasRead;
+
+    /** Returns the sizes of the last batch's spans, then of its groups; empty if it has none. */
+    List<Long> sizes() {
+      byte[] body = stored().getLast().body();
+      SpanBatchReader reader = new SpanBatchReader();
+      assertThat(reader.wrap(body, 0, body.length)).isEqualTo(Rejection.NONE);
+      int entries = 0;
+      while (reader.next()) {
+        entries++;
+      }
+      while (reader.nextGroup()) {
+        entries++;
+      }
+      List<Long> sizes = new ArrayList<>();
+      for (int i = 0; reader.hasSizes() && i < entries; i++) {
+        sizes.add(reader.size(i));
+      }
+      return sizes;
+    }
 
     @Override
     public List<BrokerQueue> queues() {

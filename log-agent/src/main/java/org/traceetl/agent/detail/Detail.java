@@ -59,6 +59,11 @@ public final class Detail {
         demand.version(), shared ? keys : new DemandedKeys(wanted.spanKeys()), wanted, sampleRatio);
   }
 
+  /** Returns whether servers need the sizes of spans, of all applications. */
+  public boolean needsSizes() {
+    return demand.needsSizes();
+  }
+
   private boolean usesDemand(byte[] name, int offset, int length) {
     for (Rule rule : rules) {
       if (rule.application.matches(name, offset, length)) {

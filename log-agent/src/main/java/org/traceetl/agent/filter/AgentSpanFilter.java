@@ -118,6 +118,7 @@ public final class AgentSpanFilter {
     made.durationNanos = span.durationNanos;
     made.samplingThreshold = threshold;
     made.randomness = span.randomness;
+    made.sizeBytes = span.sizeBytes;
 
     look(span.name, span.nameOffset, span.nameLength);
     redact(filters.names, Change.NAME_REDACTED);

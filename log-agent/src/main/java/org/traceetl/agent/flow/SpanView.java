@@ -29,6 +29,12 @@ public final class SpanView {
    */
   public long randomness = -1;
 
+  /**
+   * Bytes of the span as the source received it, at most 2^31 - 1; 0 if unknown. A filtered span
+   * keeps it.
+   */
+  public long sizeBytes;
+
   public byte[] name;
   public int nameOffset;
   public int nameLength;

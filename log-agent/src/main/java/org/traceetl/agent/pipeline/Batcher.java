@@ -153,7 +153,7 @@ final class Batcher implements SpanSink {
     rules = rules.with(filters);
   }
 
-  /** Sets which spans are sent whole; closes the open batches. */
+  /** Sets which spans are sent whole, and whether with sizes; closes the open batches. */
   void detail(Detail detail) {
     closeAll(Cause.DEMAND);
     resources.clear();
@@ -504,7 +504,7 @@ final class Batcher implements SpanSink {
       close(open.getFirst(), Cause.POOL);
     }
     OpenBatch batch = pool.take();
-    batch.open(resource, candidate);
+    batch.open(resource, candidate, rules.detail().needsSizes());
     resource.setOpen(candidate, batch);
     knownGroups.opened(resource);
     open.add(batch);

@@ -29,10 +29,18 @@ final class OpenBatch {
   private int sampleEntries;
   private long lastEndNanos;
 
-  void open(RoutedResource resource, int candidate) {
+  /**
+   * Starts a batch.
+   *
+   * @param sizes whether it has the sizes of its spans
+   */
+  void open(RoutedResource resource, int candidate, boolean sizes) {
     this.resource = resource;
     this.candidate = candidate;
     writer.begin();
+    if (sizes) {
+      writer.keepSizes();
+    }
     demanded = false;
     sampleTextBytes = 0;
     sampleEntries = 0;
@@ -62,6 +70,7 @@ final class OpenBatch {
     if (sampled) {
       writer.sampled();
     }
+    writer.size(span.sizeBytes);
     endWhole(span);
   }
 
@@ -131,6 +140,7 @@ final class OpenBatch {
         span.status,
         span.durationNanos,
         span.samplingThreshold);
+    writer.size(span.sizeBytes);
     attributes(span);
     events(span.events);
     writer.endSpan();
@@ -149,6 +159,7 @@ final class OpenBatch {
         span.status,
         span.durationNanos,
         span.samplingThreshold);
+    writer.size(span.sizeBytes);
     Attributes attributes = span.attributes;
     // A whole span has no more.
     int size = Math.min(attributes.size(), Limits.MAX_ATTRIBUTES);
@@ -192,7 +203,7 @@ final class OpenBatch {
         return false;
       }
     }
-    if (!writer.addToGroup(span.durationNanos, span.samplingThreshold, 0)) {
+    if (!writer.addToGroup(span.durationNanos, span.samplingThreshold, span.sizeBytes)) {
       return false;
     }
     demand(detail);

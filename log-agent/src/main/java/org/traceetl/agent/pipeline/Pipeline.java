@@ -134,7 +134,9 @@ public final class Pipeline implements Intake, SteppedTask, AutoCloseable {
     filters = now;
   }
 
-  /** Sets which of the next spans are sent whole; initially all are. */
+  /**
+   * Sets which of the next spans are sent whole, and whether with sizes; initially all, without.
+   */
   public void detail(Detail now) {
     detail = now;
   }

@@ -35,6 +35,17 @@ final class DetailTest {
   }
 
   @Test
+  void sizesAreNeededByTheDemandWhateverTheDetail() {
+    Part sizes = new Part(1, 5, false, 15_000, List.of(), List.of(), 0, List.of(), Demand.SIZES);
+    DetailConfig full = new DetailConfig(DetailConfig.Detail.FULL, List.of());
+
+    assertThat(new Detail(BY_DEMAND, demand(sizes)).needsSizes()).isTrue();
+    assertThat(new Detail(full, demand(sizes)).needsSizes()).isTrue();
+    assertThat(new Detail(full, Demand.NONE).needsSizes()).isFalse();
+    assertThat(Detail.FULL.needsSizes()).isFalse();
+  }
+
+  @Test
   void withoutADemandAllIsFull() {
     assertThat(of(new Detail(BY_DEMAND, Demand.NONE), "a")).isNull();
     assertThat(of(Detail.FULL, "a")).isNull();

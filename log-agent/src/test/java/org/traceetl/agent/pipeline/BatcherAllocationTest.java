@@ -60,6 +60,7 @@ final class BatcherAllocationTest {
   private long bytes;
   private long measured;
   private long grouped;
+  private int formats;
   // Whether spans have further attributes, which are skipped if nothing needs them.
   private boolean inPart;
 
@@ -128,6 +129,34 @@ final class BatcherAllocationTest {
     spansAreGroupedWithoutAllocation();
   }
 
+  @Test
+  void spansAreGroupedWithSizesWithoutAllocation() {
+    formats = Demand.SIZES;
+    spansAreGroupedWithoutAllocation();
+  }
+
+  @Test
+  void spansReadInPartAreGroupedWithSizesWithoutAllocation() {
+    formats = Demand.SIZES;
+    inPart = true;
+    spansAreGroupedWithoutAllocation();
+  }
+
+  @Test
+  void spansAreBatchedWithSizesWithoutAllocation() {
+    nameOperations();
+    batcher.detail(
+        new Detail(
+            new DetailConfig(DetailConfig.Detail.FULL, List.of()),
+            new Demand(
+                9,
+                1,
+                Map.of(
+                    "a",
+                    new Part(1, 5, false, 1, List.of(), List.of(), 0, List.of(), Demand.SIZES)))));
+    spansMakeNoGarbage(LearntNames.NONE, 0);
+  }
+
   private void spansAreGroupedWithoutAllocation() {
     nameOperations();
     batcher.detail(
@@ -146,7 +175,8 @@ final class BatcherAllocationTest {
                         List.of("http.route", "http.response.status_code"),
                         List.of(),
                         SPANS - SPANS / 10,
-                        List.of())))));
+                        List.of(),
+                        formats)))));
     spansMakeNoGarbage(LearntNames.NONE, 0);
 
     assertThat(grouped).isBetween(SPANS * 2 / 10 * 8L, SPANS * 2 / 10 * 9L);
@@ -196,6 +226,7 @@ final class BatcherAllocationTest {
       span.kind = 2;
       span.startUnixNanos = 1_795_255_028_312_000_000L + i;
       span.durationNanos = i;
+      span.sizeBytes = 300 + i % 100;
       span.name = names[i % names.length];
       span.nameLength = span.name.length;
       span.attributes.clear();

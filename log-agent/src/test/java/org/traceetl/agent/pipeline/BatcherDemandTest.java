@@ -74,6 +74,10 @@ final class BatcherDemandTest {
   }
 
   private static Demand demand(String... keys) {
+    return demand(0, keys);
+  }
+
+  private static Demand demand(int formats, String... keys) {
     Part part =
         new Part(
             1,
@@ -83,7 +87,8 @@ final class BatcherDemandTest {
             List.of(keys),
             List.of(new SlowRule("shop", 1 << CLIENT, SLOW_CLIENT_NANOS)),
             SLOW_NANOS,
-            List.of("whole-*"));
+            List.of("whole-*"),
+            formats);
     return new Demand(9, 1, Map.of("a", part));
   }
 
@@ -433,6 +438,127 @@ final class BatcherDemandTest {
     send(span("GET /", 10));
     send(span("GET /", 10));
     assertThat(sent()).extracting(SentSpan::whole).containsExactly(true, true);
+  }
+
+  @Test
+  void sizesAreSentIfServersNeedThem() {
+    batcher.detail(new Detail(BY_DEMAND, demand(Demand.SIZES, "http.route")));
+    resource("shop");
+    send(sized(100, span("GET /", 10, "http.route", "/", "user.id", "7")));
+    send(sized(1_000, span("GET /", SLOW_NANOS, "http.route", "/", "user.id", "7")));
+    send(sized(20, span("GET /", 20, "http.route", "/", "user.id", "8")));
+    send(sized(3, span("GET /", 30, "user.id", "9", "http.route", "/")));
+    send(sized(0, span("GET /", 40, "http.route", "/")));
+    byte[] body = onlyBody();
+
+    assertThat(SentSpan.read(body))
+        .extracting(SentSpan::durationNanos)
+        .containsExactly(10L, SLOW_NANOS, 20L, 30L, 40L);
+    assertThat(SentSpan.sizes(body)).containsExactly(100L, 1_000L, 23L);
+  }
+
+  private static SpanView sized(long bytes, SpanView span) {
+    span.sizeBytes = bytes;
+    return span;
+  }
+
+  /** Spans that were read in part join groups that they are compared with. */
+  @Test
+  void knownGroupsAddTheSizes() {
+    batcher.detail(new Detail(BY_DEMAND, demand(Demand.SIZES, "http.route")));
+    resource("shop");
+    send(sized(7, span("GET /", 10, "http.route", "/")));
+    for (int i = 0; i < 100; i++) {
+      SpanView span = sized(1 + i % 2, span("GET /", 10 + i, "http.route", "/"));
+      span.traceIdLow = i;
+      span.attributesNotWanted = 3;
+      assertThat(batcher.span(span)).isTrue();
+    }
+
+    assertThat(SentSpan.sizes(onlyBody())).containsExactly(7L, 150L);
+  }
+
+  @Test
+  void filteredSpansKeepTheirSizes() throws ConfigException {
+    filters(
+        """
+        drop:
+          - {name: 'SET *', dimensions: [db.system]}
+          - {name: 'PING', keep: nothing}
+        limits: {max-name-bytes: 5}
+        redact: [{pattern: 'token=[a-z]+', replace: x}]
+        """);
+    batcher.detail(new Detail(BY_DEMAND, demand(Demand.SIZES, "http.route")));
+    resource("shop");
+    send(sized(100, span("GET /cart", 10, "http.url", "token=abc")));
+    send(sized(20, span("GET /cart", 10, "http.url", "token=abc")));
+    send(sized(3, span("SET a", 10, "db.system", "redis")));
+    send(sized(4, span("SET a", 11, "db.system", "redis", "key", "k")));
+    send(sized(5, span("PING", 10)));
+
+    assertThat(SentSpan.sizes(onlyBody())).containsExactly(100L, 20L, 7L);
+  }
+
+  @Test
+  void sizesAreOfSampledSpansAsReceived() throws ConfigException {
+    filters("sample: [{ratio: 0.5}]");
+    batcher.detail(new Detail(BY_DEMAND, demand(Demand.SIZES, "http.route")));
+    resource("shop");
+    send(ofTrace(-1, sized(100, span("GET /", 10))));
+    send(ofTrace(-1, sized(20, span("GET /", 10))));
+    send(ofTrace(0, sized(3, span("GET /", 10))));
+    byte[] body = onlyBody();
+
+    assertThat(SentSpan.read(body)).extracting(SentSpan::samplingThreshold).containsOnly(1L << 55);
+    assertThat(SentSpan.sizes(body)).containsExactly(100L, 20L);
+  }
+
+  @Test
+  void sizesOfSpansSentWholeAreSentToo() {
+    DetailConfig full = new DetailConfig(DetailConfig.Detail.FULL, List.of());
+    batcher.detail(new Detail(full, demand(Demand.SIZES, "http.route")));
+    for (String application : List.of("shop", "whole-shop")) {
+      resource(application);
+      send(sized(100, span("GET /", 10)));
+      send(sized(20, span("GET /", 10)));
+      assertThat(SentSpan.sizes(onlyBody())).containsExactly(100L, 20L);
+    }
+  }
+
+  @Test
+  void changedNeedOfSizesAppliesFromTheNextBatchOn() {
+    DetailConfig full = new DetailConfig(DetailConfig.Detail.FULL, List.of());
+    List<Integer> needs = List.of(Demand.BUNDLES, Demand.SIZES | Demand.PANES, 0);
+    for (int formats : needs) {
+      batcher.detail(new Detail(full, demand(formats)));
+      resource("shop");
+      send(sized(100, span("GET /", 10)));
+      send(sized(20, span("GET /", 10)));
+    }
+    batcher.detail(new Detail(full, Demand.NONE));
+    resource("shop");
+    send(sized(100, span("GET /", 10)));
+    batcher.closeForCommit();
+
+    assertThat(TestFrames.bodies(frame))
+        .extracting(SentSpan::sizes)
+        .containsExactly(List.of(), List.of(100L, 20L), List.of(), List.of());
+  }
+
+  @Test
+  void batchesWithoutSizesHaveTheBytesOfBefore() {
+    byte[][] bodies = new byte[2][];
+    for (int size = 0; size < 2; size++) {
+      open(1, Long.MAX_VALUE);
+      spans = 0;
+      batcher.detail(new Detail(BY_DEMAND, demand("http.route")));
+      resource("shop");
+      for (int i = 0; i < 3; i++) {
+        send(sized(size * 100, span("GET /", 10, "http.route", "/", "user.id", "7")));
+      }
+      bodies[size] = onlyBody();
+    }
+    assertThat(bodies[1]).isEqualTo(bodies[0]);
   }
 
   @Test

@@ -238,7 +238,8 @@ final class FirstReadingProperties {
               keys,
               List.of(new SlowRule("x", 1 << 3, 1_000_000)),
               2_000_000,
-              List.of("z"));
+              List.of("z"),
+              random.nextBoolean() ? Demand.SIZES : 0);
       double ratio = random.nextInt(4) == 0 ? random.nextInt(2) : 1.0 / (1 << random.nextInt(8));
       batcher.detail(
           new Detail(

@@ -84,7 +84,7 @@ final class KnownGroupsTest {
   void allSpansAreLookedForIfHalfOfABatchIsFound() {
     int newGroups = 300;
     for (int round = 0; round < 50; round++) {
-      batch.open(resource, 0);
+      batch.open(resource, 0, false);
       resource.setOpen(0, batch);
       groups.opened(resource);
       for (int i = 0; i < 2 * newGroups; i++) {

@@ -31,7 +31,7 @@ final class OpenBatchTest {
     Attributes attributes = new Attributes();
     add(attributes, "service.name", "checkout");
     resource.set(attributes);
-    batch.open(resource, 0);
+    batch.open(resource, 0, false);
   }
 
   private SpanView span(String name, long durationNanos) {
@@ -86,7 +86,7 @@ final class OpenBatchTest {
     batch.add(span("GET", 5), false);
     read();
     resource.set(new Attributes());
-    batch.open(resource, 0);
+    batch.open(resource, 0, false);
 
     assertThat(batch.spanBytes()).isZero();
     assertThat(batch.heldBytes()).isGreaterThan(config.mostHeldByBatch());
@@ -248,7 +248,7 @@ final class OpenBatchTest {
   }
 
   private void fill(byte[][] names) {
-    batch.open(resource, 0);
+    batch.open(resource, 0, false);
     for (int i = 0; i < 20_000; i++) {
       span.name = names[i % names.length];
       span.nameLength = span.name.length;

@@ -68,6 +68,25 @@ record SentSpan(
     return sampled;
   }
 
+  /** Returns the sizes of a batch's whole spans, then of its groups; empty if it has none. */
+  static List<Long> sizes(byte[] body) {
+    List<Long> sizes = new ArrayList<>();
+    SpanBatchReader reader = new SpanBatchReader();
+    assertThat(reader.wrap(body, 0, body.length)).isEqualTo(Rejection.NONE);
+    int entries = 0;
+    while (reader.next()) {
+      entries++;
+    }
+    while (reader.nextGroup()) {
+      entries++;
+    }
+    assertThat(reader.rejection()).isEqualTo(Rejection.NONE);
+    for (int i = 0; reader.hasSizes() && i < entries; i++) {
+      sizes.add(reader.size(i));
+    }
+    return sizes;
+  }
+
   private static SpanBatchReader toTheSample(byte[] body) {
     SpanBatchReader reader = new SpanBatchReader();
     assertThat(reader.wrap(body, 0, body.length)).isEqualTo(Rejection.NONE);

@@ -74,6 +74,7 @@ final class TraceLineDecoder {
   /**
    * Reads the line and emits its span.
    *
+   * @param end of the line, without its line end
    * @return null, or the reason if the line contains no span
    */
   String decode(byte[] bytes, int offset, int end, SpanSink sink) {
@@ -104,6 +105,7 @@ final class TraceLineDecoder {
     span.status = status(bytes);
     span.startUnixNanos = start;
     span.durationNanos = duration;
+    span.sizeBytes = end - offset;
     resource(bytes, sink);
     sink.span(span);
     return null;

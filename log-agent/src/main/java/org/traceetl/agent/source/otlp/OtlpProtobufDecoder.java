@@ -268,6 +268,7 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
     view.startUnixNanos = 0;
     view.samplingThreshold = 0;
     view.randomness = -1;
+    view.sizeBytes = end - in.position;
     view.name = EMPTY;
     view.nameOffset = 0;
     view.nameLength = 0;

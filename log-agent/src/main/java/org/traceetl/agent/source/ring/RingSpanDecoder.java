@@ -198,6 +198,7 @@ final class RingSpanDecoder {
     view.durationNanos = in.durationNanos;
     view.samplingThreshold = is56Bits(in.samplingThreshold) ? in.samplingThreshold : 0;
     view.randomness = is56Bits(in.randomness) ? in.randomness : -1;
+    view.sizeBytes = RingLayout.RECORD_HEADER_BYTES + to - from;
     attributes(bytes, in, shape, first ? sink.firstKeys() : sink.wantedKeys());
     if (wantedEvents != WantedEvents.NONE) {
       events(in, view);

@@ -13,6 +13,7 @@ import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.traceetl.agent.source.payload.MemoryIntake;
 import org.traceetl.agent.source.payload.RecordingSink;
 import org.traceetl.agent.source.payload.RecordingSink.Recorded;
 
@@ -56,6 +57,18 @@ final class TraceLineDecoderTest {
                 "sampled", "true",
                 "ratio", "0.5",
                 "span.kind", "server"));
+  }
+
+  @Test
+  void sizeIsThatOfTheLineWithoutItsEnd() {
+    String line = line("checkout", "größe", "OK", 4, "[]", resource("checkout"), "[]").strip();
+    String bare = line.substring("2026-11-21 10:00:00.000 ||| ".length());
+    byte[] lines = (line + "\n" + line + "\r\n" + bare + "\n").getBytes(UTF_8);
+    new LineDecoder(lines.length, new MemoryIntake("test"), () -> 0)
+        .decode(null, 0, lines, lines.length, spans);
+
+    long size = line.getBytes(UTF_8).length;
+    assertThat(spans.sizes).containsExactly(size, size, size - 28);
   }
 
   @ParameterizedTest

@@ -3,6 +3,12 @@ package org.traceetl.agent.source.otlp;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.opentelemetry.proto.common.v1.AnyValue;
+import io.opentelemetry.proto.common.v1.ArrayValue;
+import io.opentelemetry.proto.common.v1.KeyValue;
+import io.opentelemetry.proto.common.v1.KeyValueList;
+import io.opentelemetry.proto.trace.v1.Span;
+import io.opentelemetry.proto.trace.v1.Status;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
@@ -51,6 +57,67 @@ class OtlpJsonDecoderTest {
                 1_000_000_000,
                 0,
                 Map.of("my.span.attr", "some value", "n", "-12", "m", "7", "nan", "NaN")));
+  }
+
+  /** The flags and fields that the agent does not know are not counted. */
+  @Test
+  void sizeIsThatOfTheSpanAsProtobuf() throws Exception {
+    decode(request(SPAN + "," + SPAN.replace("my.span.attr", "my.span.attribute")));
+
+    Span span =
+        Span.newBuilder()
+            .setTraceId(Samples.id(0x5B8EFFF798038103L, 0xD269B633813FC60CL))
+            .setSpanId(Samples.id(0xEEE19B7EC3C1B174L))
+            .setName("I'm a server span")
+            .setKindValue(2)
+            .setStartTimeUnixNano(1544712660000000000L)
+            .setEndTimeUnixNano(1544712661000000000L)
+            .setStatus(Status.newBuilder().setCodeValue(2).setMessage("no"))
+            .addAttributes(Samples.attribute("my.span.attr", "some value"))
+            .addAttributes(Samples.attribute("n", AnyValue.newBuilder().setIntValue(-12).build()))
+            .addAttributes(Samples.attribute("m", AnyValue.newBuilder().setIntValue(7).build()))
+            .addAttributes(
+                Samples.attribute("nan", AnyValue.newBuilder().setDoubleValue(Double.NaN).build()))
+            .build();
+    // An empty parent has its tag and length.
+    long size = span.getSerializedSize() + 2;
+    assertThat(sink.sizes).containsExactly(size, size + "ibute".length());
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 100, 127, 128, 16_383, 16_384, 100_000})
+  void lengthsInASpanAreShort(int length) throws Exception {
+    String text = "v".repeat(length);
+    decode(
+        request(
+            """
+            {"traceId":"5B8EFFF798038103D269B633813FC60C","spanId":"EEE19B7EC3C1B174",
+             "startTimeUnixNano":"1544712660000000000","events":[{"name":"%1$s"}],
+             "attributes":[{"key":"k","value":{"arrayValue":{"values":[{"stringValue":"%1$s"},
+               {"kvlistValue":{"values":[{"key":"in","value":{"boolValue":true}}]}}]}}}]}
+            """
+                .formatted(text)));
+
+    KeyValue in = Samples.attribute("in", AnyValue.newBuilder().setBoolValue(true).build());
+    ArrayValue values =
+        ArrayValue.newBuilder()
+            .addValues(Samples.string(text))
+            .addValues(
+                AnyValue.newBuilder().setKvlistValue(KeyValueList.newBuilder().addValues(in)))
+            .build();
+    Span span =
+        Span.newBuilder()
+            .setTraceId(Samples.id(0x5B8EFFF798038103L, 0xD269B633813FC60CL))
+            .setSpanId(Samples.id(0xEEE19B7EC3C1B174L))
+            .setStartTimeUnixNano(1544712660000000000L)
+            .addEvents(Span.Event.newBuilder().setName(text))
+            .addAttributes(
+                Samples.attribute("k", AnyValue.newBuilder().setArrayValue(values).build()))
+            .build();
+    assertThat(sink.sizes).containsExactly((long) span.getSerializedSize());
+    String array = "[\"" + text + "\",{\"in\":true}]";
+    assertThat(sink.spans.getFirst().attributes())
+        .isEqualTo(length < 65_536 ? Map.of("k", array) : Map.of());
   }
 
   @Test

@@ -69,6 +69,28 @@ class OtlpProtobufDecoderTest {
   }
 
   @Test
+  void sizeIsThatOfTheMessage() throws Exception {
+    Span.Builder full = span(1).addEvents(Span.Event.newBuilder().setName("not wanted"));
+    full.addLinks(Span.Link.newBuilder().setSpanId(id(8)));
+    Span.Builder unknown = span(2).setUnknownFields(unknownField());
+    Span.Builder large = span(3).addAttributes(attribute("k", "v".repeat(100_000)));
+    decode(request(full, unknown, large));
+
+    assertThat(sink.sizes)
+        .containsExactly(
+            (long) full.build().getSerializedSize(),
+            (long) unknown.build().getSerializedSize(),
+            (long) large.build().getSerializedSize());
+  }
+
+  private static UnknownFieldSet unknownField() {
+    ByteString content = ByteString.copyFromUtf8("of a later release");
+    return UnknownFieldSet.newBuilder()
+        .addField(1_000, UnknownFieldSet.Field.newBuilder().addLengthDelimited(content).build())
+        .build();
+  }
+
+  @Test
   void emptyPayloadHasNoSpans() throws Exception {
     decoder.decode(new byte[0], sink);
 

@@ -34,6 +34,7 @@ public final class RecordingSink implements SpanSink {
   public final List<Map<String, String>> resources = new ArrayList<>();
   public final List<Recorded> spans = new ArrayList<>();
   public final List<Long> randomness = new ArrayList<>();
+  public final List<Long> sizes = new ArrayList<>();
   public final List<String> rejected = new ArrayList<>();
 
   /** By span: name and attributes of each event. */
@@ -66,6 +67,7 @@ public final class RecordingSink implements SpanSink {
   public boolean span(SpanView span) {
     notWanted += span.attributesNotWanted;
     randomness.add(span.randomness);
+    sizes.add(span.sizeBytes);
     eventsLeftOut += span.eventsLeftOut;
     events.add(
         IntStream.range(0, span.events.size()).mapToObj(i -> event(span.events, i)).toList());

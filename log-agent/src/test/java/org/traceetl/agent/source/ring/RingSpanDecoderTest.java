@@ -120,6 +120,20 @@ final class RingSpanDecoderTest {
     assertThat(sink.randomness).containsExactly(FULL.randomness());
   }
 
+  /** The record has a header, and zeros up to a multiple of eight that are not counted. */
+  @Test
+  void sizeIsThatOfTheRecord() throws Exception {
+    List<RingSpan> spans = List.of(FULL, plain(1), span("SELECT", Map.of("rows", 7L)), FULL);
+    write(spans);
+    List<Long> lengths = new ArrayList<>();
+    for (int at = 0; at < length; at += (int) RingLayout.takenBytes(lengths.getLast().intValue())) {
+      lengths.add((long) (payload[at] & 0xff | (payload[at + 1] & 0xff) << 8));
+    }
+
+    assertThat(decode(null).sizes).isEqualTo(lengths).hasSize(spans.size());
+    assertThat(lengths).anyMatch(size -> size % 8 != 0).allMatch(size -> size > 64);
+  }
+
   @Test
   void unwantedAttributesAreLeftOutAndCounted() throws Exception {
     write(List.of(FULL));
