@@ -138,7 +138,7 @@ final class OzheraDrain extends TopicDrain {
             null,
             null,
             null,
-            new MetricsConfig(new OzheraProfile(), null, null, null, null, null),
+            new MetricsConfig(new OzheraProfile(), null, null, null, null, null, null),
             null,
             Map.of("ozhera", ozhera),
             null,

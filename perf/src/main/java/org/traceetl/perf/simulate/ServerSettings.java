@@ -90,7 +90,7 @@ final class ServerSettings {
             ALL_DOCUMENTS,
             ALL_DOCUMENTS,
             EXEMPLARS),
-        new MetricsConfig(null, null, null, MetricsConfig.QueueLabel.ALWAYS, null, null),
+        new MetricsConfig(null, null, null, MetricsConfig.QueueLabel.ALWAYS, null, null, null),
         Map.of(
             "push",
             PushConfig.to(

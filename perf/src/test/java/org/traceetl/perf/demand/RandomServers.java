@@ -117,7 +117,7 @@ final class RandomServers {
             random.nextBoolean() ? HistogramConfig.Kind.CLASSIC : HistogramConfig.Kind.BOTH,
             null),
         new DocumentsConfig(threshold(), thresholds(), some(RandomRequests.KEYS), MANY, MANY, MANY),
-        new MetricsConfig(null, null, null, MetricsConfig.QueueLabel.ALWAYS, null, null),
+        new MetricsConfig(null, null, null, MetricsConfig.QueueLabel.ALWAYS, null, null, null),
         Map.of("demand", demand()),
         null,
         random.nextBoolean() ? null : new EventsConfig(true, List.of("exception.type")),

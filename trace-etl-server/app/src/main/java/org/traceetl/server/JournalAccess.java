@@ -47,6 +47,7 @@ record JournalAccess(
             .documents(config.documents())
             .window(config.window())
             .unit(config.metrics().unit())
+            .sizes(config.metrics().size())
             .messages(Messages.of(config.rocketmq().messages()))
             .profile(profile.mapping())
             .deduplication(config.deduplication())

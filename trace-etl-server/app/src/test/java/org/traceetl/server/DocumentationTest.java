@@ -197,7 +197,7 @@ final class DocumentationTest {
                 null,
                 profile.histogram(),
                 d.documents(),
-                new MetricsConfig(profile, null, null, QueueLabel.ALWAYS, null, null),
+                new MetricsConfig(profile, null, null, QueueLabel.ALWAYS, null, null, null),
                 Map.of("index", index, "push", push),
                 Map.of("ozhera", new OzheraConfig(null, null, null, List.of("prometheus"), null)),
                 null,

@@ -71,7 +71,7 @@ public class ContestBenchmark extends StepBenchmark {
     table = new SeriesTable(config, new SeriesBudget(config.max()), symbols, known, false);
     contest = new HeavyHitters(each);
     census = new CardinalitySurvey(config, false, table, known, symbols, contest);
-    window = new WindowMetrics(STRIDE, 0, 0, 0, false);
+    window = new WindowMetrics(STRIDE, 0, 0, 0, false, false);
     for (int i = 0; i < applications; i++) {
       byte[] name = ("application-" + i).getBytes(UTF_8);
       numbers[i] = known.resolve(name, 0, name.length, NOW_MILLIS);

@@ -47,7 +47,7 @@ public class OzheraDecodeBenchmark extends StepBenchmark {
             null,
             null,
             null,
-            new MetricsConfig(new OzheraProfile(), null, null, null, null, null),
+            new MetricsConfig(new OzheraProfile(), null, null, null, null, null, null),
             null,
             Map.of("ozhera", new OzheraConfig(null, null, null, List.of("prometheus"), null)),
             null,

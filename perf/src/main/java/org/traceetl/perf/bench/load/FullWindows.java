@@ -133,7 +133,8 @@ public final class FullWindows {
             NativeCounts.NONE,
             WindowPanes.NONE,
             WindowCompleteness.NONE,
-            SealedWindow.UNKNOWN_CLOSED);
+            SealedWindow.UNKNOWN_CLOSED,
+            false);
     number++;
     return window;
   }

@@ -127,7 +127,8 @@ public final class TouchedWindows {
             NativeCounts.NONE,
             WindowPanes.NONE,
             WindowCompleteness.NONE,
-            SealedWindow.UNKNOWN_CLOSED);
+            SealedWindow.UNKNOWN_CLOSED,
+            false);
     number++;
     return window;
   }

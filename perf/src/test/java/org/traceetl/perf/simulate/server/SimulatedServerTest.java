@@ -73,7 +73,7 @@ class SimulatedServerTest {
         null,
         null,
         null,
-        new MetricsConfig(null, null, null, MetricsConfig.QueueLabel.ALWAYS, null, null),
+        new MetricsConfig(null, null, null, MetricsConfig.QueueLabel.ALWAYS, null, null, null),
         Map.of(
             "index",
             IndexConfig.of(IndexConfig.Elasticsearch.at(List.of(URI.create("http://index:9200"))))),

@@ -551,7 +551,11 @@ class ApiTest {
                         new SlowRule("*", 0, 2_000_000_000)),
                     1_500_000_000,
                     List.of("audit"),
-                    Demand.BUNDLES | Demand.PANES | Demand.HEARTBEATS | Demand.OPEN_PANES)));
+                    Demand.BUNDLES
+                        | Demand.PANES
+                        | Demand.HEARTBEATS
+                        | Demand.OPEN_PANES
+                        | Demand.SIZES)));
 
     assertThat(json("/api/demand").toString())
         .isEqualTo(
@@ -560,11 +564,12 @@ class ApiTest {
                     + "'everything':false,'exemplarIntervalSeconds':15.0,'spanKeys':['http.route'],"
                     + "'slow':[{'application':'shop-*','kinds':['SERVER','CLIENT'],'seconds':0.25},"
                     + "{'application':'*','kinds':[],'seconds':2.0}],'slowOtherwiseSeconds':1.5,"
-                    + "'full':['audit'],'bundles':true,'panes':true,'heartbeats':true,'openPanes':true},"
+                    + "'full':['audit'],'bundles':true,'panes':true,'heartbeats':true,'openPanes':true,"
+                    + "'sizes':true},"
                     + "{'fingerprint':'ff00','own':false,'seen':'2026-11-21T09:57:10Z','version':7,"
                     + "'everything':true,'exemplarIntervalSeconds':1.0,'spanKeys':[],'slow':[],"
                     + "'slowOtherwiseSeconds':0.0,'full':[],'bundles':false,'panes':false,"
-                    + "'heartbeats':false,'openPanes':false}]}")
+                    + "'heartbeats':false,'openPanes':false,'sizes':false}]}")
                 .replace('\'', '"'));
   }
 

@@ -81,7 +81,7 @@ class NativeHistogramsTest {
             schema,
             "trace-etl.metrics.profile",
             profile.name());
-    MetricsConfig metrics = new MetricsConfig(profile, null, null, null, null, null);
+    MetricsConfig metrics = new MetricsConfig(profile, null, null, null, null, null, null);
     Aggregation aggregation =
         Aggregation.builder(() -> 1)
             .histogram(new HistogramConfig(profile.histogram().boundsMillis(), kind, schema))

@@ -246,6 +246,7 @@ class RealReadersTest {
         NativeCounts.NONE,
         WindowPanes.NONE,
         WindowCompleteness.NONE,
-        SealedWindow.UNKNOWN_CLOSED);
+        SealedWindow.UNKNOWN_CLOSED,
+        false);
   }
 }

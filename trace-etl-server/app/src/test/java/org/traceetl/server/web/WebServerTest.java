@@ -536,7 +536,8 @@ class WebServerTest {
         NativeCounts.NONE,
         WindowPanes.NONE,
         WindowCompleteness.NONE,
-        SealedWindow.UNKNOWN_CLOSED);
+        SealedWindow.UNKNOWN_CLOSED,
+        false);
   }
 
   private static Stream<String> spanSamples(String page) {

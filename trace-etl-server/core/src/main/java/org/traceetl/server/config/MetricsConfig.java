@@ -23,6 +23,9 @@ import java.util.Set;
  *     UTF-8 names and in OTLP. No effect if the profile has names of its own
  * @param targetInfo attributes of resources, at most 32, that the metric {@code traces_target_info}
  *     shows for each application; without one, there is no such metric
+ * @param size whether the metric {@code <namespace>_size_total} counts the bytes of the spans of
+ *     each series, as agents receive them. Needs the demand. A profile with names of its own
+ *     refuses it. A change begins all series of this server's configuration again
  */
 public record MetricsConfig(
     Profile profile,
@@ -30,7 +33,8 @@ public record MetricsConfig(
     Unit unit,
     QueueLabel queueLabel,
     Names names,
-    List<String> targetInfo) {
+    List<String> targetInfo,
+    Boolean size) {
   /** Marks overflow series. */
   public static final String OVERFLOW_LABEL = "otel_metric_overflow";
 
@@ -47,6 +51,12 @@ public record MetricsConfig(
     queueLabel = orElse(queueLabel, QueueLabel.CONFLICT);
     names = orElse(names, Names.UNDERSCORES);
     targetInfo = List.copyOf(orElse(targetInfo, List.of()));
+    size = orElse(size, false);
+    check(
+        !size || profile.countsSizes(),
+        PREFIX + "size",
+        size,
+        "must be false with profile " + profile.id());
     checkTargetInfo(profile, targetInfo);
     profile.checkNames(namespace, unit);
     check(
@@ -81,7 +91,7 @@ public record MetricsConfig(
   }
 
   public static MetricsConfig defaults() {
-    return new MetricsConfig(null, null, null, null, null, null);
+    return new MetricsConfig(null, null, null, null, null, null, null);
   }
 
   /** The series that have the label {@link #QUEUE_LABEL}. */

@@ -46,6 +46,11 @@ public interface Profile {
     return true;
   }
 
+  /** Returns whether the profile has a metric of the sizes of spans. */
+  default boolean countsSizes() {
+    return true;
+  }
+
   /** Returns the defaults that differ with this profile, by key below {@code trace-etl}. */
   default Map<String, String> defaults() {
     return Map.of();

@@ -350,6 +350,14 @@ public final class BatchDecoder {
     return notSent != SpanColumns.NONE && columns.dimension(entry, dimension) == notSent;
   }
 
+  /**
+   * Returns the bytes of a span, or of all spans of a group, as the agent received them; 0 if they
+   * are unknown.
+   */
+  public long size(int entry) {
+    return isBatch && reader.hasSizes() ? reader.size(entry) : 0;
+  }
+
   /** Returns whether the batch has a name, which identifies repeats. A single span has none. */
   public boolean isNamed() {
     return isBatch;

@@ -8,8 +8,13 @@ import org.traceetl.server.window.SeriesDefinition;
 
 /** Maps series to the families of a page and to their labels. */
 public interface Naming {
-  /** Returns the number of buckets of a series in windows, including +Inf. No family has more. */
+  /** Returns the numbers of a series in windows: its buckets, and its size if sizes are kept. */
   int stride();
+
+  /** Returns the number of buckets of a series in windows, including +Inf. No family has more. */
+  default int buckets() {
+    return size() == null ? stride() : stride() - 1;
+  }
 
   /** Returns true for durations in seconds, false for milliseconds. */
   boolean seconds();
@@ -36,6 +41,14 @@ public interface Naming {
    * none.
    */
   Family received();
+
+  /**
+   * Returns the counter of the spans' sizes, which is one of the families; null if sizes are not
+   * kept.
+   */
+  default Family size() {
+    return null;
+  }
 
   /** Returns the families of a series, as {@link Family#bit}s. */
   long families(SeriesDefinition definition);

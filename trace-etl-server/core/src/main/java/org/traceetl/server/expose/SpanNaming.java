@@ -13,12 +13,14 @@ import org.traceetl.server.window.NativeBuckets;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SeriesDefinition;
 
-/** The families of spans: calls, durations and events. */
+/** The families of spans: calls, durations, sizes and events. */
 public final class SpanNaming implements Naming {
   /** Histograms in a section. */
   public static final int SECTION_SERIES = 16;
 
   private static final String CALLS_HELP = "Spans, by service, name, kind and status.";
+  private static final String SIZE_HELP =
+      "Bytes of spans as agents received them, by service, name, kind and status.";
   private static final String EVENTS_HELP =
       "Events of spans, by the span's service, name, kind and status and the event's name.";
 
@@ -48,6 +50,10 @@ public final class SpanNaming implements Naming {
   private final int stride;
   private final boolean countsEvents;
   private final List<Family> families;
+
+  /** Null if sizes are not kept. */
+  private final Family size;
+
   private final long ofSpans;
   private final long ofEvents;
 
@@ -74,12 +80,23 @@ public final class SpanNaming implements Naming {
             SECTION_SERIES,
             histogram.boundsNanos(),
             seconds);
-    Family events = Family.counter(2, metrics.namespace() + "_events", EVENTS_HELP);
+    List<Family> all = new ArrayList<>(List.of(calls, duration));
+    size =
+        metrics.size()
+            ? Family.counter(all.size(), metrics.namespace() + "_size", SIZE_HELP)
+            : null;
+    if (size != null) {
+      all.add(size);
+    }
+    ofSpans = (1L << all.size()) - 1;
+    Family events = Family.counter(all.size(), metrics.namespace() + "_events", EVENTS_HELP);
     countsEvents = series.countsEvents();
-    families = countsEvents ? List.of(calls, duration, events) : List.of(calls, duration);
-    ofSpans = calls.bit() | duration.bit();
+    if (countsEvents) {
+      all.add(events);
+    }
+    families = List.copyOf(all);
     ofEvents = events.bit();
-    stride = duration.buckets();
+    stride = duration.buckets() + (size == null ? 0 : 1);
     classic = histogram.kind() != HistogramConfig.Kind.NATIVE;
     nativeBuckets =
         histogram.hasNative()
@@ -115,6 +132,11 @@ public final class SpanNaming implements Naming {
   @Override
   public List<Family> families() {
     return families;
+  }
+
+  @Override
+  public Family size() {
+    return size;
   }
 
   @Override

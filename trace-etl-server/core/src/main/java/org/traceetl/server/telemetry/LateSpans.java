@@ -120,7 +120,7 @@ public final class LateSpans implements WindowFollower {
           continue;
         }
         long spans = 0;
-        for (int bucket = i * stride; bucket < (i + 1) * stride; bucket++) {
+        for (int bucket = i * stride; bucket < i * stride + window.buckets(); bucket++) {
           spans += pane.counts()[bucket];
         }
         count(applications[series], spans);

@@ -25,7 +25,7 @@ final class PaneSum {
   PaneSum(WindowRows[] panes, int count, int stride) {
     this.stride = stride;
     if (count == 0) {
-      sum = new WindowRows(stride, false);
+      sum = new WindowRows(stride, false, false);
       return;
     }
     int main = 0;

@@ -86,8 +86,13 @@ final class RowExtras {
     spills[number][bucket] += count;
   }
 
-  boolean hasSpilled(int number) {
-    return spills[number] != null;
+  /** Returns the sum of the spilled counts of a row's first buckets. */
+  long spilled(int number, int buckets) {
+    long sum = 0;
+    for (int bucket = 0; spills[number] != null && bucket < buckets; bucket++) {
+      sum += spills[number][bucket];
+    }
+    return sum;
   }
 
   /** Adds the spilled counts of a row to its counts. */

@@ -8,9 +8,9 @@ import java.util.List;
  * seal.
  *
  * <p>Deltas are rows. Row i belongs to series {@code series[i]} and has {@code counts[i * stride,
- * (i + 1) * stride)}: adjusted spans by bucket (not cumulative; the last one is +Inf), stride =
- * number of finite bounds + 1. {@code durationNanos[i]} is the sum of its durations. {@code
- * exemplars[i]} is an index into {@code documents}, or -1.
+ * (i + 1) * stride)}: adjusted spans by bucket (not cumulative; the last one is +Inf), then the sum
+ * of its spans' sizes in bytes, if the window has sizes. {@code durationNanos[i]} is the sum of its
+ * durations. {@code exemplars[i]} is an index into {@code documents}, or -1.
  *
  * <p>Apply in this order: {@code created}, rows, {@code evicted}.
  *
@@ -20,6 +20,7 @@ import java.util.List;
  * @param sealedMillis when it was swapped out
  * @param created series whose first span is in this window
  * @param evicted numbers of series that end with this window
+ * @param stride numbers of a row in {@code counts}: its buckets, and its size if there are sizes
  * @param exemplarBuckets bucket of each row's exemplar
  * @param schema of the series, from {@code Aggregation}; windows of different schemas must not be
  *     added up
@@ -34,6 +35,7 @@ import java.util.List;
  *     later windows have no spans of them, except late ones. It never goes down from a window to
  *     the next, and is a multiple of the panes' length unless that was changed. {@link
  *     #UNKNOWN_CLOSED} if it is unknown, and in a window without panes
+ * @param hasSizes whether the last number of a row is the sum of its spans' sizes, not a bucket
  */
 public record SealedWindow(
     QueueId queue,
@@ -58,11 +60,17 @@ public record SealedWindow(
     NativeCounts natives,
     WindowPanes panes,
     WindowCompleteness completeness,
-    long closedMillis) {
+    long closedMillis,
+    boolean hasSizes) {
   /** The window does not contain until when panes are closed. */
   public static final long UNKNOWN_CLOSED = Long.MIN_VALUE;
 
   private static final long LONG_MILLIS = 60_000;
+
+  /** Returns the number of buckets of a row, the first of its numbers in {@code counts}. */
+  public int buckets() {
+    return hasSizes ? stride - 1 : stride;
+  }
 
   /**
    * Returns when its series count as touched, for their idle time: at the begin of the window, so

@@ -33,6 +33,7 @@ public final class WindowMetrics {
   private final int exemplarsPerWindow;
 
   private final boolean hasNative;
+  private final boolean hasSizes;
 
   /** Ascending by begin. */
   private final WindowRows[] panes = new WindowRows[MAX_PANES];
@@ -62,23 +63,26 @@ public final class WindowMetrics {
   private final Ledger ledger = new Ledger();
 
   /**
-   * @param stride buckets of a series
+   * @param stride buckets of a series, and its size if sizes are kept
    * @param documentsPerSeries maximum number of slow or failed spans of one series
    * @param documentsPerWindow maximum number of slow or failed spans
    * @param exemplarsPerWindow maximum number of ordinary spans
    * @param hasNative whether there are native histograms as well
+   * @param hasSizes whether sizes are kept
    */
   public WindowMetrics(
       int stride,
       int documentsPerSeries,
       int documentsPerWindow,
       int exemplarsPerWindow,
-      boolean hasNative) {
+      boolean hasNative,
+      boolean hasSizes) {
     this.stride = stride;
     this.documentsPerSeries = documentsPerSeries;
     this.documentsPerWindow = documentsPerWindow;
     this.exemplarsPerWindow = exemplarsPerWindow;
     this.hasNative = hasNative;
+    this.hasSizes = hasSizes;
     documentsLeft = documentsPerWindow;
     exemplarsLeft = exemplarsPerWindow;
   }
@@ -117,7 +121,8 @@ public final class WindowMetrics {
   }
 
   private void insert(int at, long startMillis) {
-    WindowRows rows = unusedCount > 0 ? unused[--unusedCount] : new WindowRows(stride, hasNative);
+    WindowRows rows =
+        unusedCount > 0 ? unused[--unusedCount] : new WindowRows(stride, hasNative, hasSizes);
     rows.begin(startMillis);
     System.arraycopy(panes, at, panes, at + 1, paneCount - at);
     panes[at] = rows;
@@ -406,7 +411,8 @@ public final class WindowMetrics {
                 sum.others())
             : WindowPanes.NONE,
         completeness,
-        closedMillis);
+        closedMillis,
+        hasSizes);
   }
 
   /**

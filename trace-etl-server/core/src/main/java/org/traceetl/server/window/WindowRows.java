@@ -13,10 +13,10 @@ import java.util.Arrays;
  *   0            series
  *   1            number in {@link RowExtras} + 1; 0 without
  *   2, 3         sum of durations, nanoseconds: low half, high half
- *   4 ...        spans by bucket
+ *   4 ...        spans by bucket, then the sum of their sizes if they are kept
  * </pre>
  *
- * <p>Counts that exceed an int continue in the extras.
+ * <p>Counts and sizes that exceed an int continue in the extras.
  *
  * <p>Concurrency: belongs to its {@link WindowMetrics}, and has the same owner.
  */
@@ -36,6 +36,7 @@ public final class WindowRows {
   private static final long LOW_HALF = 0xFFFF_FFFFL;
 
   private final int stride;
+  private final int buckets;
   private final int width;
 
   /** By series, in blocks: row + 1; 0 without a row. Null for a block without rows. */
@@ -58,8 +59,12 @@ public final class WindowRows {
   /** Null without native histograms. */
   private final NativeRows natives;
 
-  WindowRows(int stride, boolean hasNative) {
+  /**
+   * @param stride buckets of a series, and its size if sizes are kept
+   */
+  WindowRows(int stride, boolean hasNative, boolean hasSizes) {
     this.stride = stride;
+    buckets = hasSizes ? stride - 1 : stride;
     width = COUNTS + stride;
     extras = new RowExtras(stride);
     natives = hasNative ? new NativeRows() : null;
@@ -203,16 +208,25 @@ public final class WindowRows {
     block[at + DURATION_HIGH] = (int) (sum >>> Integer.SIZE);
   }
 
-  /** Returns the spans of a row, 2^31 - 1 or more if its counts have spilled. */
+  /**
+   * Adds the size of spans to a row; sizes must be kept.
+   *
+   * @param bytes at least 0
+   */
+  public void addSize(int row, long bytes) {
+    add(row, buckets, bytes, 0);
+  }
+
+  /** Returns the spans of a row. */
   public long spans(int row) {
     int[] block = blocks[row >>> BLOCK_BITS];
     int at = at(row) + COUNTS;
     long spans = 0;
-    for (int bucket = 0; bucket < stride; bucket++) {
+    for (int bucket = 0; bucket < buckets; bucket++) {
       spans += block[at + bucket];
     }
     int number = extras(row);
-    return number >= 0 && extras.hasSpilled(number) ? spans + Integer.MAX_VALUE : spans;
+    return number >= 0 ? spans + extras.spilled(number, buckets) : spans;
   }
 
   private static long durationNanos(int[] block, int at) {

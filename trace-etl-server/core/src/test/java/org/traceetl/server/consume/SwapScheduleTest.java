@@ -159,7 +159,8 @@ class SwapScheduleTest {
         window.natives(),
         WindowPanes.NONE,
         WindowCompleteness.NONE,
-        SealedWindow.UNKNOWN_CLOSED);
+        SealedWindow.UNKNOWN_CLOSED,
+        false);
   }
 
   @Test

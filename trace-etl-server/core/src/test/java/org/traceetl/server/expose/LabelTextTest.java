@@ -65,7 +65,7 @@ class LabelTextTest {
 
   private static byte[] labels(
       MetricsConfig.Names names, SeriesConfig series, SeriesDefinition definition) {
-    var metrics = new MetricsConfig(StandardProfile.OTEL, null, null, null, names, null);
+    var metrics = new MetricsConfig(StandardProfile.OTEL, null, null, null, names, null, null);
     return new SpanNaming(metrics, series, StandardProfile.OTEL.histogram())
         .labels(definition, "broker/0");
   }

@@ -30,6 +30,7 @@ public final class RandomWindows {
   private final int stride;
   private final boolean hasNative;
   private final boolean hasPanes;
+  private final boolean hasSizes;
   private final TreeMap<Integer, SeriesDefinition> live = new TreeMap<>();
   private long to;
   private long millis = 1_700_000_000_000L;
@@ -40,10 +41,15 @@ public final class RandomWindows {
     to = random.nextLong(1L << random.nextInt(1, 62));
     hasNative = random.nextBoolean();
     hasPanes = random.nextBoolean();
+    hasSizes = stride > 1 && random.nextBoolean();
   }
 
   public int stride() {
     return stride;
+  }
+
+  private int buckets() {
+    return hasSizes ? stride - 1 : stride;
   }
 
   public SealedWindow next() {
@@ -80,7 +86,7 @@ public final class RandomWindows {
     for (int row = 0; row < rows; row++) {
       boolean has = !documents.isEmpty() && random.nextInt(3) == 0;
       exemplars[row] = has ? random.nextInt(documents.size()) : -1;
-      exemplarBuckets[row] = has ? random.nextInt(stride) : 0;
+      exemplarBuckets[row] = has ? random.nextInt(buckets()) : 0;
       carries[row] = random.nextInt(3) == 0 ? random.nextLong(1L << 40) : 0;
     }
     long[] counts =
@@ -116,7 +122,8 @@ public final class RandomWindows {
         hasPanes && random.nextBoolean() ? completeness(openedMillis) : WindowCompleteness.NONE,
         hasPanes && random.nextBoolean()
             ? openedMillis - random.nextLong(1L << random.nextInt(1, 40))
-            : SealedWindow.UNKNOWN_CLOSED);
+            : SealedWindow.UNKNOWN_CLOSED,
+        hasSizes);
   }
 
   private WindowCompleteness completeness(long openedMillis) {
@@ -178,7 +185,7 @@ public final class RandomWindows {
   private NativeCounts takeNative(int[] rows, long[] spans, NativeCounts natives, long[] left) {
     NativeCounts.Builder taken = new NativeCounts.Builder(rows.length);
     for (int i = 0; i < rows.length; i++) {
-      long wanted = Arrays.stream(spans, i * stride, (i + 1) * stride).sum();
+      long wanted = Arrays.stream(spans, i * stride, i * stride + buckets()).sum();
       for (int at = natives.begin(rows[i]); at < natives.end(rows[i]); at++) {
         long part = Math.min(wanted, left[at]);
         if (part > 0) {
@@ -197,7 +204,7 @@ public final class RandomWindows {
   private NativeCounts natives(long[] counts, int rows) {
     NativeCounts.Builder natives = new NativeCounts.Builder(rows);
     for (int row = 0; row < rows; row++) {
-      long left = Arrays.stream(counts, row * stride, (row + 1) * stride).sum();
+      long left = Arrays.stream(counts, row * stride, row * stride + buckets()).sum();
       int bucket = random.nextInt(40);
       for (int i = random.nextInt(8); i > 0 && left > 1; i--) {
         long spans = random.nextLong(left);

@@ -65,7 +65,8 @@ public final class Windows {
         NativeCounts.NONE,
         WindowPanes.NONE,
         WindowCompleteness.NONE,
-        SealedWindow.UNKNOWN_CLOSED);
+        SealedWindow.UNKNOWN_CLOSED,
+        false);
   }
 
   /**

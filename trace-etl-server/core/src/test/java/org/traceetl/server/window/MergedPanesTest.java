@@ -11,7 +11,7 @@ class MergedPanesTest {
   private static final long PANE_MILLIS = 15_000;
 
   private static WindowMetrics metrics() {
-    return new WindowMetrics(STRIDE, 1, 10, 10, true);
+    return new WindowMetrics(STRIDE, 1, 10, 10, true, false);
   }
 
   private static void add(WindowMetrics metrics, long pane, int series) {
@@ -132,7 +132,7 @@ class MergedPanesTest {
     assertThat(metrics.panes()).isZero();
     assertThat(metrics.isEmpty()).isTrue();
 
-    WindowRows rows = new WindowRows(STRIDE, true);
+    WindowRows rows = new WindowRows(STRIDE, true, false);
     int blocks = -1;
     while (rows.blocks() > blocks) {
       blocks = rows.blocks();

@@ -95,6 +95,7 @@ public final class RowlessWindow {
             ? WindowPanes.NONE
             : new WindowPanes(PANE_MILLIS, openedMillis / PANE_MILLIS * PANE_MILLIS, 0, List.of()),
         completeness,
-        SealedWindow.UNKNOWN_CLOSED);
+        SealedWindow.UNKNOWN_CLOSED,
+        false);
   }
 }

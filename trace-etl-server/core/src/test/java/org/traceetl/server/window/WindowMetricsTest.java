@@ -20,14 +20,16 @@ class WindowMetricsTest {
   @Property(tries = 50)
   void eachWindowHasWhatWasAddedToIt(@ForAll long seed) {
     Random random = new Random(seed);
-    WindowMetrics open = metrics();
-    WindowMetrics spare = metrics();
+    boolean hasSizes = random.nextBoolean();
+    int buckets = hasSizes ? STRIDE - 1 : STRIDE;
+    WindowMetrics open = new WindowMetrics(STRIDE, 1, 10, 10, false, hasSizes);
+    WindowMetrics spare = new WindowMetrics(STRIDE, 1, 10, 10, false, hasSizes);
     for (int window = 0; window < 4; window++) {
       Map<Integer, long[]> model = new TreeMap<>();
       int spans = random.nextInt(3_000);
       for (int span = 0; span < spans; span++) {
         int series = random.nextInt(2_000);
-        int bucket = random.nextInt(STRIDE);
+        int bucket = random.nextInt(buckets);
         int weight = random.nextInt(10) == 0 ? Integer.MAX_VALUE : random.nextInt(5);
         WindowRows rows = open.pane(0);
         int row = rows.row(series);
@@ -41,10 +43,19 @@ class WindowMetricsTest {
         long[] sums = model.computeIfAbsent(series, s -> new long[STRIDE + 2]);
         sums[bucket] += weight;
         sums[STRIDE] += 7;
+        if (hasSizes) {
+          long bytes = random.nextLong(1L << random.nextInt(1, 40));
+          rows.addSize(row, bytes);
+          sums[buckets] += bytes;
+        }
         if (random.nextInt(20) == 0) {
           sums[STRIDE + 1] = random.nextLong(1L << 40);
           rows.carry(row, sums[STRIDE + 1]);
         }
+      }
+      for (Map.Entry<Integer, long[]> sums : model.entrySet()) {
+        assertThat(open.spansOf(sums.getKey()))
+            .isEqualTo(Arrays.stream(sums.getValue(), 0, buckets).sum());
       }
       assertHolds(seal(open), model);
       open.clear();
@@ -123,12 +134,12 @@ class WindowMetricsTest {
   @Test
   void anEmptyWindowGivesItsNativeBlocksToo() {
     int rows = 1_000;
-    WindowMetrics filled = new WindowMetrics(STRIDE, 1, 10, 10, true);
+    WindowMetrics filled = new WindowMetrics(STRIDE, 1, 10, 10, true, false);
     for (int series = 0; series < rows; series++) {
       filled.pane(0).addNative(filled.pane(0).open(series), 7, 1);
     }
     filled.clear();
-    WindowMetrics open = new WindowMetrics(STRIDE, 1, 10, 10, true);
+    WindowMetrics open = new WindowMetrics(STRIDE, 1, 10, 10, true, false);
     ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     long before = threads.getCurrentThreadAllocatedBytes();
     for (int series = 0; series < rows; series++) {
@@ -153,15 +164,15 @@ class WindowMetricsTest {
 
   @Test
   void noneOfASeriesIsKeptIfNoneIsToBe() {
-    WindowMetrics none = new WindowMetrics(STRIDE, 0, 10, 10, false);
-    WindowMetrics one = new WindowMetrics(STRIDE, 1, 10, 10, false);
+    WindowMetrics none = new WindowMetrics(STRIDE, 0, 10, 10, false, false);
+    WindowMetrics one = new WindowMetrics(STRIDE, 1, 10, 10, false, false);
 
     assertThat(none.admitsDocument(none.pane(0), none.pane(0).open(0))).isFalse();
     assertThat(one.admitsDocument(one.pane(0), one.pane(0).open(0))).isTrue();
   }
 
   private static WindowMetrics metrics() {
-    return new WindowMetrics(STRIDE, 1, 10, 10, false);
+    return new WindowMetrics(STRIDE, 1, 10, 10, false, false);
   }
 
   private static SealedWindow seal(WindowMetrics metrics) {

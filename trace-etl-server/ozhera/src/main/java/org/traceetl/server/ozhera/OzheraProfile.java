@@ -53,6 +53,11 @@ public final class OzheraProfile implements MappedSpansProfile {
   }
 
   @Override
+  public boolean countsSizes() {
+    return false;
+  }
+
+  @Override
   public boolean countsEvents() {
     return false;
   }

@@ -47,6 +47,7 @@ public final class Aggregation {
     private AgentsConfig agents = AgentsConfig.defaults();
     private Messages messages = Messages.SPAN_BATCH;
     private MetricsConfig.Unit unit;
+    private boolean sizes;
     private MappedProfile profile;
     private TargetInfo targets;
 
@@ -93,6 +94,12 @@ public final class Aggregation {
     /** Sets the unit of durations on the page, which determines the native buckets. */
     public Builder unit(MetricsConfig.Unit durations) {
       unit = durations;
+      return this;
+    }
+
+    /** Sets whether the sizes of spans are added up. */
+    public Builder sizes(boolean areKept) {
+      sizes = areKept;
       return this;
     }
 
@@ -148,8 +155,11 @@ public final class Aggregation {
   /** Buckets of each kind of series; the number of buckets is equal. */
   final Buckets[] buckets;
 
-  /** Number of buckets of a series. */
+  /** Numbers of a series: its buckets, and its size if sizes are kept. */
   private final int stride;
+
+  /** Whether the sizes of spans are added up. */
+  final boolean hasSizes;
 
   /** Null if series consist of attributes without a mapping. */
   private final MappedProfile profile;
@@ -198,7 +208,8 @@ public final class Aggregation {
     namePatterns = new NamePatterns(series.templates().patterns());
     dimensions = new DimensionKeys(series.dimensions());
     documentKeys = new AttributeKeys(documents.attributes());
-    stride = histogram.boundsNanos().length + 1;
+    hasSizes = options.sizes;
+    stride = histogram.boundsNanos().length + (hasSizes ? 2 : 1);
     buckets = new Buckets[KINDS];
     if (profile == null) {
       Arrays.fill(buckets, new Buckets(histogram.boundsNanos()));
@@ -214,13 +225,14 @@ public final class Aggregation {
     maxAgentBytes = options.deduplication.maxBytes();
     silenceMillis = options.agents.silence().toMillis();
     graceMillis = options.window.grace().toMillis();
-    schema = schema(series, histogram, options.unit, profile);
+    schema = schema(series, histogram, options.unit, hasSizes, profile);
   }
 
   private static long schema(
       SeriesConfig series,
       HistogramConfig histogram,
       MetricsConfig.Unit unit,
+      boolean hasSizes,
       MappedProfile profile) {
     Hasher hasher = Hashing.farmHashFingerprint64().newHasher();
     for (long bound : histogram.boundsNanos()) {
@@ -232,6 +244,9 @@ public final class Aggregation {
     }
     if (histogram.hasNative()) {
       hasher.putInt(histogram.nativeSchema()).putLong(unit.nanos());
+    }
+    if (hasSizes) {
+      hasher.putBoolean(true);
     }
     for (int kind = 0; profile != null && kind < KINDS; kind++) {
       long[] bounds = profile.boundsNanos(kind);
@@ -368,10 +383,11 @@ public final class Aggregation {
         documents.perSeries(),
         documents.perQueue(),
         documents.exemplarsPerQueue(),
-        nativeBuckets != null);
+        nativeBuckets != null,
+        hasSizes);
   }
 
-  /** Returns a hash of buckets and dimensions; only series with equal hashes add up. */
+  /** Returns a hash of buckets, sizes and dimensions; only series with equal hashes add up. */
   public long schema() {
     return schema;
   }

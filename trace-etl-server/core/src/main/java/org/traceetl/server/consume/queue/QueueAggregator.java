@@ -105,6 +105,8 @@ public final class QueueAggregator {
   /** Null if only classic buckets are configured. */
   private final NativeBuckets nativeBuckets;
 
+  private final boolean hasSizes;
+
   private final RecordingFilter filter;
   private final AttributeKeys documentKeys;
   private final int maxValueBytes;
@@ -209,6 +211,7 @@ public final class QueueAggregator {
     buckets = aggregation.buckets;
     mapped = aggregation.isMapped();
     nativeBuckets = aggregation.nativeBuckets;
+    hasSizes = aggregation.hasSizes;
     filter = aggregation.filter;
     documentKeys = aggregation.documentKeys;
     maxValueBytes = aggregation.series.maxValueBytes();
@@ -620,6 +623,7 @@ public final class QueueAggregator {
     int kindAndStatus = spans.kindAndStatus(span);
     Buckets bounds = buckets[SeriesTable.kind(kindAndStatus)];
     int bucket = count(row, bounds, nanos, spans.samplingThreshold(span));
+    addSize(row, span);
     int status = SeriesTable.status(kindAndStatus);
     if (status == STATUS_ERROR || (mapped ? status == STATUS_SLOW : nanos >= slowNanos)) {
       keepDocument(spans, span, row, bucket);
@@ -649,6 +653,7 @@ public final class QueueAggregator {
         documentsNotSent++;
       }
     }
+    addSize(row, group);
     if (byDemand && decoder.lacksDimension(group)) {
       dimensionsNotSent += size;
     }
@@ -726,6 +731,13 @@ public final class QueueAggregator {
       to.addNative(row, nativeBuckets.of(nanos), whole);
     }
     return bucket;
+  }
+
+  /** Adds the size of a span or group to a row, without its weight. */
+  private void addSize(int row, int entry) {
+    if (hasSizes) {
+      pane.addSize(row, decoder.size(entry));
+    }
   }
 
   /**

@@ -62,10 +62,11 @@ final class PaneInvariants {
   }
 
   private static String ofNumbers(WindowPanes.Pane pane, SealedWindow window) {
-    int stride = window.stride();
     for (int row = 0; row < pane.rows().length; row++) {
-      long spans = WindowInvariants.spans(pane.counts(), row, stride);
-      if (spans < 0 || pane.durationNanos()[row] < 0) {
+      long spans = WindowInvariants.spans(pane.counts(), row, window);
+      if (spans < 0
+          || pane.durationNanos()[row] < 0
+          || WindowInvariants.size(pane.counts(), row, window) < 0) {
         return "a negative number in the pane at " + pane.startMillis();
       }
       if (!window.natives().isEmpty()) {

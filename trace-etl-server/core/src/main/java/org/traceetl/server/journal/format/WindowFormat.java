@@ -22,7 +22,8 @@ import org.traceetl.server.window.WindowPanes;
  *
  * <pre>
  *   octet     version
- *   from version 3 on: octet  1 if rows have native histograms, else 0
+ *   from version 3 on: octet  flags, the sum of: 1, rows have native histograms; from version 4 on:
+ *     2, the last count of a row is the size of its spans; 4, panes and extensions follow
  *   signed    from
  *   signed    to - from
  *   signed    opened, milliseconds
@@ -49,15 +50,15 @@ import org.traceetl.server.window.WindowPanes;
  *     unsigned  carry, if it has one
  *   unsigned  evicted n, n times: signed number - number of the one before
  *   unsigned  agents n, n times in their order: fixed ID, two of them; {@link BatchesFormat}
- *   from version 3 on: {@link PanesFormat}
- *   from version 3 on: unsigned  extensions n, n times: unsigned ID; unsigned length, its bytes
+ *   in version 3, and by the flag: {@link PanesFormat}
+ *   in version 3, and by the flag: unsigned  extensions n, n times: unsigned ID; unsigned length, its bytes
  *     1: {@link CompletenessFormat}
  *     2: signed  closed - opened, milliseconds
  * </pre>
  *
- * <p>Version 1 has neither native histograms nor panes, version 2 has no panes. A window has the
- * lowest version that holds it, so that older servers can read it. Readers skip extensions whose ID
- * they do not know.
+ * <p>Version 1 has neither native histograms nor panes, version 2 has no panes, and version 3 has
+ * panes. Only version 4 has sizes, or all flags. A window has the lowest version that holds it, so
+ * that older servers can read it. Readers skip extensions whose ID they do not know.
  *
  * <p>A decoded window equals the encoded one, with its rows in the order of their series. It needs
  * at most about 64 times the memory of its bytes.
@@ -69,8 +70,11 @@ public final class WindowFormat {
   /** The version with native histograms. */
   static final int NATIVE_VERSION = 2;
 
-  /** The version with panes, the latest one. */
+  /** The version with panes. */
   static final int PANES_VERSION = 3;
+
+  /** The version with sizes, the latest one. */
+  static final int SIZES_VERSION = 4;
 
   private static final long NANOS_PER_MILLI = 1_000_000;
   private static final int NO_EXEMPLAR = -1;
@@ -86,6 +90,8 @@ public final class WindowFormat {
   private static final int MIN_PAIR_BYTES = 2;
   private static final int MIN_EXTENSION_BYTES = 2;
   private static final int HAS_NATIVE = 1;
+  private static final int HAS_SIZES = 2;
+  private static final int HAS_PANES = 4;
 
   /** ID of the extension with the time until which panes are closed. */
   private static final long CLOSED_ID = 2;
@@ -97,11 +103,16 @@ public final class WindowFormat {
   /** Writes a window at the writer's position. Its queue is not written. */
   public static void encode(SealedWindow window, RecordWriter out) {
     boolean hasNative = !window.natives().isEmpty();
-    if (window.panes().isEmpty()) {
-      out.octet(hasNative ? NATIVE_VERSION : CLASSIC_VERSION);
-    } else {
+    boolean hasPanes = !window.panes().isEmpty();
+    int flags = hasNative ? HAS_NATIVE : 0;
+    if (window.hasSizes()) {
+      out.octet(SIZES_VERSION);
+      out.octet(flags | HAS_SIZES | (hasPanes ? HAS_PANES : 0));
+    } else if (hasPanes) {
       out.octet(PANES_VERSION);
-      out.octet(hasNative ? HAS_NATIVE : 0);
+      out.octet(flags);
+    } else {
+      out.octet(hasNative ? NATIVE_VERSION : CLASSIC_VERSION);
     }
     out.signed(window.from());
     out.signed(window.to() - window.from());
@@ -120,7 +131,7 @@ public final class WindowFormat {
     writeRows(window, order, out);
     writeEvicted(window.evicted(), out);
     writeBatches(window.batches(), out);
-    if (!window.panes().isEmpty()) {
+    if (hasPanes) {
       PanesFormat.write(window, positions(order), out);
       writeExtensions(window, out);
     }
@@ -135,11 +146,9 @@ public final class WindowFormat {
   public static SealedWindow decode(byte[] bytes, int offset, int length, QueueId queue)
       throws MalformedRecordException {
     RecordReader in = new RecordReader(bytes, offset, length);
-    int version = version(in, PANES_VERSION);
-    boolean hasNative =
-        version == PANES_VERSION
-            ? in.upTo(HAS_NATIVE, "flags") == HAS_NATIVE
-            : version == NATIVE_VERSION;
+    int flags = readFlags(in);
+    boolean hasNative = (flags & HAS_NATIVE) != 0;
+    boolean hasSizes = (flags & HAS_SIZES) != 0;
     long from = in.signed();
     long to = from + in.signed();
     long openedMillis = in.signed();
@@ -148,13 +157,17 @@ public final class WindowFormat {
     List<Books> books = readBooks(in);
     long schema = in.fixed();
     int stride = (int) in.upTo(MAX_STRIDE, "stride");
+    if (hasSizes && stride == 0) {
+      throw in.malformed("has sizes in rows of 0 numbers");
+    }
     List<SeriesDefinition> created = readCreated(in, openedMillis);
-    Rows rows = new Rows(in, hasNative, stride, documents.size());
+    int buckets = hasSizes ? stride - 1 : stride;
+    Rows rows = new Rows(in, hasNative, stride, buckets, documents.size());
     int[] evicted = readEvicted(in);
     AcceptedBatches batches = readBatches(in);
     WindowPanes panes = WindowPanes.NONE;
     Extensions extensions = Extensions.NONE;
-    if (version == PANES_VERSION) {
+    if ((flags & HAS_PANES) != 0) {
       panes = PanesFormat.read(in, openedMillis, rows.series.length, stride, hasNative);
       extensions = readExtensions(in, openedMillis);
     }
@@ -182,7 +195,18 @@ public final class WindowFormat {
         rows.natives,
         panes,
         extensions.completeness,
-        extensions.closedMillis);
+        extensions.closedMillis,
+        hasSizes);
+  }
+
+  /** Reads the version and its flags. */
+  private static int readFlags(RecordReader in) throws MalformedRecordException {
+    return switch (version(in, SIZES_VERSION)) {
+      case CLASSIC_VERSION -> 0;
+      case NATIVE_VERSION -> HAS_NATIVE;
+      case PANES_VERSION -> HAS_PANES | (int) in.upTo(HAS_NATIVE, "flags");
+      default -> (int) in.upTo(HAS_NATIVE | HAS_SIZES | HAS_PANES, "flags");
+    };
   }
 
   /**
@@ -441,7 +465,7 @@ public final class WindowFormat {
     private final long[] carries;
     private final NativeCounts natives;
 
-    Rows(RecordReader in, boolean hasNative, int stride, int documents)
+    Rows(RecordReader in, boolean hasNative, int stride, int buckets, int documents)
         throws MalformedRecordException {
       int rows = in.count(2 + RecordWriter.sparseBytes(stride), "rows");
       if ((long) rows * stride > Integer.MAX_VALUE - 8) {
@@ -453,7 +477,7 @@ public final class WindowFormat {
       exemplars = new int[rows];
       exemplarBuckets = new int[rows];
       carries = new long[rows];
-      NativeCounts.Builder buckets = hasNative ? new NativeCounts.Builder(rows) : null;
+      NativeCounts.Builder histograms = hasNative ? new NativeCounts.Builder(rows) : null;
       int before = -1;
       for (int row = 0; row < rows; row++) {
         long head =
@@ -461,20 +485,20 @@ public final class WindowFormat {
         before += 1 + (int) (head >>> ROW_FLAGS);
         series[row] = before;
         in.sparse(counts, row * stride, stride, "counts");
-        if (buckets != null) {
-          NativeFormat.read(in, buckets);
+        if (histograms != null) {
+          NativeFormat.read(in, histograms);
         }
         durationNanos[row] = in.amount("sum of durations");
         exemplars[row] = NO_EXEMPLAR;
         if ((head & HAS_EXEMPLAR) != 0) {
           exemplars[row] = (int) in.upTo(documents - 1L, "exemplar");
-          exemplarBuckets[row] = (int) in.upTo(stride - 1L, "bucket of an exemplar");
+          exemplarBuckets[row] = (int) in.upTo(buckets - 1L, "bucket of an exemplar");
         }
         if ((head & HAS_CARRY) != 0) {
           carries[row] = in.amount("carry");
         }
       }
-      natives = buckets == null ? NativeCounts.NONE : buckets.build();
+      natives = histograms == null ? NativeCounts.NONE : histograms.build();
     }
   }
 

@@ -43,6 +43,7 @@ public final class WindowInvariants {
     int rows = window.rows();
     NativeCounts natives = window.natives();
     return window.stride() <= WindowFormat.MAX_STRIDE
+        && window.buckets() >= 0
         && window.series().length == rows
         && window.counts().length == (long) rows * window.stride()
         && window.durationNanos().length == rows
@@ -65,12 +66,15 @@ public final class WindowInvariants {
       if (exemplar < -1
           || exemplar >= window.documents().size()
           || bucket < 0
-          || bucket >= window.stride()) {
+          || bucket >= window.buckets()) {
         return "an exemplar " + exemplar + " in bucket " + bucket;
       }
-      long spans = spans(window.counts(), row, window.stride());
+      long spans = spans(window.counts(), row, window);
       if (spans < 0) {
         return "a negative count of spans";
+      }
+      if (size(window.counts(), row, window) < 0) {
+        return "a negative size of spans";
       }
       if (!window.natives().isEmpty() && spans != nativeSpans(window.natives(), row)) {
         return "a native histogram of "
@@ -87,8 +91,14 @@ public final class WindowInvariants {
   }
 
   /** Returns the spans of a row, or a negative number if a bucket has one. */
-  static long spans(long[] counts, int row, int stride) {
-    return sum(counts, row * stride, (row + 1) * stride);
+  static long spans(long[] counts, int row, SealedWindow window) {
+    int first = row * window.stride();
+    return sum(counts, first, first + window.buckets());
+  }
+
+  /** Returns the size of a row's spans; 0 if the window has no sizes. */
+  static long size(long[] counts, int row, SealedWindow window) {
+    return window.hasSizes() ? counts[(row + 1) * window.stride() - 1] : 0;
   }
 
   /** Returns the sum of {@code numbers[from, to)}, or a negative number if one of them is. */

@@ -35,6 +35,18 @@ public final class BatchMessage {
     return this;
   }
 
+  /** Lets the batch have the sizes of spans, before the first span. */
+  BatchMessage sizes() {
+    writer.keepSizes();
+    return this;
+  }
+
+  /** Sets the size of the last span. */
+  BatchMessage size(long bytes) {
+    writer.size(bytes);
+    return this;
+  }
+
   BatchMessage resource(String key, String value) {
     writer.resourceAttribute(intern(key), intern(value));
     return this;

@@ -31,11 +31,11 @@ class GroupedSpansTest {
   private static final long SECOND = 1_000 * MILLI;
 
   private static QueueAggregator newAggregator() {
-    return newAggregator(20, 8, 2);
+    return newAggregator(20, 8, 2, false);
   }
 
   private static QueueAggregator newAggregator(
-      int maxSeries, int maxPerApplication, int maxApplications) {
+      int maxSeries, int maxPerApplication, int maxApplications, boolean hasSizes) {
     Aggregation aggregation =
         Aggregation.builder(() -> 1)
             .series(
@@ -57,6 +57,7 @@ class GroupedSpansTest {
             .histogram(new HistogramConfig(List.of(10.0, 100.0), HistogramConfig.Kind.BOTH, null))
             .documents(new DocumentsConfig(Duration.ofSeconds(1), null, null, 2, null, null))
             .unit(MetricsConfig.Unit.SECONDS)
+            .sizes(hasSizes)
             .build();
     QueueAggregator aggregator =
         aggregation.newAggregator(
@@ -65,30 +66,50 @@ class GroupedSpansTest {
     return aggregator;
   }
 
-  /** Returns the same spans in the same order, without groups. */
+  /**
+   * Returns the same spans in the same order, without groups. The first span of a group has the
+   * size of all.
+   */
   private static byte[] ungrouped(byte[] message, long sequence) {
     SpanBatchReader reader = new SpanBatchReader();
     assertThat(reader.wrap(message, 0, message.length)).isEqualTo(Rejection.NONE);
+    while (reader.next() || reader.nextGroup()) {
+      // Sizes are behind them.
+    }
+    SpanBatchReader sizes = reader.hasSizes() ? reader : null;
+    reader = new SpanBatchReader();
+    reader.wrap(message, 0, message.length);
     BatchMessage batch = new BatchMessage(text(reader, reader.application()));
+    if (sizes != null) {
+      batch.sizes();
+    }
+    int entry = 0;
     for (int i = 0; i < reader.resourceAttributeCount(); i++) {
       batch.resource(
           text(reader, reader.resourceAttributeKey(i)),
           text(reader, reader.resourceAttributeValue(i)));
     }
     while (reader.next()) {
-      add(batch, reader, reader.durationNanos());
+      add(batch, reader, reader.durationNanos(), sizes == null ? 0 : sizes.size(entry));
+      entry++;
     }
     while (reader.nextGroup()) {
       for (int i = 0; i < reader.groupSize(); i++) {
-        add(batch, reader, reader.groupDurationsNanos()[i]);
+        add(
+            batch,
+            reader,
+            reader.groupDurationsNanos()[i],
+            sizes == null || i > 0 ? 0 : sizes.size(entry));
       }
+      entry++;
     }
     assertThat(reader.rejection()).isEqualTo(Rejection.NONE);
     return batch.message(sequence);
   }
 
-  private static void add(BatchMessage batch, SpanBatchReader at, long durationNanos) {
+  private static void add(BatchMessage batch, SpanBatchReader at, long durationNanos, long bytes) {
     batch.span(text(at, at.name()), at.kind(), at.status(), durationNanos, at.samplingThreshold());
+    batch.size(bytes);
     for (int i = 0; i < at.attributeCount(); i++) {
       batch.attribute(text(at, at.attributes()[2 * i]), text(at, at.attributes()[2 * i + 1]));
     }
@@ -108,17 +129,19 @@ class GroupedSpansTest {
   }
 
   /**
-   * Series, classic and native buckets, sums, counts of sampled spans and books are equal: below
-   * and at the limits, with dimensions, templates, filters and refused thresholds. At the limits,
-   * one window is compared: the aggregator's seed decides which of equal keys gets a series in the
-   * next.
+   * Series, classic and native buckets, sizes, sums, counts of sampled spans and books are equal:
+   * below and at the limits, with dimensions, templates, filters and refused thresholds. At the
+   * limits, one window is compared: the aggregator's seed decides which of equal keys gets a series
+   * in the next.
    */
   @Property(tries = 200)
   void groupsAreRecordedLikeTheirSpans(@ForAll long seed) {
     Random random = new Random(seed);
     boolean limited = random.nextBoolean();
-    QueueAggregator grouped = limited ? newAggregator() : newAggregator(1_000, 1_000, 10);
-    QueueAggregator ordinary = limited ? newAggregator() : newAggregator(1_000, 1_000, 10);
+    QueueAggregator grouped =
+        limited ? newAggregator(20, 8, 2, true) : newAggregator(1_000, 1_000, 10, true);
+    QueueAggregator ordinary =
+        limited ? newAggregator(20, 8, 2, true) : newAggregator(1_000, 1_000, 10, true);
     int sequence = 0;
     long nowMillis = 1_000_000;
     for (int windows = limited ? 1 : 3; windows > 0; windows--) {
@@ -126,6 +149,9 @@ class GroupedSpansTest {
         BatchMessage batch = new BatchMessage("app " + random.nextInt(4));
         if (random.nextBoolean()) {
           batch.resource("zone", "z" + random.nextInt(2));
+        }
+        if (random.nextBoolean()) {
+          batch.sizes();
         }
         for (int spans = random.nextInt(200); spans > 0; spans--) {
           addAny(batch, random);
@@ -160,6 +186,7 @@ class GroupedSpansTest {
     } else {
       batch.grouped(name, kind, status, nanos, threshold);
     }
+    batch.size(random.nextInt(2_000));
     if (random.nextBoolean()) {
       batch.attribute("route", "/r/" + random.nextInt(2));
     }

@@ -28,7 +28,7 @@ class QueueTargetsTest {
   private final TargetInfo info =
       new TargetInfo(
           new MetricsConfig(
-              null, null, null, null, Names.UTF_8, List.of("k8s.cluster.name", "version")),
+              null, null, null, null, Names.UTF_8, List.of("k8s.cluster.name", "version"), null),
           IDLE);
   private final Aggregation aggregation = Aggregation.builder(() -> 7).targets(info).build();
   private long sequence;
@@ -110,12 +110,16 @@ class QueueTargetsTest {
 
     assertThat(page(Format.OPENMETRICS_UTF8))
         .contains(
-            "\ntraces_target_info{service_name=\"shop\",\"k8s.cluster.name\"=\"eu\",version=\"1\"} 1.0\n")
+            "\n"
+                + "traces_target_info{service_name=\"shop\",\"k8s.cluster.name\"=\"eu\",version=\"1\"}"
+                + " 1.0\n")
         .endsWith("# EOF\n");
     assertThat(page(Format.OPENMETRICS))
         .contains(
             "# TYPE traces_target_info gauge\n",
-            "\ntraces_target_info{service_name=\"shop\",k8s_cluster_name=\"eu\",version=\"1\"} 1.0\n");
+            "\n"
+                + "traces_target_info{service_name=\"shop\",k8s_cluster_name=\"eu\",version=\"1\"}"
+                + " 1.0\n");
     assertThat(page(Format.PROTOBUF_UTF8)).contains("k8s.cluster.name").doesNotContain("\"k8s");
     assertThat(page(Format.PROTOBUF)).contains("k8s_cluster_name").doesNotContain("k8s.");
   }

@@ -809,7 +809,8 @@ class LogJournalsTest {
         window.natives(),
         WindowPanes.NONE,
         WindowCompleteness.NONE,
-        SealedWindow.UNKNOWN_CLOSED);
+        SealedWindow.UNKNOWN_CLOSED,
+        false);
   }
 
   @Test

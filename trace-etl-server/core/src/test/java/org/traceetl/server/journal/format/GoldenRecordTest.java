@@ -95,6 +95,11 @@ class GoldenRecordTest {
     return paneWindow(nativeWindow(), first.build(), second.build());
   }
 
+  /** Returns the window with panes whose last number of each row is the size, not a bucket. */
+  private static SealedWindow sizedWindow() {
+    return Windows.with(nativePaneWindow(), "hasSizes", true, "exemplarBuckets", new int[] {0, 8});
+  }
+
   private static SealedWindow window(NativeCounts natives) {
     AcceptedBatches.Builder batches = new AcceptedBatches.Builder(1);
     batches.add(1, 2, 7, 100, 103);
@@ -140,7 +145,8 @@ class GoldenRecordTest {
         natives,
         WindowPanes.NONE,
         WindowCompleteness.NONE,
-        SealedWindow.UNKNOWN_CLOSED);
+        SealedWindow.UNKNOWN_CLOSED,
+        false);
   }
 
   @Test
@@ -171,6 +177,22 @@ class GoldenRecordTest {
             paneWindow(), "completeness", COMPLETENESS, "closedMillis", 1_699_999_965_000L),
         writer);
     assertGolden(writer.toByteArray(), "window_3_closed.hex");
+
+    writer.clear();
+    WindowFormat.encode(sizedWindow(), writer);
+    assertGolden(writer.toByteArray(), "window_4.hex");
+  }
+
+  @Test
+  void theseBytesAreAWindowWithSizes() throws Exception {
+    byte[] golden = golden("window_4.hex");
+    SealedWindow read = WindowFormat.decode(golden, 0, golden.length, QUEUE);
+
+    assertThat(read.hasSizes()).isTrue();
+    assertThat(read.buckets()).isEqualTo(9);
+    assertThat(read.counts()[19]).isEqualTo(1);
+    assertThat(read.exemplarBuckets()).containsExactly(8, 0);
+    assertThat(read.panes().others()).hasSize(2);
   }
 
   @Test

@@ -75,7 +75,8 @@ class WindowFormatTest {
         sorted(window.natives(), order),
         sorted(window.panes(), window.stride(), order),
         window.completeness(),
-        window.closedMillis());
+        window.closedMillis(),
+        window.hasSizes());
   }
 
   private static WindowPanes sorted(WindowPanes panes, int stride, int[] order) {
@@ -125,7 +126,7 @@ class WindowFormatTest {
   @Test
   void aRecordCutShortIsRefused() {
     Set<Byte> versions = new HashSet<>();
-    for (long seed = 0; seed < 10; seed++) {
+    for (long seed = 0; seed < 20; seed++) {
       byte[] record = record(seed);
       versions.add(record[0]);
       for (int length = 0; length < record.length; length++) {
@@ -134,7 +135,7 @@ class WindowFormatTest {
             .isThrownBy(() -> WindowFormat.decode(torn, 0, torn.length, RandomWindows.QUEUE));
       }
     }
-    assertThat(versions).contains((byte) 1, (byte) 2, (byte) 3);
+    assertThat(versions).contains((byte) 1, (byte) 2, (byte) 3, (byte) 4);
   }
 
   @Test
@@ -150,11 +151,11 @@ class WindowFormatTest {
   @Test
   void aLaterVersionIsToldFromDamage() {
     byte[] record = record(1);
-    record[0] = 4;
+    record[0] = 5;
 
     assertThatExceptionOfType(UnknownVersionException.class)
         .isThrownBy(() -> WindowFormat.decode(record, 0, record.length, RandomWindows.QUEUE))
-        .withMessageContaining("version 4");
+        .withMessageContaining("version 5");
 
     record[0] = 0;
     assertThatExceptionOfType(MalformedRecordException.class)
@@ -192,7 +193,7 @@ class WindowFormatTest {
         assertThat(Arrays.stream(main.counts())).allMatch(spans -> spans >= 0);
       }
     } catch (UnknownVersionException e) {
-      assertThat(Byte.toUnsignedInt(bytes[0])).isGreaterThan(WindowFormat.PANES_VERSION);
+      assertThat(Byte.toUnsignedInt(bytes[0])).isGreaterThan(WindowFormat.SIZES_VERSION);
     } catch (MalformedRecordException e) {
       assertThat(e).hasMessageStartingWith("record ");
     }

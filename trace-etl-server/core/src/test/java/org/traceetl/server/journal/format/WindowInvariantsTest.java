@@ -204,6 +204,8 @@ class WindowInvariantsTest {
               new WindowPanes.Pane(
                   15_000, new int[] {0, 1}, new long[] {4, 6}, new long[2], natives(5)));
       case "pane with a negative count" -> withPanes(15_000, 0, 0, pane(15_000, 1, -1, 0));
+      case "pane with a negative size" ->
+          Windows.with(withPanes(15_000, 0, 0, pane(15_000, 1, -1, 0)), "hasSizes", true);
       case "pane with a negative duration" -> withPanes(15_000, 0, 0, pane(15_000, 1, 1, -1));
       case "completeness without panes" -> withCompleteness(sound, 0, 1);
       case "negative number of agents" -> withCompleteness(withPanes(15_000, 0, 0), 0, -1);
@@ -211,6 +213,9 @@ class WindowInvariantsTest {
       case "closed panes without panes" -> Windows.with(sound, "closedMillis", 0L);
       case "panes closed too late" ->
           Windows.with(withPanes(15_000, 0, 0), "closedMillis", (1L << 62) + 1);
+      case "negative size" -> Windows.with(sound, "hasSizes", true, "counts", new long[] {5, -6});
+      case "sizes without a number" ->
+          Windows.with(sound, "hasSizes", true, "stride", 0, "counts", new long[0]);
       case "negative books" -> Windows.with(sound, "books", List.of(books(1, -1, 0)));
       default -> throw new AssertionError(fault);
     };
@@ -239,6 +244,9 @@ class WindowInvariantsTest {
         "exemplar above buckets",
         "exemplar below buckets",
         "negative count",
+        "negative size",
+        "sizes without a number",
+        "pane with a negative size",
         "created series",
         "too high a created series",
         "evicted series",

@@ -44,7 +44,8 @@ public final class DemandResource {
       boolean bundles,
       boolean panes,
       boolean heartbeats,
-      boolean openPanes) {
+      boolean openPanes,
+      boolean sizes) {
     static Configuration of(String fingerprint, Part part, boolean own) {
       return new Configuration(
           fingerprint,
@@ -60,7 +61,8 @@ public final class DemandResource {
           (part.formats() & Demand.BUNDLES) != 0,
           (part.formats() & Demand.PANES) != 0,
           (part.formats() & Demand.HEARTBEATS) != 0,
-          (part.formats() & Demand.OPEN_PANES) != 0);
+          (part.formats() & Demand.OPEN_PANES) != 0,
+          (part.formats() & Demand.SIZES) != 0);
     }
   }
 

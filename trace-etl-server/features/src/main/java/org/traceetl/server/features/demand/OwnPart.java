@@ -35,21 +35,22 @@ record OwnPart(String fingerprint, Part part) {
    * @param everything whether series may depend on any attribute
    */
   static OwnPart of(CoreConfig config, DemandConfig own, boolean everything) {
+    int formats = config.metrics().size() ? FORMATS | Demand.SIZES : FORMATS;
     Duration interval = own.exemplarInterval();
     int intervalMillis =
         Math.toIntExact((interval == null ? config.window().length() : interval).toMillis());
     Part part = null;
     if (!everything) {
-      part = part(config, intervalMillis, own.full());
+      part = part(config, intervalMillis, own.full(), formats);
     }
     if (part == null) {
-      part = new Part(0, 1, true, intervalMillis, List.of(), List.of(), 0, own.full(), FORMATS);
+      part = new Part(0, 1, true, intervalMillis, List.of(), List.of(), 0, own.full(), formats);
     }
     return new OwnPart(fingerprint(part), part);
   }
 
   /** Returns null if a record cannot contain it. */
-  private static Part part(CoreConfig config, int intervalMillis, List<String> full) {
+  private static Part part(CoreConfig config, int intervalMillis, List<String> full, int formats) {
     List<String> keys =
         config.series().dimensions().stream()
             .filter(dimension -> dimension.from().readsSpan())
@@ -67,7 +68,7 @@ record OwnPart(String fingerprint, Part part) {
                 bits(threshold.kinds()),
                 threshold.slowerThan().toNanos()));
       }
-      return new Part(0, 1, false, intervalMillis, keys, rules, otherwiseNanos, full, FORMATS);
+      return new Part(0, 1, false, intervalMillis, keys, rules, otherwiseNanos, full, formats);
     } catch (IllegalArgumentException e) {
       LOG.warn(
           "Agents must send all spans in full: the demand is limited to {} dimensions of spans, {}"

@@ -96,8 +96,8 @@ final class SeriesOperations {
   }
 
   private List<PaneCalls.OperationCalls> operations(WindowPanes.Pane pane, SealedWindow window) {
-    int stride = window.stride();
-    boolean bucketsKnown = window.schema() == rules.schema() && stride == rules.stride();
+    int buckets = window.buckets();
+    boolean bucketsKnown = window.schema() == rules.schema() && buckets == rules.buckets();
     List<PaneCalls.OperationCalls> touched = new ArrayList<>();
     for (int i = 0; i < pane.rows().length; i++) {
       int series = window.series()[pane.rows()[i]];
@@ -106,15 +106,15 @@ final class SeriesOperations {
       }
       Operation operation = operations[series];
       if (operation.sums == null) {
-        operation.sums = new SpanSums(rules.stride());
+        operation.sums = new SpanSums(rules.buckets());
         touched.add(new PaneCalls.OperationCalls(operation, operation.sums));
       }
       operation.sums.add(
           failed.get(series),
           pane.durationNanos()[i],
           pane.counts(),
-          i * stride,
-          stride,
+          i * window.stride(),
+          buckets,
           bucketsKnown && !otherBuckets.get(series));
     }
     touched.forEach(calls -> calls.operation().sums = null);

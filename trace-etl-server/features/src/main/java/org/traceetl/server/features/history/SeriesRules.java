@@ -8,7 +8,7 @@ import org.traceetl.server.window.SeriesDefinition;
  * How the history reads series.
  *
  * @param schema schema of series with this server's buckets
- * @param stride their number of buckets
+ * @param buckets their number of buckets
  * @param countsEvents whether events have series; these are not calls
  * @param bucketsOfHistory whether a series of that schema has the history's buckets; others add
  *     only calls, errors and durations
@@ -16,7 +16,7 @@ import org.traceetl.server.window.SeriesDefinition;
  */
 public record SeriesRules(
     long schema,
-    int stride,
+    int buckets,
     boolean countsEvents,
     Predicate<SeriesDefinition> bucketsOfHistory,
     IntFunction<String> kinds) {}

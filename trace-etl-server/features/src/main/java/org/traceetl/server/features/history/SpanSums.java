@@ -33,12 +33,12 @@ final class SpanSums {
    * Adds spans.
    *
    * @param counts spans by bucket, starting at {@code at}
-   * @param stride number of these buckets
+   * @param buckets number of these buckets
    * @param bucketsKnown whether these buckets are those of the sums
    */
-  void add(boolean failed, long nanos, long[] counts, int at, int stride, boolean bucketsKnown) {
+  void add(boolean failed, long nanos, long[] counts, int at, int buckets, boolean bucketsKnown) {
     long spans = 0;
-    for (int bucket = 0; bucket < stride; bucket++) {
+    for (int bucket = 0; bucket < buckets; bucket++) {
       long count = Math.max(0, counts[at + bucket]);
       spans = LongMath.saturatedAdd(spans, count);
       if (bucketsKnown) {

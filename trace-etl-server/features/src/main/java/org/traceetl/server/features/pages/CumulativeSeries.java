@@ -146,7 +146,9 @@ final class CumulativeSeries {
       blocks = Arrays.copyOf(blocks, Math.max(number + 1, blocks.length + blocks.length / 2));
     }
     if (blocks[number] == null) {
-      blocks[number] = new SeriesBlock(naming.stride(), naming.families().size(), forms.length);
+      blocks[number] =
+          new SeriesBlock(
+              naming.stride(), naming.buckets(), naming.families().size(), forms.length);
     }
     long familyBits = naming.families(definition);
     byte[] labels = label(definition, familyBits);

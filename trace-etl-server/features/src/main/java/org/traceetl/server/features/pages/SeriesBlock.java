@@ -27,6 +27,7 @@ final class SeriesBlock {
   private static final long LOW = 0xffff_ffffL;
 
   private final int stride;
+  private final int buckets;
   private int size;
 
   /** Rendered labels; null without a series. */
@@ -60,12 +61,14 @@ final class SeriesBlock {
   private final Section[][][] sections;
 
   /**
-   * @param stride number of buckets of a series
+   * @param stride numbers of a series in windows
+   * @param buckets how many of them, from the first, are buckets; the size may follow
    * @param families number of families
    * @param formats number of formats
    */
-  SeriesBlock(int stride, int families, int formats) {
+  SeriesBlock(int stride, int buckets, int families, int formats) {
     this.stride = stride;
+    this.buckets = buckets;
     sections = new Section[formats][families][];
     counts = new int[SERIES * stride];
   }
@@ -114,10 +117,15 @@ final class SeriesBlock {
   /** Returns the number of spans. */
   long count(int place) {
     long spans = 0;
-    for (int bucket = 0; bucket < stride; bucket++) {
+    for (int bucket = 0; bucket < buckets; bucket++) {
       spans += count(place, bucket);
     }
     return spans;
+  }
+
+  /** Returns the sum of the spans' sizes in bytes, which windows must have. */
+  long size(int place) {
+    return count(place, buckets);
   }
 
   /** Returns the sum of the durations in whole milliseconds. */

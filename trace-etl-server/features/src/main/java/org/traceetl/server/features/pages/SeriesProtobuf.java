@@ -54,7 +54,9 @@ final class SeriesProtobuf implements SeriesForm {
     if (family.isHistogram()) {
       writeDuration(family, block, place);
     } else {
-      writeCounter(block.count(place), block.createdMillis(place));
+      writeCounter(
+          family == naming.size() ? block.size(place) : block.count(place),
+          block.createdMillis(place));
     }
     end(block.labels(place), writer);
   }
@@ -106,7 +108,7 @@ final class SeriesProtobuf implements SeriesForm {
       Family family, SeriesBlock block, int place, long calls, SeriesBlock.Exemplar exemplar) {
     int last = family.buckets() - 1;
     long count = calls;
-    for (int bucket = naming.stride() - 1; bucket >= 0; bucket--) {
+    for (int bucket = naming.buckets() - 1; bucket >= 0; bucket--) {
       if (bucket <= last) {
         int before = out.size();
         if (exemplar != null && Math.min(exemplar.bucket(), last) == bucket) {

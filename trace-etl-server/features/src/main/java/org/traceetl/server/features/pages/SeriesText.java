@@ -30,7 +30,7 @@ final class SeriesText implements SeriesForm {
   private final Naming naming;
   private final boolean openMetrics;
   private final boolean escapes;
-  private final int stride;
+  private final int buckets;
   private final int maxLeBytes;
   private final int usualNameBytes;
 
@@ -41,7 +41,7 @@ final class SeriesText implements SeriesForm {
     this.naming = naming;
     openMetrics = format.isOpenMetrics();
     escapes = naming.hasUtf8Names() && !format.hasUtf8Names();
-    stride = naming.stride();
+    buckets = naming.buckets();
     maxLeBytes =
         naming.families().stream()
             .filter(Family::isHistogram)
@@ -55,7 +55,7 @@ final class SeriesText implements SeriesForm {
 
   /** Returns the number of lines of a series on an OpenMetrics page. */
   int lines() {
-    return stride + OTHER_LINES + 2;
+    return buckets + OTHER_LINES + (naming.size() == null ? 2 : 4);
   }
 
   /** Returns the approximate length of a line without the labels of the series. */
@@ -68,7 +68,12 @@ final class SeriesText implements SeriesForm {
     if (family.isHistogram()) {
       writeDuration(family, block, place, writer);
     } else {
-      write(family, block.labels(place), block.count(place), block.createdMillis(place), writer);
+      write(
+          family,
+          block.labels(place),
+          family == naming.size() ? block.size(place) : block.count(place),
+          block.createdMillis(place),
+          writer);
     }
   }
 

@@ -255,7 +255,7 @@ final class OtlpEncoder implements RequestEncoder {
       if ((series.familyBits & family.bit) != 0) {
         int beforePoint = out.size();
         if (!family.isHistogram) {
-          writeNumber();
+          writeNumber(family);
         } else if (isNative) {
           writeExponential();
         } else {
@@ -274,11 +274,11 @@ final class OtlpEncoder implements RequestEncoder {
     out.enclose(SCOPE_METRICS, before);
   }
 
-  private void writeNumber() {
+  private void writeNumber(PushedFamily family) {
     writeFlags(NUMBER_FLAGS);
     writeAttributes(NUMBER_ATTRIBUTES);
     if (!request.isStale(entry)) {
-      out.bits(NUMBER_INTEGER, request.count(entry));
+      out.bits(NUMBER_INTEGER, request.counter(family, entry));
     }
     writeTimes();
   }
@@ -296,7 +296,7 @@ final class OtlpEncoder implements RequestEncoder {
     out.enclose(CLASSIC_BOUNDS, before);
     before = out.size();
     long above = 0;
-    for (int bucket = naming.stride() - 1; bucket >= last; bucket--) {
+    for (int bucket = naming.buckets() - 1; bucket >= last; bucket--) {
       above += request.count(entry, bucket);
     }
     out.packedBits(above);

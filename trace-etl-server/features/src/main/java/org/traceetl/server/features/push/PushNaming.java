@@ -45,7 +45,7 @@ final class PushNaming {
     this.resourceAttributes = resourceAttributes;
     naming.families().stream()
         .filter(family -> family != naming.received())
-        .forEach(family -> families.add(new PushedFamily(family)));
+        .forEach(family -> families.add(new PushedFamily(family, family == naming.size())));
     labels.forEach((name, value) -> {
       // Prometheus treats an empty label as absent.
       if (!value.isEmpty()) {
@@ -86,9 +86,14 @@ final class PushNaming {
     return resourceAttributes;
   }
 
-  /** Returns the number of buckets of a series in windows. */
+  /** Returns the numbers of a series in windows. */
   int stride() {
     return naming.stride();
+  }
+
+  /** Returns how many of them, from the first, are buckets; the size may follow. */
+  int buckets() {
+    return naming.buckets();
   }
 
   /** Returns true for durations in seconds, false for milliseconds. */

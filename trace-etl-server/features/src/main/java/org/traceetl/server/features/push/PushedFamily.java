@@ -7,6 +7,9 @@ final class PushedFamily {
   final long bit;
   final boolean isHistogram;
 
+  /** Whether its counter adds up the sizes of spans, not spans. */
+  final boolean isSize;
+
   /** Name of a native histogram, and of the metadata of a histogram. */
   final Symbol name;
 
@@ -26,7 +29,8 @@ final class PushedFamily {
   /** The finite bounds in the page's unit; null for a counter. */
   final double[] bounds;
 
-  PushedFamily(Family family) {
+  PushedFamily(Family family, boolean isSize) {
+    this.isSize = isSize;
     bit = family.bit();
     isHistogram = family.isHistogram();
     name = Symbol.of(family.name());

@@ -186,7 +186,7 @@ final class RemoteWriteEncoder implements RequestEncoder {
         continue;
       }
       if (!family.isHistogram) {
-        writeSample(family, family.total, null, request.count(entry), null);
+        writeSample(family, family.total, null, request.counter(family, entry), null);
         continue;
       }
       if (naming.nativeBuckets() != null) {
@@ -206,7 +206,7 @@ final class RemoteWriteEncoder implements RequestEncoder {
     writeSample(family, family.count, null, calls, null);
     writeSample(family, family.sum, null, request.sum(entry), null);
     long count = calls;
-    for (int bucket = naming.stride() - 1; bucket >= 0; bucket--) {
+    for (int bucket = naming.buckets() - 1; bucket >= 0; bucket--) {
       if (bucket <= last) {
         boolean has = exemplar != null && Math.min(exemplar.bucket(), last) == bucket;
         writeSample(

@@ -16,6 +16,7 @@ final class WriteRequest {
 
   private final PushNaming naming;
   private final int stride;
+  private final int buckets;
 
   private int size;
   private int samples;
@@ -23,7 +24,7 @@ final class WriteRequest {
   private long[] startMillis = new long[INITIAL_ENTRIES];
   private long[] atMillis = new long[INITIAL_ENTRIES];
 
-  /** By entry, then bucket; not cumulative over buckets. */
+  /** By entry, then bucket, not cumulative over buckets; then the size if sizes are kept. */
   private long[] counts;
 
   private long[] sumMillis = new long[INITIAL_ENTRIES];
@@ -46,6 +47,7 @@ final class WriteRequest {
     this.naming = naming;
     this.queue = queue;
     stride = naming.stride();
+    buckets = naming.buckets();
     counts = new long[INITIAL_ENTRIES * stride];
   }
 
@@ -178,10 +180,15 @@ final class WriteRequest {
   /** Returns the spans in all buckets. */
   long count(int entry) {
     long spans = 0;
-    for (int i = entry * stride; i < (entry + 1) * stride; i++) {
+    for (int i = entry * stride; i < entry * stride + buckets; i++) {
       spans += counts[i];
     }
     return spans;
+  }
+
+  /** Returns the value of a counter. */
+  long counter(PushedFamily family, int entry) {
+    return family.isSize ? count(entry, buckets) : count(entry);
   }
 
   /** Returns the sum of durations in the page's unit. */

@@ -34,9 +34,11 @@ import org.traceetl.server.config.WindowConfig;
 final class OwnPartTest {
   private final List<Dimension> dimensions = new ArrayList<>();
   private final List<Threshold> thresholds = new ArrayList<>();
+  private MetricsConfig metrics = MetricsConfig.defaults();
 
   /** Only what a demand depends on. */
-  private record Config(SeriesConfig series, DocumentsConfig documents, WindowConfig window)
+  private record Config(
+      SeriesConfig series, DocumentsConfig documents, WindowConfig window, MetricsConfig metrics)
       implements CoreConfig {
     @Override
     public RocketMqConfig rocketmq() {
@@ -50,11 +52,6 @@ final class OwnPartTest {
 
     @Override
     public HistogramConfig histogram() {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public MetricsConfig metrics() {
       throw new UnsupportedOperationException();
     }
 
@@ -99,6 +96,15 @@ final class OwnPartTest {
     assertThat(part.full()).containsExactly("audit");
     assertThat(part.formats())
         .isEqualTo(Demand.BUNDLES | Demand.PANES | Demand.HEARTBEATS | Demand.OPEN_PANES);
+  }
+
+  @Test
+  void sizesAreNeededIfTheyAreAMetric() {
+    String before = own(DemandConfig.defaults(), false).fingerprint();
+    metrics = new MetricsConfig(null, null, null, null, null, null, true);
+
+    assertThat(part(DemandConfig.defaults(), false).formats() & Demand.SIZES).isNotZero();
+    assertThat(own(DemandConfig.defaults(), false).fingerprint()).isNotEqualTo(before);
   }
 
   @Test
@@ -164,7 +170,8 @@ final class OwnPartTest {
         new Config(
             new EventsConfig(true, null).addTo(series, StandardProfile.OTEL),
             new DocumentsConfig(null, thresholds, null, null, null, null),
-            new WindowConfig(null, null, null, null)),
+            new WindowConfig(null, null, null, null),
+            metrics),
         own,
         everything);
   }

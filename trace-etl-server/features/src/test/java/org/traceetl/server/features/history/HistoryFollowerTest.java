@@ -169,7 +169,8 @@ final class HistoryFollowerTest {
         NativeCounts.NONE,
         WindowPanes.NONE,
         WindowCompleteness.NONE,
-        SealedWindow.UNKNOWN_CLOSED);
+        SealedWindow.UNKNOWN_CLOSED,
+        false);
   }
 
   private void settle() throws Exception {

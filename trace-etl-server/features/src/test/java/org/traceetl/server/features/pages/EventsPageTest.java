@@ -35,7 +35,7 @@ class EventsPageTest {
 
   private static Naming naming(StandardProfile profile, Boolean enabled) {
     return new SpanNaming(
-        new MetricsConfig(profile, null, null, null, null, null),
+        new MetricsConfig(profile, null, null, null, null, null, null),
         new EventsConfig(enabled, null).addTo(SeriesConfig.defaults(), profile),
         PageFixture.BOUNDS);
   }

@@ -24,7 +24,8 @@ class GoldenPageTest {
   @ParameterizedTest
   @CsvSource({"OTEL,TEXT", "OTEL,OPENMETRICS", "TEMPO,TEXT", "TEMPO,OPENMETRICS"})
   void pageIsAsKept(StandardProfile profile, Encoding encoding) throws IOException {
-    Naming naming = PageFixture.naming(new MetricsConfig(profile, null, null, null, null, null));
+    Naming naming =
+        PageFixture.naming(new MetricsConfig(profile, null, null, null, null, null, null));
     try (SpanPages pages = PageFixture.started(naming)) {
       pages.window(
           Windows.of(Windows.QUEUE, PageFixture.STRIDE)

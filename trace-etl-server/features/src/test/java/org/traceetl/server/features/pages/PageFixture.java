@@ -26,9 +26,9 @@ final class PageFixture {
   static final Duration LONG = Duration.ofSeconds(60);
   static final MetricsConfig OTEL = MetricsConfig.defaults();
   static final MetricsConfig OTEL_UTF8 =
-      new MetricsConfig(null, null, null, null, MetricsConfig.Names.UTF_8, null);
+      new MetricsConfig(null, null, null, null, MetricsConfig.Names.UTF_8, null, null);
   static final MetricsConfig TEMPO =
-      new MetricsConfig(StandardProfile.TEMPO, null, null, null, null, null);
+      new MetricsConfig(StandardProfile.TEMPO, null, null, null, null, null, null);
   static final HistogramConfig BOUNDS = new HistogramConfig(List.of(2.0, 10.5, 1_000.0));
   static final int STRIDE = 4;
 

@@ -58,6 +58,19 @@ class ProtobufPageTest {
     return families;
   }
 
+  /** Returns the values of each counter on a page, by its name. */
+  static Map<String, List<Double>> counters(byte[] page) {
+    Map<String, List<Double>> counters = new TreeMap<>();
+    for (Metrics.MetricFamily family : parse(page)) {
+      if (family.getType() == Metrics.MetricType.COUNTER) {
+        counters.put(
+            family.getName(),
+            family.getMetricList().stream().map(one -> one.getCounter().getValue()).toList());
+      }
+    }
+    return counters;
+  }
+
   private static Map<String, String> labels(List<Metrics.LabelPair> pairs) {
     Map<String, String> labels = new TreeMap<>();
     pairs.forEach(pair -> labels.put(pair.getName(), pair.getValue()));
@@ -168,7 +181,7 @@ class ProtobufPageTest {
       @ForAll long seed, @ForAll StandardProfile profile, @ForAll Kind kind) {
     var random = new Random(seed);
     HistogramConfig histogram = histogram(kind, random.nextInt(-4, 9));
-    MetricsConfig metrics = new MetricsConfig(profile, null, null, null, null, null);
+    MetricsConfig metrics = new MetricsConfig(profile, null, null, null, null, null, null);
     NativeBuckets buckets = new NativeBuckets(histogram.nativeSchema(), metrics.unit().nanos());
     Map<String, Map<Integer, Long>> expected = new HashMap<>();
     QueueImage image = new QueueImage(0, kind == Kind.NATIVE ? 1 : PageFixture.STRIDE, 1);

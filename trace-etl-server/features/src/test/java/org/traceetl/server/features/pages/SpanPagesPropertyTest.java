@@ -41,7 +41,7 @@ class SpanPagesPropertyTest {
     var random = new Random(seed);
     var profile = tempo ? StandardProfile.TEMPO : StandardProfile.OTEL;
     boolean seconds = profile == StandardProfile.TEMPO;
-    var naming = PageFixture.naming(new MetricsConfig(profile, null, null, null, null, null));
+    var naming = PageFixture.naming(new MetricsConfig(profile, null, null, null, null, null, null));
     Map<Integer, Map<Integer, Model>> queues = new HashMap<>();
     try (SpanPages pages = PageFixture.started(naming)) {
       int steps = random.nextInt(1, 25);

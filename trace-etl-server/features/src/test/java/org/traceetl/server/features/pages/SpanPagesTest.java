@@ -81,7 +81,8 @@ class SpanPagesTest {
 
     assertThat(PageFixture.text(pages, Encoding.TEXT))
         .contains(
-            "service_name=\"new\",span_name=\"op\",span_kind=\"SPAN_KIND_SERVER\",status_code=\"STATUS_CODE_UNSET\"} 2\n")
+            "service_name=\"new\",span_name=\"op\",span_kind=\"SPAN_KIND_SERVER\",status_code=\"STATUS_CODE_UNSET\"}"
+                + " 2\n")
         .doesNotContain("old");
   }
 
@@ -98,7 +99,8 @@ class SpanPagesTest {
 
   @Test
   void everySeriesIsNamedAfterItsQueueWhereThatIsWanted() {
-    var wanted = new MetricsConfig(null, null, null, MetricsConfig.QueueLabel.ALWAYS, null, null);
+    var wanted =
+        new MetricsConfig(null, null, null, MetricsConfig.QueueLabel.ALWAYS, null, null, null);
     try (SpanPages named = PageFixture.started(PageFixture.naming(wanted))) {
       named.window(window(OTHER, 2, "a"));
 

@@ -31,6 +31,7 @@ final class Windows {
   private final List<TraceDocument> documents = new ArrayList<>();
   private final List<Map<Integer, Long>> natives = new ArrayList<>();
   private long afterMillis;
+  private boolean hasSizes;
 
   private Windows(QueueId queue, int stride) {
     this.queue = queue;
@@ -66,6 +67,12 @@ final class Windows {
     exemplars.add(-1);
     exemplarBuckets.add(0);
     natives.add(Map.of());
+    return this;
+  }
+
+  /** Makes the last number of each row the size of its spans. */
+  Windows sizes() {
+    hasSizes = true;
     return this;
   }
 
@@ -144,6 +151,7 @@ final class Windows {
         natives(),
         WindowPanes.NONE,
         WindowCompleteness.NONE,
-        SealedWindow.UNKNOWN_CLOSED);
+        SealedWindow.UNKNOWN_CLOSED,
+        hasSizes);
   }
 }

@@ -91,6 +91,22 @@ class OtlpEncoderTest {
   }
 
   @Test
+  void sizesAreACounterBesideTheBuckets() {
+    PushNaming naming = PushFixture.sizes(Map.of());
+    WriteRequest request = new WriteRequest(naming, null);
+    long[] counts = {3, 2, 1, 700};
+    request.add(
+        series(naming, SHOP), 60_000, 75_000, counts, 0, 1_500, 0, NONE, Samples.NO_ROW, null);
+
+    assertThat(encoded(naming, request))
+        .extracting(Series::name, series -> series.values().getFirst())
+        .containsExactly(
+            tuple(CALLS, "6.0@75000>60000"),
+            tuple(DURATION, "count=6 sum=1.5 buckets=[3, 2, 1] bounds=[0.01, 0.1]@75000>60000"),
+            tuple("traces_span_metrics_size", "700.0@75000>60000"));
+  }
+
+  @Test
   void deltasAreMarkedAsSuch() {
     for (Kind kind : Kind.values()) {
       PushNaming naming = PushFixture.otlp(kind);

@@ -193,7 +193,7 @@ class PushConfigTest {
   void pushingNeedsTheQueueInEachSeries() {
     var section = new PushType().section();
     PushConfig pushing = config(at(null, URL));
-    MetricsConfig always = new MetricsConfig(null, null, null, QueueLabel.ALWAYS, null, null);
+    MetricsConfig always = new MetricsConfig(null, null, null, QueueLabel.ALWAYS, null, null, null);
     section.validate(pushing, always);
     section.validate(PushConfig.defaults(), MetricsConfig.defaults());
     assertThatThrownBy(() -> section.validate(pushing, MetricsConfig.defaults()))

@@ -27,6 +27,18 @@ final class PushFixture {
     return naming(kind, Map.of("job", "trace-etl"));
   }
 
+  /**
+   * Returns a naming with sizes of spans.
+   *
+   * @param resourceAttributes null for Remote Write
+   */
+  static PushNaming sizes(Map<String, String> resourceAttributes) {
+    return new PushNaming(
+        ofPage(new HistogramConfig(BOUNDS, HistogramConfig.Kind.CLASSIC, 0), true),
+        Map.of(),
+        resourceAttributes);
+  }
+
   static PushNaming naming(HistogramConfig.Kind kind, Map<String, String> labels) {
     return new PushNaming(ofPage(new HistogramConfig(BOUNDS, kind, 0)), labels);
   }
@@ -42,9 +54,19 @@ final class PushFixture {
   }
 
   private static SpanNaming ofPage(HistogramConfig histogram) {
+    return ofPage(histogram, false);
+  }
+
+  private static SpanNaming ofPage(HistogramConfig histogram, boolean size) {
     return new SpanNaming(
         new MetricsConfig(
-            null, null, MetricsConfig.Unit.SECONDS, MetricsConfig.QueueLabel.ALWAYS, null, null),
+            null,
+            null,
+            MetricsConfig.Unit.SECONDS,
+            MetricsConfig.QueueLabel.ALWAYS,
+            null,
+            null,
+            size),
         SeriesConfig.defaults(),
         histogram);
   }

@@ -27,7 +27,7 @@ class PushNamingTest {
   private static List<String> labels(Names names, boolean otlp) {
     var naming =
         new SpanNaming(
-            new MetricsConfig(null, null, null, QueueLabel.ALWAYS, names, null),
+            new MetricsConfig(null, null, null, QueueLabel.ALWAYS, names, null, null),
             SERIES,
             StandardProfile.OTEL.histogram());
     PushNaming push =

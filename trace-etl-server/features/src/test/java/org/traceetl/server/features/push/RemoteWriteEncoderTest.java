@@ -95,6 +95,32 @@ class RemoteWriteEncoderTest {
   }
 
   @Test
+  void sizesAreACounterBesideTheBuckets() {
+    PushNaming naming = PushFixture.sizes(null);
+    WriteRequest request = new WriteRequest(naming, null);
+    request.add(
+        series(naming, definition(0, "shop", "GET /", "2", "0")),
+        60_000,
+        75_000,
+        new long[] {3, 2, 1, 1L << 40},
+        0,
+        1_500,
+        0,
+        new NativeTotals(),
+        Samples.NO_ROW,
+        null);
+
+    assertThat(encoded(naming, request, Protocol.V2))
+        .filteredOn(series -> !series.name().endsWith("_bucket"))
+        .extracting(series -> series.name() + " " + series.values())
+        .containsExactly(
+            "traces_span_metrics_calls_total [6.0@75000>60000]",
+            "traces_span_metrics_duration_seconds_sum [1.5@75000>60000]",
+            "traces_span_metrics_duration_seconds_count [6.0@75000>60000]",
+            "traces_span_metrics_size_total [1.099511627776E12@75000>60000]");
+  }
+
+  @Test
   void olderVersionHasNoStart() {
     PushNaming naming = PushFixture.naming(Kind.CLASSIC);
     assertThat(encoded(naming, oneSample(naming, null), Protocol.V1))

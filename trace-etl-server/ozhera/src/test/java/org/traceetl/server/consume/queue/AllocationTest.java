@@ -64,7 +64,7 @@ class AllocationTest {
     Workload workload = new Workload(20, 50, 20);
     var info =
         new TargetInfo(
-            new MetricsConfig(null, null, null, null, null, List.of("host.name", "absent")),
+            new MetricsConfig(null, null, null, null, null, List.of("host.name", "absent"), null),
             Duration.ofHours(1));
     QueueId queue = new QueueId("b", 0);
     info.restored(queue, null, 0);
@@ -109,12 +109,13 @@ class AllocationTest {
 
   @ParameterizedTest
   @EnumSource
-  void spanOfTwoPanesAllocatesNothing(HistogramConfig.Kind kind) {
+  void spanOfTwoPanesWithSizesAllocatesNothing(HistogramConfig.Kind kind) {
     Aggregation aggregation =
         Aggregation.builder(() -> 1)
             .histogram(new HistogramConfig(null, kind, null))
             .documents(new DocumentsConfig(null, null, null, null, null, 0))
             .unit(MetricsConfig.Unit.MILLISECONDS)
+            .sizes(true)
             .build();
     aggregation.panes(true);
     QueueAggregator aggregator = aggregator(aggregation);
@@ -122,9 +123,10 @@ class AllocationTest {
     String[] properties = {"0;", "15000;2000"};
     Deque<byte[]> messages = new ArrayDeque<>();
     for (int sequence = 0; sequence < 2 * ROUNDS; sequence++) {
-      BatchMessage batch = new BatchMessage("shop");
+      BatchMessage batch = new BatchMessage("shop").sizes();
       for (int i = 0; i < 50; i++) {
-        batch.span("GET /" + i % 10, 1_000_000L * i);
+        batch.span("GET /" + i % 10, 1_000_000L * i).size(2);
+        batch.grouped("PUT /" + i % 10, BatchMessage.SERVER, 0, 1_000_000L * i, 0).size(1);
       }
       messages.add(batch.message(sequence));
     }
@@ -140,7 +142,12 @@ class AllocationTest {
     assertThat(allocated).isZero();
     SealedWindow window = aggregator.swap(0, 1_000).seal();
     assertThat(window.panes().others()).hasSize(1);
-    assertThat(window.books().getFirst().recorded()).isEqualTo(2 * ROUNDS * 50L);
+    assertThat(window.books().getFirst().recorded()).isEqualTo(2 * ROUNDS * 100L);
+    long size = 0;
+    for (int row = 0; row < window.rows(); row++) {
+      size += window.counts()[row * window.stride() + window.buckets()];
+    }
+    assertThat(size).isEqualTo(2 * ROUNDS * 150L);
   }
 
   @Test

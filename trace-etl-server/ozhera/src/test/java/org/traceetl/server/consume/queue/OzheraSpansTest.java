@@ -751,7 +751,8 @@ class OzheraSpansTest {
             empty.natives(),
             WindowPanes.NONE,
             WindowCompleteness.NONE,
-            SealedWindow.UNKNOWN_CLOSED));
+            SealedWindow.UNKNOWN_CLOSED,
+            false));
     return aggregation
         .newAggregator(
             new QueueId("b", 0), aggregation.newDecoder(), new SpanPipelineMetrics(), image)

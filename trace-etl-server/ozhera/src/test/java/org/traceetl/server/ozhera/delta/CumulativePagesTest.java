@@ -43,7 +43,7 @@ class CumulativePagesTest {
   private static SpanPages pages() {
     var metrics =
         new MetricsConfig(
-            new OzheraProfile(), null, null, MetricsConfig.QueueLabel.ALWAYS, null, null);
+            new OzheraProfile(), null, null, MetricsConfig.QueueLabel.ALWAYS, null, null, null);
     var pages =
         new SpanPages(
             new OzheraNaming(

@@ -140,6 +140,7 @@ public final class DeltaWindows {
         NativeCounts.NONE,
         WindowPanes.NONE,
         WindowCompleteness.NONE,
-        SealedWindow.UNKNOWN_CLOSED);
+        SealedWindow.UNKNOWN_CLOSED,
+        false);
   }
 }
