@@ -112,10 +112,14 @@ final class TempoImport {
     Section registry = generator.take("registry").section();
     Section processors = generator.take("processor").section();
     Section overridden = overrides.take("processor").section();
-    processors(overrides.take("processors"));
+    Value enabled = overrides.take("processors");
+    boolean sizes = processors(enabled);
     registry(registry, overrides);
     spanMetrics(
         processors.take("span_metrics").section(), overridden.take("span_metrics").section());
+    if (sizes) {
+      yaml.put("metrics", "size", "true", enabled.origin());
+    }
     limits(overrides.take("max_active_series"), registry.take("max_label_value_length"));
     nativeHistograms(overrides);
     names(overrides.take("span_name_sanitization"));
@@ -140,7 +144,8 @@ final class TempoImport {
     return override.present() ? override : base;
   }
 
-  private void processors(Value list) {
+  /** Returns whether the enabled processors count the sizes of spans. */
+  private boolean processors(Value list) {
     boolean spanMetrics = false;
     boolean histograms = false;
     boolean sizes = false;
@@ -184,9 +189,7 @@ final class TempoImport {
           "leaves histograms out: series of trace-etl always have one; drop it by"
               + " metric_relabel_configs of Prometheus");
     }
-    if (sizes) {
-      report.gap(list, "has sizes of spans: trace-etl has no traces_spanmetrics_size_total");
-    }
+    return sizes;
   }
 
   private void registry(Section registry, Section overrides) {
