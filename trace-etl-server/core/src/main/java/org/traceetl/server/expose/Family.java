@@ -165,7 +165,9 @@ public final class Family {
       return messageHeader(bytes);
     }
     boolean openMetrics = format.isOpenMetrics();
-    String family = openMetrics || isHistogram() ? name : name + "_total";
+    // OpenMetrics 1.0 alone names a counter without the suffix of its samples.
+    boolean isPlain = isHistogram() || openMetrics && !format.isOpenMetrics2();
+    String family = isPlain ? name : name + "_total";
     return Naming.bytes(
         "# HELP "
             + family

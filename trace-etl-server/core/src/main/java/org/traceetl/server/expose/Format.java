@@ -10,6 +10,9 @@ public enum Format {
   /** OpenMetrics 1.0.0, with exemplars and creation times. */
   OPENMETRICS("application/openmetrics-text; version=1.0.0; charset=utf-8"),
 
+  /** OpenMetrics 2.0.0, with exemplars, start times and native histograms. */
+  OPENMETRICS_2("application/openmetrics-text; version=2.0.0; charset=utf-8"),
+
   /** Prometheus' delimited protobuf messages, with native histograms. */
   PROTOBUF(
       "application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily;"
@@ -22,6 +25,10 @@ public enum Format {
   OPENMETRICS_UTF8(
       "application/openmetrics-text; version=1.0.0; charset=utf-8; escaping=allow-utf-8"),
 
+  /** {@link #OPENMETRICS_2} with UTF-8 names. */
+  OPENMETRICS_2_UTF8(
+      "application/openmetrics-text; version=2.0.0; charset=utf-8; escaping=allow-utf-8"),
+
   /** {@link #PROTOBUF} with UTF-8 names. */
   PROTOBUF_UTF8(
       "application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily;"
@@ -30,7 +37,7 @@ public enum Format {
   private static final Format[] ALL = values();
 
   /** Number of formats without UTF-8 names, which come first. */
-  private static final int ESCAPED = 3;
+  private static final int ESCAPED = 4;
 
   private final String contentType;
 
@@ -52,8 +59,14 @@ public enum Format {
     return contentType;
   }
 
+  /** Returns whether it is a version of OpenMetrics. */
   public boolean isOpenMetrics() {
-    return this == OPENMETRICS || this == OPENMETRICS_UTF8;
+    return this == OPENMETRICS || this == OPENMETRICS_UTF8 || isOpenMetrics2();
+  }
+
+  /** Returns whether a histogram is one line, and creation times are start times of samples. */
+  public boolean isOpenMetrics2() {
+    return this == OPENMETRICS_2 || this == OPENMETRICS_2_UTF8;
   }
 
   public boolean isProtobuf() {

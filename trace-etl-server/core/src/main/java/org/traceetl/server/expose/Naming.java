@@ -19,7 +19,7 @@ public interface Naming {
   /** Returns true for durations in seconds, false for milliseconds. */
   boolean seconds();
 
-  /** Returns whether protobuf pages contain classic buckets. */
+  /** Returns whether pages in formats with native histograms contain classic buckets. */
   boolean classic();
 
   /** Returns the native buckets; null for none. */

@@ -4,10 +4,7 @@ import static org.traceetl.server.protobuf.MetricProto.label;
 
 import io.prometheus.client.Collector.MetricFamilySamples;
 import io.prometheus.client.Collector.MetricFamilySamples.Sample;
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import org.traceetl.server.protobuf.MessageBuffer;
 import org.traceetl.server.protobuf.MetricProto;
 
@@ -17,9 +14,6 @@ import org.traceetl.server.protobuf.MetricProto;
  * metric.
  */
 final class ProtobufFamilies {
-  private static final String LE = "le";
-  private static final String QUANTILE = "quantile";
-  private static final String CREATED = "_created";
   private static final double MILLIS_PER_SECOND = 1e3;
 
   private final MessageBuffer out = new MessageBuffer();
@@ -30,10 +24,10 @@ final class ProtobufFamilies {
     for (MetricFamilySamples family : families.reversed()) {
       int before = out.size();
       int type = type(family);
-      for (List<Sample> metric : metrics(family).reversed()) {
+      for (List<Sample> metric : FamilyMetrics.of(family).reversed()) {
         writeMetric(family, type, metric);
       }
-      MetricProto.family(out, name(family, type), family.help, type, family.unit);
+      MetricProto.family(out, FamilyMetrics.name(family), family.help, type, family.unit);
       out.length(out.size() - before);
     }
     return out.toByteArray();
@@ -49,34 +43,6 @@ final class ProtobufFamilies {
     };
   }
 
-  /** Returns the name as in text 0.0.4, where a counter's family has the name of its samples. */
-  private static String name(MetricFamilySamples family, int type) {
-    return switch (type) {
-      case MetricProto.SUMMARY, MetricProto.HISTOGRAM -> family.name;
-      default -> family.samples.isEmpty() ? family.name : family.samples.getFirst().name;
-    };
-  }
-
-  /** Groups the samples by metric, in their original order. */
-  private static List<List<Sample>> metrics(MetricFamilySamples family) {
-    Map<List<String>, List<Sample>> metrics = new LinkedHashMap<>();
-    for (Sample sample : family.samples) {
-      List<String> values = new ArrayList<>();
-      for (int i = 0; i < sample.labelNames.size(); i++) {
-        if (!isPart(sample.labelNames.get(i))) {
-          values.add(sample.labelValues.get(i));
-        }
-      }
-      metrics.computeIfAbsent(values, absent -> new ArrayList<>()).add(sample);
-    }
-    return new ArrayList<>(metrics.values());
-  }
-
-  /** Returns whether the label distinguishes samples of one metric. */
-  private static boolean isPart(String label) {
-    return label.equals(LE) || label.equals(QUANTILE);
-  }
-
   private void writeMetric(MetricFamilySamples family, int type, List<Sample> samples) {
     int before = out.size();
     switch (type) {
@@ -90,7 +56,7 @@ final class ProtobufFamilies {
       case MetricProto.SUMMARY -> {
         writeCreated(samples, MetricProto.SUMMARY_CREATED);
         for (Sample sample : samples.reversed()) {
-          writePart(sample, QUANTILE);
+          writePart(sample, FamilyMetrics.QUANTILE);
         }
         writeSumAndCount(family, samples);
         out.enclose(MetricProto.METRIC_SUMMARY, before);
@@ -98,7 +64,7 @@ final class ProtobufFamilies {
       default -> {
         writeCreated(samples, MetricProto.HISTOGRAM_CREATED);
         for (Sample sample : samples.reversed()) {
-          writePart(sample, LE);
+          writePart(sample, FamilyMetrics.LE);
         }
         writeSumAndCount(family, samples);
         out.enclose(MetricProto.METRIC_HISTOGRAM, before);
@@ -106,7 +72,7 @@ final class ProtobufFamilies {
     }
     Sample first = samples.getFirst();
     for (int i = first.labelNames.size() - 1; i >= 0; i--) {
-      if (!isPart(first.labelNames.get(i))) {
+      if (!FamilyMetrics.isPart(first.labelNames.get(i))) {
         label(out, MetricProto.METRIC_LABEL, first.labelNames.get(i), first.labelValues.get(i));
       }
     }
@@ -121,7 +87,7 @@ final class ProtobufFamilies {
 
   private void writeCreated(List<Sample> samples, int field) {
     for (Sample sample : samples) {
-      if (sample.name.endsWith(CREATED)) {
+      if (sample.name.endsWith(FamilyMetrics.CREATED)) {
         out.timestamp(field, Math.round(sample.value * MILLIS_PER_SECOND));
       }
     }
@@ -135,7 +101,7 @@ final class ProtobufFamilies {
     }
     int before = out.size();
     String value = sample.labelValues.get(at);
-    if (name.equals(LE)) {
+    if (name.equals(FamilyMetrics.LE)) {
       out.decimal(MetricProto.BUCKET_BOUND, number(value));
       out.integer(MetricProto.BUCKET_COUNT, (long) sample.value);
       out.enclose(MetricProto.HISTOGRAM_BUCKET, before);

@@ -71,6 +71,9 @@ public final class ServerTelemetry extends MetricRegistry {
     }
     var out = new StringWriter(1 << 15);
     try {
+      if (format.isOpenMetrics2()) {
+        return new OpenMetrics2Families().write(families);
+      }
       if (format.isOpenMetrics()) {
         TextFormat.writeOpenMetrics100(out, Collections.enumeration(families));
       } else {

@@ -168,6 +168,30 @@ class ServerTelemetryTest {
   }
 
   @Test
+  void aMetricIsOneLineOfOpenMetrics2() {
+    telemetry.books().window(window(0, books("s\"h\\o\np", 10)));
+    telemetry.gauge("trace_etl_test", "A gauge.", "queue", () -> Map.of("b/0", 3));
+    telemetry.counter("trace_etl_tests_total", "A counter.", () -> 1);
+    telemetry.timer("trace_etl_test_seconds", "A timer.").recordNanos(20_000);
+
+    String page = new String(telemetry.families(Format.OPENMETRICS_2), UTF_8);
+    assertThat(page)
+        .contains("# HELP trace_etl_test A gauge.\n# TYPE trace_etl_test gauge\n")
+        .contains("trace_etl_test{queue=\"b/0\"} 3.0\n")
+        .contains("# TYPE trace_etl_tests_total counter\ntrace_etl_tests_total 1.0")
+        .contains("# TYPE trace_etl_test_seconds histogram\n")
+        .contains("trace_etl_test_seconds {count:1,sum:2.0E-5,bucket:[1.0E-5:0,1.0E-4:1,5.0E-4:1")
+        .contains("trace_etl_spans_received_total{application=\"s\\\"h\\\\o\\np\"} 10.0")
+        .doesNotContain("_created")
+        .endsWith("\n# EOF\n");
+    assertThat(
+            page.lines()
+                .filter(line -> !line.startsWith("#"))
+                .map(line -> line.replaceAll("^([^ {]*(\\{[^}]*})?) .*", "$1")))
+        .doesNotHaveDuplicates();
+  }
+
+  @Test
   void promtoolFindsNothing() throws Exception {
     telemetry.books().window(window(0, books("shop", 10)));
     telemetry.counter("trace_etl_test_total", "A counter.", () -> 1);

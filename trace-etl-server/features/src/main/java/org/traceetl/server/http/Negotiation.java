@@ -20,8 +20,8 @@ public final class Negotiation {
   private Negotiation() {}
 
   /**
-   * What is liked best of what there is; of what is liked the same, protobuf before OpenMetrics and
-   * that before text. Text goes even to those who accept none of them: an unreadable answer tells
+   * What is liked best of what there is; of what is liked the same, protobuf before OpenMetrics
+   * 2.0, 1.0 and text. Text goes even to those who accept none of them: an unreadable answer tells
    * more than a refused one.
    *
    * @param accept value of the Accept header, or null
@@ -85,11 +85,19 @@ public final class Negotiation {
                   && "delimited".equals(parameter(range, "encoding"))
               ? Format.PROTOBUF
               : null;
-      case OPENMETRICS -> versionFits(range, "1.0.0", "0.0.1") ? Format.OPENMETRICS : null;
+      case OPENMETRICS -> openMetrics(range);
       case TEXT -> versionFits(range, "0.0.4", "1.0.0") ? Format.TEXT : null;
       case "text/*" -> Format.TEXT;
       default -> null;
     };
+  }
+
+  /** Returns the version that a range asks for; 1.0.0 without one. */
+  private static Format openMetrics(String range) {
+    if ("2.0.0".equals(parameter(range, "version"))) {
+      return Format.OPENMETRICS_2;
+    }
+    return versionFits(range, "1.0.0", "0.0.1") ? Format.OPENMETRICS : null;
   }
 
   /** Whether an Accept-Encoding header, or null, allows gzip. */

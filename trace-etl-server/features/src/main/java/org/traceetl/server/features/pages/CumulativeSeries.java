@@ -65,13 +65,16 @@ final class CumulativeSeries {
     text = new SeriesText(naming, Format.OPENMETRICS);
     List<Format> formats = Format.of(naming.hasUtf8Names());
     receivedSections = new Section[formats.size()];
-    forms =
-        formats.stream()
-            .map(format ->
-                format.isProtobuf()
-                    ? new SeriesProtobuf(naming, format)
-                    : new SeriesText(naming, format))
-            .toArray(SeriesForm[]::new);
+    forms = formats.stream().map(format -> form(naming, format)).toArray(SeriesForm[]::new);
+  }
+
+  private static SeriesForm form(Naming naming, Format format) {
+    if (format.isProtobuf()) {
+      return new SeriesProtobuf(naming, format);
+    }
+    return format.isOpenMetrics2()
+        ? new SeriesOpenMetrics2(naming, format)
+        : new SeriesText(naming, format);
   }
 
   int size() {

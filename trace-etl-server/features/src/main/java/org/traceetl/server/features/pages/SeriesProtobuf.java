@@ -24,7 +24,7 @@ final class SeriesProtobuf implements SeriesForm {
    * The value that client libraries use: below any duration, and above 0 because it marks the
    * histogram as native.
    */
-  private static final double ZERO_THRESHOLD = 0x1p-128;
+  static final double ZERO_THRESHOLD = 0x1p-128;
 
   private static final byte[] TRACE_ID = Naming.bytes("trace_id");
   private static final byte[] SPAN_ID = Naming.bytes("span_id");

@@ -7,7 +7,7 @@ import org.traceetl.server.expose.Format;
 import org.traceetl.server.expose.LabelText;
 import org.traceetl.server.expose.Naming;
 
-/** Writes series as lines of a text page. */
+/** Writes series as lines of a text page, but not of OpenMetrics 2.0. */
 final class SeriesText implements SeriesForm {
   private static final int NANOS_PER_MILLI = 1_000_000;
   private static final int MILLI_DIGITS = 6;
@@ -17,7 +17,7 @@ final class SeriesText implements SeriesForm {
   private static final int OTHER_LINES = 3;
 
   /** Length of a line without name, labels and le: value, exemplar, line end. */
-  private static final int MAX_VALUE_BYTES = 4 * SectionWriter.MAX_NUMBER_BYTES;
+  static final int MAX_VALUE_BYTES = 4 * SectionWriter.MAX_NUMBER_BYTES;
 
   /** Usual length of a line without name and labels. */
   private static final int USUAL_VALUE_BYTES = 20;
@@ -129,7 +129,8 @@ final class SeriesText implements SeriesForm {
     }
   }
 
-  private byte[] onPage(byte[] labels) {
+  /** Returns labels with the names that the format allows. */
+  byte[] onPage(byte[] labels) {
     return escapes ? LabelText.escaped(labels) : labels;
   }
 
@@ -140,7 +141,8 @@ final class SeriesText implements SeriesForm {
     writer.write('\n');
   }
 
-  private void writeExemplar(SectionWriter writer, SeriesBlock.Exemplar exemplar) {
+  /** Writes an exemplar with the separator before it: at most {@link #MAX_VALUE_BYTES}. */
+  void writeExemplar(SectionWriter writer, SeriesBlock.Exemplar exemplar) {
     writer.write(EXEMPLAR_TRACE);
     writer.writeTraceId(exemplar.traceHigh(), exemplar.traceLow());
     writer.write(EXEMPLAR_SPAN);
@@ -154,7 +156,8 @@ final class SeriesText implements SeriesForm {
     writer.writeSeconds(exemplar.millis());
   }
 
-  private void writeDuration(SectionWriter writer, long millis, int nanos) {
+  /** Writes a duration in the page's unit. */
+  void writeDuration(SectionWriter writer, long millis, int nanos) {
     if (naming.seconds()) {
       writer.write(millis / 1_000, millis % 1_000 * NANOS_PER_MILLI + nanos, SECOND_DIGITS);
     } else {

@@ -71,7 +71,7 @@ class KeptSectionsTest {
           }
         }
         if (random.nextBoolean()) {
-          PageFixture.bytes(read, Encoding.values()[random.nextInt(4)]);
+          PageFixture.bytes(read, Encoding.values()[random.nextInt(6)]);
         }
       }
 

@@ -227,6 +227,8 @@ class ProtobufPageTest {
       }
     });
     assertThat(said.exemplars).isEqualTo(wanted.exemplars);
+    assertSame(
+        Samples.parse(PageFixture.text(pages, Encoding.OPENMETRICS_2)), text, kind, expected);
     for (Metrics.Metric metric : families.get(1).getMetricList()) {
       Metrics.Histogram histogram = metric.getHistogram();
       if (kind == Kind.CLASSIC) {
@@ -240,6 +242,17 @@ class ProtobufPageTest {
             .isEqualTo(expected.get(labels(metric.getLabelList()).get("span_name")));
       }
     }
+  }
+
+  /** Compares the page of OpenMetrics 2.0 with that of 1.0 and the native buckets. */
+  private static void assertSame(
+      Samples version2, Samples text, Kind kind, Map<String, Map<Integer, Long>> expected) {
+    assertThat(version2.families)
+        .containsExactly(text.families.get(0) + "_total", text.families.get(1));
+    assertThat(Said.of(version2, true).values).isEqualTo(Said.of(text, kind != Kind.NATIVE).values);
+    Map<String, Map<Integer, Long>> natives = new HashMap<>();
+    version2.natives.forEach((key, buckets) -> natives.put(key.labels().get("span_name"), buckets));
+    assertThat(natives).isEqualTo(kind == Kind.CLASSIC ? Map.of() : expected);
   }
 
   private static SealedWindow window(

@@ -61,7 +61,7 @@ class ShardedPageTest {
               window(random, queue(queue), live.computeIfAbsent(queue, q -> new TreeSet<>())));
         }
         if (random.nextBoolean()) {
-          read(pages, Encoding.values()[random.nextInt(6)], new Shard(0, of));
+          read(pages, Encoding.values()[random.nextInt(8)], new Shard(0, of));
         }
       }
       pages.await(PageFixture.LONG);

@@ -65,6 +65,14 @@ class SizesPageTest {
       assertThat(PageFixture.text(pages, Encoding.OPENMETRICS))
           .contains("# TYPE traces_spanmetrics_size counter\n")
           .contains("traces_spanmetrics_size_created" + LABELS + "} 1700000000.123\n");
+      assertThat(PageFixture.text(pages, Encoding.OPENMETRICS_2))
+          .contains("# TYPE traces_spanmetrics_size_total counter\n")
+          .contains(
+              "traces_spanmetrics_size_total"
+                  + LABELS
+                  + "} "
+                  + ((1L << 40) + 107)
+                  + " st@1700000000.123\n");
       assertThat(ProtobufPageTest.counters(PageFixture.bytes(pages, Encoding.PROTOBUF)))
           .containsEntry("traces_spanmetrics_calls_total", List.of(8.0))
           .containsEntry("traces_spanmetrics_size_total", List.of((1L << 40) + 107.0))

@@ -57,7 +57,7 @@ class SpanPagesPropertyTest {
                 .seal());
         if (random.nextInt(4) == 0) {
           // Sections that are kept from here on must not hide what comes later.
-          PageFixture.bytes(pages, Encoding.values()[random.nextInt(6)]);
+          PageFixture.bytes(pages, Encoding.values()[random.nextInt(8)]);
         }
       }
 
@@ -68,7 +68,7 @@ class SpanPagesPropertyTest {
           continue;
         }
         Samples samples = Samples.parse(PageFixture.text(pages, encoding));
-        assertPage(samples, encoding.format() == Format.OPENMETRICS, seconds, queues);
+        assertPage(samples, encoding.format(), seconds, queues);
         if (encoding == Encoding.TEXT) {
           text = samples;
         } else if (encoding == Encoding.TEXT_GZIP) {
@@ -203,14 +203,13 @@ class SpanPagesPropertyTest {
   }
 
   private static void assertPage(
-      Samples samples,
-      boolean openMetrics,
-      boolean seconds,
-      Map<Integer, Map<Integer, Model>> queues) {
+      Samples samples, Format format, boolean seconds, Map<Integer, Map<Integer, Model>> queues) {
     String calls = seconds ? "traces_spanmetrics_calls" : "traces_span_metrics_calls";
     String duration =
         seconds ? "traces_spanmetrics_latency" : "traces_span_metrics_duration_milliseconds";
-    assertThat(samples.families).containsExactly(openMetrics ? calls : calls + "_total", duration);
+    boolean openMetrics = format.isOpenMetrics();
+    assertThat(samples.families)
+        .containsExactly(format == Format.OPENMETRICS ? calls : calls + "_total", duration);
     Map<Samples.Key, BigDecimal> expected = new HashMap<>();
     Map<Samples.Key, Samples.Exemplar> exemplars = new HashMap<>();
     for (Map<Integer, Model> queue : queues.values()) {
@@ -227,7 +226,9 @@ class SpanPagesPropertyTest {
           var key = new Samples.Key(duration + "_bucket", labels);
           expected.put(key, plain(BigDecimal.valueOf(cumulative)));
           if (openMetrics && model.exemplar != null && model.exemplarBucket == i) {
-            exemplars.put(key, model.exemplar);
+            exemplars.put(
+                format.isOpenMetrics2() ? new Samples.Key(duration, model.labels) : key,
+                model.exemplar);
           }
         }
         if (openMetrics) {
