@@ -15,6 +15,7 @@ import org.traceetl.agent.config.DetailConfig.Detail;
  * @param dimension whether spans have attributes, one of which is a dimension
  * @param panes whether servers write windows with panes, since all announce that they read them
  * @param twoConfigurations whether every other server has another configuration
+ * @param sizes whether servers count the sizes of spans, and demand them
  * @param agents by agent: whether it sends what servers demand
  * @param bundles by agent: whether it sends bundles while servers say that they read them
  * @param lingerMillis by agent: how long its batches wait for others to share a bundle
@@ -25,6 +26,7 @@ record DemandDraw(
     boolean dimension,
     boolean panes,
     boolean twoConfigurations,
+    boolean sizes,
     List<Boolean> agents,
     List<Boolean> bundles,
     List<Integer> lingerMillis,
@@ -40,6 +42,9 @@ record DemandDraw(
   /** One of this number of installations has no bundles, and of its agents. */
   private static final int WITHOUT_BUNDLES = 4;
 
+  /** With it, the kept schedules that use demand draw no sizes, so their runs stay as they were. */
+  private static final long SIZES_STREAM = 0x53;
+
   private static final long SAMPLES_STREAM = 0x222222;
   private static final List<Double> SAMPLE_RATIOS = List.of(0.0, 1.0 / 128, 0.25, 1.0);
 
@@ -54,13 +59,14 @@ record DemandDraw(
    * Draws what a plan uses.
    *
    * @param recorded whether the run begins or ends with a recorded state. Any build must be able to
-   *     continue with it, so it has no dimension of spans, no panes and no bundles
+   *     continue with it, so it has no dimension of spans, no panes, no sizes and no bundles
    */
   static DemandDraw of(Plan plan, boolean recorded) {
     int agents = plan.fleet().agents();
     if (!plan.demand()) {
       List<Boolean> none = Collections.nCopies(agents, false);
       return new DemandDraw(
+          false,
           false,
           false,
           false,
@@ -81,6 +87,7 @@ record DemandDraw(
         !recorded,
         published && !recorded,
         twoConfigurations,
+        published && !recorded && new SplittableRandom(plan.seed() ^ SIZES_STREAM).nextBoolean(),
         Stream.generate(() -> obeyed && random.nextInt(AGENTS_WITHOUT) > 0).limit(agents).toList(),
         bundles(bundles, agents, published && !recorded),
         Stream.generate(() -> LINGER_MILLIS[bundles.nextInt(LINGER_MILLIS.length)])

@@ -90,7 +90,8 @@ final class ServerSettings {
             ALL_DOCUMENTS,
             ALL_DOCUMENTS,
             EXEMPLARS),
-        new MetricsConfig(null, null, null, MetricsConfig.QueueLabel.ALWAYS, null, null, null),
+        new MetricsConfig(
+            null, null, null, MetricsConfig.QueueLabel.ALWAYS, null, null, demand.sizes()),
         Map.of(
             "push",
             PushConfig.to(

@@ -15,6 +15,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.traceetl.agent.config.AgentConfig;
 import org.traceetl.perf.simulate.agent.AgentSettings;
@@ -33,6 +34,7 @@ import org.traceetl.perf.simulate.check.Naming;
 import org.traceetl.perf.simulate.check.PaneTruth;
 import org.traceetl.perf.simulate.check.SentDocuments;
 import org.traceetl.perf.simulate.check.Sight;
+import org.traceetl.perf.simulate.check.SizeTruth;
 import org.traceetl.perf.simulate.check.Truth;
 import org.traceetl.perf.simulate.fault.Installation;
 import org.traceetl.perf.simulate.fault.Target;
@@ -123,6 +125,12 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   private final SentDocuments documents = new SentDocuments();
   private final HistorySums histories;
 
+  /** Null if servers keep no sizes. */
+  private final SizeTruth sizes;
+
+  /** By agent, the time from which its latest process is known to have a demand. */
+  private final Map<Integer, Demanded> demanded = new HashMap<>();
+
   /** Null if no pane is written. */
   private final PaneTruth panes;
 
@@ -179,6 +187,14 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   private int quietPoints;
 
   /**
+   * A process of an agent that has a demand.
+   *
+   * @param process its name
+   * @param sinceMillis when that was seen, in milliseconds since 1970 by the true clock
+   */
+  private record Demanded(String process, long sinceMillis) {}
+
+  /**
    * @param recorded whether the run begins or ends with a recorded state
    */
   SimulatedInstallation(World world, Plan plan, boolean recorded, Consumer<String> failures) {
@@ -222,7 +238,13 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
               demand.dimension());
       series += load.series();
       applications.put(agents.get(i).name(), application(i + 1));
-      senders.add(new Sender(world, load, agents.get(i), this::sent));
+      int number = i;
+      senders.add(
+          new Sender(
+              world,
+              load,
+              agents.get(i),
+              (span, certain, when) -> sent(number, span, certain, when)));
       acceptances.add(new Acceptance(Target.agent(i + 1).toString(), failures));
     }
     scraper =
@@ -238,6 +260,7 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
     histories = new HistorySums(world.unixMillis());
     panes = demand.panes() ? new PaneTruth(world.unixMillis()) : null;
     complete = demand.panes() ? new CompleteMinutes(failures) : null;
+    sizes = demand.sizes() ? new SizeTruth() : null;
     resumedMillis = world.unixMillis();
     paneMillis = config.window().length().toMillis();
     sight = new Sight(Naming.OTEL, failures);
@@ -270,16 +293,32 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
     return !brokers.syncFlush() || cluster.unflushedLosses() == cluster.confirmedLosses();
   }
 
-  private void sent(SentSpan span, boolean certain, PaneTruth.Accepted when) {
+  private void sent(int agent, SentSpan span, boolean certain, PaneTruth.Accepted when) {
     if (panes != null && certain) {
       panes.add(span.series().service(), when);
     } else if (panes != null) {
       panes.uncertain(span.series().service());
     }
     truth.add(span.series(), span.durationNanos(), certain);
+    if (sizes != null && demand.isFollowedBy(agent)) {
+      sizes.add(span.series(), span.sizeBytes(), certain && hadDemand(agent, when));
+    }
     if (span.document() != null) {
       documents.add(span.id(), span.document(), certain);
     }
+  }
+
+  /**
+   * Returns whether an agent is known to have had a demand from the first attempt of a request to
+   * its outcome, in one process. Without a demand it sends no sizes.
+   */
+  private boolean hadDemand(int agent, PaneTruth.Accepted when) {
+    Demanded seen = demanded.get(agent);
+    Process process = agents.get(agent).process();
+    return seen != null
+        && process != null
+        && process.name().equals(seen.process)
+        && seen.sinceMillis < when.fromMillis();
   }
 
   /** Starts all programs and senders. */
@@ -353,6 +392,7 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   private void checkPage(Process process, int number) {
     SimulatedAgent agent = agents.get(number);
     List<PageSample> page = PageSample.of(agent.page());
+    lookForDemand(process, number, page);
     grouped |= PageSample.sum(page, "trace_etl_agent_spans_grouped_total") > 0;
     double recovered =
         recoveredBatches.computeIfAbsent(process.name(), name -> AgentBooks.batches(page));
@@ -365,6 +405,15 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
             page,
             agent.disk().works(),
             senders.get(number).waitingSinceNanos());
+  }
+
+  private void lookForDemand(Process process, int agent, List<PageSample> page) {
+    Demanded before = demanded.get(agent);
+    if (PageSample.sum(page, "trace_etl_agent_demand_version") == 0) {
+      demanded.remove(agent);
+    } else if (before == null || !before.process.equals(process.name())) {
+      demanded.put(agent, new Demanded(process.name(), world.unixMillis()));
+    }
   }
 
   /** Starts what ended at a step after its fault, as a supervisor does. */
@@ -455,6 +504,13 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
           groups
               ? "no agent has sent spans in groups by demand"
               : "spans were sent in groups without a demand");
+    }
+    if (sizes != null) {
+      sizes.settle(Naming.OTEL, pages().values());
+      boolean areSent = IntStream.range(0, agents.size()).anyMatch(demand::isFollowedBy);
+      if (quietPoints == QUIET_POINTS_UNTIL_GROUPS && areSent && !sizes.areKnown()) {
+        failures.accept("no agent has sent the sizes of spans by demand");
+      }
     }
     // All were compared; the index still recognizes the IDs of its documents.
     documents.forget();
@@ -583,6 +639,9 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
       }
     }
     truth.compare(Naming.OTEL, pages().values(), differences::add);
+    if (sizes != null) {
+      sizes.compare(Naming.OTEL, pages().values(), differences::add);
+    }
     if (demand.panes()) {
       comparePushed(differences);
     }
@@ -607,6 +666,12 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
           Naming.OTEL,
           List.of(PageSample.of(receiver.page())),
           difference -> differences.add("the receiver: " + difference));
+      if (sizes != null) {
+        sizes.compare(
+            Naming.OTEL,
+            List.of(PageSample.of(receiver.page())),
+            difference -> differences.add("the receiver: " + difference));
+      }
     }
     differences.addAll(receiver.faults());
   }

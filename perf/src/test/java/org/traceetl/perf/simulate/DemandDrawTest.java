@@ -33,6 +33,8 @@ final class DemandDrawTest {
     assertThat(draws.stream().filter(draw -> draw.agents().contains(true)).count())
         .isBetween(320L, 380L);
     assertThat(draws.stream().filter(DemandDraw::twoConfigurations).count()).isBetween(140L, 240L);
+    assertThat(draws.stream().filter(DemandDraw::sizes).count()).isBetween(140L, 240L);
+    assertThat(draws).allMatch(draw -> draw.published() || !draw.sizes());
     assertThat(draws)
         .anyMatch(draw -> draw.agents().contains(true) && draw.agents().contains(false));
   }
@@ -41,7 +43,8 @@ final class DemandDrawTest {
   void withoutDemandNothingIsDrawn() {
     DemandDraw none = DemandDraw.of(plan(1, false), false);
 
-    assertThat(none.published() || none.dimension() || none.twoConfigurations()).isFalse();
+    assertThat(none.published() || none.dimension() || none.twoConfigurations() || none.sizes())
+        .isFalse();
     assertThat(none.agents()).hasSize(FLEET.agents()).containsOnly(false);
     assertThat(none.sampleRatios()).hasSize(FLEET.agents()).containsOnly(0.0);
   }
@@ -62,11 +65,11 @@ final class DemandDrawTest {
   }
 
   @Test
-  void whatIsRecordedHasNoDimensionsSoThatEachBuildCanContinueWithIt() {
+  void whatIsRecordedHasNoDimensionsAndSizesSoThatEachBuildCanContinueWithIt() {
     for (int seed = 0; seed < SEEDS; seed++) {
       DemandDraw recorded = DemandDraw.of(plan(seed, true), true);
 
-      assertThat(recorded.dimension()).isFalse();
+      assertThat(recorded.dimension() || recorded.sizes()).isFalse();
       assertThat(recorded.agents()).isEqualTo(draws.get(seed).agents());
     }
   }

@@ -7,6 +7,7 @@ import org.traceetl.perf.simulate.check.SeriesKey;
 /**
  * A span as it is sent.
  *
+ * @param sizeBytes bytes of its message
  * @param document what the index must have; null if it need not have it
  */
 public record SentSpan(
@@ -15,6 +16,7 @@ public record SentSpan(
     long traceIdLow,
     long spanId,
     long durationNanos,
+    long sizeBytes,
     Document document) {
   /** The duration from which a span is slow: the server's default. */
   static final long SLOW_NANOS = 1_000_000_000L;

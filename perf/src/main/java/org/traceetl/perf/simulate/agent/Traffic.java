@@ -167,8 +167,8 @@ final class Traffic {
     byte[] name = names.get(kind);
     int region = hasAttributes ? (int) (id >>> REGION_SHIFT & 3) : REGIONS.size() - 1;
     byte[] attributes = hasAttributes ? attributes(REGIONS.get(region), id) : NOTHING;
-    length(
-        to, 0x12, SPAN_BYTES + name.length + attributes.length + (status == 0 ? 0 : STATUS_BYTES));
+    int size = SPAN_BYTES + name.length + attributes.length + (status == 0 ? 0 : STATUS_BYTES);
+    length(to, 0x12, size);
     length(to, 0x0a, 16);
     to.order(ByteOrder.BIG_ENDIAN).putLong(high).putLong(low);
     length(to, 0x12, 8);
@@ -189,6 +189,7 @@ final class Traffic {
         low,
         id,
         nanos,
+        size,
         document(kind, status, endNanos - nanos, nanos));
   }
 

@@ -5,9 +5,13 @@ package org.traceetl.perf.simulate.check;
  *
  * @param calls counter of spans
  * @param durations histogram of durations in milliseconds
+ * @param sizes counter of the spans' bytes, if servers keep sizes
  */
-public record Naming(String calls, String durations) {
+public record Naming(String calls, String durations, String sizes) {
   /** The names of profile {@code otel}. */
   public static final Naming OTEL =
-      new Naming("traces_span_metrics_calls_total", "traces_span_metrics_duration_milliseconds");
+      new Naming(
+          "traces_span_metrics_calls_total",
+          "traces_span_metrics_duration_milliseconds",
+          "traces_span_metrics_size_total");
 }

@@ -29,7 +29,9 @@ public final class Sight implements Durable {
   public Sight(Naming naming, Consumer<String> failures) {
     created =
         List.of(
-            naming.calls().replaceFirst("_total$", "_created"), naming.durations() + "_created");
+            naming.calls().replaceFirst("_total$", "_created"),
+            naming.durations() + "_created",
+            naming.sizes().replaceFirst("_total$", "_created"));
     this.failures = failures;
   }
 
