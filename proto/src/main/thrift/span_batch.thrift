@@ -118,8 +118,9 @@ struct SpanBatch {
   17: optional i64 sample_threshold
   /**
    * Bytes of spans as the agent received them, only if servers need them: one number for each span
-   * in spans, in order, then for each group in groups, in order, the sum of its spans. Each is 0 to
-   * 2^47 - 1. 0 is unknown. A sampling threshold does not multiply them, and samples have none.
+   * in spans, in order, then for each group in groups, in order, the sum of its spans. A span has
+   * at most 2^24: a larger one counts as that. 0 is unknown. A sampling threshold does not multiply
+   * them, and samples have none.
    */
   18: optional list<i64> sizes
 }

@@ -26,11 +26,11 @@ public final class Limits {
   /** Most events in a batch; those of a group count once. */
   public static final int MAX_EVENTS = 65_536;
 
-  /** Largest size of a span as the agent received it, bytes: what an array can contain. */
-  public static final long MAX_SPAN_BYTES = Integer.MAX_VALUE;
-
-  /** Largest sum of the sizes of a group's spans, bytes. The sum of a batch fits into a long. */
-  static final long MAX_GROUP_BYTES = (1L << 47) - 1;
+  /**
+   * Largest size of a span, bytes; a larger one counts as this. It bounds what a batch adds to a
+   * sum: 2^40, so that no series' sum can overflow in practice.
+   */
+  public static final long MAX_SPAN_BYTES = 1 << 24;
 
   private Limits() {}
 }

@@ -397,8 +397,9 @@ public final class SpanBatchReader {
   }
 
   /**
-   * Returns the bytes of a span, or of all spans of a group, as the agent received them: 0 to 2^47
-   * - 1, and 0 if unknown. The sum of a batch fits into a long. Only if {@link #hasSizes}.
+   * Returns the bytes of a span, or of all spans of a group, as the agent received them; 0 if
+   * unknown. All of a batch are at most {@link Limits#MAX_SPAN_BYTES} times its spans. Only if
+   * {@link #hasSizes}.
    *
    * @param entry place of the span in the order of {@link #next}, from 0; or the number of these
    *     spans plus the place of the group in the order of {@link #nextGroup}
@@ -564,6 +565,18 @@ public final class SpanBatchReader {
     if (sizeCount != NONE && sizeCount != wholeSpanCount + groupCount) {
       input.refuse(Rejection.MALFORMED);
     }
+    checkSizes();
+  }
+
+  /** Bounds the sizes by the spans, which may follow them. */
+  private void checkSizes() {
+    long left = spanCount * Limits.MAX_SPAN_BYTES;
+    for (int i = 0; i < sizeCount && !input.isRefused(); i++) {
+      left -= sizes[i];
+      if (left < 0 || i < wholeSpanCount && sizes[i] > Limits.MAX_SPAN_BYTES) {
+        input.refuse(Rejection.MALFORMED);
+      }
+    }
   }
 
   /**
@@ -672,7 +685,7 @@ public final class SpanBatchReader {
     }
     for (int i = 0; i < count && !input.isRefused(); i++) {
       long size = Compact.unZigZag(input.readVarint64());
-      if (size < 0 || size > Limits.MAX_GROUP_BYTES) {
+      if (size < 0 || size > Limits.MAX_SPANS * Limits.MAX_SPAN_BYTES) {
         input.refuse(Rejection.MALFORMED);
       }
       sizes[i] = size;

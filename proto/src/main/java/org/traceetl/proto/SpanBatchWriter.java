@@ -31,10 +31,10 @@ public final class SpanBatchWriter {
   private static final int INDEX_BYTES = 3;
 
   /** Most bytes of {@link Limits#MAX_SPAN_BYTES} as a varint. */
-  private static final int SPAN_SIZE_BYTES = 5;
+  private static final int SPAN_SIZE_BYTES = 4;
 
-  /** Most bytes of {@link Limits#MAX_GROUP_BYTES} as a varint. */
-  private static final int GROUP_SIZE_BYTES = 7;
+  /** Most bytes of the size of {@link Limits#MAX_SPANS} in a group as a varint. */
+  private static final int GROUP_SIZE_BYTES = 6;
 
   private final BatchDictionary dictionary = new BatchDictionary();
   private byte[] message = new byte[1024];
@@ -508,12 +508,12 @@ public final class SpanBatchWriter {
    * Sets the size of the current span, which is otherwise unknown. It has no effect on a sample,
    * and in a batch that does not {@linkplain #keepSizes keep sizes}.
    *
-   * @param bytes of the span as the agent received it, 0 to {@link Limits#MAX_SPAN_BYTES}; 0 if
-   *     unknown
+   * @param bytes of the span as the agent received it, at least 0; 0 if unknown. More than {@link
+   *     Limits#MAX_SPAN_BYTES} count as these
    */
   public void size(long bytes) {
-    checkRange("bytes", bytes, Limits.MAX_SPAN_BYTES);
-    size = bytes;
+    checkRange("bytes", bytes, Long.MAX_VALUE);
+    size = Math.min(bytes, Limits.MAX_SPAN_BYTES);
   }
 
   /**
@@ -580,8 +580,8 @@ public final class SpanBatchWriter {
     }
     checkRoom(spanCount());
     checkRange("durationNanos", durationNanos, Long.MAX_VALUE);
-    checkRange("bytes", bytes, Limits.MAX_SPAN_BYTES);
-    groups.addCompared(durationNanos, bytes);
+    checkRange("bytes", bytes, Long.MAX_VALUE);
+    groups.addCompared(durationNanos, Math.min(bytes, Limits.MAX_SPAN_BYTES));
     return true;
   }
 

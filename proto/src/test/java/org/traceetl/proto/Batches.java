@@ -335,7 +335,7 @@ final class Batches {
 
   /** The fixed batch with a sample, and the sizes of its spans and groups. */
   static SpanBatch fixedWithSizes() {
-    return fixedWithSample().setSizes(List.of(415L, 0L, 63L, 64L, (1L << 31) + 1_000));
+    return fixedWithSample().setSizes(List.of(415L, 0L, 63L, 64L, (1L << 24) + 1_000));
   }
 
   /** The batch as a later version's writer could send it, without unknown fields so far. */

@@ -175,7 +175,14 @@ final class HostileMessageTest {
         bad("sizes without groups", Rejection.MALFORMED, HostileMessageTest::sizesWithoutGroups),
         bad("negative size", Rejection.MALFORMED, b -> b.setSizes(List.of(1L, 2L, -1L, 4L, 5L))),
         bad("least size", Rejection.MALFORMED, b -> b.setSizes(sizes(Long.MIN_VALUE))),
-        bad("size 2^47", Rejection.MALFORMED, b -> b.setSizes(sizes(1L << 47))),
+        bad(
+            "size above that of all spans",
+            Rejection.MALFORMED,
+            b -> b.setSizes(sizes(b.getSpan_count() * Limits.MAX_SPAN_BYTES - 3))),
+        bad(
+            "size above that of a span",
+            Rejection.MALFORMED,
+            b -> b.setSizes(List.of(1L, Limits.MAX_SPAN_BYTES + 1, 3L, 4L, 5L))),
         bad("greatest size", Rejection.MALFORMED, b -> b.setSizes(sizes(Long.MAX_VALUE))),
         bad(
             "too many sizes",
@@ -372,9 +379,10 @@ final class HostileMessageTest {
   @Test
   void largestSizesAreRead() {
     SpanBatch batch = Batches.extended(Batches.fixedWithGroups());
-    batch.setSizes(sizes((1L << 47) - 1));
+    long largest = batch.getSpan_count() * Limits.MAX_SPAN_BYTES;
+    batch.setSizes(List.of(0L, 0L, 0L, 0L, largest));
     assertThat(outcome(Messages.generated(batch))).isEqualTo(Rejection.NONE);
-    assertThat(reader.size(4)).isEqualTo((1L << 47) - 1);
+    assertThat(reader.size(4)).isEqualTo(largest);
   }
 
   @Test

@@ -89,7 +89,7 @@ final class ReadToTheEnd {
   private static void checkSizes(SpanBatchReader reader, int entries) {
     long sum = 0;
     for (int i = 0; reader.hasSizes() && i < entries; i++) {
-      check(reader.size(i) >= 0 && reader.size(i) <= Limits.MAX_GROUP_BYTES);
+      check(reader.size(i) >= 0 && reader.size(i) <= Limits.MAX_SPANS * Limits.MAX_SPAN_BYTES);
       sum += reader.size(i);
       check(sum >= 0);
     }
