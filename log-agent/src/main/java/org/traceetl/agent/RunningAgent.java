@@ -75,6 +75,8 @@ public final class RunningAgent implements AutoCloseable {
   private final Reloader reloader;
   // Null until it is drained.
   private Boolean nothingLeft;
+  // Confined to the thread that reads the demand.
+  private boolean sendsSizes;
 
   /**
    * Starts all components. The broker need not be reachable, because accepted batches wait in the
@@ -283,9 +285,13 @@ public final class RunningAgent implements AutoCloseable {
         || config.rocketmq().bundles() == PublishConfig.Bundles.AUTO;
   }
 
+  /** Called by the thread that reads the demand. */
   private void demanded(Demand demand) {
-    // Also if all spans are sent whole: servers may need their sizes.
-    pipeline.detail(new Detail(config.detail(), demand));
+    // If all spans are sent whole, only the need of their sizes matters. New detail closes batches.
+    if (config.detail().usesDemand() || demand.needsSizes() != sendsSizes) {
+      sendsSizes = demand.needsSizes();
+      pipeline.detail(new Detail(config.detail(), demand));
+    }
   }
 
   private void permit(Demand demand) {
