@@ -1,5 +1,7 @@
 package org.traceetl.server.features.demand;
 
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.traceetl.server.assembly.DecisionsConfig;
 import org.traceetl.server.assembly.ServerContext;
 import org.traceetl.server.config.ConfigSection;
@@ -8,6 +10,8 @@ import org.traceetl.server.http.FeatureType;
 
 /** What servers need of spans; published before the first span counts. */
 public final class DemandType implements FeatureType {
+  private static final Logger LOG = LoggerFactory.getLogger(DemandType.class);
+
   @Override
   public ConfigSection<DemandConfig, DemandConfig> section() {
     return ConfigSection.of("demand", DemandConfig.class, DemandConfig.defaults());
@@ -22,6 +26,12 @@ public final class DemandType implements FeatureType {
   private static DemandDecider decider(DemandConfig config, ServerContext context) {
     DecisionsConfig decisions = context.decisionsConfig();
     if (!config.enabled() || decisions == null) {
+      if (context.config().metrics().size()) {
+        LOG.warn(
+            "Agents send no sizes of spans to this server, because it publishes no demand: enable"
+                + " trace-etl.demand.enabled and trace-etl.hotspots.topic, or set"
+                + " trace-etl.metrics.size to false");
+      }
       return null;
     }
     context.awaitPanes();
