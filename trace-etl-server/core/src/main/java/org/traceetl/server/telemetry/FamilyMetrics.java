@@ -8,8 +8,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The metrics of a registry's family. Its samples are those of the text formats: samples whose
- * labels differ only in {@code le} and {@code quantile} form one metric.
+ * The metrics of a registry's family. Its samples are those of the text formats: samples of a
+ * histogram whose labels differ only in {@code le}, and of a summary in {@code quantile}, form one
+ * metric.
  */
 final class FamilyMetrics {
   static final String LE = "le";
@@ -26,7 +27,7 @@ final class FamilyMetrics {
     for (Sample sample : family.samples) {
       List<String> values = new ArrayList<>();
       for (int i = 0; i < sample.labelNames.size(); i++) {
-        if (!isPart(sample.labelNames.get(i))) {
+        if (!isPart(family, sample.labelNames.get(i))) {
           values.add(sample.labelValues.get(i));
         }
       }
@@ -36,8 +37,12 @@ final class FamilyMetrics {
   }
 
   /** Returns whether the label distinguishes samples of one metric. */
-  static boolean isPart(String label) {
-    return label.equals(LE) || label.equals(QUANTILE);
+  static boolean isPart(MetricFamilySamples family, String label) {
+    return switch (family.type) {
+      case HISTOGRAM -> label.equals(LE);
+      case SUMMARY -> label.equals(QUANTILE);
+      default -> false;
+    };
   }
 
   /** Returns the name as in text 0.0.4, where a counter's family has the name of its samples. */

@@ -47,7 +47,7 @@ final class OpenMetrics2Families {
 
   private void writeMetric(String name, MetricFamilySamples family, List<Sample> samples) {
     out.append(name);
-    writeLabels(samples.getFirst());
+    writeLabels(family, samples.getFirst());
     out.append(' ');
     switch (family.type) {
       case SUMMARY -> writeComposite(family, samples, FamilyMetrics.QUANTILE, "quantile");
@@ -62,12 +62,12 @@ final class OpenMetrics2Families {
     out.append('\n');
   }
 
-  private void writeLabels(Sample sample) {
+  private void writeLabels(MetricFamilySamples family, Sample sample) {
     String separator = "{";
     for (int i = 0; i < sample.labelNames.size(); i++) {
-      if (!FamilyMetrics.isPart(sample.labelNames.get(i))) {
+      if (!FamilyMetrics.isPart(family, sample.labelNames.get(i))) {
         out.append(separator).append(sample.labelNames.get(i)).append("=\"");
-        out.append(escaped(sample.labelValues.get(i)).replace("\"", "\\\"")).append('"');
+        out.append(escaped(sample.labelValues.get(i))).append('"');
         separator = ",";
       }
     }
@@ -108,6 +108,6 @@ final class OpenMetrics2Families {
   }
 
   private static String escaped(String text) {
-    return text.replace("\\", "\\\\").replace("\n", "\\n");
+    return text.replace("\\", "\\\\").replace("\n", "\\n").replace("\"", "\\\"");
   }
 }

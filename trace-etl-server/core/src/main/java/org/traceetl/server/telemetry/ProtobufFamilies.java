@@ -72,7 +72,7 @@ final class ProtobufFamilies {
     }
     Sample first = samples.getFirst();
     for (int i = first.labelNames.size() - 1; i >= 0; i--) {
-      if (!FamilyMetrics.isPart(first.labelNames.get(i))) {
+      if (!FamilyMetrics.isPart(family, first.labelNames.get(i))) {
         label(out, MetricProto.METRIC_LABEL, first.labelNames.get(i), first.labelValues.get(i));
       }
     }
