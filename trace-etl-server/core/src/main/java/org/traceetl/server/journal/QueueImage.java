@@ -78,7 +78,7 @@ public final class QueueImage {
    * Creates an empty image.
    *
    * @param schema of the series: buckets and dimensions
-   * @param stride buckets of a series
+   * @param stride numbers of a series: its buckets, and its size if sizes are kept
    * @param maxAgentBytes maximum heap of the remembered agents
    */
   public QueueImage(long schema, int stride, long maxAgentBytes) {

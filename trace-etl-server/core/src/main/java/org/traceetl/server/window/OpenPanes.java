@@ -54,7 +54,7 @@ public final class OpenPanes {
   private long mergedPanes;
 
   /**
-   * @param stride buckets of a series
+   * @param stride numbers of a series in the counts
    */
   public OpenPanes(int stride) {
     this(stride, MORE_ROWS);

@@ -20,7 +20,7 @@ final class PaneSum {
    *
    * @param panes ascending by begin; the rows of one of them become the sum
    * @param count number of panes
-   * @param stride buckets of a series
+   * @param stride numbers of a series in the counts
    */
   PaneSum(WindowRows[] panes, int count, int stride) {
     this.stride = stride;

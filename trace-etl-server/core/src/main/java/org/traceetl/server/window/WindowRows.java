@@ -190,7 +190,7 @@ public final class WindowRows {
   /**
    * Adds a span. The sum of durations saturates.
    *
-   * @param weight number of spans it represents, 0 to 2^31 - 1
+   * @param weight number of spans it represents, 0 to 2^62
    * @param weightedNanos its duration times its weight, at least 0
    */
   public void add(int row, int bucket, long weight, long weightedNanos) {

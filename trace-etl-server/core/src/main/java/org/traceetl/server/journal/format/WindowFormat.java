@@ -51,14 +51,16 @@ import org.traceetl.server.window.WindowPanes;
  *   unsigned  evicted n, n times: signed number - number of the one before
  *   unsigned  agents n, n times in their order: fixed ID, two of them; {@link BatchesFormat}
  *   in version 3, and by the flag: {@link PanesFormat}
- *   in version 3, and by the flag: unsigned  extensions n, n times: unsigned ID; unsigned length, its bytes
+ *   in version 3, and by the flag: unsigned  extensions n, n times: unsigned ID; unsigned length,
+ *     its bytes
  *     1: {@link CompletenessFormat}
  *     2: signed  closed - opened, milliseconds
  * </pre>
  *
  * <p>Version 1 has neither native histograms nor panes, version 2 has no panes, and version 3 has
- * panes. Only version 4 has sizes, or all flags. A window has the lowest version that holds it, so
- * that older servers can read it. Readers skip extensions whose ID they do not know.
+ * panes. Only version 4 has sizes, or all flags. A window has the lowest version that holds it and
+ * what its rows would have, so that older servers can read it. Readers skip extensions whose ID
+ * they do not know.
  *
  * <p>A decoded window equals the encoded one, with its rows in the order of their series. It needs
  * at most about 64 times the memory of its bytes.
@@ -469,7 +471,7 @@ public final class WindowFormat {
         throws MalformedRecordException {
       int rows = in.count(2 + RecordWriter.sparseBytes(stride), "rows");
       if ((long) rows * stride > Integer.MAX_VALUE - 8) {
-        throw in.malformed("has " + rows + " rows of " + stride + " buckets");
+        throw in.malformed("has " + rows + " rows of " + stride + " numbers");
       }
       series = new int[rows];
       counts = new long[rows * stride];

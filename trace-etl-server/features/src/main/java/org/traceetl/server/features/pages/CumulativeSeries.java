@@ -22,6 +22,9 @@ import org.traceetl.server.window.SeriesDefinition;
 final class CumulativeSeries {
   private static final int INITIAL_BLOCKS = 4;
 
+  /** Of a native histogram with a hundred buckets, in text. */
+  private static final int USUAL_NATIVE_BYTES = 512;
+
   /** Odd, so that distinct bits stay distinct. */
   private static final long SPREAD = 0x9E37_79B9_7F4A_7C15L;
 
@@ -83,7 +86,8 @@ final class CumulativeSeries {
 
   /** Returns the approximate size of the sections in text. */
   long textBytes() {
-    return text.lines() * (labelBytes + (long) size * text.lineBytes());
+    long natives = naming.nativeBuckets() == null ? 0 : (long) size * USUAL_NATIVE_BYTES;
+    return text.lines() * (labelBytes + (long) size * text.lineBytes()) + natives;
   }
 
   /**

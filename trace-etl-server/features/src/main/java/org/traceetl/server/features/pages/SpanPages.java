@@ -53,9 +53,9 @@ public final class SpanPages implements WindowFollower, Background {
 
   /**
    * Part of the heap for one plain page, half of it with UTF-8 names, which double the formats. Old
-   * and new pages coexist in three formats, so all of them take at most half of the heap.
+   * and new pages coexist in four formats, so all of them take at most half of the heap.
    */
-  private static final int PLAIN_SHARE = 12;
+  private static final int PLAIN_SHARE = 16;
 
   private final Naming naming;
   private final List<Format> formats;
@@ -138,9 +138,9 @@ public final class SpanPages implements WindowFollower, Background {
               + window.from()
               + " has "
               + window.stride()
-              + " buckets: must have "
+              + " numbers of a series: must have "
               + naming.stride()
-              + ", as configured in trace-etl.histogram.bounds-millis");
+              + ", as configured in trace-etl.histogram and trace-etl.metrics.size");
     }
     thread.put(new Fold(window));
   }
@@ -159,9 +159,9 @@ public final class SpanPages implements WindowFollower, Background {
               + queue
               + " has "
               + image.stride()
-              + " buckets: must have "
+              + " numbers of a series: must have "
               + naming.stride()
-              + ", as configured in trace-etl.histogram.bounds-millis");
+              + ", as configured in trace-etl.histogram and trace-etl.metrics.size");
     }
     Lease lease = new Lease(showFromNanos);
     leases.put(queue, lease);

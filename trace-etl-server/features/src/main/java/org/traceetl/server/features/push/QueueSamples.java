@@ -102,9 +102,9 @@ final class QueueSamples implements SampleWriter {
               + queue
               + " has "
               + stride
-              + " buckets: must have "
+              + " numbers of a series: must have "
               + naming.stride()
-              + ", as configured in trace-etl.histogram.bounds-millis");
+              + ", as configured in trace-etl.histogram and trace-etl.metrics.size");
     }
     PushedSeries of = series(definition);
     requestFor(of)

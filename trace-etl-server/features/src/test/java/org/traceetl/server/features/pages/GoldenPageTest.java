@@ -22,7 +22,14 @@ class GoldenPageTest {
   private static final Path GOLDEN = Path.of("src/test/resources/golden");
 
   @ParameterizedTest
-  @CsvSource({"OTEL,TEXT", "OTEL,OPENMETRICS", "TEMPO,TEXT", "TEMPO,OPENMETRICS"})
+  @CsvSource({
+    "OTEL,TEXT",
+    "OTEL,OPENMETRICS",
+    "OTEL,OPENMETRICS_2",
+    "TEMPO,TEXT",
+    "TEMPO,OPENMETRICS",
+    "TEMPO,OPENMETRICS_2"
+  })
   void pageIsAsKept(StandardProfile profile, Encoding encoding) throws IOException {
     Naming naming =
         PageFixture.naming(new MetricsConfig(profile, null, null, null, null, null, null));

@@ -141,7 +141,7 @@ class SpanPagesTest {
 
     assertThatThrownBy(() -> pages.window(window))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("has 2 buckets: must have 4");
+        .hasMessageContaining("has 2 numbers of a series: must have 4");
   }
 
   @Test
