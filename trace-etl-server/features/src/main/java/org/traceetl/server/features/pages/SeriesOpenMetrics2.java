@@ -65,17 +65,8 @@ final class SeriesOpenMetrics2 implements SeriesForm {
   }
 
   @Override
-  public void write(Family family, SeriesBlock block, int place, SectionWriter writer) {
-    if (family.isHistogram()) {
-      writeHistogram(family, block, place, writer);
-    } else {
-      write(
-          family,
-          block.labels(place),
-          family == naming.size() ? block.size(place) : block.count(place),
-          block.createdMillis(place),
-          writer);
-    }
+  public Naming naming() {
+    return naming;
   }
 
   @Override
@@ -87,7 +78,8 @@ final class SeriesOpenMetrics2 implements SeriesForm {
     writer.write('\n');
   }
 
-  private void writeHistogram(Family family, SeriesBlock block, int place, SectionWriter writer) {
+  @Override
+  public void writeHistogram(Family family, SeriesBlock block, int place, SectionWriter writer) {
     begin(writer, names[family.index()], text.onPage(block.labels(place)));
     writer.write(COUNT);
     writer.write(block.count(place));

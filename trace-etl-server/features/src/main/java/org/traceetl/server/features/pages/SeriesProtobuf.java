@@ -49,15 +49,14 @@ final class SeriesProtobuf implements SeriesForm {
   }
 
   @Override
-  public void write(Family family, SeriesBlock block, int place, SectionWriter writer) {
+  public Naming naming() {
+    return naming;
+  }
+
+  @Override
+  public void writeHistogram(Family family, SeriesBlock block, int place, SectionWriter writer) {
     out.clear();
-    if (family.isHistogram()) {
-      writeDuration(family, block, place);
-    } else {
-      writeCounter(
-          family == naming.size() ? block.size(place) : block.count(place),
-          block.createdMillis(place));
-    }
+    writeDuration(family, block, place);
     end(block.labels(place), writer);
   }
 

@@ -64,17 +64,8 @@ final class SeriesText implements SeriesForm {
   }
 
   @Override
-  public void write(Family family, SeriesBlock block, int place, SectionWriter writer) {
-    if (family.isHistogram()) {
-      writeDuration(family, block, place, writer);
-    } else {
-      write(
-          family,
-          block.labels(place),
-          family == naming.size() ? block.size(place) : block.count(place),
-          block.createdMillis(place),
-          writer);
-    }
+  public Naming naming() {
+    return naming;
   }
 
   @Override
@@ -90,7 +81,8 @@ final class SeriesText implements SeriesForm {
     }
   }
 
-  private void writeDuration(Family family, SeriesBlock block, int place, SectionWriter writer) {
+  @Override
+  public void writeHistogram(Family family, SeriesBlock block, int place, SectionWriter writer) {
     byte[] labels = onPage(block.labels(place));
     int nameBytes = family.bucket.length;
     int last = family.buckets() - 1;
