@@ -8,6 +8,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import org.apache.rocketmq.logging.ch.qos.logback.classic.Level;
+import org.apache.rocketmq.logging.ch.qos.logback.classic.LoggerContext;
+import org.apache.rocketmq.logging.org.slf4j.Logger;
+import org.apache.rocketmq.logging.org.slf4j.LoggerFactory;
 import org.traceetl.agent.config.PublishConfig;
 import org.traceetl.agent.publish.Transport;
 import org.traceetl.common.Clocks;
@@ -39,6 +43,7 @@ public final class SimulatedCluster implements Durable {
   private int clients;
 
   public SimulatedCluster(World world, ClusterOptions options) {
+    turnOffLogOfRocketMq();
     this.world = world;
     topics = new Topics(options);
     wire = new Wire(world);
@@ -56,6 +61,18 @@ public final class SimulatedCluster implements Durable {
       wire.add(group);
     }
     world.after(TICK_NANOS, this::tick);
+  }
+
+  /**
+   * Turns off RocketMQ's own log in this JVM. Its appenders have threads outside of the world, and
+   * a simulated thread that logs would wait for the locks of these.
+   */
+  private static void turnOffLogOfRocketMq() {
+    LoggerContext context = (LoggerContext) LoggerFactory.getILoggerFactory();
+    if (context.getLogger(Logger.ROOT_LOGGER_NAME).getLevel() != Level.OFF) {
+      context.reset();
+      context.getLogger(Logger.ROOT_LOGGER_NAME).setLevel(Level.OFF);
+    }
   }
 
   private void tick() {

@@ -20,6 +20,7 @@ import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import org.apache.rocketmq.common.message.MessageExt;
 import org.apache.rocketmq.common.message.MessageQueue;
+import org.apache.rocketmq.logging.org.slf4j.LoggerFactory;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -112,6 +113,15 @@ class SimulatedClusterTest {
         assertThat(cases.world().nanos()).isLessThan(endNanos);
         seconds(1);
       }
+    }
+  }
+
+  @Test
+  void noLoggerOfRocketMqWaitsForAThreadOutsideOfTheWorld() {
+    install(1);
+
+    for (String name : List.of("RocketmqClient", "RocketmqCommon", "RocketmqRemoting", "other")) {
+      assertThat(LoggerFactory.getLogger(name).isErrorEnabled()).as(name).isFalse();
     }
   }
 
