@@ -173,6 +173,11 @@ public final class MessageBuffer {
 
   private void varint(long value) {
     ensure(MAX_VARINT_BYTES);
+    if (value >>> 7 == 0) {
+      // Usual: tags, and numbers of symbols.
+      buffer[--begin] = (byte) value;
+      return;
+    }
     int bytes = Math.max(1, (Long.SIZE - Long.numberOfLeadingZeros(value) + 6) / 7);
     begin -= bytes;
     long rest = value;

@@ -1,5 +1,7 @@
 package org.traceetl.server.features.push;
 
+import com.google.common.collect.Interner;
+import com.google.common.collect.Interners;
 import com.google.common.hash.Hasher;
 import com.google.common.hash.Hashing;
 import java.util.ArrayList;
@@ -12,7 +14,8 @@ import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SeriesDefinition;
 
 /**
- * The names and labels of pushed series: those of the page, and labels of this server. Immutable.
+ * The names and labels of pushed series: those of the page, and labels of this server. For all
+ * threads.
  */
 final class PushNaming {
   private static final int NANOS_PER_MILLI = 1_000_000;
@@ -25,6 +28,9 @@ final class PushNaming {
   private final List<PushedFamily> families = new ArrayList<>();
   private final List<Symbol> ownNames = new ArrayList<>();
   private final List<Symbol> ownValues = new ArrayList<>();
+
+  /** Most names and values are those of other series too: they take memory once. */
+  private final Interner<Symbol> symbols = Interners.newWeakInterner();
 
   /**
    * Creates the naming for Remote Write.
@@ -146,6 +152,8 @@ final class PushNaming {
         values.add(ownValues.get(i));
       }
     }
+    names.replaceAll(symbols::intern);
+    values.replaceAll(symbols::intern);
     long familyBits = naming.families(definition);
     return new PushedSeries(
         definition, names, values, familyBits, Math.floorMod(hash(names, values), shards));

@@ -1,6 +1,7 @@
 package org.traceetl.server.features.push;
 
 import io.airlift.compress.v3.snappy.SnappyJavaCompressor;
+import java.util.Arrays;
 import java.util.List;
 import org.traceetl.proto.SpanId;
 import org.traceetl.proto.TraceId;
@@ -89,11 +90,17 @@ final class RemoteWriteEncoder implements RequestEncoder {
   /** Numbers of the names and values of the series' labels. */
   private int[] refs = new int[32];
 
-  /** All samples of an entry have these labels, which are encoded once. */
+  // All samples of an entry have these bytes, which are encoded once.
   private final Repeated beforeName = new Repeated();
-
   private final Repeated beforeLe = new Repeated();
   private final Repeated afterLe = new Repeated();
+  private final Repeated times = new Repeated();
+
+  /** By family: the metadata of its series in a request of version 2.0, which are the same. */
+  private final Repeated[] metadata;
+
+  /** That of the current family. */
+  private Repeated familyMetadata;
 
   /** Bytes that a message has several times. */
   private static final class Repeated {
@@ -109,6 +116,8 @@ final class RemoteWriteEncoder implements RequestEncoder {
 
   RemoteWriteEncoder(PushNaming naming) {
     this.naming = naming;
+    metadata = new Repeated[naming.families().size()];
+    Arrays.setAll(metadata, family -> new Repeated());
   }
 
   @Override
@@ -146,6 +155,9 @@ final class RemoteWriteEncoder implements RequestEncoder {
     isV2 = protocol == Protocol.V2;
     out.clear();
     symbols.clear();
+    for (Repeated one : metadata) {
+      one.clear();
+    }
     long written = 0;
     for (entry = to - 1; entry >= from && out.size() <= MAX_BYTES; entry--) {
       series = request.series(entry);
@@ -153,6 +165,7 @@ final class RemoteWriteEncoder implements RequestEncoder {
       beforeName.clear();
       beforeLe.clear();
       afterLe.clear();
+      times.clear();
       if (isV2) {
         takeRefs();
       }
@@ -185,6 +198,7 @@ final class RemoteWriteEncoder implements RequestEncoder {
       if ((series.familyBits & family.bit) == 0) {
         continue;
       }
+      familyMetadata = metadata[i];
       if (!family.isHistogram) {
         writeSample(family, family.total, null, request.counter(family, entry), null);
         continue;
@@ -232,12 +246,20 @@ final class RemoteWriteEncoder implements RequestEncoder {
     writeMetadata(family);
     writeExemplar(exemplar);
     int beforeSample = out.size();
-    writeStart(SAMPLE_START_2);
-    out.integer(SAMPLE_AT, request.atMillis(entry));
+    writeTimes();
     out.bits(SAMPLE_VALUE, request.isStale(entry) ? STALE_BITS : Double.doubleToRawLongBits(value));
     out.enclose(SERIES_SAMPLES, beforeSample);
     writeLabels(name, le);
     out.enclose(isV2 ? REQUEST_SERIES_2 : REQUEST_SERIES_1, before);
+  }
+
+  private void writeTimes() {
+    if (isAgain(times)) {
+      return;
+    }
+    writeStart(SAMPLE_START_2);
+    out.integer(SAMPLE_AT, request.atMillis(entry));
+    times.sizeAfter = out.size();
   }
 
   private void writeNative(PushedFamily family, NativeBuckets buckets) {
@@ -360,13 +382,21 @@ final class RemoteWriteEncoder implements RequestEncoder {
   }
 
   private void writeLabels(Repeated repeated, int from, int to) {
-    if (repeated.sizeAfter >= 0) {
-      out.again(repeated.sizeBefore, repeated.sizeAfter);
+    if (isAgain(repeated)) {
       return;
     }
-    repeated.sizeBefore = out.size();
     writeLabels(from, to);
     repeated.sizeAfter = out.size();
+  }
+
+  /** Writes bytes again, or begins them if they are not written yet. */
+  private boolean isAgain(Repeated repeated) {
+    if (repeated.sizeAfter >= 0) {
+      out.again(repeated.sizeBefore, repeated.sizeAfter);
+      return true;
+    }
+    repeated.sizeBefore = out.size();
+    return false;
   }
 
   private void writeLabels(int from, int to) {
@@ -401,15 +431,17 @@ final class RemoteWriteEncoder implements RequestEncoder {
 
   /** Writes the metadata of a series, which only version 2.0 has. */
   private void writeMetadata(PushedFamily family) {
-    if (isV2) {
-      int before = out.size();
-      if (!family.unit.isEmpty()) {
-        out.integer(METADATA_UNIT_2, symbols.ref(family.unit));
-      }
-      out.integer(METADATA_HELP_2, symbols.ref(family.help));
-      out.integer(METADATA_TYPE_2, family.isHistogram ? HISTOGRAM : COUNTER);
-      out.enclose(SERIES_METADATA_2, before);
+    if (!isV2 || isAgain(familyMetadata)) {
+      return;
     }
+    int before = out.size();
+    if (!family.unit.isEmpty()) {
+      out.integer(METADATA_UNIT_2, symbols.ref(family.unit));
+    }
+    out.integer(METADATA_HELP_2, symbols.ref(family.help));
+    out.integer(METADATA_TYPE_2, family.isHistogram ? HISTOGRAM : COUNTER);
+    out.enclose(SERIES_METADATA_2, before);
+    familyMetadata.sizeAfter = out.size();
   }
 
   /** Writes the metadata of families, which only version 1.0 has. */
