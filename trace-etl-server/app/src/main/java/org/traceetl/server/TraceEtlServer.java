@@ -57,6 +57,7 @@ public final class TraceEtlServer implements AutoCloseable {
   static int run(PrintWriter out, PrintWriter err, String... arguments) {
     return new CommandLine(new Program())
         .addSubcommand(new ImportCommand())
+        .addSubcommand(new CompareCommand(Clocks.SYSTEM.wall()))
         .registerConverter(Long.class, TraceEtlServer::wholeNumber)
         .setOut(out)
         .setErr(err)

@@ -32,12 +32,18 @@ final class Parts {
   static final String[] NOT_SIMULATED = {SERVER + "ozhera..", SERVER + "web.."};
 
   static final String[] BEYOND_FEATURES = {
-    MAIN, SERVER + "binding..", SERVER + "migration..", SERVER + "web..", SERVER + "ozhera..",
+    MAIN,
+    SERVER + "binding..",
+    SERVER + "compare..",
+    SERVER + "migration..",
+    SERVER + "web..",
+    SERVER + "ozhera..",
   };
 
   static final String[] BEYOND_CORE = {
     MAIN,
     SERVER + "binding..",
+    SERVER + "compare..",
     SERVER + "migration..",
     SERVER + "web..",
     SERVER + "features..",

@@ -28,7 +28,7 @@ import org.traceetl.common.ConfigException;
 import org.traceetl.common.Reason;
 
 /** Certificates of a client, from PEM files. */
-final class ClientTls {
+public final class ClientTls {
   private static final String KEY = PushConfig.ENDPOINTS + ".tls.";
   private static final Pattern PKCS8 =
       Pattern.compile("-----BEGIN PRIVATE KEY-----([A-Za-z0-9+/=\\s]*+)-----END PRIVATE KEY-----");
@@ -37,14 +37,29 @@ final class ClientTls {
   private ClientTls() {}
 
   /**
+   * Returns a context that shows no certificate.
+   *
+   * @param name name of the file in messages
+   * @param caFile certificates to trust; null for those of the JDK
+   * @throws ConfigException if the file cannot be used
+   */
+  public static SSLContext trusting(String name, Path caFile) {
+    return context(null, trusted(name, caFile));
+  }
+
+  /**
    * Returns a context with the configured certificates.
    *
    * @throws ConfigException if a file cannot be used
    */
   static SSLContext context(PushConfig.Tls tls) {
+    return context(keys(tls), trusted(tls));
+  }
+
+  private static SSLContext context(KeyManager[] keys, TrustManager[] trusted) {
     try {
       SSLContext context = SSLContext.getInstance("TLS");
-      context.init(keys(tls), trusted(tls), null);
+      context.init(keys, trusted, null);
       return context;
     } catch (GeneralSecurityException e) {
       throw new IllegalStateException("each JDK has TLS", e);
@@ -57,13 +72,17 @@ final class ClientTls {
    * @throws ConfigException if the file cannot be used
    */
   static TrustManager[] trusted(PushConfig.Tls tls) {
-    if (tls.caFile() == null) {
+    return trusted(KEY + "ca-file", tls.caFile());
+  }
+
+  private static TrustManager[] trusted(String name, Path caFile) {
+    if (caFile == null) {
       return null;
     }
     try {
       KeyStore store = emptyStore();
       int number = 0;
-      for (Certificate certificate : certificates("ca-file", tls.caFile())) {
+      for (Certificate certificate : certificates(name, caFile)) {
         store.setCertificateEntry("ca-" + number++, certificate);
       }
       TrustManagerFactory factory =
@@ -71,7 +90,7 @@ final class ClientTls {
       factory.init(store);
       return factory.getTrustManagers();
     } catch (GeneralSecurityException e) {
-      throw new ConfigException(KEY + "ca-file", tls.caFile(), Reason.of(e));
+      throw new ConfigException(name, caFile, Reason.of(e));
     }
   }
 
@@ -86,7 +105,7 @@ final class ClientTls {
     }
     try {
       Certificate[] chain =
-          certificates("certificate-file", tls.certificateFile()).toArray(new Certificate[0]);
+          certificates(KEY + "certificate-file", tls.certificateFile()).toArray(new Certificate[0]);
       KeyStore store = emptyStore();
       store.setKeyEntry("client", privateKey(tls.keyFile()), NO_PASSWORD, chain);
       KeyManagerFactory factory =
@@ -108,16 +127,15 @@ final class ClientTls {
     return store;
   }
 
-  private static Collection<? extends Certificate> certificates(String key, Path file) {
+  private static Collection<? extends Certificate> certificates(String name, Path file) {
     try (InputStream pem = Files.newInputStream(file)) {
       Collection<? extends Certificate> all =
           CertificateFactory.getInstance("X.509").generateCertificates(pem);
-      ConfigException.check(
-          !all.isEmpty(), KEY + key, file, "must be a PEM file with a certificate");
+      ConfigException.check(!all.isEmpty(), name, file, "must be a PEM file with a certificate");
       return all;
     } catch (IOException | GeneralSecurityException e) {
       throw new ConfigException(
-          KEY + key, file, "must be a PEM file with a certificate (" + Reason.of(e) + ")");
+          name, file, "must be a PEM file with a certificate (" + Reason.of(e) + ")");
     }
   }
 

@@ -1,0 +1,2 @@
+/** The comparison of counters of two sides, from their raw samples in Prometheus. */
+package org.traceetl.server.compare;
