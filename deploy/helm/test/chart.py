@@ -107,6 +107,19 @@ CASES = {
             "urls": ["https://es:9200"], "apiKeySecret": "es", "caSecret": "es", "caKey": "es.crt",
         },
     },
+    "canary": {
+        "canary": {"enabled": True, "prometheusUrl": "http://prometheus:9090", "caSecret": "ca", "deadline": "1m"},
+        "server": {"tls": {"secret": "web"}, "tokenSecret": "web-token"},
+        "agent": {"tls": {"secret": "otlp"}, "tokenSecret": "otlp-tokens"},
+        "elasticsearch": {"urls": ["http://es:9200"]},
+        "monitoring": {"enabled": True, "labels": {"release": "prometheus"}},
+        "networkPolicy": {"enabled": True, "senders": [{"podSelector": {}}], "readers": [{"podSelector": {}}]},
+    },
+    "canary-of-the-host": {
+        "canary": {"enabled": True},
+        "agent": {"service": {"enabled": False}},
+        "server": {"config": {"trace-etl": {"metrics": {"profile": "tempo", "namespace": "spans"}}}},
+    },
     "bare": {
         "agent": {
             "digest": "sha256:" + "a" * 64,
@@ -255,6 +268,15 @@ REFUSED = {
         {"server": {"config": {"trace-etl": {"web": {"oidc": {"client-secret": "x"}}}}}},
         "client-secret must not be in the configuration: use server.oidcSecret",
     ),
+    "a-canary-of-ozhera": (
+        {"canary": {"enabled": True}, "server": {"config": {"trace-etl": {"metrics": {"profile": "ozhera"}}}}},
+        "canary.enabled: must be false with profile ozhera",
+    ),
+    "a-canary-without-a-certificate": (
+        {"canary": {"enabled": True}, "agent": {"tls": {"secret": "otlp", "clientCaSecret": "ca"}}},
+        "canary.enabled: must be false if agents or servers require certificates",
+    ),
+    "a-canary-with-a-wrong-time": ({"canary": {"deadline": "45"}}, "deadline"),
     "no-digest": ({"server": {"digest": "sha256:abc"}}, "digest"),
     "no-quantity": ({"server": {"resources": {"request": {}}}}, "request"),
 }
@@ -491,6 +513,7 @@ class ChartTest(unittest.TestCase):
         paths = {
             "agent": {"startupProbe": "/live", "livenessProbe": "/live", "readinessProbe": "/health"},
             "server": {"startupProbe": "/health", "livenessProbe": "/health", "readinessProbe": "/ready"},
+            "canary": {"startupProbe": "/ready", "livenessProbe": "/health", "readinessProbe": "/ready"},
         }
         for name, objects in self.rendered.items():
             with self.subTest(name):
@@ -627,6 +650,29 @@ class ChartTest(unittest.TestCase):
             ],
             [("/metrics", None)],
         )
+
+    def test_the_canary_takes_its_options(self):
+        """Runs the real program with the rendered options, up to the port, which is no port."""
+        self.assertFalse([found for found in self.rendered["minimal"] if "canary" in found["metadata"]["name"]])
+        for name, expected in {
+            "canary": {"--agent-http=https://", "--index", "--prometheus=http://prometheus:9090", "--deadline=1m",
+                       "--metric=traces_span_metrics_calls_total"},
+            "canary-of-the-host": {"--agent-grpc=http://$(HOST_IP):4317", "--metric=spans_spanmetrics_calls_total"},
+        }.items():  # fmt: skip
+            spec = named(self.rendered[name], "Deployment", "-canary")["spec"]["template"]["spec"]
+            arguments = spec["containers"][0]["args"]
+            for option in expected:
+                self.assertTrue([one for one in arguments if one.startswith(option)], option)
+            files = re.compile("/etc/trace-etl/.*")
+            command = [files.sub(__file__, one).replace("$(HOST_IP)", "127.0.0.1") for one in arguments]
+            answer = subprocess.run(java("trace-etl-server", *command, "--port=-1"), capture_output=True, text=True)
+            self.assertEqual((answer.returncode, answer.stdout), (2, ""), answer.stderr)
+            self.assertEqual(answer.stderr.strip(), "--port = -1: must be 0 to 65535")
+        policies = of_kind(self.rendered["canary"], "NetworkPolicy")
+        for suffix in ("-agent", "-server"):
+            (policy,) = [found for found in policies if found["metadata"]["name"].endswith(suffix)]
+            peers = [peer.get("podSelector", {}).get("matchLabels", {}) for peer in policy["spec"]["ingress"][0]["from"]]
+            self.assertIn("canary", [labels.get("app.kubernetes.io/component") for labels in peers])
 
     def test_each_shard_of_a_page_is_scraped_once(self):
         (monitor,) = of_kind(self.rendered["sharded"], "ServiceMonitor")

@@ -58,6 +58,7 @@ public final class TraceEtlServer implements AutoCloseable {
     return new CommandLine(new Program())
         .addSubcommand(new ImportCommand())
         .addSubcommand(new CompareCommand(Clocks.SYSTEM.wall()))
+        .addSubcommand(new CanaryCommand())
         .registerConverter(Long.class, TraceEtlServer::wholeNumber)
         .setOut(out)
         .setErr(err)

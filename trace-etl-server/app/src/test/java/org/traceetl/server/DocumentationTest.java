@@ -77,7 +77,7 @@ final class DocumentationTest {
         });
 
     write(types, helps);
-    Map<String, String> rows = rows("metrics.md", "trace_etl_(?!agent_|queue`|shard`).*");
+    Map<String, String> rows = rows("metrics.md", "trace_etl_(?!agent_|canary_|queue`|shard`).*");
     assertThat(rows).containsOnlyKeys(types.keySet());
     types.forEach(
         (name, type) -> assertThat(rows.get(name)).contains("| " + type + " |", helps.get(name)));

@@ -34,6 +34,7 @@ final class Parts {
   static final String[] BEYOND_FEATURES = {
     MAIN,
     SERVER + "binding..",
+    SERVER + "canary..",
     SERVER + "compare..",
     SERVER + "migration..",
     SERVER + "web..",
@@ -43,6 +44,7 @@ final class Parts {
   static final String[] BEYOND_CORE = {
     MAIN,
     SERVER + "binding..",
+    SERVER + "canary..",
     SERVER + "compare..",
     SERVER + "migration..",
     SERVER + "web..",

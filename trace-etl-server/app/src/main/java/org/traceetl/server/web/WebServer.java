@@ -43,7 +43,7 @@ public final class WebServer implements AutoCloseable {
   private static final int MAX_SESSIONS = 10_000;
 
   /** Spring Boot's properties, unless they are configured. */
-  private static final Map<String, Object> DEFAULTS =
+  static final Map<String, Object> DEFAULTS =
       Map.ofEntries(
           Map.entry("spring.application.name", "trace-etl-server"),
           Map.entry("spring.main.banner-mode", "off"),
