@@ -286,7 +286,8 @@ final class CanaryPath {
       return answers.serverProblem().isEmpty() ? Stage.PIPELINE : Stage.SERVER;
     }
     if (isOverdue(index, nowNanos)) {
-      return Stage.INDEX;
+      // The index is read through a server.
+      return answers.from() == null ? Stage.SERVER : Stage.INDEX;
     }
     return isOverdue(prometheus, nowNanos) ? Stage.PROMETHEUS : null;
   }

@@ -31,6 +31,7 @@ final class Pages {
 
   private static final String OPENMETRICS = "application/openmetrics-text;version=1.0.0";
   private static final String CURRENT = "trace_etl_discovery_current ";
+  private static final String KNOWN = "trace_etl_discovery_servers ";
   private static final String MISSING = "trace_etl_missing_queues ";
   private static final String TOTAL = "_total";
 
@@ -152,7 +153,8 @@ final class Pages {
   Page parse(BufferedReader lines) throws IOException {
     Map<String, Long> values = new HashMap<>();
     Map<String, String> since = new HashMap<>();
-    boolean isBrokerAway = false;
+    double current = 1;
+    double known = 0;
     double missingQueues = 0;
     for (String line = lines.readLine(); line != null; line = lines.readLine()) {
       if (line.startsWith(calls)) {
@@ -160,7 +162,9 @@ final class Pages {
       } else if (line.startsWith(created)) {
         note(line, since::put);
       } else if (line.startsWith(CURRENT)) {
-        isBrokerAway = Double.parseDouble(line.substring(CURRENT.length())) == 0;
+        current = Double.parseDouble(line.substring(CURRENT.length()));
+      } else if (line.startsWith(KNOWN)) {
+        known = Double.parseDouble(line.substring(KNOWN.length()));
       } else if (line.startsWith(MISSING)) {
         missingQueues = Double.parseDouble(line.substring(MISSING.length()));
       }
@@ -172,7 +176,8 @@ final class Pages {
           .computeIfAbsent(names.path(labels), path -> new HashMap<>())
           .merge(series, value, Long::sum);
     });
-    return new Page(counts, isBrokerAway, missingQueues);
+    // A server that has just started knows no server until a broker has answered.
+    return new Page(counts, current == 0 && known > 0, missingQueues);
   }
 
   private interface Sink {

@@ -66,11 +66,20 @@ final class PagesTest {
             "calls_total{service_name=\"c\",span_name=\"canary other http ok\"} 3\n",
             "calls_total{service_name=\"a } \\\" b\",span_name=\"x\"} 3\n",
             "trace_etl_discovery_current 0.0\n",
+            "trace_etl_discovery_servers 2.0\n",
             "trace_etl_missing_queues 2.0\n",
             "# EOF\n");
     assertThat(page.counts()).isEmpty();
     assertThat(page.isBrokerAway()).isTrue();
     assertThat(page.missingQueues()).isEqualTo(2);
+  }
+
+  @Test
+  void startingServerDoesNotSayThatBrokersAreAway() throws IOException {
+    assertThat(
+            page("trace_etl_discovery_current 0.0\n", "trace_etl_discovery_servers 0.0\n")
+                .isBrokerAway())
+        .isFalse();
   }
 
   @Test
