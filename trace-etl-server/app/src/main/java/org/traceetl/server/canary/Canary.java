@@ -13,6 +13,7 @@ import org.traceetl.common.Clocks;
 import org.traceetl.common.LogThrottle;
 import org.traceetl.common.Reason;
 import org.traceetl.common.SteppedThread;
+import org.traceetl.server.features.push.ClientTls;
 
 /**
  * A canary: one thread sends probes over each path, reads what the servers, the index and
@@ -49,8 +50,8 @@ public final class Canary implements AutoCloseable {
     SpanNames names = new SpanNames(random);
     CanaryPath.ProbeSource probes =
         path -> Probe.of(config.application(), names, path, clocks.millis(), random);
-    TrustManager[] trusted = TrustedCertificates.of(config.caFile());
-    SSLContext tls = TrustedCertificates.context(trusted);
+    TrustManager[] trusted = ClientTls.trusted("--ca-file", config.caFile());
+    SSLContext tls = ClientTls.trusting(trusted);
     servers = new HttpReader(new BearerToken(config.serverToken()), TIMEOUT, tls);
     pages = new Pages(servers, names, config.list(), config.servers(), config.metric());
     index = config.isIndexRead() ? new TraceIndexReader(servers, config.application()) : null;

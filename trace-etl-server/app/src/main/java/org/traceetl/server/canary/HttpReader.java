@@ -30,14 +30,10 @@ final class HttpReader implements AutoCloseable {
   private final HttpClient client;
   private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
 
-  /**
-   * @param tls null for the context of the JVM
-   */
   HttpReader(BearerToken token, Duration timeout, SSLContext tls) {
     this.token = token;
     this.timeout = timeout;
-    HttpClient.Builder builder = HttpClient.newBuilder().connectTimeout(timeout);
-    client = (tls == null ? builder : builder.sslContext(tls)).build();
+    client = HttpClient.newBuilder().connectTimeout(timeout).sslContext(tls).build();
   }
 
   /** Reads the body of an answer. */

@@ -7,6 +7,7 @@ import org.traceetl.common.Reason;
 
 /** Sends by OTLP/HTTP. */
 final class HttpSender implements SpanSender {
+  private static final int MAX_ANSWER_BYTES = 64 * 1024;
   private static final int BAD_REQUEST = 400;
   private static final int TIMEOUT = 408;
   private static final int FAILED = 500;
@@ -31,7 +32,8 @@ final class HttpSender implements SpanSender {
               .header("Content-Type", "application/x-protobuf")
               .POST(HttpRequest.BodyPublishers.ofByteArray(body))
               .build();
-      return Answer.accepted(http.exchange(request, answer -> answer.body().readAllBytes()));
+      return Answer.accepted(
+          http.exchange(request, answer -> answer.body().readNBytes(MAX_ANSWER_BYTES)));
     } catch (HttpReader.StatusException e) {
       boolean isRefused = e.status >= BAD_REQUEST && e.status < FAILED && e.status != TIMEOUT;
       return Answer.failed(isRefused ? Outcome.REFUSED : Outcome.UNKNOWN, e.getMessage());

@@ -47,7 +47,7 @@ final class PrometheusClient implements AutoCloseable {
         HttpClient.newBuilder()
             .version(HttpClient.Version.HTTP_1_1)
             .connectTimeout(timeout)
-            .sslContext(ClientTls.trusting("--ca-file", caFile))
+            .sslContext(ClientTls.trusting(ClientTls.trusted("--ca-file", caFile)))
             .build();
     reader = new AnswerReader(maxBytes);
   }

@@ -39,12 +39,10 @@ public final class ClientTls {
   /**
    * Returns a context that shows no certificate.
    *
-   * @param name name of the file in messages
-   * @param caFile certificates to trust; null for those of the JDK
-   * @throws ConfigException if the file cannot be used
+   * @param trusted null for the certificates of the JDK
    */
-  public static SSLContext trusting(String name, Path caFile) {
-    return context(null, trusted(name, caFile));
+  public static SSLContext trusting(TrustManager[] trusted) {
+    return context(null, trusted);
   }
 
   /**
@@ -75,7 +73,13 @@ public final class ClientTls {
     return trusted(KEY + "ca-file", tls.caFile());
   }
 
-  private static TrustManager[] trusted(String name, Path caFile) {
+  /**
+   * Returns what trusts the certificates of a file; null without a file.
+   *
+   * @param name name of the file in messages
+   * @throws ConfigException if the file cannot be used
+   */
+  public static TrustManager[] trusted(String name, Path caFile) {
     if (caFile == null) {
       return null;
     }
