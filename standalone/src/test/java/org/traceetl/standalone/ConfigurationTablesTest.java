@@ -291,11 +291,16 @@ final class ConfigurationTablesTest {
         : null;
   }
 
+  /** Returns the file of a top-level class; its directory must be a module's. */
   private static Path source(String name) throws IOException {
-    try (Stream<Path> files =
-        Files.find(
-            ROOT, 16, (path, any) -> path.endsWith(Path.of("src/main/java").resolve(name)))) {
-      return files.filter(path -> !path.toString().contains("/.cache/")).findFirst().orElseThrow();
+    Path file = Path.of("src/main/java").resolve(name);
+    // Modules are at most two levels deep. A search of everything below would take minutes.
+    try (Stream<Path> directories = Files.walk(ROOT, 2)) {
+      return directories
+          .map(directory -> directory.resolve(file))
+          .filter(Files::exists)
+          .findFirst()
+          .orElseThrow();
     }
   }
 
