@@ -28,7 +28,7 @@ final class CanaryCommandTest {
     "'--agent-grpc=http://a:1 --server=http://s:1 --lost-after=1s', '--lost-after = PT1S'",
     "'--agent-grpc=http://a:1 --server=http://s:1 --metric=1', '--metric = 1: must be the name'",
     "'--agent-grpc=http://a:1 --server=http://s:1 --ca-file=/absent', '--ca-file = /absent: must be'",
-    "'--agent-grpc=http://a:1 --server=http://s:1 --ca-file=pom.xml', '--ca-file = pom.xml: must have'",
+    "'--agent-grpc=http://a:1 --server=http://s:1 --ca-file=pom.xml', '--ca-file = pom.xml: must be a PEM file'",
     "'--agent-grpc=http://a:1 --server=http://s:1 --port=-1', '--port = -1: must be 0 to 65535'",
   })
   void invalidOptionsAreRefused(String arguments, String message) {
