@@ -17,6 +17,7 @@ import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
@@ -28,7 +29,10 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.traceetl.common.Clocks;
 import org.traceetl.server.TraceEtlServer;
+import org.traceetl.server.canary.Canary;
+import org.traceetl.server.canary.CanaryConfig;
 import org.traceetl.testkit.Elasticsearch;
 import org.traceetl.testkit.Prometheus;
 
@@ -99,6 +103,7 @@ final class DashboardQueriesTest {
   private String topic;
   private EmbeddedInstallation installation;
   private ElasticsearchQueries elasticsearch;
+  private Canary canary;
   private Thread load;
 
   @BeforeAll
@@ -123,11 +128,13 @@ final class DashboardQueriesTest {
       others.add(other);
       ports.put(names, other.port());
     }
+    canary = canary();
     for (Kind kind : Kind.values()) {
       Map<String, Integer> targets = new HashMap<>();
       targets.put("trace-etl-server", ports.get(kind.names));
       if (kind.names == Names.OTEL) {
         targets.put("log-agent", installation.agentTelemetryPort());
+        targets.put("trace-etl-canary", canary.port());
       }
       prometheus.put(
           kind,
@@ -151,6 +158,9 @@ final class DashboardQueriesTest {
     }
     prometheus.values().forEach(Prometheus::close);
     others.forEach(TraceEtlServer::close);
+    if (canary != null) {
+      canary.close();
+    }
     if (installation != null) {
       installation.close();
     }
@@ -168,6 +178,29 @@ final class DashboardQueriesTest {
     properties.put("trace-etl.journal.topic", journal);
     properties.put("trace-etl.index.type", "none");
     return properties;
+  }
+
+  private Canary canary() throws IOException {
+    return Canary.start(
+        new CanaryConfig(
+            URI.create("http://127.0.0.1:" + installation.otlpHttpPort()),
+            null,
+            null,
+            List.of(URI.create("http://127.0.0.1:" + installation.httpPort())),
+            false,
+            null,
+            "trace-etl-canary",
+            "traces_span_metrics_calls_total",
+            Duration.ofSeconds(5),
+            Duration.ofSeconds(45),
+            Duration.ofHours(1),
+            null,
+            null,
+            null,
+            "127.0.0.1",
+            0),
+        Clocks.SYSTEM,
+        new Random());
   }
 
   /** Sends a span with an ID of three bytes, which the agent refuses. */

@@ -12,6 +12,8 @@ import java.util.Locale;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.traceetl.server.ozhera.SpanType;
 import org.traceetl.server.ozhera.TypeMetrics;
 import org.traceetl.testkit.Programs;
@@ -21,6 +23,7 @@ final class RulesTest {
   private static final Path ROOT = Path.of(System.getProperty("basedir", "."), "..");
   private static final Path DIRECTORY = ROOT.resolve("deploy/prometheus");
   private static final Path OZHERA = ROOT.resolve("deploy/ozhera");
+  private static final String TEST = ".test.yaml";
   private static final Pattern ALERT = Pattern.compile("(?m)^ +- alert: (\\w+)$");
   private static final Pattern ENTRY = Pattern.compile("(?m)^## (TraceEtl\\w+)$");
   private static final Pattern RUNBOOK = Pattern.compile("(?m)^ +runbook_url: (\\S+)$");
@@ -37,13 +40,17 @@ final class RulesTest {
     assertThat(result.exitCode()).as(result.output()).isZero();
   }
 
-  @Test
-  void promtoolTestsOfTheRulesPass() throws Exception {
-    List<String> command = new ArrayList<>(List.of(Programs.require("promtool"), "test", "rules"));
-    command.addAll(files(DIRECTORY.resolve("tests"), ".test.yaml"));
-    command.addAll(files(OZHERA.resolve("tests"), ".test.yaml"));
+  static List<String> tests() throws IOException {
+    List<String> tests = new ArrayList<>(files(DIRECTORY.resolve("tests"), TEST));
+    tests.addAll(files(OZHERA.resolve("tests"), TEST));
+    return tests;
+  }
 
-    Programs.Result result = Programs.run(command, new byte[0]);
+  @ParameterizedTest
+  @MethodSource("tests")
+  void promtoolTestsOfTheRulesPass(String file) throws Exception {
+    Programs.Result result =
+        Programs.run(List.of(Programs.require("promtool"), "test", "rules", file), new byte[0]);
 
     assertThat(result.exitCode()).as(result.output()).isZero();
   }
@@ -51,7 +58,10 @@ final class RulesTest {
   @Test
   void everyAlertIsTestedBothWaysAndHasItsEntryInTheRunbook() throws Exception {
     String rules = Files.readString(DIRECTORY.resolve("trace-etl-alerts.rules.yaml"));
-    String tests = Files.readString(DIRECTORY.resolve("tests/trace-etl-alerts.test.yaml"));
+    StringBuilder tests = new StringBuilder();
+    for (String file : files(DIRECTORY.resolve("tests"), TEST)) {
+      tests.append(Files.readString(Path.of(file)));
+    }
     String runbook = Files.readString(ROOT.resolve("docs/runbook.md"));
     List<String> alerts = all(ALERT, rules);
 
@@ -111,7 +121,8 @@ final class RulesTest {
 
   private static List<String> files(Path directory, String end) throws IOException {
     try (Stream<Path> files = Files.list(directory)) {
-      List<String> found = files.map(Path::toString).filter(one -> one.endsWith(end)).toList();
+      List<String> found =
+          files.map(Path::toString).filter(one -> one.endsWith(end)).sorted().toList();
       assertThat(found).isNotEmpty();
       return found;
     }
