@@ -26,7 +26,7 @@ final class CountedSeries {
    * Adds a raw series. A value below the one before it is a restart from 0.
    *
    * @param samples those of the panes; at least one
-   * @param before value before the panes; NaN if there is none
+   * @param before value before the panes; NaN without one
    * @param countsFromZero whether a series without a value before counts from 0
    */
   void add(Samples samples, double before, boolean countsFromZero) {

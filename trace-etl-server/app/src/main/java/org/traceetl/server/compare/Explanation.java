@@ -124,7 +124,8 @@ final class Explanation {
 
   /**
    * Explains a loss, most of which is around restarts of the side; the series itself need not be
-   * there any more. Before and after a restart the medians contain the same share of late spans.
+   * there any more. Before and after a restart the medians have the same share of spans that are
+   * late.
    */
   private boolean explainByRestarts(Pair pair) {
     double net = pair.settled().net();
