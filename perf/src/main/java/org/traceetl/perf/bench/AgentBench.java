@@ -22,7 +22,8 @@ import org.traceetl.perf.bench.load.ExportLoad;
 import org.traceetl.perf.bench.load.FixedDemand;
 import org.traceetl.perf.bench.load.GrpcSender;
 import org.traceetl.perf.bench.load.HttpSender;
-import org.traceetl.perf.bench.load.OtlpSender;
+import org.traceetl.perf.bench.load.Load;
+import org.traceetl.perf.bench.overhead.Application;
 import org.traceetl.perf.bench.process.Usage;
 import org.traceetl.perf.bench.report.Results;
 import org.traceetl.testkit.EmbeddedRocketMq;
@@ -45,6 +46,7 @@ import picocli.CommandLine.Option;
 final class AgentBench extends Measurement {
   private static final String TOPIC = "trace-spans";
   private static final String ROUTING_TOPIC = "trace-routing";
+  private static final String RING = "ring";
   private static final int QUEUES = 8;
   private static final int UNANSWERED = 64;
   private static final int CONNECTIONS = 4;
@@ -62,6 +64,7 @@ final class AgentBench extends Measurement {
       Pattern.compile("(?m)^\"([^\"]*)\".* allocated=(\\d+)([BKMG]) ");
 
   @Mixin private Shipped shipped;
+  @Mixin private FailedShare failed;
   @Mixin private RunFolder folder;
 
   @Option(
@@ -84,7 +87,9 @@ final class AgentBench extends Measurement {
   @Option(
       names = "--protocols",
       split = ",",
-      description = "grpc, http, grpc-tls, http-tls, in turn (default: ${DEFAULT-VALUE}).")
+      description =
+          "grpc, http, grpc-tls, http-tls, in turn; ring: a traced application as fast as it can,"
+              + " with spans of its own (default: ${DEFAULT-VALUE}).")
   private List<String> protocols = List.of("grpc", "http");
 
   @Option(
@@ -93,6 +98,9 @@ final class AgentBench extends Measurement {
   private int idleSeconds = 20;
 
   private final HttpClient http = HttpClient.newHttpClient();
+
+  private Path data;
+  private Path rings;
 
   /** The agent without TLS, and the agent with TLS if a protocol needs it. */
   private Subject plain;
@@ -110,11 +118,14 @@ final class AgentBench extends Measurement {
             + " pipeline_ns publish_ns flush_ns gc_ns jit_ns rest_ns allocated_bytes_per_span"
             + " allocated_network allocated_pipeline allocated_publish refused_requests"
             + " resident_mb");
-    folder.run("agent-bench", this::measure);
+    folder.runWithRings("agent-bench", this::measure);
   }
 
-  private void measure(Path directory) throws Exception {
-    ExportLoad load = new ExportLoad(ExportLoad.realisticRequests(REQUESTS), UNANSWERED);
+  private void measure(Path directory, Path ringDirectory) throws Exception {
+    data = directory;
+    rings = ringDirectory;
+    ExportLoad requests =
+        new ExportLoad(ExportLoad.realisticRequests(REQUESTS, failed.percent()), UNANSWERED);
     try (EmbeddedRocketMq rocketMq = EmbeddedRocketMq.start(directory.resolve("rocketmq"))) {
       rocketMq.createTopic(TOPIC, QUEUES);
       if (shipped.detail() == Detail.DEMAND) {
@@ -124,7 +135,12 @@ final class AgentBench extends Measurement {
       Map<String, Object> summary = new LinkedHashMap<>();
       summary.put("detail", shipped.detail());
       try {
-        plain = start(directory.resolve("plain"), rocketMq.namesrvAddress(), "");
+        plain =
+            start(
+                directory.resolve("plain"),
+                rocketMq.namesrvAddress(),
+                "",
+                protocols.contains(RING) ? "directory: " + rings : "enabled: false");
         idle("fresh", summary);
         if (protocols.stream().anyMatch(AgentBench::isTls)) {
           certificate = OwnCertificate.in(directory);
@@ -133,16 +149,17 @@ final class AgentBench extends Measurement {
                   directory.resolve("secured"),
                   rocketMq.namesrvAddress(),
                   ", tls: {certificate-file: %s, private-key-file: %s}"
-                      .formatted(certificate.certificate(), certificate.privateKey()));
+                      .formatted(certificate.certificate(), certificate.privateKey()),
+                  "enabled: false");
         }
         Map<String, List<Round>> byProtocol = new LinkedHashMap<>();
         for (String protocol : protocols) {
-          round(protocol, 0, load);
+          round(protocol, 0, requests);
           byProtocol.put(protocol, new ArrayList<>());
         }
         for (int number = 1; number <= rounds; number++) {
           for (String protocol : protocols) {
-            byProtocol.get(protocol).add(round(protocol, number, load));
+            byProtocol.get(protocol).add(round(protocol, number, requests));
           }
         }
         byProtocol.forEach((protocol, all) -> summarise(protocol, all, summary));
@@ -169,8 +186,10 @@ final class AgentBench extends Measurement {
    * Starts an agent.
    *
    * @param tls the TLS settings of its OTLP ports
+   * @param ring the settings of its rings
    */
-  private Subject start(Path directory, String nameServer, String tls) throws Exception {
+  private Subject start(Path directory, String nameServer, String tls, String ring)
+      throws Exception {
     Ports ports = new Ports();
     int grpcPort = ports.next();
     int httpPort = ports.next();
@@ -180,11 +199,11 @@ final class AgentBench extends Measurement {
             directory,
             telemetryPort,
             """
-            ring: {enabled: false}
+            ring: {%s}
             otlp: {host: 127.0.0.1, grpc-port: %d, http-port: %d%s}
             rocketmq: {name-server: "%s", topic: %s}
             """
-                .formatted(grpcPort, httpPort, tls, nameServer, TOPIC));
+                .formatted(ring, grpcPort, httpPort, tls, nameServer, TOPIC));
     agent.start();
     agent.awaitReady(http, PATIENCE);
     URI metrics = URI.create("http://127.0.0.1:" + telemetryPort + "/metrics");
@@ -212,12 +231,15 @@ final class AgentBench extends Measurement {
     return producer;
   }
 
-  private OtlpSender sender(String protocol, Subject subject) throws Exception {
+  private Load load(String protocol, Subject subject, ExportLoad requests) throws Exception {
     return switch (protocol) {
-      case "grpc" -> new GrpcSender(subject.grpcPort, CONNECTIONS);
-      case "http" -> new HttpSender(subject.httpPort);
-      case "grpc-tls" -> new GrpcSender(subject.grpcPort, CONNECTIONS, certificate);
-      case "http-tls" -> new HttpSender(subject.httpPort, certificate);
+      case "grpc" -> requests.to(new GrpcSender(subject.grpcPort, CONNECTIONS));
+      case "http" -> requests.to(new HttpSender(subject.httpPort));
+      case "grpc-tls" -> requests.to(new GrpcSender(subject.grpcPort, CONNECTIONS, certificate));
+      case "http-tls" -> requests.to(new HttpSender(subject.httpPort, certificate));
+      case RING ->
+          Application.ring(
+              shipped.jvmOptions(Application.NAME), Double.POSITIVE_INFINITY, data, rings);
       default -> throw new IllegalArgumentException("--protocols = " + protocol);
     };
   }
@@ -249,7 +271,7 @@ final class AgentBench extends Measurement {
     summary.put("best_" + protocol + "_spans_per_second_per_core", 1e9 / best);
   }
 
-  private Round round(String protocol, int number, ExportLoad load) throws Exception {
+  private Round round(String protocol, int number, ExportLoad requests) throws Exception {
     Subject subject = isTls(protocol) ? secured : plain;
     Usage usage = subject.usage;
     double publishedBefore = metric(subject, "spans_published_total");
@@ -260,8 +282,9 @@ final class AgentBench extends Measurement {
     long cpuBefore = usage.cpuNanos();
     long startNanos = System.nanoTime();
     ExportLoad.Sent sent;
-    try (OtlpSender sender = sender(protocol, subject)) {
-      sent = load.send(sender, Duration.ofSeconds(number == 0 ? warmUpSeconds : seconds).toNanos());
+    Duration length = Duration.ofSeconds(number == 0 ? warmUpSeconds : seconds);
+    try (Load load = load(protocol, subject, requests)) {
+      sent = load.send(length.toNanos(), Double.POSITIVE_INFINITY);
       awaitPublished(subject, publishedBefore + sent.spans());
     }
     double spans = sent.spans();

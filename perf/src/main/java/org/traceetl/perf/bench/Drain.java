@@ -1,5 +1,6 @@
 package org.traceetl.perf.bench;
 
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -7,7 +8,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import org.traceetl.common.Clocks;
+import org.traceetl.perf.bench.load.AgentLoad;
+import org.traceetl.perf.bench.load.ExportLoad;
 import org.traceetl.perf.bench.load.RenamedBatch;
+import org.traceetl.perf.bench.load.RenumberedExport;
 import org.traceetl.perf.bench.load.SpanStream;
 import org.traceetl.perf.bench.report.Durations;
 import org.traceetl.proto.Rejection;
@@ -25,6 +29,7 @@ import org.traceetl.server.features.pages.SpanPages;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.testkit.EmbeddedRocketMq;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
 
 /**
  * Drains a topic that each round fills with batches: pull, decode, record, seal, append, fold, and
@@ -38,8 +43,25 @@ final class Drain extends TopicDrain {
   private static final String JOURNAL_TOPIC = "trace-windows";
   private static final Duration FIRST_PAGE = Duration.ofSeconds(10);
 
-  private final List<RenamedBatch> batches =
-      new SpanStream(7, 30, 50).batches(1_024, 256, 768).stream().map(RenamedBatch::new).toList();
+  private static final int BATCHES = 1_024;
+
+  @Option(
+      names = "--detail",
+      paramLabel = "full|demand",
+      converter = Detail.Converter.class,
+      description =
+          "What the batches have of a span: all, or what a server demands"
+              + " (default: ${DEFAULT-VALUE}).")
+  private Detail detail = Detail.FULL;
+
+  private List<Message> batches;
+
+  /**
+   * A batch to send.
+   *
+   * @param spans that it counts
+   */
+  private record Message(RenamedBatch batch, int spans) {}
 
   /** How long the workers stopped at each swap, by round. */
   private final List<Durations> swaps = new ArrayList<>();
@@ -52,6 +74,7 @@ final class Drain extends TopicDrain {
 
   @Override
   protected void measure() throws Exception {
+    batches = detail == Detail.FULL ? full() : demanded();
     measure(
         "drain",
         new EmbeddedRocketMq.Settings(false, null, false),
@@ -62,10 +85,34 @@ final class Drain extends TopicDrain {
   protected Map<String, Object> more() {
     Durations all = Durations.of(swaps.subList(1, swaps.size()));
     Map<String, Object> pairs = new LinkedHashMap<>();
+    pairs.put("detail", detail);
     pairs.put("swaps", all.count());
     pairs.put("swap_p999_us", micros(all, 99.9));
     pairs.put("swap_max_us", micros(all, 100));
     return pairs;
+  }
+
+  private static List<Message> full() {
+    SpanBatchReader reader = new SpanBatchReader();
+    List<Message> all = new ArrayList<>();
+    for (byte[] batch : new SpanStream(7, 30, 50).batches(BATCHES, 256, 768)) {
+      reader.wrap(batch, 0, batch.length);
+      all.add(new Message(new RenamedBatch(batch), reader.spanCount()));
+    }
+    return all;
+  }
+
+  /** Returns what an agent sends of its second round of requests, within an exemplar interval. */
+  private static List<Message> demanded() throws IOException {
+    List<RenumberedExport> requests = ExportLoad.realisticRequests(BATCHES);
+    int round = requests.stream().mapToInt(RenumberedExport::spans).sum();
+    try (AgentLoad agent = new AgentLoad(requests)) {
+      agent.demand();
+      agent.take(round);
+      return agent.batches(round).stream()
+          .map(made -> new Message(new RenamedBatch(made.body()), made.spans()))
+          .toList();
+    }
   }
 
   private static double micros(Durations durations, double percent) {
@@ -128,13 +175,12 @@ final class Drain extends TopicDrain {
     int messages = 0;
     long loaded = 0;
     long bytes = 0;
-    SpanBatchReader reader = new SpanBatchReader();
     try (TopicWriter writer =
         new TopicWriter(rocketMq.namesrvAddress(), TOPIC, "drain-load-" + sequence)) {
       while (loaded < spans) {
-        byte[] body = batches.get(messages % batches.size()).named(sequence++).clone();
-        reader.wrap(body, 0, body.length);
-        loaded += reader.spanCount();
+        Message message = batches.get(messages % batches.size());
+        byte[] body = message.batch.named(sequence++).clone();
+        loaded += message.spans;
         bytes += body.length;
         writer.send(messages, body);
         messages++;

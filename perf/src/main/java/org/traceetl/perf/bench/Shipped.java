@@ -33,7 +33,8 @@ class Shipped {
   @Option(
       names = "-J",
       paramLabel = "agent|broker|server|application=OPTION",
-      description = "A further option of a JVM; may be repeated. Only rivals has applications.")
+      description =
+          "A further option of a JVM; may be repeated. Only agent and rivals have applications.")
   private List<String> moreJvmOptions = List.of();
 
   @Option(

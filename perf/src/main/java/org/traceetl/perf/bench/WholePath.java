@@ -15,6 +15,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.Collectors;
 import org.traceetl.perf.bench.load.ExportLoad;
+import org.traceetl.perf.bench.load.RenumberedExport;
 import org.traceetl.perf.bench.load.SpanStream;
 import org.traceetl.perf.bench.report.Durations;
 import org.traceetl.perf.bench.report.Results;
@@ -41,6 +42,7 @@ final class WholePath extends Measurement {
   private static final Duration SECOND = Duration.ofSeconds(1);
 
   @Mixin private Installed installed;
+  @Mixin private FailedShare failed;
   @Mixin private RunFolder folder;
 
   @Option(
@@ -97,7 +99,7 @@ final class WholePath extends Measurement {
 
   private void atFullSpeed(Path data, Map<String, Object> summary) throws Exception {
     Duration window = Duration.ofSeconds(windowSeconds);
-    ExportLoad load = new ExportLoad(ExportLoad.realisticRequests(512), Driver.UNANSWERED);
+    ExportLoad load = new ExportLoad(requests(512), Driver.UNANSWERED);
     try (TraceEtl path =
         new TraceEtl(data, new Ports(), installed, SpanStream.DIMENSIONS, window, null)) {
       path.start(http);
@@ -137,11 +139,15 @@ final class WholePath extends Measurement {
     }
   }
 
+  private List<RenumberedExport> requests(int count) {
+    return ExportLoad.realisticRequests(count, failed.percent());
+  }
+
   /** Uses few series, so that polling the page costs little. */
   private void atSteadyRate(Path data, Duration window, Map<String, Object> summary)
       throws Exception {
     String phase = "window-" + window.toSeconds() + "s";
-    ExportLoad load = new ExportLoad(ExportLoad.realisticRequests(128), Driver.UNANSWERED);
+    ExportLoad load = new ExportLoad(requests(128), Driver.UNANSWERED);
     Duration length = window.multipliedBy(2).compareTo(LEAST) > 0 ? window.multipliedBy(2) : LEAST;
     try (TraceEtl path =
             new TraceEtl(data.resolve(phase), new Ports(), installed, List.of(), window, null);

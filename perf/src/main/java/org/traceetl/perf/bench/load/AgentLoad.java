@@ -3,6 +3,7 @@ package org.traceetl.perf.bench.load;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
@@ -53,6 +54,15 @@ public final class AgentLoad implements AutoCloseable {
   private long number;
   private long offered;
   private long batchBytes;
+  private boolean keeps;
+  private List<Made> kept = List.of();
+
+  /**
+   * A batch that the pipeline made.
+   *
+   * @param spans that it counts
+   */
+  public record Made(byte[] body, int spans) {}
 
   /**
    * Creates a load without filters.
@@ -119,6 +129,18 @@ public final class AgentLoad implements AutoCloseable {
     }
   }
 
+  /**
+   * Takes whole requests as {@link #take} does, and returns the batches that were written
+   * meanwhile.
+   */
+  public List<Made> batches(int spans) {
+    kept = new ArrayList<>();
+    keeps = true;
+    take(spans);
+    keeps = false;
+    return kept;
+  }
+
   /** Returns the bytes of all batches so far, divided by the spans that they count. */
   public double batchBytesPerSpan() {
     return (double) batchBytes / outcome.accepted;
@@ -165,6 +187,9 @@ public final class AgentLoad implements AutoCloseable {
     public void append(List<SpooledBatch> batches) {
       for (SpooledBatch batch : batches) {
         batchBytes += batch.length();
+        if (keeps) {
+          kept.add(new Made(batch.body().clone(), batch.spans()));
+        }
         batch.body(null);
         spool.settle(batch, Settlement.PUBLISHED);
       }

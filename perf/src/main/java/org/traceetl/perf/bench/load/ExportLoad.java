@@ -39,17 +39,32 @@ public final class ExportLoad {
 
   /** Returns requests of 30 applications with 50 operations each, of 256 to 1,024 spans. */
   public static List<RenumberedExport> realisticRequests(int count) {
+    return realisticRequests(count, SpanStream.FAILED_PERCENT);
+  }
+
+  /** Returns the same requests with another share of failed spans, in percent. */
+  public static List<RenumberedExport> realisticRequests(int count, int failedPercent) {
     OtlpExport export = new OtlpExport();
     List<RenumberedExport> requests = new ArrayList<>(count);
-    new SpanStream(7, 30, 50)
+    new SpanStream(7, 30, 50, SpanStream.ATTRIBUTES, failedPercent)
         .batches(count, 256, 1_024)
         .forEach(batch -> requests.add(new RenumberedExport(export.of(batch))));
     return requests;
   }
 
-  /** Sends for a duration, as fast as the answers arrive, and waits for the last answer. */
-  public Sent send(OtlpSender sender, long nanos) throws InterruptedException {
-    return send(sender, nanos, Double.POSITIVE_INFINITY);
+  /** Returns a load of these requests that closes the sender at its end. */
+  public Load to(OtlpSender sender) {
+    return new Load() {
+      @Override
+      public Sent send(long nanos, double spansPerSecond) throws InterruptedException {
+        return ExportLoad.this.send(sender, nanos, spansPerSecond);
+      }
+
+      @Override
+      public void close() {
+        sender.close();
+      }
+    };
   }
 
   /**

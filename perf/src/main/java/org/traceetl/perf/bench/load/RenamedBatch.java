@@ -1,8 +1,10 @@
 package org.traceetl.perf.bench.load;
 
+import java.util.Arrays;
+
 /**
- * A message of {@link SpanStream} whose sequence number can be replaced in place: the same spans
- * can be sent repeatedly without being repeats.
+ * A batch whose sequence number can be replaced in place: the same spans can be sent repeatedly
+ * without being repeats.
  */
 public final class RenamedBatch {
   /** The first sequence number; each one takes five bytes as a zigzag varint. */
@@ -13,12 +15,19 @@ public final class RenamedBatch {
   private final byte[] message;
   private final int sequenceOffset;
 
-  public RenamedBatch(byte[] message) {
-    this.message = message;
+  public RenamedBatch(byte[] batch) {
     // Version: header and one byte. Agent: header, length, 16 bytes. Epoch: header and varint.
-    int at = 2 + 18 + 1;
-    while (message[at++] < 0) {}
-    sequenceOffset = at + 1;
+    sequenceOffset = afterVarint(batch, 2 + 18 + 1) + 1;
+    int restOffset = afterVarint(batch, sequenceOffset);
+    int restBytes = batch.length - restOffset;
+    message = Arrays.copyOf(batch, sequenceOffset + SEQUENCE_BYTES + restBytes);
+    System.arraycopy(batch, restOffset, message, sequenceOffset + SEQUENCE_BYTES, restBytes);
+  }
+
+  private static int afterVarint(byte[] bytes, int offset) {
+    int at = offset;
+    while (bytes[at++] < 0) {}
+    return at;
   }
 
   /** Returns the message with the n-th sequence number, below 2^32. The array is reused. */

@@ -12,10 +12,13 @@ import org.traceetl.server.config.SeriesConfig;
 /**
  * Generates batches like those of a fleet. Applications and their operations are drawn by Zipf
  * shares. Each span has twelve attributes, of which some vary with the span. Durations are
- * log-normal, and one span in a hundred failed. Equal seeds give equal streams.
+ * log-normal, and by default one span in a hundred failed. Equal seeds give equal streams.
  */
 public final class SpanStream {
   public static final int ATTRIBUTES = 12;
+
+  /** Failed spans of a hundred. */
+  public static final int FAILED_PERCENT = 1;
 
   /**
    * Two attributes that vary with the operation and its outcome: 20,000 series of 30 x 50
@@ -46,6 +49,7 @@ public final class SpanStream {
           "thread.name");
 
   private final int attributes;
+  private final int failedPercent;
   private final SplittableRandom random;
   private final SpanBatchWriter writer = new SpanBatchWriter();
   private final double[] applicationShares;
@@ -72,7 +76,12 @@ public final class SpanStream {
    * @param attributes of each span: the first of the usual twelve, then others with 20 values
    */
   public SpanStream(long seed, int applications, int operations, int attributes) {
+    this(seed, applications, operations, attributes, FAILED_PERCENT);
+  }
+
+  SpanStream(long seed, int applications, int operations, int attributes, int failedPercent) {
     this.attributes = attributes;
+    this.failedPercent = failedPercent;
     random = new SplittableRandom(seed);
     epoch = seed;
     applicationShares = zipf(applications);
@@ -160,7 +169,7 @@ public final class SpanStream {
     }
     for (int s = 0; s < spans; s++) {
       int operation = operationOf.applyAsInt(s);
-      boolean failed = random.nextInt(100) == 0;
+      boolean failed = random.nextInt(100) < failedPercent;
       // Median 20 ms, sigma 1: one span in about 23,000 lasts longer than a second.
       long durationNanos = (long) (20e6 * Math.exp(gaussian()));
       now += random.nextLong(2_000_000);

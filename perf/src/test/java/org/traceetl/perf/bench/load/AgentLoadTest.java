@@ -8,6 +8,8 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.traceetl.agent.config.FiltersFile;
 import org.traceetl.common.ConfigException;
+import org.traceetl.proto.Rejection;
+import org.traceetl.proto.SpanBatchReader;
 
 final class AgentLoadTest {
   private static final int SPANS = 20_000;
@@ -40,6 +42,25 @@ final class AgentLoadTest {
     load.demand();
 
     assertThat(bytesPerSpan(load)).isLessThan(25);
+  }
+
+  @Test
+  void batchesCanBeRenamed() throws IOException {
+    SpanBatchReader reader = new SpanBatchReader();
+    int spans = 0;
+    try (AgentLoad load = new AgentLoad(requests)) {
+      load.demand();
+      for (AgentLoad.Made made : load.batches(SPANS)) {
+        byte[] renamed = new RenamedBatch(made.body()).named(7);
+
+        assertThat(reader.wrap(renamed, 0, renamed.length)).isEqualTo(Rejection.NONE);
+        assertThat(reader.sequence()).isEqualTo(RenamedBatch.FIRST_SEQUENCE + 7);
+        assertThat(reader.spanCount()).isEqualTo(made.spans());
+        spans += made.spans();
+      }
+    }
+    // The last batches are still open.
+    assertThat(spans).isBetween(SPANS / 2, SPANS);
   }
 
   private static double bytesPerSpan(AgentLoad load) throws IOException {
