@@ -19,6 +19,7 @@ import org.traceetl.agent.spool.Settlement;
 import org.traceetl.agent.spool.Spool;
 import org.traceetl.agent.spool.SpooledBatch;
 import org.traceetl.agent.state.AgentIdentity;
+import org.traceetl.common.BackOff;
 import org.traceetl.common.LogThrottle;
 import org.traceetl.proto.BatchAges;
 import org.traceetl.proto.BundleReader;

@@ -1,14 +1,19 @@
-package org.traceetl.agent.publish;
+package org.traceetl.common;
 
 import java.util.random.RandomGenerator;
 
-/** Determines how long a queue pauses after failures. Confined to the publisher thread. */
-final class BackOff {
+/** Determines how long a sender pauses after failures. Not safe for threads. */
+public final class BackOff {
   private final long firstNanos;
   private final long maxNanos;
   private final RandomGenerator random;
 
-  BackOff(long firstNanos, long maxNanos, RandomGenerator random) {
+  /**
+   * @param firstNanos pause after the first failure
+   * @param maxNanos longest pause
+   * @param random varies the pauses
+   */
+  public BackOff(long firstNanos, long maxNanos, RandomGenerator random) {
     this.firstNanos = firstNanos;
     this.maxNanos = maxNanos;
     this.random = random;
@@ -20,7 +25,7 @@ final class BackOff {
    *
    * @param failures consecutive failures, at least 1
    */
-  long nanos(int failures) {
+  public long nanos(int failures) {
     long nanos = Math.min(maxNanos, firstNanos << Math.min(failures - 1, 20));
     return nanos - (long) (random.nextDouble() * 0.2 * nanos);
   }

@@ -1,4 +1,4 @@
-package org.traceetl.agent.publish;
+package org.traceetl.common;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
