@@ -21,6 +21,11 @@ public interface SpanDecoder {
     return false;
   }
 
+  /** Returns the encoding if payloads are OTLP trace requests; else null. */
+  default OtlpFormat otlpFormat() {
+    return null;
+  }
+
   /** Decodes a payload that is the whole array. */
   default void decode(byte[] payload, SpanSink sink) throws MalformedPayloadException {
     decode(payload, payload.length, sink);

@@ -20,6 +20,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.zip.GZIPInputStream;
 import org.traceetl.agent.flow.Completion;
+import org.traceetl.agent.flow.OtlpFormat;
 import org.traceetl.agent.http.HttpSetup;
 import org.traceetl.agent.source.payload.PayloadArrays;
 
@@ -31,17 +32,6 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
 
   /** Most requests that may wait on a connection; exporters wait for each answer. */
   private static final int MOST_WAITING = 3;
-
-  private enum Format {
-    PROTOBUF("application/x-protobuf"),
-    JSON("application/json");
-
-    private final String mediaType;
-
-    Format(String mediaType) {
-      this.mediaType = mediaType;
-    }
-  }
 
   private final ReceiverParts parts;
   private final int maxRequestBytes;
@@ -105,7 +95,7 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
           false);
       return;
     }
-    Format format = format(HttpUtil.getMimeType(request));
+    OtlpFormat format = format(HttpUtil.getMimeType(request));
     String encoding = request.headers().get(HttpHeaderNames.CONTENT_ENCODING, "identity").strip();
     FullHttpResponse unsupported = unsupported(request, format, encoding);
     if (unsupported != null) {
@@ -139,7 +129,7 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
 
   /** Returns the answer to a request that is not served; null if it is. */
   private static FullHttpResponse unsupported(
-      FullHttpRequest request, Format format, String encoding) {
+      FullHttpRequest request, OtlpFormat format, String encoding) {
     if (!HttpSetup.path(request.uri()).equals(PATH)) {
       return HttpSetup.text(HttpResponseStatus.NOT_FOUND, "send traces to " + PATH);
     }
@@ -165,7 +155,11 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
   }
 
   private void offer(
-      ChannelHandlerContext context, byte[] payload, int length, Format format, boolean keepAlive) {
+      ChannelHandlerContext context,
+      byte[] payload,
+      int length,
+      OtlpFormat format,
+      boolean keepAlive) {
     Clients.Client client = Clients.of(context.channel());
     if (!client.take(length)) {
       arrays.give(payload);
@@ -181,7 +175,7 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
                     SOURCE,
                     payload,
                     length,
-                    format == Format.JSON ? parts.json() : parts.protobuf(),
+                    format == OtlpFormat.JSON ? parts.json() : parts.protobuf(),
                     new Request(context, format, keepAlive, client, length)));
     if (refused != null) {
       arrays.give(payload);
@@ -233,16 +227,16 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
     }
   }
 
-  private static Format format(CharSequence mediaType) {
-    for (Format format : Format.values()) {
-      if (mediaType != null && format.mediaType.equalsIgnoreCase(mediaType.toString().strip())) {
+  private static OtlpFormat format(CharSequence mediaType) {
+    for (OtlpFormat format : OtlpFormat.values()) {
+      if (mediaType != null && format.mediaType().equalsIgnoreCase(mediaType.toString().strip())) {
         return format;
       }
     }
     return null;
   }
 
-  private static FullHttpResponse refusal(Refused refused, Format format) {
+  private static FullHttpResponse refusal(Refused refused, OtlpFormat format) {
     HttpResponseStatus code =
         refused.status().getCode() == Status.Code.RESOURCE_EXHAUSTED
             ? HttpResponseStatus.TOO_MANY_REQUESTS
@@ -253,7 +247,7 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
   /** Returns the answer to a request over the limit, also before its body is read. */
   static FullHttpResponse tooLarge(HttpMessage request, int maxRequestBytes) {
     HttpResponseStatus code = HttpResponseStatus.REQUEST_ENTITY_TOO_LARGE;
-    Format format = format(HttpUtil.getMimeType(request));
+    OtlpFormat format = format(HttpUtil.getMimeType(request));
     String problem = OtlpResponses.tooLarge(maxRequestBytes);
     return format == null
         ? HttpSetup.text(code, problem)
@@ -261,12 +255,12 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
   }
 
   private static FullHttpResponse status(
-      HttpResponseStatus code, Format format, Status status, int retrySeconds) {
+      HttpResponseStatus code, OtlpFormat format, Status status, int retrySeconds) {
     FullHttpResponse response =
         HttpSetup.response(
             code,
-            format.mediaType,
-            format == Format.JSON
+            format.mediaType(),
+            format == OtlpFormat.JSON
                 ? OtlpResponses.statusJson(status, retrySeconds)
                 : OtlpResponses.status(status, retrySeconds));
     if (retrySeconds > 0) {
@@ -277,14 +271,14 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
 
   private final class Request implements Completion {
     private final ChannelHandlerContext context;
-    private final Format format;
+    private final OtlpFormat format;
     private final boolean keepAlive;
     private final Clients.Client client;
     private final int bytes;
 
     Request(
         ChannelHandlerContext context,
-        Format format,
+        OtlpFormat format,
         boolean keepAlive,
         Clients.Client client,
         int bytes) {
@@ -304,10 +298,11 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
     public void confirmed(int accepted, int rejected, String reason) {
       client.giveBack(bytes);
       byte[] body =
-          format == Format.JSON
+          format == OtlpFormat.JSON
               ? OtlpResponses.exportedJson(rejected, reason)
               : OtlpResponses.exported(rejected, reason);
-      answer(context, HttpSetup.response(HttpResponseStatus.OK, format.mediaType, body), keepAlive);
+      answer(
+          context, HttpSetup.response(HttpResponseStatus.OK, format.mediaType(), body), keepAlive);
     }
 
     @Override

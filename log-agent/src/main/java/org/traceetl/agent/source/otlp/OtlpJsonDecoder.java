@@ -10,6 +10,7 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.traceetl.agent.flow.MalformedPayloadException;
+import org.traceetl.agent.flow.OtlpFormat;
 import org.traceetl.agent.flow.SpanDecoder;
 import org.traceetl.agent.flow.SpanSink;
 import tools.jackson.core.JacksonException;
@@ -157,6 +158,11 @@ public final class OtlpJsonDecoder implements SpanDecoder {
 
   OtlpJsonDecoder(LongAdder attributesLeftOut) {
     protobufDecoder = new OtlpProtobufDecoder(attributesLeftOut);
+  }
+
+  @Override
+  public OtlpFormat otlpFormat() {
+    return OtlpFormat.JSON;
   }
 
   @Override

@@ -10,6 +10,7 @@ import java.util.concurrent.atomic.LongAdder;
 import org.traceetl.agent.flow.Attributes;
 import org.traceetl.agent.flow.KeySet;
 import org.traceetl.agent.flow.MalformedPayloadException;
+import org.traceetl.agent.flow.OtlpFormat;
 import org.traceetl.agent.flow.SpanDecoder;
 import org.traceetl.agent.flow.SpanSink;
 import org.traceetl.agent.flow.SpanView;
@@ -118,6 +119,11 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
   /** Returns the attributes left out so far because they were too many, too deep or too long. */
   public long droppedAttributes() {
     return attributesLeftOut.sum();
+  }
+
+  @Override
+  public OtlpFormat otlpFormat() {
+    return OtlpFormat.PROTOBUF;
   }
 
   @Override

@@ -10,7 +10,10 @@ import java.util.function.Supplier;
 import org.traceetl.agent.config.OtlpConfig;
 import org.traceetl.agent.flow.AnsweredRequests;
 import org.traceetl.agent.flow.Intake;
+import org.traceetl.agent.flow.MalformedPayloadException;
+import org.traceetl.agent.flow.OtlpFormat;
 import org.traceetl.agent.flow.SpanDecoder;
+import org.traceetl.agent.flow.SpanSink;
 import org.traceetl.agent.http.NettyTransport;
 import org.traceetl.agent.http.PortAccess;
 import org.traceetl.agent.http.RotatingTls;
@@ -87,8 +90,9 @@ public final class OtlpReceiver implements AutoCloseable {
             access.tokens(),
             budget,
             intake,
-            perThread(() -> new OtlpProtobufDecoder(metrics.attributesLeftOut)),
-            perThread(() -> new OtlpJsonDecoder(metrics.attributesLeftOut)),
+            new PerThread(
+                OtlpFormat.PROTOBUF, () -> new OtlpProtobufDecoder(metrics.attributesLeftOut)),
+            new PerThread(OtlpFormat.JSON, () -> new OtlpJsonDecoder(metrics.attributesLeftOut)),
             new PayloadArrays(),
             metrics,
             clocks.nanoClock());
@@ -170,9 +174,16 @@ public final class OtlpReceiver implements AutoCloseable {
     return metrics;
   }
 
-  /** Returns a decoder that gives each pipeline thread an instance of its own. */
-  private static SpanDecoder perThread(Supplier<SpanDecoder> decoders) {
-    ThreadLocal<SpanDecoder> own = ThreadLocal.withInitial(decoders);
-    return (payload, length, sink) -> own.get().decode(payload, length, sink);
+  /** Gives each pipeline thread a decoder of its own. */
+  private record PerThread(OtlpFormat otlpFormat, ThreadLocal<SpanDecoder> own)
+      implements SpanDecoder {
+    PerThread(OtlpFormat format, Supplier<SpanDecoder> decoders) {
+      this(format, ThreadLocal.withInitial(decoders));
+    }
+
+    @Override
+    public void decode(byte[] payload, int length, SpanSink sink) throws MalformedPayloadException {
+      own.get().decode(payload, length, sink);
+    }
   }
 }
