@@ -8,6 +8,7 @@ import java.util.Locale;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.agent.config.AgentConfig;
+import org.traceetl.agent.config.ForwardConfig;
 import org.traceetl.agent.spool.Spool;
 import org.traceetl.agent.telemetry.TelemetryServer;
 
@@ -54,6 +55,12 @@ final class MemoryBounds {
   /** The page while it is sent. */
   private static final long SCRAPE_DIRECT_BYTES = 64 * KIB;
 
+  /** Requests in flight to an endpoint besides the largest one, and its client. */
+  private static final long ENDPOINT_HEAP_BYTES = 2 * MIB;
+
+  /** Buffers that read and write segments, and those of an endpoint's client. */
+  private static final long ENDPOINT_DIRECT_BYTES = 512 * KIB;
+
   /**
    * The most memory of a stage.
    *
@@ -99,6 +106,16 @@ final class MemoryBounds {
               + config.ring().maxRings() * RING_BYTES
               + RING_ARRAYS_BYTES,
           0);
+    }
+    int endpoints = config.forward().endpoints().size();
+    if (endpoints > 0) {
+      long request = config.otlp().maxRequestBytes();
+      bounds.add(
+          "forwarding",
+          // Arrays are up to a quarter longer than their request.
+          Math.max(ForwardConfig.QUEUE_BYTES, request * 5 / 4)
+              + endpoints * (request + ENDPOINT_HEAP_BYTES),
+          (endpoints + 1) * ENDPOINT_DIRECT_BYTES);
     }
     if (config.telemetry().enabled()) {
       bounds.add(

@@ -14,6 +14,8 @@ import org.traceetl.agent.config.RoutingConfig;
 import org.traceetl.agent.detail.Detail;
 import org.traceetl.agent.filter.Filters;
 import org.traceetl.agent.flow.Checkpoint;
+import org.traceetl.agent.flow.Intake;
+import org.traceetl.agent.forward.Forwarding;
 import org.traceetl.agent.http.PortAccess;
 import org.traceetl.agent.pipeline.Pipeline;
 import org.traceetl.agent.pipeline.PipelineMetrics;
@@ -68,6 +70,9 @@ public final class RunningAgent implements AutoCloseable {
   private final RoutingState routing;
   private final Pipeline pipeline;
   private final Publisher publisher;
+  // Null if no endpoint is configured.
+  private final Forwarding forwarding;
+  private final Intake otlpIntake;
   private final OtlpReceiver otlp;
   private final FileSource files;
   private final RingSource rings;
@@ -148,6 +153,20 @@ public final class RunningAgent implements AutoCloseable {
         followDecisions(state, transport, publishMetrics);
       }
       followTopology(state, transport);
+      forwarding =
+          config.forward().endpoints().isEmpty()
+              ? null
+              : open(
+                  Forwarding.start(
+                      config.forward(),
+                      state.path().resolve("forward"),
+                      platform.disk(),
+                      clocks,
+                      platform.random()));
+      if (forwarding != null) {
+        metrics.add(forwarding.metrics());
+      }
+      otlpIntake = forwarding == null ? pipeline : forwarding.over(pipeline);
       otlp = config.otlp().enabled() ? openOtlp() : null;
       files =
           open(
@@ -182,7 +201,7 @@ public final class RunningAgent implements AutoCloseable {
             new OtlpReceiver(
                 config.otlp(),
                 config.pipeline().maxBytesInFlight(),
-                pipeline,
+                otlpIntake,
                 spool.answered(),
                 clocks));
     metrics.add(receiver.metrics());
@@ -339,7 +358,7 @@ public final class RunningAgent implements AutoCloseable {
    * per entry, so use one.
    */
   public OtlpRequests otlpRequests() {
-    return new OtlpRequests(pipeline, spool.answered());
+    return new OtlpRequests(otlpIntake, spool.answered());
   }
 
   /** For simulations: returns the agent's metrics, as the telemetry port does. */
@@ -370,9 +389,10 @@ public final class RunningAgent implements AutoCloseable {
   /**
    * Stops in the order of the flow. Sources stop accepting; accepted payloads are committed to the
    * spool and answered; batches are published while the time allows; ports close. Unconfirmed
-   * batches stay in the spool, and the next start sends them.
+   * batches stay in the spool, and the next start sends them. So do trace requests in the buffer of
+   * forwarding.
    *
-   * @param timeout longest wait for the broker's confirmations
+   * @param timeout longest wait for the broker's confirmations and the endpoints of forwarding
    * @return true if the spool is empty; later calls return the same value
    */
   public synchronized boolean drain(Duration timeout) {
@@ -383,6 +403,7 @@ public final class RunningAgent implements AutoCloseable {
   }
 
   private boolean stop(Duration timeout) {
+    long endNanos = clocks.nanos() + timeout.toNanos();
     if (otlp != null) {
       otlp.stopAccepting();
     }
@@ -395,6 +416,9 @@ public final class RunningAgent implements AutoCloseable {
       Thread.currentThread().interrupt();
     }
     publisher.close();
+    if (forwarding != null) {
+      drainForwarding(Duration.ofNanos(Math.max(0, endNanos - clocks.nanos())));
+    }
     int left = spool.batches();
     closeOpened();
     if (left == 0) {
@@ -403,6 +427,18 @@ public final class RunningAgent implements AutoCloseable {
       log.warn("{} batches remain in the spool; the agent sends them after the next start", left);
     }
     return left == 0;
+  }
+
+  private void drainForwarding(Duration timeout) {
+    try {
+      if (!forwarding.drain(timeout)) {
+        log.warn(
+            "Trace requests remain in the buffer of forwarding; the agent forwards them after the"
+                + " next start");
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   /** Stops without waiting for the broker. */

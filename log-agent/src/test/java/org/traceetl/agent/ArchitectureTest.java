@@ -29,6 +29,8 @@ final class ArchitectureTest {
         .definedBy("org.traceetl.agent.pipeline")
         .layer("publish")
         .definedBy("org.traceetl.agent.publish")
+        .layer("forward")
+        .definedBy("org.traceetl.agent.forward")
         .layer("spool")
         .definedBy("org.traceetl.agent.spool")
         .layer("route")
@@ -44,6 +46,8 @@ final class ArchitectureTest {
         .whereLayer("pipeline")
         .mayOnlyBeAccessedByLayers("program")
         .whereLayer("publish")
+        .mayOnlyBeAccessedByLayers("program")
+        .whereLayer("forward")
         .mayOnlyBeAccessedByLayers("program")
         .whereLayer("spool")
         .mayOnlyBeAccessedByLayers("program", "pipeline", "publish")
@@ -73,6 +77,7 @@ final class ArchitectureTest {
             "org.traceetl.agent.source..",
             "org.traceetl.agent.pipeline",
             "org.traceetl.agent.publish",
+            "org.traceetl.agent.forward",
             "org.traceetl.agent.spool",
             "org.traceetl.agent.route")
         .check(CLASSES);
@@ -88,6 +93,7 @@ final class ArchitectureTest {
         .resideInAnyPackage(
             "org.traceetl.agent.pipeline",
             "org.traceetl.agent.publish",
+            "org.traceetl.agent.forward",
             "org.traceetl.agent.spool",
             "org.traceetl.agent.route",
             "org.apache.rocketmq..")
@@ -183,12 +189,13 @@ final class ArchitectureTest {
         .check(CLASSES);
   }
 
-  /** Simulations replace the disk under the state directory and the spool. */
+  /** Simulations replace the disk under the state directory, the spool and the forward buffer. */
   @Test
-  void onlyTheDiskAccessesFilesOfStateAndSpool() {
+  void onlyTheDiskAccessesFilesOfState() {
     noClasses()
         .that()
-        .resideInAnyPackage("org.traceetl.agent.state", "org.traceetl.agent.spool")
+        .resideInAnyPackage(
+            "org.traceetl.agent.state", "org.traceetl.agent.spool", "org.traceetl.agent.forward")
         .should()
         .dependOnClassesThat()
         .haveNameMatching("java\\.nio\\.file\\.Files|java\\.nio\\.channels\\..*Channel")

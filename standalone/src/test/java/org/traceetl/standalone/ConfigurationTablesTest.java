@@ -8,6 +8,7 @@ import java.lang.reflect.Method;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.RecordComponent;
 import java.lang.reflect.Type;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -32,6 +33,7 @@ import org.traceetl.agent.config.ConfigReader;
 import org.traceetl.agent.config.CountedEventsConfig;
 import org.traceetl.agent.config.DetailConfig;
 import org.traceetl.agent.config.FilesConfig;
+import org.traceetl.agent.config.ForwardConfig;
 import org.traceetl.agent.config.OtlpConfig;
 import org.traceetl.agent.config.OtlpLimits;
 import org.traceetl.agent.config.PipelineConfig;
@@ -83,7 +85,8 @@ final class ConfigurationTablesTest {
           Map.entry("filters.", List.of(WatchedFile.class)),
           Map.entry("rocketmq.", List.of(PublishConfig.class, PublishConfig.Tls.class)),
           Map.entry("telemetry.", List.of(TelemetryConfig.class, TokenSource.class)),
-          Map.entry("telemetry.tls.", List.of(TlsFiles.class)));
+          Map.entry("telemetry.tls.", List.of(TlsFiles.class)),
+          Map.entry("forward.", List.of(ForwardConfig.class)));
 
   /** Keys whose components have different names. */
   private static final Map<String, String> COMPONENTS =
@@ -119,6 +122,9 @@ final class ConfigurationTablesTest {
                   : typeAndText[0],
               entry.getValue().toString(),
               same == null ? typeAndText[1] : "as `" + same + "`"));
+      if (key.equals("forward.endpoints")) {
+        addEndpoint(key, rows);
+      }
     }
     check("configuration-agent.md", rows);
   }
@@ -165,6 +171,19 @@ final class ConfigurationTablesTest {
       }
     }
     return new String[] {"path", ofFile()};
+  }
+
+  /** Adds the keys of an endpoint, with the defaults of one that has only the required keys. */
+  private static void addEndpoint(String key, Map<String, String> rows) throws Exception {
+    Class<?> type = ForwardConfig.Endpoint.class;
+    Object standard = ForwardConfig.Endpoint.of("", URI.create(""));
+    for (RecordComponent component : type.getRecordComponents()) {
+      Object value = component.getAccessor().invoke(standard);
+      boolean isNone = Optional.empty().equals(value) || Map.of().equals(value);
+      String name = key + "[]." + kebab(component.getName());
+      String shown = isNone ? "" : value.toString().toLowerCase(Locale.ROOT);
+      rows.put(name, row(name, type(component), shown, description(type, component.getName())));
+    }
   }
 
   private static void addServer(
@@ -246,7 +265,9 @@ final class ConfigurationTablesTest {
       name =
           type == PublishConfig.Tls.class
               ? "boolean"
-              : type == DetailConfig.Rule.class ? "sections" : "text";
+              : type == DetailConfig.Rule.class || type == ForwardConfig.Endpoint.class
+                  ? "sections"
+                  : "text";
     }
     return Collection.class.isAssignableFrom(component.getType()) ? "list of " + name : name;
   }

@@ -5,9 +5,15 @@ import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.security.cert.X509Certificate;
 import java.util.Optional;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.TrustManagerFactory;
+import org.traceetl.common.Reason;
 
 /**
  * The files that a port with TLS needs, all PEM.
@@ -42,6 +48,31 @@ public record TlsFiles(Path certificate, Path privateKey, Optional<Path> clientC
    */
   public static void checkRoots(Path file) throws TlsFileException {
     TlsMaterial.certificates(file, bytes(file));
+  }
+
+  /**
+   * Returns a context for clients that trusts a file of root certificates.
+   *
+   * @throws TlsFileException if it has no readable certificate
+   */
+  public static SSLContext trusting(Path file) throws TlsFileException {
+    try {
+      KeyStore roots = KeyStore.getInstance(KeyStore.getDefaultType());
+      roots.load(null, null);
+      for (X509Certificate root : TlsMaterial.certificates(file, bytes(file))) {
+        roots.setCertificateEntry("root-" + roots.size(), root);
+      }
+      TrustManagerFactory trust =
+          TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+      trust.init(roots);
+      SSLContext context = SSLContext.getInstance("TLS");
+      context.init(null, trust.getTrustManagers(), null);
+      return context;
+    } catch (TlsFileException e) {
+      throw e;
+    } catch (GeneralSecurityException | IOException e) {
+      throw new TlsFileException(file, "cannot be used: " + Reason.of(e));
+    }
   }
 
   private static byte[] bytes(Path file) throws TlsFileException {

@@ -6,9 +6,11 @@ import java.util.Optional;
 /**
  * The configuration of an agent.
  *
- * @param stateDirectory directory for the identity of the agent, the last known queues and, by
- *     default, the spool; created if missing; one agent each; keep it over restarts
- * @param drainTimeoutMillis longest wait for the broker's confirmations at shutdown; 0 to 600000
+ * @param stateDirectory directory for the identity of the agent, the last known queues, the buffer
+ *     of {@code forward} and, by default, the spool; created if missing; one agent each; keep it
+ *     over restarts
+ * @param drainTimeoutMillis longest wait at shutdown for the broker's confirmations, then for the
+ *     endpoints of {@code forward}; 0 to 600000
  * @param filters the filters file, if there is one
  * @param detail which spans are sent with all their attributes
  */
@@ -24,4 +26,35 @@ public record AgentConfig(
     Optional<WatchedFile> filters,
     DetailConfig detail,
     PublishConfig rocketmq,
-    TelemetryConfig telemetry) {}
+    TelemetryConfig telemetry,
+    ForwardConfig forward) {
+  /** Creates a configuration of an agent that does not forward traces. */
+  public AgentConfig(
+      Path stateDirectory,
+      int drainTimeoutMillis,
+      OtlpConfig otlp,
+      FilesConfig files,
+      RingConfig ring,
+      PipelineConfig pipeline,
+      SpoolConfig spool,
+      RoutingConfig routing,
+      Optional<WatchedFile> filters,
+      DetailConfig detail,
+      PublishConfig rocketmq,
+      TelemetryConfig telemetry) {
+    this(
+        stateDirectory,
+        drainTimeoutMillis,
+        otlp,
+        files,
+        ring,
+        pipeline,
+        spool,
+        routing,
+        filters,
+        detail,
+        rocketmq,
+        telemetry,
+        ForwardConfig.defaults());
+  }
+}

@@ -81,11 +81,12 @@ public final class ConfigReader {
   private AgentConfig build() {
     Path stateDirectory = settings.path("state-directory", Path.of("log-agent-data"));
     int drainTimeoutMillis = settings.integer("drain-timeout-millis", 10_000, 0, 600_000);
+    OtlpConfig otlp = otlp(settings.section("otlp"), OtlpConfig.defaults());
     AgentConfig read =
         new AgentConfig(
             stateDirectory,
             drainTimeoutMillis,
-            otlp(settings.section("otlp"), OtlpConfig.defaults()),
+            otlp,
             files(settings.section("files"), FilesConfig.defaults()),
             ring(settings.section("ring"), RingConfig.defaults()),
             pipeline(settings.section("pipeline"), PipelineConfig.defaults()),
@@ -94,7 +95,8 @@ public final class ConfigReader {
             watchedFile(settings.section("filters"), FiltersFile::parse),
             DetailReader.read(settings.section("detail"), DetailConfig.defaults()),
             rocketmq(settings.section("rocketmq"), PublishConfig.defaults()),
-            telemetry(settings.section("telemetry"), TelemetryConfig.defaults()));
+            telemetry(settings.section("telemetry"), TelemetryConfig.defaults()),
+            ForwardReader.read(settings.section("forward"), ForwardConfig.defaults(), otlp));
     if (read.pipeline().maxBytesInFlight() / 2 < read.otlp().maxRequestBytes()) {
       settings.problem(
           "otlp.max-request-bytes",

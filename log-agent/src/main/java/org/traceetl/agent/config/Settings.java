@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.traceetl.common.ConfigException;
@@ -274,13 +275,18 @@ final class Settings {
 
   /** Returns text that may be empty and is never shown. */
   String secret(String name) {
+    String value = secretText(name);
+    show(name, new Secret(value));
+    return value;
+  }
+
+  /** Returns text that may be empty and is not shown in problems. */
+  String secretText(String name) {
     YamlNode node = node(name);
     if (node != null && !node.isScalar()) {
       problem(name, "", "must be text");
     }
-    String value = node == null || !node.isScalar() ? "" : node.text();
-    show(name, new Secret(value));
-    return value;
+    return node == null || !node.isScalar() ? "" : node.text();
   }
 
   /**
@@ -379,19 +385,43 @@ final class Settings {
 
   /** Returns the rules of a list of sections; none if the key has no value. */
   <T> List<T> list(String name, Function<Settings, T> read) {
-    List<T> elements = new ArrayList<>();
     YamlNode node = node(name);
     show(name, node == null ? "[]" : node.toString());
-    if (node == null || node.value() == null) {
-      return elements;
-    }
-    if (!node.isList()) {
+    if (node != null && node.value() != null && !node.isList()) {
       invalid(name, node, "a list of rules");
+      return new ArrayList<>();
+    }
+    return elements(name, node, each -> invalid(name, each, "a rule: a section of keys"), read);
+  }
+
+  /**
+   * Returns the elements of a list of sections that may have secrets. Elements, not what is
+   * written, are shown, so their text must mask secrets.
+   *
+   * @param what the elements are
+   */
+  <T> List<T> secretList(String name, String what, Function<Settings, T> read) {
+    YamlNode node = node(name);
+    String allowed = "must be a list of " + what + ", each a section of keys";
+    List<T> elements = new ArrayList<>();
+    if (node != null && node.value() != null && !node.isList()) {
+      problem(name, "", allowed);
+    } else {
+      elements = elements(name, node, each -> problem(name, "", allowed, each.line()), read);
+    }
+    show(name, List.copyOf(elements));
+    return elements;
+  }
+
+  private <T> List<T> elements(
+      String name, YamlNode list, Consumer<YamlNode> refuse, Function<Settings, T> read) {
+    List<T> elements = new ArrayList<>();
+    if (list == null || list.value() == null) {
       return elements;
     }
-    for (YamlNode each : node.elements()) {
+    for (YamlNode each : list.elements()) {
       if (each.keys() == null || each.value() == null) {
-        invalid(name, each, "a rule: a section of keys");
+        refuse.accept(each);
       } else {
         elements.add(read.apply(element(name, each)));
       }

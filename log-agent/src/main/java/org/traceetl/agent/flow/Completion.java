@@ -11,8 +11,9 @@ public interface Completion {
   }
 
   /**
-   * Returns the payload's array to the source. Called once, before the outcome; not called for a
-   * refused offer, whose array the source keeps.
+   * Returns the payload's array to the source. Called once, before the outcome; if the payload is
+   * forwarded, later and on another thread. Not called for a refused offer, whose array the source
+   * keeps.
    */
   default void released(byte[] payload) {}
 

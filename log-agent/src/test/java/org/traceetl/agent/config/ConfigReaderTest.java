@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import java.io.IOException;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -15,9 +16,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.traceetl.agent.config.DetailConfig.Detail;
+import org.traceetl.agent.config.ForwardConfig.Endpoint;
 import org.traceetl.agent.config.RoutingRules.Rule;
 import org.traceetl.agent.config.RoutingRules.Spread;
 import org.traceetl.common.ConfigException;
+import org.traceetl.common.Secret;
 
 final class ConfigReaderTest {
   @Test
@@ -179,6 +182,31 @@ final class ConfigReaderTest {
           detail: {applications: [{application: *a, detail: full}]} | detail.applications.application = *a: must be a name or a pattern of 1 to 1024 bytes; quote a value that begins with *
           detail: {applications: [{application: a, details: full}]} | detail.applications.details: no such key; known are application, detail
           detail: {applications: {a: full}}   | detail.applications.a: no such key; known are default, applications
+          forward: {buffer-bytes: 1024}       | forward.buffer-bytes = 1024: must be a whole number from 16777216 to 68719476736
+          forward: {endpoints: a}             | forward.endpoints = : must be a list of endpoints, each a section of keys
+          forward: {endpoints: [a]}           | forward.endpoints = : must be a list of endpoints, each a section of keys
+          forward: {endpoints: [{url: 'http://x'}]} | forward.endpoints.name = : must be 1 to 32 lower-case letters
+          forward: {endpoints: [{name: A, url: 'http://x'}]} | forward.endpoints.name = A: must be 1 to 32 lower-case letters
+          forward: {endpoints: [{name: a}]}   | forward.endpoints.url = : must be http://host:port or https://host:port
+          forward: {endpoints: [{name: a, url: 'ftp://x'}]} | forward.endpoints.url = : must be http://host:port or https://host:port
+          forward: {endpoints: [{name: a, url: 'http://x?key=1'}]} | forward.endpoints.url = : must be http://host:port or https://host:port
+          forward: {endpoints: [{name: a, url: 'http://u:p@x'}]} | forward.endpoints.url = : must not contain a user
+          forward: {endpoints: [{name: a, url: 'http://localhost:4318'}]} | forward.endpoints.url = http://localhost:4318: must not be this agent's own OTLP port
+          forward: {endpoints: [{name: a, url: 'http://[::1]:4318/x'}]} | forward.endpoints.url = http://[::1]:4318: must not be this agent's own OTLP port
+          forward: {endpoints: [{name: a, url: 'http://127.0.0.9:4317'}]} | forward.endpoints.url = http://127.0.0.9:4317: must not be this agent's own OTLP port
+          forward: {endpoints: [{name: a, url: 'http://x'}, {name: a, url: 'http://y'}]} | forward.endpoints.name = a: must be different for each endpoint
+          forward: {endpoints: [{name: a, url: 'http://x', compression: zstd}]} | forward.endpoints.compression = zstd: must be gzip or none
+          forward: {endpoints: [{name: a, url: 'http://x', timeout-millis: 1}]} | forward.endpoints.timeout-millis = 1: must be a whole number from 100 to 600000
+          forward: {endpoints: [{name: a, url: 'http://x', headers: [b]}]} | forward.endpoints.headers = : must be a section of names and values
+          forward: {endpoints: [{name: a, url: 'http://x', headers: {Host: b}}]} | forward.endpoints.headers.Host = : must be a header that the agent does not set
+          forward: {endpoints: [{name: a, url: 'http://x', headers: {a: "b\\nc"}}]} | forward.endpoints.headers.a = : must be a header that the agent does not set
+          forward: {endpoints: [{name: a, url: 'http://x', headers-file: /none}]} | forward.endpoints.headers-file = /none: does not exist
+          forward: {endpoints: [{name: a, url: 'http://x', token-file: /none}]} | forward.endpoints.token-file = /none: does not exist
+          forward: {endpoints: [{name: a, url: 'http://x', ca-file: /none}]} | forward.endpoints.ca-file = /none: requires an url with https
+          forward: {endpoints: [{name: a, url: 'https://x', ca-file: /none}]} | forward.endpoints.ca-file = /none: cannot be read
+          forward: {endpoints: [{name: a, url: 'http://x', tokenfile: /x}]} | forward.endpoints.tokenfile: no such key; known are name, url
+          {forward: {endpoints: [{name: a, url: 'http://x'}]}, otlp: {enabled: false}} | forward.endpoints = 1 of them: requires otlp.enabled = true
+          {forward: {buffer-bytes: 16777216, endpoints: [{name: a, url: 'http://x'}]}} | forward.buffer-bytes = 16777216: must be at least twice otlp.max-request-bytes = 16777216
           files: {paths: ['/log/[a/x.log']}   | files.paths = /log/[a/x.log: must be a glob: [a: Missing
           files: {paths: ['/log/{a/b,c}/x']}  | files.paths = /log/{a/b,c}/x: must be a glob: {a: Missing
           files: {paths: ["/log/\\0"]}         | files.paths = /log/\0: must be a path: Nul
@@ -192,6 +220,84 @@ final class ConfigReaderTest {
         catchThrowableOfType(ConfigException.class, () -> ConfigReader.read(yaml, Map.of()));
 
     assertThat(failure.problems()).anySatisfy(text -> assertThat(text).startsWith(problem));
+  }
+
+  @Test
+  void endpointsOfForwardingHaveDefaultsAndTheirSecretsAreMasked(@TempDir Path directory)
+      throws IOException {
+    Path token = Files.writeString(directory.resolve("token"), "from-the-file\n");
+    String yaml =
+        """
+        forward:
+          buffer-bytes: 67108864
+          endpoints:
+            - {name: tempo, url: "http://tempo:4318"}
+            - name: vendor
+              url: https://vendor.example/otlp/traces
+              compression: none
+              headers: {X-Scope: hunter2}
+              token-file: %s
+              timeout-millis: 5000
+        """
+            .formatted(token);
+    ConfigReader reader = ConfigReader.read(yaml, Map.of());
+    ForwardConfig forward = reader.config().forward();
+
+    assertThat(forward.bufferBytes()).isEqualTo(64 << 20);
+    assertThat(forward.endpoints())
+        .containsExactly(
+            Endpoint.of("tempo", URI.create("http://tempo:4318/v1/traces")),
+            new Endpoint(
+                "vendor",
+                URI.create("https://vendor.example/otlp/traces"),
+                ForwardConfig.Compression.NONE,
+                Map.of("X-Scope", new Secret("hunter2")),
+                Optional.empty(),
+                Optional.of(token),
+                Optional.empty(),
+                5_000));
+    assertThat(forward.endpoints().get(1).readHeaders())
+        .isEqualTo(Map.of("X-Scope", "hunter2", "Authorization", "Bearer from-the-file"));
+    assertThat(reader.effective())
+        .contains("name=vendor", "X-Scope=***")
+        .doesNotContain("hunter2", "from-the-file");
+    ConfigReader changed = ConfigReader.read(yaml.replace("hunter2", "hunter3"), Map.of());
+    assertThat(changed.values().get("forward.endpoints"))
+        .isNotEqualTo(reader.values().get("forward.endpoints"))
+        .hasToString(reader.values().get("forward.endpoints").toString());
+    Map<String, String> variables =
+        Map.of("TRACE_ETL_AGENT_FORWARD_ENDPOINTS", "[{name: a, url: 'http://x:1'}]");
+    assertThat(ConfigReader.read("", variables).config().forward().endpoints())
+        .containsExactly(Endpoint.of("a", URI.create("http://x:1/v1/traces")));
+  }
+
+  @Test
+  void problemsOfForwardingRevealNoSecret(@TempDir Path directory) throws IOException {
+    Path headers = Files.writeString(directory.resolve("headers"), "Authorization hunter2\n");
+    Path token = Files.writeString(directory.resolve("token"), "hunter2\nhunter3\n");
+    for (String endpoint :
+        List.of(
+            "headers-file: " + headers,
+            "token-file: " + token,
+            "headers: hunter2",
+            "headers: {Authorization: [hunter2]}",
+            "headers: {Authorization: \"hunter2\\n\"}",
+            "url: 'http://x/hunter2?hunter2'")) {
+      ConfigException failure =
+          catchThrowableOfType(
+              ConfigException.class,
+              () ->
+                  ConfigReader.read(
+                      "forward: {endpoints: [{name: a, " + endpoint + "}]}", Map.of()));
+      assertThat(failure.problems()).isNotEmpty();
+      assertThat(failure).hasMessageNotContaining("hunter");
+    }
+    Files.writeString(headers, "Authorization: Bearer x\nauthorization: Bearer y\n");
+    String twice =
+        "forward: {endpoints: [{name: a, url: 'http://x', headers-file: " + headers + "}]}";
+    assertThat(
+            catchThrowableOfType(ConfigException.class, () -> ConfigReader.read(twice, Map.of())))
+        .hasMessageContaining("authorization is configured twice");
   }
 
   @Test

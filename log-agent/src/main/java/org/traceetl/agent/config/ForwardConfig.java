@@ -1,0 +1,167 @@
+package org.traceetl.agent.config;
+
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.regex.Pattern;
+import org.traceetl.common.FileReason;
+import org.traceetl.common.Secret;
+
+/**
+ * Where accepted OTLP trace requests are forwarded.
+ *
+ * @param bufferBytes bytes on disk, in {@code forward} in {@code state-directory}, for requests
+ *     that an endpoint has not accepted yet; 16 MiB to 64 GiB, at least twice {@code
+ *     otlp.max-request-bytes}. If it is full, the oldest requests are dropped and counted
+ * @param endpoints receivers of OTLP traces over HTTP, at most 16. Each gets all accepted OTLP
+ *     trace requests unchanged; none: nothing is forwarded
+ */
+public record ForwardConfig(long bufferBytes, List<Endpoint> endpoints) {
+  /** Bytes of requests in memory on their way to the disk; a larger one is accepted alone. */
+  public static final int QUEUE_BYTES = 8 * 1024 * 1024;
+
+  public ForwardConfig {
+    endpoints = List.copyOf(endpoints);
+  }
+
+  /** Returns 256 MiB and no endpoint. */
+  public static ForwardConfig defaults() {
+    return new ForwardConfig(256L << 20, List.of());
+  }
+
+  /** How requests are compressed. */
+  public enum Compression {
+    GZIP,
+    NONE
+  }
+
+  /**
+   * One receiver.
+   *
+   * @param name name in metrics, logs and the stored position; 1 to 32 lower-case letters, digits
+   *     and hyphens, different for each endpoint. An endpoint with a new name gets the requests
+   *     accepted from then on
+   * @param url address, such as {@code http://tempo:4318}; without a path, {@code /v1/traces} is
+   *     added. Redirects are not followed
+   * @param compression {@code gzip}, or {@code none} for a fast network
+   * @param headers headers of each request, such as {@code X-Scope-OrgID}; values are treated as
+   *     secrets
+   * @param headersFile file of further headers, a line {@code Name: value} each; read for each
+   *     request
+   * @param tokenFile file that contains a token for the header {@code Authorization: Bearer}; read
+   *     for each request
+   * @param caFile PEM file of root certificates for {@code https}; none: those of the JVM. Read at
+   *     the start
+   * @param timeoutMillis longest wait for an answer; 100 to 600000
+   */
+  public record Endpoint(
+      String name,
+      URI url,
+      Compression compression,
+      Map<String, Secret> headers,
+      Optional<Path> headersFile,
+      Optional<Path> tokenFile,
+      Optional<Path> caFile,
+      int timeoutMillis) {
+    private static final Pattern HEADER = Pattern.compile("[A-Za-z0-9!#$%&'*+.^_`|~-]+");
+    private static final Pattern VALUE = Pattern.compile("[\\x20-\\x7e]+");
+
+    /** The sender sets these itself. */
+    private static final Set<String> RESERVED =
+        Set.of(
+            "connection",
+            "content-encoding",
+            "content-length",
+            "content-type",
+            "expect",
+            "host",
+            "transfer-encoding",
+            "upgrade",
+            "user-agent");
+
+    public Endpoint {
+      headers = Map.copyOf(headers);
+    }
+
+    /** Returns an endpoint with the default of each other key. */
+    public static Endpoint of(String name, URI url) {
+      return new Endpoint(
+          name,
+          url,
+          Compression.GZIP,
+          Map.of(),
+          Optional.empty(),
+          Optional.empty(),
+          Optional.empty(),
+          10_000);
+    }
+
+    /** Returns the address without its path, which may contain a secret. */
+    public String shownUrl() {
+      return url.getScheme() + "://" + url.getRawAuthority();
+    }
+
+    /** Returns whether a header may be configured. */
+    static boolean isHeader(String header, String value) {
+      return HEADER.matcher(header).matches()
+          && !RESERVED.contains(header.toLowerCase(Locale.ROOT))
+          && VALUE.matcher(value).matches();
+    }
+
+    /**
+     * Returns the configured headers with the current content of the files.
+     *
+     * @throws IOException if a file cannot be used; the message reveals no content
+     */
+    public Map<String, String> readHeaders() throws IOException {
+      Map<String, String> read = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
+      headers.forEach((header, value) -> read.put(header, value.value()));
+      if (headersFile.isPresent()) {
+        int line = 0;
+        for (String text : lines(headersFile.get())) {
+          line++;
+          if (!text.isBlank()) {
+            int colon = text.indexOf(':');
+            String header = colon < 0 ? "" : text.substring(0, colon).strip();
+            String value = text.substring(colon + 1).strip();
+            if (!isHeader(header, value)) {
+              throw new IOException(
+                  headersFile.get()
+                      + ": line "
+                      + line
+                      + " must be `Name: value` of a header that the agent does not set");
+            }
+            if (read.put(header, value) != null) {
+              throw new IOException(headersFile.get() + ": " + header + " is configured twice");
+            }
+          }
+        }
+      }
+      if (tokenFile.isPresent()) {
+        String token = String.join("\n", lines(tokenFile.get())).strip();
+        if (!VALUE.matcher(token).matches()) {
+          throw new IOException(tokenFile.get() + ": must contain one line with a token");
+        }
+        if (read.put("Authorization", "Bearer " + token) != null) {
+          throw new IOException(tokenFile.get() + ": header Authorization is configured, too");
+        }
+      }
+      return read;
+    }
+
+    private static List<String> lines(Path file) throws IOException {
+      try {
+        return Files.readAllLines(file);
+      } catch (IOException e) {
+        throw new IOException(file + ": " + FileReason.unreadable(e), e);
+      }
+    }
+  }
+}

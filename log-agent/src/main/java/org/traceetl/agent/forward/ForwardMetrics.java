@@ -1,0 +1,131 @@
+package org.traceetl.agent.forward;
+
+import io.prometheus.client.Counter;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.DoubleSupplier;
+import java.util.function.ToDoubleFunction;
+import org.traceetl.agent.telemetry.MetricSet;
+
+/**
+ * Metrics of forwarding. For each endpoint, accepted requests = forwarded + dropped by reason +
+ * those in memory and in the buffer.
+ */
+final class ForwardMetrics extends MetricSet {
+  /** Why a request was not forwarded. */
+  enum Drop {
+    /** The disk did not take requests as fast as they arrived. */
+    QUEUE_FULL,
+    /** The buffer could not be written. */
+    DISK_FAILED,
+    /** The buffer was at its limit, and this was one of the oldest requests. */
+    BUFFER_FULL,
+    /** What the buffer has of the request is incomplete or does not match its checksum. */
+    DAMAGED,
+    /** The endpoint answered with a status that a repeat does not change. */
+    REFUSED;
+
+    private final String label = name().toLowerCase(Locale.ROOT);
+  }
+
+  private static final String ENDPOINT = "endpoint";
+
+  private final Counter requests =
+      counter("forward_requests_total", "Trace requests that the endpoint accepted.", ENDPOINT);
+  private final Counter bytes =
+      counter(
+          "forward_bytes_total",
+          "Bytes, before compression, of the trace requests that the endpoint accepted.",
+          ENDPOINT);
+  private final Counter retries =
+      counter(
+          "forward_retries_total",
+          "Failed attempts to forward a trace request, which the agent repeats.",
+          ENDPOINT);
+  private final Counter rejectedSpans =
+      counter(
+          "forward_rejected_spans_total",
+          "Spans that the endpoint reported as rejected from requests that it accepted.",
+          ENDPOINT);
+  private final Counter dropped =
+      counter(
+          "forward_dropped_total",
+          "Trace requests that were not forwarded to the endpoint, by reason.",
+          ENDPOINT,
+          "reason");
+  private final List<String> endpoints;
+
+  /** Creates the metrics with all labels, so that alerts detect the first loss. */
+  ForwardMetrics(List<String> endpoints) {
+    this.endpoints = List.copyOf(endpoints);
+    for (String endpoint : endpoints) {
+      requests.labels(endpoint);
+      bytes.labels(endpoint);
+      retries.labels(endpoint);
+      rejectedSpans.labels(endpoint);
+      for (Drop reason : Drop.values()) {
+        dropped.labels(endpoint, reason.label);
+      }
+    }
+  }
+
+  /** Adds the gauges of the endpoints. */
+  void observe(ToDoubleFunction<String> backlogBytes, ToDoubleFunction<String> oldestSeconds) {
+    gauge(
+        "forward_backlog_bytes",
+        "Bytes of the buffer on disk that the endpoint has not accepted yet.",
+        ENDPOINT,
+        byEndpoint(backlogBytes));
+    gauge(
+        "forward_oldest_seconds",
+        "Age of the oldest trace request that the endpoint has not accepted yet; 0 if there is"
+            + " none.",
+        ENDPOINT,
+        byEndpoint(oldestSeconds));
+  }
+
+  private Map<String, DoubleSupplier> byEndpoint(ToDoubleFunction<String> value) {
+    Map<String, DoubleSupplier> values = new LinkedHashMap<>();
+    for (String endpoint : endpoints) {
+      values.put(endpoint, () -> value.applyAsDouble(endpoint));
+    }
+    return values;
+  }
+
+  void forwarded(String endpoint, long length, long rejected) {
+    requests.labels(endpoint).inc();
+    bytes.labels(endpoint).inc((double) length);
+    rejectedSpans.labels(endpoint).inc((double) rejected);
+  }
+
+  void retried(String endpoint) {
+    retries.labels(endpoint).inc();
+  }
+
+  void dropped(String endpoint, Drop reason, long count) {
+    dropped.labels(endpoint, reason.label).inc((double) count);
+  }
+
+  /** Counts a request that reached the buffer of no endpoint. */
+  void droppedForAll(Drop reason) {
+    endpoints.forEach(endpoint -> dropped(endpoint, reason, 1));
+  }
+
+  double dropped(String endpoint, Drop reason) {
+    return dropped.labels(endpoint, reason.label).get();
+  }
+
+  double forwarded(String endpoint) {
+    return requests.labels(endpoint).get();
+  }
+
+  double retries(String endpoint) {
+    return retries.labels(endpoint).get();
+  }
+
+  double rejectedSpans(String endpoint) {
+    return rejectedSpans.labels(endpoint).get();
+  }
+}

@@ -1,0 +1,202 @@
+package org.traceetl.agent.forward;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.random.RandomGenerator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.traceetl.agent.config.ForwardConfig;
+import org.traceetl.agent.config.ForwardConfig.Endpoint;
+import org.traceetl.agent.disk.Disk;
+import org.traceetl.agent.flow.Intake;
+import org.traceetl.agent.forward.ForwardMetrics.Drop;
+import org.traceetl.agent.telemetry.MetricSet;
+import org.traceetl.common.Clocks;
+import org.traceetl.common.LogThrottle;
+import org.traceetl.common.SteppedTask;
+import org.traceetl.common.SteppedThread;
+
+/**
+ * Forwards accepted OTLP trace requests: a queue in memory, a thread that writes it to the buffer
+ * on disk, and a sender for each endpoint. If a part of it is slow or fails, requests are dropped
+ * and counted; sources and pipeline never wait.
+ */
+public final class Forwarding implements SteppedTask, AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(Forwarding.class);
+  private static final long TIDY_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+  /** How long a disk that failed is left alone. */
+  private static final long DISK_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+  private final Clocks clocks;
+  private final RequestQueue queue = new RequestQueue(ForwardConfig.QUEUE_BYTES);
+  private final ForwardBuffer buffer;
+  private final ForwardMetrics metrics;
+  private final LogThrottle failureLog;
+  private final Map<String, EndpointSender> senders = new LinkedHashMap<>();
+  private final SteppedThread thread;
+
+  // Owned by the thread.
+  private long tidyNanos;
+  private long diskPausedUntilNanos;
+
+  /**
+   * Opens the buffer, and starts to send what it has.
+   *
+   * @param directory of the buffer
+   * @throws IOException if the buffer or a file of an endpoint cannot be used
+   */
+  public static Forwarding start(
+      ForwardConfig config, Path directory, Disk disk, Clocks clocks, RandomGenerator random)
+      throws IOException {
+    List<TraceClient> clients = new ArrayList<>();
+    try {
+      for (Endpoint endpoint : config.endpoints()) {
+        clients.add(new HttpTraceClient(endpoint, clocks.wall()));
+      }
+      return new Forwarding(config, directory, disk, clocks, random, clients);
+    } catch (IOException | RuntimeException e) {
+      clients.forEach(TraceClient::close);
+      throw e;
+    }
+  }
+
+  /**
+   * @param clients by endpoint
+   */
+  Forwarding(
+      ForwardConfig config,
+      Path directory,
+      Disk disk,
+      Clocks clocks,
+      RandomGenerator random,
+      List<TraceClient> clients)
+      throws IOException {
+    this.clocks = clocks;
+    failureLog = new LogThrottle(clocks.nanoClock());
+    List<String> names = config.endpoints().stream().map(Endpoint::name).toList();
+    metrics = new ForwardMetrics(names);
+    buffer =
+        ForwardBuffer.open(
+            directory,
+            config.bufferBytes(),
+            names,
+            disk,
+            metrics,
+            new LogThrottle(clocks.nanoClock()));
+    for (int i = 0; i < clients.size(); i++) {
+      Endpoint endpoint = config.endpoints().get(i);
+      senders.put(
+          endpoint.name(),
+          new EndpointSender(
+              endpoint, buffer.cursor(endpoint.name()), clients.get(i), metrics, clocks, random));
+      log.info("Forwarding OTLP traces to endpoint {} at {}", endpoint.name(), endpoint.shownUrl());
+    }
+    metrics.observe(
+        name -> senders.get(name).backlogBytes(), name -> senders.get(name).oldestSeconds());
+    tidyNanos = clocks.nanos();
+    diskPausedUntilNanos = clocks.nanos();
+    thread = new SteppedThread(clocks, "forward-buffer", this, failureLog);
+    thread.start();
+    senders.values().forEach(EndpointSender::start);
+  }
+
+  /** Returns an entry that forwards the OTLP requests which another entry confirms. */
+  public Intake over(Intake intake) {
+    return new ForwardingIntake(intake, this::take, clocks::millis);
+  }
+
+  public MetricSet metrics() {
+    return metrics;
+  }
+
+  /** Called by the pipeline's thread. */
+  private boolean take(QueuedRequest request) {
+    if (!queue.offer(request)) {
+      metrics.droppedForAll(Drop.QUEUE_FULL);
+      return false;
+    }
+    thread.wake();
+    return true;
+  }
+
+  /** Writes one request to the buffer. */
+  @Override
+  public long doWork() {
+    long now = clocks.nanos();
+    QueuedRequest request = queue.poll();
+    if (request != null) {
+      store(request, now);
+    }
+    if (now - tidyNanos >= 0) {
+      tidyNanos = now + TIDY_NANOS;
+      buffer.tidy();
+    }
+    return request == null ? Math.max(0, tidyNanos - now) : 0;
+  }
+
+  private void store(QueuedRequest request, long now) {
+    boolean stored = false;
+    try {
+      if (now - diskPausedUntilNanos >= 0) {
+        buffer.append(request.payload(), request.length(), request.millis(), request.format());
+        stored = true;
+      }
+    } catch (IOException e) {
+      diskPausedUntilNanos = now + DISK_PAUSE_NANOS;
+      if (failureLog.permits()) {
+        log.warn(
+            "Cannot write the buffer of traces to forward: {}. Trace requests are not forwarded"
+                + " until it can be written; counting continues",
+            e.toString());
+      }
+    } finally {
+      if (!stored) {
+        metrics.droppedForAll(Drop.DISK_FAILED);
+      }
+      request.giveBack();
+      queue.settle(request);
+    }
+    senders.values().forEach(EndpointSender::wake);
+  }
+
+  /** Writes what is in memory. */
+  @Override
+  public void onEnd() {
+    for (QueuedRequest request = queue.poll(); request != null; request = queue.poll()) {
+      store(request, clocks.nanos());
+    }
+    buffer.close();
+  }
+
+  /**
+   * Waits until the endpoints have accepted all requests. No request may be added meanwhile.
+   *
+   * @return false if the time was too short; the rest stays in the buffer for the next start
+   */
+  public boolean drain(Duration timeout) throws InterruptedException {
+    long endNanos = clocks.nanos() + timeout.toNanos();
+    List<CountDownLatch> idle = new ArrayList<>();
+    senders.values().forEach(sender -> idle.add(sender.drain(queue::isSettled)));
+    boolean all = true;
+    for (CountDownLatch each : idle) {
+      Duration left = Duration.ofNanos(Math.max(0, endNanos - clocks.nanos()));
+      all &= clocks.threads().await(each, left);
+    }
+    return all;
+  }
+
+  /** Ends the senders, writes what is in memory, and stores the positions. Idempotent. */
+  @Override
+  public void close() {
+    senders.values().forEach(EndpointSender::close);
+    thread.close();
+  }
+}

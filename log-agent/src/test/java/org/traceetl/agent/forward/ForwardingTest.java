@@ -1,0 +1,177 @@
+package org.traceetl.agent.forward;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.traceetl.agent.config.ForwardConfig;
+import org.traceetl.agent.config.ForwardConfig.Endpoint;
+import org.traceetl.agent.flow.Completion;
+import org.traceetl.agent.flow.Intake;
+import org.traceetl.agent.flow.OtlpFormat;
+import org.traceetl.agent.flow.SpanDecoder;
+import org.traceetl.agent.flow.SpanSink;
+import org.traceetl.agent.forward.ForwardMetrics.Drop;
+import org.traceetl.agent.forward.TraceClient.Answer;
+import org.traceetl.common.Clocks;
+
+/** The queue, the thread that writes, and endpoints that a test answers for. */
+@Timeout(60)
+final class ForwardingTest {
+  private static final int MIB = 1 << 20;
+  private static final SpanDecoder PROTOBUF =
+      new SpanDecoder() {
+        @Override
+        public void decode(byte[] payload, int length, SpanSink sink) {}
+
+        @Override
+        public OtlpFormat otlpFormat() {
+          return OtlpFormat.PROTOBUF;
+        }
+      };
+
+  /** Confirms each payload at once, as a pipeline whose spool takes it. */
+  private static final Intake PIPELINE =
+      (source, payload, length, decoder, completion) -> {
+        completion.released(payload);
+        completion.confirmed(1, 0, "");
+        return Intake.Admission.ACCEPTED;
+      };
+
+  @TempDir private Path directory;
+
+  private final CountDownLatch diskWorks = new CountDownLatch(1);
+  private final FullDisk disk = new FullDisk(diskWorks);
+  private final AtomicInteger confirmed = new AtomicInteger();
+  private final AtomicInteger released = new AtomicInteger();
+  private volatile boolean answering = true;
+
+  @Test
+  void aDiskThatHangsStopsNoSourceAndCostsOnlyWhatTheQueueCannotHold() throws Exception {
+    try (Forwarding forwarding = start()) {
+      Intake intake = forwarding.over(PIPELINE);
+      offer(intake, 100);
+      // No more is held than the queue's bound, and the request that is being written.
+      assertThat(confirmed).hasValue(100);
+      int held = 100 - released.get();
+      assertThat(held).isBetween(1, ForwardConfig.QUEUE_BYTES / MIB);
+      assertThat(dropped(forwarding, Drop.QUEUE_FULL)).isEqualTo(100 - held);
+
+      diskWorks.countDown();
+      await().untilAsserted(() -> assertThat(released).hasValue(100));
+      await().until(() -> metrics(forwarding).forwarded("a") == held);
+      assertThat(dropped(forwarding, Drop.QUEUE_FULL)).isEqualTo(100 - held);
+      assertThat(forwarding.drain(Duration.ofSeconds(30))).isTrue();
+    }
+  }
+
+  @Test
+  void aDiskThatFailsCostsRequestsUntilItWorks() throws Exception {
+    diskWorks.countDown();
+    try (Forwarding forwarding = start()) {
+      Intake intake = forwarding.over(PIPELINE);
+      disk.room = 10;
+      offer(intake, 3);
+      await().untilAsserted(() -> assertThat(released).hasValue(3));
+      assertThat(dropped(forwarding, Drop.DISK_FAILED)).isEqualTo(3);
+
+      disk.room = Integer.MAX_VALUE;
+      await()
+          .until(() -> {
+            offer(intake, 1);
+            return metrics(forwarding).forwarded("a") > 0;
+          });
+      await().untilAsserted(() -> assertThat(released).hasValue(confirmed.get()));
+    }
+  }
+
+  @Test
+  void whatAnEndpointDoesNotAcceptInTimeStaysForTheNextStart() throws Exception {
+    diskWorks.countDown();
+    answering = false;
+    try (Forwarding forwarding = start()) {
+      offer(forwarding.over(PIPELINE), 5);
+      assertThat(forwarding.drain(Duration.ofMillis(1))).isFalse();
+    }
+    assertThat(released).hasValue(5);
+    answering = true;
+    try (Forwarding forwarding = start()) {
+      await().until(() -> metrics(forwarding).forwarded("a") == 5);
+      assertThat(forwarding.drain(Duration.ofSeconds(30))).isTrue();
+    }
+  }
+
+  private Forwarding start() throws IOException {
+    ForwardConfig config =
+        new ForwardConfig(256 * MIB, List.of(Endpoint.of("a", URI.create("http://x/v1/traces"))));
+    return new Forwarding(
+        config,
+        directory,
+        disk.disk(),
+        Clocks.SYSTEM,
+        new SplittableRandom(7),
+        List.of(
+            new TraceClient() {
+              @Override
+              public CompletableFuture<Answer> send(OtlpFormat format, Blocks body) {
+                return answering
+                    ? CompletableFuture.completedFuture(new Answer(200, 0, 0, ""))
+                    : new CompletableFuture<>();
+              }
+
+              @Override
+              public void close() {}
+            }));
+  }
+
+  private static ForwardMetrics metrics(Forwarding forwarding) {
+    return (ForwardMetrics) forwarding.metrics();
+  }
+
+  private static double dropped(Forwarding forwarding, Drop reason) {
+    return metrics(forwarding).dropped("a", reason);
+  }
+
+  private void offer(Intake intake, int requests) {
+    for (int i = 0; i < requests; i++) {
+      intake.offer("otlp_http", new byte[MIB - 1_024], PROTOBUF, new Once());
+    }
+  }
+
+  /** A request whose array must come back exactly once. */
+  private final class Once implements Completion {
+    private final AtomicInteger times = new AtomicInteger();
+
+    @Override
+    public void released(byte[] payload) {
+      assertThat(times.incrementAndGet()).isEqualTo(1);
+      released.incrementAndGet();
+    }
+
+    @Override
+    public void confirmed(int accepted, int rejected, String reason) {
+      confirmed.incrementAndGet();
+    }
+
+    @Override
+    public void malformed(String reason) {
+      throw new AssertionError(reason);
+    }
+
+    @Override
+    public void failed(String reason) {
+      throw new AssertionError(reason);
+    }
+  }
+}
