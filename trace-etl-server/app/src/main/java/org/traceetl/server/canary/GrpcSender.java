@@ -1,6 +1,5 @@
 package org.traceetl.server.canary;
 
-import com.google.common.io.ByteStreams;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.ChannelCredentials;
@@ -15,15 +14,13 @@ import io.grpc.StatusRuntimeException;
 import io.grpc.TlsChannelCredentials;
 import io.grpc.stub.ClientCalls;
 import io.grpc.stub.MetadataUtils;
-import java.io.ByteArrayInputStream;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.net.URI;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.TrustManager;
 import org.traceetl.common.Reason;
+import org.traceetl.server.features.push.RawMessages;
 
 /** Sends by OTLP/gRPC. */
 final class GrpcSender implements SpanSender {
@@ -31,8 +28,8 @@ final class GrpcSender implements SpanSender {
       MethodDescriptor.<byte[], byte[]>newBuilder()
           .setType(MethodDescriptor.MethodType.UNARY)
           .setFullMethodName("opentelemetry.proto.collector.trace.v1.TraceService/Export")
-          .setRequestMarshaller(new Bytes())
-          .setResponseMarshaller(new Bytes())
+          .setRequestMarshaller(new RawMessages())
+          .setResponseMarshaller(new RawMessages())
           .build();
 
   private static final Metadata.Key<String> AUTHORIZATION =
@@ -106,22 +103,5 @@ final class GrpcSender implements SpanSender {
   @Override
   public void close() {
     channel.shutdownNow();
-  }
-
-  /** Messages as they are. */
-  private static final class Bytes implements MethodDescriptor.Marshaller<byte[]> {
-    @Override
-    public InputStream stream(byte[] message) {
-      return new ByteArrayInputStream(message);
-    }
-
-    @Override
-    public byte[] parse(InputStream stream) {
-      try {
-        return ByteStreams.toByteArray(stream);
-      } catch (IOException e) {
-        throw new UncheckedIOException(e);
-      }
-    }
   }
 }

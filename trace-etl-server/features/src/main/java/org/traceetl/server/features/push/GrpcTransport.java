@@ -1,6 +1,5 @@
 package org.traceetl.server.features.push;
 
-import com.google.common.io.ByteStreams;
 import com.google.common.util.concurrent.ListenableFuture;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
@@ -16,10 +15,7 @@ import io.grpc.StatusRuntimeException;
 import io.grpc.TlsChannelCredentials;
 import io.grpc.stub.ClientCalls;
 import io.grpc.stub.MetadataUtils;
-import java.io.ByteArrayInputStream;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.util.Arrays;
@@ -35,8 +31,8 @@ final class GrpcTransport implements WriteTransport {
       MethodDescriptor.<byte[], byte[]>newBuilder()
           .setType(MethodDescriptor.MethodType.UNARY)
           .setFullMethodName("opentelemetry.proto.collector.metrics.v1.MetricsService/Export")
-          .setRequestMarshaller(new Bytes())
-          .setResponseMarshaller(new Bytes())
+          .setRequestMarshaller(new RawMessages())
+          .setResponseMarshaller(new RawMessages())
           .build();
 
   private static final Metadata.Key<byte[]> DETAILS =
@@ -182,22 +178,5 @@ final class GrpcTransport implements WriteTransport {
   public void close() {
     channel.shutdownNow();
     tokenClient.shutdownNow();
-  }
-
-  /** Messages as they are. */
-  private static final class Bytes implements MethodDescriptor.Marshaller<byte[]> {
-    @Override
-    public InputStream stream(byte[] message) {
-      return new ByteArrayInputStream(message);
-    }
-
-    @Override
-    public byte[] parse(InputStream stream) {
-      try {
-        return ByteStreams.toByteArray(stream);
-      } catch (IOException e) {
-        throw new UncheckedIOException(e);
-      }
-    }
   }
 }

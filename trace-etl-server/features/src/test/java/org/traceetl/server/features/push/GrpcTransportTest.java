@@ -4,7 +4,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import com.google.common.io.ByteStreams;
 import io.grpc.Grpc;
 import io.grpc.InsecureServerCredentials;
 import io.grpc.Metadata;
@@ -20,10 +19,7 @@ import io.grpc.Status;
 import io.grpc.Status.Code;
 import io.grpc.TlsServerCredentials;
 import io.grpc.stub.ServerCalls;
-import java.io.ByteArrayInputStream;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -65,8 +61,8 @@ class GrpcTransportTest {
         MethodDescriptor.<byte[], byte[]>newBuilder()
             .setType(MethodDescriptor.MethodType.UNARY)
             .setFullMethodName("opentelemetry.proto.collector.metrics.v1.MetricsService/Export")
-            .setRequestMarshaller(new Bytes())
-            .setResponseMarshaller(new Bytes())
+            .setRequestMarshaller(new RawMessages())
+            .setResponseMarshaller(new RawMessages())
             .build();
     ServerServiceDefinition service =
         ServerServiceDefinition.builder("opentelemetry.proto.collector.metrics.v1.MetricsService")
@@ -95,22 +91,6 @@ class GrpcTransportTest {
         ServerCall<I, O> call, Metadata received, ServerCallHandler<I, O> next) {
       headers.add(received);
       return next.startCall(call, received);
-    }
-  }
-
-  private static final class Bytes implements MethodDescriptor.Marshaller<byte[]> {
-    @Override
-    public InputStream stream(byte[] message) {
-      return new ByteArrayInputStream(message);
-    }
-
-    @Override
-    public byte[] parse(InputStream stream) {
-      try {
-        return ByteStreams.toByteArray(stream);
-      } catch (IOException e) {
-        throw new UncheckedIOException(e);
-      }
     }
   }
 
