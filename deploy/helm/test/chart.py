@@ -201,6 +201,8 @@ CASES = {
             "config": {
                 "spool": {"max-bytes": 8589934592, "flush": "commit"},
                 "routing": {"queues-per-application": 3},
+                "detail": {"default": "full"},
+                "forward": {"endpoints": [{"name": "tempo", "url": "http://tempo:4318"}]},
             },
             "routing": {"applications": {"checkout": {"queues": 8}}, "exclude": ["load-*"]},
             "filters": {"drop": [{"kind": "client", "attributes": {"db.system": "redis"}}]},

@@ -55,7 +55,7 @@ final class MemoryBounds {
   /** The page while it is sent. */
   private static final long SCRAPE_DIRECT_BYTES = 64 * KIB;
 
-  /** Requests in flight to an endpoint besides the largest one, and its client. */
+  /** Requests in flight to an endpoint in addition to the largest one, and its client. */
   private static final long ENDPOINT_HEAP_BYTES = 2 * MIB;
 
   /** Buffers that read and write segments, and those of an endpoint's client. */

@@ -108,6 +108,29 @@ public record ForwardConfig(long bufferBytes, List<Endpoint> endpoints) {
       return url.getScheme() + "://" + url.getRawAuthority();
     }
 
+    /** Returns whether configured headers are sent without encryption to another host. */
+    public boolean hasClearTextSecrets() {
+      boolean hasHeaders = !headers.isEmpty() || headersFile.isPresent() || tokenFile.isPresent();
+      boolean isHere = Set.of("localhost", "127.0.0.1", "[::1]").contains(url.getHost());
+      return hasHeaders && url.getScheme().equals("http") && !isHere;
+    }
+
+    /** Returns the settings without the path of the address and without values of headers. */
+    @Override
+    public String toString() {
+      return ("Endpoint[name=%s, url=%s, compression=%s, headers=%s, headersFile=%s, tokenFile=%s,"
+              + " caFile=%s, timeoutMillis=%d]")
+          .formatted(
+              name,
+              shownUrl(),
+              compression,
+              headers,
+              headersFile,
+              tokenFile,
+              caFile,
+              timeoutMillis);
+    }
+
     /** Returns whether a header may be configured. */
     static boolean isHeader(String header, String value) {
       return HEADER.matcher(header).matches()

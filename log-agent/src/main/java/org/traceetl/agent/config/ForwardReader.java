@@ -165,7 +165,7 @@ final class ForwardReader {
   private static Optional<Path> caFile(Settings endpoint, URI url) {
     Optional<Path> file = endpoint.optionalPath("ca-file");
     if (file.isPresent() && !url.getScheme().equals("https")) {
-      endpoint.problem("ca-file", file.get(), "requires an url with https");
+      endpoint.problem("ca-file", file.get(), "requires a url with https");
     } else if (file.isPresent()) {
       try {
         TlsFiles.checkRoots(file.get());

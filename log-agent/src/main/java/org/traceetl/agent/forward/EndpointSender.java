@@ -144,7 +144,7 @@ final class EndpointSender implements SteppedTask {
   }
 
   @Override
-  public long doWork() {
+  public long doWork() throws IOException {
     long now = clocks.nanos();
     // Read before the buffer, which gets the last request before this becomes true.
     BooleanSupplier complete = draining;
@@ -204,7 +204,10 @@ final class EndpointSender implements SteppedTask {
       return;
     }
     attempt.settled = true;
-    failures = 0;
+    if (now - pausedUntilNanos >= 0) {
+      // In a pause another request has just failed, so the endpoint is overloaded.
+      failures = 0;
+    }
     if (answer.status() / CODES_OF_A_CLASS == SUCCESS) {
       metrics.forwarded(endpoint.name(), attempt.read.request().length(), answer.rejectedSpans());
       if (isReported) {
@@ -270,7 +273,7 @@ final class EndpointSender implements SteppedTask {
     removeSettled();
   }
 
-  private void sendMore() {
+  private void sendMore() throws IOException {
     while (inFlight.size() < MOST_IN_FLIGHT && bytesInFlight < MOST_IN_FLIGHT_BYTES && mayStart()) {
       ForwardBuffer.Read<Body> read = cursor.read(() -> new Body(endpoint.compression()));
       if (read == null) {

@@ -47,7 +47,7 @@ final class ForwardBuffer implements AutoCloseable {
   private static final String SEGMENT = ".seg";
   private static final Pattern SEGMENT_NAME = Pattern.compile("(\\d{10})\\.seg");
   private static final String POSITIONS = "positions";
-  private static final Pattern POSITION = Pattern.compile("(\\S+) (\\d{1,18}) (\\d{1,18})");
+  private static final Pattern POSITION = Pattern.compile("(\\S+) (\\d{1,10}) (\\d{1,18})");
   private static final int MOST_POSITIONS_BYTES = 64 * 1024;
   private static final int STAGING_BYTES = 64 * 1024;
 
@@ -132,9 +132,25 @@ final class ForwardBuffer implements AutoCloseable {
       Position position = stored == null ? start : stored.getOrDefault(endpoint, start);
       cursors.put(endpoint, new Cursor(endpoint, position));
     }
-    for (Segment segment : segments.values()) {
-      scan(segment);
-      bytes += segment.end;
+    for (Segment segment : List.copyOf(segments.values())) {
+      try {
+        scan(segment);
+        bytes += segment.end;
+      } catch (IOException e) {
+        log.warn(
+            "Cannot read {}: {}. Its trace requests are not forwarded", segment.path, e.toString());
+        segments.remove(segment.number);
+        damaged(segment);
+      }
+    }
+  }
+
+  /** Counts requests of unknown number, for each endpoint that has not passed the segment. */
+  private void damaged(Segment segment) {
+    for (Cursor cursor : cursors.values()) {
+      if (cursor.read.segment() <= segment.number) {
+        metrics.dropped(cursor.endpoint, Drop.DAMAGED, 1);
+      }
     }
   }
 
@@ -179,15 +195,11 @@ final class ForwardBuffer implements AutoCloseable {
       cursors.values().forEach(cursor -> cursor.meet(segment));
       if (segment.end < size) {
         log.warn(
-            "Cut {} bytes off {}: they are the rest of a request that was not completely written",
+            "Cut {} bytes off {}: they begin with an incomplete or damaged request",
             size - segment.end,
             segment.path);
         scanned.truncate(segment.end);
-        for (Cursor cursor : cursors.values()) {
-          if (cursor.read.segment() <= segment.number) {
-            metrics.dropped(cursor.endpoint, Drop.DAMAGED, 1);
-          }
-        }
+        damaged(segment);
       }
       // A position between two requests is of a file that the end of the host has damaged.
       for (Cursor cursor : cursors.values()) {
@@ -260,9 +272,16 @@ final class ForwardBuffer implements AutoCloseable {
     }
   }
 
-  /** Ends a segment whose last request is incomplete, because a later one would be unreadable. */
+  /**
+   * Cuts an incomplete request off, so that a start does not count it again, and ends the segment.
+   */
   private void abandon() {
     Segment abandoned = current;
+    try {
+      file.truncate(abandoned.end);
+    } catch (IOException e) {
+      failed("cut an incomplete request off " + abandoned.path, e);
+    }
     closeCurrent();
     if (abandoned.end == 0) {
       synchronized (this) {
@@ -323,6 +342,9 @@ final class ForwardBuffer implements AutoCloseable {
       try {
         savePositions();
       } catch (IOException e) {
+        synchronized (this) {
+          moved = true;
+        }
         failed("store the positions of the endpoints", e);
       }
     }
@@ -361,11 +383,6 @@ final class ForwardBuffer implements AutoCloseable {
       while (content.hasRemaining()) {
         written.write(content, content.position());
       }
-    } catch (IOException e) {
-      synchronized (this) {
-        moved = true;
-      }
-      throw e;
     }
     disk.move(temporary, directory.resolve(POSITIONS));
   }
@@ -453,8 +470,10 @@ final class ForwardBuffer implements AutoCloseable {
      * Reads the next request; the body may be dropped while it is read.
      *
      * @return null if there is none
+     * @throws IOException if its file cannot be opened, for example because the process has too
+     *     many; a later call tries again
      */
-    <T extends OutputStream> Read<T> read(Output<T> output) {
+    <T extends OutputStream> Read<T> read(Output<T> output) throws IOException {
       while (true) {
         Position at;
         Segment segment;
@@ -468,10 +487,12 @@ final class ForwardBuffer implements AutoCloseable {
           end = segment.end;
         }
         Read<T> found = null;
-        try {
-          found = read(segment, at, end, output);
-        } catch (IOException e) {
-          failed("read " + segment.path, e);
+        if (open(segment)) {
+          try {
+            found = read(segment, at, end, output);
+          } catch (IOException e) {
+            failed("read " + segment.path, e);
+          }
         }
         synchronized (ForwardBuffer.this) {
           // Else the segment was dropped meanwhile, which is counted.
@@ -504,14 +525,23 @@ final class ForwardBuffer implements AutoCloseable {
       return segment;
     }
 
+    /** Returns whether the segment is open; false if its file is gone. */
+    private boolean open(Segment segment) throws IOException {
+      if (open == null || openNumber != segment.number) {
+        close();
+        try {
+          open = disk.open(segment.path);
+        } catch (NoSuchFileException e) {
+          return false;
+        }
+        openNumber = segment.number;
+      }
+      return true;
+    }
+
     /** Returns null if the request is damaged. */
     private <T extends OutputStream> Read<T> read(
         Segment segment, Position at, long end, Output<T> output) throws IOException {
-      if (open == null || openNumber != segment.number) {
-        close();
-        open = disk.open(segment.path);
-        openNumber = segment.number;
-      }
       StoredRequest request = StoredRequest.read(open, at.offset(), end - at.offset());
       if (request == null) {
         return null;

@@ -98,6 +98,11 @@ public final class Forwarding implements SteppedTask, AutoCloseable {
           new EndpointSender(
               endpoint, buffer.cursor(endpoint.name()), clients.get(i), metrics, clocks, random));
       log.info("Forwarding OTLP traces to endpoint {} at {}", endpoint.name(), endpoint.shownUrl());
+      if (endpoint.hasClearTextSecrets()) {
+        log.warn(
+            "Headers of endpoint {} are sent in clear text, because its url is not https",
+            endpoint.name());
+      }
     }
     metrics.observe(
         name -> senders.get(name).backlogBytes(), name -> senders.get(name).oldestSeconds());
@@ -179,7 +184,7 @@ public final class Forwarding implements SteppedTask, AutoCloseable {
   /**
    * Waits until the endpoints have accepted all requests. No request may be added meanwhile.
    *
-   * @return false if the time was too short; the rest stays in the buffer for the next start
+   * @return false if some remain in the buffer, for the next start
    */
   public boolean drain(Duration timeout) throws InterruptedException {
     long endNanos = clocks.nanos() + timeout.toNanos();
@@ -190,7 +195,9 @@ public final class Forwarding implements SteppedTask, AutoCloseable {
       Duration left = Duration.ofNanos(Math.max(0, endNanos - clocks.nanos()));
       all &= clocks.threads().await(each, left);
     }
-    return all;
+    return all
+        || queue.isSettled()
+            && senders.values().stream().allMatch(sender -> sender.backlogBytes() == 0);
   }
 
   /** Ends the senders, writes what is in memory, and stores the positions. Idempotent. */

@@ -202,7 +202,7 @@ final class ConfigReaderTest {
           forward: {endpoints: [{name: a, url: 'http://x', headers: {a: "b\\nc"}}]} | forward.endpoints.headers.a = : must be a header that the agent does not set
           forward: {endpoints: [{name: a, url: 'http://x', headers-file: /none}]} | forward.endpoints.headers-file = /none: does not exist
           forward: {endpoints: [{name: a, url: 'http://x', token-file: /none}]} | forward.endpoints.token-file = /none: does not exist
-          forward: {endpoints: [{name: a, url: 'http://x', ca-file: /none}]} | forward.endpoints.ca-file = /none: requires an url with https
+          forward: {endpoints: [{name: a, url: 'http://x', ca-file: /none}]} | forward.endpoints.ca-file = /none: requires a url with https
           forward: {endpoints: [{name: a, url: 'https://x', ca-file: /none}]} | forward.endpoints.ca-file = /none: cannot be read
           forward: {endpoints: [{name: a, url: 'http://x', tokenfile: /x}]} | forward.endpoints.tokenfile: no such key; known are name, url
           {forward: {endpoints: [{name: a, url: 'http://x'}]}, otlp: {enabled: false}} | forward.endpoints = 1 of them: requires otlp.enabled = true
@@ -259,8 +259,8 @@ final class ConfigReaderTest {
     assertThat(forward.endpoints().get(1).readHeaders())
         .isEqualTo(Map.of("X-Scope", "hunter2", "Authorization", "Bearer from-the-file"));
     assertThat(reader.effective())
-        .contains("name=vendor", "X-Scope=***")
-        .doesNotContain("hunter2", "from-the-file");
+        .contains("name=vendor", "url=https://vendor.example", "X-Scope=***")
+        .doesNotContain("hunter2", "from-the-file", "/otlp/traces");
     ConfigReader changed = ConfigReader.read(yaml.replace("hunter2", "hunter3"), Map.of());
     assertThat(changed.values().get("forward.endpoints"))
         .isNotEqualTo(reader.values().get("forward.endpoints"))

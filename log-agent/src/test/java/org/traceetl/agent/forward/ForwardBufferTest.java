@@ -75,6 +75,34 @@ final class ForwardBufferTest {
   }
 
   @Test
+  void aSegmentThatCannotBeOpenedNowIsReadLater() throws Exception {
+    FullDisk disk = new FullDisk();
+    TestBuffer test = new TestBuffer(directory, MAX_BYTES, disk.disk(), "a");
+    test.append("1", "2");
+    disk.refusesToOpen = true;
+    assertThatThrownBy(() -> test.read("a")).hasMessageContaining("Too many open files");
+    disk.refusesToOpen = false;
+
+    assertThat(test.drain("a")).containsExactly("1", "2");
+    assertThat(test.dropped("a", Drop.DAMAGED)).isZero();
+  }
+
+  @Test
+  void aStartWithoutASegmentThatCannotBeReadContinues() throws Exception {
+    TestBuffer test = open("a");
+    test.append("1");
+    test.buffer.close();
+    FullDisk disk = new FullDisk();
+    disk.refusesToOpen = true;
+
+    test = new TestBuffer(directory, MAX_BYTES, disk.disk(), "a");
+    disk.refusesToOpen = false;
+    test.append("2");
+    assertThat(test.drain("a")).containsExactly("2");
+    assertThat(test.dropped("a", Drop.DAMAGED)).isOne();
+  }
+
+  @Test
   void withoutStoredPositionsAllIsForwardedAgain() throws Exception {
     TestBuffer test = open("a");
     test.append("1", "2");

@@ -5,15 +5,17 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
+import java.nio.file.FileSystemException;
 import java.util.concurrent.CountDownLatch;
 import org.traceetl.agent.disk.Disk;
 import org.traceetl.agent.disk.Disk.OpenFile;
 
-/** The disk of this machine with limited room for writes, which may hang. */
+/** The disk of this machine with limited room for writes, which may hang, and for open files. */
 final class FullDisk {
   private final CountDownLatch works;
   volatile int room = Integer.MAX_VALUE;
   volatile long usable = Long.MAX_VALUE;
+  volatile boolean refusesToOpen;
 
   FullDisk() {
     this(new CountDownLatch(0));
@@ -32,6 +34,9 @@ final class FullDisk {
         (method, args) -> {
           if (method.getName().equals("usableBytes")) {
             return usable;
+          }
+          if (refusesToOpen && method.getName().equals("open")) {
+            throw new FileSystemException(args[0].toString(), null, "Too many open files");
           }
           Object answer = call(Disk.SYSTEM, method, args);
           boolean isSegment = args != null && args[0].toString().endsWith(".seg");

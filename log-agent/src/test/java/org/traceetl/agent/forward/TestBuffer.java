@@ -38,14 +38,14 @@ final class TestBuffer {
   }
 
   /** Reads a request without completing it; null if there is none. */
-  String read(String endpoint) {
+  String read(String endpoint) throws IOException {
     ForwardBuffer.Read<ByteArrayOutputStream> read =
         buffer.cursor(endpoint).read(ByteArrayOutputStream::new);
     return read == null ? null : read.body().toString(UTF_8);
   }
 
   /** Reads and completes all requests. */
-  List<String> drain(String endpoint) {
+  List<String> drain(String endpoint) throws IOException {
     List<String> texts = new ArrayList<>();
     for (String text = read(endpoint); text != null; text = read(endpoint)) {
       texts.add(text);
