@@ -29,11 +29,15 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.traceetl.agent.Platform;
+import org.traceetl.agent.RunningAgent;
+import org.traceetl.agent.config.ConfigReader;
 import org.traceetl.common.Clocks;
 import org.traceetl.server.TraceEtlServer;
 import org.traceetl.server.canary.Canary;
 import org.traceetl.server.canary.CanaryConfig;
 import org.traceetl.testkit.Elasticsearch;
+import org.traceetl.testkit.Ports;
 import org.traceetl.testkit.Prometheus;
 
 /**
@@ -104,6 +108,7 @@ final class DashboardQueriesTest {
   private EmbeddedInstallation installation;
   private ElasticsearchQueries elasticsearch;
   private Canary canary;
+  private RunningAgent forwarding;
   private Thread load;
 
   @BeforeAll
@@ -129,12 +134,14 @@ final class DashboardQueriesTest {
       ports.put(names, other.port());
     }
     canary = canary();
+    forwarding = forwardingAgent();
     for (Kind kind : Kind.values()) {
       Map<String, Integer> targets = new HashMap<>();
       targets.put("trace-etl-server", ports.get(kind.names));
       if (kind.names == Names.OTEL) {
         targets.put("log-agent", installation.agentTelemetryPort());
         targets.put("trace-etl-canary", canary.port());
+        targets.put("forwarding-agent", forwarding.telemetryPort().orElseThrow());
       }
       prometheus.put(
           kind,
@@ -161,6 +168,9 @@ final class DashboardQueriesTest {
     if (canary != null) {
       canary.close();
     }
+    if (forwarding != null) {
+      forwarding.close();
+    }
     if (installation != null) {
       installation.close();
     }
@@ -178,6 +188,28 @@ final class DashboardQueriesTest {
     properties.put("trace-etl.journal.topic", journal);
     properties.put("trace-etl.index.type", "none");
     return properties;
+  }
+
+  /** Returns an agent that forwards to the one of the installation. */
+  private RunningAgent forwardingAgent() throws Exception {
+    Ports ports = new Ports();
+    String yaml =
+        """
+        state-directory: '%s'
+        otlp: {host: 127.0.0.1, http-port: %d, grpc-port: %d}
+        ring.enabled: false
+        rocketmq: {name-server: '%s', topic: %s}
+        telemetry: {host: 127.0.0.1, port: 0}
+        forward.endpoints: [{name: next, url: 'http://127.0.0.1:%d'}]
+        """
+            .formatted(
+                directory.resolve("forwarding"),
+                ports.next(),
+                ports.next(),
+                SharedBroker.get().namesrvAddress(),
+                topic,
+                installation.otlpHttpPort());
+    return RunningAgent.start(ConfigReader.read(yaml, Map.of()).config(), Platform.SYSTEM);
   }
 
   private Canary canary() throws IOException {

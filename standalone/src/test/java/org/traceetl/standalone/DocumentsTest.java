@@ -79,7 +79,8 @@ final class DocumentsTest {
               documents.put(file, Files.readString(file));
             }
             if (name.matches(".*\\.(java|md|yaml|py|mjs|tpl|conf|options|c|h|txt)|Dockerfile")
-                || file.getParent().equals(ROOT.resolve("bin"))) {
+                || file.getParent().equals(ROOT.resolve("bin"))
+                || file.equals(ROOT.resolve("deploy/release/trace-etl"))) {
               files.put(file, Files.readString(file));
             }
             return FileVisitResult.CONTINUE;
@@ -181,11 +182,16 @@ final class DocumentsTest {
       for (MatchResult command : matches(COMMAND.pattern(), text)) {
         String script = files.get(ROOT.resolve("bin/" + command.group(1)));
         if (script == null) {
+          // The archive has it in bin.
+          script = files.get(ROOT.resolve("deploy/release/" + command.group(1)));
+        }
+        if (script == null) {
           missing.add(name(file) + ": " + command.group());
           continue;
         }
+        String itsText = script;
         all(OPTION, command.group(2)).stream()
-            .filter(option -> !script.contains(option) && !options.contains(option))
+            .filter(option -> !itsText.contains(option) && !options.contains(option))
             .forEach(
                 option -> missing.add(name(file) + ": bin/" + command.group(1) + " " + option));
         String argument = command.group(2).strip().split(" ")[0];
