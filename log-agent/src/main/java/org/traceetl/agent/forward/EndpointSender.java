@@ -75,7 +75,7 @@ final class EndpointSender implements SteppedTask {
 
   // Null until the agent stops; returns whether the buffer gets no further request.
   private volatile BooleanSupplier draining;
-  // Of the oldest request in flight; 0 if there is none.
+  // Of the oldest request in flight; 0 without one.
   private volatile long oldestMillis;
 
   // Owned by the thread.
@@ -115,7 +115,7 @@ final class EndpointSender implements SteppedTask {
     thread.wake();
   }
 
-  /** Returns the age of the oldest request that is not accepted; 0 if there is none. */
+  /** Returns the age of the oldest request that is not accepted; 0 without one. */
   double oldestSeconds() {
     long millis = oldestMillis;
     return millis == 0 ? 0 : Math.max(0, clocks.millis() - millis) / 1_000.0;

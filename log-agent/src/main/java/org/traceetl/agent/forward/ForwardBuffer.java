@@ -469,7 +469,7 @@ final class ForwardBuffer implements AutoCloseable {
     /**
      * Reads the next request; the body may be dropped while it is read.
      *
-     * @return null if there is none
+     * @return null after the last request
      * @throws IOException if its file cannot be opened, for example because the process has too
      *     many; a later call tries again
      */
@@ -510,7 +510,7 @@ final class ForwardBuffer implements AutoCloseable {
       }
     }
 
-    /** Moves to the segment of the next request and returns it; null if there is none. */
+    /** Moves to the segment of the next request and returns it; null after the last one. */
     private Segment next() {
       Segment segment = segments.get(read.segment());
       while (segment == null || read.offset() >= segment.end) {

@@ -80,8 +80,8 @@ final class ForwardMetrics extends MetricSet {
         byEndpoint(backlogBytes));
     gauge(
         "forward_oldest_seconds",
-        "Age of the oldest trace request that the endpoint has not accepted yet; 0 if there is"
-            + " none.",
+        "Age of the oldest trace request that the endpoint has not accepted yet; 0 if it has"
+            + " accepted all.",
         ENDPOINT,
         byEndpoint(oldestSeconds));
   }

@@ -37,7 +37,7 @@ final class TestBuffer {
     }
   }
 
-  /** Reads a request without completing it; null if there is none. */
+  /** Reads a request without completing it; null after the last one. */
   String read(String endpoint) throws IOException {
     ForwardBuffer.Read<ByteArrayOutputStream> read =
         buffer.cursor(endpoint).read(ByteArrayOutputStream::new);
