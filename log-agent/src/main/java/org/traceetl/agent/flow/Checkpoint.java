@@ -16,7 +16,7 @@ public sealed interface Checkpoint {
   /**
    * A request, identified by its bytes; an equal one is a repeat.
    *
-   * @param hash XXH64 of its bytes
+   * @param hash CRC-32 of its bytes
    * @param otherHash CRC-32C of its bytes
    * @param length number of bytes
    */

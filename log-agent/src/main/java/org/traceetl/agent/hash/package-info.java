@@ -1,2 +1,2 @@
-/** Implements XXH64, for routing and for detecting repeated requests. */
+/** Implements XXH64, for routing and for series that need an exemplar. */
 package org.traceetl.agent.hash;
