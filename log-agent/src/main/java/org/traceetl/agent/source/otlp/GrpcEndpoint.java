@@ -1,5 +1,6 @@
 package org.traceetl.agent.source.otlp;
 
+import io.grpc.Drainable;
 import io.grpc.KnownLength;
 import io.grpc.MethodDescriptor;
 import io.grpc.MethodDescriptor.MethodType;
@@ -16,6 +17,7 @@ import io.grpc.stub.StreamObserver;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.net.InetSocketAddress;
 import java.util.Optional;
 import java.util.concurrent.Future;
@@ -249,12 +251,24 @@ final class GrpcEndpoint {
   private static final class Answer implements MethodDescriptor.Marshaller<byte[]> {
     @Override
     public InputStream stream(byte[] value) {
-      return new ByteArrayInputStream(value);
+      return new EncodedAnswer(value);
     }
 
     @Override
     public byte[] parse(InputStream stream) {
       throw new UnsupportedOperationException("answers are only written");
+    }
+  }
+
+  /** Writes itself; gRPC copies any other stream through a new array of 8 KiB. */
+  private static final class EncodedAnswer extends ByteArrayInputStream implements Drainable {
+    EncodedAnswer(byte[] answer) {
+      super(answer);
+    }
+
+    @Override
+    public int drainTo(OutputStream target) throws IOException {
+      return (int) transferTo(target);
     }
   }
 }
