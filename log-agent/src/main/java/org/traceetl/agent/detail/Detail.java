@@ -17,6 +17,7 @@ public final class Detail {
   private final List<Rule> rules;
   private final double sampleRatio;
   private final Demand demand;
+  private final boolean needsSizes;
   // Those of all applications, which share one compiled set.
   private final DemandedKeys keys;
 
@@ -36,6 +37,7 @@ public final class Detail {
             .toList();
     sampleRatio = config.sampleRatio();
     this.demand = demand;
+    needsSizes = demand.needsSizes();
     Demand.Wanted wanted = demand.of("");
     keys = new DemandedKeys(wanted == null ? List.of() : wanted.spanKeys());
   }
@@ -61,7 +63,7 @@ public final class Detail {
 
   /** Returns whether servers need the sizes of spans, of all applications. */
   public boolean needsSizes() {
-    return demand.needsSizes();
+    return needsSizes;
   }
 
   private boolean usesDemand(byte[] name, int offset, int length) {
