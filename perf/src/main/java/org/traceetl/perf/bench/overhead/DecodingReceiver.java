@@ -3,6 +3,7 @@ package org.traceetl.perf.bench.overhead;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -62,6 +63,9 @@ final class DecodingReceiver implements Intake {
    * @param arguments the directory of rings
    */
   public static void main(String... arguments) throws Exception {
+    // The agent's classes log to the standard output, where the measuring process reads answers.
+    PrintStream answers = System.out;
+    System.setOut(System.err);
     DecodingReceiver intake = new DecodingReceiver();
     OtlpConfig config = new OtlpConfig(true, "127.0.0.1", 0, 0, MOST_REQUEST_BYTES);
     RingConfig defaults = RingConfig.defaults();
@@ -82,12 +86,12 @@ final class DecodingReceiver implements Intake {
       while (!Files.isDirectory(ringConfig.directory())) {
         Thread.sleep(LOOK_MILLIS);
       }
-      System.out.println("grpc=" + otlp.grpcPort() + " http=" + otlp.httpPort());
-      intake.answer();
+      answers.println("grpc=" + otlp.grpcPort() + " http=" + otlp.httpPort());
+      intake.answer(answers);
     }
   }
 
-  private void answer() throws IOException, InterruptedException {
+  private void answer(PrintStream answers) throws IOException, InterruptedException {
     BufferedReader requests =
         new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
     String request;
@@ -101,7 +105,7 @@ final class DecodingReceiver implements Intake {
           leftMillis = TimeUnit.NANOSECONDS.toMillis(limitNanos - System.nanoTime());
           wait(Math.max(1, leftMillis));
         }
-        System.out.println("spans=" + spans + " rejected=" + rejected);
+        answers.println("spans=" + spans + " rejected=" + rejected);
       }
     }
   }
