@@ -10,12 +10,16 @@ import java.util.Arrays;
 final class BatchDictionary {
   // An odd factor with a random-looking bit pattern; the seed prevents prepared collisions.
   private static final long FACTOR = 0x9e37_79b9_7f4a_7c15L;
+  private static final int MIX = 0x9e37_79b9;
   private static final long SEED = new SecureRandom().nextLong();
 
   /** Most bytes of a string's length as a varint: 65,535 has 16 bits. */
   private static final int LENGTH_BYTES = 3;
 
   private static final long HASH_BITS = 0xffff_ffff_0000_0000L;
+
+  private static final int FOUND_BITS = 8;
+  private static final int FOUND = 1 << FOUND_BITS;
 
   private byte[] encoded = new byte[1024];
   private int end;
@@ -32,12 +36,39 @@ final class BatchDictionary {
    */
   private long[] table = new long[128];
 
+  /** Array whose content does not change; null if there is none. */
+  private byte[] source;
+
+  /**
+   * Strings of the source that were found last, by a hash of their place: the place and, in the
+   * lower half, the index + 1; 0 is free.
+   */
+  private long[] found = {};
+
   void clear() {
     for (int i = 0; i < size; i++) {
       table[slots[i]] = 0;
     }
     size = 0;
     end = 0;
+    source(null);
+  }
+
+  /**
+   * Sets an array whose content does not change until the next call: its strings are compared once,
+   * then recognized by their place.
+   *
+   * @param array null for none
+   */
+  void source(byte[] array) {
+    if (array != source) {
+      if (source != null) {
+        Arrays.fill(found, 0);
+      } else if (found.length == 0) {
+        found = new long[FOUND];
+      }
+      source = array;
+    }
   }
 
   int size() {
@@ -50,7 +81,11 @@ final class BatchDictionary {
 
   /** Returns the bytes of the arrays, which never shrink. */
   long heldBytes() {
-    return encoded.length + 8L * places.length + 4L * slots.length + 8L * table.length;
+    return encoded.length
+        + 8L * places.length
+        + 4L * slots.length
+        + 8L * table.length
+        + 8L * found.length;
   }
 
   int copyTo(byte[] out, int at) {
@@ -79,10 +114,31 @@ final class BatchDictionary {
   }
 
   int intern(byte[] bytes, int offset, int length) {
+    if (bytes != source) {
+      return internByContent(bytes, offset, length);
+    }
+    long entry = found[foundSlot(offset)];
+    int index = (int) entry - 1;
+    if (index < 0 || entry >>> 32 != offset || length(index) != length) {
+      index = internByContent(bytes, offset, length);
+      found(offset, index);
+    }
+    return index;
+  }
+
+  private int internByContent(byte[] bytes, int offset, int length) {
     long hash = hash(bytes, offset, length) & HASH_BITS;
     int slot = slot(hash, bytes, offset, length);
     long entry = table[slot];
     return entry == 0 ? add(bytes, offset, length, hash, slot) : (int) entry - 1;
+  }
+
+  private void found(int offset, int index) {
+    found[foundSlot(offset)] = (long) offset << 32 | (index + 1);
+  }
+
+  private static int foundSlot(int offset) {
+    return offset * MIX >>> Integer.SIZE - FOUND_BITS;
   }
 
   /** Returns the string's index, or -1. */
@@ -121,7 +177,20 @@ final class BatchDictionary {
   /** Returns whether the string has this index, which must be in use. */
   boolean is(int index, byte[] bytes, int offset, int length) {
     long place = places[index];
-    return (int) place == length && isSame((int) (place >>> 32), bytes, offset, length);
+    if ((int) place != length) {
+      return false;
+    }
+    if (bytes != source) {
+      return isSame((int) (place >>> 32), bytes, offset, length);
+    }
+    if (found[foundSlot(offset)] == ((long) offset << 32 | (index + 1))) {
+      return true;
+    }
+    boolean same = isSame((int) (place >>> 32), bytes, offset, length);
+    if (same) {
+      found(offset, index);
+    }
+    return same;
   }
 
   // Most strings are a few words long; the JDK's range comparison costs more to start.

@@ -148,6 +148,16 @@ public final class SpanBatchWriter {
   }
 
   /**
+   * Names an array whose content does not change while it is named: a string at the same place is
+   * looked for once in a batch. {@link #begin} forgets it.
+   *
+   * @param array null for none
+   */
+  public void source(byte[] array) {
+    dictionary.source(array);
+  }
+
+  /**
    * Returns the string's index in the batch's dictionary; adds a new string. Strings over {@link
    * Limits#MAX_STRING_BYTES} are cut at a UTF-8 boundary. The bytes should be UTF-8, which is not
    * checked.

@@ -119,6 +119,7 @@ public final class AgentSpanFilter {
     made.samplingThreshold = threshold;
     made.randomness = span.randomness;
     made.sizeBytes = span.sizeBytes;
+    made.dictionary = span.dictionary;
 
     look(span.name, span.nameOffset, span.nameLength);
     redact(filters.names, Change.NAME_REDACTED);
@@ -288,6 +289,7 @@ public final class AgentSpanFilter {
     look(NOTHING, 0, 0);
     made.name = NOTHING;
     made.statusMessage = NOTHING;
+    made.dictionary = null;
     made.attributes.forget();
     made.events.forget();
     madeResource.forget();

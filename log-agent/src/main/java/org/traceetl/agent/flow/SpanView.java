@@ -35,6 +35,9 @@ public final class SpanView {
    */
   public long sizeBytes;
 
+  /** Array whose content never changes, of which strings may be slices; null if there is none. */
+  public byte[] dictionary;
+
   public byte[] name;
   public int nameOffset;
   public int nameLength;

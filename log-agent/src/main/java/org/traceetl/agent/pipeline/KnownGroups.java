@@ -95,18 +95,27 @@ final class KnownGroups {
     byte[] name = span.name;
     int offset = span.nameOffset;
     int length = span.nameLength;
+    byte[] dictionary = span.dictionary;
     long hash = seed ^ length << 8 ^ span.kind << 4 ^ span.status;
-    int last = offset + length - Long.BYTES;
-    for (int at = offset; at < last; at += Long.BYTES) {
-      hash = (hash ^ (long) WORD.get(name, at)) * FACTOR;
-      hash ^= hash >>> 32;
+    if (name == dictionary) {
+      hash ^= (long) offset << 32;
+    } else {
+      int last = offset + length - Long.BYTES;
+      for (int at = offset; at < last; at += Long.BYTES) {
+        hash = (hash ^ (long) WORD.get(name, at)) * FACTOR;
+        hash ^= hash >>> 32;
+      }
+      hash ^= end(name, offset, length);
     }
-    hash = (hash ^ end(name, offset, length)) * FACTOR;
+    hash *= FACTOR;
     hash ^= hash >>> 32;
     Attributes attributes = span.attributes;
     for (int i = 0; i < attributes.size(); i++) {
       int valueLength = attributes.valueLength(i);
-      hash ^= end(attributes.value(i), attributes.valueOffset(i), valueLength) + valueLength;
+      int valueOffset = attributes.valueOffset(i);
+      byte[] value = attributes.value(i);
+      hash ^=
+          valueLength + (value == dictionary ? valueOffset : end(value, valueOffset, valueLength));
       hash *= FACTOR;
       hash ^= hash >>> 32;
     }

@@ -56,6 +56,7 @@ final class OpenBatch {
    * @param sampled whether it is a member of the sample
    */
   void add(SpanView span, boolean sampled) {
+    writer.source(span.dictionary);
     writer.startSpan(
         span.traceIdHigh,
         span.traceIdLow,
@@ -134,6 +135,7 @@ final class OpenBatch {
    * or an exemplar.
    */
   void addUnremarkable(SpanView span) {
+    writer.source(span.dictionary);
     writer.startGroupedSpan(
         writer.intern(span.name, span.nameOffset, span.nameLength),
         span.kind,
@@ -153,6 +155,7 @@ final class OpenBatch {
    * @return whether the batch has no such group yet
    */
   boolean startGrouped(SpanView span, DemandedDetail detail, boolean onlyDemanded) {
+    writer.source(span.dictionary);
     writer.startGroupedSpan(
         writer.intern(span.name, span.nameOffset, span.nameLength),
         span.kind,
@@ -187,6 +190,7 @@ final class OpenBatch {
    * @return whether it was added
    */
   boolean addToGroup(int group, SpanView span, DemandedDetail detail) {
+    writer.source(span.dictionary);
     if (!writer.isOfGroup(
         group, span.name, span.nameOffset, span.nameLength, span.kind, span.status)) {
       return false;
@@ -325,8 +329,9 @@ final class OpenBatch {
     return Arrays.copyOf(writer.buffer(), length);
   }
 
-  /** Releases the resource. */
+  /** Releases the resource and the spans' dictionary. */
   void release() {
     resource = null;
+    writer.source(null);
   }
 }

@@ -142,6 +142,7 @@ final class ReusableSpan {
     known = 0;
     view.attributes.forget();
     view.events.forget();
+    view.dictionary = null;
     view.name = EMPTY;
     view.statusMessage = EMPTY;
   }

@@ -189,6 +189,7 @@ final class RingSpanDecoder {
     ReusableSpan shape = shape(first ? firstShapes : shapes);
     SpanView view = shape.view;
     span = view;
+    view.dictionary = dictionaryBytes;
     view.traceIdHigh = in.traceIdHigh;
     view.traceIdLow = in.traceIdLow;
     view.spanId = in.spanId;
