@@ -36,7 +36,7 @@ final class BatchDictionary {
    */
   private long[] table = new long[128];
 
-  /** Array whose content does not change; null if there is none. */
+  /** Array whose content does not change; null without one. */
   private byte[] source;
 
   /**

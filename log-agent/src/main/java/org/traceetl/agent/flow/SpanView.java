@@ -35,7 +35,7 @@ public final class SpanView {
    */
   public long sizeBytes;
 
-  /** Array whose content never changes, of which strings may be slices; null if there is none. */
+  /** Array whose content never changes, of which strings may be slices; null without one. */
   public byte[] dictionary;
 
   public byte[] name;
