@@ -31,7 +31,10 @@ public final class ObservedAllocation implements AllocateMessageQueueStrategy {
   public synchronized List<MessageQueue> allocate(
       String group, String consumer, List<MessageQueue> all, List<String> consumers) {
     rebalances++;
-    List<MessageQueue> share = strategy.allocate(group, consumer, all, consumers);
+    // A broker lists a consumer once for each of its connections. If the client opened a second one
+    // after a time-out, no server would read the queues of the second entry.
+    List<String> members = consumers.stream().distinct().toList();
+    List<MessageQueue> share = strategy.allocate(group, consumer, all, members);
     // If a broker does not know this consumer yet, its result is meaningless.
     if (consumers.contains(consumer)) {
       Set<MessageQueue> before = queues == null ? Set.of() : queues;

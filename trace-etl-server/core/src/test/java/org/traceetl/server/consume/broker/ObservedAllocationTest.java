@@ -25,6 +25,12 @@ class ObservedAllocationTest {
   }
 
   @Test
+  void secondConnectionOfAConsumerGetsNoQueue() {
+    assertThat(rebalance("a", "a", "b", "b")).containsExactly(SECOND);
+    assertThat(rebalance("b", "b")).containsExactly(FIRST, SECOND);
+  }
+
+  @Test
   void aRebalanceThatDoesNotKnowTheConsumerSaysNothing() {
     assertThat(rebalance("a")).isEmpty();
     assertThat(allocation.queues()).isNull();
