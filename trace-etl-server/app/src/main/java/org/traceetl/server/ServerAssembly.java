@@ -160,6 +160,11 @@ public final class ServerAssembly implements ServerContext {
   }
 
   @Override
+  public void stopAwaitingPanes() {
+    access.aggregation().stopAwaitingPanes();
+  }
+
+  @Override
   public void panes(boolean windows, boolean snapshots) {
     boolean writes = windows && config.window().panes() == WindowConfig.Panes.AUTO;
     if (writes != access.aggregation().writesPanes()) {

@@ -47,6 +47,9 @@ public interface ServerContext {
    */
   void awaitPanes();
 
+  /** Lets no window wait for {@link #panes}, which is not called soon. */
+  void stopAwaitingPanes();
+
   ServerTelemetry telemetry();
 
   Clocks clocks();

@@ -185,6 +185,8 @@ public final class Aggregation {
   /** Whether snapshots are written with the rows of open panes. */
   private volatile Panes openPanes = Panes.REFUSED;
 
+  private volatile boolean waitsForPanes;
+
   /**
    * Returns a builder with default options: attributes without a mapping, and classic buckets.
    *
@@ -315,11 +317,23 @@ public final class Aggregation {
 
   /**
    * Lets windows keep their panes until {@link #panes} is called. Windows that end before are
-   * written with them if their queue's journal has such windows, which all servers read.
+   * written with them if their queue's journal has such windows, which all servers read. A window
+   * with several panes waits for the call.
    */
   public void awaitPanes() {
     panes = Panes.AWAITED;
     openPanes = Panes.AWAITED;
+    waitsForPanes = true;
+  }
+
+  /** Lets no window wait for {@link #panes}, which is not called soon. Any thread. */
+  public void stopAwaitingPanes() {
+    waitsForPanes = false;
+  }
+
+  /** Returns whether windows with several panes wait for {@link #panes}. Any thread. */
+  boolean awaitsPanes() {
+    return waitsForPanes && panes == Panes.AWAITED;
   }
 
   /** Returns whether windows are written with their panes, in each journal. Any thread. */

@@ -78,7 +78,10 @@ public final class QueueAggregator {
   /** Minimum age of a window that ends early because of its number of panes. */
   private static final long CROWDED_MILLIS = 1_000;
 
-  /** For how long a window waits until it is known whether its panes may be written. */
+  /**
+   * For how long after the take-over windows wait until it is known whether their panes may be
+   * written.
+   */
   private static final long MOST_AWAITED_MILLIS = 60_000;
 
   /**
@@ -147,6 +150,9 @@ public final class QueueAggregator {
   private boolean panesPermitted;
 
   private long openedMillis = -1;
+
+  /** When the first window began. */
+  private long begunMillis;
 
   /** When the previous owner last wrote to the journal; 0 without one. */
   private final long ownedUntilMillis;
@@ -501,6 +507,7 @@ public final class QueueAggregator {
    * the first window. After a short time that is impossible, and idle series must leave in time.
    */
   private void begin(long nowMillis) {
+    begunMillis = nowMillis;
     long unownedMillis = nowMillis - ownedUntilMillis;
     if (ownedUntilMillis > 0 && unownedMillis > idleMillis / 3 * 2) {
       series.postpone(unownedMillis);
@@ -1123,13 +1130,14 @@ public final class QueueAggregator {
 
   /**
    * Returns whether the open window has several panes, and it is not known yet whether they may be
-   * written: a server that has just started has read a backlog. For at most a minute.
+   * written: a server that has just started has read a backlog. Only in the first minute, since
+   * otherwise each window would wait while the topic of the demand cannot be read.
    */
   boolean awaitsPanes(long nowMillis) {
-    long waitedMillis = nowMillis - openedMillis;
+    long waitedMillis = nowMillis - begunMillis;
     return open.panes() > 1
         && paneMillis != 0
-        && aggregation.keepsPanes()
+        && aggregation.awaitsPanes()
         && !writesPanes()
         && waitedMillis >= 0
         && waitedMillis < MOST_AWAITED_MILLIS;

@@ -380,6 +380,31 @@ class PanesTest {
   }
 
   @Test
+  void withoutAnExpectedPermissionNoWindowWaitsOrLosesItsPanes() {
+    Aggregation aggregation = aggregation(false);
+    aggregation.awaitPanes();
+    QueueAggregator aggregator = aggregator(aggregation);
+    acceptABacklog(aggregator);
+    aggregation.stopAwaitingPanes();
+
+    assertThat(aggregator.awaitsPanes(NOW_MILLIS)).isFalse();
+    aggregation.panes(true);
+    assertThat(SealedWindows.seal(aggregator, sequence, NOW_MILLIS).panes().isEmpty()).isFalse();
+  }
+
+  @Test
+  void windowsAfterTheFirstMinuteDoNotWaitForThePermission() {
+    Aggregation aggregation = aggregation(false);
+    aggregation.awaitPanes();
+    QueueAggregator aggregator = aggregator(aggregation);
+    acceptABacklog(aggregator);
+    SealedWindows.seal(aggregator, sequence, NOW_MILLIS + 60_000);
+    acceptABacklog(aggregator);
+
+    assertThat(aggregator.awaitsPanes(NOW_MILLIS + 61_000)).isFalse();
+  }
+
+  @Test
   void theFirstWindowAfterOneWithPanesInTheJournalHasPanes() {
     QueueAggregator before = aggregator(aggregation(true));
     acceptABacklog(before);

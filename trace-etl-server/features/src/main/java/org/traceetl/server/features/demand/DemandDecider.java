@@ -44,6 +44,7 @@ public final class DemandDecider extends Decider<Demand> {
 
   private final OwnPart own;
   private final BiConsumer<Boolean, Boolean> panes;
+  private final Runnable withoutTopic;
   private final Duration interval;
   private volatile Demand current = Demand.NONE;
 
@@ -59,6 +60,7 @@ public final class DemandDecider extends Decider<Demand> {
    * @param interval interval of looks; shortened to that of renewals
    * @param panes receives after each successful look whether all servers read windows with panes,
    *     and snapshots with open panes
+   * @param withoutTopic runs when a look finds that the topic does not exist
    */
   DemandDecider(
       String topic,
@@ -66,6 +68,7 @@ public final class DemandDecider extends Decider<Demand> {
       OwnPart own,
       DecisionLog decisions,
       BiConsumer<Boolean, Boolean> panes,
+      Runnable withoutTopic,
       Clocks clocks) {
     super(
         "trace-demand",
@@ -77,6 +80,7 @@ public final class DemandDecider extends Decider<Demand> {
         clocks);
     this.own = own;
     this.panes = panes;
+    this.withoutTopic = withoutTopic;
     this.interval = interval.compareTo(RENEWED_AFTER) < 0 ? interval : RENEWED_AFTER;
   }
 
@@ -109,8 +113,7 @@ public final class DemandDecider extends Decider<Demand> {
   @Override
   protected long look() throws InterruptedException {
     try {
-      update();
-      looked = true;
+      looked |= update();
     } catch (IOException e) {
       if (looked && throttle.permits()) {
         LOG.warn("Could not publish the demand; the server retries: {}", Reason.of(e));
@@ -120,13 +123,21 @@ public final class DemandDecider extends Decider<Demand> {
     return looked ? interval.toNanos() : Math.min(interval.toNanos(), FIRST_NANOS);
   }
 
-  private void update() throws IOException, InterruptedException {
+  /** Returns whether the name server knows this topic or the span topic. */
+  private boolean update() throws IOException, InterruptedException {
     if (!published.find()) {
-      return;
+      if (decisions.queues().isEmpty()) {
+        return false;
+      }
+      // Asks again: a broker with both topics may have registered since the first request.
+      if (!published.find()) {
+        withoutTopic.run();
+        return true;
+      }
     }
     // An unread record may be in force; writing without it would remove its parts.
     if (!published.read()) {
-      return;
+      return true;
     }
     Map<String, Part> kept = unexpired();
     boolean full = kept.size() == Demand.MAX_PARTS && !kept.containsKey(own.fingerprint());
@@ -148,6 +159,7 @@ public final class DemandDecider extends Decider<Demand> {
       Demand now = published.current();
       panes.accept(now.readsPanes(), now.readsOpenPanes());
     }
+    return true;
   }
 
   private Map<String, Part> unexpired() {

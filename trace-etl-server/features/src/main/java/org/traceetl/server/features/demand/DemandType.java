@@ -42,6 +42,7 @@ public final class DemandType implements FeatureType {
         OwnPart.of(context.config(), config, everything),
         context.decisions(),
         context::panes,
+        context::stopAwaitingPanes,
         context.clocks());
   }
 }

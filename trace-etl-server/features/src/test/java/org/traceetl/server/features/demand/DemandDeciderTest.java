@@ -35,6 +35,13 @@ final class DemandDeciderTest {
   private long nowMillis = 1_795_255_000_000L;
   private boolean away;
   private QueueId place = ROUTING;
+
+  /** Whether the name server knows brokers of the spans. */
+  private boolean brokers = true;
+
+  /** Runs before the brokers of the spans are returned. */
+  private Runnable registering = () -> {};
+
   private final Server one = new Server(ROUTES);
   private final Server other = new Server(METHODS);
 
@@ -43,6 +50,7 @@ final class DemandDeciderTest {
     private final DemandDecider decider;
     private final List<Boolean> panes = new ArrayList<>();
     private final List<Boolean> openPanes = new ArrayList<>();
+    private int looksWithoutTopic;
 
     /** How far this server's wall clock is ahead. */
     private long aheadMillis;
@@ -65,6 +73,7 @@ final class DemandDeciderTest {
               own,
               this,
               this::learnt,
+              () -> looksWithoutTopic++,
               new Clocks(() -> nanos, () -> Instant.ofEpochMilli(nowMillis + aheadMillis)));
     }
 
@@ -128,7 +137,8 @@ final class DemandDeciderTest {
 
     @Override
     public Set<QueueId> queues() {
-      return Set.of(new QueueId("a", 0), new QueueId("a", 1));
+      registering.run();
+      return brokers ? Set.of(new QueueId("a", 0), new QueueId("a", 1)) : Set.of();
     }
 
     @Override
@@ -200,6 +210,40 @@ final class DemandDeciderTest {
     server.unreadable = false;
     look(server);
     assertThat(server.panes).containsExactly(false);
+  }
+
+  @Test
+  void withoutTheTopicNothingIsExpectedOfPanes() throws Exception {
+    Server server = new Server(own("new", Demand.PANES));
+    place = null;
+    look(server);
+    assertThat(server.panes).isEmpty();
+    assertThat(server.looksWithoutTopic).isEqualTo(1);
+
+    place = ROUTING;
+    look(server);
+    place = null;
+    look(server);
+    assertThat(server.panes).containsExactly(true);
+  }
+
+  @Test
+  void withoutABrokerNothingIsKnownOfPanes() throws Exception {
+    Server server = new Server(own("new", Demand.PANES));
+    place = null;
+    brokers = false;
+    assertThat(server.decider.step()).isEqualTo(TimeUnit.SECONDS.toNanos(1));
+    assertThat(server.looksWithoutTopic).isZero();
+
+    // One comes between the two questions to the name server.
+    registering =
+        () -> {
+          brokers = true;
+          place = ROUTING;
+        };
+    look(server);
+    assertThat(server.panes).containsExactly(true);
+    assertThat(server.looksWithoutTopic).isZero();
   }
 
   @Test
