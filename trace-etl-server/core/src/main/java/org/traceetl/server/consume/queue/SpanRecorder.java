@@ -1,0 +1,770 @@
+package org.traceetl.server.consume.queue;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.traceetl.proto.Rejection;
+import org.traceetl.proto.TraceId;
+import org.traceetl.server.consume.metrics.SpanPipelineMetrics;
+import org.traceetl.server.decode.AttributeKeys;
+import org.traceetl.server.decode.BatchDecoder;
+import org.traceetl.server.decode.SpanColumns;
+import org.traceetl.server.decode.Texts;
+import org.traceetl.server.journal.QueueImage;
+import org.traceetl.server.series.Applications;
+import org.traceetl.server.series.Cardinality;
+import org.traceetl.server.series.CardinalitySurvey;
+import org.traceetl.server.series.HeavyHitters;
+import org.traceetl.server.series.RecordingFilter;
+import org.traceetl.server.series.SeriesTable;
+import org.traceetl.server.series.SpanNames;
+import org.traceetl.server.series.SymbolTable;
+import org.traceetl.server.series.Utf8;
+import org.traceetl.server.series.Weight;
+import org.traceetl.server.window.Buckets;
+import org.traceetl.server.window.NativeBuckets;
+import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SealedWindow;
+import org.traceetl.server.window.SeriesDefinition;
+import org.traceetl.server.window.TraceDocument;
+import org.traceetl.server.window.WindowMetrics;
+import org.traceetl.server.window.WindowRows;
+
+/**
+ * Finds the series of a batch's spans and events, and adds them to the open window of their queue.
+ * In a steady state it allocates nothing. Confined to the worker that owns the queue.
+ */
+final class SpanRecorder {
+  private static final Logger log = LoggerFactory.getLogger(SpanRecorder.class);
+  private static final int STATUS_ERROR = 2;
+
+  /** Set by a mapping. */
+  private static final int STATUS_SLOW = 1;
+
+  private static final int INITIAL_SPANS = 512;
+  private static final int NOT_LOOKED_UP = Integer.MIN_VALUE;
+
+  /** Instead of a series: a filter excludes the span. */
+  private static final int FILTERED = -2;
+
+  /** Instead of a series: the lookup is still to be done. */
+  private static final int KNOWN = 0;
+
+  private static final int NONE = -1;
+
+  /** Attribute of a document with the span's original name, if its series has another one. */
+  private static final String RAW_NAME = "span.name";
+
+  private final QueueId queue;
+  private final BatchDecoder decoder;
+  private final QueueWindows windows;
+  private final SpanPipelineMetrics listener;
+  private final Texts texts;
+
+  /** Buckets by kind of series. */
+  private final Buckets[] buckets;
+
+  /** Whether a mapping determines which spans are slow. */
+  private final boolean mapped;
+
+  /** Null if only classic buckets are configured. */
+  private final NativeBuckets nativeBuckets;
+
+  private final boolean hasSizes;
+
+  private final RecordingFilter filter;
+  private final AttributeKeys documentKeys;
+  private final int maxValueBytes;
+  private final long idleMillis;
+
+  private final SpanNames names;
+  private final SymbolTable symbols;
+  private final Applications applications;
+  private final SeriesTable series;
+  private final HeavyHitters heavyHitters;
+  private final KeyHashes keyHashes;
+  private final CardinalitySurvey census;
+
+  /** When the previous owner last wrote to the journal; 0 without one. */
+  private final long ownedUntilMillis;
+
+  /** Symbol of each text of the batch. */
+  private int[] symbolOf = new int[256];
+
+  /** Symbol of each text of the batch when used as a span name. */
+  private int[] nameOf = new int[256];
+
+  /** Name of the batch's application: see {@link #ownName}. */
+  private String application;
+
+  /**
+   * Filter results for each text of the batch when used as a span name. Bit k: kind k was checked;
+   * bit 16 + k: it is excluded.
+   */
+  private int[] verdictOf = new int[256];
+
+  /** Key of a span that has no series yet. */
+  private final int[] key;
+
+  // By entry of the batch
+  private int[] keys;
+  private int[] hashes;
+  private int[] numbers;
+  private int[] rows;
+
+  // Outcomes of the batch's spans, later of their events
+  private int recorded;
+  private int overflowed;
+  private int filtered;
+  private int insane;
+  private int heldBack;
+
+  /** Spans in groups with a dimension that was not sent. */
+  private int dimensionsNotSent;
+
+  /** Slow spans in groups that a demand made. */
+  private int documentsNotSent;
+
+  // Valid while a batch is recorded
+
+  private WindowMetrics open;
+
+  /** The rows of the batch's pane. */
+  private WindowRows pane;
+
+  /**
+   * @param decoder has the batch that is to be recorded
+   * @param windows of the queue
+   * @param image has the series of earlier windows
+   */
+  SpanRecorder(
+      QueueId queue,
+      Aggregation aggregation,
+      BatchDecoder decoder,
+      QueueWindows windows,
+      SpanPipelineMetrics listener,
+      QueueImage image) {
+    this.queue = queue;
+    this.decoder = decoder;
+    this.windows = windows;
+    this.listener = listener;
+    texts = decoder.texts();
+    buckets = aggregation.buckets;
+    mapped = aggregation.isMapped();
+    nativeBuckets = aggregation.nativeBuckets;
+    hasSizes = aggregation.hasSizes;
+    filter = aggregation.filter;
+    documentKeys = aggregation.documentKeys;
+    maxValueBytes = aggregation.series.maxValueBytes();
+    idleMillis = aggregation.idleMillis();
+    names = aggregation.newSpanNames();
+    symbols = aggregation.newSymbols();
+    applications =
+        new Applications(
+            symbols,
+            aggregation.slow,
+            aggregation.series.maxApplications(),
+            mapped ? SeriesTable.KINDS_AND_STATUSES : SeriesTable.SPANS_AND_EVENTS);
+    series = new SeriesTable(aggregation.series, aggregation.budget, symbols, applications, mapped);
+    heavyHitters = new HeavyHitters(aggregation.series.maxPerApplication());
+    keyHashes = new KeyHashes(texts, names, symbols, series.width() - SeriesTable.DIMENSIONS);
+    census =
+        new CardinalitySurvey(
+            aggregation.series, mapped, series, applications, symbols, heavyHitters);
+    restore(image);
+    ownedUntilMillis = image.ownedUntilMillis();
+    key = new int[series.width()];
+    grow(INITIAL_SPANS);
+  }
+
+  /** Restores the series; skips those of a forged journal that cannot be this table's. */
+  private void restore(QueueImage image) {
+    int refused = 0;
+    for (int number = 0; number < image.slots(); number++) {
+      SeriesDefinition definition = image.definition(number);
+      if (definition != null
+          && !series.restore(definition, image.touchedMillis(number), image.carry(number))) {
+        refused++;
+        listener.failed();
+      }
+    }
+    if (refused > 0) {
+      log.error(
+          "The journal of queue {} has {} series with other dimensions than its schema says, with"
+              + " the key of another series, or that are an overflow series which an application"
+              + " has or cannot have; they are omitted. Only servers may write to the journal's"
+              + " topic.",
+          queue,
+          refused);
+    }
+  }
+
+  /**
+   * Begins the first window. Keeps series alive after a long time without an owner: their spans may
+   * be in the backlog behind the first window. After a short time that is impossible, and idle
+   * series must leave in time.
+   */
+  void begin(long nowMillis) {
+    long unownedMillis = nowMillis - ownedUntilMillis;
+    if (ownedUntilMillis > 0 && unownedMillis > idleMillis / 3 * 2) {
+      series.postpone(unownedMillis);
+    }
+  }
+
+  /**
+   * Returns the application of the decoded batch, and opens its books; {@link Applications#UNKNOWN}
+   * if the batch has none.
+   */
+  int openApplication(long nowMillis) {
+    int text = decoder.application();
+    if (text < 0) {
+      return Applications.UNKNOWN;
+    }
+    int application =
+        applications.resolve(texts.buffer(text), texts.offset(text), texts.length(text), nowMillis);
+    windows.open().openBooks(application, applications.name(application));
+    return application;
+  }
+
+  /** Books a batch, or a message, as rejected. */
+  void reject(int application, Rejection rejection, int spans, int bytes) {
+    WindowMetrics window = windows.open();
+    window.openBooks(application, applications.name(application));
+    window.bookRejected(application, rejection, spans, true);
+    listener.rejected(bytes, rejection);
+  }
+
+  /**
+   * Records the decoded batch: its spans, their events, and the books.
+   *
+   * @param application by {@link #openApplication}
+   */
+  void record(int application, long nowMillis) {
+    open = windows.open();
+    pane = windows.pane();
+    recordSpans(application, nowMillis);
+    int spans = decoder.declaredSpans();
+    open.countSpans(recorded + overflowed);
+    open.book(application, spans, recorded, overflowed, filtered, heldBack);
+    if (insane > 0) {
+      open.bookRejected(application, Rejection.BAD_VALUE, insane, false);
+    }
+    if (dimensionsNotSent + documentsNotSent > 0) {
+      listener.notSent(dimensionsNotSent, documentsNotSent);
+    }
+    recordEvents(application, nowMillis);
+  }
+
+  private void beginCounts() {
+    recorded = 0;
+    overflowed = 0;
+    filtered = 0;
+    insane = 0;
+    heldBack = 0;
+    dimensionsNotSent = 0;
+    documentsNotSent = 0;
+  }
+
+  /** Finds the series of all entries of the batch, and counts its spans. */
+  private void recordSpans(int application, long nowMillis) {
+    beginCounts();
+    int entries = texts.size();
+    if (symbolOf.length < entries) {
+      symbolOf = new int[Math.max(entries, symbolOf.length * 2)];
+      nameOf = new int[symbolOf.length];
+      verdictOf = new int[symbolOf.length];
+    }
+    Arrays.fill(symbolOf, 0, entries, NOT_LOOKED_UP);
+    Arrays.fill(nameOf, 0, entries, NOT_LOOKED_UP);
+    if (!filter.isEmpty()) {
+      Arrays.fill(verdictOf, 0, entries, 0);
+    }
+    keyHashes.nextBatch();
+    int symbol = applications.symbol(application);
+    this.application = application == Applications.OTHER ? null : applications.name(application);
+    names.nextBatch(names.hasPatterns() ? ownName() : this.application, entries);
+    long[] slowNanos = applications.slowNanos(application);
+    SpanColumns spans = decoder.columns();
+    int size = spans.size();
+    if (numbers.length < size) {
+      grow(Math.max(size, numbers.length * 2));
+    }
+    // Work in columns, so that the memory accesses of several spans overlap.
+    int width = series.width();
+    for (int span = 0; span < size; span++) {
+      if (spans.kindAndStatus(span) == SpanColumns.NONE) {
+        numbers[span] = FILTERED;
+        continue;
+      }
+      boolean known = fillKey(spans, span, symbol, keys, span * width);
+      numbers[span] = known ? KNOWN : SeriesTable.NONE;
+      hashes[span] = series.hash(keys, span * width);
+    }
+    for (int span = 0; span < size; span++) {
+      if (numbers[span] == KNOWN) {
+        numbers[span] = series.find(hashes[span], keys, span * width);
+      }
+    }
+    for (int span = 0; span < size; span++) {
+      rows[span] = numbers[span] < 0 ? NONE : pane.row(numbers[span]);
+    }
+    // Reads each row's memory before any write, so that these accesses overlap as well. The check
+    // prevents the compiler from removing the reads, and detects a row of another series.
+    for (int span = 0; span < size; span++) {
+      if (rows[span] >= 0 && pane.series(rows[span]) != numbers[span]) {
+        throw new IllegalStateException(
+            "row " + rows[span] + " of " + queue + " is not series " + numbers[span] + "'s");
+      }
+    }
+    for (int span = 0; nativeBuckets != null && span < size; span++) {
+      if (rows[span] >= 0 && !pane.isNativeSound(rows[span])) {
+        throw new IllegalStateException(
+            "row " + rows[span] + " of " + queue + " has native buckets and no first one");
+      }
+    }
+    int firstGroup = spans.firstGroup();
+    for (int span = 0; span < firstGroup; span++) {
+      record(spans, span, application, slowNanos[spans.kind(span)], nowMillis);
+    }
+    for (int group = firstGroup; group < spans.firstEvent(); group++) {
+      recordGroup(spans, group, application, slowNanos[spans.kind(group)], nowMillis);
+    }
+    if (names.unmatched() > 0) {
+      listener.namesUnmatched(names.unmatched());
+    }
+  }
+
+  /**
+   * Returns the batch's own application name, even if it shares {@link Applications#OTHER}; then
+   * the first call creates the string.
+   */
+  private String ownName() {
+    if (application == null) {
+      String name = decoder.text(decoder.application(), maxValueBytes);
+      application = name.isEmpty() ? Applications.UNNAMED : name;
+    }
+    return application;
+  }
+
+  private void grow(int spans) {
+    keys = new int[spans * series.width()];
+    hashes = new int[spans];
+    numbers = new int[spans];
+    rows = new int[spans];
+  }
+
+  private void record(
+      SpanColumns spans, int span, int application, long slowNanos, long nowMillis) {
+    int row = settle(spans, span, 1, application, nowMillis);
+    if (row < 0) {
+      return;
+    }
+    long nanos = spans.durationNanos(span);
+    int kindAndStatus = spans.kindAndStatus(span);
+    Buckets bounds = buckets[SeriesTable.kind(kindAndStatus)];
+    int bucket = count(row, bounds, nanos, spans.samplingThreshold(span));
+    addSize(row, span);
+    int status = SeriesTable.status(kindAndStatus);
+    if (status == STATUS_ERROR || (mapped ? status == STATUS_SLOW : nanos >= slowNanos)) {
+      keepDocument(spans, span, row, bucket);
+    }
+    if (open.wantsExemplar(pane, row)) {
+      open.keepExemplar(pane, row, bucket, document(spans, span, TraceDocument.Reason.EXEMPLAR));
+    }
+  }
+
+  /** Counts the spans of a group. They have no identity, so they cannot become documents. */
+  private void recordGroup(
+      SpanColumns spans, int group, int application, long slowNanos, long nowMillis) {
+    int size = spans.spans(group);
+    int row = settle(spans, group, size, application, nowMillis);
+    if (row < 0) {
+      return;
+    }
+    long threshold = spans.samplingThreshold(group);
+    int kindAndStatus = spans.kindAndStatus(group);
+    Buckets bounds = buckets[SeriesTable.kind(kindAndStatus)];
+    boolean byDemand = decoder.byDemand();
+    boolean mappedSlow = mapped && SeriesTable.status(kindAndStatus) == STATUS_SLOW;
+    for (int i = 0; i < size; i++) {
+      long nanos = spans.groupDurationNanos(group, i);
+      count(row, bounds, nanos, threshold);
+      if (byDemand && (mapped ? mappedSlow : nanos >= slowNanos)) {
+        documentsNotSent++;
+      }
+    }
+    addSize(row, group);
+    if (byDemand && decoder.lacksDimension(group)) {
+      dimensionsNotSent += size;
+    }
+  }
+
+  /**
+   * Counts the events of the batch's spans, after {@link #recordSpans}. The books do not include
+   * them. An event has the weight of its span.
+   */
+  private void recordEvents(int application, long nowMillis) {
+    SpanColumns spans = decoder.columns();
+    int size = spans.size();
+    if (spans.firstEvent() == size) {
+      return;
+    }
+    beginCounts();
+    for (int event = spans.firstEvent(); event < size; event++) {
+      int count = spans.spans(event);
+      int row = settle(spans, event, count, application, nowMillis);
+      if (row >= 0) {
+        countEvents(row, count, spans.samplingThreshold(event));
+      }
+    }
+    listener.events(recorded, overflowed, filtered + insane);
+  }
+
+  /**
+   * Finds the series of an entry, and counts the outcome of its spans or events.
+   *
+   * @param count number of its spans or events
+   * @return the series' row, or {@link #NONE} if they are not counted
+   */
+  private int settle(SpanColumns spans, int entry, int count, int application, long nowMillis) {
+    long threshold = spans.samplingThreshold(entry);
+    if (threshold != 0 && !Weight.isSane(threshold)) {
+      insane += count;
+      return NONE;
+    }
+    int number = numbers[entry];
+    if (number == SeriesTable.NONE) {
+      number = newSeries(spans, entry, application, nowMillis);
+    }
+    if (number == FILTERED) {
+      filtered += count;
+      return NONE;
+    }
+    if (number == SeriesTable.NONE) {
+      number = series.overflow(application, spans.kindAndStatus(entry), nowMillis);
+      overflowed += count;
+      countForRoom(spans, entry, count, application);
+    } else {
+      recorded += count;
+    }
+    int row = rows[entry];
+    return row < 0 ? openRow(number) : row;
+  }
+
+  /** Adds a span to a row; returns its bucket. */
+  private int count(int row, Buckets bounds, long nanos, long threshold) {
+    WindowRows to = pane;
+    int bucket = bounds.of(nanos);
+    long whole = 1;
+    if (threshold == 0) {
+      to.add(row, bucket, 1, nanos);
+    } else {
+      int number = to.series(row);
+      long weight = Weight.of(threshold);
+      long owed = weight + series.carry(number);
+      series.carry(number, Weight.fraction(owed));
+      to.carry(row, Weight.fraction(owed));
+      whole = Weight.whole(owed);
+      to.add(row, bucket, whole, Weight.times(weight, nanos));
+    }
+    if (nativeBuckets != null) {
+      to.addNative(row, nativeBuckets.of(nanos), whole);
+    }
+    return bucket;
+  }
+
+  /** Adds the size of a span or group to a row, without its weight. */
+  private void addSize(int row, int entry) {
+    if (hasSizes) {
+      pane.addSize(row, decoder.size(entry));
+    }
+  }
+
+  /**
+   * Adds an event to a row, with the weight of its spans.
+   *
+   * @param spans that have it, at most {@link org.traceetl.proto.Limits#MAX_SPANS}, so that no
+   *     product below overflows
+   */
+  private void countEvents(int row, int spans, long threshold) {
+    WindowRows to = pane;
+    long whole = spans;
+    if (threshold != 0) {
+      int number = to.series(row);
+      long weight = Weight.of(threshold);
+      long owed = Weight.fraction(weight) * spans + series.carry(number);
+      series.carry(number, Weight.fraction(owed));
+      to.carry(row, Weight.fraction(owed));
+      whole = Weight.whole(weight) * spans + Weight.whole(owed);
+    }
+    to.add(row, buckets[0].of(0), whole, 0);
+    if (nativeBuckets != null) {
+      to.addNative(row, nativeBuckets.of(0), whole);
+    }
+  }
+
+  /** Counts a key without room, unless its application has no room for any series. */
+  private void countForRoom(SpanColumns spans, int entry, int count, int application) {
+    if (application != Applications.OTHER) {
+      long threshold = spans.samplingThreshold(entry);
+      long each = threshold == 0 ? 1 : Weight.whole(Weight.of(threshold));
+      heavyHitters.count(application, keyHashes.of(spans, entry), each * count);
+    }
+  }
+
+  /** Returns the row of a series that had none when the batch began. */
+  private int openRow(int number) {
+    int opened = pane.row(number);
+    if (opened >= 0) {
+      return opened;
+    }
+    if (pane.isFull()) {
+      open.makeRoom(pane, windows.spare());
+    }
+    int row = pane.open(number);
+    series.touch(number, windows.openedMillis());
+    long carry = series.carry(number);
+    if (carry != 0) {
+      pane.carry(row, carry);
+    }
+    return row;
+  }
+
+  /**
+   * Returns or creates the series of a span that had none when the batch began; {@link
+   * SeriesTable#NONE} if there is no room, {@link #FILTERED} if a filter excludes it.
+   */
+  private int newSeries(SpanColumns spans, int span, int application, long nowMillis) {
+    if (fillKey(spans, span, applications.symbol(application), key, 0)) {
+      int number = series.find(series.hash(key, 0), key, 0);
+      if (number != SeriesTable.NONE) {
+        return number;
+      }
+    }
+    return make(spans, span, application, nowMillis);
+  }
+
+  /** Checks filter and room first, so that refused spans do not fill the symbol table. */
+  private int make(SpanColumns spans, int span, int application, long nowMillis) {
+    if (!filter.isEmpty() && leavesOut(spans, span)) {
+      return FILTERED;
+    }
+    if (application == Applications.OTHER) {
+      return SeriesTable.NONE;
+    }
+    int kept = heavyHitters.kept(application);
+    long hash64 = kept == 0 ? 0 : keyHashes.of(spans, span);
+    boolean invited = kept > 0 && heavyHitters.isInvited(application, hash64);
+    if (!series.hasRoom(application, invited ? 0 : kept, invited ? 0 : heavyHitters.kept())) {
+      return SeriesTable.NONE;
+    }
+    internName(spans.name(span));
+    for (int i = SeriesTable.DIMENSIONS; i < key.length; i++) {
+      int entry = spans.dimension(span, i - SeriesTable.DIMENSIONS);
+      if (entry != SpanColumns.NONE) {
+        intern(entry);
+      }
+    }
+    if (!fillKey(spans, span, applications.symbol(application), key, 0)) {
+      return SeriesTable.NONE;
+    }
+    // After truncation or repair, two entries of the batch may be the same symbol.
+    int hash = series.hash(key, 0);
+    int number = series.find(hash, key, 0);
+    if (number == SeriesTable.NONE) {
+      number = series.create(hash, key, application, nowMillis);
+      if (invited) {
+        heavyHitters.took(application, hash64);
+      }
+    }
+    return number;
+  }
+
+  private boolean leavesOut(SpanColumns spans, int span) {
+    int entry = spans.name(span);
+    int kind = spans.kind(span);
+    int asked = 1 << kind;
+    int left = asked << Short.SIZE;
+    if ((verdictOf[entry] & asked) == 0) {
+      boolean leavesOut = filter.leavesOut(ownName(), nameText(entry), kind);
+      verdictOf[entry] |= leavesOut ? asked | left : asked;
+    }
+    return (verdictOf[entry] & left) != 0;
+  }
+
+  /** Writes a span's key into an array; returns whether all its strings have symbols. */
+  private boolean fillKey(SpanColumns spans, int span, int application, int[] to, int at) {
+    int name = nameSymbol(spans.name(span));
+    boolean known = name >= 0;
+    to[at + SeriesTable.APPLICATION] = application;
+    to[at + SeriesTable.NAME] = name;
+    to[at + SeriesTable.KIND_AND_STATUS] = spans.kindAndStatus(span);
+    for (int i = SeriesTable.DIMENSIONS; i < key.length; i++) {
+      int entry = spans.dimension(span, i - SeriesTable.DIMENSIONS);
+      int symbol = entry == SpanColumns.NONE ? SymbolTable.NONE : dimensionSymbol(entry);
+      known &= symbol >= SymbolTable.NONE;
+      to[at + i] = symbol;
+    }
+    return known;
+  }
+
+  private int nameSymbol(int entry) {
+    int symbol = nameOf[entry];
+    if (symbol == NOT_LOOKED_UP) {
+      resolveName(entry);
+      symbol = symbols.find(names.buffer(), names.offset(), names.length());
+      nameOf[entry] = symbol;
+    }
+    return symbol;
+  }
+
+  /** Returns whether the series has another name. */
+  private boolean resolveName(int entry) {
+    return names.resolve(entry, texts.buffer(entry), texts.offset(entry), texts.length(entry));
+  }
+
+  private void internName(int entry) {
+    if (nameOf[entry] == SymbolTable.ABSENT) {
+      resolveName(entry);
+      nameOf[entry] = symbols.intern(names.buffer(), names.offset(), names.length());
+    }
+  }
+
+  /** Returns the span name in its series. Allocates. */
+  private String nameText(int entry) {
+    resolveName(entry);
+    int length = Utf8.cut(names.buffer(), names.offset(), names.length(), maxValueBytes);
+    return new String(names.buffer(), names.offset(), length, UTF_8);
+  }
+
+  private int symbol(int entry) {
+    int symbol = symbolOf[entry];
+    return symbol != NOT_LOOKED_UP ? symbol : find(entry);
+  }
+
+  /** Returns a dimension's symbol; Prometheus drops empty labels, so an empty value is none. */
+  private int dimensionSymbol(int entry) {
+    return texts.length(entry) == 0 ? SymbolTable.NONE : symbol(entry);
+  }
+
+  private int find(int entry) {
+    int symbol = symbols.find(texts.buffer(entry), texts.offset(entry), texts.length(entry));
+    symbolOf[entry] = symbol;
+    return symbol;
+  }
+
+  private void intern(int entry) {
+    if (symbolOf[entry] == SymbolTable.ABSENT) {
+      symbolOf[entry] =
+          symbols.intern(texts.buffer(entry), texts.offset(entry), texts.length(entry));
+    }
+  }
+
+  private void keepDocument(SpanColumns spans, int span, int row, int bucket) {
+    // Documents without a trace ID would overwrite each other.
+    boolean named = (spans.traceIdHigh(span) | spans.traceIdLow(span)) != 0;
+    if (!named || !open.admitsDocument(pane, row)) {
+      heldBack++;
+      return;
+    }
+    TraceDocument.Reason reason =
+        SeriesTable.status(spans.kindAndStatus(span)) == STATUS_ERROR
+            ? TraceDocument.Reason.ERROR
+            : TraceDocument.Reason.SLOW;
+    open.keepDocument(pane, row, bucket, document(spans, span, reason));
+  }
+
+  private TraceDocument document(SpanColumns spans, int span, TraceDocument.Reason reason) {
+    int message = spans.statusMessage(span);
+    int name = spans.name(span);
+    Map<String, String> attributes = decoder.documentAttributes(documentKeys, span, maxValueBytes);
+    if (resolveName(name)) {
+      attributes = new HashMap<>(attributes);
+      attributes.put(RAW_NAME, decoder.text(name, maxValueBytes));
+      attributes = Map.copyOf(attributes);
+    }
+    return new TraceDocument(
+        TraceId.toHex(spans.traceIdHigh(span), spans.traceIdLow(span)),
+        // A trace may have several spans without an ID.
+        hex(spans.spanId(span) == 0 ? spans.startUnixNanos(span) : spans.spanId(span)),
+        ownName(),
+        nameText(name),
+        spans.kind(span),
+        spans.status(span),
+        message == SpanColumns.NONE ? "" : decoder.text(message, maxValueBytes),
+        spans.startUnixNanos(span),
+        spans.durationNanos(span),
+        reason,
+        attributes);
+  }
+
+  private static String hex(long spanId) {
+    return TraceId.toHex(0, spanId).substring(TraceId.HEX_LENGTH / 2);
+  }
+
+  /**
+   * Ends the open window: idle series leave with it.
+   *
+   * @param isEarly whether the window ends before its time
+   * @return the numbers of the series that leave
+   */
+  int[] endWindow(long nowMillis, boolean isEarly) {
+    WindowMetrics ending = windows.open();
+    for (Cardinality crowded : census.take(ending, nowMillis)) {
+      listener.crowded(queue, crowded);
+    }
+    boolean lackedSymbols = symbols.lackedRoom();
+    int[] evicted = series.evictIdle(nowMillis, idleSinceMillis(ending, nowMillis));
+    if (isEarly) {
+      heavyHitters.endEarly(ending);
+    } else {
+      int displaced = heavyHitters.endWindow(series, ending, !lackedSymbols && !symbols.isFull());
+      if (displaced > 0) {
+        listener.displaced(queue, displaced);
+      }
+    }
+    return evicted;
+  }
+
+  /** Returns the series that are new since the last call. */
+  List<SeriesDefinition> takeCreated() {
+    return series.takeCreated();
+  }
+
+  /**
+   * Returns the time since when series that leave with the open window were untouched. Series that
+   * it counts stay, even if it is longer than the idle limit or the clock was set.
+   */
+  private long idleSinceMillis(WindowMetrics ending, long nowMillis) {
+    long sinceMillis = nowMillis - idleMillis;
+    long openedMillis = windows.openedMillis();
+    if (!SealedWindow.isLong(openedMillis, nowMillis)) {
+      return Math.min(sinceMillis, openedMillis);
+    }
+    for (int i = 0; i < ending.panes(); i++) {
+      WindowRows rowsOfPane = ending.rows(i);
+      for (int row = 0; row < rowsOfPane.size(); row++) {
+        series.touch(rowsOfPane.series(row), nowMillis);
+      }
+    }
+    return sinceMillis;
+  }
+
+  /** Releases the series; what was recorded since the last window is dropped. */
+  void release() {
+    series.release();
+  }
+
+  int seriesCount() {
+    return series.size();
+  }
+
+  int symbolCount() {
+    return symbols.size();
+  }
+}
