@@ -77,7 +77,12 @@ public final class LogAgent implements Callable<Integer> {
     System.exit(commandLine(System.getenv()).execute(args));
   }
 
-  static CommandLine commandLine(Map<String, String> environment) {
+  /**
+   * Returns the command line, to be run or described.
+   *
+   * @param environment may set configuration keys
+   */
+  public static CommandLine commandLine(Map<String, String> environment) {
     return new CommandLine(new LogAgent(environment))
         .setParameterExceptionHandler((wrong, args) -> {
           wrong.getCommandLine().getErr().println(wrong.getMessage() + "\nSee --help.");

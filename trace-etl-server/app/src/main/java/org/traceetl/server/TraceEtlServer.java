@@ -55,11 +55,7 @@ public final class TraceEtlServer implements AutoCloseable {
   }
 
   static int run(PrintWriter out, PrintWriter err, String... arguments) {
-    return new CommandLine(new Program())
-        .addSubcommand(new ImportCommand())
-        .addSubcommand(new CompareCommand(Clocks.SYSTEM.wall()))
-        .addSubcommand(new CanaryCommand())
-        .registerConverter(Long.class, TraceEtlServer::wholeNumber)
+    return commandLine()
         .setOut(out)
         .setErr(err)
         .setParameterExceptionHandler((wrong, all) -> {
@@ -67,6 +63,15 @@ public final class TraceEtlServer implements AutoCloseable {
           return CommandLine.ExitCode.USAGE;
         })
         .execute(arguments);
+  }
+
+  /** Returns the command line with its commands, to be run or described. */
+  public static CommandLine commandLine() {
+    return new CommandLine(new Program())
+        .addSubcommand(new ImportCommand())
+        .addSubcommand(new CompareCommand(Clocks.SYSTEM.wall()))
+        .addSubcommand(new CanaryCommand())
+        .registerConverter(Long.class, TraceEtlServer::wholeNumber);
   }
 
   private static Long wholeNumber(String text) {
