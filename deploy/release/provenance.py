@@ -139,7 +139,7 @@ def verify(folder, key):
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="provenance.py", description=__doc__)
+    parser = argparse.ArgumentParser(prog="bin/release", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     signing = commands.add_parser("sign")
     signing.add_argument("--commit", required=True)
