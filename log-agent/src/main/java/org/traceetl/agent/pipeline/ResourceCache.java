@@ -1,11 +1,14 @@
 package org.traceetl.agent.pipeline;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Consumer;
 import org.traceetl.agent.detail.DemandedDetail;
+import org.traceetl.agent.detail.Detail;
 import org.traceetl.agent.filter.AgentSpanFilter;
 import org.traceetl.agent.filter.ApplicationFilters;
 import org.traceetl.agent.filter.Filters;
@@ -13,8 +16,8 @@ import org.traceetl.agent.flow.Attributes;
 
 /**
  * A cache of resources with their routes, bounded in number and bytes; the least recently used one
- * is evicted. Resources with the same rules share their filters. If the filters become too large,
- * the cache is cleared. Confined to the pipeline thread.
+ * is evicted. Resources with the same rules share their filters, those of one application its
+ * detail. If the filters become too large, the cache is cleared. Confined to the pipeline thread.
  */
 final class ResourceCache {
   /** Limit for a resource's bytes of text, as received and as sent. */
@@ -34,6 +37,7 @@ final class ResourceCache {
   private final RoutedResource probe = new RoutedResource();
   private final RoutedResource filtered = new RoutedResource();
   private final Map<Filters.Selection, ApplicationFilters> ofSelections = new HashMap<>();
+  private final Map<String, DemandedDetail> ofApplications = new HashMap<>();
   private final FirstKeys firstKeys = new FirstKeys();
   private long bytes;
   private long filterBytes;
@@ -80,13 +84,22 @@ final class ResourceCache {
     byte[] name = sent.applicationBytes();
     int offset = sent.applicationOffset();
     int length = sent.applicationLength();
-    DemandedDetail detail = rules.detail().of(name, offset, length);
+    DemandedDetail detail = detail(rules.detail(), name, offset, length);
     return probe.routed(
         rules.router().route(name, offset, length, rules.topology()),
         filters,
         detail,
         firstKeys.of(filters, detail),
         sent);
+  }
+
+  /** Returns what servers demand of an application; null if all its spans are sent whole. */
+  private DemandedDetail detail(Detail detail, byte[] name, int offset, int length) {
+    if (ofApplications.size() >= MAX_RESOURCES) {
+      ofApplications.clear();
+    }
+    return ofApplications.computeIfAbsent(
+        new String(name, offset, length, UTF_8), _ -> detail.of(name, offset, length));
   }
 
   /** Returns the filters for the probe; null for none. */
@@ -126,6 +139,7 @@ final class ResourceCache {
     known.clear();
     bytes = 0;
     ofSelections.clear();
+    ofApplications.clear();
     firstKeys.clear();
     filterBytes = 0;
   }

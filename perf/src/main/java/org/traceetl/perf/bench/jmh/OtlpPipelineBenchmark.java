@@ -26,10 +26,7 @@ import org.traceetl.perf.bench.load.SpanStream;
 @Fork(value = 1, jvmArgsAppend = "-XX:+UseSerialGC")
 public class OtlpPipelineBenchmark extends StepBenchmark {
   private static final int APPLICATIONS = 30;
-  private static final int MIN_SPANS = 256;
-  private static final int MAX_SPANS = 1_024;
-  private static final int PAIRS = 32;
-  private static final int SPANS = PAIRS * (MIN_SPANS + MAX_SPANS);
+  private static final int SPANS = 32 * (256 + 1_024);
 
   /** Outcomes of an operation that are not rare: each is a series. */
   private static final int SERIES_OF_OPERATION = 6;
@@ -52,6 +49,14 @@ public class OtlpPipelineBenchmark extends StepBenchmark {
   @Param("30")
   private int series;
 
+  /** Fewest spans of a request. */
+  @Param("256")
+  private int fewestSpans;
+
+  /** Most spans of a request. */
+  @Param("1024")
+  private int mostSpans;
+
   /** What is sent of a span: all, what {@link #METRICS_RULE} keeps, or what servers demand. */
   @Param({"full", "filters", "demand"})
   private String detail;
@@ -64,7 +69,7 @@ public class OtlpPipelineBenchmark extends StepBenchmark {
     int operations = Math.ceilDiv(series, SERIES_OF_OPERATION);
     List<RenumberedExport> requests =
         new SpanStream(7, APPLICATIONS, operations, attributes)
-            .pairs(PAIRS, MIN_SPANS, MAX_SPANS).stream()
+            .pairs(SPANS / (fewestSpans + mostSpans), fewestSpans, mostSpans).stream()
                 .map(batch -> new RenumberedExport(export.of(batch)))
                 .toList();
     load = new AgentLoad(requests);
