@@ -20,7 +20,7 @@ namespace py traceetl.proto
 /**
  * Version of this format. A reader refuses unknown versions. Fields 1 to 9 of a batch have the same
  * meaning in all versions and precede the others, so that a reader that refuses a batch can report
- * its application and its number of spans.
+ * its application and its number of spans. Version 3 is edge_batch.thrift.
  */
 const i32 VERSION = 1
 

@@ -71,8 +71,36 @@ final class BatchDictionary {
     }
   }
 
+  /**
+   * Returns the length to keep of a string: one over {@link Limits#MAX_STRING_BYTES} is cut at a
+   * UTF-8 boundary.
+   */
+  static int kept(byte[] bytes, int offset, int length) {
+    if (length <= Limits.MAX_STRING_BYTES) {
+      return length;
+    }
+    int kept = Limits.MAX_STRING_BYTES;
+    while (kept > Limits.MAX_STRING_BYTES - 3 && (bytes[offset + kept] & 0xc0) == 0x80) {
+      kept--;
+    }
+    return kept;
+  }
+
   int size() {
     return size;
+  }
+
+  /**
+   * Returns the index.
+   *
+   * @throws IllegalArgumentException if it is outside the dictionary
+   */
+  int checkedIndex(int index) {
+    if (Integer.compareUnsigned(index, size) >= 0) {
+      throw new IllegalArgumentException(
+          "index " + index + " is outside the dictionary of " + size + " entries");
+    }
+    return index;
   }
 
   int bytes() {

@@ -5,7 +5,10 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 
-/** The common parts of writer and reader: Thrift's compact protocol, {@code span_batch.thrift}. */
+/**
+ * The common parts of writers and readers: Thrift's compact protocol, {@code span_batch.thrift} and
+ * {@code edge_batch.thrift}.
+ */
 final class Compact {
   // Types in field and list headers.
   static final int BOOLEAN_TRUE = 1;
@@ -28,13 +31,15 @@ final class Compact {
   /** In a list header: more than 14 elements; the count follows as a varint. */
   static final int LONG_LIST = 15;
 
-  // Fields of SpanBatch.
+  // Fields of every batch.
   static final int VERSION = 1;
   static final int AGENT = 2;
   static final int EPOCH = 3;
   static final int SEQUENCE = 4;
-  static final int SPAN_COUNT = 5;
+  static final int COUNT = 5;
   static final int DICTIONARY = 6;
+
+  // Fields of SpanBatch.
   static final int APPLICATION = 7;
   static final int RESOURCE = 8;
   static final int BASE_UNIX_NANOS = 9;
@@ -68,12 +73,36 @@ final class Compact {
   static final int GROUP_DURATIONS_NANOS = 6;
   static final int GROUP_EVENTS = 7;
 
+  // Fields of EdgeBatch.
+  static final int EDGE_GROUPS = 10;
+
+  // Fields of EdgeGroup.
+  static final int EDGE_APPLICATION = 1;
+  static final int EDGE_NAMESPACE = 2;
+  static final int EDGE_FAILED = 3;
+  static final int EDGE_CONNECTION_TYPE = 4;
+  static final int EDGE_PEER = 5;
+  static final int EDGE_SAMPLING_THRESHOLD = 6;
+  static final int EDGE_DIMENSIONS = 7;
+  static final int EDGE_SIDE = 8;
+  static final int EDGE_KEYS = 9;
+  static final int EDGE_DURATIONS_NANOS = 10;
+
   static final int FORMAT_VERSION = 1;
 
   /** Version of a batch with groups. */
   static final int FORMAT_VERSION_WITH_GROUPS = 2;
 
+  /** Version of a batch of half-edges. */
+  static final int FORMAT_VERSION_OF_EDGES = 3;
+
   static final int AGENT_BYTES = 16;
+
+  /** Length of the key and the check of a half-edge. */
+  static final int EDGE_KEY_BYTES = 10;
+
+  /** Most bytes of a dictionary index as a varint: {@code 2 * 262,143} has 19 bits. */
+  static final int INDEX_BYTES = 3;
 
   /** Length of a span's IDs without and with a parent. */
   static final int ROOT_IDS_BYTES = 24;
@@ -82,6 +111,10 @@ final class Compact {
 
   static final int MAX_KIND = 5;
   static final int MAX_STATUS = 2;
+
+  static final int MAX_SIDE = 4;
+  static final int MAX_CONNECTION_TYPE = 2;
+  static final int MAX_CHECK = 0xffff;
 
   /** Upper bound of sampling thresholds, exclusive. */
   static final long THRESHOLD_END = 1L << 56;
@@ -154,6 +187,30 @@ final class Compact {
     }
     out[at] = (byte) (LONG_LIST << 4 | type);
     return putVarint(out, at + 1, count);
+  }
+
+  static int putIndexes(byte[] out, int at, int[] indexes, int length) {
+    int end = putListHeader(out, at, I32, length);
+    for (int i = 0; i < length; i++) {
+      end = putIndex(out, end, indexes[i]);
+    }
+    return end;
+  }
+
+  static int putLong(byte[] out, int at, long value) {
+    LONG_BIG_ENDIAN.set(out, at, value);
+    return at + Long.BYTES;
+  }
+
+  static long longAt(byte[] in, int at) {
+    return (long) LONG_BIG_ENDIAN.get(in, at);
+  }
+
+  /** Checks an argument that must be 0 to {@code max}. */
+  static void checkRange(String name, long value, long max) {
+    if (value < 0 || value > max) {
+      throw new IllegalArgumentException(name + " = " + value + " is not in 0 to " + max);
+    }
   }
 
   /** Returns the array, or a larger copy if {@code more} bytes do not fit after {@code used}. */

@@ -256,6 +256,35 @@ final class CompactInput {
     }
   }
 
+  /** Reads elements of a list that must be at least 0 into {@code out[0, count)}. */
+  void readDurations(long[] out, int count) {
+    byte[] in = bytes;
+    int end = limit;
+    int at = pos;
+    for (int i = 0; i < count; i++) {
+      long zigZag;
+      long word = end - at < Long.BYTES ? -1 : (long) Compact.LONG_LITTLE_ENDIAN.get(in, at);
+      int length = Compact.varintLength(word);
+      if (length <= Long.BYTES) {
+        zigZag = Compact.varint(word);
+        at += length;
+      } else {
+        pos = at;
+        zigZag = readVarint64();
+        if (isRefused()) {
+          return;
+        }
+        at = pos;
+      }
+      out[i] = Compact.unZigZag(zigZag);
+      if (out[i] < 0) {
+        refuse(Rejection.BAD_VALUE);
+        return;
+      }
+    }
+    pos = at;
+  }
+
   // Values of the last field, whose type is checked
 
   int readI32() {

@@ -32,5 +32,11 @@ public final class Limits {
    */
   public static final long MAX_SPAN_BYTES = 1 << 24;
 
+  /** Most half-edges in a batch. */
+  public static final int MAX_HALF_EDGES = 65_536;
+
+  /** Most dimensions that half-edges share. */
+  public static final int MAX_EDGE_DIMENSIONS = 64;
+
   private Limits() {}
 }

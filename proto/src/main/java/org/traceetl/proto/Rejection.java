@@ -1,6 +1,6 @@
 package org.traceetl.proto;
 
-/** Why a batch was refused. A batch is refused as a whole: none of its spans counts. */
+/** Why a batch was refused. A batch is refused as a whole: none of its content counts. */
 public enum Rejection {
   /** Not refused. */
   NONE,
@@ -14,14 +14,17 @@ public enum Rejection {
   MALFORMED,
   /**
    * A count or length is negative, exceeds {@link Limits} or the remaining bytes, or is odd for
-   * pairs; or the declared number of spans is wrong.
+   * pairs; or the declared number of spans or half-edges is wrong, or the length of keys.
    */
   BAD_LENGTH,
   /** An index is outside the dictionary, or precedes it. */
   BAD_INDEX,
   /** A required field is missing. */
   MISSING_FIELD,
-  /** A value is outside its range: sequence, kind, status, duration, threshold, length of IDs. */
+  /**
+   * A value is outside its range: sequence, kind, status, side, connection type, duration,
+   * threshold, length of IDs.
+   */
   BAD_VALUE,
   /** This reader does not know the batch's version. */
   UNSUPPORTED_VERSION,

@@ -34,15 +34,12 @@ public final class SpanBatchReader {
   /** Most bytes after the attributes on the fast path, with a margin. */
   private static final int FAST_TAIL_BYTES = 32;
 
-  /** Most bytes of a dictionary index: {@code 2 * 262,143} has 19 bits. */
-  private static final int INDEX_BYTES = 3;
-
   private static final int BATCH_REQUIRED =
       1 << Compact.VERSION
           | 1 << Compact.AGENT
           | 1 << Compact.EPOCH
           | 1 << Compact.SEQUENCE
-          | 1 << Compact.SPAN_COUNT
+          | 1 << Compact.COUNT
           | 1 << Compact.DICTIONARY
           | 1 << Compact.APPLICATION
           | 1 << Compact.BASE_UNIX_NANOS;
@@ -65,17 +62,10 @@ public final class SpanBatchReader {
           | 1 << Compact.GROUP_DURATIONS_NANOS;
 
   private final CompactInput input = new CompactInput();
+  private final BatchHead head = new BatchHead(input, Limits.MAX_SPANS);
 
   private int seenBatchFields;
   private boolean knownVersion;
-  private long agentHigh;
-  private long agentLow;
-  private long epoch;
-  private long sequence;
-  private int spanCount;
-  private int[] dictionaryOffsets = new int[256];
-  private int[] dictionaryLengths = new int[256];
-  private int dictionarySize;
   private int application = NONE;
   private final int[] resource = new int[2 * Limits.MAX_ATTRIBUTES];
   private int resourceAttributeCount;
@@ -155,14 +145,9 @@ public final class SpanBatchReader {
   public Rejection wrap(byte[] buffer, int offset, int length) {
     Objects.checkFromIndexSize(offset, length, buffer.length);
     input.wrap(buffer, offset, length);
+    head.clear();
     seenBatchFields = 0;
     knownVersion = true;
-    agentHigh = 0;
-    agentLow = 0;
-    epoch = 0;
-    sequence = 0;
-    spanCount = 0;
-    dictionarySize = 0;
     application = NONE;
     resourceAttributeCount = 0;
     baseUnixNanos = 0;
@@ -298,20 +283,20 @@ public final class SpanBatchReader {
   // The batch
 
   public long agentHigh() {
-    return agentHigh;
+    return head.agentHigh();
   }
 
   public long agentLow() {
-    return agentLow;
+    return head.agentLow();
   }
 
   public long epoch() {
-    return epoch;
+    return head.epoch();
   }
 
   /** Returns the sequence number, at least 0. */
   public long sequence() {
-    return sequence;
+    return head.sequence();
   }
 
   /**
@@ -320,21 +305,21 @@ public final class SpanBatchReader {
    * the spans read, including those in groups.
    */
   public int spanCount() {
-    return spanCount;
+    return head.count();
   }
 
   public int dictionarySize() {
-    return dictionarySize;
+    return head.dictionarySize();
   }
 
   /** Returns the start of entry {@code index} in {@link #buffer}. */
   public int dictionaryOffset(int index) {
-    return dictionaryOffsets[index];
+    return head.dictionaryOffset(index);
   }
 
   /** Returns the length of entry {@code index}, bytes. */
   public int dictionaryLength(int index) {
-    return dictionaryLengths[index];
+    return head.dictionaryLength(index);
   }
 
   /** Returns the dictionary index of the application; -1 if the batch was refused before it. */
@@ -524,14 +509,14 @@ public final class SpanBatchReader {
         input.refuse(Rejection.UNSUPPORTED_VERSION);
       } else if ((seenBatchFields & BATCH_REQUIRED) != BATCH_REQUIRED) {
         input.refuse(Rejection.MISSING_FIELD);
-      } else if (count > spanCount) {
+      } else if (count > head.count()) {
         input.refuse(Rejection.BAD_LENGTH);
       }
       if (!input.isRefused()) {
         input.moveTo(spansStart);
         spansLeft = count;
         wholeSpanCount = count;
-        groupedSpansLeft = spanCount - count;
+        groupedSpansLeft = head.count() - count;
       }
       return;
     }
@@ -570,7 +555,7 @@ public final class SpanBatchReader {
 
   /** Bounds the sizes by the spans, which may follow them. */
   private void checkSizes() {
-    long left = spanCount * Limits.MAX_SPAN_BYTES;
+    long left = head.count() * Limits.MAX_SPAN_BYTES;
     for (int i = 0; i < sizeCount && !input.isRefused(); i++) {
       left -= sizes[i];
       if (left < 0 || i < wholeSpanCount && sizes[i] > Limits.MAX_SPAN_BYTES) {
@@ -631,35 +616,18 @@ public final class SpanBatchReader {
     }
     switch (id) {
       case Compact.VERSION -> {
-        int version = input.readI32();
+        head.read(id);
+        int version = head.version();
         knownVersion =
             version == Compact.FORMAT_VERSION || version == Compact.FORMAT_VERSION_WITH_GROUPS;
       }
-      case Compact.AGENT -> {
-        if (input.readBinary(Compact.AGENT_BYTES) != Compact.AGENT_BYTES) {
-          input.refuse(Rejection.BAD_VALUE);
-        } else {
-          int start = input.position() - Compact.AGENT_BYTES;
-          agentHigh = longAt(input.bytes(), start);
-          agentLow = longAt(input.bytes(), start + 8);
-        }
-      }
-      case Compact.EPOCH -> epoch = input.readI64();
-      case Compact.SEQUENCE -> sequence = input.readI64(Long.MAX_VALUE);
-      case Compact.SPAN_COUNT -> {
-        int count = input.readI32();
-        if (count < 0 || count > Limits.MAX_SPANS) {
-          input.refuse(Rejection.BAD_LENGTH);
-        } else {
-          spanCount = count;
-        }
-      }
-      case Compact.DICTIONARY -> readDictionary();
+      case Compact.AGENT, Compact.EPOCH, Compact.SEQUENCE, Compact.COUNT, Compact.DICTIONARY ->
+          head.read(id);
       case Compact.APPLICATION -> {
-        int index = readIndex();
+        int index = head.readIndex();
         application = input.isRefused() ? NONE : index;
       }
-      case Compact.RESOURCE -> resourceAttributeCount = readAttributes(resource);
+      case Compact.RESOURCE -> resourceAttributeCount = head.readPairs(resource);
       case Compact.BASE_UNIX_NANOS -> baseUnixNanos = input.readI64();
       case Compact.DEMAND -> demand = input.readI64(Long.MAX_VALUE);
       case Compact.GROUP_KEYS -> readGroupKeys();
@@ -696,42 +664,9 @@ public final class SpanBatchReader {
   private void readGroupKeys() {
     int count = input.readListHeader(Compact.I32, groupKeys.length, 1);
     for (int i = 0; i < count && !input.isRefused(); i++) {
-      groupKeys[i] = readElement();
+      groupKeys[i] = head.readElement();
     }
     groupKeyCount = input.isRefused() ? 0 : count;
-  }
-
-  private void readDictionary() {
-    int count = input.readListHeader(Compact.BINARY, Limits.MAX_DICTIONARY_ENTRIES, 1);
-    if (count > dictionaryOffsets.length) {
-      int capacity = Integer.highestOneBit(count - 1) << 1;
-      dictionaryOffsets = new int[capacity];
-      dictionaryLengths = new int[capacity];
-    }
-    byte[] in = input.bytes();
-    int end = input.limit();
-    int at = input.position();
-    for (int i = 0; i < count; i++) {
-      int length;
-      if (at < end && in[at] >= 0) {
-        length = in[at++];
-      } else {
-        input.moveTo(at);
-        length = input.readVarint32();
-        at = input.position();
-      }
-      if (length < 0 || length > Limits.MAX_STRING_BYTES || length > end - at) {
-        input.refuse(Rejection.BAD_LENGTH);
-      }
-      if (input.isRefused()) {
-        return;
-      }
-      dictionaryOffsets[i] = at;
-      dictionaryLengths[i] = length;
-      at += length;
-    }
-    input.moveTo(at);
-    dictionarySize = count;
   }
 
   // Spans
@@ -744,18 +679,18 @@ public final class SpanBatchReader {
   private boolean readExpectedSpan() {
     byte[] in = input.bytes();
     int end = input.limit();
-    int size = dictionarySize;
+    int size = head.dictionarySize();
     int at = input.position();
     if (end - at < FAST_HEAD_BYTES || in[at] != (1 << 4 | Compact.BINARY)) {
       return false;
     }
-    long high = longAt(in, at + 2);
-    long low = longAt(in, at + 10);
-    long span = longAt(in, at + 18);
+    long high = Compact.longAt(in, at + 2);
+    long low = Compact.longAt(in, at + 10);
+    long span = Compact.longAt(in, at + 18);
     long parent = 0;
     int idsLength = in[at + 1];
     if (idsLength == Compact.CHILD_IDS_BYTES) {
-      parent = longAt(in, at + 26);
+      parent = Compact.longAt(in, at + 26);
     } else if (idsLength != Compact.ROOT_IDS_BYTES) {
       return false;
     }
@@ -824,7 +759,7 @@ public final class SpanBatchReader {
       if (count < 0
           || (count & 1) != 0
           || count > attributes.length
-          || end - at < INDEX_BYTES * count + FAST_TAIL_BYTES) {
+          || end - at < Compact.INDEX_BYTES * count + FAST_TAIL_BYTES) {
         return false;
       }
       int[] out = attributes;
@@ -917,15 +852,15 @@ public final class SpanBatchReader {
       seen = input.seenOnce(seen, id);
       switch (id) {
         case Compact.IDS -> readIds();
-        case Compact.NAME -> name = readIndex();
+        case Compact.NAME -> name = head.readIndex();
         case Compact.KIND -> kind = input.readByte(Compact.MAX_KIND);
         case Compact.STATUS -> status = input.readByte(Compact.MAX_STATUS);
         case Compact.START_DELTA_NANOS -> startUnixNanos = baseUnixNanos + input.readI64();
         case Compact.DURATION_NANOS -> durationNanos = input.readI64(Long.MAX_VALUE);
-        case Compact.ATTRIBUTES -> attributeCount = readAttributes(attributes);
+        case Compact.ATTRIBUTES -> attributeCount = head.readPairs(attributes);
         case Compact.SAMPLING_THRESHOLD ->
             samplingThreshold = input.readI64(Compact.THRESHOLD_END - 1);
-        case Compact.STATUS_MESSAGE -> statusMessage = readIndex();
+        case Compact.STATUS_MESSAGE -> statusMessage = head.readIndex();
         default -> readEvents();
       }
     }
@@ -954,10 +889,10 @@ public final class SpanBatchReader {
       }
       seen = input.seenOnce(seen, id);
       switch (id) {
-        case Compact.GROUP_NAME -> name = readIndex();
+        case Compact.GROUP_NAME -> name = head.readIndex();
         case Compact.GROUP_KIND -> kind = input.readByte(Compact.MAX_KIND);
         case Compact.GROUP_STATUS -> status = input.readByte(Compact.MAX_STATUS);
-        case Compact.GROUP_ATTRIBUTES -> attributeCount = readAttributes(attributes);
+        case Compact.GROUP_ATTRIBUTES -> attributeCount = head.readPairs(attributes);
         case Compact.GROUP_SAMPLING_THRESHOLD ->
             samplingThreshold = input.readI64(Compact.THRESHOLD_END - 1);
         case Compact.GROUP_DURATIONS_NANOS -> readDurations();
@@ -998,32 +933,8 @@ public final class SpanBatchReader {
     if (count > groupDurationsNanos.length) {
       groupDurationsNanos = new long[Integer.highestOneBit(count - 1) << 1];
     }
-    long[] out = groupDurationsNanos;
-    byte[] in = input.bytes();
-    int end = input.limit();
-    int at = input.position();
-    for (int i = 0; i < count; i++) {
-      long zigZag;
-      long word = end - at < Long.BYTES ? -1 : (long) Compact.LONG_LITTLE_ENDIAN.get(in, at);
-      int length = Compact.varintLength(word);
-      if (length <= Long.BYTES) {
-        zigZag = Compact.varint(word);
-        at += length;
-      } else {
-        input.moveTo(at);
-        zigZag = input.readVarint64();
-        at = input.position();
-      }
-      out[i] = Compact.unZigZag(zigZag);
-      if (out[i] < 0) {
-        input.refuse(Rejection.BAD_VALUE);
-      }
-      if (input.isRefused()) {
-        return;
-      }
-    }
-    input.moveTo(at);
-    groupSize = count;
+    input.readDurations(groupDurationsNanos, count);
+    groupSize = input.isRefused() ? 0 : count;
   }
 
   private void readIds() {
@@ -1034,22 +945,10 @@ public final class SpanBatchReader {
     }
     byte[] in = input.bytes();
     int start = input.position() - length;
-    traceIdHigh = longAt(in, start);
-    traceIdLow = longAt(in, start + 8);
-    spanId = longAt(in, start + 16);
-    parentSpanId = length == Compact.CHILD_IDS_BYTES ? longAt(in, start + 24) : 0;
-  }
-
-  /** Reads keys and values into {@code out}; returns the number of pairs. */
-  private int readAttributes(int[] out) {
-    int count = input.readListHeader(Compact.I32, out.length, 1);
-    if ((count & 1) != 0) {
-      input.refuse(Rejection.BAD_LENGTH);
-    }
-    for (int i = 0; i < count && !input.isRefused(); i++) {
-      out[i] = readElement();
-    }
-    return input.isRefused() ? 0 : count >> 1;
+    traceIdHigh = Compact.longAt(in, start);
+    traceIdLow = Compact.longAt(in, start + 8);
+    spanId = Compact.longAt(in, start + 16);
+    parentSpanId = length == Compact.CHILD_IDS_BYTES ? Compact.longAt(in, start + 24) : 0;
   }
 
   private void readEvents() {
@@ -1057,7 +956,7 @@ public final class SpanBatchReader {
     int before = eventCount;
     int at = 0;
     while (at < count && !input.isRefused()) {
-      events[at++] = readElement();
+      events[at++] = head.readElement();
       int pairs = at < count ? Compact.unZigZag(input.readVarint32()) : -1;
       // The first comparison prevents an overflow in the second.
       if (pairs < 0 || pairs > count || 2 * pairs > count - at - 1) {
@@ -1066,7 +965,7 @@ public final class SpanBatchReader {
       }
       events[at++] = pairs;
       for (int end = at + 2 * pairs; at < end; at++) {
-        events[at] = readElement();
+        events[at] = head.readElement();
       }
       eventCount++;
     }
@@ -1074,28 +973,5 @@ public final class SpanBatchReader {
       input.refuse(Rejection.BAD_LENGTH);
     }
     eventNumbers = input.isRefused() ? 0 : count;
-  }
-
-  /** Reads an index in a list. */
-  private int readElement() {
-    int index = Compact.unZigZag(input.readVarint32());
-    checkIndex(index);
-    return index;
-  }
-
-  private int readIndex() {
-    int index = input.readI32();
-    checkIndex(index);
-    return index;
-  }
-
-  private void checkIndex(int index) {
-    if (Integer.compareUnsigned(index, dictionarySize) >= 0) {
-      input.refuse(Rejection.BAD_INDEX);
-    }
-  }
-
-  private static long longAt(byte[] in, int at) {
-    return (long) Compact.LONG_BIG_ENDIAN.get(in, at);
   }
 }

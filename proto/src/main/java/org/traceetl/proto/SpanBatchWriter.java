@@ -27,9 +27,6 @@ public final class SpanBatchWriter {
   /** Most bytes of a span, or of a group's head, without its attributes. */
   private static final int SPAN_FRAME_BYTES = 96;
 
-  /** Most bytes of a dictionary index as a varint: {@code 2 * 262,143} has 19 bits. */
-  private static final int INDEX_BYTES = 3;
-
   /** Most bytes of {@link Limits#MAX_SPAN_BYTES} as a varint. */
   private static final int SPAN_SIZE_BYTES = 4;
 
@@ -166,19 +163,7 @@ public final class SpanBatchWriter {
    *     would exceed {@link Limits#MAX_MESSAGE_BYTES}
    */
   public int intern(byte[] bytes, int offset, int length) {
-    return dictionary.intern(bytes, offset, kept(bytes, offset, length));
-  }
-
-  /** Returns the length to keep of a string. */
-  private static int kept(byte[] bytes, int offset, int length) {
-    if (length <= Limits.MAX_STRING_BYTES) {
-      return length;
-    }
-    int kept = Limits.MAX_STRING_BYTES;
-    while (kept > Limits.MAX_STRING_BYTES - 3 && (bytes[offset + kept] & 0xc0) == 0x80) {
-      kept--;
-    }
-    return kept;
+    return dictionary.intern(bytes, offset, BatchDictionary.kept(bytes, offset, length));
   }
 
   /** Returns the dictionary entries so far, 0 to {@link Limits#MAX_DICTIONARY_ENTRIES}. */
@@ -188,7 +173,7 @@ public final class SpanBatchWriter {
 
   /** Sets the application, a dictionary index. */
   public void application(int index) {
-    application = checkedIndex(index);
+    application = dictionary.checkedIndex(index);
   }
 
   /**
@@ -199,8 +184,8 @@ public final class SpanBatchWriter {
    */
   public void resourceAttribute(int key, int value) {
     if (resourceLength < resource.length) {
-      resource[resourceLength] = checkedIndex(key);
-      resource[resourceLength + 1] = checkedIndex(value);
+      resource[resourceLength] = dictionary.checkedIndex(key);
+      resource[resourceLength + 1] = dictionary.checkedIndex(value);
       resourceLength += 2;
     }
   }
@@ -211,7 +196,7 @@ public final class SpanBatchWriter {
    * @param version above 0, or 0 if groups have all attributes of their spans
    */
   public void demand(long version) {
-    checkRange("version", version, Long.MAX_VALUE);
+    Compact.checkRange("version", version, Long.MAX_VALUE);
     demand = version;
   }
 
@@ -226,7 +211,7 @@ public final class SpanBatchWriter {
     if (groupKeyCount == groupKeys.length) {
       throw new IllegalStateException("the batch has " + groupKeyCount + " group keys");
     }
-    groupKeys[groupKeyCount] = checkedIndex(index);
+    groupKeys[groupKeyCount] = dictionary.checkedIndex(index);
     groupKeyCount++;
   }
 
@@ -237,7 +222,7 @@ public final class SpanBatchWriter {
    * @param threshold below 2^56
    */
   public void sampleThreshold(long threshold) {
-    checkRange("threshold", threshold, Compact.THRESHOLD_END - 1);
+    Compact.checkRange("threshold", threshold, Compact.THRESHOLD_END - 1);
     sampleThreshold = threshold;
   }
 
@@ -351,11 +336,11 @@ public final class SpanBatchWriter {
     boolean root = parentSpanId == 0;
     out[at++] = Compact.field(Compact.IDS, Compact.BINARY);
     out[at++] = (byte) (root ? Compact.ROOT_IDS_BYTES : Compact.CHILD_IDS_BYTES);
-    at = putLong(out, at, traceIdHigh);
-    at = putLong(out, at, traceIdLow);
-    at = putLong(out, at, spanId);
+    at = Compact.putLong(out, at, traceIdHigh);
+    at = Compact.putLong(out, at, traceIdLow);
+    at = Compact.putLong(out, at, spanId);
     if (!root) {
-      at = putLong(out, at, parentSpanId);
+      at = Compact.putLong(out, at, parentSpanId);
     }
     out[at++] = Compact.field(1, Compact.I32);
     at = Compact.putVarint(out, at, (long) name << 1);
@@ -412,11 +397,11 @@ public final class SpanBatchWriter {
   }
 
   private void check(int name, int kind, int status, long durationNanos, long threshold) {
-    checkRange("kind", kind, Compact.MAX_KIND);
-    checkRange("status", status, Compact.MAX_STATUS);
-    checkRange("durationNanos", durationNanos, Long.MAX_VALUE);
-    checkRange("samplingThreshold", threshold, Compact.THRESHOLD_END - 1);
-    checkedIndex(name);
+    Compact.checkRange("kind", kind, Compact.MAX_KIND);
+    Compact.checkRange("status", status, Compact.MAX_STATUS);
+    Compact.checkRange("durationNanos", durationNanos, Long.MAX_VALUE);
+    Compact.checkRange("samplingThreshold", threshold, Compact.THRESHOLD_END - 1);
+    dictionary.checkedIndex(name);
   }
 
   private void started(int end, long threshold) {
@@ -440,8 +425,8 @@ public final class SpanBatchWriter {
    */
   public void attribute(int key, int value) {
     if (attributesLength < attributes.length) {
-      attributes[attributesLength] = checkedIndex(key);
-      attributes[attributesLength + 1] = checkedIndex(value);
+      attributes[attributesLength] = dictionary.checkedIndex(key);
+      attributes[attributesLength + 1] = dictionary.checkedIndex(value);
       attributesLength += 2;
     }
   }
@@ -458,10 +443,14 @@ public final class SpanBatchWriter {
     if (at < attributes.length) {
       // The old index is of the last span or an earlier batch: only a guess.
       attributes[at] =
-          dictionary.intern(key, keyOffset, kept(key, keyOffset, keyLength), attributes[at]);
+          dictionary.intern(
+              key, keyOffset, BatchDictionary.kept(key, keyOffset, keyLength), attributes[at]);
       attributes[at + 1] =
           dictionary.intern(
-              value, valueOffset, kept(value, valueOffset, valueLength), attributes[at + 1]);
+              value,
+              valueOffset,
+              BatchDictionary.kept(value, valueOffset, valueLength),
+              attributes[at + 1]);
       attributesLength = at + 2;
     }
   }
@@ -479,7 +468,7 @@ public final class SpanBatchWriter {
         || (isSample ? sampleEventCount : eventCount) + spanEvents >= Limits.MAX_EVENTS) {
       return false;
     }
-    events[eventNumbers] = checkedIndex(name);
+    events[eventNumbers] = dictionary.checkedIndex(name);
     lastEvent = eventNumbers + 1;
     events[lastEvent] = 0;
     eventNumbers += 2;
@@ -495,8 +484,8 @@ public final class SpanBatchWriter {
    */
   public void eventAttribute(int key, int value) {
     if (hasEventRoom()) {
-      events[eventNumbers] = checkedIndex(key);
-      events[eventNumbers + 1] = checkedIndex(value);
+      events[eventNumbers] = dictionary.checkedIndex(key);
+      events[eventNumbers + 1] = dictionary.checkedIndex(value);
       eventNumbers += 2;
       events[lastEvent]++;
     }
@@ -511,7 +500,7 @@ public final class SpanBatchWriter {
 
   /** Sets the status message of the current span, a dictionary index. */
   public void statusMessage(int index) {
-    statusMessage = checkedIndex(index);
+    statusMessage = dictionary.checkedIndex(index);
   }
 
   /**
@@ -522,7 +511,7 @@ public final class SpanBatchWriter {
    *     Limits#MAX_SPAN_BYTES} count as these
    */
   public void size(long bytes) {
-    checkRange("bytes", bytes, Long.MAX_VALUE);
+    Compact.checkRange("bytes", bytes, Long.MAX_VALUE);
     size = Math.min(bytes, Limits.MAX_SPAN_BYTES);
   }
 
@@ -589,8 +578,8 @@ public final class SpanBatchWriter {
       return false;
     }
     checkRoom(spanCount());
-    checkRange("durationNanos", durationNanos, Long.MAX_VALUE);
-    checkRange("bytes", bytes, Long.MAX_VALUE);
+    Compact.checkRange("durationNanos", durationNanos, Long.MAX_VALUE);
+    Compact.checkRange("bytes", bytes, Long.MAX_VALUE);
     groups.addCompared(durationNanos, Math.min(bytes, Limits.MAX_SPAN_BYTES));
     return true;
   }
@@ -644,14 +633,16 @@ public final class SpanBatchWriter {
   private int putAttributes() {
     spans =
         Compact.grown(
-            spans, spanEnd, SPAN_FRAME_BYTES + INDEX_BYTES * (attributesLength + eventNumbers));
+            spans,
+            spanEnd,
+            SPAN_FRAME_BYTES + Compact.INDEX_BYTES * (attributesLength + eventNumbers));
     byte[] out = spans;
     int at = spanEnd;
     // Absent fields increase the delta.
     int delta = 1;
     if (attributesLength != 0) {
       out[at++] = Compact.field(delta, Compact.LIST);
-      at = putIndexes(out, at, attributes, attributesLength);
+      at = Compact.putIndexes(out, at, attributes, attributesLength);
       delta = 0;
     }
     delta++;
@@ -676,7 +667,7 @@ public final class SpanBatchWriter {
     delta++;
     if (eventNumbers != 0) {
       out[at++] = Compact.field(delta, Compact.LIST);
-      at = putIndexes(out, at, events, eventNumbers);
+      at = Compact.putIndexes(out, at, events, eventNumbers);
     }
     out[at++] = Compact.STOP;
     inSpan = false;
@@ -719,7 +710,7 @@ public final class SpanBatchWriter {
     groupHead = at - spansEnd;
     if (eventNumbers != 0) {
       out[at++] = Compact.field(1, Compact.LIST);
-      at = putIndexes(out, at, events, eventNumbers);
+      at = Compact.putIndexes(out, at, events, eventNumbers);
     }
     return at;
   }
@@ -765,10 +756,10 @@ public final class SpanBatchWriter {
   public int sizeBytes() {
     return FRAME_BYTES
         + dictionary.bytes()
-        + INDEX_BYTES * (resourceLength + groupKeyCount)
+        + Compact.INDEX_BYTES * (resourceLength + groupKeyCount)
         + spansEnd
         + samplesEnd
-        + INDEX_BYTES * sampledCount
+        + Compact.INDEX_BYTES * sampledCount
         + groups.sizeBytes()
         + (keepsSizes ? SPAN_SIZE_BYTES * spanCount + GROUP_SIZE_BYTES * groups.size() : 0);
   }
@@ -786,36 +777,23 @@ public final class SpanBatchWriter {
    *     Limits#MAX_MESSAGE_BYTES}
    */
   public int finish(long agentHigh, long agentLow, long epoch, long sequence) {
-    checkRange("sequence", sequence, Long.MAX_VALUE);
+    Compact.checkRange("sequence", sequence, Long.MAX_VALUE);
     if (application == NONE) {
       throw new IllegalStateException("the batch has no application");
     }
     message = Compact.grown(message, 0, sizeBytes());
     byte[] out = message;
-    int at = 0;
-    out[at++] = Compact.field(Compact.VERSION, Compact.I32);
     boolean hasGroups = groups.size() > 0;
     int version = hasGroups ? Compact.FORMAT_VERSION_WITH_GROUPS : Compact.FORMAT_VERSION;
-    at = Compact.putVarint(out, at, (long) version << 1);
-    out[at++] = Compact.field(1, Compact.BINARY);
-    out[at++] = Compact.AGENT_BYTES;
-    at = putLong(out, at, agentHigh);
-    at = putLong(out, at, agentLow);
-    out[at++] = Compact.field(1, Compact.I64);
-    at = Compact.putVarint(out, at, Compact.zigZag(epoch));
-    out[at++] = Compact.field(1, Compact.I64);
-    at = Compact.putVarint(out, at, Compact.zigZag(sequence));
-    out[at++] = Compact.field(1, Compact.I32);
-    at = Compact.putVarint(out, at, (long) spanCount() << 1);
-    out[at++] = Compact.field(1, Compact.LIST);
-    at = Compact.putListHeader(out, at, Compact.BINARY, dictionary.size());
-    at = dictionary.copyTo(out, at);
+    int at =
+        BatchHead.put(
+            out, 0, version, agentHigh, agentLow, epoch, sequence, spanCount(), dictionary);
     out[at++] = Compact.field(1, Compact.I32);
     at = Compact.putVarint(out, at, (long) application << 1);
     // Written even if empty: a reader that has seen fields 1 to 9 knows that nothing follows the
     // spans.
     out[at++] = Compact.field(1, Compact.LIST);
-    at = putIndexes(out, at, resource, resourceLength);
+    at = Compact.putIndexes(out, at, resource, resourceLength);
     out[at++] = Compact.field(1, Compact.I64);
     int baseStart = at;
     at =
@@ -860,7 +838,7 @@ public final class SpanBatchWriter {
     out[end++] = Compact.field(Compact.DEMAND - Compact.BASE_UNIX_NANOS, Compact.I64);
     end = Compact.putVarint(out, end, Compact.zigZag(demand));
     out[end++] = Compact.field(1, Compact.LIST);
-    end = putIndexes(out, end, groupKeys, groupKeyCount);
+    end = Compact.putIndexes(out, end, groupKeys, groupKeyCount);
     out[end++] = Compact.field(0, Compact.LIST);
     return Compact.putVarint(out, end, Compact.zigZag(Compact.SPANS));
   }
@@ -878,7 +856,7 @@ public final class SpanBatchWriter {
     }
     if (sampledCount > 0) {
       out[end++] = Compact.field(Compact.SAMPLED - last, Compact.LIST);
-      end = putIndexes(out, end, sampled, sampledCount);
+      end = Compact.putIndexes(out, end, sampled, sampledCount);
       last = Compact.SAMPLED;
     }
     out[end++] = Compact.field(Compact.SAMPLE_THRESHOLD - last, Compact.I64);
@@ -929,32 +907,5 @@ public final class SpanBatchWriter {
         + dictionary.heldBytes()
         + 8L * spanSizes.length
         + groups.heldBytes();
-  }
-
-  private int checkedIndex(int index) {
-    if (Integer.compareUnsigned(index, dictionary.size()) >= 0) {
-      throw new IllegalArgumentException(
-          "index " + index + " is outside the dictionary of " + dictionary.size() + " entries");
-    }
-    return index;
-  }
-
-  private static void checkRange(String name, long value, long max) {
-    if (value < 0 || value > max) {
-      throw new IllegalArgumentException(name + " = " + value + " is not in 0 to " + max);
-    }
-  }
-
-  private static int putLong(byte[] out, int at, long value) {
-    Compact.LONG_BIG_ENDIAN.set(out, at, value);
-    return at + Long.BYTES;
-  }
-
-  private static int putIndexes(byte[] out, int at, int[] indexes, int length) {
-    int end = Compact.putListHeader(out, at, Compact.I32, length);
-    for (int i = 0; i < length; i++) {
-      end = Compact.putIndex(out, end, indexes[i]);
-    }
-    return end;
   }
 }

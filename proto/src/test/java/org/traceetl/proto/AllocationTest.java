@@ -11,6 +11,9 @@ final class AllocationTest {
   private final byte[][] strings = new byte[100][];
   private final SpanBatchWriter writer = new SpanBatchWriter();
   private final SpanBatchReader reader = new SpanBatchReader();
+  private final EdgeBatchWriter edgeWriter = new EdgeBatchWriter();
+  private final EdgeBatchReader edgeReader = new EdgeBatchReader();
+  private final int[] dimensions = new int[4];
   private long attributesRead;
   private long durationsRead;
   private long eventsRead;
@@ -19,6 +22,7 @@ final class AllocationTest {
   private long newGroups;
   private long samplesRead;
   private long bytesRead;
+  private long halvesRead;
 
   AllocationTest() {
     for (int i = 0; i < strings.length; i++) {
@@ -74,6 +78,40 @@ final class AllocationTest {
     assertThat(keysRead).isEqualTo(2L * MESSAGES * 60);
     assertThat(samplesRead).isEqualTo(2L * MESSAGES * (25 * 2 + 10));
     assertThat(bytesRead).isEqualTo(2L * MESSAGES * (20 * 300 + 200 * 400));
+  }
+
+  @Test
+  void writingHalfEdgesAllocatesNothing() {
+    Runnable work =
+        () -> {
+          for (int i = 0; i < MESSAGES; i++) {
+            writeEdges();
+          }
+        };
+    work.run();
+    assertThat(AllocatedBytes.by(work)).isZero();
+  }
+
+  @Test
+  void readingHalfEdgesAllocatesNothing() {
+    int length = writeEdges();
+    Runnable work =
+        () -> {
+          for (int i = 0; i < MESSAGES; i++) {
+            edgeReader.wrap(edgeWriter.buffer(), 0, length);
+            while (edgeReader.nextHead()) {
+              attributesRead += edgeReader.dimensionCount();
+              while (edgeReader.next()) {
+                halvesRead += edgeReader.isWaiting() ? edgeReader.check() : 1;
+              }
+            }
+          }
+        };
+    work.run();
+    assertThat(AllocatedBytes.by(work)).isZero();
+    assertThat(edgeReader.rejection()).isEqualTo(Rejection.NONE);
+    assertThat(attributesRead).isEqualTo(2L * MESSAGES * 20 * 2);
+    assertThat(halvesRead).isEqualTo(2L * MESSAGES * (200 * 3 + 100));
   }
 
   @Test
@@ -147,6 +185,27 @@ final class AllocationTest {
       }
     }
     return writer.finish(1, 2, 3, 4);
+  }
+
+  private int writeEdges() {
+    edgeWriter.begin();
+    for (int i = 0; i < 300; i++) {
+      int application = internEdge(i % 20);
+      for (int d = 0; d < dimensions.length; d++) {
+        dimensions[d] = internEdge(40 + (i + d) % 20);
+      }
+      edgeWriter.head(application, -1, 1 + i % 4, i % 5 == 0, 0, application, i % 2, dimensions, 2);
+      if (i % 3 == 0) {
+        edgeWriter.immediate(i * 1_000_000L);
+      } else {
+        edgeWriter.waiting(EdgeKey.key(1, 2, i), 3, i * 1_000_000L);
+      }
+    }
+    return edgeWriter.finish(1, 2, 3, 4);
+  }
+
+  private int internEdge(int i) {
+    return edgeWriter.intern(strings[i], 0, strings[i].length);
   }
 
   private int intern(int i) {

@@ -29,16 +29,15 @@ final class Batches {
 
   /** Any valid batch of up to 20 spans and 5 groups. */
   static Arbitrary<SpanBatch> any() {
+    return dictionaries().flatMap(Batches::withDictionary);
+  }
+
+  static Arbitrary<List<ByteBuffer>> dictionaries() {
     Arbitrary<byte[]> strings =
         Arbitraries.oneOf(
             Arbitraries.strings().ofMaxLength(200).map(s -> s.getBytes(UTF_8)),
             Arbitraries.bytes().array(byte[].class).ofMaxSize(40));
-    return strings
-        .map(ByteBuffer::wrap)
-        .set()
-        .ofMinSize(1)
-        .ofMaxSize(200)
-        .flatMap(dictionary -> withDictionary(new ArrayList<>(dictionary)));
+    return strings.map(ByteBuffer::wrap).set().ofMinSize(1).ofMaxSize(200).map(ArrayList::new);
   }
 
   private static Arbitrary<SpanBatch> withDictionary(List<ByteBuffer> dictionary) {
@@ -185,7 +184,7 @@ final class Batches {
   }
 
   // Uniform bit lengths reach every length of varint.
-  private static Arbitrary<Long> durations() {
+  static Arbitrary<Long> durations() {
     return Combinators.combine(
             Arbitraries.longs().greaterOrEqual(0), Arbitraries.integers().between(0, 62))
         .as((value, shift) -> value >>> shift);
@@ -199,11 +198,11 @@ final class Batches {
   }
 
   // 63 bits of duration less 8 leave 55; the top one is set for the larger half.
-  private static Arbitrary<Long> thresholds() {
+  static Arbitrary<Long> thresholds() {
     return durations().map(value -> value >>> 8).map(value -> value | (value & 1) << 55);
   }
 
-  private static Arbitrary<List<Integer>> pairs(Arbitrary<Integer> indexes, int most) {
+  static Arbitrary<List<Integer>> pairs(Arbitrary<Integer> indexes, int most) {
     ListArbitrary<List<Integer>> lists = indexes.list().ofSize(2).list().ofMaxSize(most);
     return lists.map(pairs -> {
       List<Integer> flat = new ArrayList<>();
@@ -391,7 +390,7 @@ final class Batches {
         .setId(new UUID(1, 2));
   }
 
-  private static byte[] ids(long... parts) {
+  static byte[] ids(long... parts) {
     ByteBuffer bytes = ByteBuffer.allocate(Long.BYTES * parts.length);
     for (long part : parts) {
       bytes.putLong(part);

@@ -38,13 +38,13 @@ final class GoldenBytesTest {
     assertThat(Messages.read(message, new SpanBatchReader())).isEqualTo(batch);
   }
 
-  private static String golden(String file) throws IOException {
+  static String golden(String file) throws IOException {
     try (InputStream in = GoldenBytesTest.class.getResourceAsStream(file)) {
       return new String(in.readAllBytes(), US_ASCII);
     }
   }
 
-  private static String lines(byte[] message) {
+  static String lines(byte[] message) {
     return HexFormat.of().formatHex(message).replaceAll("(.{1,64})", "$1\n");
   }
 }

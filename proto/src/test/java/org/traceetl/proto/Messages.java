@@ -27,6 +27,7 @@ import org.apache.thrift.protocol.TSet;
 import org.apache.thrift.protocol.TStruct;
 import org.apache.thrift.protocol.TType;
 import org.apache.thrift.transport.TMemoryBuffer;
+import org.traceetl.proto.thrift.EdgeGroup;
 import org.traceetl.proto.thrift.Span;
 import org.traceetl.proto.thrift.SpanBatch;
 import org.traceetl.proto.thrift.SpanGroup;
@@ -501,6 +502,8 @@ final class Messages {
           writeStruct(out, span, spanOrder, List.of());
         } else if (value instanceof org.traceetl.proto.extended.SpanGroup group) {
           writeStruct(out, group, spanOrder, List.of());
+        } else if (value instanceof EdgeGroup group) {
+          writeStruct(out, group, spanOrder, List.of());
         } else if (value.getClass().getPackage() == TSpanData.class.getPackage()) {
           writeStruct(out, (TBase<?, ?>) value, spanOrder, spanOrder);
         } else {
@@ -514,7 +517,7 @@ final class Messages {
     return IntStream.of(values).mapToObj(value -> (short) value).toList();
   }
 
-  private static byte[] bytes(ByteBuffer buffer) {
+  static byte[] bytes(ByteBuffer buffer) {
     byte[] bytes = new byte[buffer.remaining()];
     buffer.duplicate().get(bytes);
     return bytes;

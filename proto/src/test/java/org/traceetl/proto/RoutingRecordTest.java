@@ -11,6 +11,7 @@ import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import java.util.zip.CRC32C;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
@@ -24,6 +25,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.traceetl.proto.Demand.Part;
 import org.traceetl.proto.Demand.SlowRule;
+import org.traceetl.proto.EdgeQueues.Queues;
 import org.traceetl.proto.HotspotDecisions.Decision;
 import org.traceetl.proto.MalformedDecisionsException.Reason;
 
@@ -133,7 +135,18 @@ final class RoutingRecordTest {
             + "0000"
             + "0000"
             + "01"
-            + "59403d30");
+            + "59403d30"),
+    EDGE_QUEUES(
+        EdgeQueues.FORMAT,
+        new EdgeQueues(
+            EPOCH,
+            1_795_255_028_000L,
+            Map.of("broker-a", new Queues(0, 1, 7), "größe", new Queues(300))),
+        "54454752"
+            + FRAME
+            + ("0008" + "62726f6b65722d61" + "0003" + "000000000000000100000007")
+            + ("0007" + "6772c3b6c39f65" + "0001" + "0000012c")
+            + "03406653");
 
     private final RecordFormat<?, ?> format;
     private final RoutingRecord example;
@@ -292,6 +305,15 @@ final class RoutingRecordTest {
     "DEMAND, 96, 64, CONTENT, a kind 6",
     "DEMAND, 97, -1, CONTENT, negative threshold of a rule",
     "DEMAND, 118, 65, CONTENT, 65 patterns",
+    "EDGE_QUEUES, 4, 2, VERSION, version",
+    "EDGE_QUEUES, 5, -1, CONTENT, epoch",
+    "EDGE_QUEUES, 21, 4, CONTENT, '1,026 brokers'",
+    "EDGE_QUEUES, 25, 122, CONTENT, order of names",
+    "EDGE_QUEUES, 34, 0, CONTENT, no queues",
+    "EDGE_QUEUES, 33, 127, CONTENT, a huge number of queues",
+    "EDGE_QUEUES, 34, 127, LENGTH, queues past the end",
+    "EDGE_QUEUES, 35, -1, CONTENT, negative queue",
+    "EDGE_QUEUES, 42, 0, CONTENT, order of queues",
   })
   void wrongValueHasItsReason(Kind kind, int at, byte value, Reason reason, String what) {
     assertThat(kind.reason(changed(kind.example.encode(), at, value))).as(what).isEqualTo(reason);
@@ -324,6 +346,34 @@ final class RoutingRecordTest {
     assertThatThrownBy(() -> new NameRules(List.of(rule, new NameRule("x/", 0, 2, 2))))
         .isInstanceOf(IllegalArgumentException.class);
     assertThat(LearntNames.takes("x".repeat(257))).isFalse();
+  }
+
+  @Property(tries = 300)
+  void edgeQueuesAreReadAsWritten(
+      @ForAll @LongRange(min = 1) long epoch,
+      @ForAll long decided,
+      @ForAll @Size(max = 20) Map<String, @IntRange(max = 50) Integer> brokers)
+      throws MalformedDecisionsException {
+    Map<String, Queues> queues = new HashMap<>();
+    brokers.forEach((name, count) -> {
+      if (EdgeQueues.takes(name) && count > 0) {
+        queues.put(name, new Queues(IntStream.range(0, count).map(i -> 3 * i).toArray()));
+      }
+    });
+    EdgeQueues written = new EdgeQueues(epoch, decided, queues);
+
+    assertThat(EdgeQueues.FORMAT.decode(written.encode())).isEqualTo(written);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "-1", "1,1", "2,1"})
+  void queuesThatAreNotInOrderAreRefused(String numbers) {
+    int[] parsed =
+        numbers.isEmpty()
+            ? new int[0]
+            : Arrays.stream(numbers.split(",")).mapToInt(Integer::parseInt).toArray();
+
+    assertThatThrownBy(() -> new Queues(parsed)).isInstanceOf(IllegalArgumentException.class);
   }
 
   @Test
