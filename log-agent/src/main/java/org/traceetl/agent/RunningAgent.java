@@ -12,6 +12,7 @@ import org.traceetl.agent.config.AgentConfig;
 import org.traceetl.agent.config.PublishConfig;
 import org.traceetl.agent.config.RoutingConfig;
 import org.traceetl.agent.detail.Detail;
+import org.traceetl.agent.edge.Edges;
 import org.traceetl.agent.filter.Filters;
 import org.traceetl.agent.flow.Checkpoint;
 import org.traceetl.agent.flow.Intake;
@@ -31,6 +32,7 @@ import org.traceetl.agent.publish.TopologyWatch;
 import org.traceetl.agent.publish.Transport;
 import org.traceetl.agent.reload.ReloadMetrics;
 import org.traceetl.agent.reload.Reloader;
+import org.traceetl.agent.route.EdgeRoute;
 import org.traceetl.agent.route.RoutingState;
 import org.traceetl.agent.source.file.FileMetrics;
 import org.traceetl.agent.source.file.FileSource;
@@ -46,6 +48,7 @@ import org.traceetl.agent.telemetry.AgentMetrics;
 import org.traceetl.agent.telemetry.TelemetryServer;
 import org.traceetl.common.Clocks;
 import org.traceetl.proto.Demand;
+import org.traceetl.proto.EdgeQueues;
 import org.traceetl.proto.Heartbeat;
 import org.traceetl.proto.HotspotDecisions;
 import org.traceetl.proto.LearntNames;
@@ -149,7 +152,10 @@ public final class RunningAgent implements AutoCloseable {
       pipeline.start();
       publisher.routes(pipeline::topology);
       rules.follow(reloader);
-      if (config.routing().hotspots() || config.routing().learntNames() || followsDemand()) {
+      if (config.routing().hotspots()
+          || config.routing().learntNames()
+          || followsDemand()
+          || config.edges().sendsAny()) {
         followDecisions(state, transport, publishMetrics);
       }
       followTopology(state, transport);
@@ -294,6 +300,13 @@ public final class RunningAgent implements AutoCloseable {
                 this::permit,
                 Demand::sameContent,
                 new Expiry(DEMAND_VALID, clocks)),
+            new RecordFollower<>(
+                EdgeQueues.FORMAT,
+                EdgeQueues.NONE,
+                config.edges().sendsAny()
+                    ? new DecisionsFile(state, "edge-queues", topic, rocketmq)
+                    : null,
+                this::edgeQueues),
             publishMetrics,
             clocks))
         .start();
@@ -311,6 +324,13 @@ public final class RunningAgent implements AutoCloseable {
       sendsSizes = demand.needsSizes();
       pipeline.detail(new Detail(config.detail(), demand));
     }
+  }
+
+  /** Called by the thread that reads the queues. */
+  private void edgeQueues(EdgeQueues list) {
+    EdgeRoute route = new EdgeRoute(list);
+    publisher.edges(route.topology());
+    pipeline.edges(new Edges(config.edges(), route));
   }
 
   private void permit(Demand demand) {

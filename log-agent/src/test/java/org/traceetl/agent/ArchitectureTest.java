@@ -39,6 +39,8 @@ final class ArchitectureTest {
         .definedBy("org.traceetl.agent.filter")
         .layer("detail")
         .definedBy("org.traceetl.agent.detail")
+        .layer("edge")
+        .definedBy("org.traceetl.agent.edge")
         .whereLayer("program")
         .mayNotBeAccessedByAnyLayer()
         .whereLayer("source")
@@ -52,10 +54,12 @@ final class ArchitectureTest {
         .whereLayer("spool")
         .mayOnlyBeAccessedByLayers("program", "pipeline", "publish")
         .whereLayer("route")
-        .mayOnlyBeAccessedByLayers("program", "pipeline", "publish", "spool")
+        .mayOnlyBeAccessedByLayers("program", "pipeline", "publish", "spool", "edge")
         .whereLayer("filter")
         .mayOnlyBeAccessedByLayers("program", "pipeline")
         .whereLayer("detail")
+        .mayOnlyBeAccessedByLayers("program", "pipeline")
+        .whereLayer("edge")
         .mayOnlyBeAccessedByLayers("program", "pipeline")
         .check(CLASSES);
   }

@@ -108,6 +108,7 @@ final class RocketMqAccessTest {
         new PublishConfig(
             broker.namesrvAddress(),
             TOPIC,
+            "trace-edges",
             "log-agent",
             "agents",
             "hunter2",

@@ -13,6 +13,7 @@ import java.util.Optional;
  *     endpoints of {@code forward}; 0 to 600000
  * @param filters the filters file, if there is one
  * @param detail which spans are sent with all their attributes
+ * @param edges whether half-edges of the service graph are sent
  */
 public record AgentConfig(
     Path stateDirectory,
@@ -25,10 +26,11 @@ public record AgentConfig(
     RoutingConfig routing,
     Optional<WatchedFile> filters,
     DetailConfig detail,
+    EdgesConfig edges,
     PublishConfig rocketmq,
     TelemetryConfig telemetry,
     ForwardConfig forward) {
-  /** Creates a configuration of an agent that does not forward traces. */
+  /** Creates a configuration of an agent that sends all half-edges and forwards no traces. */
   public AgentConfig(
       Path stateDirectory,
       int drainTimeoutMillis,
@@ -53,6 +55,7 @@ public record AgentConfig(
         routing,
         filters,
         detail,
+        EdgesConfig.defaults(),
         rocketmq,
         telemetry,
         ForwardConfig.defaults());

@@ -94,6 +94,7 @@ public final class ConfigReader {
             routing(settings.section("routing"), RoutingConfig.defaults()),
             watchedFile(settings.section("filters"), FiltersFile::parse),
             DetailReader.read(settings.section("detail"), DetailConfig.defaults()),
+            edges(settings.section("edges"), EdgesConfig.defaults()),
             rocketmq(settings.section("rocketmq"), PublishConfig.defaults()),
             telemetry(settings.section("telemetry"), TelemetryConfig.defaults()),
             ForwardReader.read(settings.section("forward"), ForwardConfig.defaults(), otlp));
@@ -122,6 +123,12 @@ public final class ConfigReader {
               + " files.paths");
     }
     return read;
+  }
+
+  private static EdgesConfig edges(Settings edges, EdgesConfig standard) {
+    return new EdgesConfig(
+        edges.choice("default", standard.standard()),
+        ApplicationRules.read(edges, "edges", EdgesConfig.Edges.OFF, EdgesConfig.Rule::new));
   }
 
   private static OtlpConfig otlp(Settings otlp, OtlpConfig standard) {
@@ -343,13 +350,19 @@ public final class ConfigReader {
           "",
           "the other key is configured: set both or neither");
     }
+    String spans = topic(rocketmq, "topic", standard.topic());
+    String edges = topic(rocketmq, "edges-topic", standard.edgesTopic());
+    if (edges.equals(spans)) {
+      rocketmq.problem("edges-topic", edges, "must differ from rocketmq.topic");
+    }
     return new PublishConfig(
         rocketmq.text(
             "name-server",
             standard.nameServer(),
             "[^\\s:;]+:\\d+(;[^\\s:;]+:\\d+)*",
             "host:port, or several separated by ;"),
-        topic(rocketmq, "topic", standard.topic()),
+        spans,
+        edges,
         rocketmq.text(
             "producer-group",
             standard.producerGroup(),

@@ -8,6 +8,8 @@ import java.util.Optional;
  *
  * @param nameServer RocketMQ's name servers as {@code host:port;host:port}
  * @param topic topic of the span batches; must exist
+ * @param edgesTopic topic of the batches of half-edges; must exist once servers name queues for
+ *     them
  * @param producerGroup the agents' producer group
  * @param accessKey name for the broker's access control, together with {@code rocketmq.secret-key}
  * @param secretKey secret of {@code rocketmq.access-key}
@@ -28,6 +30,7 @@ import java.util.Optional;
 public record PublishConfig(
     String nameServer,
     String topic,
+    String edgesTopic,
     String producerGroup,
     String accessKey,
     String secretKey,
@@ -38,6 +41,7 @@ public record PublishConfig(
     Optional<Tls> tls,
     Bundles bundles,
     int lingerMillis) {
+  private static final String EDGES_TOPIC = "trace-edges";
   private static final int LINGER_MILLIS = 100;
 
   /** When several batches of a queue share a message. */
@@ -56,7 +60,7 @@ public record PublishConfig(
    */
   public record Tls(Optional<Path> caFile) {}
 
-  /** Creates a configuration without TLS. */
+  /** Creates a configuration with topic {@code trace-edges}, without TLS. */
   public PublishConfig(
       String nameServer,
       String topic,
@@ -70,6 +74,7 @@ public record PublishConfig(
     this(
         nameServer,
         topic,
+        EDGES_TOPIC,
         producerGroup,
         accessKey,
         secretKey,

@@ -50,6 +50,7 @@ public final class AgentSpanFilter {
 
   private final SpanView made = new SpanView();
   private final Attributes madeResource = new Attributes();
+  private final Attributes madeWhole = new Attributes();
   private final long[] changes = new long[Change.values().length];
   // The counts before the last span.
   private final long[] changesBefore = new long[Change.values().length];
@@ -98,6 +99,19 @@ public final class AgentSpanFilter {
   /** Takes back the counts of the last span that was kept or measured. */
   public void undo() {
     System.arraycopy(changesBefore, 0, changes, 0, changes.length);
+  }
+
+  /**
+   * Returns the attributes that a measured span would have if it was kept. Counts nothing. No
+   * {@link #undo} may follow.
+   *
+   * @return valid while the input is valid, and until the next call
+   */
+  public Attributes wholeAttributes(ApplicationFilters filters, SpanView span) {
+    remember();
+    attributes(filters, span.attributes, filters.spanKeys, false, false, madeWhole);
+    undo();
+    return madeWhole;
   }
 
   private void make(
@@ -293,5 +307,6 @@ public final class AgentSpanFilter {
     made.attributes.forget();
     made.events.forget();
     madeResource.forget();
+    madeWhole.forget();
   }
 }

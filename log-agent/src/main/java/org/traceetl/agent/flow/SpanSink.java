@@ -26,6 +26,16 @@ public interface SpanSink {
   }
 
   /**
+   * Returns the span attribute keys that the decoder puts into {@link SpanView#additional} if a
+   * first reading skips them; null for none. Such attributes count as skipped.
+   *
+   * @param kind of the span; 0 if it is not known yet
+   */
+  default KeySet additionalKeys(int kind) {
+    return null;
+  }
+
+  /**
    * Returns whether a span with this kind, status and duration needs all attributes. A decoder may
    * call this before it reads attributes; the other fields are not read.
    */

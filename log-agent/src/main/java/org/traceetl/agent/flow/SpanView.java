@@ -56,6 +56,9 @@ public final class SpanView {
 
   public final Attributes attributes = new Attributes();
 
+  /** Attributes that a first reading skipped, with the keys of {@link SpanSink#additionalKeys}. */
+  public final Attributes additional = new Attributes();
+
   /** The {@linkplain SpanSink#wantedEvents wanted} events, with their wanted attributes. */
   public final SpanEvents events = new SpanEvents();
 

@@ -1,5 +1,6 @@
 package org.traceetl.agent.pipeline;
 
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.Locale;
@@ -10,6 +11,8 @@ import org.traceetl.agent.config.PipelineConfig;
 import org.traceetl.agent.detail.DemandedDetail;
 import org.traceetl.agent.detail.Detail;
 import org.traceetl.agent.detail.ExemplarTimes;
+import org.traceetl.agent.edge.EdgeRules;
+import org.traceetl.agent.edge.Edges;
 import org.traceetl.agent.filter.AgentSpanFilter;
 import org.traceetl.agent.filter.AgentSpanFilter.Change;
 import org.traceetl.agent.filter.Filters;
@@ -25,6 +28,7 @@ import org.traceetl.agent.route.SeriesHash;
 import org.traceetl.agent.route.Topology;
 import org.traceetl.agent.spool.Frame;
 import org.traceetl.agent.state.AgentIdentity;
+import org.traceetl.proto.EdgeBatchWriter;
 import org.traceetl.proto.Limits;
 
 /**
@@ -61,7 +65,7 @@ final class Batcher implements SpanSink {
   static final int MOST_SEPARATED = 256;
 
   /** Instead of its end: the span has not waited. */
-  private static final long NOT_WAITED = Long.MAX_VALUE;
+  static final long NOT_WAITED = Long.MAX_VALUE;
 
   private enum Cause {
     SIZE,
@@ -92,6 +96,7 @@ final class Batcher implements SpanSink {
   private final WrittenBatch written = new WrittenBatch();
   private final ExemplarTimes exemplars = new ExemplarTimes();
   private final KnownGroups knownGroups = new KnownGroups();
+  private final EdgeBatches edges;
   private final LongSupplier nanoClock;
   private final LongSupplier unixMillis;
   private Rules rules = Rules.NONE;
@@ -135,6 +140,7 @@ final class Batcher implements SpanSink {
     this.nanoClock = nanoClock;
     this.unixMillis = unixMillis;
     this.pool = new BatchPool(config.mostHeldByBatch(), nanoClock);
+    this.edges = new EdgeBatches(config, nanoClock, this::closeEdges);
     this.resources = new ResourceCache(leaving -> closeAllOf(leaving, Cause.RESOURCES));
   }
 
@@ -160,9 +166,19 @@ final class Batcher implements SpanSink {
     rules = rules.with(detail);
   }
 
+  /** Sets whose half-edges are sent, and to which queues; closes the open batches. */
+  void edges(Edges edges) {
+    closeAll(Cause.ROUTING);
+    resources.clear();
+    this.edges.closeAll();
+    this.edges.route(edges.route());
+    rules = rules.with(edges);
+  }
+
   /** Begins a payload; the next spans belong to it. */
   void payload(PendingPayload payload) {
     this.payload = payload;
+    edges.payload();
     waited = payload.mayHaveWaited();
     separated = 0;
     nowNanos = nanoClock.getAsLong();
@@ -236,6 +252,11 @@ final class Batcher implements SpanSink {
   }
 
   @Override
+  public KeySet additionalKeys(int kind) {
+    return resourceTooLarge || !resource.leavesEdges() ? null : EdgeRules.additionalKeys(kind);
+  }
+
+  @Override
   public boolean needsAll(SpanView span) {
     return !resourceTooLarge && resource.detail() != null && resource.detail().isWhole(span);
   }
@@ -272,14 +293,14 @@ final class Batcher implements SpanSink {
       return false;
     }
     if (resource.filters() == null) {
-      return batch(span, false, inPart);
+      return batch(span, span, false, inPart);
     }
     switch (filter.apply(resource.filters(), span)) {
       case KEPT -> {
-        return takenOrUndone(batch(filter.span(), false, inPart));
+        return takenOrUndone(batch(span, filter.span(), false, inPart));
       }
       case MEASURED -> {
-        return takenOrUndone(batch(filter.span(), true, inPart));
+        return takenOrUndone(batch(span, filter.span(), true, inPart));
       }
       case DROPPED -> {
         payload.filter();
@@ -303,10 +324,11 @@ final class Batcher implements SpanSink {
   /**
    * Adds a filtered span to its batch, or rejects it.
    *
+   * @param received the span before the filters
    * @param inPart whether attributes were skipped that it may need
    * @return false if it needs them
    */
-  private boolean batch(SpanView span, boolean measured, boolean inPart) {
+  private boolean batch(SpanView received, SpanView span, boolean measured, boolean inPart) {
     if (inPart && mayExceed(span)) {
       return false;
     }
@@ -330,6 +352,14 @@ final class Batcher implements SpanSink {
     }
     payload.accept();
     batch.ended(endNanos);
+    if (resource.leavesEdges()) {
+      // A measured span has only the dimensions of its rule.
+      Attributes attributes =
+          measured && EdgeRules.additionalKeys(span.kind) != null
+              ? filter.wholeAttributes(resource.filters(), received)
+              : span.attributes;
+      edges.add(span, attributes, resource, endNanos);
+    }
     if (span.events.size() > 0) {
       metrics.eventsAccepted.inc(span.events.size());
     }
@@ -441,7 +471,7 @@ final class Batcher implements SpanSink {
   }
 
   private long usedFrameBytes() {
-    return frame.bodyBytes() - frame.sampleBytes();
+    return frame.bodyBytes() - frame.sampleBytes() + edges.bytes();
   }
 
   private boolean add(SpanView span, OpenBatch batch, boolean inPart) {
@@ -514,11 +544,13 @@ final class Batcher implements SpanSink {
   /** Frees the memory of batches that were not needed recently. */
   void trim() {
     pool.trim();
+    edges.trim();
   }
 
   /** Adds all open batches to the frame. */
   void closeForCommit() {
     closeAll(Cause.COMMIT);
+    edges.closeAll();
   }
 
   /**
@@ -530,6 +562,7 @@ final class Batcher implements SpanSink {
       batch.resource().setOpen(batch.candidate(), null);
     }
     open.clear();
+    edges.discard();
     resources.clear();
     seriesHash.forget();
     fault = null;
@@ -557,17 +590,32 @@ final class Batcher implements SpanSink {
       owner.firstEndNanos(-1);
     }
     BrokerQueue queue = owner.route().queue(batch.candidate());
-    long sequence = nextSequences.merge(queue, 1L, Long::sum) - 1;
+    long sequence = nextSequence(queue);
     AgentIdentity identity = frame.agent();
     byte[] body = batch.finish(identity.high(), identity.low(), identity.epoch(), sequence);
     int spans = batch.spans();
     written.requireReadable(body, identity, sequence, spans);
     metrics.batchesClosed.labels(cause.label).inc();
-    long waitedMillis =
-        unixMillis.getAsLong() - TimeUnit.NANOSECONDS.toMillis(batch.lastEndNanos());
-    frame.add(queue, sequence, body, spans, waitedMillis);
+    frame.add(queue, sequence, body, spans, waitedMillis(batch.lastEndNanos()));
     frame.addSampleBytes(batch.sampleBytes());
     batch.release();
     pool.give(batch);
+  }
+
+  private void closeEdges(BrokerQueue queue, EdgeBatchWriter batch, long lastEndNanos) {
+    long sequence = nextSequence(queue);
+    AgentIdentity identity = frame.agent();
+    int length = batch.finish(identity.high(), identity.low(), identity.epoch(), sequence);
+    byte[] body = Arrays.copyOf(batch.buffer(), length);
+    written.requireEdgesReadable(body, identity, sequence, batch.halfCount());
+    frame.add(queue, sequence, body, batch.halfCount(), waitedMillis(lastEndNanos));
+  }
+
+  private long nextSequence(BrokerQueue queue) {
+    return nextSequences.merge(queue, 1L, Long::sum) - 1;
+  }
+
+  private long waitedMillis(long lastEndNanos) {
+    return unixMillis.getAsLong() - TimeUnit.NANOSECONDS.toMillis(lastEndNanos);
   }
 }

@@ -5,12 +5,14 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.traceetl.agent.detail.DemandedDetail;
+import org.traceetl.agent.edge.EdgeRules;
 import org.traceetl.agent.filter.ApplicationFilters;
 import org.traceetl.agent.flow.KeySet;
 
 /**
- * The span attribute keys to read first: those that servers demand and that filters read. Resources
- * with equal demand and filters share a set. Confined to the pipeline thread.
+ * The span attribute keys to read first: those that servers demand, that filters read, and that
+ * half-edges need. Resources with equal demand and filters share a set. Confined to the pipeline
+ * thread.
  */
 final class FirstKeys {
   /** Most keys of filters: resources whose rules read more have all attributes read. */
@@ -18,38 +20,42 @@ final class FirstKeys {
 
   private final Map<Source, KeySet> made = new HashMap<>();
 
-  private record Source(ApplicationFilters filters, KeySet demanded) {}
+  private record Source(ApplicationFilters filters, KeySet demanded, boolean edges) {}
 
   /**
    * Returns the keys to read first.
    *
    * @param filters null for none
    * @param detail null if all spans are sent whole
+   * @param edges whether to add the keys that half-edges need
    * @return null if all attributes must be read at once
    */
-  KeySet of(ApplicationFilters filters, DemandedDetail detail) {
+  KeySet of(ApplicationFilters filters, DemandedDetail detail, boolean edges) {
     if (detail == null) {
       return null;
     }
-    Source source = new Source(filters, detail.keySet());
+    Source source = new Source(filters, detail.keySet(), edges);
     KeySet known = made.get(source);
     if (known == null && !made.containsKey(source)) {
-      known = make(filters, detail);
+      known = make(filters, detail, edges);
       made.put(source, known);
     }
     return known;
   }
 
-  private static KeySet make(ApplicationFilters filters, DemandedDetail detail) {
+  private static KeySet make(ApplicationFilters filters, DemandedDetail detail, boolean edges) {
     List<byte[]> read = filters == null ? List.of() : filters.readKeys();
     if (read == null || read.size() > MOST_OF_FILTERS) {
       return null;
     }
     List<byte[]> keys = new ArrayList<>(detail.keys());
     keys.addAll(read);
+    if (edges) {
+      keys.addAll(EdgeRules.readKeys());
+    }
     return keys.stream().anyMatch(FirstKeys::mayBeRepaired)
         ? null
-        : read.isEmpty() ? detail.keySet() : new KeySet(keys);
+        : keys.size() == detail.keys().size() ? detail.keySet() : new KeySet(keys);
   }
 
   /**

@@ -12,6 +12,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.agent.config.PipelineConfig;
 import org.traceetl.agent.detail.Detail;
+import org.traceetl.agent.edge.Edges;
 import org.traceetl.agent.filter.Filters;
 import org.traceetl.agent.flow.Checkpoint;
 import org.traceetl.agent.flow.Completion;
@@ -66,11 +67,13 @@ public final class Pipeline implements Intake, SteppedTask, AutoCloseable {
   private volatile Topology topology;
   private volatile Filters filters = Filters.NONE;
   private volatile Detail detail = Detail.FULL;
+  private volatile Edges edges = Edges.NONE;
   // Owned by the thread.
   private Router routerInUse;
   private Topology topologyInUse;
   private Filters filtersInUse = Filters.NONE;
   private Detail detailInUse = Detail.FULL;
+  private Edges edgesInUse = Edges.NONE;
   private final List<PendingPayload> uncommitted = new ArrayList<>();
   private long uncommittedBytes;
   private long dueNanos;
@@ -139,6 +142,11 @@ public final class Pipeline implements Intake, SteppedTask, AutoCloseable {
    */
   public void detail(Detail now) {
     detail = now;
+  }
+
+  /** Sets which of the next spans leave half-edges; initially none. */
+  public void edges(Edges now) {
+    edges = now;
   }
 
   @Override
@@ -271,6 +279,11 @@ public final class Pipeline implements Intake, SteppedTask, AutoCloseable {
       batcher.detail(detail);
       detailInUse = detail;
     }
+    Edges edges = this.edges;
+    if (edges != edgesInUse) {
+      batcher.edges(edges);
+      edgesInUse = edges;
+    }
     Router router = this.router;
     Topology topology = this.topology;
     if (router != routerInUse || topology != topologyInUse) {
@@ -375,6 +388,9 @@ public final class Pipeline implements Intake, SteppedTask, AutoCloseable {
   private void settle(String failure) {
     List<PendingPayload> settled = List.copyOf(uncommitted);
     long released = uncommittedBytes;
+    if (failure == null) {
+      metrics.halfEdgesAccepted.inc(frame.halfEdges());
+    }
     frame.clear();
     spool.endFrame();
     uncommitted.clear();

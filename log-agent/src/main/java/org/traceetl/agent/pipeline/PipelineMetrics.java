@@ -64,6 +64,9 @@ public final class PipelineMetrics extends MetricSet {
           "Whole copies of spans in groups by demand that were left out because their batch or frame"
               + " has no room.");
 
+  final Counter halfEdgesAccepted =
+      counter("half_edges_accepted_total", "Half-edges written to the spool.");
+
   final Counter spansFailed =
       counter(
           "spans_failed_total",
@@ -93,5 +96,5 @@ public final class PipelineMetrics extends MetricSet {
               + " much text.");
 
   final Counter batchesClosed =
-      counter("batches_closed_total", "Batches closed, by cause.", "cause");
+      counter("batches_closed_total", "Batches of spans closed, by cause.", "cause");
 }

@@ -16,7 +16,7 @@ import org.traceetl.agent.flow.Attributes;
 
 /**
  * A cache of resources with their routes, bounded in number and bytes; the least recently used one
- * is evicted. Resources with the same rules share their filters, those of one application its
+ * is evicted. Resources with the same rules share their filters, and those of one application their
  * detail. If the filters become too large, the cache is cleared. Confined to the pipeline thread.
  */
 final class ResourceCache {
@@ -25,6 +25,15 @@ final class ResourceCache {
 
   private static final int MAX_RESOURCES = 4_096;
   private static final int MAX_BYTES = 16 * 1024 * 1024;
+
+  /** Most bytes of an application's name whose detail is kept. */
+  private static final int MAX_KEPT_NAME_BYTES = 256;
+
+  /**
+   * Most bytes of application and namespace of resources that leave half-edges: each batch of
+   * half-edges repeats them.
+   */
+  private static final int MAX_EDGE_NAME_BYTES = 1_024;
 
   /**
    * Bytes of filters: enough for thousands of selections of a few rules, or one of a very long
@@ -85,21 +94,37 @@ final class ResourceCache {
     int offset = sent.applicationOffset();
     int length = sent.applicationLength();
     DemandedDetail detail = detail(rules.detail(), name, offset, length);
+    boolean edges =
+        length + sent.namespaceLength() <= MAX_EDGE_NAME_BYTES
+            && rules.edges().areSent(name, offset, length);
     return probe.routed(
         rules.router().route(name, offset, length, rules.topology()),
         filters,
         detail,
-        firstKeys.of(filters, detail),
+        edges,
+        // Filters read and change the attributes that half-edges need; else these are additional.
+        firstKeys.of(filters, detail, edges && filters != null),
         sent);
   }
 
   /** Returns what servers demand of an application; null if all its spans are sent whole. */
   private DemandedDetail detail(Detail detail, byte[] name, int offset, int length) {
-    if (ofApplications.size() >= MAX_RESOURCES) {
-      ofApplications.clear();
+    if (length > MAX_KEPT_NAME_BYTES) {
+      return detail.of(name, offset, length);
     }
-    return ofApplications.computeIfAbsent(
-        new String(name, offset, length, UTF_8), _ -> detail.of(name, offset, length));
+    String application = new String(name, offset, length, UTF_8);
+    DemandedDetail kept = ofApplications.get(application);
+    if (kept != null) {
+      return kept;
+    }
+    DemandedDetail made = detail.of(name, offset, length);
+    if (made != null) {
+      if (ofApplications.size() >= MAX_RESOURCES) {
+        ofApplications.clear();
+      }
+      ofApplications.put(application, made);
+    }
+    return made;
   }
 
   /** Returns the filters for the probe; null for none. */

@@ -20,6 +20,7 @@ import org.traceetl.proto.SpanBatchWriter;
  */
 final class RoutedResource {
   private static final byte[] SERVICE_NAME = "service.name".getBytes(UTF_8);
+  private static final byte[] SERVICE_NAMESPACE = "service.namespace".getBytes(UTF_8);
   private static final byte[] UNKNOWN_SERVICE = "unknown_service".getBytes(UTF_8);
 
   private byte[] content;
@@ -28,9 +29,13 @@ final class RoutedResource {
   // The application's name within the content; -1 if it has none.
   private int nameOffset;
   private int nameLength;
+  // The namespace within the content; its length is 0 if there is none.
+  private int namespaceOffset;
+  private int namespaceLength;
   private Route route;
   private ApplicationFilters filters;
   private DemandedDetail detail;
+  private boolean edges;
   // Null if all attributes must be read at once.
   private KeySet firstKeys;
   // The filtered resource: usually itself; null if too large.
@@ -53,6 +58,8 @@ final class RoutedResource {
     hash = other.hash;
     nameOffset = other.nameOffset;
     nameLength = other.nameLength;
+    namespaceOffset = other.namespaceOffset;
+    namespaceLength = other.namespaceLength;
   }
 
   /**
@@ -61,6 +68,7 @@ final class RoutedResource {
    * @param route null if its spans are dropped
    * @param filters the application's filters; null for none
    * @param detail what servers demand of the application; null if all its spans are sent whole
+   * @param edges whether the half-edges of its spans are sent
    * @param firstKeys span attribute keys to read first; null if all must be read at once
    * @param sent the filtered resource
    */
@@ -68,12 +76,14 @@ final class RoutedResource {
       Route route,
       ApplicationFilters filters,
       DemandedDetail detail,
+      boolean edges,
       KeySet firstKeys,
       RoutedResource sent) {
     RoutedResource routed = new RoutedResource(this);
     routed.route = route;
     routed.filters = filters;
     routed.detail = detail;
+    routed.edges = edges;
     routed.firstKeys = firstKeys;
     routed.sent = sent.equals(this) ? routed : new RoutedResource(sent);
     routed.open = new OpenBatch[route == null ? 0 : route.size()];
@@ -99,13 +109,21 @@ final class RoutedResource {
     int name = attributes.find(SERVICE_NAME);
     if (name >= 0 && attributes.valueLength(name) > 0) {
       nameLength = attributes.valueLength(name);
-      nameOffset = 4;
-      for (int i = 0; i < name; i++) {
-        nameOffset += 8 + attributes.keyLength(i) + attributes.valueLength(i);
-      }
-      nameOffset += attributes.keyLength(name) + 4;
+      nameOffset = valueOffset(attributes, name);
     }
+    int namespace = attributes.find(SERVICE_NAMESPACE);
+    namespaceLength = namespace < 0 ? 0 : attributes.valueLength(namespace);
+    namespaceOffset = namespace < 0 ? 0 : valueOffset(attributes, namespace);
     hash = RouteHash.bytes(content, 0, length, 0);
+  }
+
+  /** Returns where the content has the value of an attribute. */
+  private static int valueOffset(Attributes attributes, int attribute) {
+    int offset = 4;
+    for (int i = 0; i < attribute; i++) {
+      offset += 8 + attributes.keyLength(i) + attributes.valueLength(i);
+    }
+    return offset + attributes.keyLength(attribute) + 4;
   }
 
   private void append(byte[] bytes, int offset, int count) {
@@ -156,6 +174,25 @@ final class RoutedResource {
     return nameOffset < 0 ? UNKNOWN_SERVICE.length : nameLength;
   }
 
+  /** Returns the array with the namespace. */
+  byte[] namespaceBytes() {
+    return content;
+  }
+
+  int namespaceOffset() {
+    return namespaceOffset;
+  }
+
+  /** Returns the bytes of the namespace; 0 if it has none. */
+  int namespaceLength() {
+    return namespaceLength;
+  }
+
+  /** Returns the filtered resource: itself, another one, or null if that is too large. */
+  RoutedResource sent() {
+    return sent;
+  }
+
   int sizeBytes() {
     return sent == this || sent == null ? length : length + sent.length;
   }
@@ -173,6 +210,11 @@ final class RoutedResource {
   /** Returns what servers demand of the application; null if all its spans are sent whole. */
   DemandedDetail detail() {
     return detail;
+  }
+
+  /** Returns whether the half-edges of its spans are sent. */
+  boolean leavesEdges() {
+    return edges;
   }
 
   /** Returns the span attribute keys to read first; null if all must be read at once. */

@@ -19,6 +19,7 @@ import org.traceetl.agent.route.Topology;
 final class BrokerRoutes {
   private static final Logger log = LoggerFactory.getLogger(BrokerRoutes.class);
 
+  // Null if new batches wait for avoided brokers, too.
   private final Detour detour;
   private final Map<String, Long> awaySinceNanos = new HashMap<>();
   // Null until the queues are known.
@@ -35,6 +36,11 @@ final class BrokerRoutes {
     this.detour = detour;
   }
 
+  /** Creates routes that avoid no broker. */
+  static BrokerRoutes withoutDetour() {
+    return new BrokerRoutes(null);
+  }
+
   /** Sets the receiver of the queues for new spans. Safe for any thread. */
   void listener(Consumer<Topology> to) {
     listener = to;
@@ -49,7 +55,7 @@ final class BrokerRoutes {
 
   /** Routes new spans around avoided brokers; existing batches keep their queues. */
   void route(long nowNanos) {
-    if (topology == null) {
+    if (topology == null || detour == null) {
       return;
     }
     Topology now = detour.around(topology, awaySinceNanos, nowNanos);

@@ -20,6 +20,7 @@ import org.traceetl.common.LogThrottle;
 import org.traceetl.common.SteppedTask;
 import org.traceetl.common.SteppedThread;
 import org.traceetl.proto.Demand;
+import org.traceetl.proto.EdgeQueues;
 import org.traceetl.proto.HotspotDecisions;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.proto.MalformedDecisionsException;
@@ -27,9 +28,9 @@ import org.traceetl.proto.MalformedDecisionsException.Reason;
 import org.traceetl.proto.SignedRecord;
 
 /**
- * Follows the servers' hotspot decisions, learnt names and demand. It begins with the records of an
- * earlier run, then reads the newest of the topic at an interval. Invalid records are ignored and
- * counted.
+ * Follows the servers' hotspot decisions, learnt names, demand and queues of half-edges. It begins
+ * with the records of an earlier run, then reads the newest of the topic at an interval. Invalid
+ * records are ignored and counted.
  */
 public final class DecisionsWatch implements SteppedTask, AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(DecisionsWatch.class);
@@ -93,12 +94,13 @@ public final class DecisionsWatch implements SteppedTask, AutoCloseable {
       RecordFollower<HotspotDecisions> hotspots,
       RecordFollower<LearntNames> names,
       RecordFollower<Demand> demand,
+      RecordFollower<EdgeQueues> edges,
       PublishMetrics metrics,
       Clocks clocks) {
     failureLog = new LogThrottle(Duration.ofSeconds(30), clocks.nanoClock());
     this.options = options;
     this.topic = topic;
-    kinds = List.of(hotspots, names, demand);
+    kinds = List.of(hotspots, names, demand, edges);
     unixMillis = clocks.latestMillis();
     thread = SteppedThread.daemon(clocks, "decisions", this, new LogThrottle(clocks.nanoClock()));
     Map<String, DoubleSupplier> counts = new TreeMap<>();
@@ -107,10 +109,13 @@ public final class DecisionsWatch implements SteppedTask, AutoCloseable {
       refused.put(reason.label(), count);
       counts.put(reason.label(), count::sum);
     }
-    metrics.gauge(
-        "hotspot_epoch",
-        "Epoch of the servers' hotspot decisions in force; 0 if there are none.",
-        () -> hotspots.current().epoch());
+    // An alert finds agents with older decisions; one that follows only half-edges is none of them.
+    if (hotspots.isFollowed() || names.isFollowed() || demand.isFollowed()) {
+      metrics.gauge(
+          "hotspot_epoch",
+          "Epoch of the servers' hotspot decisions in force; 0 if there are none.",
+          () -> hotspots.current().epoch());
+    }
     metrics.gauge(
         "hotspot_applications",
         "Applications that use more queues because the servers decided so.",
@@ -127,6 +132,10 @@ public final class DecisionsWatch implements SteppedTask, AutoCloseable {
         "demand_version",
         "Version of the servers' demand in force; 0 without one.",
         () -> demand.current().version());
+    metrics.gauge(
+        "edge_queues_epoch",
+        "Epoch of the servers' list of queues for half-edges in force; 0 without one.",
+        () -> edges.current().epoch());
     metrics.counter(
         "hotspot_records_refused_total",
         "Records of the servers' decisions that were refused, by reason.",

@@ -13,6 +13,9 @@ public final class PublishMetrics extends MetricSet {
   private final Counter spansPublished =
       counter("spans_published_total", "Spans in batches confirmed by the broker.");
 
+  private final Counter halfEdgesPublished =
+      counter("half_edges_published_total", "Half-edges in batches confirmed by the broker.");
+
   private final Counter bytesPublished =
       counter("bytes_published_total", "Bytes of the batches confirmed by the broker.");
 
@@ -51,6 +54,7 @@ public final class PublishMetrics extends MetricSet {
     sendSeconds.observe(nanos / 1e9);
     batchesPublished.inc();
     spansPublished.inc(batch.spans());
+    halfEdgesPublished.inc(batch.halfEdges());
     bytesPublished.inc(batch.length());
   }
 }

@@ -6,6 +6,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.ToLongFunction;
@@ -33,6 +34,9 @@ import org.traceetl.proto.Heartbeat;
 public final class Publisher implements Outlet, SteppedTask, AutoCloseable {
   private static final long CHECK_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+  /** A half-edge takes a small part of the bytes of its span. */
+  private static final int EDGES_PART_OF_MEMORY = 8;
+
   /**
    * Age of a demand from which it permits neither bundles nor heartbeats. Servers renew it every
    * five minutes; if none does, all of them may be of a release that cannot read them.
@@ -43,7 +47,10 @@ public final class Publisher implements Outlet, SteppedTask, AutoCloseable {
   private final Clocks clocks;
   private final LongSupplier nanoClock;
   private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
-  private final QueueSender sender;
+  // Separate, so that what waits for one topic does not hold back the other.
+  private final QueueSender spans;
+  private final QueueSender edges;
+  private final List<QueueSender> senders;
   private final CountDownLatch idle = new CountDownLatch(1);
   private final Threads threads;
   private final SteppedThread thread;
@@ -72,9 +79,27 @@ public final class Publisher implements Outlet, SteppedTask, AutoCloseable {
     this.clocks = clocks;
     nanoClock = clocks.nanoClock();
     threads = clocks.threads();
-    this.sender =
-        new QueueSender(
-            options, transport, spool, downMillis, self, metrics, nanoClock, random, this::submit);
+    BodyMemory spanMemory = new BodyMemory(options.mostBodyBytes());
+    BodyMemory edgeMemory = new BodyMemory(options.mostBodyBytes() / EDGES_PART_OF_MEMORY);
+    BrokerRoutes spanBrokers =
+        new BrokerRoutes(new Detour(options.rerouteAfterNanos(), spool::partOf));
+    BiFunction<BodyMemory, BrokerRoutes, QueueSender> sender =
+        (memory, brokers) ->
+            new QueueSender(
+                options,
+                transport,
+                spool,
+                downMillis,
+                self,
+                memory,
+                brokers,
+                metrics,
+                nanoClock,
+                random,
+                this::submit);
+    spans = sender.apply(spanMemory, spanBrokers);
+    edges = sender.apply(edgeMemory, BrokerRoutes.withoutDetour());
+    senders = List.of(spans, edges);
     this.nextCheckNanos = nanoClock.getAsLong();
     this.thread = new SteppedThread(clocks, "publisher", this, new LogThrottle(nanoClock));
     metrics.gauge(
@@ -84,27 +109,27 @@ public final class Publisher implements Outlet, SteppedTask, AutoCloseable {
     metrics.gauge(
         "batch_memory_bytes",
         "Bytes of batches in memory; other batches are read from the spool when they are sent.",
-        sender.memory::bytes);
+        () -> spanMemory.bytes() + edgeMemory.bytes());
     metrics.gauge(
         "brokers_left",
         "Brokers of the topic that get no new spans, because they are unreachable or their"
             + " batches exceed their share of the spool.",
-        sender.brokers::left);
+        spans.brokers::left);
     metrics.gauge(
         "bundles_permitted",
         "1 while batches of a queue may share a message, else 0.",
-        () -> sender.mayBundle(nanoClock.getAsLong()) ? 1 : 0);
+        () -> spans.mayBundle(nanoClock.getAsLong()) ? 1 : 0);
   }
 
   /** Sets the receiver of the queues for new spans. Call before the first topology. */
   public void routes(Consumer<Topology> to) {
-    sender.brokers.listener(to);
+    spans.brokers.listener(to);
   }
 
   /** Starts the thread, and becomes the spool's outlet. */
   public void start() {
     List<SpooledBatch> recovered = spool.takeRecovered();
-    submit(() -> recovered.forEach(sender::add));
+    submit(() -> recovered.forEach(this::add));
     spool.outlet(this);
     thread.start();
   }
@@ -112,18 +137,30 @@ public final class Publisher implements Outlet, SteppedTask, AutoCloseable {
   @Override
   public void append(List<SpooledBatch> batches) {
     for (SpooledBatch batch : batches) {
+      QueueSender sender = sender(batch);
       if (!sender.brokers.isAway(batch.queue().broker()) && sender.memory.hasRoomFor(batch)) {
         sender.memory.hold(batch);
       } else {
         batch.body(null);
       }
     }
-    submit(() -> batches.forEach(sender::add));
+    submit(() -> batches.forEach(this::add));
   }
 
   @Override
   public void forget(List<SpooledBatch> batches) {
-    submit(() -> batches.forEach(sender::remove));
+    submit(() -> batches.forEach(batch -> sender(batch).remove(batch)));
+  }
+
+  private void add(SpooledBatch batch) {
+    sender(batch).add(batch);
+  }
+
+  private QueueSender sender(SpooledBatch batch) {
+    return switch (batch.queue().topic()) {
+      case SPANS -> spans;
+      case EDGES -> edges;
+    };
   }
 
   /**
@@ -134,7 +171,7 @@ public final class Publisher implements Outlet, SteppedTask, AutoCloseable {
    */
   public void bundles(Demand demand) {
     long untilNanos = permittedUntilNanos(demand.readsBundles(), demand);
-    submit(() -> sender.bundlesUntil(untilNanos));
+    submit(() -> senders.forEach(sender -> sender.bundlesUntil(untilNanos)));
   }
 
   /**
@@ -145,7 +182,7 @@ public final class Publisher implements Outlet, SteppedTask, AutoCloseable {
    */
   public void heartbeats(Demand demand) {
     long untilNanos = permittedUntilNanos(demand.readsHeartbeats(), demand);
-    submit(() -> sender.heartbeats.until(untilNanos));
+    submit(() -> senders.forEach(sender -> sender.heartbeats.until(untilNanos)));
   }
 
   private long permittedUntilNanos(boolean permitted, Demand demand) {
@@ -154,14 +191,19 @@ public final class Publisher implements Outlet, SteppedTask, AutoCloseable {
     return nanoClock.getAsLong() + TimeUnit.MILLISECONDS.toNanos(leftMillis);
   }
 
-  /** Returns false while no broker of the topic can be reached. */
+  /** Returns false while no broker of the spans' topic can be reached. */
   public boolean available() {
-    return sender.brokers.isAvailable();
+    return spans.brokers.isAvailable();
   }
 
-  /** Sets the topic's queues. */
+  /** Sets the queues of the spans' topic. */
   public void topology(Topology now) {
-    submit(() -> sender.brokers.topology(now, nanoClock.getAsLong()));
+    submit(() -> spans.brokers.topology(now, nanoClock.getAsLong()));
+  }
+
+  /** Sets the queues of the half-edges' topic. */
+  public void edges(Topology now) {
+    submit(() -> edges.brokers.topology(now, nanoClock.getAsLong()));
   }
 
   /**
@@ -173,7 +215,7 @@ public final class Publisher implements Outlet, SteppedTask, AutoCloseable {
   public boolean drain(long timeoutNanos) throws InterruptedException {
     submit(() -> {
       draining = true;
-      sender.drain();
+      senders.forEach(QueueSender::drain);
     });
     return threads.await(idle, Duration.ofNanos(Math.max(timeoutNanos, 0))) || spool.batches() == 0;
   }
@@ -192,21 +234,28 @@ public final class Publisher implements Outlet, SteppedTask, AutoCloseable {
   @Override
   public long doWork() {
     // Read before the tasks, which add the batches.
-    sender.addedUntil(spool.handedOverUntilMillis());
+    long addedUntilMillis = spool.handedOverUntilMillis();
+    senders.forEach(sender -> sender.addedUntil(addedUntilMillis));
     int tasksRun = runTasks();
     long now = nanoClock.getAsLong();
     if (now - nextCheckNanos >= 0) {
       nextCheckNanos = now + CHECK_NANOS;
-      sender.check(now);
+      senders.forEach(sender -> sender.check(now));
     }
-    sender.send(now);
+    senders.forEach(sender -> sender.send(now));
     if (draining) {
-      sender.heartbeats.leaveIdle(now);
-      if (spool.batches() == 0 && !sender.heartbeats.awaitsAnswer(now)) {
+      senders.forEach(sender -> sender.heartbeats.leaveIdle(now));
+      if (spool.batches() == 0
+          && senders.stream().noneMatch(sender -> sender.heartbeats.awaitsAnswer(now))) {
         idle.countDown();
       }
     }
-    return tasksRun > 0 ? 0 : sender.untilDueNanos(nanoClock.getAsLong(), CHECK_NANOS);
+    if (tasksRun > 0) {
+      return 0;
+    }
+    long afterNanos = nanoClock.getAsLong();
+    return Math.min(
+        spans.untilDueNanos(afterNanos, CHECK_NANOS), edges.untilDueNanos(afterNanos, CHECK_NANOS));
   }
 
   private int runTasks() {

@@ -27,9 +27,9 @@ import org.traceetl.proto.BundleWriter;
 import org.traceetl.proto.Heartbeat;
 
 /**
- * Sends the batches of each queue, alone or several in a bundle, and settles them by the broker's
- * answers. Bodies that are not in memory are read from the spool before they are sent. Confined to
- * the publisher thread.
+ * Sends the batches of each queue of a topic, alone or several in a bundle, and settles them by the
+ * broker's answers. Bodies that are not in memory are read from the spool before they are sent.
+ * Confined to the publisher thread.
  */
 final class QueueSender {
   private static final Logger log = LoggerFactory.getLogger(QueueSender.class);
@@ -92,6 +92,8 @@ final class QueueSender {
       Spool spool,
       ToLongFunction<AgentIdentity> downMillis,
       Heartbeat self,
+      BodyMemory memory,
+      BrokerRoutes brokers,
       PublishMetrics metrics,
       LongSupplier nanoClock,
       RandomGenerator random,
@@ -103,8 +105,8 @@ final class QueueSender {
     this.metrics = metrics;
     this.nanoClock = nanoClock;
     this.publisherThread = publisherThread;
-    memory = new BodyMemory(options.mostBodyBytes());
-    brokers = new BrokerRoutes(new Detour(options.rerouteAfterNanos(), spool::partOf));
+    this.memory = memory;
+    this.brokers = brokers;
     backOff = new BackOff(options.retryFirstNanos(), options.retryMaxNanos(), random);
     failureLog = new LogThrottle(nanoClock);
     dropLog = new LogThrottle(nanoClock);
@@ -512,10 +514,11 @@ final class QueueSender {
     memory.release(batch);
     if (spool.settle(batch, why) && dropLog.permits()) {
       log.error(
-          "Dropped batch {} of queue {} with {} spans: {}",
+          "Dropped batch {} of queue {} with {} spans and {} half-edges: {}",
           batch.sequence(),
           batch.queue(),
           batch.spans(),
+          batch.halfEdges(),
           detail);
     }
   }

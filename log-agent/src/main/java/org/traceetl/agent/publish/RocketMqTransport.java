@@ -8,6 +8,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.apache.rocketmq.client.consumer.PullResult;
 import org.apache.rocketmq.client.consumer.PullStatus;
 import org.apache.rocketmq.client.exception.MQBrokerException;
@@ -43,9 +44,11 @@ import org.traceetl.common.RocketMqSecurity;
 import org.traceetl.common.TlsRefused;
 import org.traceetl.proto.BatchAges;
 import org.traceetl.proto.Demand;
+import org.traceetl.proto.EdgeQueues;
 import org.traceetl.proto.HotspotDecisions;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.proto.Limits;
+import org.traceetl.proto.RecordFormat;
 
 /**
  * The transport to RocketMQ. The client's retries are off, because the publisher retries. Its
@@ -65,9 +68,10 @@ public final class RocketMqTransport implements Transport {
 
   /** The longest record of any kind. */
   private static final int MAX_RECORD_BYTES =
-      Math.max(
-          Demand.FORMAT.maxBytes(),
-          Math.max(HotspotDecisions.FORMAT.maxBytes(), LearntNames.FORMAT.maxBytes()));
+      Stream.of(Demand.FORMAT, EdgeQueues.FORMAT, HotspotDecisions.FORMAT, LearntNames.FORMAT)
+          .mapToInt(RecordFormat::maxBytes)
+          .max()
+          .getAsInt();
 
   private static final byte[] EMPTY = {};
 
@@ -148,11 +152,11 @@ public final class RocketMqTransport implements Transport {
 
   @Override
   public void send(BrokerQueue queue, byte[] message, String ages, Answer answer) {
-    Message sent = new Message(config.topic(), message);
+    String topic = queue.topic().name(config);
+    Message sent = new Message(topic, message);
     sent.putUserProperty(BatchAges.PROPERTY, ages);
     try {
-      producer.send(
-          sent, new MessageQueue(config.topic(), queue.broker(), queue.id()), callback(answer));
+      producer.send(sent, new MessageQueue(topic, queue.broker(), queue.id()), callback(answer));
     } catch (MQClientException | RemotingException e) {
       report(e, answer);
     } catch (InterruptedException e) {

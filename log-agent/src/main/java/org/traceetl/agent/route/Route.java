@@ -72,16 +72,7 @@ public final class Route {
     }
     long series =
         spread == Spread.SERIES ? series(span, seriesHash) : span.spanId ^ span.traceIdLow;
-    int heaviest = 0;
-    long heaviestWeight = RouteHash.weight(series, hashes[0]);
-    for (int i = 1; i < hashes.length; i++) {
-      long weight = RouteHash.weight(series, hashes[i]);
-      if (Long.compareUnsigned(weight, heaviestWeight) > 0) {
-        heaviest = i;
-        heaviestWeight = weight;
-      }
-    }
-    return heaviest;
+    return RouteHash.heaviest(series, hashes);
   }
 
   /**

@@ -23,6 +23,9 @@ import org.traceetl.agent.hash.XxHash64;
  * resolved by broker and number. A span goes to the candidate with the highest {@code
  * weight(series, queue)}. With random spread, {@code span ID XOR low half of the trace ID} replaces
  * {@code series}. Kind and status are numbered as in OTLP.
+ *
+ * <p>A half-edge goes to the queue of the servers' list with the highest {@code weight(slot,
+ * queue)}, whatever its application; {@link org.traceetl.proto.EdgeKey} defines slots.
  */
 public final class RouteHash {
   private RouteHash() {}
@@ -43,6 +46,20 @@ public final class RouteHash {
 
   static long series(long application, byte[] name, int offset, int length, int kind, int status) {
     return bytes(name, offset, length, application + 8L * kind + status);
+  }
+
+  /** Returns the index of the queue with the highest weight; the first of equal ones. */
+  static int heaviest(long hash, long[] queues) {
+    int heaviest = 0;
+    long heaviestWeight = weight(hash, queues[0]);
+    for (int i = 1; i < queues.length; i++) {
+      long weight = weight(hash, queues[i]);
+      if (Long.compareUnsigned(weight, heaviestWeight) > 0) {
+        heaviest = i;
+        heaviestWeight = weight;
+      }
+    }
+    return heaviest;
   }
 
   static long weight(long a, long b) {

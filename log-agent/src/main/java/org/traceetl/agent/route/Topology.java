@@ -26,6 +26,11 @@ public final class Topology {
     return hashes[queue];
   }
 
+  /** Returns the place of the queue with the highest weight; the first of equal ones. */
+  int heaviest(long hash) {
+    return RouteHash.heaviest(hash, hashes);
+  }
+
   @Override
   public boolean equals(Object other) {
     return other instanceof Topology that && queues.equals(that.queues);

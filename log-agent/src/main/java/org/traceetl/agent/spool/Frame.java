@@ -29,6 +29,7 @@ public final class Frame {
   private final List<Answered> requests = new ArrayList<>();
   private final List<Checkpoint.Position> places = new ArrayList<>();
   private long bodyBytes;
+  private long halfEdges;
   private long sampleBytes;
 
   /**
@@ -53,25 +54,27 @@ public final class Frame {
   /**
    * Adds a batch that did not wait for the agent, and takes ownership of its body.
    *
+   * @param count of its spans or half-edges
    * @throws InconsistentBatchException if the name does not ascend in its queue
    */
-  public void add(BrokerQueue queue, long sequence, byte[] body, int spans) {
-    add(queue, sequence, body, spans, 0);
+  public void add(BrokerQueue queue, long sequence, byte[] body, int count) {
+    add(queue, sequence, body, count, 0);
   }
 
   /**
    * Adds a batch and takes ownership of its body.
    *
+   * @param count of its spans or half-edges
    * @param waitedMillis for how long its spans waited for the agent
    * @throws InconsistentBatchException if the name does not ascend in its queue
    */
-  public void add(BrokerQueue queue, long sequence, byte[] body, int spans, long waitedMillis) {
+  public void add(BrokerQueue queue, long sequence, byte[] body, int count, long waitedMillis) {
     crc.reset();
     crc.update(body, 0, body.length);
     long createdMillis = millis.getAsLong() - Math.clamp(waitedMillis, 0L, mostWaitMillis);
     SpooledBatch batch =
         new SpooledBatch(
-            agent, queue, sequence, createdMillis, spans, body.length, (int) crc.getValue());
+            agent, queue, sequence, createdMillis, count, body.length, (int) crc.getValue());
     Long last = lastSequences.put(queue, sequence);
     if (!batch.isValid() || last != null && sequence <= last) {
       throw new InconsistentBatchException(
@@ -80,6 +83,7 @@ public final class Frame {
     batch.body(body);
     batches.add(batch);
     bodyBytes += body.length;
+    halfEdges += batch.halfEdges();
   }
 
   /** Adds a source's checkpoint, with the outcome of its payload. */
@@ -100,6 +104,11 @@ public final class Frame {
   /** Returns the bytes of the batches' bodies. */
   public long bodyBytes() {
     return bodyBytes;
+  }
+
+  /** Returns the number of half-edges in the batches. */
+  public long halfEdges() {
+    return halfEdges;
   }
 
   /** Adds bytes of the last body that are samples, which do not use the room of spans. */
@@ -124,6 +133,7 @@ public final class Frame {
     requests.clear();
     places.clear();
     bodyBytes = 0;
+    halfEdges = 0;
     sampleBytes = 0;
   }
 

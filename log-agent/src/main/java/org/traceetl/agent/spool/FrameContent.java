@@ -9,34 +9,37 @@ import org.traceetl.agent.flow.AnsweredRequests.Answer;
 import org.traceetl.agent.flow.AnsweredRequests.Answered;
 import org.traceetl.agent.flow.Checkpoint;
 import org.traceetl.agent.route.BrokerQueue;
+import org.traceetl.agent.route.BrokerQueue.Topic;
 import org.traceetl.agent.state.AgentIdentity;
 
 /**
  * Encodes and decodes the content of frames: a byte for the kind, then the fields. Numbers are
- * big-endian; a text is preceded by its length in 4 bytes. Kinds 1 and 2 have these fields:
+ * big-endian; a text is preceded by its length in 4 bytes. Kinds 1, 2 and 5 have these fields:
  *
  * <pre>
  * agent    : 8 high, 8 low, 8 epoch
- * batches  : 4 count; for each: text broker, 4 queue, 8 sequence, 8 created (ms), 4 spans,
- *            4 bytes of the body, 4 CRC-32C of the body
+ * batches  : 4 count; for each: 1 topic (kind 5 only), text broker, 4 queue, 8 sequence,
+ *            8 created (ms), 4 spans or half-edges, 4 bytes of the body, 4 CRC-32C of the body
  * requests : 4 count; for each: 8 hash, 8 other hash, 4 length, 8 answered (ms), 4 accepted,
  *            4 rejected, text reason
  * positions: 4 count; for each: text name, text content
  * the bodies, in the order of the batches
  * </pre>
  *
- * Dates are values of {@link Spool#nowMillis}. Kind 1 is the first frame of a segment and has no
- * batches; its positions replace those of earlier segments, and its requests repeat theirs. Kind 3
- * lists settled batches of a segment: 4 count; for each: 4 ordinal of the batch in its segment, 4
- * spans. Kind 4 is the first frame of a segment that replaces others: 8 lowest number, 8 number of
- * the last. The lowest number includes what the first of them replaced. If it replaces the active
- * segment, kind 1 follows.
+ * Dates are values of {@link Spool#nowMillis}. Topic 0 has spans, topic 1 half-edges; kind 5 is
+ * written only for frames with half-edges, because earlier agents cannot read it. Kind 1 is the
+ * first frame of a segment and has no batches; its positions replace those of earlier segments, and
+ * its requests repeat theirs. Kind 3 lists settled batches of a segment: 4 count; for each: 4
+ * ordinal of the batch in its segment, 4 spans. Kind 4 is the first frame of a segment that
+ * replaces others: 8 lowest number, 8 number of the last. The lowest number includes what the first
+ * of them replaced. If it replaces the active segment, kind 1 follows.
  */
 final class FrameContent {
   static final int STATE = 1;
   static final int BATCHES = 2;
   static final int SETTLED = 3;
   static final int MERGED = 4;
+  static final int BATCHES_OF_TOPICS = 5;
 
   /** Bytes of a request without its reason. */
   static final int REQUEST_BYTES = 40;
@@ -71,6 +74,12 @@ final class FrameContent {
     return first >= 1 && first <= last && last < number;
   }
 
+  /** Returns the kind of a frame with these batches. */
+  static int kind(Collection<SpooledBatch> batches) {
+    boolean onlySpans = batches.stream().allMatch(batch -> batch.queue().topic() == Topic.SPANS);
+    return onlySpans ? BATCHES : BATCHES_OF_TOPICS;
+  }
+
   /** Writes the content without the bodies. */
   static void write(
       FrameBuffer to,
@@ -83,8 +92,11 @@ final class FrameContent {
     to.putByte(kind).putLong(agent.high()).putLong(agent.low()).putLong(agent.epoch());
     to.putInt(batches.size());
     for (SpooledBatch batch : batches) {
+      if (kind == BATCHES_OF_TOPICS) {
+        to.putByte(batch.queue().topic().ordinal());
+      }
       to.putText(batch.queue().broker()).putInt(batch.queue().id());
-      to.putLong(batch.sequence()).putLong(batch.createdMillis()).putInt(batch.spans());
+      to.putLong(batch.sequence()).putLong(batch.createdMillis()).putInt(batch.count());
       to.putInt(batch.length()).putInt(batch.crc());
     }
     to.putInt(requests.size());
@@ -102,7 +114,7 @@ final class FrameContent {
   }
 
   /**
-   * Reads a frame of kind 1 or 2.
+   * Reads a frame of kind 1, 2 or 5.
    *
    * @param offset of the content in its file; from it the batches get the offsets of their bodies
    * @return null if it is not a valid frame of these kinds
@@ -110,11 +122,11 @@ final class FrameContent {
   static FrameContent read(ByteBuffer from, long offset) {
     try {
       int kind = from.get();
-      if (kind != STATE && kind != BATCHES) {
+      if (kind != STATE && kind != BATCHES && kind != BATCHES_OF_TOPICS) {
         return null;
       }
       FrameContent content = new FrameContent(kind == STATE);
-      content.read(from);
+      content.read(from, kind == BATCHES_OF_TOPICS);
       long at = offset + from.position();
       long bodies = 0;
       for (SpooledBatch batch : content.batches) {
@@ -127,16 +139,17 @@ final class FrameContent {
     }
   }
 
-  private void read(ByteBuffer from) {
+  private void read(ByteBuffer from, boolean hasTopics) {
     AgentIdentity agent = new AgentIdentity(from.getLong(), from.getLong(), from.getLong());
     for (int left = count(from); left > 0; left--) {
-      BrokerQueue queue = new BrokerQueue(FrameBuffer.getText(from), from.getInt());
+      Topic topic = hasTopics ? topic(from.get()) : Topic.SPANS;
+      BrokerQueue queue = new BrokerQueue(topic, FrameBuffer.getText(from), from.getInt());
       long sequence = from.getLong();
       long createdMillis = from.getLong();
-      int spans = count(from);
+      int count = count(from);
       int length = count(from);
       batches.add(
-          new SpooledBatch(agent, queue, sequence, createdMillis, spans, length, from.getInt()));
+          new SpooledBatch(agent, queue, sequence, createdMillis, count, length, from.getInt()));
       if (isState || !batches.getLast().isValid()) {
         throw new IllegalArgumentException("batch " + sequence + " of queue " + queue);
       }
@@ -151,6 +164,14 @@ final class FrameContent {
     for (int left = count(from); left > 0; left--) {
       places.add(new Checkpoint.Position(FrameBuffer.getText(from), FrameBuffer.getText(from)));
     }
+  }
+
+  private static Topic topic(byte number) {
+    return switch (number) {
+      case 0 -> Topic.SPANS;
+      case 1 -> Topic.EDGES;
+      default -> throw new IllegalArgumentException("topic " + number);
+    };
   }
 
   /**

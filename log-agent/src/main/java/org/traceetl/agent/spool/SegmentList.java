@@ -8,6 +8,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.traceetl.agent.route.BrokerQueue;
 
 /**
  * The segments with their unsettled batches, oldest first, and the counts of these batches. Its
@@ -63,6 +64,12 @@ final class SegmentList {
     batches += sign;
     batchBytes += (long) sign * batch.length();
     spans += (long) sign * batch.spans();
+    if (batch.queue().topic() == BrokerQueue.Topic.SPANS) {
+      countShare(batch, sign);
+    }
+  }
+
+  private void countShare(SpooledBatch batch, int sign) {
     Share share = shares.computeIfAbsent(batch.queue().broker(), broker -> new Share());
     share.bytes += (long) sign * (batch.length() + Segment.BATCH_BYTES);
     share.batches += sign;
@@ -215,7 +222,10 @@ final class SegmentList {
     return spans;
   }
 
-  /** Returns a broker's share of the limits, from 0 to 1: of bytes or batches, the larger one. */
+  /**
+   * Returns the share of the limits that batches of spans for a broker use, from 0 to 1: of bytes
+   * or batches, the larger one.
+   */
   synchronized double share(String broker, long maxBytes, int maxBatches) {
     Share share = shares.get(broker);
     return share == null

@@ -63,7 +63,7 @@ final class SegmentWriter {
   long encode(Frame frame) {
     FrameContent.write(
         content,
-        FrameContent.BATCHES,
+        FrameContent.kind(frame.batches()),
         frame.agent(),
         frame.batches(),
         frame.requests(),
@@ -280,7 +280,7 @@ final class SegmentWriter {
       copyBytes += batch.length();
       end++;
     }
-    FrameContent.write(mergeContent, FrameContent.BATCHES, run, copies, List.of(), List.of());
+    FrameContent.write(mergeContent, FrameContent.kind(copies), run, copies, List.of(), List.of());
     long at = to.end() + FrameFile.HEAD_BYTES + mergeContent.length();
     for (int i = start; i < end; i++) {
       offsets[i] = at;

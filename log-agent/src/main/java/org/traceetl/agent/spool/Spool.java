@@ -430,7 +430,7 @@ public final class Spool implements AutoCloseable {
     if (dropped.isEmpty()) {
       return false;
     }
-    dropped.forEach(batch -> metrics.drop(Settlement.FULL, 1, batch.spans()));
+    dropped.forEach(batch -> metrics.drop(Settlement.FULL, batch));
     if (failureLog.permits()) {
       log.warn(
           "The spool is full: dropped its oldest {} batches, as spool.when-full configures",
@@ -458,7 +458,7 @@ public final class Spool implements AutoCloseable {
   public boolean settle(SpooledBatch batch, Settlement how) {
     boolean first = segments.settle(batch);
     if (first && how != Settlement.PUBLISHED) {
-      metrics.drop(how, 1, batch.spans());
+      metrics.drop(how, batch);
     }
     return first;
   }

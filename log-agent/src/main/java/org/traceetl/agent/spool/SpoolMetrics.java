@@ -39,13 +39,25 @@ public final class SpoolMetrics extends MetricSet {
       counter(
           "spans_dropped_total", "Spans in batches dropped from the spool, by reason.", "reason");
 
+  private final Counter halfEdgesDropped =
+      counter(
+          "half_edges_dropped_total",
+          "Half-edges in batches dropped from the spool, by reason.",
+          "reason");
+
   /** Creates the metrics with all reasons for drops, so that alerts detect the first loss. */
   public SpoolMetrics() {
     for (Settlement how : Settlement.values()) {
       if (how != Settlement.PUBLISHED) {
         drop(how, 0, 0);
+        halfEdgesDropped.labels(how.label());
       }
     }
+  }
+
+  void drop(Settlement why, SpooledBatch batch) {
+    drop(why, 1, batch.spans());
+    halfEdgesDropped.labels(why.label()).inc(batch.halfEdges());
   }
 
   void drop(Settlement why, long batches, long spans) {

@@ -16,7 +16,7 @@ public final class SpooledBatch {
   private final BrokerQueue queue;
   private final long sequence;
   private final long createdMillis;
-  private final int spans;
+  private final int count;
   private final int length;
   private final int crc;
   private byte[] body;
@@ -28,32 +28,36 @@ public final class SpooledBatch {
 
   private volatile boolean settled;
 
-  /** Creates a batch without its body in memory. */
+  /**
+   * Creates a batch without its body in memory.
+   *
+   * @param count of its spans or half-edges
+   */
   SpooledBatch(
       AgentIdentity agent,
       BrokerQueue queue,
       long sequence,
       long createdMillis,
-      int spans,
+      int count,
       int length,
       int crc) {
     this.agent = agent;
     this.queue = queue;
     this.sequence = sequence;
     this.createdMillis = createdMillis;
-    this.spans = spans;
+    this.count = count;
     this.length = length;
     this.crc = crc;
   }
 
   /** Returns whether a frame may have it; asserted where a frame is written and read. */
   boolean isValid() {
-    return agent.epoch() >= 1 && queue.id() >= 0 && sequence >= 0 && spans >= 0;
+    return agent.epoch() >= 1 && queue.id() >= 0 && sequence >= 0 && count >= 0;
   }
 
   /** Returns a copy with this body, to be written to another segment. */
   SpooledBatch with(byte[] itsBody) {
-    SpooledBatch copy = new SpooledBatch(agent, queue, sequence, createdMillis, spans, length, crc);
+    SpooledBatch copy = new SpooledBatch(agent, queue, sequence, createdMillis, count, length, crc);
     copy.body = itsBody;
     return copy;
   }
@@ -80,8 +84,19 @@ public final class SpooledBatch {
     return createdMillis;
   }
 
+  /** Returns the number of its spans or half-edges. */
+  int count() {
+    return count;
+  }
+
+  /** Returns the number of its spans; 0 if it has half-edges. */
   public int spans() {
-    return spans;
+    return queue.topic() == BrokerQueue.Topic.SPANS ? count : 0;
+  }
+
+  /** Returns the number of its half-edges; 0 if it has spans. */
+  public int halfEdges() {
+    return count - spans();
   }
 
   /** Returns the bytes of the body. */

@@ -16,6 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.traceetl.agent.config.DetailConfig.Detail;
+import org.traceetl.agent.config.EdgesConfig.Edges;
 import org.traceetl.agent.config.ForwardConfig.Endpoint;
 import org.traceetl.agent.config.RoutingRules.Rule;
 import org.traceetl.agent.config.RoutingRules.Spread;
@@ -172,6 +173,19 @@ final class ConfigReaderTest {
           routing: {applications: 3}          | routing.applications = 3: must be sections by name
           rocketmq: {bundles: yes}           | rocketmq.bundles = yes: must be off or auto
           rocketmq: {linger-millis: 10001}    | rocketmq.linger-millis = 10001: must be a whole number from 0 to 10000
+          rocketmq: {edges-topic: 'a b'}      | rocketmq.edges-topic = a b: must be 1 to 127
+          rocketmq: {edges-topic: ''}         | rocketmq.edges-topic = : must be text; if the key is absent, it is trace-edges
+          rocketmq: {edges-topic: trace-spans} | rocketmq.edges-topic = trace-spans: must differ from rocketmq.topic
+          edges: {default: on}                | edges.default = on: must be off or auto
+          edges: {enabled: true}              | edges.enabled: no such key; known are default, applications
+          edges: auto                         | edges = auto: must be a section of keys
+          edges: {applications: 3}            | edges.applications = 3: must be a list of rules
+          edges: {applications: [a]}          | edges.applications = a: must be a rule: a section of keys
+          edges: {applications: [{application: a}]} | edges.applications.edges: is missing in the rule that begins here
+          edges: {applications: [{edges: off}]} | edges.applications.application: is missing in the rule that begins here
+          edges: {applications: [{application: a, edges: full}]} | edges.applications.edges = full: must be off or auto
+          edges: {applications: [{application: '', edges: off}]} | edges.applications.application = : must be a name or a pattern of 1 to 1024 bytes
+          edges: {applications: [{application: a, detail: full}]} | edges.applications.detail: no such key; known are application, edges
           detail: {default: half}             | detail.default = half: must be full or demand
           detail: {applications: 3}           | detail.applications = 3: must be a list of rules
           detail: {applications: [a]}         | detail.applications = a: must be a rule: a section of keys
@@ -369,6 +383,73 @@ final class ConfigReaderTest {
 
   private static Object detailOf(String key, String yaml) {
     return ConfigReader.read(yaml, Map.of()).values().get(key);
+  }
+
+  @Test
+  void edgesHaveADefaultAndRulesInTheirOrder() {
+    String yaml =
+        """
+        edges:
+          default: off
+          applications:
+            - {application: checkout, edges: auto}
+            - {application: "batch-*", edges: off}
+        """;
+    ConfigReader reader = ConfigReader.read(yaml, Map.of());
+    EdgesConfig edges =
+        new EdgesConfig(
+            Edges.OFF,
+            List.of(
+                new EdgesConfig.Rule("checkout", Edges.AUTO),
+                new EdgesConfig.Rule("batch-*", Edges.OFF)));
+
+    assertThat(reader.config().edges()).isEqualTo(edges);
+    assertThat(reader.effective()).contains("edges.default: off\n", "edges.applications: [");
+    Map<String, String> variables =
+        Map.of(
+            "TRACE_ETL_AGENT_EDGES_DEFAULT", "off",
+            "TRACE_ETL_AGENT_EDGES_APPLICATIONS",
+                "[{application: checkout, edges: auto}, {application: batch-*, edges: off}]");
+    assertThat(ConfigReader.read("", variables).config().edges()).isEqualTo(edges);
+    assertThat(ConfigReader.read("", Map.of()).config().edges())
+        .isEqualTo(new EdgesConfig(Edges.AUTO, List.of()));
+  }
+
+  @Test
+  void edgesAreSentIfAnyRuleSendsThem() {
+    EdgesConfig.Rule off = new EdgesConfig.Rule("a", Edges.OFF);
+    EdgesConfig.Rule auto = new EdgesConfig.Rule("b", Edges.AUTO);
+
+    assertThat(EdgesConfig.defaults().sendsAny()).isTrue();
+    assertThat(new EdgesConfig(Edges.OFF, List.of(off)).sendsAny()).isFalse();
+    assertThat(new EdgesConfig(Edges.OFF, List.of(off, auto)).sendsAny()).isTrue();
+    assertThat(new EdgesConfig(Edges.AUTO, List.of(off)).sendsAny()).isTrue();
+  }
+
+  @Test
+  void tooManyRulesOfEdgesAreRefused() {
+    String rules = "edges: {applications: [" + "{application: a, edges: off},".repeat(1_000);
+    assertThat(ConfigReader.read(rules + "]}", Map.of()).config().edges().applications())
+        .hasSize(1_000);
+    ConfigException failure =
+        catchThrowableOfType(
+            ConfigException.class,
+            () -> ConfigReader.read(rules + "{application: a, edges: off}]}", Map.of()));
+
+    assertThat(failure.problems())
+        .containsExactly("edges.applications = 1001 rules: must be at most 1000: use patterns");
+  }
+
+  @Test
+  void halfEdgesHaveATopicOfTheirOwn() {
+    assertThat(ConfigReader.read("", Map.of()).config().rocketmq().edgesTopic())
+        .isEqualTo("trace-edges");
+    PublishConfig rocketmq =
+        ConfigReader.read("rocketmq: {topic: s, edges-topic: halves_2}", Map.of())
+            .config()
+            .rocketmq();
+    assertThat(rocketmq.topic()).isEqualTo("s");
+    assertThat(rocketmq.edgesTopic()).isEqualTo("halves_2");
   }
 
   @Test

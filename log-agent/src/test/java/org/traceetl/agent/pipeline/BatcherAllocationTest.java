@@ -9,15 +9,18 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.traceetl.agent.config.DetailConfig;
+import org.traceetl.agent.config.EdgesConfig;
 import org.traceetl.agent.config.FiltersFile;
 import org.traceetl.agent.config.PipelineConfig;
 import org.traceetl.agent.config.RoutingRules;
 import org.traceetl.agent.detail.Detail;
+import org.traceetl.agent.edge.Edges;
 import org.traceetl.agent.filter.Filters;
 import org.traceetl.agent.flow.Attributes;
 import org.traceetl.agent.flow.Completion;
 import org.traceetl.agent.flow.SpanDecoder;
 import org.traceetl.agent.flow.SpanView;
+import org.traceetl.agent.route.EdgeRoute;
 import org.traceetl.agent.route.Router;
 import org.traceetl.agent.route.TestTopology;
 import org.traceetl.agent.spool.Frame;
@@ -56,11 +59,14 @@ final class BatcherAllocationTest {
   private byte[][] names = new byte[50][];
   private final byte[] key = "http.response.status_code".getBytes(UTF_8);
   private final byte[] value = "200".getBytes(UTF_8);
+  private final byte[] peerKey = "server.address".getBytes(UTF_8);
+  private byte[][] peers = new byte[0][];
   private long batches;
   private long bytes;
   private long measured;
   private long grouped;
   private int formats;
+  private long halfEdges;
   // Whether spans have further attributes, which are skipped if nothing needs them.
   private boolean inPart;
 
@@ -96,6 +102,18 @@ final class BatcherAllocationTest {
 
   @Test
   void spansAreFilteredWithoutAllocation() throws ConfigException {
+    spansAreFiltered();
+  }
+
+  @Test
+  void halfEdgesOfFilteredSpansAreBatchedWithoutAllocation() throws ConfigException {
+    sendHalfEdges();
+    spansAreFiltered();
+
+    assertThat(halfEdges).isPositive();
+  }
+
+  private void spansAreFiltered() throws ConfigException {
     String yaml =
         """
         drop:
@@ -155,6 +173,35 @@ final class BatcherAllocationTest {
                     "a",
                     new Part(1, 5, false, 1, List.of(), List.of(), 0, List.of(), Demand.SIZES)))));
     spansMakeNoGarbage(LearntNames.NONE, 0);
+  }
+
+  /** Kinds, failures and peers alternate, so each half has another head than the last. */
+  @Test
+  void halfEdgesAreBatchedWithoutAllocation() {
+    nameOperations();
+    sendHalfEdges();
+    spansMakeNoGarbage(LearntNames.NONE, 0);
+
+    commit();
+    assertThat(halfEdges).isEqualTo(2L * SPANS / 5 * 4);
+  }
+
+  @Test
+  void halfEdgesOfGroupedSpansAreBatchedWithoutAllocation() {
+    inPart = true;
+    sendHalfEdges();
+    spansAreGroupedWithoutAllocation();
+
+    commit();
+    assertThat(halfEdges).isEqualTo(2L * SPANS / 5 * 4);
+  }
+
+  private void sendHalfEdges() {
+    peers = new byte[20][];
+    for (int i = 0; i < peers.length; i++) {
+      peers[i] = ("host-" + i + ".example").getBytes(UTF_8);
+    }
+    batcher.edges(new Edges(EdgesConfig.defaults(), new EdgeRoute(TestTopology.edgeQueues(8))));
   }
 
   private void spansAreGroupedWithoutAllocation() {
@@ -223,7 +270,8 @@ final class BatcherAllocationTest {
       }
       span.traceIdLow = i * 0x9E37_79B9_7F4A_7C15L;
       span.spanId = i + 1L;
-      span.kind = 2;
+      span.kind = peers.length == 0 ? 2 : 1 + i % 5;
+      span.parentSpanId = i % 3;
       span.startUnixNanos = 1_795_255_028_312_000_000L + i;
       span.durationNanos = i;
       span.sizeBytes = 300 + i % 100;
@@ -231,6 +279,10 @@ final class BatcherAllocationTest {
       span.nameLength = span.name.length;
       span.attributes.clear();
       span.attributes.add(key, 0, key.length, value, 0, value.length);
+      if (peers.length > 0) {
+        byte[] peer = peers[i % peers.length];
+        span.attributes.add(peerKey, 0, peerKey.length, peer, 0, peer.length);
+      }
       span.events.clear();
       if (i % 4 == 0) {
         span.events.add(key, 0, 4);
@@ -251,6 +303,7 @@ final class BatcherAllocationTest {
     batcher.closeForCommit();
     batches += frame.size();
     bytes += frame.bodyBytes();
+    halfEdges += frame.halfEdges();
     frame.clear();
   }
 

@@ -15,6 +15,7 @@ import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
+import java.util.stream.Stream;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.ForAll;
@@ -22,10 +23,13 @@ import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import net.jqwik.api.lifecycle.AfterContainer;
 import org.traceetl.agent.config.DetailConfig;
+import org.traceetl.agent.config.EdgesConfig;
 import org.traceetl.agent.config.FiltersFile;
 import org.traceetl.agent.config.PipelineConfig;
 import org.traceetl.agent.config.RoutingRules;
 import org.traceetl.agent.detail.Detail;
+import org.traceetl.agent.edge.EdgeRules;
+import org.traceetl.agent.edge.Edges;
 import org.traceetl.agent.filter.Filters;
 import org.traceetl.agent.flow.Attributes;
 import org.traceetl.agent.flow.KeySet;
@@ -34,6 +38,7 @@ import org.traceetl.agent.flow.SpanDecoder;
 import org.traceetl.agent.flow.SpanSink;
 import org.traceetl.agent.flow.SpanView;
 import org.traceetl.agent.flow.WantedEvents;
+import org.traceetl.agent.route.EdgeRoute;
 import org.traceetl.agent.route.Router;
 import org.traceetl.agent.route.TestTopology;
 import org.traceetl.agent.source.otlp.OtlpProtobufDecoder;
@@ -55,6 +60,8 @@ import org.traceetl.proto.ring.RingSpan;
  */
 final class FirstReadingProperties {
   private static final String SOURCE = "test";
+  private static final List<String> KEYS_OF_RINGS =
+      List.of("k1", "k2", "k3", "user.id", "http.url", "server.address", "db.system");
   private static final int PAYLOADS = 4;
   private static final List<String> RULES =
       List.of(
@@ -77,16 +84,13 @@ final class FirstReadingProperties {
   // For the whole class: the outcomes of first readings.
   private static long taken;
   private static long readAgain;
+  private static long named;
 
   @Property(tries = 400)
   void otlpGivesTheSameBatchesAndCounts(
       @ForAll("rules") List<String> rules, @ForAll("keys") List<String> keys, @ForAll long seed)
       throws ConfigException {
-    RandomRequests requests = new RandomRequests(seed);
-    List<byte[]> payloads = new ArrayList<>();
-    for (int i = 0; i < PAYLOADS; i++) {
-      payloads.add(requests.next());
-    }
+    List<byte[]> payloads = requests(seed);
     List<String> outcomes = new ArrayList<>();
     for (boolean first : new boolean[] {false, true}) {
       OtlpProtobufDecoder decoder = new OtlpProtobufDecoder();
@@ -95,6 +99,28 @@ final class FirstReadingProperties {
       outcomes.add(run.outcome() + decoder.droppedAttributes());
     }
     assertThat(outcomes.get(1)).isEqualTo(outcomes.get(0));
+  }
+
+  /** Also of spans that are read in part, of measured ones, and of those that are read again. */
+  @Property(tries = 300)
+  void spansByDemandLeaveTheHalfEdgesOfWholeSpans(
+      @ForAll("rules") List<String> rules, @ForAll("keys") List<String> keys, @ForAll long seed)
+      throws ConfigException {
+    List<byte[]> payloads = requests(seed);
+    List<List<SentHalf>> halves = new ArrayList<>();
+    for (DetailConfig.Detail detail : DetailConfig.Detail.values()) {
+      OtlpProtobufDecoder decoder = new OtlpProtobufDecoder();
+      Run run = new Run(rules, keys, seed, true, detail, true, Long.MAX_VALUE);
+      payloads.forEach(payload -> run.take(payload, decoder));
+      halves.add(run.halves());
+    }
+    assertThat(halves.get(1)).containsExactlyInAnyOrderElementsOf(halves.get(0));
+    named += halves.get(0).stream().filter(half -> half.peer() != null).count();
+  }
+
+  private static List<byte[]> requests(long seed) {
+    RandomRequests requests = new RandomRequests(seed, EdgeRules.readKeys());
+    return Stream.generate(requests::next).limit(PAYLOADS).toList();
   }
 
   @Property(tries = 150)
@@ -127,6 +153,7 @@ final class FirstReadingProperties {
   static void bothOutcomesOccur() {
     assertThat(taken).isPositive();
     assertThat(readAgain).isPositive();
+    assertThat(named).isPositive();
   }
 
   private static TestRing ring(Random random) throws IOException, MalformedRingException {
@@ -150,8 +177,7 @@ final class FirstReadingProperties {
   private static RingSpan span(Random random) {
     Map<String, Object> attributes = new LinkedHashMap<>();
     for (int i = random.nextInt(8); i > 0; i--) {
-      String key = List.of("k1", "k2", "k3", "user.id", "http.url").get(random.nextInt(5));
-      attributes.put(key, value(random));
+      attributes.put(KEYS_OF_RINGS.get(random.nextInt(KEYS_OF_RINGS.size())), value(random));
     }
     if (random.nextInt(12) == 0) {
       for (int i = random.nextInt(140); i > 0; i--) {
@@ -216,6 +242,25 @@ final class FirstReadingProperties {
     private long nowNanos;
 
     Run(List<String> rules, List<String> keys, long seed, boolean first) throws ConfigException {
+      this(
+          rules,
+          keys,
+          seed,
+          first,
+          DetailConfig.Detail.DEMAND,
+          seed % 2 == 0,
+          seed % 3 == 0 ? new Random(seed).nextInt(200_000) : Long.MAX_VALUE);
+    }
+
+    Run(
+        List<String> rules,
+        List<String> keys,
+        long seed,
+        boolean first,
+        DetailConfig.Detail detail,
+        boolean edges,
+        long mostFrameBytes)
+        throws ConfigException {
       random = new Random(seed);
       PipelineConfig config =
           new PipelineConfig(
@@ -225,10 +270,12 @@ final class FirstReadingProperties {
               20,
               1 + random.nextInt(8));
       LongSupplier clock = () -> nowNanos;
-      long mostFrameBytes = random.nextInt(3) == 0 ? random.nextInt(200_000) : Long.MAX_VALUE;
       batcher = new Batcher(config, frame, mostFrameBytes, metrics, clock, () -> 0);
       batcher.route(new Router(RoutingRules.defaults()), TestTopology.topology(3));
       batcher.filter(new Filters(FiltersFile.parse(String.join("\n", rules).getBytes(UTF_8))));
+      if (edges) {
+        batcher.edges(new Edges(EdgesConfig.defaults(), new EdgeRoute(TestTopology.edgeQueues(3))));
+      }
       Part part =
           new Part(
               1,
@@ -243,8 +290,7 @@ final class FirstReadingProperties {
       double ratio = random.nextInt(4) == 0 ? random.nextInt(2) : 1.0 / (1 << random.nextInt(8));
       batcher.detail(
           new Detail(
-              new DetailConfig(DetailConfig.Detail.DEMAND, List.of(), ratio),
-              new Demand(9, 1, Map.of("a", part))));
+              new DetailConfig(detail, List.of(), ratio), new Demand(9, 1, Map.of("a", part))));
       sink = new Observed(batcher, first);
     }
 
@@ -274,6 +320,12 @@ final class FirstReadingProperties {
               payload.grouped(),
               payload.reason()));
       nowNanos += random.nextInt((int) TimeUnit.MILLISECONDS.toNanos(2));
+    }
+
+    /** Returns the half-edges of all payloads. */
+    List<SentHalf> halves() {
+      batcher.closeForCommit();
+      return SentHalf.read(frame);
     }
 
     /** Returns all that the batcher did, as text. */
@@ -308,6 +360,11 @@ final class FirstReadingProperties {
     @Override
     public KeySet firstKeys() {
       return first ? to.firstKeys() : null;
+    }
+
+    @Override
+    public KeySet additionalKeys(int kind) {
+      return to.additionalKeys(kind);
     }
 
     @Override

@@ -46,6 +46,7 @@ final class KnownGroupsTest {
             .route(SERVICE, 0, SERVICE.length, TestTopology.topology(1)),
         null,
         detail,
+        false,
         detail.keySet(),
         received);
   }

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 import static org.traceetl.agent.flow.TestAttributes.add;
+import static org.traceetl.agent.route.TestTopology.edgeQueues;
 import static org.traceetl.agent.route.TestTopology.topology;
 import static org.traceetl.agent.telemetry.MetricValues.value;
 
@@ -28,10 +29,12 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.traceetl.agent.config.EdgesConfig;
 import org.traceetl.agent.config.FiltersFile;
 import org.traceetl.agent.config.PipelineConfig;
 import org.traceetl.agent.config.RoutingRules;
 import org.traceetl.agent.config.SpoolConfig.WhenFull;
+import org.traceetl.agent.edge.Edges;
 import org.traceetl.agent.filter.Filters;
 import org.traceetl.agent.flow.Attributes;
 import org.traceetl.agent.flow.Checkpoint;
@@ -48,6 +51,8 @@ import org.traceetl.agent.publish.PublishMetrics;
 import org.traceetl.agent.publish.Publisher;
 import org.traceetl.agent.publish.TestPublisher;
 import org.traceetl.agent.route.BrokerQueue;
+import org.traceetl.agent.route.BrokerQueue.Topic;
+import org.traceetl.agent.route.EdgeRoute;
 import org.traceetl.agent.route.Router;
 import org.traceetl.agent.route.Topology;
 import org.traceetl.agent.spool.InconsistentBatchException;
@@ -76,6 +81,9 @@ final class PipelineTest {
   // Thrown once, by the clock that dates a closing batch.
   private final AtomicReference<RuntimeException> batchFault = new AtomicReference<>();
 
+  // Batches that are dated before.
+  private int batchesBefore;
+
   @TempDir private Path directory;
 
   @AfterEach
@@ -98,6 +106,10 @@ final class PipelineTest {
     assertThat(sample("spans_accepted_total", "source", "test") + sample("spans_recovered_total"))
         .isEqualTo(
             sample("spans_published_total") + sample("spool_spans") + sum("spans_dropped_total"));
+    if (spool.batches() == 0) {
+      assertThat(sample("half_edges_accepted_total"))
+          .isEqualTo(sample("half_edges_published_total") + sum("half_edges_dropped_total"));
+    }
   }
 
   private double sum(String name) {
@@ -608,6 +620,121 @@ final class PipelineTest {
   }
 
   @Test
+  void everyHalfEdgeIsSentOnce() {
+    start(new PipelineConfig(64 << 20, 4_096, 100, 5, 8), 8);
+    sendHalfEdges(5);
+    Set<String> operations = new HashSet<>();
+    for (int p = 0; p < 100; p++) {
+      StringBuilder payload = new StringBuilder();
+      for (int i = 0; i < 20; i++) {
+        String line = "application-" + i % 3 + " operation-" + p + "-" + i;
+        operations.add(line);
+        payload.append(line).append('\n');
+      }
+      offer(payload + "!bad_id\n");
+    }
+    awaitSent(100);
+
+    assertThat(operations).hasSize(2_000);
+    assertThat(halfEdges()).hasSize(2_000).doesNotHaveDuplicates();
+    assertThat(sample("half_edges_accepted_total")).isEqualTo(2_000);
+    assertThat(sample("half_edges_published_total")).isEqualTo(2_000);
+    assertThat(sample("spans_published_total")).isEqualTo(2_000);
+    assertThat(sent().spansOf.values().stream().mapToInt(spans -> spans).sum()).isEqualTo(2_000);
+  }
+
+  static List<Arguments> failures() {
+    return List.of(
+        Arguments.of("while a batch of half-edges is closed", 0, false),
+        Arguments.of("while a batch of spans is closed", 1, false),
+        Arguments.of("at the checkpoint", Integer.MAX_VALUE, true));
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("failures")
+  void aFrameThatFailsSendsNoHalfEdgesAndItsRepeatEachOnce(
+      String when, int batchesBefore, boolean atCheckpoint) {
+    start(new PipelineConfig(64 << 20, 65_536, 2, 10_000, 8), 1);
+    sendHalfEdges(1);
+    this.batchesBefore = batchesBefore;
+    batchFault.set(new IllegalStateException("a batcher's fault, as the test wants it"));
+    Outcomes failing =
+        new Outcomes() {
+          @Override
+          public Checkpoint checkpoint() {
+            if (atCheckpoint) {
+              throw new IllegalStateException("a source's fault, as the test wants it");
+            }
+            return null;
+          }
+        };
+    offer("a x\n");
+    pipeline.offer("test", "a y\n".getBytes(UTF_8), new LineDecoder(), failing);
+    await().until(() -> outcomes.failed + failing.failed == 2);
+    assertThat(sample("half_edges_accepted_total")).isZero();
+    batchFault.set(null);
+    offer("a x\n");
+    offer("a y\n");
+    pipeline.close();
+    await().until(() -> spool.batches() == 0);
+
+    assertThat(outcomes.accepted).isEqualTo(2);
+    assertThat(halfEdges()).hasSize(2).doesNotHaveDuplicates();
+    assertThat(sample("half_edges_accepted_total")).isEqualTo(2);
+    assertThat(sample("half_edges_published_total")).isEqualTo(2);
+  }
+
+  @Test
+  void halfEdgesFollowTheServersQueues() {
+    start(4);
+    offer("a x\n");
+    awaitSent(1);
+    assertThat(halfEdges()).isEmpty();
+    sendHalfEdges(3);
+    offer("a x\na y\n");
+    awaitSent(2);
+    assertThat(halfEdges()).hasSize(2);
+    pipeline.edges(Edges.NONE);
+    offer("a x\n");
+    awaitSent(3);
+
+    assertThat(halfEdges()).hasSize(2);
+    assertThat(sent().spansOf).containsOnly(Map.entry("a", 4));
+  }
+
+  @Test
+  void droppedHalfEdgesAreCounted() {
+    transport.mode(Mode.UNREACHABLE);
+    spoolBytes = 8 << 20;
+    whenFull = WhenFull.DROP_OLDEST;
+    start(2);
+    sendHalfEdges(2);
+    for (int i = 0; i < 50; i++) {
+      assertThat(offer(big(i))).isEqualTo(Admission.ACCEPTED);
+    }
+    await().until(() -> outcomes.confirmed == 50);
+    transport.mode(Mode.CONFIRM);
+    await().until(() -> spool.batches() == 0);
+
+    assertThat(sample("half_edges_accepted_total")).isEqualTo(50 * 300);
+    assertThat(sample("half_edges_dropped_total", "reason", "full")).isPositive();
+  }
+
+  private void sendHalfEdges(int queues) {
+    EdgeRoute route = new EdgeRoute(edgeQueues(queues));
+    publisher.edges(route.topology());
+    pipeline.edges(new Edges(EdgesConfig.defaults(), route));
+  }
+
+  /** Returns the half-edges of all batches, of which none is a repeat. */
+  private List<SentHalf> halfEdges() {
+    return transport.stored().stream()
+        .filter(batch -> batch.queue().topic() == Topic.EDGES)
+        .flatMap(batch -> SentHalf.read(batch.body()).stream())
+        .toList();
+  }
+
+  @Test
   void stopSettlesEveryAcceptedPayload() throws InterruptedException {
     start(new PipelineConfig(64 << 20, 65_536, 1_000, 10_000, 8), 4);
     for (int i = 0; i < 20; i++) {
@@ -719,7 +846,7 @@ final class PipelineTest {
   }
 
   private long batchMillis() {
-    RuntimeException fault = batchFault.getAndSet(null);
+    RuntimeException fault = batchesBefore-- > 0 ? null : batchFault.getAndSet(null);
     if (fault != null) {
       throw fault;
     }
@@ -735,7 +862,8 @@ final class PipelineTest {
   }
 
   private Contents sent() {
-    return read(transport.stored());
+    return read(
+        transport.stored().stream().filter(batch -> batch.queue().topic() == Topic.SPANS).toList());
   }
 
   private double filtered(String reason) {
@@ -817,6 +945,7 @@ final class PipelineTest {
       span.traceIdLow = 2;
       span.spanId = 3;
       span.kind = 2;
+      span.parentSpanId = parts[1].hashCode() | 1L << 32;
       span.name = parts[1].getBytes(UTF_8);
       span.nameLength = span.name.length;
       String value =

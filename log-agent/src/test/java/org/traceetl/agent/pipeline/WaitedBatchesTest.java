@@ -10,14 +10,18 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.traceetl.agent.config.EdgesConfig;
 import org.traceetl.agent.config.PipelineConfig;
 import org.traceetl.agent.config.RoutingRules;
 import org.traceetl.agent.config.RoutingRules.Rule;
 import org.traceetl.agent.config.RoutingRules.Spread;
+import org.traceetl.agent.edge.Edges;
 import org.traceetl.agent.flow.Attributes;
 import org.traceetl.agent.flow.SpanDecoder;
 import org.traceetl.agent.flow.SpanSink;
 import org.traceetl.agent.flow.SpanView;
+import org.traceetl.agent.route.BrokerQueue;
+import org.traceetl.agent.route.EdgeRoute;
 import org.traceetl.agent.route.Router;
 import org.traceetl.agent.route.TestTopology;
 import org.traceetl.agent.spool.Frame;
@@ -166,6 +170,67 @@ final class WaitedBatchesTest {
     assertThat(waited.getFirst()).isEqualTo(MOST_WAIT_MILLIS);
     assertThat(waited.getLast()).isZero();
     assertThat(TestFrames.spans(frame).stream().mapToInt(spans -> spans).sum()).isEqualTo(10_001);
+  }
+
+  @Test
+  void halfEdgesAreDatedAsTheirSpans() {
+    sendHalfEdges();
+    begin(OF_A_RING);
+    endedBefore(62_000);
+    endedBefore(60_000);
+    assertThat(waitedMillis()).containsExactly(60_000L, 60_000L);
+    assertThat(waitedMillisOfHalfEdges()).containsExactly(60_000L);
+  }
+
+  @Test
+  void halfEdgesThatAnAgentReceivedAreDatedThen() {
+    sendHalfEdges();
+    begin(BatcherAllocationTest.NOT_DECODED);
+    endedBefore(60_000);
+
+    assertThat(waitedMillis()).containsExactly(0L, 0L);
+  }
+
+  @Test
+  void theHalfEdgesOfABacklogAreSpreadAsItsSpans() {
+    sendHalfEdges();
+    for (int second = 0; second < 600; second++) {
+      if (second % 100 == 0) {
+        begin(OF_A_RING);
+      }
+      endedBefore(1_000L * (600 - second));
+    }
+
+    waitedMillis();
+    assertThat(waitedMillisOfHalfEdges())
+        .isEqualTo(IntStream.range(0, 100).mapToObj(i -> 595_000L - 6_000 * i).toList());
+    assertThat(frame.halfEdges()).isEqualTo(600);
+  }
+
+  @Test
+  void wrongTimesMakeFewBatchesOfHalfEdges() {
+    sendHalfEdges();
+    begin(OF_A_RING);
+    for (int i = 0; i < 10_000; i++) {
+      end(1 + 6_000_000_000L * i, 1);
+    }
+
+    waitedMillis();
+    assertThat(waitedMillisOfHalfEdges()).hasSizeLessThanOrEqualTo(Batcher.MOST_SEPARATED + 20);
+    assertThat(frame.halfEdges()).isEqualTo(10_000);
+  }
+
+  private void sendHalfEdges() {
+    batcher.edges(new Edges(EdgesConfig.defaults(), new EdgeRoute(TestTopology.edgeQueues(1))));
+  }
+
+  private List<Long> waitedMillisOfHalfEdges() {
+    List<Long> dates = TestFrames.createdMillis(frame);
+    List<BrokerQueue> queues = TestFrames.queues(frame);
+    return IntStream.range(0, dates.size())
+        .filter(i -> queues.get(i).topic() == BrokerQueue.Topic.EDGES)
+        .mapToObj(i -> SPOOL_MILLIS - dates.get(i))
+        .toList();
   }
 
   @Test

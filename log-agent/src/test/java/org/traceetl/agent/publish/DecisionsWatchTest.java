@@ -28,6 +28,7 @@ import org.traceetl.agent.publish.DecisionsWatch.Place;
 import org.traceetl.agent.state.StateDirectory;
 import org.traceetl.common.Clocks;
 import org.traceetl.proto.Demand;
+import org.traceetl.proto.EdgeQueues;
 import org.traceetl.proto.HotspotDecisions;
 import org.traceetl.proto.HotspotDecisions.Decision;
 import org.traceetl.proto.LearntNames;
@@ -49,6 +50,9 @@ final class DecisionsWatchTest {
   // Those that came into force, and NONE for each that expired.
   private final List<Demand> demanded = new ArrayList<>();
   private final List<Demand> renewed = new ArrayList<>();
+  private RecordFollower<EdgeQueues> edges;
+  private boolean edgesFollowed = true;
+  private final List<EdgeQueues> edgeQueues = new ArrayList<>();
   private final AtomicLong nanos = new AtomicLong();
   private final AtomicLong millis = new AtomicLong(1_000);
   private String broker = "a";
@@ -417,6 +421,82 @@ final class DecisionsWatchTest {
   }
 
   @Test
+  void queuesOfHalfEdgesComeIntoForceAndAreKeptForTheNextRun() throws IOException {
+    DecisionsWatch watch = watch();
+    assertThat(sample("edge_queues_epoch")).isZero();
+    topic.add(decisions(9, 4).encode());
+    topic.add(edgeQueues(5, 0, 1).encode());
+    watch.doWork();
+    assertThat(edgeQueues).containsExactly(edgeQueues(5, 0, 1));
+    assertThat(sample("edge_queues_epoch")).isEqualTo(5);
+
+    away = true;
+    try (DecisionsWatch next = watch()) {
+      next.start();
+      assertThat(edges.current()).isEqualTo(edgeQueues(5, 0, 1));
+      assertThat(edgeQueues).last().isEqualTo(edgeQueues(5, 0, 1));
+      assertThat(edgeQueues).hasSize(2);
+    }
+  }
+
+  @Test
+  void aListOfALowerEpochReplacesNone() throws IOException {
+    DecisionsWatch watch = watch();
+    topic.add(edgeQueues(7, 0, 1).encode());
+    topic.add(edgeQueues(6, 2).encode());
+    watch.doWork();
+    topic.add(edgeQueues(5).encode());
+    topic.add(edgeQueues(7, 0, 1).encode());
+    watch.doWork();
+    assertThat(edgeQueues).containsExactly(edgeQueues(7, 0, 1));
+
+    topic.add(edgeQueues(8, 0, 1, 2).encode());
+    watch.doWork();
+    topic.add(edgeQueues(9).encode());
+    watch.doWork();
+    assertThat(edgeQueues)
+        .containsExactly(edgeQueues(7, 0, 1), edgeQueues(8, 0, 1, 2), edgeQueues(9));
+    away = true;
+    watch().load();
+    assertThat(edges.current()).isEqualTo(edgeQueues(9));
+  }
+
+  @Test
+  void damagedListsOfQueuesAreRefused() throws IOException {
+    byte[] record = edgeQueues(7, 0, 1).encode();
+    record[record.length - 1] ^= 1;
+    DecisionsWatch watch = watch();
+    topic.add(record);
+    topic.add(edgeQueues(6, 3).encode());
+    watch.doWork();
+    assertThat(edgeQueues).containsExactly(edgeQueues(6, 3));
+    byte[] stored = state.read("edge-queues").orElseThrow();
+    state.write("edge-queues", Arrays.copyOf(stored, stored.length - 1));
+    away = true;
+    edgeQueues.clear();
+    watch().load();
+    assertThat(edgeQueues).isEmpty();
+  }
+
+  @Test
+  void listsOfQueuesAreIgnoredIfNoHalfEdgesAreSent() throws IOException {
+    edgesFollowed = false;
+    DecisionsWatch watch = watch();
+    topic.add(edgeQueues(7, 0, 1).encode());
+    watch.doWork();
+
+    assertThat(edgeQueues).isEmpty();
+    assertThat(state.read("edge-queues")).isEmpty();
+  }
+
+  private static EdgeQueues edgeQueues(long epoch, int... queues) {
+    return new EdgeQueues(
+        epoch,
+        1,
+        queues.length == 0 ? Map.of() : Map.of("broker-a", new EdgeQueues.Queues(queues)));
+  }
+
+  @Test
   void damagedStoredDemandIsIgnored() throws IOException {
     topic.add(demand(6, 5, "http.route").encode());
     watch().doWork();
@@ -487,6 +567,14 @@ final class DecisionsWatchTest {
             renewed::add,
             Demand::sameContent,
             new Expiry(Duration.ofHours(24), clocks));
+    edges =
+        new RecordFollower<>(
+            EdgeQueues.FORMAT,
+            EdgeQueues.NONE,
+            edgesFollowed
+                ? new DecisionsFile(state, "edge-queues", name, PublishConfig.defaults())
+                : null,
+            edgeQueues::add);
     return new DecisionsWatch(
         new DecisionsWatch.Options(name, Optional.ofNullable(publicKeys), 600_000),
         known -> {
@@ -499,6 +587,7 @@ final class DecisionsWatchTest {
         hotspots,
         names,
         demand,
+        edges,
         metrics,
         clocks);
   }

@@ -10,6 +10,7 @@ import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.proto.BundleReader;
+import org.traceetl.proto.EdgeBatchReader;
 import org.traceetl.proto.Heartbeat;
 import org.traceetl.proto.Rejection;
 import org.traceetl.proto.SpanBatchReader;
@@ -28,9 +29,14 @@ public class MemoryTransport implements Transport {
     HOLD
   }
 
-  /** A stored batch. */
+  /** A stored batch; one of half-edges has no spans. */
   public record Stored(BrokerQueue queue, long epoch, long sequence, int spans, byte[] body) {
     static Stored of(BrokerQueue queue, byte[] body) {
+      if (queue.topic() == BrokerQueue.Topic.EDGES) {
+        EdgeBatchReader edges = new EdgeBatchReader();
+        edges.wrap(body, 0, body.length);
+        return new Stored(queue, edges.epoch(), edges.sequence(), 0, body);
+      }
       SpanBatchReader reader = new SpanBatchReader();
       reader.wrap(body, 0, body.length);
       return new Stored(queue, reader.epoch(), reader.sequence(), reader.spanCount(), body);
@@ -54,6 +60,7 @@ public class MemoryTransport implements Transport {
   private Predicate<Stored> refused = batch -> false;
   private int mostBatches = Integer.MAX_VALUE;
   private String awayBroker = "";
+  private BrokerQueue.Topic awayTopic;
   private String throwingBroker = "";
   private int attempts;
 
@@ -75,6 +82,11 @@ public class MemoryTransport implements Transport {
   /** Makes this broker unreachable. */
   public synchronized void away(String broker) {
     awayBroker = broker;
+  }
+
+  /** Makes the queues of this topic unreachable; null for none. */
+  public synchronized void away(BrokerQueue.Topic topic) {
+    awayTopic = topic;
   }
 
   /** Makes attempts to reach this broker throw. */
@@ -102,7 +114,7 @@ public class MemoryTransport implements Transport {
     if (throwingBroker.equals(queue.broker())) {
       throw new IllegalStateException("a fault of the transport");
     }
-    if (awayBroker.equals(queue.broker())) {
+    if (awayBroker.equals(queue.broker()) || queue.topic() == awayTopic) {
       answer.failed(Failure.CONNECT, "connection refused");
       return;
     }

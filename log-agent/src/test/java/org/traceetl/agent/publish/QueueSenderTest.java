@@ -61,6 +61,7 @@ final class QueueSenderTest {
   private long nowNanos;
   private long downMillis;
   private Spool spool;
+  private BodyMemory memory;
   private QueueSender sender;
 
   @BeforeEach
@@ -83,6 +84,7 @@ final class QueueSenderTest {
   }
 
   private void create(long mostBodyBytes, long lingerNanos) {
+    memory = new BodyMemory(mostBodyBytes);
     sender =
         new QueueSender(
             TestPublisher.withLinger(
@@ -92,6 +94,8 @@ final class QueueSenderTest {
             spool,
             run -> run.equals(AGENT) ? downMillis : 0,
             TestPublisher.SELF,
+            memory,
+            new BrokerRoutes(new Detour(Long.MAX_VALUE / 2, spool::partOf)),
             metrics,
             () -> nowNanos,
             new SplittableRandom(1),
@@ -103,8 +107,8 @@ final class QueueSenderTest {
           public void append(List<SpooledBatch> appended) {
             batches.addAll(appended);
             for (SpooledBatch batch : appended) {
-              if (sender.memory.hasRoomFor(batch)) {
-                sender.memory.hold(batch);
+              if (memory.hasRoomFor(batch)) {
+                memory.hold(batch);
               } else {
                 batch.body(null);
               }
@@ -196,7 +200,7 @@ final class QueueSenderTest {
     }
     assertThat(names).isEqualTo(committed.keySet());
     assertThat(value(metrics, "batches_published_total")).isEqualTo(committed.size());
-    assertThat(sender.memory.bytes()).isZero();
+    assertThat(memory.bytes()).isZero();
   }
 
   @Test
@@ -271,7 +275,7 @@ final class QueueSenderTest {
     send();
     answer();
     assertThat(spool.batches()).isEqualTo(4);
-    assertThat(sender.memory.bytes()).isZero();
+    assertThat(memory.bytes()).isZero();
     commit(A, 4, 6);
     transport.mode(Mode.CONFIRM);
     drain();
@@ -342,7 +346,7 @@ final class QueueSenderTest {
 
     assertThat(sequences()).containsExactly(0L, 2L, 3L);
     assertThat(dropped("refused_by_broker")).isEqualTo(1);
-    assertThat(sender.memory.bytes()).isZero();
+    assertThat(memory.bytes()).isZero();
   }
 
   @Test
@@ -354,13 +358,13 @@ final class QueueSenderTest {
       commitPadded(A, sequence, 50_000);
     }
     send();
-    assertThat(sender.memory.bytes()).isBetween(3L * batchBytes, 3L * batchBytes + 100);
+    assertThat(memory.bytes()).isBetween(3L * batchBytes, 3L * batchBytes + 100);
     assertThat(transport.held()).isEqualTo(1);
     while (spool.batches() > 0) {
       transport.confirmHeld();
       answer();
       send();
-      assertThat(sender.memory.bytes()).isLessThanOrEqualTo(3L * batchBytes + 100);
+      assertThat(memory.bytes()).isLessThanOrEqualTo(3L * batchBytes + 100);
     }
 
     assertThat(transport.messages()).containsExactly(3, 3, 3, 1);
@@ -382,7 +386,7 @@ final class QueueSenderTest {
     }
 
     assertThat(sequences()).containsExactly(0L, 2L);
-    assertThat(sender.memory.bytes()).isZero();
+    assertThat(memory.bytes()).isZero();
   }
 
   /** Lets time pass, sends, and returns the stored messages. */

@@ -69,6 +69,7 @@ final class RocketMqTlsTest {
         new PublishConfig(
             "127.0.0.1:1",
             "spans",
+            "edges",
             "agents",
             "",
             "",

@@ -1,6 +1,7 @@
 package org.traceetl.agent.spool;
 
 import java.util.List;
+import org.traceetl.agent.route.BrokerQueue;
 
 /** Access to the batches of a frame. */
 public final class TestFrames {
@@ -9,6 +10,11 @@ public final class TestFrames {
   /** Returns the messages of the batches, in their order. */
   public static List<byte[]> bodies(Frame frame) {
     return frame.batches().stream().map(SpooledBatch::body).toList();
+  }
+
+  /** Returns the queues of the batches, in their order. */
+  public static List<BrokerQueue> queues(Frame frame) {
+    return frame.batches().stream().map(SpooledBatch::queue).toList();
   }
 
   /** Returns the dates of the batches, in their order. */

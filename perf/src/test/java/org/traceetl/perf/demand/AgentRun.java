@@ -109,6 +109,7 @@ final class AgentRun {
         new PublishConfig(
             publish.nameServer(),
             publish.topic(),
+            publish.edgesTopic(),
             publish.producerGroup(),
             publish.accessKey(),
             publish.secretKey(),

@@ -94,6 +94,8 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
   private long endUnixNanos;
   // Keys of the span attributes to decode; null for all.
   private KeySet wanted;
+  // Keys of attributes to read in addition to the wanted ones in a first reading; null for none.
+  private KeySet additional;
   // Keys to read first of spans of the resource; null if there is no first reading.
   private KeySet firstKeys;
   // Whether the span may be read again with the attributes that are now skipped.
@@ -155,6 +157,7 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
     sliceBytes = EMPTY;
     resource.forget();
     span.attributes.forget();
+    span.additional.forget();
     span.events.forget();
     eventAttributes.forget();
     span.name = EMPTY;
@@ -282,6 +285,7 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
     view.statusMessageOffset = 0;
     view.statusMessageLength = 0;
     view.attributes.clear();
+    view.additional.clear();
     view.attributesNotWanted = 0;
     view.textNotWanted = 0;
     view.events.clear();
@@ -289,6 +293,7 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
     endUnixNanos = 0;
     boolean parentIsId = true;
     usualFields(end, sink);
+    additional = first ? sink.additionalKeys(view.kind) : null;
     while (plainAttributes(end) < end) {
       int tag = in.tag(end);
       if (tag == SPAN_ATTRIBUTES) {
@@ -413,7 +418,8 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
 
   private int plainAttributes(int end) {
     int most = MAX_ATTRIBUTES - skippedFirst();
-    in.position = PlainAttributes.read(in.bytes, in.position, end, span, wanted, first, most);
+    in.position =
+        PlainAttributes.read(in.bytes, in.position, end, span, wanted, additional, first, most);
     return in.position;
   }
 
@@ -536,7 +542,11 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
         && ofSpan
         && !wanted.contains(key, keyOffset, keyLength)
         && (fits || !first)) {
-      text.rewind(textStart);
+      if (first && additional != null && additional.contains(key, keyOffset, keyLength)) {
+        span.additional.add(key, keyOffset, keyLength, value, valueOffset, valueLength);
+      } else {
+        text.rewind(textStart);
+      }
       span.attributesNotWanted++;
       span.textNotWanted += keyLength + valueLength;
     } else if (fits) {

@@ -51,13 +51,21 @@ final class PlainAttributes {
    *
    * @param at position of a field of the span
    * @param wanted the wanted keys; null for all
+   * @param additional keys of other attributes to read if {@code first}; null for none
    * @param first whether the span may be read again: then only an attribute whose value is one
    *     well-formed field is skipped, and it counts in {@code most}
    * @param most attributes that the view may have
    * @return position of the first field that is no attribute of this form
    */
   static int read(
-      byte[] bytes, int at, int end, SpanView view, KeySet wanted, boolean first, int most) {
+      byte[] bytes,
+      int at,
+      int end,
+      SpanView view,
+      KeySet wanted,
+      KeySet additional,
+      boolean first,
+      int most) {
     Attributes into = view.attributes;
     int limit = most;
     int last = end - HEAD_BYTES - LEAST_VALUE_BYTES;
@@ -76,7 +84,10 @@ final class PlainAttributes {
       }
       if (wanted != null && !wanted.contains(bytes, key, keyLength)) {
         if (first) {
-          if (!isPlain(bytes, value, next)) {
+          if (!isPlain(bytes, value, next)
+              || additional != null
+                  && additional.contains(bytes, key, keyLength)
+                  && !add(bytes, key, value, next, view.additional)) {
             break;
           }
           view.textNotWanted += MAX_TEXT_PER_BYTE * (next - at - 2);

@@ -43,6 +43,7 @@ final class ReusableSpan {
   /** Starts a span; remembered attributes remain. */
   void begin() {
     view.attributes.clear();
+    view.additional.clear();
     view.attributesNotWanted = 0;
     view.textNotWanted = 0;
     view.events.clear();
@@ -115,6 +116,13 @@ final class ReusableSpan {
     remember(bytes, from, to, NONE, text);
   }
 
+  /** Counts an attribute that is read in addition to the wanted ones; remembers nothing of it. */
+  void additional(int text) {
+    view.attributesNotWanted++;
+    view.textNotWanted += text;
+    leftOut();
+  }
+
   /** Remembers nothing of the attribute. */
   void leftOut() {
     if (attribute < REMEMBERED) {
@@ -141,6 +149,7 @@ final class ReusableSpan {
   void forget() {
     known = 0;
     view.attributes.forget();
+    view.additional.forget();
     view.events.forget();
     view.dictionary = null;
     view.name = EMPTY;

@@ -61,6 +61,8 @@ final class RingSpanDecoder {
   // By the hash of the name; a span that is read again has another shape.
   private final ReusableSpan[] shapes = new ReusableSpan[1 << SHAPE_BITS];
   private final ReusableSpan[] firstShapes = new ReusableSpan[1 << SHAPE_BITS];
+  // Of kinds of which additional attributes are read: others remember these as not wanted.
+  private final ReusableSpan[] additionalShapes = new ReusableSpan[1 << SHAPE_BITS];
 
   // Array of the dictionary, whose strings were repaired when they were read.
   private byte[] dictionaryBytes = EMPTY;
@@ -161,6 +163,7 @@ final class RingSpanDecoder {
     in.forget();
     forget(shapes);
     forget(firstShapes);
+    forget(additionalShapes);
     valueBytes = EMPTY;
     dictionaryBytes = EMPTY;
   }
@@ -186,7 +189,9 @@ final class RingSpanDecoder {
       probe.durationNanos = in.durationNanos;
       first = !sink.needsAll(probe);
     }
-    ReusableSpan shape = shape(first ? firstShapes : shapes);
+    KeySet additional = first ? sink.additionalKeys(probe.kind) : null;
+    ReusableSpan shape =
+        shape(additional != null ? additionalShapes : first ? firstShapes : shapes);
     SpanView view = shape.view;
     span = view;
     view.dictionary = dictionaryBytes;
@@ -200,7 +205,7 @@ final class RingSpanDecoder {
     view.samplingThreshold = is56Bits(in.samplingThreshold) ? in.samplingThreshold : 0;
     view.randomness = is56Bits(in.randomness) ? in.randomness : -1;
     view.sizeBytes = RingLayout.RECORD_HEADER_BYTES + to - from;
-    attributes(bytes, in, shape, first ? sink.firstKeys() : sink.wantedKeys());
+    attributes(bytes, in, shape, first ? sink.firstKeys() : sink.wantedKeys(), additional);
     if (wantedEvents != WantedEvents.NONE) {
       events(in, view);
     }
@@ -248,7 +253,8 @@ final class RingSpanDecoder {
     return value >= 0 && value <= MAX_56_BITS;
   }
 
-  private void attributes(byte[] bytes, RingSpanReader in, ReusableSpan shape, KeySet wanted) {
+  private void attributes(
+      byte[] bytes, RingSpanReader in, ReusableSpan shape, KeySet wanted, KeySet additional) {
     SpanView view = shape.view;
     while (true) {
       shape.repeat(bytes, in);
@@ -257,8 +263,7 @@ final class RingSpanDecoder {
         return;
       }
       int to = in.position();
-      boolean isNotWanted =
-          wanted != null && !wanted.contains(in.key.bytes, in.key.offset, in.key.length);
+      boolean isNotWanted = wanted != null && !isIn(wanted, in.key);
       // Those skipped in a first reading count in the limit.
       int counted = view.attributes.size() + (first ? view.attributesNotWanted : 0);
       if (isNotWanted && !first) {
@@ -266,6 +271,9 @@ final class RingSpanDecoder {
       } else if (counted >= MAX_ATTRIBUTES || !value(in)) {
         leftOut++;
         shape.leftOut();
+      } else if (isNotWanted && isIn(additional, in.key)) {
+        add(in, view.additional);
+        shape.additional(in.key.length + valueLength);
       } else if (isNotWanted) {
         repair(in.key);
         shape.notWanted(bytes, from, to, in.key.length + valueLength);
@@ -275,6 +283,10 @@ final class RingSpanDecoder {
         shape.added(bytes, from, to, fixed && in.key.bytes == dictionaryBytes);
       }
     }
+  }
+
+  private static boolean isIn(KeySet keys, RingSpanReader.Slice key) {
+    return keys != null && keys.contains(key.bytes, key.offset, key.length);
   }
 
   /** Returns the reusable span for the current name. */

@@ -38,9 +38,18 @@ public final class RandomRequests {
   private static final int MANY = 140;
 
   private final Random random;
+  private final List<ByteString> keys = new ArrayList<>(KEYS);
 
   public RandomRequests(long seed) {
+    this(seed, List.of());
+  }
+
+  /**
+   * @param moreKeys of attributes, in addition to a few that are always used
+   */
+  public RandomRequests(long seed, List<byte[]> moreKeys) {
     random = new Random(seed);
+    moreKeys.forEach(key -> keys.add(ByteString.copyFrom(key)));
   }
 
   /** Returns the bytes of a request of three resources with 15 spans each. */
@@ -85,6 +94,9 @@ public final class RandomRequests {
     }
     add(fields, Span.newBuilder().setName(List.of("a", "a1", "ab12").get(random.nextInt(3))));
     add(fields, Span.newBuilder().setKindValue(random.nextInt(7)));
+    if (random.nextInt(3) > 0) {
+      add(fields, Span.newBuilder().setParentSpanId(ByteString.copyFrom(traceId, 8, 8)));
+    }
     add(fields, Span.newBuilder().setStartTimeUnixNano(start));
     add(fields, Span.newBuilder().setEndTimeUnixNano(start + random.nextInt(2_200_000)));
     int attributes = random.nextInt(12) == 0 ? random.nextInt(MANY) : random.nextInt(7);
@@ -126,7 +138,7 @@ public final class RandomRequests {
       field(attribute, 2, value);
       value = value().toByteArray();
     }
-    field(attribute, 1, KEYS.get(random.nextInt(KEYS.size())).toByteArray());
+    field(attribute, 1, keys.get(random.nextInt(keys.size())).toByteArray());
     field(attribute, 2, value);
     field(out, 9, attribute.toByteArray());
     return out.toByteArray();

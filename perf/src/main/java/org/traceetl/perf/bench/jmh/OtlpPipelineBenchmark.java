@@ -61,6 +61,10 @@ public class OtlpPipelineBenchmark extends StepBenchmark {
   @Param({"full", "filters", "demand"})
   private String detail;
 
+  /** Whether the half-edges of the spans are sent. */
+  @Param("false")
+  private boolean edges;
+
   private AgentLoad load;
 
   @Setup(Level.Trial)
@@ -79,6 +83,9 @@ public class OtlpPipelineBenchmark extends StepBenchmark {
       case "demand" -> load.demand();
       default -> throw new IllegalArgumentException("detail = " + detail);
     }
+    if (edges) {
+      load.edges();
+    }
   }
 
   @Benchmark
@@ -90,6 +97,8 @@ public class OtlpPipelineBenchmark extends StepBenchmark {
   @TearDown(Level.Trial)
   public void tearDown() throws IOException {
     load.close();
-    System.out.printf("%n# %s: %.1f bytes a span%n", detail, load.batchBytesPerSpan());
+    System.out.printf(
+        "%n# %s: %.1f bytes a span; %.2f half-edges a span, %.1f bytes each%n",
+        detail, load.batchBytesPerSpan(), load.halfEdgesPerSpan(), load.bytesPerHalfEdge());
   }
 }

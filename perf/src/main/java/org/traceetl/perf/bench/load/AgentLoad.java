@@ -5,14 +5,17 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.traceetl.agent.config.DetailConfig;
+import org.traceetl.agent.config.EdgesConfig;
 import org.traceetl.agent.config.FilterRules;
 import org.traceetl.agent.config.PipelineConfig;
 import org.traceetl.agent.config.RoutingRules;
 import org.traceetl.agent.config.SpoolConfig;
 import org.traceetl.agent.detail.Detail;
+import org.traceetl.agent.edge.Edges;
 import org.traceetl.agent.filter.Filters;
 import org.traceetl.agent.flow.Completion;
 import org.traceetl.agent.flow.Intake;
@@ -20,6 +23,7 @@ import org.traceetl.agent.flow.SpanDecoder;
 import org.traceetl.agent.pipeline.Pipeline;
 import org.traceetl.agent.pipeline.PipelineMetrics;
 import org.traceetl.agent.route.BrokerQueue;
+import org.traceetl.agent.route.EdgeRoute;
 import org.traceetl.agent.route.Router;
 import org.traceetl.agent.route.Topology;
 import org.traceetl.agent.source.otlp.OtlpProtobufDecoder;
@@ -30,6 +34,8 @@ import org.traceetl.agent.spool.SpoolMetrics;
 import org.traceetl.agent.spool.SpooledBatch;
 import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.common.Clocks;
+import org.traceetl.proto.EdgeQueues;
+import org.traceetl.proto.EdgeQueues.Queues;
 
 /**
  * Performs the work of an agent's pipeline thread, without network and broker: decodes OTLP
@@ -54,6 +60,8 @@ public final class AgentLoad implements AutoCloseable {
   private long number;
   private long offered;
   private long batchBytes;
+  private long halfEdges;
+  private long edgeBytes;
   private boolean keeps;
   private List<Made> kept = List.of();
 
@@ -107,6 +115,13 @@ public final class AgentLoad implements AutoCloseable {
             new DetailConfig(DetailConfig.Detail.DEMAND, List.of()), FixedDemand.at(START_MILLIS)));
   }
 
+  /** Sends the half-edges of the next requests. */
+  public void edges() {
+    Queues numbers = new Queues(IntStream.range(0, QUEUES).toArray());
+    EdgeQueues list = new EdgeQueues(1, START_MILLIS, Map.of("broker", numbers));
+    pipeline.edges(new Edges(EdgesConfig.defaults(), new EdgeRoute(list)));
+  }
+
   private long nowMillis() {
     return START_MILLIS + TimeUnit.NANOSECONDS.toMillis(nowNanos);
   }
@@ -144,6 +159,16 @@ public final class AgentLoad implements AutoCloseable {
   /** Returns the bytes of all batches so far, divided by the spans that they count. */
   public double batchBytesPerSpan() {
     return (double) batchBytes / outcome.accepted;
+  }
+
+  /** Returns the half-edges so far, divided by the spans. */
+  public double halfEdgesPerSpan() {
+    return (double) halfEdges / outcome.accepted;
+  }
+
+  /** Returns the bytes of a half-edge in the batches so far; not a number without half-edges. */
+  public double bytesPerHalfEdge() {
+    return (double) edgeBytes / halfEdges;
   }
 
   /**
@@ -187,7 +212,10 @@ public final class AgentLoad implements AutoCloseable {
     public void append(List<SpooledBatch> batches) {
       for (SpooledBatch batch : batches) {
         batchBytes += batch.length();
-        if (keeps) {
+        if (batch.halfEdges() > 0) {
+          halfEdges += batch.halfEdges();
+          edgeBytes += batch.length();
+        } else if (keeps) {
           kept.add(new Made(batch.body().clone(), batch.spans()));
         }
         batch.body(null);

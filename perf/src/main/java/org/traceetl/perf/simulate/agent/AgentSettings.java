@@ -111,6 +111,7 @@ public final class AgentSettings {
         new PublishConfig(
             publish.nameServer(),
             topic,
+            publish.edgesTopic(),
             publish.producerGroup(),
             publish.accessKey(),
             publish.secretKey(),

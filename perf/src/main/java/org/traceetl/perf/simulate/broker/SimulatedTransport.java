@@ -116,7 +116,7 @@ final class SimulatedTransport implements Transport {
       answer.refused("MQClientException: the message body size over max value");
       return;
     }
-    LogQueue log = client.topics.queue(config.topic(), queue.id());
+    LogQueue log = client.topics.queue(queue.topic().name(config), queue.id());
     String address = client.master(queue.broker());
     if (address == null || log == null) {
       answer.failed(

@@ -13,6 +13,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.common.LogThrottle;
 import org.traceetl.proto.Demand;
+import org.traceetl.proto.EdgeQueues;
 import org.traceetl.proto.HotspotDecisions;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.proto.MalformedDecisionsException;
@@ -42,7 +43,7 @@ public final class PublishedRecord<R extends RoutingRecord> {
   private static final int BURIED = NEWEST / 2;
 
   private static final List<RecordFormat<?, ?>> KINDS =
-      List.of(HotspotDecisions.FORMAT, LearntNames.FORMAT, Demand.FORMAT);
+      List.of(HotspotDecisions.FORMAT, LearntNames.FORMAT, Demand.FORMAT, EdgeQueues.FORMAT);
 
   private final String topic;
   private final RecordFormat<R, ?> format;

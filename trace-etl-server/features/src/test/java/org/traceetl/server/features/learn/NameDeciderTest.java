@@ -13,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.traceetl.common.Clocks;
 import org.traceetl.proto.Demand;
+import org.traceetl.proto.EdgeQueues;
 import org.traceetl.proto.HotspotDecisions;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.proto.NameRule;
@@ -222,6 +223,7 @@ final class NameDeciderTest {
     look();
     log.append(new HotspotDecisions(nowMillis + 1, 1, Map.of()).encode());
     log.append(new Demand(nowMillis + 1, 1, Map.of()).encode());
+    log.append(new EdgeQueues(nowMillis + 1, 1, Map.of()).encode());
     log.append(new byte[] {1, 2, 3});
     look();
 

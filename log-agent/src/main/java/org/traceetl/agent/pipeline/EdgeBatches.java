@@ -1,0 +1,235 @@
+package org.traceetl.agent.pipeline;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.LongSupplier;
+import org.traceetl.agent.config.PipelineConfig;
+import org.traceetl.agent.edge.EdgeRules;
+import org.traceetl.agent.edge.HalfEdge;
+import org.traceetl.agent.flow.Attributes;
+import org.traceetl.agent.flow.SpanView;
+import org.traceetl.agent.route.BrokerQueue;
+import org.traceetl.agent.route.EdgeRoute;
+import org.traceetl.proto.EdgeBatchWriter;
+import org.traceetl.proto.EdgeKey;
+
+/**
+ * Collects the half-edges of accepted spans in a batch for each queue. A batch has those of all
+ * applications. Its half-edges are in the frame of their spans, so both are sent, or neither.
+ * Confined to the pipeline thread.
+ */
+final class EdgeBatches {
+  private static final int STATUS_ERROR = 2;
+  private static final int NONE = -1;
+  private static final int[] NO_DIMENSIONS = new int[0];
+
+  /** Receives a closed batch. */
+  @FunctionalInterface
+  interface Closing {
+    /**
+     * @param lastEndNanos the latest of the dates of its spans, nanoseconds since 1970
+     */
+    void closed(BrokerQueue queue, EdgeBatchWriter batch, long lastEndNanos);
+  }
+
+  private final int mostHalves;
+  private final int mostBytes;
+  private final LongSupplier nanoClock;
+  private final Closing closing;
+  private final HalfEdge half = new HalfEdge();
+  private EdgeRoute route = EdgeRoute.NONE;
+  // By place of the queue in the route; null for a queue that has had no half-edge.
+  private final List<Open> batches = new ArrayList<>();
+  private long bytes;
+  // Batches of the payload that were closed because of the times of its spans.
+  private int separated;
+  private long trimDueNanos;
+
+  private static final class Open {
+    private final EdgeBatchWriter writer = new EdgeBatchWriter();
+    private long bytes;
+    private long firstEndNanos;
+    private long lastEndNanos;
+    // Whether it has had half-edges since the last trimming.
+    private boolean isUsed;
+    // The resource of the last half-edge, and the indexes of its texts; null before the first.
+    private RoutedResource resource;
+    private int application;
+    private int namespace;
+
+    private void begin() {
+      writer.begin();
+      bytes = 0;
+      lastEndNanos = 0;
+      resource = null;
+    }
+
+    private void turnTo(RoutedResource now) {
+      if (now == resource) {
+        return;
+      }
+      RoutedResource sent = now.sent();
+      application =
+          writer.intern(
+              sent.applicationBytes(), sent.applicationOffset(), sent.applicationLength());
+      namespace =
+          sent.namespaceLength() == 0
+              ? NONE
+              : writer.intern(
+                  sent.namespaceBytes(), sent.namespaceOffset(), sent.namespaceLength());
+      resource = now;
+    }
+  }
+
+  EdgeBatches(PipelineConfig config, LongSupplier nanoClock, Closing closing) {
+    mostHalves = config.batchSpans();
+    mostBytes = config.batchBytes();
+    this.nanoClock = nanoClock;
+    this.closing = closing;
+    trimDueNanos = nanoClock.getAsLong() + BatchPool.UNUSED_NANOS;
+  }
+
+  /** Sets the queues. Requires that no batch has half-edges. */
+  void route(EdgeRoute now) {
+    route = now;
+    batches.clear();
+    now.queues().forEach(queue -> batches.add(null));
+  }
+
+  /** Begins a payload. */
+  void payload() {
+    separated = 0;
+  }
+
+  /**
+   * Adds the half-edge of an accepted span, if it leaves one.
+   *
+   * @param attributes those that may name its peer
+   * @param endNanos its end if it may have waited for the agent, else the greatest number
+   */
+  void add(SpanView span, Attributes attributes, RoutedResource resource, long endNanos) {
+    if (!EdgeRules.classify(span, attributes, half)) {
+      return;
+    }
+    // Immediate half-edges are spread by their own span.
+    long spanId = half.waiting ? half.clientSpanId : span.spanId;
+    long key = EdgeKey.key(span.traceIdHigh, span.traceIdLow, spanId);
+    int place = route.place(key);
+    Open open = open(place);
+    EdgeBatchWriter batch = open.writer;
+    separate(place, open, endNanos);
+    long before = batch.sizeBytes();
+    open.turnTo(resource);
+    head(open, span);
+    if (half.waiting) {
+      int check = EdgeKey.check(span.traceIdHigh, span.traceIdLow, spanId);
+      batch.waiting(key, check, span.durationNanos);
+    } else {
+      batch.immediate(span.durationNanos);
+    }
+    half.forgetPeer();
+    open.lastEndNanos = Math.max(open.lastEndNanos, endNanos);
+    long added = batch.sizeBytes() - before;
+    open.bytes += added;
+    bytes += added;
+    if (batch.halfCount() >= mostHalves || batch.sizeBytes() >= mostBytes) {
+      close(place);
+    }
+  }
+
+  /**
+   * Closes a batch if its spans and the next one waited for different times, or only some of them
+   * waited: a backlog would count at one time.
+   */
+  private void separate(int place, Open open, long endNanos) {
+    if (open.writer.halfCount() > 0
+        && (open.firstEndNanos == Batcher.NOT_WAITED) == (endNanos == Batcher.NOT_WAITED)
+        && endNanos - open.firstEndNanos <= Batcher.MOST_SPREAD_NANOS) {
+      return;
+    }
+    if (open.writer.halfCount() > 0) {
+      if (separated == Batcher.MOST_SEPARATED) {
+        return;
+      }
+      separated++;
+      close(place);
+    }
+    open.firstEndNanos = endNanos;
+  }
+
+  private Open open(int place) {
+    Open open = batches.get(place);
+    if (open == null) {
+      open = new Open();
+      open.begin();
+      batches.set(place, open);
+    }
+    open.isUsed = true;
+    return open;
+  }
+
+  private void head(Open open, SpanView span) {
+    EdgeBatchWriter batch = open.writer;
+    int peer =
+        half.peerLength == 0 ? NONE : batch.intern(half.peer, half.peerOffset, half.peerLength);
+    batch.head(
+        open.application,
+        open.namespace,
+        half.side,
+        span.status == STATUS_ERROR,
+        half.connectionType,
+        peer,
+        span.samplingThreshold,
+        NO_DIMENSIONS,
+        0);
+  }
+
+  /** Returns an upper bound of the bytes of the half-edges that are not in the frame yet. */
+  long bytes() {
+    return bytes;
+  }
+
+  /** Closes all batches that have half-edges. */
+  void closeAll() {
+    for (int place = 0; place < batches.size(); place++) {
+      if (batches.get(place) != null && batches.get(place).writer.halfCount() > 0) {
+        close(place);
+      }
+    }
+  }
+
+  private void close(int place) {
+    Open open = batches.get(place);
+    closing.closed(route.queues().get(place), open.writer, open.lastEndNanos);
+    bytes -= open.bytes;
+    open.begin();
+  }
+
+  /** Frees the memory of batches that were not used recently. */
+  void trim() {
+    long now = nanoClock.getAsLong();
+    if (now - trimDueNanos < 0) {
+      return;
+    }
+    trimDueNanos = now + BatchPool.UNUSED_NANOS;
+    for (int place = 0; place < batches.size(); place++) {
+      Open open = batches.get(place);
+      if (open != null && open.writer.halfCount() == 0) {
+        if (!open.isUsed) {
+          batches.set(place, null);
+        }
+        open.isUsed = false;
+      }
+    }
+  }
+
+  /** Discards the half-edges in all batches. */
+  void discard() {
+    bytes = 0;
+    for (Open open : batches) {
+      if (open != null) {
+        open.begin();
+      }
+    }
+  }
+}
