@@ -12,6 +12,7 @@ final class Parts {
     SERVER + "decisions..",
     SERVER + "decode..",
     SERVER + "dedup..",
+    SERVER + "edge..",
     SERVER + "expose..",
     SERVER + "journal..",
     SERVER + "log..",

@@ -2,8 +2,8 @@ package org.traceetl.server.series;
 
 import java.util.Arrays;
 
-/** A growing stack of ints. */
-final class IntStack {
+/** A growing stack of ints. One owner thread. */
+public final class IntStack {
   private int[] items = new int[16];
   private int size;
 
@@ -11,7 +11,16 @@ final class IntStack {
     return size == 0;
   }
 
-  void push(int item) {
+  public int size() {
+    return size;
+  }
+
+  /** Returns an item by its position; the first one pushed has position 0. */
+  public int get(int position) {
+    return items[position];
+  }
+
+  public void push(int item) {
     if (size == items.length) {
       items = Arrays.copyOf(items, size * 2);
     }
@@ -26,7 +35,7 @@ final class IntStack {
     return Arrays.copyOf(items, size);
   }
 
-  void clear() {
+  public void clear() {
     size = 0;
   }
 }
