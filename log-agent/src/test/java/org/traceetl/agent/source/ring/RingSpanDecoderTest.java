@@ -21,8 +21,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.traceetl.agent.flow.Attributes;
 import org.traceetl.agent.flow.KeySet;
 import org.traceetl.agent.flow.MalformedPayloadException;
+import org.traceetl.agent.flow.SpanSink;
+import org.traceetl.agent.flow.SpanView;
 import org.traceetl.agent.flow.WantedEvents;
 import org.traceetl.agent.source.payload.CountingSink;
 import org.traceetl.agent.source.payload.RecordingSink;
@@ -36,6 +39,8 @@ import org.traceetl.proto.ring.RingSpan;
 import org.traceetl.proto.ring.RingWriter;
 
 final class RingSpanDecoderTest {
+  private static final int CLIENT = 3;
+
   private static final RingSpan FULL =
       span(
           "SELECT carts",
@@ -350,7 +355,61 @@ final class RingSpanDecoderTest {
         List.of());
   }
 
+  /** Spans of one name share what was read of the last one: the kind decides what is needed. */
+  @Test
+  void additionalAttributesAreReadAfterASpanOfAKindWithoutThem() throws Exception {
+    KeySet none = new KeySet(List.of());
+    KeySet host = new KeySet(List.of("host".getBytes(UTF_8)));
+    List<String> hosts = new ArrayList<>();
+    SpanSink sink =
+        new SpanSink() {
+          @Override
+          public void resource(Attributes attributes) {}
+
+          @Override
+          public KeySet firstKeys() {
+            return none;
+          }
+
+          @Override
+          public KeySet additionalKeys(int kind) {
+            return kind == CLIENT ? host : null;
+          }
+
+          @Override
+          public boolean span(SpanView span) {
+            Attributes found = span.additional;
+            hosts.add(
+                found.size() == 0
+                    ? "none"
+                    : new String(
+                        found.value(0), found.valueOffset(0), found.valueLength(0), UTF_8));
+            return true;
+          }
+
+          @Override
+          public void rejected(String reason) {
+            hosts.add(reason);
+          }
+        };
+    Map<String, Object> attributes = Map.of("host", "a");
+    write(
+        List.of(
+            span(CLIENT - 1, "GET", attributes),
+            span(CLIENT, "GET", attributes),
+            span(CLIENT, "GET", attributes),
+            span(CLIENT - 1, "GET", attributes),
+            span(CLIENT, "GET", attributes)));
+    decoder.decode(payload, length, resource, strings(), sink);
+
+    assertThat(hosts).containsExactly("none", "a", "a", "none", "a");
+  }
+
   private static RingSpan span(String name, Map<String, Object> attributes) {
+    return span(CLIENT, name, attributes);
+  }
+
+  private static RingSpan span(int kind, String name, Map<String, Object> attributes) {
     return new RingSpan(
         0x0af7_6519_16cd_43ddL,
         0x8448_eb21_1c80_319cL,
@@ -358,7 +417,7 @@ final class RingSpanDecoderTest {
         0x00f0_67aa_0ba9_02b7L,
         1_795_255_028_312_000_000L,
         1_500_000L,
-        3,
+        kind,
         2,
         0xc0_0000_0000_0000L,
         0x6e_6d1a_75b4_f3e1L,
