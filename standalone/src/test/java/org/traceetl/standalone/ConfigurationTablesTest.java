@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
@@ -32,6 +33,7 @@ import org.traceetl.agent.config.AgentConfig;
 import org.traceetl.agent.config.ConfigReader;
 import org.traceetl.agent.config.CountedEventsConfig;
 import org.traceetl.agent.config.DetailConfig;
+import org.traceetl.agent.config.EdgesConfig;
 import org.traceetl.agent.config.FilesConfig;
 import org.traceetl.agent.config.ForwardConfig;
 import org.traceetl.agent.config.OtlpConfig;
@@ -82,11 +84,16 @@ final class ConfigurationTablesTest {
                   RoutingRules.Rule.class,
                   RoutingRules.class)),
           Map.entry("detail.", List.of(DetailConfig.class)),
+          Map.entry("edges.", List.of(EdgesConfig.class)),
           Map.entry("filters.", List.of(WatchedFile.class)),
           Map.entry("rocketmq.", List.of(PublishConfig.class, PublishConfig.Tls.class)),
           Map.entry("telemetry.", List.of(TelemetryConfig.class, TokenSource.class)),
           Map.entry("telemetry.tls.", List.of(TlsFiles.class)),
           Map.entry("forward.", List.of(ForwardConfig.class)));
+
+  /** Records of the agent's lists of sections. */
+  private static final Set<Object> SECTIONS =
+      Set.of(DetailConfig.Rule.class, EdgesConfig.Rule.class, ForwardConfig.Endpoint.class);
 
   /** Keys whose components have different names. */
   private static final Map<String, String> COMPONENTS =
@@ -265,9 +272,7 @@ final class ConfigurationTablesTest {
       name =
           type == PublishConfig.Tls.class
               ? "boolean"
-              : type == DetailConfig.Rule.class || type == ForwardConfig.Endpoint.class
-                  ? "sections"
-                  : "text";
+              : SECTIONS.contains(type) ? "sections" : "text";
     }
     return Collection.class.isAssignableFrom(component.getType()) ? "list of " + name : name;
   }
