@@ -97,8 +97,11 @@ public class OtlpPipelineBenchmark extends StepBenchmark {
   @TearDown(Level.Trial)
   public void tearDown() throws IOException {
     load.close();
-    System.out.printf(
-        "%n# %s: %.1f bytes a span; %.2f half-edges a span, %.1f bytes each%n",
-        detail, load.batchBytesPerSpan(), load.halfEdgesPerSpan(), load.bytesPerHalfEdge());
+    System.out.printf("%n# %s: %.1f bytes a span%n", detail, load.batchBytesPerSpan());
+    if (edges) {
+      System.out.printf(
+          "# %.2f half-edges a span, %.1f bytes each%n",
+          load.halfEdgesPerSpan(), load.bytesPerHalfEdge());
+    }
   }
 }
