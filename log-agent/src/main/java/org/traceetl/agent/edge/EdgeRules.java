@@ -36,7 +36,7 @@ public final class EdgeRules {
    * Classifies a span, whose trace ID and span ID are not 0.
    *
    * @param attributes those that may name its peer, as {@link SpanView#additional} does
-   * @param half receives the half-edge; unchanged if there is none
+   * @param half receives the half-edge; unchanged if the span leaves none
    * @return whether the span leaves a half-edge
    */
   public static boolean classify(SpanView span, Attributes attributes, HalfEdge half) {

@@ -29,7 +29,7 @@ final class RoutedResource {
   // The application's name within the content; -1 if it has none.
   private int nameOffset;
   private int nameLength;
-  // The namespace within the content; its length is 0 if there is none.
+  // The namespace within the content; its length is 0 without one.
   private int namespaceOffset;
   private int namespaceLength;
   private Route route;
