@@ -15,6 +15,9 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -36,6 +39,7 @@ import org.traceetl.agent.publish.PublishMetrics;
 import org.traceetl.agent.publish.Publisher;
 import org.traceetl.agent.publish.RocketMqTransport;
 import org.traceetl.agent.publish.TestPublisher;
+import org.traceetl.agent.publish.Transport;
 import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.route.Topology;
 import org.traceetl.agent.spool.Spool;
@@ -127,6 +131,59 @@ final class RocketMqTest {
               assertThat(transport.newest("too-long", Place.NONE).records())
                   .containsExactly(new byte[0], new byte[] {1, 2}));
     }
+  }
+
+  @Test
+  void agesAreStatedNotWhenAMessageIsGivenButWhenItLeaves() throws Exception {
+    broker.createTopic("ages", 1);
+    try (RocketMqTransport transport = RocketMqTransport.start(config("ages"), "ages")) {
+      await().atMost(LONG).ignoreExceptions().until(() -> transport.queues().size() == 1);
+      CountDownLatch given = new CountDownLatch(1);
+      CompletableFuture<Boolean> left = new CompletableFuture<>();
+      CompletableFuture<String> outcome = new CompletableFuture<>();
+
+      transport.send(
+          new BrokerQueue(TestRocketMq.BROKER, 0),
+          "batch".getBytes(UTF_8),
+          () -> {
+            left.complete(isOpen(given));
+            return "1";
+          },
+          answerTo(outcome));
+      given.countDown();
+
+      assertThat(outcome).succeedsWithin(LONG).isEqualTo("confirmed");
+      assertThat(left).isCompletedWithValue(true);
+    }
+  }
+
+  /** Waits for the latch; returns false if it does not open. */
+  private static boolean isOpen(CountDownLatch latch) {
+    try {
+      return latch.await(LONG.toSeconds(), TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
+  }
+
+  private static Transport.Answer answerTo(CompletableFuture<String> outcome) {
+    return new Transport.Answer() {
+      @Override
+      public void confirmed() {
+        outcome.complete("confirmed");
+      }
+
+      @Override
+      public void failed(Transport.Failure failure, String detail) {
+        outcome.complete(detail);
+      }
+
+      @Override
+      public void refused(String detail) {
+        outcome.complete(detail);
+      }
+    };
   }
 
   @Test

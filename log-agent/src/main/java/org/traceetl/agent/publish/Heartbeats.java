@@ -7,6 +7,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BiPredicate;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.proto.Heartbeat;
 
@@ -56,7 +57,7 @@ final class Heartbeats {
   private final byte[] goodbye;
   private final Transport transport;
   private final Predicate<BrokerQueue> staysInUse;
-  private final Function<BrokerQueue, String> ages;
+  private final Function<BrokerQueue, Supplier<String>> ages;
   private final PublishMetrics metrics;
   private final Executor publisherThread;
   private final Map<BrokerQueue, Use> inUse = new HashMap<>();
@@ -69,13 +70,13 @@ final class Heartbeats {
    *
    * @param self heartbeat of this run
    * @param staysInUse whether a queue stays in use although it gets no batches
-   * @param ages returns the ages of a message without batches to a queue
+   * @param ages of a message without batches to a queue, as {@link Transport#send} takes them
    */
   Heartbeats(
       Heartbeat self,
       Transport transport,
       Predicate<BrokerQueue> staysInUse,
-      Function<BrokerQueue, String> ages,
+      Function<BrokerQueue, Supplier<String>> ages,
       PublishMetrics metrics,
       Executor publisherThread,
       long nowNanos) {

@@ -1,12 +1,14 @@
 package org.traceetl.agent.publish;
 
 import java.io.IOException;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
 import java.util.random.RandomGenerator;
 import java.util.stream.Collectors;
@@ -22,7 +24,6 @@ import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.common.BackOff;
 import org.traceetl.common.LogThrottle;
 import org.traceetl.proto.BatchAges;
-import org.traceetl.proto.BundleReader;
 import org.traceetl.proto.BundleWriter;
 import org.traceetl.proto.Heartbeat;
 
@@ -72,7 +73,6 @@ final class QueueSender {
   private final Map<QueueBacklog, Long> unknown = new HashMap<>();
 
   private final BundleWriter bundle = new BundleWriter();
-  private final long[] ages = new long[BundleReader.MAX_PARTS];
   private boolean draining;
 
   /** Date before which no batch is missing in the backlogs. */
@@ -289,26 +289,26 @@ final class QueueSender {
     return message;
   }
 
-  /** Returns the ages of the batches now: each attempt has its own, since a retry is later. */
-  private String ages(QueueBacklog backlog, Attempt attempt) {
-    long nowMillis = spool.nowMillis();
-    int count = 0;
-    for (SpooledBatch batch : attempt.batches) {
-      ages[count++] = age(batch, nowMillis);
-    }
-    return BatchAges.text(
-        ages, count, ageOfMissing(backlog, backlog.oldestExcept(attempt.batches), nowMillis));
+  /** Returns the ages of the batches when the message leaves. */
+  private Supplier<String> ages(QueueBacklog backlog, Attempt attempt) {
+    return ages(
+        attempt.batches.stream().mapToLong(this::date).toArray(),
+        missingFrom(backlog, backlog.oldestExcept(attempt.batches)));
   }
 
   /** Returns the ages of a message without batches. */
-  private String ages(BrokerQueue queue) {
+  private Supplier<String> ages(BrokerQueue queue) {
     QueueBacklog backlog = backlogs.get(queue);
     SpooledBatch oldest = backlog == null ? null : backlog.oldestExcept(List.of());
-    return BatchAges.text(ages, 0, ageOfMissing(backlog, oldest, spool.nowMillis()));
+    return ages(new long[0], missingFrom(backlog, oldest));
   }
 
-  private long age(SpooledBatch batch, long nowMillis) {
-    return nowMillis - date(batch);
+  private Supplier<String> ages(long[] dates, long missingFromMillis) {
+    return () -> {
+      long nowMillis = spool.nowMillis();
+      long[] ages = Arrays.stream(dates).map(date -> nowMillis - date).toArray();
+      return BatchAges.text(ages, ages.length, Math.max(0, nowMillis - missingFromMillis));
+    };
   }
 
   /** Returns the date of a batch, by a clock that also ran while the agent was down. */
@@ -317,28 +317,27 @@ final class QueueSender {
   }
 
   /**
-   * Returns the age from which batches may be missing after a message: in its queue, or in one in
-   * which servers do not wait for this agent.
+   * Returns the date from which on batches may be missing after a message: in its queue, or in one
+   * in which servers do not wait for this agent.
    *
    * @param backlog of the queue; null without one
    * @param oldest of its unconfirmed batches that are not in the message; null without one
    */
-  private long ageOfMissing(QueueBacklog backlog, SpooledBatch oldest, long nowMillis) {
-    long missing = Math.max(0, nowMillis - addedUntilMillis);
+  private long missingFrom(QueueBacklog backlog, SpooledBatch oldest) {
+    long millis = addedUntilMillis;
     if (oldest != null) {
-      missing = Math.max(missing, age(oldest, nowMillis));
+      millis = Math.min(millis, date(oldest));
     }
     for (Map.Entry<QueueBacklog, Long> other : unknown.entrySet()) {
       if (other.getKey() != backlog) {
-        missing = Math.max(missing, nowMillis - other.getValue());
+        millis = Math.min(millis, other.getValue());
       }
     }
-    return nanoClock.getAsLong() - unreadUntilNanos < 0
-        ? Math.max(missing, nowMillis - unreadMillis)
-        : missing;
+    return nanoClock.getAsLong() - unreadUntilNanos < 0 ? Math.min(millis, unreadMillis) : millis;
   }
 
-  private void send(BrokerQueue queue, byte[] message, String ages, Transport.Answer answer) {
+  private void send(
+      BrokerQueue queue, byte[] message, Supplier<String> ages, Transport.Answer answer) {
     try {
       transport.send(queue, message, ages, answer);
     } catch (RuntimeException e) {

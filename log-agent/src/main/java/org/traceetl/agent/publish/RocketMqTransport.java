@@ -8,11 +8,14 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.apache.rocketmq.client.consumer.PullResult;
 import org.apache.rocketmq.client.consumer.PullStatus;
 import org.apache.rocketmq.client.exception.MQBrokerException;
 import org.apache.rocketmq.client.exception.MQClientException;
+import org.apache.rocketmq.client.hook.SendMessageContext;
+import org.apache.rocketmq.client.hook.SendMessageHook;
 import org.apache.rocketmq.client.impl.CommunicationMode;
 import org.apache.rocketmq.client.impl.MQClientAPIImpl;
 import org.apache.rocketmq.client.impl.MQClientManager;
@@ -75,6 +78,38 @@ public final class RocketMqTransport implements Transport {
 
   private static final byte[] EMPTY = {};
 
+  /** A message whose ages are not known before it leaves. */
+  private static final class AgingMessage extends Message {
+    private final transient Supplier<String> ages;
+
+    AgingMessage(String topic, byte[] body, Supplier<String> ages) {
+      super(topic, body);
+      this.ages = ages;
+    }
+  }
+
+  /**
+   * States the ages when the client encodes the message. Before, it may wait in the client for as
+   * long as the timeout, for threads or for the answer of a name server.
+   */
+  private static final SendMessageHook AGES =
+      new SendMessageHook() {
+        @Override
+        public String hookName() {
+          return "ages";
+        }
+
+        @Override
+        public void sendMessageBefore(SendMessageContext context) {
+          if (context.getMessage() instanceof AgingMessage message) {
+            message.putUserProperty(BatchAges.PROPERTY, message.ages.get());
+          }
+        }
+
+        @Override
+        public void sendMessageAfter(SendMessageContext context) {}
+      };
+
   private final PublishConfig config;
 
   /** Null if brokers require none. */
@@ -115,6 +150,7 @@ public final class RocketMqTransport implements Transport {
     producer.setPollNameServerInterval(config.routeRefreshMillis());
     // The client's batching is off, but two of its threads poll for work twice per interval.
     producer.batchMaxDelayMs(BATCHING_LOOK_MILLIS);
+    producer.getDefaultMQProducerImpl().registerSendMessageHook(AGES);
     try {
       producer.start();
     } catch (MQClientException e) {
@@ -151,10 +187,9 @@ public final class RocketMqTransport implements Transport {
   }
 
   @Override
-  public void send(BrokerQueue queue, byte[] message, String ages, Answer answer) {
+  public void send(BrokerQueue queue, byte[] message, Supplier<String> ages, Answer answer) {
     String topic = queue.topic().name(config);
-    Message sent = new Message(topic, message);
-    sent.putUserProperty(BatchAges.PROPERTY, ages);
+    Message sent = new AgingMessage(topic, message, ages);
     try {
       producer.send(sent, new MessageQueue(topic, queue.broker(), queue.id()), callback(answer));
     } catch (MQClientException | RemotingException e) {

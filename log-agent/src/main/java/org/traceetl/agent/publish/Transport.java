@@ -3,6 +3,7 @@ package org.traceetl.agent.publish;
 import java.io.IOException;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.Supplier;
 import org.traceetl.agent.config.AgentConfig;
 import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.state.AgentIdentity;
@@ -78,9 +79,10 @@ public interface Transport extends AutoCloseable {
    * Starts one attempt to send a message to a queue. Does not block.
    *
    * @param message must not change
-   * @param ages of the message's batches, the text of {@link BatchAges}; sent as its user property
+   * @param ages returns the ages of the message's batches at this moment, the text of {@link
+   *     BatchAges}; sent as its user property. Called once, on any thread, when the message leaves
    */
-  void send(BrokerQueue queue, byte[] message, String ages, Answer answer);
+  void send(BrokerQueue queue, byte[] message, Supplier<String> ages, Answer answer);
 
   /**
    * Returns the writable queues, at least one. Blocks for a few seconds at most.

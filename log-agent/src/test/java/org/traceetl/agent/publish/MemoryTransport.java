@@ -8,6 +8,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.proto.BundleReader;
 import org.traceetl.proto.EdgeBatchReader;
@@ -105,7 +106,9 @@ public class MemoryTransport implements Transport {
   }
 
   @Override
-  public synchronized void send(BrokerQueue queue, byte[] message, String itsAges, Answer answer) {
+  public synchronized void send(
+      BrokerQueue queue, byte[] message, Supplier<String> aging, Answer answer) {
+    String itsAges = aging.get();
     boolean isHeartbeat = Heartbeat.begins(message);
     if (!isHeartbeat) {
       attempts++;

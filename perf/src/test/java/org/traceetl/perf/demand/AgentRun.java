@@ -13,6 +13,7 @@ import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.traceetl.agent.Platform;
@@ -201,7 +202,7 @@ final class AgentRun {
 
   private final class Connection implements Transport {
     @Override
-    public void send(BrokerQueue queue, byte[] message, String ages, Answer answer) {
+    public void send(BrokerQueue queue, byte[] message, Supplier<String> ages, Answer answer) {
       messages.computeIfAbsent(queue.id(), first -> new ArrayList<>()).add(message.clone());
       world.after(0, answer::confirmed);
     }

@@ -7,6 +7,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.SortedMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.apache.rocketmq.client.consumer.PullStatus;
 import org.apache.rocketmq.client.exception.MQBrokerException;
 import org.apache.rocketmq.client.exception.MQClientException;
@@ -109,7 +110,7 @@ final class SimulatedTransport implements Transport {
   }
 
   @Override
-  public void send(BrokerQueue queue, byte[] body, String ages, Answer answer) {
+  public void send(BrokerQueue queue, byte[] body, Supplier<String> ages, Answer answer) {
     client.process.enter("send");
     if (body.length > Limits.MAX_MESSAGE_BYTES) {
       // Validators.checkMessage, with producer.setMaxMessageSize.
@@ -124,13 +125,14 @@ final class SimulatedTransport implements Transport {
       return;
     }
     long bornMillis = client.process.clocks().millis();
+    String stated = ages.get();
     Attempt attempt = new Attempt(answer);
     removeEnded();
     underWay.add(attempt);
     wire.post(
         client.process,
         address,
-        (broker, to) -> broker.append(log, body, ages, bornMillis, client.host, to),
+        (broker, to) -> broker.append(log, body, stated, bornMillis, client.host, to),
         attempt);
     armDeadline();
   }

@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import org.traceetl.agent.config.AgentConfig;
 import org.traceetl.agent.publish.DecisionsWatch;
@@ -87,7 +88,7 @@ final class StubBrokers {
     }
 
     @Override
-    public void send(BrokerQueue queue, byte[] message, String ages, Answer answer) {
+    public void send(BrokerQueue queue, byte[] message, Supplier<String> ages, Answer answer) {
       process.enter("send");
       byte[] body = message.clone();
       int trouble = bad ? random.nextInt(10) : 9;

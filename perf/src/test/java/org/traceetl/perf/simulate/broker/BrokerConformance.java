@@ -517,7 +517,7 @@ abstract class BrokerConformance extends BrokerCases {
     onTransport((transport, logs) -> {
       Outcomes outcomes = new Outcomes();
 
-      transport.send(new BrokerQueue(broker(), 3), bytes("batch"), AGES, outcomes);
+      transport.send(new BrokerQueue(broker(), 3), bytes("batch"), () -> AGES, outcomes);
 
       await(() -> !outcomes.all.isEmpty());
       pause(100);
@@ -535,7 +535,7 @@ abstract class BrokerConformance extends BrokerCases {
         member.awaitQueues(QUEUES);
         Outcomes outcomes = new Outcomes();
 
-        transport.send(new BrokerQueue(broker(), 2), bytes("batch"), AGES, outcomes);
+        transport.send(new BrokerQueue(broker(), 2), bytes("batch"), () -> AGES, outcomes);
         await(() -> !outcomes.all.isEmpty());
         logs.open(config().topic(), id(2)).append(bytes("other"));
 
@@ -554,7 +554,7 @@ abstract class BrokerConformance extends BrokerCases {
       Outcomes outcomes = new Outcomes();
 
       transport.send(
-          new BrokerQueue(broker(), 3), new byte[Replica.MAX_BODY_BYTES + 1], AGES, outcomes);
+          new BrokerQueue(broker(), 3), new byte[Replica.MAX_BODY_BYTES + 1], () -> AGES, outcomes);
 
       await(() -> !outcomes.all.isEmpty());
       assertThat(outcomes.all).containsExactly("refused");
@@ -566,7 +566,7 @@ abstract class BrokerConformance extends BrokerCases {
     onTransport((transport, logs) -> {
       Outcomes outcomes = new Outcomes();
 
-      transport.send(new BrokerQueue("missing", 0), bytes("a"), AGES, outcomes);
+      transport.send(new BrokerQueue("missing", 0), bytes("a"), () -> AGES, outcomes);
 
       await(() -> !outcomes.all.isEmpty());
       assertThat(outcomes.all).containsExactly("CLIENT");

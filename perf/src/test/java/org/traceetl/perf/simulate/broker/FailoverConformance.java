@@ -294,7 +294,8 @@ abstract class FailoverConformance extends BrokerCases {
 
     Outcomes start() {
       Outcomes outcomes = new Outcomes();
-      transport.send(new BrokerQueue(broker(), queue), bytes("b" + attempts++), "0", outcomes);
+      transport.send(
+          new BrokerQueue(broker(), queue), bytes("b" + attempts++), () -> "0", outcomes);
       return outcomes;
     }
 

@@ -234,7 +234,7 @@ class SimulatedClusterTest {
     transport.send(
         new BrokerQueue(BROKER, 0),
         bytes("a"),
-        "1520,-20",
+        () -> "1520,-20",
         new Transport.Answer() {
           @Override
           public void confirmed() {
