@@ -19,6 +19,7 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.agent.access.TestCertificates;
+import org.traceetl.testkit.Programs;
 
 /** Tests a real process, its files and SIGHUP. */
 @Timeout(120)
@@ -184,11 +185,11 @@ final class ReloadOnSighupTest {
 
   private void start(List<String> before) throws IOException {
     List<String> command = new ArrayList<>(before);
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(Programs.SHORT_LIVED_JVM);
     command.addAll(
         List.of(
-            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
             "-Xmx128m",
-            "-XX:+UseSerialGC",
             "-cp",
             System.getProperty("java.class.path"),
             LogAgent.class.getName(),

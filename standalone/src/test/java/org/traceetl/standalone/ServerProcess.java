@@ -13,6 +13,7 @@ import java.util.Map;
 import org.traceetl.server.TraceEtlServer;
 import org.traceetl.testkit.Ports;
 import org.traceetl.testkit.Program;
+import org.traceetl.testkit.Programs;
 
 /** A server in its own process, which can be killed. */
 final class ServerProcess implements AutoCloseable {
@@ -37,10 +38,10 @@ final class ServerProcess implements AutoCloseable {
     Files.createDirectories(directory);
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(Programs.SHORT_LIVED_JVM);
     command.addAll(
         List.of(
             "-Xmx256m",
-            "-XX:+UseSerialGC",
             "--enable-native-access=ALL-UNNAMED",
             "--sun-misc-unsafe-memory-access=allow",
             "-Duser.home=" + directory,

@@ -166,18 +166,17 @@ final class StandaloneProcessTest {
     }
 
     static List<String> command(String... arguments) {
-      List<String> command =
-          new ArrayList<>(
-              List.of(
-                  Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                  "-Xmx512m",
-                  "-XX:+UseSerialGC",
-                  "--enable-native-access=ALL-UNNAMED",
-                  "--sun-misc-unsafe-memory-access=allow",
-                  "-cp",
-                  System.getProperty(
-                      "surefire.test.class.path", System.getProperty("java.class.path")),
-                  Standalone.class.getName()));
+      List<String> command = new ArrayList<>();
+      command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+      command.addAll(Programs.SHORT_LIVED_JVM);
+      command.addAll(
+          List.of(
+              "-Xmx512m",
+              "--enable-native-access=ALL-UNNAMED",
+              "--sun-misc-unsafe-memory-access=allow",
+              "-cp",
+              System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
+              Standalone.class.getName()));
       command.addAll(List.of(arguments));
       return command;
     }

@@ -104,7 +104,8 @@ public final class Elasticsearch implements AutoCloseable {
                 "ES_JAVA_HOME",
                 System.getProperty("java.home"),
                 "ES_JAVA_OPTS",
-                "-Xms512m -Xmx512m"),
+                // A node of a test mostly starts, and serves few requests.
+                "-Xms512m -Xmx512m -XX:TieredStopAtLevel=1"),
             directory.resolve("elasticsearch.log"),
             url.resolve("/_cluster/health?wait_for_status=yellow&timeout=1s"));
   }

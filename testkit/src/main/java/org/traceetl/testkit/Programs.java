@@ -12,6 +12,13 @@ import java.util.stream.Stream;
 
 /** Programs of this machine that tests run. */
 public final class Programs {
+  /**
+   * Options of a JVM that lives for seconds. The second compiler and the threads of a parallel
+   * collector would take more of its processors' time than they save.
+   */
+  public static final List<String> SHORT_LIVED_JVM =
+      List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC");
+
   private Programs() {}
 
   /**
