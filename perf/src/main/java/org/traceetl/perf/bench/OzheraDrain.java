@@ -145,6 +145,7 @@ final class OzheraDrain extends TopicDrain {
             null,
             null,
             null,
+            null,
             null);
     Aggregation aggregation =
         Aggregation.builder(() -> 1)

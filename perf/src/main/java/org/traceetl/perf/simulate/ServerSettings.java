@@ -111,6 +111,7 @@ final class ServerSettings {
         null,
         null,
         null,
+        null,
         null);
   }
 
@@ -131,6 +132,7 @@ final class ServerSettings {
         config.events(),
         config.deduplication(),
         config.agents(),
+        config.edges(),
         config.web(),
         config.drainWithin());
   }

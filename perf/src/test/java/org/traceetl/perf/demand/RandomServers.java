@@ -74,6 +74,7 @@ final class RandomServers {
         null,
         null,
         null,
+        null,
         null);
   }
 
@@ -91,6 +92,7 @@ final class RandomServers {
         null,
         null,
         config.events(),
+        null,
         null,
         null,
         null,
@@ -121,6 +123,7 @@ final class RandomServers {
         Map.of("demand", demand()),
         null,
         random.nextBoolean() ? null : new EventsConfig(true, List.of("exception.type")),
+        null,
         null,
         null,
         null,

@@ -60,6 +60,11 @@ final class SimulatedLogs implements BrokerLogs {
   }
 
   @Override
+  public Set<QueueId> queues(String other) throws IOException, InterruptedException {
+    return queues(other, true);
+  }
+
+  @Override
   public Set<QueueId> queues() throws IOException, InterruptedException {
     return queues(topic, false);
   }

@@ -196,6 +196,8 @@ abstract class BrokerConformance extends BrokerCases {
         assertThat(logs.readableSpanQueues()).isEqualTo(all);
         assertThat(logs.lowest(decisionsTopic())).isEqualTo(id(0));
         assertThat(logs.lowest("missing")).isNull();
+        assertThat(logs.queues(decisionsTopic())).isEqualTo(Set.of(id(0)));
+        assertThat(logs.queues("missing")).isEmpty();
         assertThatThrownBy(() -> logs.open(id(QUEUES))).isInstanceOf(IOException.class);
         assertThatThrownBy(() -> logs.open(new QueueId("missing", 0)))
             .isInstanceOf(IOException.class);

@@ -82,6 +82,7 @@ class SimulatedServerTest {
         null,
         null,
         null,
+        null,
         null);
   }
 

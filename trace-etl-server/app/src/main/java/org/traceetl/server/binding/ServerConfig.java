@@ -5,12 +5,14 @@ import static org.traceetl.common.ConfigException.orElse;
 
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import org.traceetl.server.config.AgentsConfig;
 import org.traceetl.server.config.CoreConfig;
 import org.traceetl.server.config.DeduplicationConfig;
 import org.traceetl.server.config.DocumentsConfig;
+import org.traceetl.server.config.EdgesConfig;
 import org.traceetl.server.config.EventsConfig;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.JournalConfig;
@@ -44,6 +46,7 @@ public record ServerConfig(
     EventsConfig events,
     DeduplicationConfig deduplication,
     AgentsConfig agents,
+    EdgesConfig edges,
     WebConfig web,
     Duration drainWithin)
     implements CoreConfig {
@@ -62,6 +65,7 @@ public record ServerConfig(
     events = orElse(events, EventsConfig.defaults());
     deduplication = orElse(deduplication, DeduplicationConfig.defaults());
     agents = orElse(agents, AgentsConfig.defaults());
+    edges = orElse(edges, EdgesConfig.defaults());
     web = orElse(web, WebConfig.open());
     drainWithin = orElse(drainWithin, Duration.ofSeconds(20));
     check(
@@ -77,7 +81,7 @@ public record ServerConfig(
     Profile profile = metrics.profile();
     series = profile.checkSeries(ofProfiles.get(profile.id()), series, histogram);
     series = events.addTo(series, profile);
-    Features.validate(ofFeatures, metrics, Set.of(rocketmq.topic(), journal.topic()));
+    Features.validate(ofFeatures, metrics, topics(rocketmq, journal, edges));
     documents = Features.documents(ofFeatures, documents);
     for (SeriesConfig.Dimension dimension : series.dimensions()) {
       String label = dimension.label();
@@ -92,6 +96,23 @@ public record ServerConfig(
               + " another label");
     }
     checkDrain(drainWithin);
+  }
+
+  /** Returns the topics that are no feature's. */
+  private static Set<String> topics(
+      RocketMqConfig rocketmq, JournalConfig journal, EdgesConfig edges) {
+    Set<String> topics = new HashSet<>(Set.of(rocketmq.topic(), journal.topic()));
+    if (edges.enabled()) {
+      checkOwn(topics.add(edges.topic()), "topic", edges.topic());
+      checkOwn(topics.add(edges.journalTopic()), "journal-topic", edges.journalTopic());
+      String group = edges.source(rocketmq).consumerGroup();
+      checkOwn(!group.equals(rocketmq.consumerGroup()), "consumer-group", group);
+    }
+    return topics;
+  }
+
+  private static void checkOwn(boolean own, String key, String value) {
+    check(own, "trace-etl.edges." + key, value, "must be one that nothing else uses");
   }
 
   static void checkDrain(Duration drainWithin) {
@@ -129,6 +150,6 @@ public record ServerConfig(
 
   public static ServerConfig defaults() {
     return new ServerConfig(
-        null, null, null, null, null, null, null, null, null, null, null, null, null, null);
+        null, null, null, null, null, null, null, null, null, null, null, null, null, null, null);
   }
 }

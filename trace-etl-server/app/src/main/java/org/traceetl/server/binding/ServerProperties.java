@@ -10,6 +10,7 @@ import org.traceetl.common.Secret;
 import org.traceetl.server.config.AgentsConfig;
 import org.traceetl.server.config.DeduplicationConfig;
 import org.traceetl.server.config.DocumentsConfig;
+import org.traceetl.server.config.EdgesConfig;
 import org.traceetl.server.config.EventsConfig;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.JournalConfig;
@@ -38,6 +39,7 @@ record ServerProperties(
     EventsConfig events,
     DeduplicationConfig deduplication,
     AgentsConfig agents,
+    EdgesConfig edges,
     Web web,
     Duration drainWithin) {
 
@@ -89,6 +91,7 @@ record ServerProperties(
             events,
             deduplication,
             agents,
+            edges,
             access,
             drainWithin));
   }

@@ -13,6 +13,7 @@ import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.config.SeriesConfig.Dimension;
 import org.traceetl.server.config.SeriesConfig.Filter;
 import org.traceetl.server.config.SeriesConfig.From;
+import org.traceetl.server.edge.HalfTable;
 import org.traceetl.server.features.hotspot.HotspotsConfig;
 import org.traceetl.server.features.learn.LearnConfig;
 import org.traceetl.server.ozhera.OzheraProfile;
@@ -70,6 +71,83 @@ class ConfigTest {
       assertThatThrownBy(() -> new AgentsConfig(wrong))
           .hasMessage("trace-etl.agents.silence = " + wrong + ": must be 30 s to 1 h");
     }
+  }
+
+  @Test
+  void aWrongValueOfHalfEdgesIsNamed() {
+    for (Duration wrong : List.of(Duration.ofMillis(999), Duration.ofMillis(600_001))) {
+      assertThatThrownBy(() -> new EdgesConfig(null, null, null, null, wrong, null, null))
+          .hasMessage("trace-etl.edges.max-wait = " + wrong + ": must be 1 s to 10 min");
+    }
+    for (int wrong : new int[] {-1, 0, HalfTable.MAX_CAPACITY + 1}) {
+      assertThatThrownBy(() -> new EdgesConfig(null, null, null, null, null, wrong, null))
+          .hasMessage("trace-etl.edges.max-open = " + wrong + ": must be 1 to 2097152");
+    }
+    for (int wrong : new int[] {-1, 0, 65}) {
+      assertThatThrownBy(() -> new EdgesConfig(null, null, null, null, null, null, wrong))
+          .hasMessage("trace-etl.edges.workers = " + wrong + ": must be 1 to 64");
+    }
+    assertThatThrownBy(() -> new EdgesConfig(null, " ", null, null, null, null, null))
+        .hasMessage("trace-etl.edges.topic =  : must be the name of a topic");
+    assertThatThrownBy(() -> new EdgesConfig(null, "a", "a", null, null, null, null))
+        .hasMessage(
+            "trace-etl.edges.journal-topic = a: must be the name of a topic, and not"
+                + " trace-etl.edges.topic");
+    assertThatThrownBy(() -> new EdgesConfig(null, null, null, "", null, null, null))
+        .hasMessage("trace-etl.edges.consumer-group = : must be the name of a consumer group");
+  }
+
+  @Test
+  void halfEdgesHaveTheBrokersOfTheSpansAndOwnNames() {
+    RocketMqConfig spans =
+        new RocketMqConfig(
+            "mq:9876", null, "etl", "key", new Secret("hush"), 7, true, null, RocketMqConfig.ANY);
+    RocketMqConfig edges = EdgesConfig.defaults().source(spans);
+
+    assertThat(edges)
+        .isEqualTo(
+            new RocketMqConfig(
+                "mq:9876",
+                "trace-edges",
+                "etl-edges",
+                "key",
+                new Secret("hush"),
+                1,
+                true,
+                null,
+                RocketMqConfig.SPAN_BATCH));
+    assertThat(
+            new EdgesConfig(null, null, null, "graph", null, null, null)
+                .source(spans)
+                .consumerGroup())
+        .isEqualTo("graph");
+  }
+
+  @Test
+  void halfEdgesShareNoTopicAndNoGroup() {
+    assertThat(with(new EdgesConfig(false, "trace-spans", null, null, null, null, null)).edges())
+        .as("disabled")
+        .isNotNull();
+    refused(new EdgesConfig(true, "trace-spans", null, null, null, null, null), "edges.topic");
+    refused(new EdgesConfig(true, "trace-windows", null, null, null, null, null), "edges.topic");
+    refused(
+        new EdgesConfig(true, null, "trace-windows", null, null, null, null),
+        "edges.journal-topic");
+    refused(
+        new EdgesConfig(true, null, null, "trace-etl-server", null, null, null),
+        "edges.consumer-group");
+    refused(new EdgesConfig(true, "trace-routing", null, null, null, null, null), "hotspots.topic");
+  }
+
+  private static void refused(EdgesConfig edges, String key) {
+    assertThatThrownBy(() -> with(edges))
+        .isInstanceOf(ConfigException.class)
+        .hasMessageStartingWith("trace-etl." + key + " = ");
+  }
+
+  private static ServerConfig with(EdgesConfig edges) {
+    return new ServerConfig(
+        null, null, null, null, null, null, null, null, null, null, null, null, edges, null, null);
   }
 
   @Test

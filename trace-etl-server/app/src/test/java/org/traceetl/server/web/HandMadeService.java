@@ -150,7 +150,7 @@ final class HandMadeService implements Feature {
   private ServerComponents assembled(ServerConfig config) {
     Feature shown =
         deltas == null
-            ? new PagesFeature(pages, telemetry, System::nanoTime)
+            ? new PagesFeature(pages, null, telemetry, System::nanoTime)
             : new DeltaFeature(deltas, telemetry);
     var indexed =
         new IndexFeature(

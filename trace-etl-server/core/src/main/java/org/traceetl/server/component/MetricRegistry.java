@@ -79,6 +79,43 @@ public class MetricRegistry {
     });
   }
 
+  /**
+   * Adds families that are created at each scrape, under other names.
+   *
+   * @param prefix replaces {@code trace_etl_} in their names
+   */
+  public final void include(
+      Supplier<? extends List<Collector.MetricFamilySamples>> families, String prefix) {
+    new Collector() {
+      @Override
+      public List<MetricFamilySamples> collect() {
+        return families.get().stream().map(family -> renamed(family, prefix)).toList();
+      }
+    }.register(collectors);
+  }
+
+  private static Collector.MetricFamilySamples renamed(
+      Collector.MetricFamilySamples family, String prefix) {
+    return new Collector.MetricFamilySamples(
+        renamed(family.name, prefix),
+        family.unit,
+        family.type,
+        family.help,
+        family.samples.stream()
+            .map(sample ->
+                new Collector.MetricFamilySamples.Sample(
+                    renamed(sample.name, prefix),
+                    sample.labelNames,
+                    sample.labelValues,
+                    sample.value,
+                    sample.timestampMs))
+            .toList());
+  }
+
+  private static String renamed(String name, String prefix) {
+    return prefix + name.substring(PREFIX.length());
+  }
+
   /** Adds a family that is created at each scrape. */
   public final void collector(Supplier<Collector.MetricFamilySamples> family) {
     new Collector() {

@@ -20,6 +20,8 @@ public interface CoreConfig {
 
   AgentsConfig agents();
 
+  EdgesConfig edges();
+
   /** The keys that a profile has of its own; null if it has none. */
   Record settings(Profile profile);
 }

@@ -38,7 +38,7 @@ import org.traceetl.server.consume.queue.Aggregation;
 import org.traceetl.server.consume.queue.FilledWindow;
 import org.traceetl.server.consume.queue.OwnedQueue;
 import org.traceetl.server.consume.queue.PaneLag;
-import org.traceetl.server.decode.BatchDecoder;
+import org.traceetl.server.decode.MessageDecoder;
 import org.traceetl.server.queues.QueueStatus;
 import org.traceetl.server.rocketmq.Endpoint;
 import org.traceetl.server.window.QueueId;
@@ -109,7 +109,7 @@ final class Worker implements SteppedTask {
   private final Map<String, RetrySchedule> retries = new HashMap<>();
 
   private final Set<OwnedQueue> astray = new LinkedHashSet<>();
-  private final BatchDecoder decoder;
+  private final MessageDecoder decoder;
 
   /** The endpoint to announce; set before the thread starts, null for none. */
   private volatile Endpoint endpoint;
@@ -143,8 +143,9 @@ final class Worker implements SteppedTask {
     metrics = shared.metrics();
     clocks = shared.clocks();
     throttle = new LogThrottle(clocks.wall());
-    decoder = shared.aggregation().newDecoder();
-    thread = new SteppedThread(clocks, "trace-etl-worker-" + number, this, throttle);
+    decoder = shared.aggregation().newMessageDecoder();
+    thread =
+        new SteppedThread(clocks, shared.aggregation().workerName() + "-" + number, this, throttle);
   }
 
   SteppedThread thread() {

@@ -24,7 +24,7 @@ import org.traceetl.server.series.Utf8;
  * <p>Dimensions are looked up once for each dictionary entry that is used as a key, not for each
  * span. Nothing is allocated after the arrays have grown to the largest batch. One owner thread.
  */
-public final class BatchDecoder {
+public final class BatchDecoder implements MessageDecoder {
   /**
    * Value of a dimension that a group lacks because the demand by which agents made it did not
    * contain the attribute.
@@ -94,11 +94,11 @@ public final class BatchDecoder {
   }
 
   /**
-   * Decodes a message.
+   * {@inheritDoc}
    *
-   * @return {@link Rejection#NONE}, or why the batch is rejected; then only {@link #declaredSpans}
-   *     and, if it is at least 0, {@link #application} are valid
+   * <p>After a rejection, {@link #application} is valid as well if it is at least 0.
    */
+  @Override
   public Rejection decode(byte[] message, int offset, int length) {
     return decode(
         message,
@@ -119,41 +119,37 @@ public final class BatchDecoder {
     return rejection;
   }
 
-  /**
-   * Returns whether a message is a bundle, valid or not. Its head is read by {@link #bundle}, and
-   * each of its batches by {@link #decodeBundled}.
-   */
+  @Override
   public boolean isBundle(byte[] message) {
     return messages.batches() && BundleReader.begins(message, 0, message.length);
   }
 
-  /** Returns whether a message is a heartbeat, valid or not. */
+  @Override
   public boolean isHeartbeat(byte[] message) {
     return messages.batches() && Heartbeat.begins(message);
   }
 
-  /** Returns the reader of bundles' heads. It keeps its values while batches are decoded. */
+  @Override
   public BundleReader bundle() {
     return bundle;
   }
 
   /**
-   * Decodes a batch of the bundle that {@link #bundle} has read. A single span or a bundle in it is
-   * rejected, since it has no name.
+   * {@inheritDoc}
    *
-   * @return as from {@link #decode}
+   * <p>A single span or a bundle in it is rejected, since it has no name.
    */
+  @Override
   public Rejection decodeBundled(byte[] message, int part) {
     return decode(message, bundle.offset(part), bundle.length(part), true);
   }
 
   /**
-   * Decodes the body of a message that its producer compressed. Only single spans may be
-   * compressed: agents do not compress batches.
+   * {@inheritDoc}
    *
-   * @param flags the message's system flags, which identify the compression
-   * @return as from {@link #decode}
+   * <p>Only single spans may be compressed: agents do not compress batches.
    */
+  @Override
   public Rejection decodeCompressed(byte[] body, int flags) {
     Rejection rejection = span == null ? Rejection.MALFORMED : inflated.inflate(body, flags);
     if (rejection == Rejection.NONE) {
@@ -315,7 +311,8 @@ public final class BatchDecoder {
     return keys.find(texts.buffer(entry), texts.offset(entry), texts.length(entry));
   }
 
-  /** Returns the number of spans that the message declares; 1 for a possible single span. */
+  /** {@inheritDoc} It is 1 for a possible single span. */
+  @Override
   public int declaredSpans() {
     return isBatch ? reader.spanCount() : 1;
   }
@@ -358,27 +355,28 @@ public final class BatchDecoder {
     return isBatch && reader.hasSizes() ? reader.size(entry) : 0;
   }
 
-  /** Returns whether the batch has a name, which identifies repeats. A single span has none. */
+  /** {@inheritDoc} A single span has none. */
+  @Override
   public boolean isNamed() {
     return isBatch;
   }
 
-  /** Returns the first half of the sending agent's name. */
+  @Override
   public long agentHigh() {
     return reader.agentHigh();
   }
 
-  /** Returns the second half of the sending agent's name. */
+  @Override
   public long agentLow() {
     return reader.agentLow();
   }
 
-  /** Returns the agent's epoch. */
+  @Override
   public long epoch() {
     return reader.epoch();
   }
 
-  /** Returns the batch's number in that epoch, on its queue. */
+  @Override
   public long sequence() {
     return reader.sequence();
   }

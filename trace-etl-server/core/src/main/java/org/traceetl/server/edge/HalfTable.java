@@ -51,8 +51,8 @@ import org.traceetl.server.series.IntStack;
  * bytes for a half that left. Without growth nothing is allocated. One owner thread.
  */
 public final class HalfTable implements TableChange {
-  /** Highest capacity. */
-  public static final int MAX_CAPACITY = 1 << 24;
+  /** Highest capacity: all halves of a table fit a record of the journal, whatever they contain. */
+  public static final int MAX_CAPACITY = 1 << 21;
 
   private final int capacity;
   private final long waitMillis;
@@ -93,7 +93,7 @@ public final class HalfTable implements TableChange {
     }
     this.capacity = capacity;
     this.waitMillis = waitMillis;
-    rows = new HalfRows(capacity);
+    rows = new HalfRows(MAX_CAPACITY);
     halves = new OpenHalves(rows, seed);
   }
 
@@ -201,7 +201,7 @@ public final class HalfTable implements TableChange {
   }
 
   private Outcome await(int hash, Half half) {
-    if (halves.size() == capacity) {
+    if (halves.size() >= capacity) {
       return Outcome.OVERFLOWED;
     }
     keep(hash, half);
@@ -317,14 +317,15 @@ public final class HalfTable implements TableChange {
   /**
    * {@inheritDoc}
    *
-   * <p>Memory grows to the number.
+   * <p>Halves beyond the capacity open as well, because the original may have had a higher one.
+   * Memory grows to the number.
    */
   @Override
   public void opened(int number, Half half) {
     requireBetweenWindows();
-    if (number < 0 || number >= capacity) {
+    if (number < 0 || number >= MAX_CAPACITY) {
       throw new InconsistentChangeException(
-          "A half must have a number from 0 to " + (capacity - 1) + ", not " + number);
+          "A half must have a number from 0 to " + (MAX_CAPACITY - 1) + ", not " + number);
     }
     if (halves.isOpen(number)) {
       throw new InconsistentChangeException("Half " + number + " is open already");

@@ -4,8 +4,8 @@ package org.traceetl.server.edge;
  * Receives the difference between two states of a {@link HalfTable}: first the time, then the
  * halves that left, then those that were paired, then those that opened.
  *
- * <p>An open half has a number, at least 0 and below the capacity. The number is given to another
- * half when the half has left.
+ * <p>An open half has a number, at least 0 and below {@link HalfTable#MAX_CAPACITY}. The number is
+ * given to another half when the half has left.
  */
 public interface TableChange {
   /**

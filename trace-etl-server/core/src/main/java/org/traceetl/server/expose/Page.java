@@ -3,30 +3,29 @@ package org.traceetl.server.expose;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.function.BooleanSupplier;
-import java.util.stream.Stream;
 import java.util.zip.Inflater;
 import java.util.zip.InflaterOutputStream;
 
 /**
- * A page in one encoding, with the same bytes for every scraper while it is {@link #current}.
- * {@link #with} completes the span families to a whole page.
+ * A page in one encoding, with the same bytes for every scraper while it is {@link #current}. Pages
+ * of some families are joined by {@link #followedBy}, and {@link #with} completes the result.
  */
 public final class Page {
   private static final int INFLATE_BYTES = 64 * 1024;
 
+  /**
+   * A part of a page.
+   *
+   * @param chunks deflated if the encoding is compressed or the part is {@code inflated}
+   * @param inflated whether the part of a plain page is stored deflated, because it would need too
+   *     much memory
+   */
+  private record Part(List<byte[]> chunks, boolean inflated) {}
+
   private final Encoding encoding;
-
-  /** Deflated if the encoding is compressed or the page is {@link #inflated}. */
-  private final byte[][] chunks;
-
-  private final byte[][] tail;
-
-  /** Whether a plain page is stored deflated, because it would need too much memory. */
-  private final boolean inflated;
-
+  private final List<Part> parts;
   private final long bytes;
   private final long plainBytes;
   private final int crc;
@@ -34,17 +33,13 @@ public final class Page {
 
   private Page(
       Encoding encoding,
-      byte[][] chunks,
-      byte[][] tail,
-      boolean inflated,
+      List<Part> parts,
       long bytes,
       long plainBytes,
       int crc,
       BooleanSupplier current) {
     this.encoding = encoding;
-    this.chunks = chunks;
-    this.tail = tail;
-    this.inflated = inflated;
+    this.parts = parts;
     this.bytes = bytes;
     this.plainBytes = plainBytes;
     this.crc = crc;
@@ -58,10 +53,7 @@ public final class Page {
   public static Page of(
       Encoding encoding, List<Section> sections, boolean inflated, BooleanSupplier current) {
     boolean deflated = encoding.gzip() || inflated;
-    List<byte[]> chunks = new ArrayList<>(sections.size() + 1);
-    if (encoding.gzip()) {
-      chunks.add(GzipFrame.header());
-    }
+    List<byte[]> chunks = new ArrayList<>(sections.size());
     long plainBytes = 0;
     int crc = 0;
     for (Section section : sections) {
@@ -72,15 +64,8 @@ public final class Page {
       }
     }
     long bytes = inflated ? plainBytes : chunks.stream().mapToLong(chunk -> chunk.length).sum();
-    return new Page(
-        encoding,
-        chunks.toArray(byte[][]::new),
-        new byte[0][],
-        inflated,
-        bytes,
-        plainBytes,
-        crc,
-        current);
+    List<Part> parts = List.of(new Part(List.copyOf(chunks), inflated));
+    return new Page(encoding, parts, bytes, plainBytes, crc, current);
   }
 
   /** Returns a page that contains only the given families, rendered for one request. */
@@ -88,24 +73,41 @@ public final class Page {
     return of(encoding, List.of(), false, () -> true).with(families);
   }
 
-  /** Returns the whole page: this page, followed by families that are rendered for each request. */
-  public Page with(byte[] families) {
-    byte[][] last = {families};
-    int allCrc = crc;
-    long allPlainBytes = plainBytes + families.length;
-    if (encoding.gzip()) {
-      allCrc = GzipFrame.combine(crc, GzipFrame.crc(families), GzipFrame.shift(families.length));
-      last = new byte[][] {GzipFrame.deflate(families), GzipFrame.trailer(allCrc, allPlainBytes)};
-    }
+  /**
+   * Returns this page, followed by other families. It is current while both are. Neither page may
+   * be complete.
+   *
+   * @param next a page in the same encoding
+   */
+  public Page followedBy(Page next) {
+    List<Part> all = new ArrayList<>(parts);
+    all.addAll(next.parts);
     return new Page(
         encoding,
-        chunks,
-        last,
-        inflated,
-        bytes + Arrays.stream(last).mapToLong(chunk -> chunk.length).sum(),
-        allPlainBytes,
-        allCrc,
-        current);
+        all,
+        bytes + next.bytes,
+        plainBytes + next.plainBytes,
+        GzipFrame.combine(crc, next.crc, GzipFrame.shift(next.plainBytes)),
+        () -> current.getAsBoolean() && next.current.getAsBoolean());
+  }
+
+  /** Returns the whole page: this page, followed by families that are rendered for each request. */
+  public Page with(byte[] families) {
+    List<Section> last = List.of(Section.of(families, encoding.gzip()));
+    Page whole = followedBy(of(encoding, last, false, () -> true));
+    return encoding.gzip() ? whole.framed() : whole;
+  }
+
+  /** Returns the page as a member of gzip. */
+  private Page framed() {
+    byte[] header = GzipFrame.header();
+    byte[] trailer = GzipFrame.trailer(crc, plainBytes);
+    List<Part> framed = new ArrayList<>(parts.size() + 2);
+    framed.add(new Part(List.of(header), false));
+    framed.addAll(parts);
+    framed.add(new Part(List.of(trailer), false));
+    long framedBytes = header.length + bytes + trailer.length;
+    return new Page(encoding, framed, framedBytes, plainBytes, crc, current);
   }
 
   /**
@@ -127,30 +129,33 @@ public final class Page {
 
   /** Returns the memory that the page uses, partly shared with other pages. */
   public long keptBytes() {
-    return Stream.of(chunks, tail).flatMap(Arrays::stream).mapToLong(chunk -> chunk.length).sum();
+    return parts.stream()
+        .flatMap(part -> part.chunks.stream())
+        .mapToLong(chunk -> chunk.length)
+        .sum();
   }
 
+  /** Writes the page. Does not close the stream. */
   public void writeTo(OutputStream out) throws IOException {
-    if (inflated) {
-      inflateTo(out);
-    } else {
-      write(chunks, out);
+    for (Part part : parts) {
+      if (part.inflated) {
+        inflate(part.chunks, out);
+      } else {
+        write(part.chunks, out);
+      }
     }
-    write(tail, out);
   }
 
-  private static void write(byte[][] chunks, OutputStream out) throws IOException {
+  private static void write(List<byte[]> chunks, OutputStream out) throws IOException {
     for (byte[] chunk : chunks) {
       out.write(chunk);
     }
   }
 
-  /** Writes the page. Does not close the stream. */
   @SuppressWarnings("resource")
-  private void inflateTo(OutputStream out) throws IOException {
+  private static void inflate(List<byte[]> chunks, OutputStream out) throws IOException {
     try (Inflater inflater = new Inflater(true)) {
-      var inflating = new InflaterOutputStream(out, inflater, INFLATE_BYTES);
-      write(chunks, inflating);
+      write(chunks, new InflaterOutputStream(out, inflater, INFLATE_BYTES));
     }
   }
 }

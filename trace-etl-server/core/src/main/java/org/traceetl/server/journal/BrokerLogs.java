@@ -28,6 +28,14 @@ public interface BrokerLogs extends JournalLogs {
   QueueId lowest(String other) throws IOException, InterruptedException;
 
   /**
+   * Returns the queues of another topic that can be both written and read.
+   *
+   * @return empty if there is no such topic
+   * @throws IOException if they cannot be determined now
+   */
+  Set<QueueId> queues(String other) throws IOException, InterruptedException;
+
+  /**
    * Returns the queues that have a log now, whoever owns them.
    *
    * @throws IOException if they cannot be determined now

@@ -2,7 +2,10 @@ package org.traceetl.server.journal;
 
 import java.util.Arrays;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import org.traceetl.server.dedup.BatchHistory;
+import org.traceetl.server.edge.OpenEdges;
+import org.traceetl.server.window.EdgeChange;
 import org.traceetl.server.window.NativeTotals;
 import org.traceetl.server.window.OpenPanes;
 import org.traceetl.server.window.ReceivedSpans;
@@ -74,6 +77,9 @@ public final class QueueImage {
 
   private final StreamTimes streamTimes = new StreamTimes();
 
+  /** Null if not kept. */
+  private ReplayedEdges edges;
+
   /**
    * Creates an empty image.
    *
@@ -138,6 +144,59 @@ public final class QueueImage {
     return openPanes;
   }
 
+  /**
+   * Makes the image keep open half-edges, and panes as {@link #keepPanes()}. Its snapshots then
+   * have a later version while the half-edges are known.
+   *
+   * @param none creates half-edges of which none is open; null to keep none
+   * @return this
+   */
+  public QueueImage keepEdges(Supplier<OpenEdges> none) {
+    edges = none == null ? null : new ReplayedEdges(none);
+    return none == null || openPanes != null ? this : keepPanes();
+  }
+
+  /**
+   * Returns the open half-edges, none if they are unknown; null if not kept. The queue's owner
+   * takes them over.
+   */
+  public OpenEdges edges() {
+    return edges == null ? null : edges.open();
+  }
+
+  /** Returns whether open half-edges are kept and known. */
+  public boolean knowsEdges() {
+    return edges != null && edges.areKnown();
+  }
+
+  /**
+   * Returns the number of changes that contradicted the open half-edges, which are unknown then.
+   */
+  public long contradictedEdges() {
+    return edges == null ? 0 : edges.contradictions();
+  }
+
+  /** Makes the open half-edges unknown up to the claim of the queue's next owner. */
+  public void forgetEdges() {
+    if (edges != null) {
+      edges.forget();
+    }
+  }
+
+  /** Sets the open half-edges of an empty image from a snapshot. */
+  public void restoreEdges(EdgeChange all) {
+    if (edges != null) {
+      edges.apply(all);
+    }
+  }
+
+  /** Begins the windows of the queue's next owner, which has no half-edges if they are unknown. */
+  public void claimed() {
+    if (edges != null) {
+      edges.claimed();
+    }
+  }
+
   /** Records that the queue had an owner at this time, in milliseconds since 1970. */
   public void ownedUntil(long millis) {
     ownedUntilMillis = Math.max(ownedUntilMillis, millis);
@@ -171,6 +230,9 @@ public final class QueueImage {
       countedIn(window.panes());
     }
     closedMillis = Math.max(closedMillis, window.closedMillis());
+    if (edges != null) {
+      edges.apply(window.edges());
+    }
     if (window.schema() != schema || window.stride() != stride) {
       clearSeries();
       return;

@@ -28,7 +28,7 @@ public enum RecordRejection {
   /** It has rows of series that no record defines; only these rows do not count. */
   UNKNOWN_SERIES,
 
-  /** A window contradicts itself; it counts. */
+  /** A window or snapshot contradicts itself or the open half-edges; it counts. */
   INCONSISTENT,
 
   /** Its authentication code is missing or wrong. */

@@ -1,5 +1,7 @@
 package org.traceetl.server.series;
 
+import java.util.Arrays;
+
 /**
  * An open-addressing index from hashes to numbers at or above 0. It has no keys: callers follow the
  * probe sequence and compare keys if an entry has the hash.
@@ -51,6 +53,12 @@ public final class HashIndex {
 
   public int number(int slot) {
     return (int) entries[slot] - 1;
+  }
+
+  /** Removes all numbers. */
+  public void clear() {
+    Arrays.fill(entries, 0);
+    size = 0;
   }
 
   /** Adds a number whose key is not in the index. */

@@ -21,7 +21,9 @@ import org.traceetl.server.journal.WindowFollower;
  */
 public final class ServerTelemetry extends MetricRegistry {
   private static final int MAX_APPLICATIONS = 10_000;
+  private static final String EDGES_PREFIX = "trace_etl_edges_";
   private final String version;
+  private final long idleMillis;
   private final ApplicationBooks books;
 
   /** Null if none are shown. */
@@ -38,13 +40,33 @@ public final class ServerTelemetry extends MetricRegistry {
         .register(collectors())
         .labels(version)
         .set(1);
-    books = new ApplicationBooks(MAX_APPLICATIONS, idle.toMillis());
+    idleMillis = idle.toMillis();
+    books = new ApplicationBooks(MAX_APPLICATIONS, idleMillis);
     DefaultExports.register(collectors());
   }
 
   /** Returns a follower that adds up the books of its windows. */
   public WindowFollower books() {
     return books;
+  }
+
+  /**
+   * Adds the metrics of the pipeline of half-edges, which are those of spans, with {@code
+   * trace_etl_edges_} in place of {@code trace_etl_}.
+   *
+   * @param pipeline has them under the names of spans
+   * @return adds up the books of its windows
+   */
+  public WindowFollower addEdges(MetricRegistry pipeline) {
+    ApplicationBooks its = new ApplicationBooks(MAX_APPLICATIONS, idleMillis);
+    include(
+        () -> {
+          List<Collector.MetricFamilySamples> families = its.samples();
+          families.addAll(Collections.list(pipeline.collectors().metricFamilySamples()));
+          return families;
+        },
+        EDGES_PREFIX);
+    return its;
   }
 
   /** Adds the family of targets to the pages, and their number. Called once. */

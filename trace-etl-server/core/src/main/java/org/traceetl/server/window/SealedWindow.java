@@ -36,6 +36,8 @@ import java.util.List;
  *     the next, and is a multiple of the panes' length unless that was changed. {@link
  *     #UNKNOWN_CLOSED} if it is unknown, and in a window without panes
  * @param hasSizes whether the last number of a row is the sum of its spans' sizes, not a bucket
+ * @param edges what changed among the open half-edges; {@link EdgeChange#NONE} for a queue of
+ *     spans, and in a window without panes
  */
 public record SealedWindow(
     QueueId queue,
@@ -61,11 +63,66 @@ public record SealedWindow(
     WindowPanes panes,
     WindowCompleteness completeness,
     long closedMillis,
-    boolean hasSizes) {
+    boolean hasSizes,
+    EdgeChange edges) {
   /** The window does not contain until when panes are closed. */
   public static final long UNKNOWN_CLOSED = Long.MIN_VALUE;
 
   private static final long LONG_MILLIS = 60_000;
+
+  /** Creates a window of a queue of spans. */
+  public SealedWindow(
+      QueueId queue,
+      long from,
+      long to,
+      long openedMillis,
+      long sealedMillis,
+      List<SeriesDefinition> created,
+      int[] evicted,
+      int rows,
+      int stride,
+      int[] series,
+      long[] counts,
+      long[] durationNanos,
+      int[] exemplars,
+      int[] exemplarBuckets,
+      List<TraceDocument> documents,
+      List<Books> books,
+      long schema,
+      long[] carries,
+      AcceptedBatches batches,
+      NativeCounts natives,
+      WindowPanes panes,
+      WindowCompleteness completeness,
+      long closedMillis,
+      boolean hasSizes) {
+    this(
+        queue,
+        from,
+        to,
+        openedMillis,
+        sealedMillis,
+        created,
+        evicted,
+        rows,
+        stride,
+        series,
+        counts,
+        durationNanos,
+        exemplars,
+        exemplarBuckets,
+        documents,
+        books,
+        schema,
+        carries,
+        batches,
+        natives,
+        panes,
+        completeness,
+        closedMillis,
+        hasSizes,
+        EdgeChange.NONE);
+  }
 
   /** Returns the number of buckets of a row, the first of its numbers in {@code counts}. */
   public int buckets() {

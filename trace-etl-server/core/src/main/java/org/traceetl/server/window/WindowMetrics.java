@@ -336,14 +336,7 @@ public final class WindowMetrics {
     return rows() == 0 && ledger.isEmpty();
   }
 
-  /**
-   * Returns the sealed window, with new arrays cut to size. Nothing may be added afterwards, as the
-   * rows of all panes are added up in place.
-   *
-   * @param paneMillis length of a pane; 0 to seal the window without its panes
-   * @param completeness needs panes
-   * @param closedMillis needs panes, unless it is {@link SealedWindow#UNKNOWN_CLOSED}
-   */
+  /** As the method below, for a queue of spans. */
   public SealedWindow seal(
       QueueId queue,
       long from,
@@ -357,12 +350,54 @@ public final class WindowMetrics {
       AcceptedBatches batches,
       WindowCompleteness completeness,
       long closedMillis) {
+    return seal(
+        queue,
+        from,
+        to,
+        openedMillis,
+        sealedMillis,
+        created,
+        evicted,
+        schema,
+        paneMillis,
+        batches,
+        completeness,
+        closedMillis,
+        EdgeChange.NONE);
+  }
+
+  /**
+   * Returns the sealed window, with new arrays cut to size. Nothing may be added afterwards, as the
+   * rows of all panes are added up in place.
+   *
+   * @param paneMillis length of a pane; 0 to seal the window without its panes
+   * @param completeness needs panes
+   * @param closedMillis needs panes, unless it is {@link SealedWindow#UNKNOWN_CLOSED}
+   * @param edges needs panes, unless it is {@link EdgeChange#NONE}
+   */
+  public SealedWindow seal(
+      QueueId queue,
+      long from,
+      long to,
+      long openedMillis,
+      long sealedMillis,
+      List<SeriesDefinition> created,
+      int[] evicted,
+      long schema,
+      long paneMillis,
+      AcceptedBatches batches,
+      WindowCompleteness completeness,
+      long closedMillis,
+      EdgeChange edges) {
     PaneSum sum = new PaneSum(panes, paneCount, stride);
     WindowRows rows = sum.rows();
     int size = rows.size();
     boolean hasPanes =
         paneMillis != 0
-            && (size > 0 || !completeness.isEmpty() || closedMillis != SealedWindow.UNKNOWN_CLOSED);
+            && (size > 0
+                || !completeness.isEmpty()
+                || closedMillis != SealedWindow.UNKNOWN_CLOSED
+                || !edges.isNone());
     int[] series = new int[size];
     long[] counts = new long[size * stride];
     long[] durationNanos = new long[size];
@@ -412,7 +447,8 @@ public final class WindowMetrics {
             : WindowPanes.NONE,
         completeness,
         closedMillis,
-        hasSizes);
+        hasSizes,
+        edges);
   }
 
   /**

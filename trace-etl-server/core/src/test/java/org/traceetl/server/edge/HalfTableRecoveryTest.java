@@ -22,6 +22,7 @@ import org.junit.jupiter.api.Test;
 
 class HalfTableRecoveryTest {
   private static final int CAPACITY = 6;
+  private static final int END = HalfTable.MAX_CAPACITY;
   private static final long WAIT = 20;
 
   private final HalfTable table = new HalfTable(CAPACITY, WAIT, 1);
@@ -207,7 +208,7 @@ class HalfTableRecoveryTest {
     table.advanced(9);
     table.opened(1, half(1, CLIENT, 3, false));
 
-    for (int number : new int[] {Integer.MIN_VALUE, -1, 0, 2, CAPACITY, Integer.MAX_VALUE}) {
+    for (int number : new int[] {Integer.MIN_VALUE, -1, 0, 2, END, Integer.MAX_VALUE}) {
       assertRefused(() -> table.left(number), "Half " + number + " must be open");
       assertRefused(() -> table.paired(number), "Half " + number + " must be open");
     }
@@ -216,14 +217,30 @@ class HalfTableRecoveryTest {
   }
 
   @Test
-  void numbersThatAreTakenOrExceedTheCapacityAreRefused() {
+  void numbersThatAreTakenOrExceedAnyCapacityAreRefused() {
     table.advanced(9);
     table.opened(1, half(1, CLIENT, 3, false));
     Half other = half(2, CLIENT, 3, false);
 
     assertRefused(() -> table.opened(1, other), "Half 1 is open already");
-    assertRefused(() -> table.opened(-1, other), "number from 0 to 5, not -1");
-    assertRefused(() -> table.opened(CAPACITY, other), "number from 0 to 5, not 6");
+    assertRefused(() -> table.opened(-1, other), "number from 0 to 2097151, not -1");
+    assertRefused(() -> table.opened(END, other), "number from 0 to 2097151, not 2097152");
+  }
+
+  @Test
+  void halvesOfALargerTableAreRestoredAndNoFurtherOnesOpen() {
+    table.advanced(9);
+    for (int number = 0; number < 2 * CAPACITY; number++) {
+      table.opened(3 * number, half(number, CLIENT, 3, false));
+    }
+
+    assertThat(table.open()).isEqualTo(2 * CAPACITY);
+    assertThat(offer(100, SERVER)).isEqualTo(Outcome.OVERFLOWED);
+    for (int key = 0; key <= CAPACITY; key++) {
+      assertThat(offer(key, SERVER)).isEqualTo(Outcome.PAIRED);
+    }
+    assertThat(offer(100, SERVER)).isEqualTo(Outcome.WAITING);
+    assertThat(offer(101, SERVER)).isEqualTo(Outcome.OVERFLOWED);
   }
 
   @Test

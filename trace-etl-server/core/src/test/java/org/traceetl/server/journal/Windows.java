@@ -70,16 +70,17 @@ public final class Windows {
   }
 
   /**
-   * Returns a window with other components.
+   * Returns a record with other components.
    *
    * @param changes name and value of each component to replace
    */
-  public static SealedWindow with(SealedWindow window, Object... changes) {
+  @SuppressWarnings("unchecked")
+  public static <R extends Record> R with(R record, Object... changes) {
     try {
-      RecordComponent[] components = SealedWindow.class.getRecordComponents();
+      RecordComponent[] components = record.getClass().getRecordComponents();
       Object[] values = new Object[components.length];
       for (int i = 0; i < components.length; i++) {
-        values[i] = components[i].getAccessor().invoke(window);
+        values[i] = components[i].getAccessor().invoke(record);
         for (int change = 0; change < changes.length; change += 2) {
           if (components[i].getName().equals(changes[change])) {
             values[i] = changes[change + 1];
@@ -88,7 +89,7 @@ public final class Windows {
       }
       Class<?>[] types =
           Arrays.stream(components).map(RecordComponent::getType).toArray(Class<?>[]::new);
-      return SealedWindow.class.getConstructor(types).newInstance(values);
+      return (R) record.getClass().getConstructor(types).newInstance(values);
     } catch (ReflectiveOperationException e) {
       throw new AssertionError(e);
     }

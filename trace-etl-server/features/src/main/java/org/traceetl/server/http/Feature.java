@@ -39,6 +39,11 @@ public interface Feature extends Component {
     return List.of();
   }
 
+  /** Returns the followers of the windows of this server's queues of half-edges. */
+  default List<WindowFollower> edgeFollowers() {
+    return List.of();
+  }
+
   /** Returns the classes annotated as controllers that answer paths below {@code /api}. */
   default List<Object> resources() {
     return List.of();

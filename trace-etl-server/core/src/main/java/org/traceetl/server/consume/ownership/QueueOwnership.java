@@ -11,7 +11,7 @@ import org.traceetl.server.consume.broker.BrokerOffsets;
 import org.traceetl.server.consume.queue.FilledWindow;
 import org.traceetl.server.consume.queue.OwnedQueue;
 import org.traceetl.server.consume.queue.QueueAggregator;
-import org.traceetl.server.decode.BatchDecoder;
+import org.traceetl.server.decode.MessageDecoder;
 import org.traceetl.server.journal.Journal;
 import org.traceetl.server.journal.QueueJournal;
 import org.traceetl.server.journal.QueueJournal.Outcome;
@@ -46,7 +46,7 @@ public final class QueueOwnership implements SteppedTask {
   public record Recovered(QueueAggregator aggregator, long to, LastMessages lastMessages) {}
 
   private final QueueId queue;
-  private final BatchDecoder decoder;
+  private final MessageDecoder decoder;
   private final QueueOwnerships.Shared shared;
   private final QueueClaim claim;
   private final QueueSealing sealing;
@@ -68,7 +68,7 @@ public final class QueueOwnership implements SteppedTask {
    * @param permits of the queue's broker
    */
   QueueOwnership(
-      QueueId queue, BatchDecoder decoder, QueueOwnerships.Shared shared, FairPermits permits) {
+      QueueId queue, MessageDecoder decoder, QueueOwnerships.Shared shared, FairPermits permits) {
     this.queue = queue;
     this.decoder = decoder;
     this.shared = shared;

@@ -12,7 +12,7 @@ import org.traceetl.common.LogThrottle;
 import org.traceetl.common.SteppedThread;
 import org.traceetl.server.consume.metrics.SpanPipelineMetrics;
 import org.traceetl.server.consume.queue.Aggregation;
-import org.traceetl.server.decode.BatchDecoder;
+import org.traceetl.server.decode.MessageDecoder;
 import org.traceetl.server.journal.Journal;
 import org.traceetl.server.journal.WindowFollower;
 import org.traceetl.server.window.QueueId;
@@ -102,7 +102,7 @@ public final class QueueOwnerships {
    * @param decoder of the worker that wants it
    * @return null while an earlier ownership of the queue has not ended, and after {@link #close}
    */
-  public QueueOwnership take(QueueId queue, BatchDecoder decoder) {
+  public QueueOwnership take(QueueId queue, MessageDecoder decoder) {
     if (shared.running().containsKey(queue)) {
       return null;
     }

@@ -2,8 +2,11 @@ package org.traceetl.server.consume.queue;
 
 import com.google.common.hash.Hasher;
 import com.google.common.hash.Hashing;
+import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.server.config.AgentsConfig;
 import org.traceetl.server.config.DeduplicationConfig;
@@ -16,8 +19,12 @@ import org.traceetl.server.consume.metrics.SpanPipelineMetrics;
 import org.traceetl.server.decode.AttributeKeys;
 import org.traceetl.server.decode.BatchDecoder;
 import org.traceetl.server.decode.DimensionKeys;
+import org.traceetl.server.decode.EdgeDecoder;
 import org.traceetl.server.decode.MappedProfile;
+import org.traceetl.server.decode.MessageDecoder;
 import org.traceetl.server.decode.Messages;
+import org.traceetl.server.edge.HalfTable;
+import org.traceetl.server.edge.OpenEdges;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.series.NamePatterns;
 import org.traceetl.server.series.RecordingFilter;
@@ -50,11 +57,13 @@ public final class Aggregation {
     private boolean sizes;
     private MappedProfile profile;
     private TargetInfo targets;
+    private Supplier<OpenEdges> edges;
 
     private Builder(LongSupplier seeds) {
       this.seeds = seeds;
     }
 
+    /** Sets the dimensions and limits of series. Call it before {@link #edges}. */
     public Builder series(SeriesConfig config) {
       series = config;
       return this;
@@ -109,6 +118,19 @@ public final class Aggregation {
       return this;
     }
 
+    /**
+     * Sets that messages have half-edges: the series are edges.
+     *
+     * @param maxOpen maximum number of open halves of a queue, 1 to {@link HalfTable#MAX_CAPACITY}
+     * @param maxWait stream time after which a half expires
+     */
+    public Builder edges(int maxOpen, Duration maxWait) {
+      int maxNameBytes = series.maxValueBytes();
+      series = series.withDimensions(List.of(CONNECTION_TYPE));
+      edges = () -> new OpenEdges(maxOpen, maxWait.toMillis(), maxNameBytes, seeds.getAsLong());
+      return this;
+    }
+
     /** Sets where targets are shown; null for none. */
     public Builder targets(TargetInfo info) {
       targets = info;
@@ -128,6 +150,10 @@ public final class Aggregation {
       return new Aggregation(this);
     }
   }
+
+  /** The dimension of an edge. */
+  private static final SeriesConfig.Dimension CONNECTION_TYPE =
+      new SeriesConfig.Dimension("connection_type", null, null);
 
   private static final long MIN_PANE_MILLIS = 1_000;
   private static final long MAX_PANE_MILLIS = 60_000;
@@ -169,6 +195,9 @@ public final class Aggregation {
   /** Null if no targets are shown. */
   private final TargetInfo targets;
 
+  /** Creates the open half-edges of a queue; null if messages have spans. */
+  private final Supplier<OpenEdges> edges;
+
   /** Null if only classic buckets are configured. */
   final NativeBuckets nativeBuckets;
 
@@ -203,6 +232,7 @@ public final class Aggregation {
     messages = options.messages;
     profile = options.profile;
     targets = options.targets;
+    edges = options.edges;
     HistogramConfig histogram = options.histogram;
     budget = new SeriesBudget(series.max());
     filter = new RecordingFilter(series.filters());
@@ -265,14 +295,24 @@ public final class Aggregation {
     return profile != null;
   }
 
-  /** Returns a new decoder for one worker's queues. */
+  /** Returns the begin of the names of workers' threads. */
+  public String workerName() {
+    return edges == null ? "trace-etl-worker" : "trace-edges-worker";
+  }
+
+  /** Returns a new decoder for one worker's queues, of the messages that they have. */
+  public MessageDecoder newMessageDecoder() {
+    return edges == null ? newDecoder() : new EdgeDecoder();
+  }
+
+  /** Returns a new decoder of spans. */
   public BatchDecoder newDecoder() {
     return new BatchDecoder(dimensions, profile == null ? null : profile.newMapping(), messages);
   }
 
   /** Returns a new aggregator of one queue, used by the thread that uses the decoder. */
   public QueueAggregator newAggregator(
-      QueueId queue, BatchDecoder decoder, SpanPipelineMetrics listener) {
+      QueueId queue, MessageDecoder decoder, SpanPipelineMetrics listener) {
     return newAggregator(queue, decoder, listener, newImage());
   }
 
@@ -283,14 +323,16 @@ public final class Aggregation {
    *     thread may modify the rest from now on
    */
   public QueueAggregator newAggregator(
-      QueueId queue, BatchDecoder decoder, SpanPipelineMetrics listener, QueueImage image) {
+      QueueId queue, MessageDecoder decoder, SpanPipelineMetrics listener, QueueImage image) {
     return new QueueAggregator(queue, this, decoder, listener, image);
   }
 
   /** Returns the image of a queue without windows, to which a journal's windows can be added. */
   public QueueImage newImage() {
-    return new QueueImage(schema, stride, maxAgentBytes)
-        .keepPanes(wereRead -> writes(openPanes, wereRead));
+    QueueImage image =
+        new QueueImage(schema, stride, maxAgentBytes)
+            .keepPanes(wereRead -> writes(openPanes, wereRead));
+    return edges == null ? image : image.keepEdges(edges);
   }
 
   /** Replaces the learnt names, from the next batch on. Any thread. */

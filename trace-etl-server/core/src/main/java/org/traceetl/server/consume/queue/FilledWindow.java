@@ -3,6 +3,7 @@ package org.traceetl.server.consume.queue;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import org.traceetl.server.window.AcceptedBatches;
+import org.traceetl.server.window.EdgeChange;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
@@ -15,6 +16,7 @@ import org.traceetl.server.window.WindowMetrics;
  *
  * @param paneMillis length of a pane; 0 if the window is sealed without its panes
  * @param closedMillis as in {@link SealedWindow}
+ * @param edges as in {@link SealedWindow}
  */
 public record FilledWindow(
     QueueId queue,
@@ -29,6 +31,7 @@ public record FilledWindow(
     AcceptedBatches.Builder batches,
     WindowCompleteness completeness,
     long closedMillis,
+    EdgeChange edges,
     WindowMetrics metrics,
     BlockingQueue<WindowMetrics> home) {
 
@@ -46,7 +49,8 @@ public record FilledWindow(
         paneMillis,
         batches.take(),
         completeness,
-        closedMillis);
+        closedMillis,
+        edges);
   }
 
   /** Clears the metrics and returns them to their queue. */

@@ -292,7 +292,7 @@ public final class OwnedQueue {
     String property = message.getProperty(BatchAges.PROPERTY);
     if (!compressed && aggregator.isHeartbeat(body)) {
       ages.read(property);
-      aggregator.acceptHeartbeat(body, storedMillis, ages);
+      aggregator.acceptHeartbeat(body, nowMillis, storedMillis, ages);
       return;
     }
     readAges(property);

@@ -8,6 +8,8 @@ import org.traceetl.proto.Heartbeat;
 import org.traceetl.proto.Rejection;
 import org.traceetl.server.consume.metrics.SpanPipelineMetrics;
 import org.traceetl.server.decode.BatchDecoder;
+import org.traceetl.server.decode.EdgeDecoder;
+import org.traceetl.server.decode.MessageDecoder;
 import org.traceetl.server.dedup.BatchHistory;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.series.Applications;
@@ -27,31 +29,33 @@ public final class QueueAggregator {
 
   private final QueueId queue;
   private final SpanPipelineMetrics listener;
-  private final BatchDecoder decoder;
+  private final MessageDecoder decoder;
   private final QueueWindows windows;
-  private final SpanRecorder recorder;
+  private final Recorder recorder;
   private final BatchHistory history;
   private final AgentMarks marks;
-
-  /** Null if no targets are shown. */
-  private final QueueTargets targets;
 
   private final BatchAges noAges = new BatchAges();
 
   QueueAggregator(
       QueueId queue,
       Aggregation aggregation,
-      BatchDecoder decoder,
+      MessageDecoder decoder,
       SpanPipelineMetrics listener,
       QueueImage image) {
     this.queue = queue;
     this.listener = listener;
     this.decoder = decoder;
     windows = new QueueWindows(queue, aggregation, listener, image);
-    recorder = new SpanRecorder(queue, aggregation, decoder, windows, listener, image);
+    recorder =
+        switch (decoder) {
+          case BatchDecoder spans ->
+              new SpanRecorder(queue, aggregation, spans, windows, listener, image);
+          case EdgeDecoder edges ->
+              new EdgeRecorder(queue, aggregation, edges, windows, listener, image);
+        };
     history = windows.history();
     marks = windows.marks();
-    targets = aggregation.newTargets(queue);
   }
 
   /**
@@ -71,7 +75,7 @@ public final class QueueAggregator {
    * @param ages of its batches
    */
   public void accept(byte[] message, long nowMillis, long storedMillis, BatchAges ages) {
-    marks.message(storedMillis, ages);
+    begin(storedMillis, nowMillis, ages);
     if (decoder.isBundle(message)) {
       acceptBundle(message, nowMillis, storedMillis, ages);
     } else {
@@ -91,11 +95,15 @@ public final class QueueAggregator {
   /**
    * Reads a heartbeat.
    *
+   * @param nowMillis milliseconds since 1970
    * @param storedMillis when the broker stored it, milliseconds since 1970
    * @param ages have the age from which batches may be missing
    */
-  void acceptHeartbeat(byte[] message, long storedMillis, BatchAges ages) {
+  void acceptHeartbeat(byte[] message, long nowMillis, long storedMillis, BatchAges ages) {
     marks.message(storedMillis, ages);
+    if (windows.openedMillis() >= 0) {
+      recorder.advance(storedMillis, nowMillis);
+    }
     Heartbeat heartbeat = Heartbeat.read(message).orElse(null);
     listener.heartbeat(heartbeat != null);
     if (heartbeat == null) {
@@ -120,7 +128,6 @@ public final class QueueAggregator {
     BundleReader bundle = decoder.bundle();
     Rejection rejection = bundle.wrap(message, 0, message.length);
     if (rejection != Rejection.NONE) {
-      beginWindow(nowMillis);
       recorder.reject(Applications.UNKNOWN, rejection, bundle.declaredSpans(), message.length);
       return;
     }
@@ -141,7 +148,7 @@ public final class QueueAggregator {
    * @param ages of its batches
    */
   void acceptCompressed(byte[] body, int flags, long nowMillis, long storedMillis, BatchAges ages) {
-    marks.message(storedMillis, ages);
+    begin(storedMillis, nowMillis, ages);
     accept(
         decoder.decodeCompressed(body, flags), body.length, nowMillis, storedMillis - ages.of(0));
   }
@@ -152,7 +159,6 @@ public final class QueueAggregator {
    * @param committedMillis when the agent accepted it, by the broker's clock
    */
   private void accept(Rejection rejection, int bytes, long nowMillis, long committedMillis) {
-    beginWindow(nowMillis);
     int application = recorder.openApplication(nowMillis);
     int spans = decoder.declaredSpans();
     if (rejection != Rejection.NONE) {
@@ -160,15 +166,11 @@ public final class QueueAggregator {
       return;
     }
     if (decoder.isNamed() && !isFirst(nowMillis)) {
-      windows.open().bookDuplicate(application, spans);
+      recorder.duplicate(application, nowMillis);
       listener.duplicate(bytes);
       return;
     }
-    windows.turnTo(committedMillis);
-    recorder.record(application, nowMillis);
-    if (targets != null) {
-      targets.see(decoder, nowMillis);
-    }
+    recorder.record(application, committedMillis, nowMillis);
     listener.accepted(bytes);
   }
 
@@ -179,6 +181,13 @@ public final class QueueAggregator {
     boolean first = history.isFirst(high, low, decoder.epoch(), decoder.sequence(), nowMillis);
     marks.from(history.latest(), high, low);
     return first;
+  }
+
+  /** Begins a message. */
+  private void begin(long storedMillis, long nowMillis, BatchAges ages) {
+    marks.message(storedMillis, ages);
+    beginWindow(nowMillis);
+    recorder.advance(storedMillis, nowMillis);
   }
 
   private void beginWindow(long nowMillis) {
@@ -276,7 +285,8 @@ public final class QueueAggregator {
     if (agentsEvicted > 0) {
       listener.agentsEvicted(queue, agentsEvicted);
     }
-    return windows.end(to, nowMillis, passedMillis, recorder.takeCreated(), evicted);
+    return windows.end(
+        to, nowMillis, passedMillis, recorder.takeCreated(), evicted, recorder.takeEdges());
   }
 
   /** Returns whether the window should continue, until it is known whether to write its panes. */

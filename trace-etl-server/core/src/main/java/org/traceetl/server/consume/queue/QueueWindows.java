@@ -8,6 +8,7 @@ import org.traceetl.server.consume.metrics.SpanPipelineMetrics;
 import org.traceetl.server.dedup.BatchHistory;
 import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.journal.QueueImage;
+import org.traceetl.server.window.EdgeChange;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
@@ -201,10 +202,16 @@ final class QueueWindows {
    *     there was a message or may be one
    * @param created series that are new in this window
    * @param evicted numbers of series that leave with it
+   * @param edges what changed among the open half-edges; {@link EdgeChange#NONE} for spans
    * @return the window, to be sealed; null if it continues
    */
   FilledWindow end(
-      long to, long nowMillis, long passedMillis, List<SeriesDefinition> created, int[] evicted) {
+      long to,
+      long nowMillis,
+      long passedMillis,
+      List<SeriesDefinition> created,
+      int[] evicted,
+      EdgeChange edges) {
     FilledWindow filled = null;
     long writtenPaneMillis = writtenPaneMillis();
     boolean isEmpty = to == from && open.isEmpty();
@@ -240,6 +247,7 @@ final class QueueWindows {
               history.takeAccepted(),
               completeness,
               closedMillis,
+              edges,
               open,
               spares);
       listener.panes(queue, open.panes(), open.rows(), open.mergedSpans());

@@ -6,8 +6,6 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.traceetl.proto.Rejection;
 import org.traceetl.proto.TraceId;
 import org.traceetl.server.consume.metrics.SpanPipelineMetrics;
@@ -27,9 +25,9 @@ import org.traceetl.server.series.SymbolTable;
 import org.traceetl.server.series.Utf8;
 import org.traceetl.server.series.Weight;
 import org.traceetl.server.window.Buckets;
+import org.traceetl.server.window.EdgeChange;
 import org.traceetl.server.window.NativeBuckets;
 import org.traceetl.server.window.QueueId;
-import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
 import org.traceetl.server.window.TraceDocument;
 import org.traceetl.server.window.WindowMetrics;
@@ -39,8 +37,7 @@ import org.traceetl.server.window.WindowRows;
  * Finds the series of a batch's spans and events, and adds them to the open window of their queue.
  * In a steady state it allocates nothing. Confined to the worker that owns the queue.
  */
-final class SpanRecorder {
-  private static final Logger log = LoggerFactory.getLogger(SpanRecorder.class);
+final class SpanRecorder implements Recorder {
   private static final int STATUS_ERROR = 2;
 
   /** Set by a mapping. */
@@ -80,9 +77,9 @@ final class SpanRecorder {
   private final RecordingFilter filter;
   private final AttributeKeys documentKeys;
   private final int maxValueBytes;
-  private final long idleMillis;
 
   private final SpanNames names;
+  private final QueueSeries queueSeries;
   private final SymbolTable symbols;
   private final Applications applications;
   private final SeriesTable series;
@@ -90,8 +87,8 @@ final class SpanRecorder {
   private final KeyHashes keyHashes;
   private final CardinalitySurvey census;
 
-  /** When the previous owner last wrote to the journal; 0 without one. */
-  private final long ownedUntilMillis;
+  /** Null if no targets are shown. */
+  private final QueueTargets targets;
 
   /** Symbol of each text of the batch. */
   private int[] symbolOf = new int[256];
@@ -161,66 +158,31 @@ final class SpanRecorder {
     filter = aggregation.filter;
     documentKeys = aggregation.documentKeys;
     maxValueBytes = aggregation.series.maxValueBytes();
-    idleMillis = aggregation.idleMillis();
     names = aggregation.newSpanNames();
-    symbols = aggregation.newSymbols();
-    applications =
-        new Applications(
-            symbols,
-            aggregation.slow,
-            aggregation.series.maxApplications(),
-            mapped ? SeriesTable.KINDS_AND_STATUSES : SeriesTable.SPANS_AND_EVENTS);
-    series = new SeriesTable(aggregation.series, aggregation.budget, symbols, applications, mapped);
+    queueSeries = new QueueSeries(queue, aggregation, windows, listener, image, mapped);
+    symbols = queueSeries.symbols;
+    applications = queueSeries.applications;
+    series = queueSeries.table;
     heavyHitters = new HeavyHitters(aggregation.series.maxPerApplication());
     keyHashes = new KeyHashes(texts, names, symbols, series.width() - SeriesTable.DIMENSIONS);
     census =
         new CardinalitySurvey(
             aggregation.series, mapped, series, applications, symbols, heavyHitters);
-    restore(image);
-    ownedUntilMillis = image.ownedUntilMillis();
+    targets = aggregation.newTargets(queue);
     key = new int[series.width()];
     grow(INITIAL_SPANS);
   }
 
-  /** Restores the series; skips those of a forged journal that cannot be this table's. */
-  private void restore(QueueImage image) {
-    int refused = 0;
-    for (int number = 0; number < image.slots(); number++) {
-      SeriesDefinition definition = image.definition(number);
-      if (definition != null
-          && !series.restore(definition, image.touchedMillis(number), image.carry(number))) {
-        refused++;
-        listener.failed();
-      }
-    }
-    if (refused > 0) {
-      log.error(
-          "The journal of queue {} has {} series with other dimensions than its schema says, with"
-              + " the key of another series, or that are an overflow series which an application"
-              + " has or cannot have; they are omitted. Only servers may write to the journal's"
-              + " topic.",
-          queue,
-          refused);
-    }
+  @Override
+  public void begin(long nowMillis) {
+    queueSeries.begin(nowMillis);
   }
 
-  /**
-   * Begins the first window. Keeps series alive after a long time without an owner: their spans may
-   * be in the backlog behind the first window. After a short time that is impossible, and idle
-   * series must leave in time.
-   */
-  void begin(long nowMillis) {
-    long unownedMillis = nowMillis - ownedUntilMillis;
-    if (ownedUntilMillis > 0 && unownedMillis > idleMillis / 3 * 2) {
-      series.postpone(unownedMillis);
-    }
-  }
+  @Override
+  public void advance(long storedMillis, long nowMillis) {}
 
-  /**
-   * Returns the application of the decoded batch, and opens its books; {@link Applications#UNKNOWN}
-   * if the batch has none.
-   */
-  int openApplication(long nowMillis) {
+  @Override
+  public int openApplication(long nowMillis) {
     int text = decoder.application();
     if (text < 0) {
       return Applications.UNKNOWN;
@@ -231,20 +193,23 @@ final class SpanRecorder {
     return application;
   }
 
-  /** Books a batch, or a message, as rejected. */
-  void reject(int application, Rejection rejection, int spans, int bytes) {
+  @Override
+  public void reject(int application, Rejection rejection, int spans, int bytes) {
     WindowMetrics window = windows.open();
     window.openBooks(application, applications.name(application));
     window.bookRejected(application, rejection, spans, true);
     listener.rejected(bytes, rejection);
   }
 
-  /**
-   * Records the decoded batch: its spans, their events, and the books.
-   *
-   * @param application by {@link #openApplication}
-   */
-  void record(int application, long nowMillis) {
+  @Override
+  public void duplicate(int application, long nowMillis) {
+    windows.open().bookDuplicate(application, decoder.declaredSpans());
+  }
+
+  /** Records the spans of the decoded batch, their events, and the books. */
+  @Override
+  public void record(int application, long committedMillis, long nowMillis) {
+    windows.turnTo(committedMillis);
     open = windows.open();
     pane = windows.pane();
     recordSpans(application, nowMillis);
@@ -258,6 +223,9 @@ final class SpanRecorder {
       listener.notSent(dimensionsNotSent, documentsNotSent);
     }
     recordEvents(application, nowMillis);
+    if (targets != null) {
+      targets.see(decoder, nowMillis);
+    }
   }
 
   private void beginCounts() {
@@ -367,7 +335,7 @@ final class SpanRecorder {
     long nanos = spans.durationNanos(span);
     int kindAndStatus = spans.kindAndStatus(span);
     Buckets bounds = buckets[SeriesTable.kind(kindAndStatus)];
-    int bucket = count(row, bounds, nanos, spans.samplingThreshold(span));
+    int bucket = queueSeries.count(row, bounds, nanos, spans.samplingThreshold(span));
     addSize(row, span);
     int status = SeriesTable.status(kindAndStatus);
     if (status == STATUS_ERROR || (mapped ? status == STATUS_SLOW : nanos >= slowNanos)) {
@@ -393,7 +361,7 @@ final class SpanRecorder {
     boolean mappedSlow = mapped && SeriesTable.status(kindAndStatus) == STATUS_SLOW;
     for (int i = 0; i < size; i++) {
       long nanos = spans.groupDurationNanos(group, i);
-      count(row, bounds, nanos, threshold);
+      queueSeries.count(row, bounds, nanos, threshold);
       if (byDemand && (mapped ? mappedSlow : nanos >= slowNanos)) {
         documentsNotSent++;
       }
@@ -453,29 +421,7 @@ final class SpanRecorder {
       recorded += count;
     }
     int row = rows[entry];
-    return row < 0 ? openRow(number) : row;
-  }
-
-  /** Adds a span to a row; returns its bucket. */
-  private int count(int row, Buckets bounds, long nanos, long threshold) {
-    WindowRows to = pane;
-    int bucket = bounds.of(nanos);
-    long whole = 1;
-    if (threshold == 0) {
-      to.add(row, bucket, 1, nanos);
-    } else {
-      int number = to.series(row);
-      long weight = Weight.of(threshold);
-      long owed = weight + series.carry(number);
-      series.carry(number, Weight.fraction(owed));
-      to.carry(row, Weight.fraction(owed));
-      whole = Weight.whole(owed);
-      to.add(row, bucket, whole, Weight.times(weight, nanos));
-    }
-    if (nativeBuckets != null) {
-      to.addNative(row, nativeBuckets.of(nanos), whole);
-    }
-    return bucket;
+    return row < 0 ? queueSeries.row(number) : row;
   }
 
   /** Adds the size of a span or group to a row, without its weight. */
@@ -515,24 +461,6 @@ final class SpanRecorder {
       long each = threshold == 0 ? 1 : Weight.whole(Weight.of(threshold));
       heavyHitters.count(application, keyHashes.of(spans, entry), each * count);
     }
-  }
-
-  /** Returns the row of a series that had none when the batch began. */
-  private int openRow(int number) {
-    int opened = pane.row(number);
-    if (opened >= 0) {
-      return opened;
-    }
-    if (pane.isFull()) {
-      open.makeRoom(pane, windows.spare());
-    }
-    int row = pane.open(number);
-    series.touch(number, windows.openedMillis());
-    long carry = series.carry(number);
-    if (carry != 0) {
-      pane.carry(row, carry);
-    }
-    return row;
   }
 
   /**
@@ -707,19 +635,14 @@ final class SpanRecorder {
     return TraceId.toHex(0, spanId).substring(TraceId.HEX_LENGTH / 2);
   }
 
-  /**
-   * Ends the open window: idle series leave with it.
-   *
-   * @param isEarly whether the window ends before its time
-   * @return the numbers of the series that leave
-   */
-  int[] endWindow(long nowMillis, boolean isEarly) {
+  @Override
+  public int[] endWindow(long nowMillis, boolean isEarly) {
     WindowMetrics ending = windows.open();
     for (Cardinality crowded : census.take(ending, nowMillis)) {
       listener.crowded(queue, crowded);
     }
     boolean lackedSymbols = symbols.lackedRoom();
-    int[] evicted = series.evictIdle(nowMillis, idleSinceMillis(ending, nowMillis));
+    int[] evicted = queueSeries.evictIdle(ending, nowMillis);
     if (isEarly) {
       heavyHitters.endEarly(ending);
     } else {
@@ -731,40 +654,28 @@ final class SpanRecorder {
     return evicted;
   }
 
-  /** Returns the series that are new since the last call. */
-  List<SeriesDefinition> takeCreated() {
-    return series.takeCreated();
+  @Override
+  public List<SeriesDefinition> takeCreated() {
+    return queueSeries.takeCreated();
   }
 
-  /**
-   * Returns the time since when series that leave with the open window were untouched. Series that
-   * it counts stay, even if it is longer than the idle limit or the clock was set.
-   */
-  private long idleSinceMillis(WindowMetrics ending, long nowMillis) {
-    long sinceMillis = nowMillis - idleMillis;
-    long openedMillis = windows.openedMillis();
-    if (!SealedWindow.isLong(openedMillis, nowMillis)) {
-      return Math.min(sinceMillis, openedMillis);
-    }
-    for (int i = 0; i < ending.panes(); i++) {
-      WindowRows rowsOfPane = ending.rows(i);
-      for (int row = 0; row < rowsOfPane.size(); row++) {
-        series.touch(rowsOfPane.series(row), nowMillis);
-      }
-    }
-    return sinceMillis;
+  @Override
+  public EdgeChange takeEdges() {
+    return EdgeChange.NONE;
   }
 
-  /** Releases the series; what was recorded since the last window is dropped. */
-  void release() {
+  @Override
+  public void release() {
     series.release();
   }
 
-  int seriesCount() {
+  @Override
+  public int seriesCount() {
     return series.size();
   }
 
-  int symbolCount() {
+  @Override
+  public int symbolCount() {
     return symbols.size();
   }
 }

@@ -79,6 +79,16 @@ public record JournalChain(
     return header.kind() == RecordKind.CLAIM && isOwner(header);
   }
 
+  /** Returns whether a record is the owner's next window. */
+  boolean isNext(RecordHeader window) {
+    return isOwner(window) && window.number() == number + 1;
+  }
+
+  /** Returns whether a claimant knows the last epoch, and so all records before its claim. */
+  boolean isKnownTo(RecordHeader claim) {
+    return claim.epoch() == epoch + 1;
+  }
+
   /** Returns whether a window is the owner's, but not its next one: others are between. */
   boolean isBefore(RecordHeader window) {
     return window.kind() == RecordKind.WINDOW
@@ -120,7 +130,7 @@ public record JournalChain(
   private JournalChain claimed(RecordHeader claim) {
     // A claimant that knows the last epoch uses the next one. A larger step shows that the
     // claimant, or this reader, lacks records.
-    return claim.epoch() == epoch + 1
+    return isKnownTo(claim)
         ? new JournalChain(claim.epoch(), claim.writer(), number, to, false, sure)
         : new JournalChain(claim.epoch(), claim.writer(), 0, JournalLog.NONE, false, false);
   }

@@ -223,7 +223,7 @@ public final class JournalTail implements Tail<JournalTail.Kept> {
       }
       case SNAPSHOT -> {
         if (group == null && !before.sure()) {
-          QueueImage image = payloads.image(record);
+          QueueImage image = payloads.image(record, payloads.newSinkImage());
           // The image contains them.
           kept.clear();
           snapshots.accept(image);

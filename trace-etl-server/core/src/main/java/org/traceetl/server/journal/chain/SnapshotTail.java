@@ -186,7 +186,7 @@ public final class SnapshotTail implements Tail<SnapshotTail.Event> {
     snapshots.clear();
     events.clear();
     if (from == 0) {
-      events.add(new State(payloads.newImage().get().keepPanes()));
+      events.add(new State(payloads.newSinkImage().keepPanes()));
     }
     return new JournalReader(
         messages, format, counters, from, from == 0 ? JournalChain.FRESH : JournalChain.UNKNOWN);
@@ -215,7 +215,7 @@ public final class SnapshotTail implements Tail<SnapshotTail.Event> {
       }
       case SNAPSHOT -> {
         if (!before.sure()) {
-          QueueImage image = payloads.image(record, payloads.newImage().get().keepPanes());
+          QueueImage image = payloads.image(record, payloads.newSinkImage().keepPanes());
           events.clear();
           events.add(new State(image));
         }

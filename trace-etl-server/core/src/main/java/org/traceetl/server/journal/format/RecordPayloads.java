@@ -14,6 +14,11 @@ import org.traceetl.server.window.SealedWindow;
  * @param newImage creates an image without windows
  */
 public record RecordPayloads(Supplier<QueueImage> newImage) {
+  /** Creates an image without windows for a sink, which needs no half-edges. */
+  public QueueImage newSinkImage() {
+    return newImage.get().keepEdges(null);
+  }
+
   /**
    * Returns the payload of a window.
    *

@@ -3,6 +3,7 @@ package org.traceetl.server.journal.format;
 import org.traceetl.server.dedup.BatchHistory;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.window.AcceptedBatches;
+import org.traceetl.server.window.EdgeChange;
 import org.traceetl.server.window.ReceivedSpans;
 import org.traceetl.server.window.SeriesDefinition;
 
@@ -18,6 +19,8 @@ import org.traceetl.server.window.SeriesDefinition;
  *     unsigned  that of the one before - its own, for other agents
  *     {@link BatchesFormat}: remembered batches
  *   from version 4 on: the first part of {@link OpenPanesFormat}
+ *   from version 5 on: unsigned  length, its bytes: {@link EdgeChangeFormat} of all open half-edges;
+ *     0 before the queue's first message
  *   fixed     schema
  *   unsigned  stride
  *   signed    base, milliseconds
@@ -37,14 +40,19 @@ import org.traceetl.server.window.SeriesDefinition;
  * </pre>
  *
  * <p>The version is that of {@link WindowFormat}, 1 without native histograms. It is 3 if the image
- * keeps received spans by application, and 4 if it may be written with open panes.
+ * keeps received spans by application, 4 if it may be written with open panes, and 5 if it knows
+ * the open half-edges. Readers that do not keep them skip them; readers that do need no series of
+ * the same schema.
  */
 public final class SnapshotFormat {
   /** The version with received spans by application. */
   static final int RECEIVED_VERSION = 3;
 
-  /** The version with open panes, the latest one. */
+  /** The version with open panes. */
   static final int OPEN_PANES_VERSION = 4;
+
+  /** The version with open half-edges, the latest one. */
+  static final int EDGES_VERSION = 5;
 
   static final int NANOS_PER_MILLI = 1_000_000;
   private static final int MIN_RECEIVED_BYTES = 4;
@@ -60,6 +68,9 @@ public final class SnapshotFormat {
     writeHistory(image.history(), out);
     if (version >= OPEN_PANES_VERSION) {
       OpenPanesFormat.writeTimes(image, out);
+    }
+    if (version >= EDGES_VERSION) {
+      writeEdges(image.edges().all(), out);
     }
     out.fixed(image.schema());
     out.unsigned(image.stride());
@@ -101,6 +112,9 @@ public final class SnapshotFormat {
   }
 
   private static int version(QueueImage image) {
+    if (image.knowsEdges()) {
+      return EDGES_VERSION;
+    }
     if (image.writesPanes()) {
       return OPEN_PANES_VERSION;
     }
@@ -113,19 +127,25 @@ public final class SnapshotFormat {
   /**
    * Reads an image.
    *
-   * @param image an empty one. If its schema differs, it gets only the position and the history.
-   *     Invalid after an exception
+   * @param image an empty one. If its schema differs, it gets only the position, the history and
+   *     the open half-edges. If these contradict themselves, they are unknown. Invalid after an
+   *     exception
    * @throws UnknownVersionException if the version is later than the known ones
    * @throws MalformedRecordException if {@code bytes[offset, offset + length)} are not exactly one
    */
   public static void decode(byte[] bytes, int offset, int length, QueueImage image)
       throws MalformedRecordException {
     RecordReader in = new RecordReader(bytes, offset, length);
-    int version = WindowFormat.version(in, OPEN_PANES_VERSION);
+    int version = WindowFormat.version(in, EDGES_VERSION);
     image.to(in.signed());
     readHistory(in, image.history());
     if (version >= OPEN_PANES_VERSION) {
       OpenPanesFormat.readTimes(in, image);
+    }
+    if (version >= EDGES_VERSION) {
+      readEdges(in, image);
+    } else {
+      image.forgetEdges();
     }
     long schema = in.fixed();
     long stride = in.upTo(WindowFormat.MAX_STRIDE, "stride");
@@ -157,6 +177,23 @@ public final class SnapshotFormat {
       OpenPanesFormat.read(in, baseMillis, image);
     }
     in.end();
+  }
+
+  private static void writeEdges(EdgeChange all, RecordWriter out) {
+    // With texts of its own, so that a reader that skips it knows the numbers of the others.
+    RecordWriter edges = new RecordWriter();
+    if (!all.isNone()) {
+      EdgeChangeFormat.write(all, edges);
+    }
+    out.unsigned(edges.size());
+    out.bytes(edges);
+  }
+
+  private static void readEdges(RecordReader in, QueueImage image) throws MalformedRecordException {
+    RecordReader edges = in.part(in.count(1, "bytes of half-edges"));
+    if (image.edges() != null && edges.left() > 0) {
+      image.restoreEdges(EdgeChangeFormat.read(edges));
+    }
   }
 
   private static void writeReceived(ReceivedSpans received, long baseMillis, RecordWriter out) {

@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.traceetl.server.window.AcceptedBatches;
 import org.traceetl.server.window.Books;
+import org.traceetl.server.window.EdgeChange;
 import org.traceetl.server.window.NativeCounts;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
@@ -55,6 +56,7 @@ import org.traceetl.server.window.WindowPanes;
  *     its bytes
  *     1: {@link CompletenessFormat}
  *     2: signed  closed - opened, milliseconds
+ *     3: {@link EdgeChangeFormat}
  * </pre>
  *
  * <p>Version 1 has neither native histograms nor panes, version 2 has no panes, and version 3 has
@@ -198,7 +200,8 @@ public final class WindowFormat {
         panes,
         extensions.completeness,
         extensions.closedMillis,
-        hasSizes);
+        hasSizes,
+        extensions.edges);
   }
 
   /** Reads the version and its flags. */
@@ -359,7 +362,8 @@ public final class WindowFormat {
   private static void writeExtensions(SealedWindow window, RecordWriter out) {
     boolean isComplete = !window.completeness().isEmpty();
     boolean isClosed = window.closedMillis() != SealedWindow.UNKNOWN_CLOSED;
-    out.unsigned((isComplete ? 1 : 0) + (isClosed ? 1 : 0));
+    boolean hasEdges = !window.edges().isNone();
+    out.unsigned((isComplete ? 1 : 0) + (isClosed ? 1 : 0) + (hasEdges ? 1 : 0));
     // With texts of its own, so that a reader that skips it knows the numbers of the others.
     RecordWriter extension = new RecordWriter();
     if (isComplete) {
@@ -371,6 +375,11 @@ public final class WindowFormat {
       extension.signed(window.closedMillis() - window.openedMillis());
       writeExtension(CLOSED_ID, extension, out);
     }
+    if (hasEdges) {
+      extension.clear();
+      EdgeChangeFormat.write(window.edges(), extension);
+      writeExtension(EdgeChangeFormat.ID, extension, out);
+    }
   }
 
   private static void writeExtension(long id, RecordWriter extension, RecordWriter out) {
@@ -380,9 +389,9 @@ public final class WindowFormat {
   }
 
   /** What the known extensions of a window contain. */
-  private record Extensions(WindowCompleteness completeness, long closedMillis) {
+  private record Extensions(WindowCompleteness completeness, long closedMillis, EdgeChange edges) {
     static final Extensions NONE =
-        new Extensions(WindowCompleteness.NONE, SealedWindow.UNKNOWN_CLOSED);
+        new Extensions(WindowCompleteness.NONE, SealedWindow.UNKNOWN_CLOSED, EdgeChange.NONE);
   }
 
   /** Reads the extensions. Bytes after a known one are those of a later server. */
@@ -390,6 +399,7 @@ public final class WindowFormat {
       throws MalformedRecordException {
     WindowCompleteness completeness = WindowCompleteness.NONE;
     long closedMillis = SealedWindow.UNKNOWN_CLOSED;
+    EdgeChange edges = EdgeChange.NONE;
     int extensions = in.count(MIN_EXTENSION_BYTES, "extensions");
     for (int i = 0; i < extensions; i++) {
       long id = in.amount("ID of an extension");
@@ -401,9 +411,11 @@ public final class WindowFormat {
         if (!PanesFormat.isTime(closedMillis)) {
           throw in.malformed("closes panes until " + closedMillis);
         }
+      } else if (id == EdgeChangeFormat.ID) {
+        edges = EdgeChangeFormat.read(extension);
       }
     }
-    return new Extensions(completeness, closedMillis);
+    return new Extensions(completeness, closedMillis, edges);
   }
 
   /** Returns the window's rows in the order of their series, which is in the high bits. */

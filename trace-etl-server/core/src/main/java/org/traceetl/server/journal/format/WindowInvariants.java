@@ -36,6 +36,7 @@ public final class WindowInvariants {
     violated = violated == null ? PaneInvariants.violated(window) : violated;
     violated = violated == null ? ofCompleteness(window) : violated;
     violated = violated == null ? ofClosed(window) : violated;
+    violated = violated == null ? EdgeInvariants.violated(window) : violated;
     return violated == null ? ofBooks(window) : violated;
   }
 

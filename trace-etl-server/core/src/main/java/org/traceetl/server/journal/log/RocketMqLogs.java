@@ -125,6 +125,18 @@ public final class RocketMqLogs implements BrokerLogs {
   }
 
   @Override
+  public Set<QueueId> queues(String other) throws IOException, InterruptedException {
+    TopicRouteData route = route(client(), other);
+    Set<QueueId> all = new HashSet<>();
+    for (QueueData data : route == null ? List.<QueueData>of() : route.getQueueDatas()) {
+      if (PermName.isReadable(data.getPerm()) && PermName.isWriteable(data.getPerm())) {
+        add(data, Math.min(data.getReadQueueNums(), data.getWriteQueueNums()), all);
+      }
+    }
+    return all;
+  }
+
+  @Override
   public Set<QueueId> queues() throws IOException, InterruptedException {
     return queues(route(client(), topic));
   }
@@ -140,12 +152,16 @@ public final class RocketMqLogs implements BrokerLogs {
     Set<QueueId> all = new HashSet<>();
     for (QueueData data : route == null ? List.<QueueData>of() : route.getQueueDatas()) {
       if (PermName.isReadable(data.getPerm())) {
-        for (int queue = 0; queue < data.getReadQueueNums(); queue++) {
-          all.add(new QueueId(data.getBrokerName(), queue));
-        }
+        add(data, data.getReadQueueNums(), all);
       }
     }
     return all;
+  }
+
+  private static void add(QueueData data, int queues, Set<QueueId> all) {
+    for (int queue = 0; queue < queues; queue++) {
+      all.add(new QueueId(data.getBrokerName(), queue));
+    }
   }
 
   @Override

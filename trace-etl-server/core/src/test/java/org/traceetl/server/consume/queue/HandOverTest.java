@@ -209,7 +209,8 @@ class HandOverTest {
     return SealedWindows.seal(owner, offset, nowMillis);
   }
 
-  private static SealedWindow read(SealedWindow window) throws MalformedRecordException {
+  /** Returns a window as the journal has it. */
+  static SealedWindow read(SealedWindow window) throws MalformedRecordException {
     RecordWriter writer = new RecordWriter();
     WindowFormat.encode(window, writer);
     return WindowFormat.decode(writer.buffer(), 0, writer.size(), QUEUE);

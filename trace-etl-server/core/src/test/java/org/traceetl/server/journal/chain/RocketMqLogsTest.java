@@ -117,6 +117,8 @@ class RocketMqLogsTest {
     assertThat(logs.lowest("not-there")).isNull();
     rocketMq.createTopic("trace-routing", 2);
     assertThat(logs.lowest("trace-routing")).isEqualTo(queue(0));
+    assertThat(logs.queues("trace-routing")).containsExactlyInAnyOrder(queue(0), queue(1));
+    assertThat(logs.queues("not-there")).isEmpty();
     JournalLog log = logs.open("trace-routing", queue(0));
     assertThat(log.append(new byte[] {7})).isZero();
 

@@ -11,13 +11,17 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
+import org.traceetl.server.edge.OpenEdges;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.journal.Windows;
 import org.traceetl.server.window.AcceptedBatches;
 import org.traceetl.server.window.Books;
+import org.traceetl.server.window.EdgeChange;
+import org.traceetl.server.window.EdgeHead;
 import org.traceetl.server.window.NativeCounts;
 import org.traceetl.server.window.NativeTotals;
 import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.RowlessWindow;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
 import org.traceetl.server.window.TraceDocument;
@@ -38,6 +42,33 @@ class GoldenRecordTest {
               new WindowCompleteness.Agent(false, 1, 2, "web-1"),
               new WindowCompleteness.Agent(true, -1, -1, "")),
           3);
+
+  /**
+   * @param numbers of halves that left, then of one that was paired
+   */
+  private static EdgeChange edges(int... numbers) {
+    return new EdgeChange(
+        1_700_000_014_000L,
+        Arrays.copyOf(numbers, numbers.length / 3 * 2),
+        Arrays.copyOfRange(numbers, numbers.length / 3 * 2, numbers.length),
+        new int[] {9, 2},
+        List.of(
+            new EdgeHead("till", true, 0, "", 1L << 55),
+            new EdgeHead("shop", false, 1, "kafka", 0)),
+        new int[] {0, 1},
+        new long[] {0x0123_4567_89AB_CDEFL, -1},
+        new int[] {0xBEEF, 7},
+        new byte[] {1, 3},
+        new long[] {1_000_000, 77},
+        new long[] {1_699_999_999_000L, 1_699_999_999_500L},
+        new long[] {1_700_000_013_900L, 1_700_000_014_000L},
+        new boolean[] {false, true});
+  }
+
+  private static QueueImage edgeImage() {
+    return new QueueImage(0x0123_4567_89AB_CDEFL, 10, 1 << 20)
+        .keepEdges(() -> new OpenEdges(10, 60_000, 100, 1));
+  }
 
   private static SealedWindow window() {
     return window(NativeCounts.NONE);
@@ -179,6 +210,19 @@ class GoldenRecordTest {
     assertGolden(writer.toByteArray(), "window_3_closed.hex");
 
     writer.clear();
+    WindowFormat.encode(
+        Windows.with(
+            paneWindow(),
+            "completeness",
+            COMPLETENESS,
+            "closedMillis",
+            1_699_999_965_000L,
+            "edges",
+            edges(7, 2, 5)),
+        writer);
+    assertGolden(writer.toByteArray(), "window_3_edges.hex");
+
+    writer.clear();
     WindowFormat.encode(sizedWindow(), writer);
     assertGolden(writer.toByteArray(), "window_4.hex");
   }
@@ -193,6 +237,15 @@ class GoldenRecordTest {
     assertThat(read.counts()[19]).isEqualTo(1);
     assertThat(read.exemplarBuckets()).containsExactly(8, 0);
     assertThat(read.panes().others()).hasSize(2);
+  }
+
+  @Test
+  void theseBytesAreAWindowWithHalfEdges() throws Exception {
+    byte[] golden = golden("window_3_edges.hex");
+    SealedWindow read = WindowFormat.decode(golden, 0, golden.length, QUEUE);
+
+    assertThat(read.closedMillis()).isEqualTo(1_699_999_965_000L);
+    assertThat(read.edges()).usingRecursiveComparison().isEqualTo(edges(2, 7, 5));
   }
 
   @Test
@@ -292,6 +345,23 @@ class GoldenRecordTest {
     writer.clear();
     SnapshotFormat.encode(image, writer);
     assertGolden(writer.toByteArray(), "snapshot_2.hex");
+
+    image = edgeImage();
+    image.apply(
+        Windows.with(new RowlessWindow(QUEUE, 1_000, 1_300, 0, 0).seal(), "edges", edges()));
+    writer.clear();
+    SnapshotFormat.encode(image, writer);
+    assertGolden(writer.toByteArray(), "snapshot_5.hex");
+  }
+
+  @Test
+  void theseBytesAreASnapshotWithHalfEdges() throws Exception {
+    byte[] golden = golden("snapshot_5.hex");
+    QueueImage read = edgeImage();
+    SnapshotFormat.decode(golden, 0, golden.length, read);
+
+    assertThat(read.to()).isEqualTo(1_300);
+    assertThat(read.edges().all()).usingRecursiveComparison().isEqualTo(edges());
   }
 
   @Test

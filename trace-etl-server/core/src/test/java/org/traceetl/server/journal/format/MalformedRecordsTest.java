@@ -251,7 +251,7 @@ class MalformedRecordsTest {
 
   @Test
   void extensionsAreSkipped() throws Exception {
-    byte[] bytes = extended(2, 3, 3, 0xff, 0xff, 0xff, 0x81, 0x01, 0);
+    byte[] bytes = extended(2, 4, 3, 0xff, 0xff, 0xff, 0x81, 0x01, 0);
     SealedWindow read = WindowFormat.decode(bytes, 0, bytes.length, QUEUE);
 
     assertThat(read.panes().lengthMillis()).isEqualTo(15_000);

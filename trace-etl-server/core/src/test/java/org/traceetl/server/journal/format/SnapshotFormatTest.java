@@ -292,7 +292,7 @@ class SnapshotFormatTest {
       SnapshotFormat.decode(bytes, 0, bytes.length, image);
       encoded(image);
     } catch (UnknownVersionException e) {
-      assertThat(Byte.toUnsignedInt(bytes[0])).isGreaterThan(SnapshotFormat.OPEN_PANES_VERSION);
+      assertThat(Byte.toUnsignedInt(bytes[0])).isGreaterThan(SnapshotFormat.EDGES_VERSION);
     } catch (MalformedRecordException e) {
       assertThat(e).hasMessageStartingWith("record ");
     }

@@ -12,8 +12,8 @@ import org.traceetl.server.http.ParameterRefused;
 import org.traceetl.server.http.Problem;
 
 /**
- * {@code GET /metrics}: the span families, then the server's own metrics; with {@code shard=i/n} a
- * shard of it. Never a 200 without a page.
+ * {@code GET /metrics}: the families of spans and edges, then the server's own metrics; with {@code
+ * shard=i/n} a shard of it. Never a 200 without a page.
  */
 final class MetricsServlet extends HttpServlet {
   private static final long serialVersionUID = 1L;

@@ -3,6 +3,7 @@ package org.traceetl.server.features.pages;
 import org.traceetl.server.assembly.ServerContext;
 import org.traceetl.server.component.Component;
 import org.traceetl.server.config.CoreConfig;
+import org.traceetl.server.expose.EdgeNaming;
 import org.traceetl.server.expose.Naming;
 import org.traceetl.server.expose.SpanNaming;
 import org.traceetl.server.http.Feature;
@@ -17,13 +18,14 @@ public final class PagesType implements FeatureType {
     if (ofProfile != null) {
       return (Feature) ofProfile;
     }
-    Naming naming = context.profile().naming();
     CoreConfig config = context.config();
-    return PagesFeature.of(
-        naming == null
+    Naming ofProfileOnly = context.profile().naming();
+    Naming spans =
+        ofProfileOnly == null
             ? new SpanNaming(config.metrics(), config.series(), config.histogram())
-            : naming,
-        context.telemetry(),
-        context.clocks());
+            : ofProfileOnly;
+    Naming edges =
+        config.edges().enabled() ? new EdgeNaming(config.histogram(), spans.hasUtf8Names()) : null;
+    return PagesFeature.of(spans, edges, context.telemetry(), context.clocks());
   }
 }

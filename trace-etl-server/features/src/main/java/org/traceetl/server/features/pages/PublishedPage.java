@@ -8,9 +8,9 @@ import org.traceetl.server.expose.Page;
 import org.traceetl.server.expose.Section;
 
 /**
- * The span families in one encoding, whole, and by their sections. A shard is put together from the
- * sections by the request that reads it, so it is rendered and stored only once, as part of the
- * whole page.
+ * The families of one naming in one encoding, whole, and by their sections. A shard is put together
+ * from the sections by the request that reads it, so it is rendered and stored only once, as part
+ * of the whole page.
  *
  * @param inflated whether only deflated sections exist although the encoding is plain
  * @param current whether all queues on the page may still be shown

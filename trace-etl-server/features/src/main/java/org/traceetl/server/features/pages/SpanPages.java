@@ -31,10 +31,10 @@ import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 
 /**
- * The pages of the span families. The fold thread owns all series: windows, releases and requests
- * for a page reach it through one bounded queue. It folds the messages that wait, renders the
- * changed queues and publishes all pages by one reference. So a page contains whole windows, and a
- * scrape reads it without a lock.
+ * The pages of one naming's families, those of spans or of edges. The fold thread owns all series:
+ * windows, releases and requests for a page reach it through one bounded queue. It folds the
+ * messages that wait, renders the changed queues and publishes all pages by one reference. So a
+ * page contains whole windows, and a scrape reads it without a lock.
  *
  * <p>Only recently requested encodings are kept up to date. The first request for another encoding
  * waits until the fold thread has rendered it.
@@ -53,7 +53,8 @@ public final class SpanPages implements WindowFollower, Background {
 
   /**
    * Part of the heap for one plain page, half of it with UTF-8 names, which double the formats. Old
-   * and new pages coexist in four formats, so all of them take at most half of the heap.
+   * and new pages coexist in four formats, so all of them take at most half of the heap. The pages
+   * of a process that shows edges share it.
    */
   private static final int PLAIN_SHARE = 16;
 
@@ -92,11 +93,7 @@ public final class SpanPages implements WindowFollower, Background {
    * @param renderedNanos receives, on the fold thread, the duration of each publication
    */
   public SpanPages(Naming naming, Clocks clocks, LongConsumer renderedNanos) {
-    this(
-        naming,
-        clocks,
-        renderedNanos,
-        Runtime.getRuntime().maxMemory() / (naming.hasUtf8Names() ? 2 * PLAIN_SHARE : PLAIN_SHARE));
+    this(naming, clocks, renderedNanos, maxPlainBytes(naming));
   }
 
   /**
@@ -114,6 +111,12 @@ public final class SpanPages implements WindowFollower, Background {
       askedNanos.set(i, Long.MIN_VALUE);
     }
     thread = new FoldThread<>(new OnFoldThread(), clocks);
+  }
+
+  /** Returns the size up to which plain pages are stored as they are sent, if no others exist. */
+  static long maxPlainBytes(Naming naming) {
+    return Runtime.getRuntime().maxMemory()
+        / (naming.hasUtf8Names() ? 2 * PLAIN_SHARE : PLAIN_SHARE);
   }
 
   @Override

@@ -71,6 +71,11 @@ class ProtobufPageTest {
     return counters;
   }
 
+  /** Returns the values on a page, by the names and labels of text. */
+  static Map<Samples.Key, Double> values(byte[] page) {
+    return Said.of(parse(page)).values;
+  }
+
   private static Map<String, String> labels(List<Metrics.LabelPair> pairs) {
     Map<String, String> labels = new TreeMap<>();
     pairs.forEach(pair -> labels.put(pair.getName(), pair.getValue()));

@@ -189,7 +189,7 @@ class ShardedPageTest {
    * @param samples lines of text, or metrics of protobuf, with the name of the family
    * @param series labels without le
    */
-  private record Parts(List<String> headers, List<String> samples, Set<String> series) {}
+  record Parts(List<String> headers, List<String> samples, Set<String> series) {}
 
   private static Parts parts(Encoding encoding, byte[] page) throws IOException {
     return encoding.format() == Format.PROTOBUF
@@ -211,7 +211,7 @@ class ShardedPageTest {
     return parts;
   }
 
-  private static Parts ofProtobuf(byte[] page) throws IOException {
+  static Parts ofProtobuf(byte[] page) throws IOException {
     var parts = new Parts(new ArrayList<>(), new ArrayList<>(), new TreeSet<>());
     var in = new ByteArrayInputStream(page);
     while (in.available() > 0) {

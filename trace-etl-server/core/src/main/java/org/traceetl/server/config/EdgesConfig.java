@@ -1,0 +1,86 @@
+package org.traceetl.server.config;
+
+import static org.traceetl.common.ConfigException.check;
+import static org.traceetl.common.ConfigException.checkRange;
+import static org.traceetl.common.ConfigException.orElse;
+
+import java.time.Duration;
+
+/**
+ * The half-edges, of which servers make the service graph: {@code trace-etl.edges}. A missing value
+ * is its default.
+ *
+ * @param enabled whether this server reads half-edges; agents send them while all servers do. Needs
+ *     {@code demand.enabled}
+ * @param topic topic of the half-edges, the agents' {@code rocketmq.edges-topic}; must exist. The
+ *     same on all servers
+ * @param journalTopic topic of the journal of half-edges; must exist, with as many queues as {@code
+ *     edges.topic} on the same brokers. The same on all servers
+ * @param consumerGroup consumer group that shares the queues of half-edges; by default the name of
+ *     {@code rocketmq.consumer-group} with {@code -edges}
+ * @param maxWait how long a half-edge waits for the other half of its edge; measured in the store
+ *     times of the queue's messages; 1 s to 10 min. The same on all servers
+ * @param maxOpen half-edges of a queue that wait at the same time; further ones are refused and
+ *     counted; 1 to 2097152, each of about 80 bytes. The same on all servers
+ * @param workers threads that read half-edges, each with its own queues; 1 to 64; more than the
+ *     topic has queues are idle
+ */
+public record EdgesConfig(
+    Boolean enabled,
+    String topic,
+    String journalTopic,
+    String consumerGroup,
+    Duration maxWait,
+    Integer maxOpen,
+    Integer workers) {
+  private static final String PREFIX = "trace-etl.edges.";
+  private static final String GROUP_SUFFIX = "-edges";
+  private static final Duration MIN_WAIT = Duration.ofSeconds(1);
+  private static final Duration LONGEST_WAIT = Duration.ofMinutes(10);
+
+  /** The highest capacity of a table of half-edges. */
+  private static final int MOST_OPEN = 1 << 21;
+
+  private static final int MOST_WORKERS = 64;
+
+  public EdgesConfig {
+    enabled = orElse(enabled, false);
+    topic = orElse(topic, "trace-edges");
+    journalTopic = orElse(journalTopic, "trace-edge-windows");
+    maxWait = orElse(maxWait, Duration.ofSeconds(30));
+    maxOpen = orElse(maxOpen, 200_000);
+    workers = orElse(workers, 1);
+    check(!topic.isBlank(), PREFIX + "topic", topic, "must be the name of a topic");
+    check(
+        !journalTopic.isBlank() && !journalTopic.equals(topic),
+        PREFIX + "journal-topic",
+        journalTopic,
+        "must be the name of a topic, and not trace-etl.edges.topic");
+    check(
+        consumerGroup == null || !consumerGroup.isBlank(),
+        PREFIX + "consumer-group",
+        consumerGroup,
+        "must be the name of a consumer group");
+    checkRange(PREFIX + "max-wait", maxWait, MIN_WAIT, LONGEST_WAIT, "must be 1 s to 10 min");
+    checkRange(PREFIX + "max-open", maxOpen, 1, MOST_OPEN);
+    checkRange(PREFIX + "workers", workers, 1, MOST_WORKERS);
+  }
+
+  public static EdgesConfig defaults() {
+    return new EdgesConfig(null, null, null, null, null, null, null);
+  }
+
+  /** Returns the source of the half-edges: the brokers of the spans, with the values here. */
+  public RocketMqConfig source(RocketMqConfig spans) {
+    return new RocketMqConfig(
+        spans.nameServer(),
+        topic,
+        orElse(consumerGroup, spans.consumerGroup() + GROUP_SUFFIX),
+        spans.accessKey(),
+        spans.secretKey(),
+        workers,
+        spans.tls(),
+        spans.tlsCaFile(),
+        null);
+  }
+}

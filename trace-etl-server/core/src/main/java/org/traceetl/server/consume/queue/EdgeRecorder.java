@@ -1,0 +1,463 @@
+package org.traceetl.server.consume.queue;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.util.Arrays;
+import java.util.List;
+import org.traceetl.proto.Rejection;
+import org.traceetl.server.consume.metrics.SpanPipelineMetrics;
+import org.traceetl.server.decode.EdgeDecoder;
+import org.traceetl.server.edge.EdgeHeads;
+import org.traceetl.server.edge.EdgeMeasure;
+import org.traceetl.server.edge.Half;
+import org.traceetl.server.edge.Joins;
+import org.traceetl.server.edge.OpenEdges;
+import org.traceetl.server.edge.Outcome;
+import org.traceetl.server.journal.QueueImage;
+import org.traceetl.server.series.Applications;
+import org.traceetl.server.series.HashIndex;
+import org.traceetl.server.series.SeriesTable;
+import org.traceetl.server.series.SymbolTable;
+import org.traceetl.server.window.Buckets;
+import org.traceetl.server.window.EdgeChange;
+import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SeriesDefinition;
+import org.traceetl.server.window.WindowMetrics;
+
+/**
+ * Joins the half-edges of a queue, and adds edges to the open window. A series is one measure of an
+ * edge: its application is the client, its span name the server, its kind the {@link EdgeMeasure}'s
+ * number, its status 0, and its dimension the connection type.
+ *
+ * <ul>
+ *   <li>A pair counts in the pane of its caller, when its second half arrives.
+ *   <li>An immediate half counts in its own pane: a call of a database, or a request to an
+ *       application from {@value #USER}.
+ *   <li>A half that expires counts in the pane of that time: as an edge to a {@value #VIRTUAL} if
+ *       it is a caller that names its peer, else as unpaired.
+ * </ul>
+ *
+ * <p>A half is in the books of its application when its outcome is known: as recorded if it counts
+ * in an edge or as unpaired. So {@code received} are the halves that are not open any more. The
+ * measures of an edge have the weight of the end that was sampled less often.
+ *
+ * <p>In a steady state it allocates nothing. Confined to the worker that owns the queue.
+ */
+final class EdgeRecorder implements Recorder, Joins {
+  /** Client of a request without a parent. */
+  static final String USER = "user";
+
+  /** Connection type of an edge one end of which sends no spans. */
+  static final String VIRTUAL = "virtual_node";
+
+  /** Server of a call of a database without a name. */
+  private static final String UNKNOWN = "unknown";
+
+  private static final byte[] USER_BYTES = USER.getBytes(UTF_8);
+  private static final byte[] UNKNOWN_BYTES = UNKNOWN.getBytes(UTF_8);
+  private static final byte[] NO_BYTES = {};
+
+  private static final int CALL = 0;
+  private static final int MESSAGE = 1;
+  private static final int DATABASE = 2;
+  private static final int VIRTUAL_NODE = 3;
+
+  /** By connection type. */
+  private static final byte[][] TYPES = {
+    NO_BYTES,
+    "messaging_system".getBytes(UTF_8),
+    "database".getBytes(UTF_8),
+    VIRTUAL.getBytes(UTF_8)
+  };
+
+  /** Instead of a head: the other end has none. */
+  private static final int NO_HEAD = -1;
+
+  private static final int NOT_LOOKED_UP = -2;
+  private static final int MEASURES = EdgeMeasure.values().length;
+  private static final long MIX = 0x9E37_79B9_7F4A_7C15L;
+
+  /** Edges of a window whose series are remembered. */
+  private static final int MOST_EDGES = 1 << 16;
+
+  private final EdgeDecoder decoder;
+  private final QueueWindows windows;
+  private final SpanPipelineMetrics listener;
+  private final QueueSeries series;
+  private final OpenEdges edges;
+  private final EdgeHeads heads;
+
+  /** Of durations, in all measures that have some. */
+  private final Buckets buckets;
+
+  private final Half half = new Half();
+  private final int[] key;
+  private long nowMillis;
+  private long streamMillis;
+
+  // Valid until the window ends, because numbers of heads, applications and series are
+
+  /** By head: number of its application + 1; 0 if it was not resolved. */
+  private int[] applicationOf = new int[64];
+
+  /** Edges by {@link #edgeKeys}. */
+  private final HashIndex index = new HashIndex(64);
+
+  /** By edge: head of the client + 1, head of the server + 1, connection type. */
+  private long[] edgeKeys = new long[64];
+
+  /** By edge, as many as there are measures: the series, or {@link #NOT_LOOKED_UP}. */
+  private int[] seriesOf = new int[64 * MEASURES];
+
+  private int edgeCount;
+
+  /**
+   * @param decoder has the batch that is to be recorded
+   * @param windows of the queue
+   * @param image has the series and the open halves of earlier windows
+   */
+  EdgeRecorder(
+      QueueId queue,
+      Aggregation aggregation,
+      EdgeDecoder decoder,
+      QueueWindows windows,
+      SpanPipelineMetrics listener,
+      QueueImage image) {
+    this.decoder = decoder;
+    this.windows = windows;
+    this.listener = listener;
+    series = new QueueSeries(queue, aggregation, windows, listener, image, true);
+    edges = image.edges();
+    heads = edges.heads();
+    buckets = aggregation.buckets[0];
+    key = new int[series.table.width()];
+  }
+
+  @Override
+  public void begin(long nowMillis) {
+    series.begin(nowMillis);
+  }
+
+  @Override
+  public void advance(long storedMillis, long nowMillis) {
+    this.nowMillis = nowMillis;
+    streamMillis = Math.max(streamMillis, storedMillis);
+    edges.advance(storedMillis, this);
+  }
+
+  /** A batch has halves of several applications. */
+  @Override
+  public int openApplication(long nowMillis) {
+    return Applications.UNKNOWN;
+  }
+
+  @Override
+  public void reject(int application, Rejection rejection, int halves, int bytes) {
+    WindowMetrics window = windows.open();
+    window.openBooks(application, series.applications.name(application));
+    window.bookRejected(application, rejection, halves, true);
+    listener.rejected(bytes, rejection);
+  }
+
+  @Override
+  public void duplicate(int application, long nowMillis) {
+    for (int group = 0; group < decoder.groups(); group++) {
+      int its = application(group, nowMillis);
+      windows.open().bookDuplicate(its, decoder.end(group) - decoder.begin(group));
+    }
+  }
+
+  @Override
+  public void record(int application, long committedMillis, long nowMillis) {
+    this.nowMillis = nowMillis;
+    for (int group = 0; group < decoder.groups(); group++) {
+      record(group, committedMillis);
+    }
+  }
+
+  private void record(int group, long committedMillis) {
+    int begin = decoder.begin(group);
+    int end = decoder.end(group);
+    int application = application(group, nowMillis);
+    int head = head(group);
+    if (head == EdgeHeads.NONE) {
+      windows.open().book(application, end - begin, 0, end - begin, 0, 0);
+      return;
+    }
+    int overflowed = 0;
+    int duplicates = 0;
+    int side = decoder.side(group);
+    for (int i = begin; i < decoder.endOfWaiting(group); i++) {
+      half.set(
+          decoder.key(i), decoder.check(i), side, head, decoder.durationNanos(i), committedMillis);
+      Outcome outcome = edges.offer(half, this);
+      overflowed += outcome == Outcome.OVERFLOWED ? 1 : 0;
+      duplicates += outcome == Outcome.DUPLICATE ? 1 : 0;
+    }
+    if (overflowed > 0) {
+      windows.open().book(application, overflowed, 0, overflowed, 0, 0);
+    }
+    if (duplicates > 0) {
+      windows.open().bookDuplicate(application, duplicates);
+    }
+    recordImmediate(group, head, committedMillis);
+  }
+
+  private void recordImmediate(int group, int head, long committedMillis) {
+    int from = decoder.endOfWaiting(group);
+    int end = decoder.end(group);
+    if (from == end) {
+      return;
+    }
+    windows.turnTo(committedMillis);
+    boolean isCaller = isCaller(decoder.side(group));
+    int edge =
+        isCaller
+            ? edge(
+                head, NO_HEAD, decoder.connectionType(group) == DATABASE ? DATABASE : VIRTUAL_NODE)
+            : edge(NO_HEAD, head, VIRTUAL_NODE);
+    EdgeMeasure own = isCaller ? EdgeMeasure.CLIENT : EdgeMeasure.SERVER;
+    long threshold = decoder.samplingThreshold(group);
+    for (int i = from; i < end; i++) {
+      countRequest(edge, decoder.isFailed(group), threshold);
+      count(edge, own, decoder.durationNanos(i), threshold);
+    }
+    bookRecorded(head, end - from);
+  }
+
+  @Override
+  public void paired(Half caller, Half callee) {
+    windows.turnTo(caller.pane());
+    int from = caller.head();
+    int to = callee.head();
+    boolean isMessage =
+        caller.side() == Half.PRODUCER
+            || callee.side() == Half.CONSUMER
+            || heads.connectionType(from) == MESSAGE
+            || heads.connectionType(to) == MESSAGE;
+    long threshold = Math.max(heads.samplingThreshold(from), heads.samplingThreshold(to));
+    int edge = edge(from, to, isMessage ? MESSAGE : CALL);
+    countRequest(edge, heads.isFailed(from) || heads.isFailed(to), threshold);
+    count(edge, EdgeMeasure.SERVER, callee.durationNanos(), threshold);
+    count(edge, EdgeMeasure.CLIENT, caller.durationNanos(), threshold);
+    if (!isMessage) {
+      // Clocks do not matter, but a server may go on after its answer.
+      long between = Math.max(0, caller.durationNanos() - callee.durationNanos());
+      count(edge, EdgeMeasure.LATENCY, between, threshold);
+    }
+    bookRecorded(to, 1);
+    if (!caller.isPaired()) {
+      bookRecorded(from, 1);
+    }
+  }
+
+  @Override
+  public void expired(Half open) {
+    if (open.isPaired()) {
+      return;
+    }
+    windows.turnTo(streamMillis);
+    int head = open.head();
+    long threshold = heads.samplingThreshold(head);
+    boolean isCaller = isCaller(open.side());
+    if (isCaller && heads.peer(head).length > 0) {
+      int edge = edge(head, NO_HEAD, VIRTUAL_NODE);
+      countRequest(edge, heads.isFailed(head), threshold);
+      count(edge, EdgeMeasure.CLIENT, open.durationNanos(), threshold);
+    } else {
+      int type = heads.connectionType(head) == MESSAGE ? MESSAGE : CALL;
+      EdgeMeasure measure = isCaller ? EdgeMeasure.UNPAIRED_CLIENT : EdgeMeasure.UNPAIRED_SERVER;
+      count(edge(head, head, type), measure, 0, threshold);
+      windows.open().countSpans(1);
+    }
+    bookRecorded(head, 1);
+  }
+
+  private static boolean isCaller(int side) {
+    return side == Half.CLIENT || side == Half.PRODUCER;
+  }
+
+  private void countRequest(int edge, boolean failed, long threshold) {
+    count(edge, EdgeMeasure.REQUESTS, 0, threshold);
+    if (failed) {
+      count(edge, EdgeMeasure.FAILED, 0, threshold);
+    }
+    windows.open().countSpans(1);
+  }
+
+  private void count(int edge, EdgeMeasure measure, long nanos, long threshold) {
+    series.count(series.row(series(edge, measure)), buckets, nanos, threshold);
+  }
+
+  /** Returns the head of a group of the decoded batch; {@link EdgeHeads#NONE} without room. */
+  private int head(int group) {
+    byte[] buffer = decoder.buffer();
+    return heads.find(
+        buffer,
+        decoder.applicationOffset(group),
+        decoder.applicationLength(group),
+        buffer,
+        decoder.peerOffset(group),
+        decoder.peerLength(group),
+        decoder.isFailed(group),
+        decoder.connectionType(group),
+        decoder.samplingThreshold(group));
+  }
+
+  /** Returns the application of a group of the decoded batch, and opens its books. */
+  private int application(int group, long nowMillis) {
+    return opened(
+        series.applications.resolve(
+            decoder.buffer(),
+            decoder.applicationOffset(group),
+            decoder.applicationLength(group),
+            nowMillis));
+  }
+
+  private int opened(int application) {
+    windows.open().openBooks(application, series.applications.name(application));
+    return application;
+  }
+
+  private void bookRecorded(int head, int halves) {
+    if (head >= applicationOf.length) {
+      applicationOf = Arrays.copyOf(applicationOf, Math.max(head + 1, 2 * applicationOf.length));
+    }
+    if (applicationOf[head] == 0) {
+      byte[] name = heads.application(head);
+      applicationOf[head] =
+          opened(series.applications.resolve(name, 0, name.length, nowMillis)) + 1;
+    }
+    windows.open().book(applicationOf[head] - 1, halves, halves, 0, 0, 0);
+  }
+
+  /**
+   * Returns an edge.
+   *
+   * @param from head of the client, or {@link #NO_HEAD}
+   * @param to head of the server, or {@link #NO_HEAD}
+   */
+  private int edge(int from, int to, int type) {
+    long edgeKey = (from + 1L) << 32 | (to + 1L) << 2 | type;
+    long mixed = edgeKey * MIX;
+    int hash = (int) (mixed ^ mixed >>> 32);
+    for (int slot = index.first(hash); index.isTaken(slot); slot = index.next(slot)) {
+      if (index.hasHash(slot, hash) && edgeKeys[index.number(slot)] == edgeKey) {
+        return index.number(slot);
+      }
+    }
+    if (edgeCount == MOST_EDGES) {
+      forgetEdges();
+    }
+    if (edgeCount == edgeKeys.length) {
+      edgeKeys = Arrays.copyOf(edgeKeys, 2 * edgeCount);
+      seriesOf = Arrays.copyOf(seriesOf, 2 * edgeCount * MEASURES);
+    }
+    int edge = edgeCount++;
+    edgeKeys[edge] = edgeKey;
+    Arrays.fill(seriesOf, edge * MEASURES, (edge + 1) * MEASURES, NOT_LOOKED_UP);
+    index.add(hash, edge);
+    return edge;
+  }
+
+  private void forgetEdges() {
+    index.clear();
+    edgeCount = 0;
+  }
+
+  private int series(int edge, EdgeMeasure measure) {
+    int at = edge * MEASURES + measure.ordinal();
+    if (seriesOf[at] == NOT_LOOKED_UP) {
+      seriesOf[at] = find(edgeKeys[edge], measure);
+    }
+    return seriesOf[at];
+  }
+
+  /** Returns or creates the series of an edge's measure; without room, the overflow series. */
+  private int find(long edgeKey, EdgeMeasure measure) {
+    int from = (int) (edgeKey >>> 32) - 1;
+    int to = (int) edgeKey / 4 - 1;
+    int type = (int) edgeKey & 3;
+    byte[] client = from == NO_HEAD ? USER_BYTES : heads.application(from);
+    byte[] server = NO_BYTES;
+    if (measure != EdgeMeasure.UNPAIRED_CLIENT && measure != EdgeMeasure.UNPAIRED_SERVER) {
+      server = to == NO_HEAD ? peer(from) : heads.application(to);
+    }
+    SymbolTable symbols = series.symbols;
+    SeriesTable table = series.table;
+    int application = series.applications.resolve(client, 0, client.length, nowMillis);
+    int kindAndStatus = SeriesTable.kindAndStatus(measure.kind(), 0);
+    boolean isKnown =
+        fill(
+            application,
+            symbols.find(server, 0, server.length),
+            kindAndStatus,
+            type == CALL ? SymbolTable.NONE : symbols.find(TYPES[type], 0, TYPES[type].length));
+    int number = isKnown ? table.find(table.hash(key, 0), key, 0) : SeriesTable.NONE;
+    if (number != SeriesTable.NONE) {
+      return number;
+    }
+    // Checked first, so that refused edges do not fill the symbol table.
+    if (application != Applications.OTHER && table.hasRoom(application, 0, 0)) {
+      isKnown =
+          fill(
+              application,
+              symbols.intern(server, 0, server.length),
+              kindAndStatus,
+              type == CALL ? SymbolTable.NONE : symbols.intern(TYPES[type], 0, TYPES[type].length));
+      int hash = table.hash(key, 0);
+      if (isKnown) {
+        // After truncation or repair, two names may be the same symbol.
+        int equal = table.find(hash, key, 0);
+        return equal == SeriesTable.NONE ? table.create(hash, key, application, nowMillis) : equal;
+      }
+    }
+    return table.overflow(application, kindAndStatus, nowMillis);
+  }
+
+  private byte[] peer(int head) {
+    byte[] peer = heads.peer(head);
+    return peer.length == 0 ? UNKNOWN_BYTES : peer;
+  }
+
+  /** Sets the key; returns whether all its strings have symbols. */
+  private boolean fill(int application, int server, int kindAndStatus, int type) {
+    key[SeriesTable.APPLICATION] = series.applications.symbol(application);
+    key[SeriesTable.NAME] = server;
+    key[SeriesTable.KIND_AND_STATUS] = kindAndStatus;
+    key[SeriesTable.DIMENSIONS] = type;
+    return server >= 0 && type >= SymbolTable.NONE;
+  }
+
+  @Override
+  public int[] endWindow(long nowMillis, boolean isEarly) {
+    Arrays.fill(applicationOf, 0);
+    forgetEdges();
+    return series.evictIdle(windows.open(), nowMillis);
+  }
+
+  @Override
+  public List<SeriesDefinition> takeCreated() {
+    return series.takeCreated();
+  }
+
+  @Override
+  public EdgeChange takeEdges() {
+    return edges.endWindow();
+  }
+
+  @Override
+  public void release() {
+    series.table.release();
+  }
+
+  @Override
+  public int seriesCount() {
+    return series.table.size();
+  }
+
+  @Override
+  public int symbolCount() {
+    return series.symbols.size();
+  }
+}

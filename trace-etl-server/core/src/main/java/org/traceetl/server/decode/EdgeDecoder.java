@@ -1,0 +1,231 @@
+package org.traceetl.server.decode;
+
+import java.util.Arrays;
+import org.traceetl.proto.BundleReader;
+import org.traceetl.proto.EdgeBatchReader;
+import org.traceetl.proto.Heartbeat;
+import org.traceetl.proto.Rejection;
+
+/**
+ * Decodes one batch of half-edges at a time into columns. A batch is read completely before any of
+ * it can count, so a malformed one is lost as a whole and affects no other.
+ *
+ * <p>Halves are in groups that share a head. Group g has halves {@link #begin begin(g)} to {@link
+ * #end end(g)}; those before {@link #endOfWaiting endOfWaiting(g)} wait for their partner and have
+ * a key. Nothing is allocated after the arrays have grown to the largest batch. One owner thread.
+ */
+public final class EdgeDecoder implements MessageDecoder {
+  private static final int NONE = -1;
+
+  private final EdgeBatchReader reader = new EdgeBatchReader();
+  private final BundleReader bundle = new BundleReader();
+
+  private int groups;
+  private int halves;
+
+  // By group
+
+  private int[] applications = new int[16];
+  private int[] peers = new int[16];
+  private byte[] sides = new byte[16];
+  private byte[] connectionTypes = new byte[16];
+  private boolean[] failed = new boolean[16];
+  private long[] thresholds = new long[16];
+  private int[] waitingEnds = new int[16];
+  private int[] ends = new int[16];
+
+  // By half
+
+  private long[] keys = new long[256];
+  private int[] checks = new int[256];
+  private long[] durationsNanos = new long[256];
+
+  @Override
+  public Rejection decode(byte[] message, int offset, int length) {
+    groups = 0;
+    halves = 0;
+    Rejection rejection = reader.wrap(message, offset, length);
+    if (rejection != Rejection.NONE) {
+      return rejection;
+    }
+    while (reader.nextHead()) {
+      addGroup();
+    }
+    return reader.rejection();
+  }
+
+  private void addGroup() {
+    if (groups == ends.length) {
+      growGroups(2 * groups);
+    }
+    int group = groups++;
+    applications[group] = reader.application();
+    peers[group] = reader.peer();
+    sides[group] = (byte) reader.side();
+    connectionTypes[group] = (byte) reader.connectionType();
+    failed[group] = reader.isFailed();
+    thresholds[group] = reader.samplingThreshold();
+    waitingEnds[group] = halves;
+    while (reader.next()) {
+      if (halves == keys.length) {
+        growHalves(2 * halves);
+      }
+      keys[halves] = reader.key();
+      checks[halves] = reader.check();
+      durationsNanos[halves] = reader.durationNanos();
+      halves++;
+      if (reader.isWaiting()) {
+        waitingEnds[group] = halves;
+      }
+    }
+    ends[group] = halves;
+  }
+
+  private void growGroups(int length) {
+    applications = Arrays.copyOf(applications, length);
+    peers = Arrays.copyOf(peers, length);
+    sides = Arrays.copyOf(sides, length);
+    connectionTypes = Arrays.copyOf(connectionTypes, length);
+    failed = Arrays.copyOf(failed, length);
+    thresholds = Arrays.copyOf(thresholds, length);
+    waitingEnds = Arrays.copyOf(waitingEnds, length);
+    ends = Arrays.copyOf(ends, length);
+  }
+
+  private void growHalves(int length) {
+    keys = Arrays.copyOf(keys, length);
+    checks = Arrays.copyOf(checks, length);
+    durationsNanos = Arrays.copyOf(durationsNanos, length);
+  }
+
+  @Override
+  public boolean isBundle(byte[] message) {
+    return BundleReader.begins(message, 0, message.length);
+  }
+
+  @Override
+  public boolean isHeartbeat(byte[] message) {
+    return Heartbeat.begins(message);
+  }
+
+  @Override
+  public BundleReader bundle() {
+    return bundle;
+  }
+
+  @Override
+  public Rejection decodeBundled(byte[] message, int part) {
+    return decode(message, bundle.offset(part), bundle.length(part));
+  }
+
+  /** Agents do not compress batches. */
+  @Override
+  public Rejection decodeCompressed(byte[] body, int flags) {
+    // Nothing in it is known.
+    decode(body, 0, 0);
+    return Rejection.MALFORMED;
+  }
+
+  @Override
+  public int declaredSpans() {
+    return reader.halfCount();
+  }
+
+  @Override
+  public boolean isNamed() {
+    return true;
+  }
+
+  @Override
+  public long agentHigh() {
+    return reader.agentHigh();
+  }
+
+  @Override
+  public long agentLow() {
+    return reader.agentLow();
+  }
+
+  @Override
+  public long epoch() {
+    return reader.epoch();
+  }
+
+  @Override
+  public long sequence() {
+    return reader.sequence();
+  }
+
+  /** Returns the number of groups. */
+  public int groups() {
+    return groups;
+  }
+
+  /** Returns the first half of a group. */
+  public int begin(int group) {
+    return group == 0 ? 0 : ends[group - 1];
+  }
+
+  /** Returns the half after the last one of a group that waits for its partner. */
+  public int endOfWaiting(int group) {
+    return waitingEnds[group];
+  }
+
+  /** Returns the half after the last one of a group. */
+  public int end(int group) {
+    return ends[group];
+  }
+
+  /** Returns the array with the names of applications and peers. */
+  public byte[] buffer() {
+    return reader.buffer();
+  }
+
+  public int applicationOffset(int group) {
+    return reader.dictionaryOffset(applications[group]);
+  }
+
+  public int applicationLength(int group) {
+    return reader.dictionaryLength(applications[group]);
+  }
+
+  public int peerOffset(int group) {
+    return peers[group] == NONE ? 0 : reader.dictionaryOffset(peers[group]);
+  }
+
+  /** Returns the length of the other end's name; 0 without one. */
+  public int peerLength(int group) {
+    return peers[group] == NONE ? 0 : reader.dictionaryLength(peers[group]);
+  }
+
+  /** Returns the side: 1 client, 2 server, 3 producer, 4 consumer. */
+  public int side(int group) {
+    return sides[group];
+  }
+
+  /** Returns the connection type: 0 a call, 1 a message, 2 a call of a database. */
+  public int connectionType(int group) {
+    return connectionTypes[group];
+  }
+
+  public boolean isFailed(int group) {
+    return failed[group];
+  }
+
+  /** Returns the threshold of sampling, below 2^56; 0 if each half represents only itself. */
+  public long samplingThreshold(int group) {
+    return thresholds[group];
+  }
+
+  public long key(int half) {
+    return keys[half];
+  }
+
+  public int check(int half) {
+    return checks[half];
+  }
+
+  public long durationNanos(int half) {
+    return durationsNanos[half];
+  }
+}

@@ -1,0 +1,200 @@
+package org.traceetl.server.expose;
+
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import org.traceetl.server.config.HistogramConfig;
+import org.traceetl.server.config.MetricsConfig;
+import org.traceetl.server.config.MetricsConfig.Unit;
+import org.traceetl.server.edge.EdgeMeasure;
+import org.traceetl.server.window.NativeBuckets;
+import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SeriesDefinition;
+
+/**
+ * The families of the service graph's edges: requests, failures, durations, unpaired spans. Names,
+ * labels and the unit are those of Tempo and the Collector, which Grafana's node graph reads.
+ *
+ * <p>Each {@link EdgeMeasure} is in one family. The measures of an edge have the same labels: both
+ * ends, the connection type, and the queue, because each queue counts its own part of an edge. An
+ * empty end or type is absent.
+ */
+public final class EdgeNaming implements Naming {
+  private static final String PREFIX = "traces_service_graph_";
+  private static final String BY_LABELS = ", by client, server and connection type.";
+  private static final String CLIENT = "client";
+  private static final String SERVER = "server";
+  private static final String CONNECTION_TYPE = "connection_type";
+
+  /** Position of the connection type among the values of a series. */
+  private static final int TYPE = SeriesDefinition.FIXED_DIMENSIONS;
+
+  /**
+   * Positions in a section of histograms. An edge has several measures and thus several positions,
+   * so a section has about as many histograms as one of spans.
+   */
+  private static final int SECTION_SERIES = 4 * SpanNaming.SECTION_SERIES;
+
+  private final boolean hasUtf8Names;
+  private final boolean classic;
+
+  /** Null for classic buckets only. */
+  private final NativeBuckets nativeBuckets;
+
+  private final int stride;
+  private final List<Family> families;
+  private final Map<EdgeMeasure, Family> byMeasure = new EnumMap<>(EdgeMeasure.class);
+
+  /**
+   * @param histogram buckets of the windows, whose native ones must be in seconds
+   * @param hasUtf8Names {@link Naming#hasUtf8Names} of the span families on the same page: both
+   *     need the same formats
+   */
+  public EdgeNaming(HistogramConfig histogram, boolean hasUtf8Names) {
+    this.hasUtf8Names = hasUtf8Names;
+    long[] bounds = histogram.boundsNanos();
+    stride = bounds.length + 1;
+    classic = histogram.kind() != HistogramConfig.Kind.NATIVE;
+    nativeBuckets =
+        histogram.hasNative()
+            ? new NativeBuckets(histogram.nativeSchema(), Unit.SECONDS.nanos())
+            : null;
+    List<Family> all = new ArrayList<>();
+    counter(all, "request", "Requests", EdgeMeasure.REQUESTS);
+    counter(all, "request_failed", "Requests of which an end failed", EdgeMeasure.FAILED);
+    histogram(all, bounds, EdgeMeasure.SERVER, "server", "Duration of requests at the server");
+    histogram(all, bounds, EdgeMeasure.CLIENT, "client", "Duration of requests at the client");
+    histogram(
+        all,
+        bounds,
+        EdgeMeasure.MESSAGING,
+        "messaging_system",
+        "Time of messages between producer and consumer");
+    histogram(
+        all,
+        bounds,
+        EdgeMeasure.LATENCY,
+        "latency",
+        "Duration of requests at the client less that at the server");
+    counter(
+        all,
+        "unpaired_spans",
+        "Spans whose other end did not come in time",
+        EdgeMeasure.UNPAIRED_CLIENT,
+        EdgeMeasure.UNPAIRED_SERVER);
+    families = List.copyOf(all);
+  }
+
+  private void counter(List<Family> all, String name, String help, EdgeMeasure... measures) {
+    add(all, Family.counter(all.size(), PREFIX + name, help + BY_LABELS), measures);
+  }
+
+  private void histogram(
+      List<Family> all, long[] boundsNanos, EdgeMeasure measure, String name, String help) {
+    Family family =
+        Family.histogram(
+            all.size(),
+            PREFIX + "request_" + name + "_seconds",
+            help + " in seconds" + BY_LABELS,
+            "seconds",
+            SECTION_SERIES,
+            boundsNanos,
+            true);
+    add(all, family, measure);
+  }
+
+  private void add(List<Family> all, Family family, EdgeMeasure... measures) {
+    all.add(family);
+    for (EdgeMeasure measure : measures) {
+      byMeasure.put(measure, family);
+    }
+  }
+
+  @Override
+  public int stride() {
+    return stride;
+  }
+
+  @Override
+  public boolean seconds() {
+    return true;
+  }
+
+  @Override
+  public boolean classic() {
+    return classic;
+  }
+
+  @Override
+  public NativeBuckets nativeBuckets() {
+    return nativeBuckets;
+  }
+
+  /** Returns whether the span families have them; no label of an edge has. */
+  @Override
+  public boolean hasUtf8Names() {
+    return hasUtf8Names;
+  }
+
+  @Override
+  public List<Family> families() {
+    return families;
+  }
+
+  @Override
+  public Family received() {
+    return null;
+  }
+
+  /** Returns the family of the measure; none for one that a later release may have written. */
+  @Override
+  public long families(SeriesDefinition definition) {
+    EdgeMeasure measure = measure(definition);
+    return measure == null ? 0 : byMeasure.get(measure).bit();
+  }
+
+  /**
+   * {@inheritDoc}
+   *
+   * <p>Without a queue, a series without ends has no labels.
+   */
+  @Override
+  public byte[] labels(SeriesDefinition definition, String queue) {
+    List<String> values = definition.values();
+    String application = values.get(SeriesDefinition.APPLICATION);
+    String peer = values.get(SeriesDefinition.SPAN_NAME);
+    boolean isServer = measure(definition) == EdgeMeasure.UNPAIRED_SERVER;
+    // The order is the same for all: pages compare labels by their bytes.
+    var out = new StringBuilder(128);
+    append(out, CLIENT, isServer ? peer : application);
+    append(out, SERVER, isServer ? application : peer);
+    append(out, CONNECTION_TYPE, values.size() > TYPE ? values.get(TYPE) : null);
+    append(out, MetricsConfig.OVERFLOW_LABEL, definition.overflow() ? "true" : null);
+    append(out, MetricsConfig.QUEUE_LABEL, queue);
+    return Naming.bytes(out.toString());
+  }
+
+  private static EdgeMeasure measure(SeriesDefinition definition) {
+    String kind = definition.values().get(SeriesDefinition.SPAN_KIND);
+    return kind == null ? null : EdgeMeasure.of(Integer.parseInt(kind));
+  }
+
+  /** Appends a label unless its value is null or empty, which Prometheus treats as absent. */
+  private static void append(StringBuilder out, String label, String value) {
+    if (value != null && !value.isEmpty()) {
+      LabelText.append(out, label, value);
+    }
+  }
+
+  @Override
+  public byte[] labels(String application, String queue) {
+    throw new UnsupportedOperationException("no family has them");
+  }
+
+  /** Returns the queue, which all series have as a label. */
+  @Override
+  public String queueLabel(QueueId queue, boolean overflow) {
+    return queue.toString();
+  }
+}

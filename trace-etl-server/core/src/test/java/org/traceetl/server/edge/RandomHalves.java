@@ -1,0 +1,79 @@
+package org.traceetl.server.edge;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+
+/** Offers random halves of few keys: equal seeds offer equal halves. */
+public final class RandomHalves {
+  private final Random random;
+  private final Half half = new Half();
+  private long millis;
+
+  /**
+   * @param millis stream time of the first half, about
+   */
+  public RandomHalves(long seed, long millis) {
+    random = new Random(seed);
+    this.millis = millis;
+  }
+
+  /** Offers halves; returns what became of them and of their partners. */
+  public List<String> offerSome(OpenEdges edges) {
+    List<String> events = new ArrayList<>();
+    Joins joins =
+        new Joins() {
+          @Override
+          public void paired(Half caller, Half callee) {
+            events.add(text(edges, caller) + " with " + text(edges, callee));
+          }
+
+          @Override
+          public void expired(Half expired) {
+            events.add(text(edges, expired) + " expired");
+          }
+        };
+    for (int i = random.nextInt(30); i > 0; i--) {
+      millis += random.nextInt(1, 5);
+      edges.advance(millis, joins);
+      half.set(
+          random.nextInt(4) - 2L,
+          random.nextInt(2) * 0xFFFF,
+          random.nextInt(Half.CLIENT, Half.CONSUMER + 1),
+          head(edges.heads()),
+          random.nextLong() >>> random.nextInt(1, 64),
+          random.nextInt(9) == 0 ? random.nextLong() : millis - random.nextInt(99));
+      events.add(edges.offer(half, joins).name());
+    }
+    return events;
+  }
+
+  private int head(EdgeHeads heads) {
+    byte[] application = ("shop " + random.nextInt(4)).getBytes(UTF_8);
+    byte[] peer = random.nextBoolean() ? new byte[0] : "naïve 😀".getBytes(UTF_8);
+    return heads.find(
+        application,
+        0,
+        application.length,
+        peer,
+        0,
+        peer.length,
+        random.nextBoolean(),
+        random.nextInt(4),
+        random.nextBoolean() ? 0 : random.nextLong(1L << 56));
+  }
+
+  private static String text(OpenEdges edges, Half half) {
+    return edges.heads().copy(half.head())
+        + ":"
+        + half.side()
+        + ":"
+        + half.durationNanos()
+        + ":"
+        + half.pane()
+        + ":"
+        + half.isPaired();
+  }
+}
