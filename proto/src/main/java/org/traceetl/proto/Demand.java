@@ -31,8 +31,8 @@ import java.util.TreeSet;
  *     full            2 bytes  at most 64; then for each a text
  *     formats         1 byte   1: servers read bundles; 2: servers read windows with panes; 4:
  *                              servers read heartbeats; 8: servers read snapshots with open
- *                              panes; 16: servers need the sizes of spans; other bits are kept
- *                              and ignored; absent: 0
+ *                              panes; 16: servers need the sizes of spans; 32: servers read
+ *                              half-edges; other bits are kept and ignored; absent: 0
  * </pre>
  *
  * What servers read counts if all parts have the bit. What they need counts if any part has it.
@@ -80,6 +80,9 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
    * part with it is enough; servers without it skip the sizes.
    */
   public static final int SIZES = 16;
+
+  /** Bit of {@link Part#formats}: servers read half-edges, see {@link EdgeBatchReader}. */
+  public static final int EDGES = 32;
 
   private static final int KINDS = Compact.MAX_KIND + 1;
   private static final int MAGIC = 0x5445444D;
@@ -135,8 +138,8 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
    * @param slowOtherwiseNanos the duration from which other spans are slow, at least 0
    * @param full patterns of applications whose spans are needed whole
    * @param formats what these servers read or need in addition to batches and windows: the sum of
-   *     {@link #BUNDLES}, {@link #PANES}, {@link #HEARTBEATS}, {@link #OPEN_PANES}, {@link #SIZES}
-   *     and bits of later releases, which stay when the part is published again
+   *     {@link #BUNDLES}, {@link #PANES}, {@link #HEARTBEATS}, {@link #OPEN_PANES}, {@link #SIZES},
+   *     {@link #EDGES} and bits of later releases, which stay when the part is published again
    */
   public record Part(
       long seenMillis,
@@ -330,6 +333,11 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
   /** As {@link #readsBundles}, of snapshots with open panes. */
   public boolean readsOpenPanes() {
     return allRead(OPEN_PANES);
+  }
+
+  /** As {@link #readsBundles}, of half-edges. */
+  public boolean readsEdges() {
+    return allRead(EDGES);
   }
 
   /** Returns whether servers of any part need the sizes of spans; false without a part. */

@@ -185,6 +185,18 @@ final class DemandTest {
   }
 
   @Test
+  void halfEdgesAreReadIfAllPartsSaySo() throws MalformedDecisionsException {
+    Part edges = new Part(1, 1, false, 1, List.of(), List.of(), 0, List.of(), Demand.EDGES);
+    Part others = new Part(1, 1, false, 1, List.of(), List.of(), 0, List.of(), 31);
+    Part all = new Part(1, 1, false, 1, List.of(), List.of(), 0, List.of(), 63);
+
+    assertThat(Demand.NONE.readsEdges()).isFalse();
+    assertThat(demand(all, edges).readsEdges()).isTrue();
+    assertThat(demand(all, others).readsEdges()).isFalse();
+    assertThat(Demand.FORMAT.decode(demand(all, edges).encode()).readsEdges()).isTrue();
+  }
+
+  @Test
   void sizesAreNeededIfAnyPartSaysSo() throws MalformedDecisionsException {
     Part sizes = new Part(1, 1, false, 1, List.of(), List.of(), 0, List.of(), Demand.SIZES);
     Part formats = new Part(1, 1, false, 1, List.of(), List.of(), 0, List.of(), 15);

@@ -14,6 +14,7 @@ import org.traceetl.server.config.Profile;
 import org.traceetl.server.features.completeness.CompletenessType;
 import org.traceetl.server.features.demand.DemandType;
 import org.traceetl.server.features.discovery.DiscoveryType;
+import org.traceetl.server.features.edges.EdgesType;
 import org.traceetl.server.features.history.HistoryType;
 import org.traceetl.server.features.hotspot.HotspotType;
 import org.traceetl.server.features.index.IndexType;
@@ -38,6 +39,7 @@ public final class Features {
           new LearnType(),
           new DemandType(),
           new HotspotType(),
+          new EdgesType(),
           new DiscoveryType());
 
   private Features() {}

@@ -45,7 +45,8 @@ public final class DemandResource {
       boolean panes,
       boolean heartbeats,
       boolean openPanes,
-      boolean sizes) {
+      boolean sizes,
+      boolean edges) {
     static Configuration of(String fingerprint, Part part, boolean own) {
       return new Configuration(
           fingerprint,
@@ -62,7 +63,8 @@ public final class DemandResource {
           (part.formats() & Demand.PANES) != 0,
           (part.formats() & Demand.HEARTBEATS) != 0,
           (part.formats() & Demand.OPEN_PANES) != 0,
-          (part.formats() & Demand.SIZES) != 0);
+          (part.formats() & Demand.SIZES) != 0,
+          (part.formats() & Demand.EDGES) != 0);
     }
   }
 

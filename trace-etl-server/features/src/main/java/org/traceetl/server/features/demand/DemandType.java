@@ -32,6 +32,12 @@ public final class DemandType implements FeatureType {
                 + " trace-etl.demand.enabled and trace-etl.hotspots.topic, or set"
                 + " trace-etl.metrics.size to false");
       }
+      if (context.config().edges().enabled()) {
+        LOG.warn(
+            "The fleet does not know that this server reads half-edges, because it publishes no"
+                + " demand: enable trace-etl.demand.enabled and trace-etl.hotspots.topic, or set"
+                + " trace-etl.edges.enabled to false");
+      }
       return null;
     }
     context.awaitPanes();

@@ -35,7 +35,10 @@ record OwnPart(String fingerprint, Part part) {
    * @param everything whether series may depend on any attribute
    */
   static OwnPart of(CoreConfig config, DemandConfig own, boolean everything) {
-    int formats = config.metrics().size() ? FORMATS | Demand.SIZES : FORMATS;
+    int formats =
+        FORMATS
+            | (config.metrics().size() ? Demand.SIZES : 0)
+            | (config.edges().enabled() ? Demand.EDGES : 0);
     Duration interval = own.exemplarInterval();
     int intervalMillis =
         Math.toIntExact((interval == null ? config.window().length() : interval).toMillis());

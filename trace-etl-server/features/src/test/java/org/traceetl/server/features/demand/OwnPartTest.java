@@ -18,6 +18,7 @@ import org.traceetl.server.config.CoreConfig;
 import org.traceetl.server.config.DeduplicationConfig;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.DocumentsConfig.Threshold;
+import org.traceetl.server.config.EdgesConfig;
 import org.traceetl.server.config.EventsConfig;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.JournalConfig;
@@ -35,10 +36,15 @@ final class OwnPartTest {
   private final List<Dimension> dimensions = new ArrayList<>();
   private final List<Threshold> thresholds = new ArrayList<>();
   private MetricsConfig metrics = MetricsConfig.defaults();
+  private EdgesConfig edges = EdgesConfig.defaults();
 
   /** Only what a demand depends on. */
   private record Config(
-      SeriesConfig series, DocumentsConfig documents, WindowConfig window, MetricsConfig metrics)
+      SeriesConfig series,
+      DocumentsConfig documents,
+      WindowConfig window,
+      MetricsConfig metrics,
+      EdgesConfig edges)
       implements CoreConfig {
     @Override
     public RocketMqConfig rocketmq() {
@@ -108,6 +114,15 @@ final class OwnPartTest {
   }
 
   @Test
+  void halfEdgesAreReadIfTheyAreEnabled() {
+    String before = own(DemandConfig.defaults(), false).fingerprint();
+    edges = new EdgesConfig(true, null, null, null, null, null, null);
+
+    assertThat(part(DemandConfig.defaults(), false).formats() & Demand.EDGES).isNotZero();
+    assertThat(own(DemandConfig.defaults(), false).fingerprint()).isNotEqualTo(before);
+  }
+
+  @Test
   void mappedProfilesNeedEverything() {
     Part part = part(DemandConfig.defaults(), true);
 
@@ -171,7 +186,8 @@ final class OwnPartTest {
             new EventsConfig(true, null).addTo(series, StandardProfile.OTEL),
             new DocumentsConfig(null, thresholds, null, null, null, null),
             new WindowConfig(null, null, null, null),
-            metrics),
+            metrics,
+            edges),
         own,
         everything);
   }
