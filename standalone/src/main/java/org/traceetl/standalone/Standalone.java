@@ -49,7 +49,10 @@ public final class Standalone implements Callable<Integer> {
   private static final String TOPIC = "trace-spans";
   private static final String JOURNAL_TOPIC = "trace-windows";
   private static final String DECISIONS_TOPIC = "trace-routing";
+  private static final String EDGES_TOPIC = "trace-edges";
+  private static final String EDGES_JOURNAL_TOPIC = "trace-edge-windows";
   private static final int QUEUES = 4;
+  private static final int EDGES_QUEUES = 2;
   private static final int FAILED = 1;
   private static final Duration DRAIN_WITHIN = Duration.ofSeconds(50);
 
@@ -256,6 +259,8 @@ public final class Standalone implements Callable<Integer> {
     broker.createTopic(TOPIC, QUEUES);
     broker.createTopic(JOURNAL_TOPIC, QUEUES);
     broker.createTopic(DECISIONS_TOPIC, 1);
+    broker.createTopic(EDGES_TOPIC, EDGES_QUEUES);
+    broker.createTopic(EDGES_JOURNAL_TOPIC, EDGES_QUEUES);
     EmbeddedInstallation installation =
         EmbeddedInstallation.start(
             new EmbeddedInstallation.Settings(
@@ -270,7 +275,11 @@ public final class Standalone implements Callable<Integer> {
                 ringDirectory,
                 traceLogs,
                 events,
-                Map.of("trace-etl.events.enabled", !events.isEmpty())));
+                Map.of(
+                    "trace-etl.events.enabled",
+                    !events.isEmpty(),
+                    "trace-etl.edges.enabled",
+                    true)));
     opened(installation);
     installation.awaitReady(Duration.ofSeconds(30));
     if (!noLoad) {

@@ -17,8 +17,10 @@ import org.traceetl.server.assembly.ServerContext;
 import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.component.Component;
 import org.traceetl.server.component.Components;
+import org.traceetl.server.component.MetricRegistry;
 import org.traceetl.server.config.ConfigSection;
 import org.traceetl.server.config.MetricsConfig.QueueLabel;
+import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.consume.SpanPipeline;
 import org.traceetl.server.consume.metrics.CardinalityReports;
@@ -83,11 +85,15 @@ public final class ServerAssembly implements ServerContext {
       Record own = section == null ? null : config.feature(section.type());
       (type.startsBeforeSpans() ? before : after).add(type.create(own, this));
     }
-    spans = spans(Stream.concat(before.stream(), after.stream()).toList());
+    List<Feature> features = Stream.concat(before.stream(), after.stream()).toList();
+    spans = spans(features);
     inOrder.addAll(access.profile().components());
     inOrder.add(journal);
     inOrder.addAll(before);
     inOrder.add(spans);
+    if (config.edges().enabled()) {
+      inOrder.add(edges(features));
+    }
     inOrder.add(queues);
     inOrder.addAll(after);
   }
@@ -125,6 +131,32 @@ public final class ServerAssembly implements ServerContext {
         followers,
         clocks,
         metrics);
+  }
+
+  private EdgesComponent edges(List<Feature> features) {
+    JournalAccess itsJournal = JournalAccess.ofEdges(config, platform);
+    MetricRegistry registry = new MetricRegistry();
+    List<WindowFollower> followers =
+        Stream.concat(
+                features.stream().flatMap(feature -> feature.edgeFollowers().stream()),
+                Stream.of(telemetry.addEdges(registry)))
+            .toList();
+    RocketMqConfig source = config.edges().source(config.rocketmq());
+    SpanPipeline pipeline =
+        new SpanPipeline(
+            source,
+            platform.brokers().consumers(source, clocks),
+            config.journal().lease(),
+            config.window(),
+            itsJournal.aggregation(),
+            itsJournal.journals(),
+            followers,
+            clocks,
+            new SpanPipelineMetrics(registry));
+    return new EdgesComponent(
+        new JournalComponent(itsJournal.logs(), itsJournal.journals(), itsJournal.counters()),
+        pipeline,
+        registry);
   }
 
   @Override

@@ -77,7 +77,8 @@ final class DocumentationTest {
         });
 
     write(types, helps);
-    Map<String, String> rows = rows("metrics.md", "trace_etl_(?!agent_|canary_|queue`|shard`).*");
+    Map<String, String> rows =
+        rows("metrics.md", "trace_etl_(?!agent_|canary_|edges_|queue`|shard`).*");
     assertThat(rows).containsOnlyKeys(types.keySet());
     types.forEach(
         (name, type) -> assertThat(rows.get(name)).contains("| " + type + " |", helps.get(name)));
@@ -200,6 +201,7 @@ final class DocumentationTest {
                 new MetricsConfig(profile, null, null, QueueLabel.ALWAYS, null, null, null),
                 Map.of("index", index, "push", push),
                 Map.of("ozhera", new OzheraConfig(null, null, null, List.of("prometheus"), null)),
+                null,
                 null,
                 null,
                 null,

@@ -1,0 +1,57 @@
+package org.traceetl.server;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.traceetl.server.component.Component;
+import org.traceetl.server.component.MetricRegistry;
+import org.traceetl.server.consume.SpanPipeline;
+import org.traceetl.server.journal.chain.JournalComponent;
+import org.traceetl.server.rocketmq.Endpoint;
+
+/**
+ * Reads half-edges: a pipeline and a journal as those of spans, with topics of their own.
+ *
+ * @param metrics get the metrics of both, under the names of those of spans
+ */
+record EdgesComponent(JournalComponent journal, SpanPipeline pipeline, MetricRegistry metrics)
+    implements Component {
+  EdgesComponent {
+    journal.metrics(metrics);
+    pipeline.metrics(metrics);
+  }
+
+  @Override
+  public void start(Endpoint here) {
+    journal.start(here);
+    pipeline.start(here);
+  }
+
+  @Override
+  public boolean healthy() {
+    return pipeline.healthy();
+  }
+
+  @Override
+  public boolean ready() {
+    return pipeline.ready();
+  }
+
+  @Override
+  public Map<String, String> missing() {
+    return pipeline.missing().entrySet().stream()
+        .collect(
+            Collectors.toMap(missing -> "half-edges: " + missing.getKey(), Map.Entry::getValue));
+  }
+
+  @Override
+  public boolean drain(Duration within) {
+    return pipeline.drain(within);
+  }
+
+  @Override
+  public void close() {
+    pipeline.close();
+    journal.close();
+  }
+}
