@@ -102,6 +102,11 @@ final class OtlpSpans implements AutoCloseable {
     return span.getSpanContext().getTraceId();
   }
 
+  /** Starts a span that is sent at the first flush after its end. */
+  Span start(String name, SpanKind kind, Context parent) {
+    return tracer.spanBuilder(name).setParent(parent).setSpanKind(kind).startSpan();
+  }
+
   /** Sends a failed span that ends now, with exceptions and named events. */
   void sendFailed(String name, List<? extends Throwable> exceptions, String... events) {
     Span span = tracer.spanBuilder(name).setNoParent().setSpanKind(SpanKind.SERVER).startSpan();

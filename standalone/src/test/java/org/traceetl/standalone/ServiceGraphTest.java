@@ -1,0 +1,141 @@
+package org.traceetl.standalone;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.opentelemetry.api.trace.Span;
+import io.opentelemetry.api.trace.SpanKind;
+import io.opentelemetry.api.trace.StatusCode;
+import io.opentelemetry.context.Context;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.traceetl.testkit.PageSample;
+
+/**
+ * Tests that every request between two real SDKs is one edge, although a server is killed that has
+ * half-edges of requests whose other end comes later.
+ */
+final class ServiceGraphTest {
+  private static final int QUEUES = 2;
+  private static final int EDGE_QUEUES = 4;
+
+  private static final int AT_ONCE = 20;
+
+  /** Requests of {@link #AT_ONCE} that fail. */
+  private static final int FAILED = 4;
+
+  private static final String GRAPH = "traces_service_graph_";
+
+  @TempDir private Path directory;
+
+  @Test
+  void everyRequestIsOneEdgeAlthoughAServerIsKilled() throws Exception {
+    EmbeddedInstallation.Settings settings = settings();
+    AtomicInteger sent = new AtomicInteger();
+    AtomicBoolean enough = new AtomicBoolean();
+    try (EmbeddedInstallation first = EmbeddedInstallation.start(settings);
+        ServerProcess second =
+            ServerProcess.start(
+                directory.resolve("second"), SharedBroker.furtherServer(settings))) {
+      first.awaitReady(Duration.ofSeconds(60));
+      EndToEndTest.eventually("the list of queues for half-edges")
+          .until(() ->
+              PageSample.sum(
+                      EndToEndTest.samples(first.agentTelemetryPort()),
+                      "trace_etl_agent_edge_queues_epoch")
+                  > 0);
+      Thread load = Thread.ofPlatform().start(() -> load(first.otlpGrpcPort(), sent, enough));
+      try {
+        EndToEndTest.eventually("edges on both servers")
+            .until(() -> edges(first.httpPort()) > 0 && edges(second.uri("").getPort()) > 0);
+        second.kill();
+        int atKill = sent.get();
+        EndToEndTest.eventually("the queues of the killed server")
+            .until(() -> edges(first.httpPort()) > atKill);
+      } finally {
+        enough.set(true);
+        load.join();
+      }
+
+      Map<String, Double> expected =
+          Map.of(
+              "request_total", (double) sent.get(),
+              "request_failed_total", (double) (sent.get() / AT_ONCE * FAILED),
+              "request_server_seconds_count", (double) sent.get(),
+              "request_client_seconds_count", (double) sent.get(),
+              "request_latency_seconds_count", (double) sent.get());
+      EndToEndTest.eventually("every request")
+          .untilAsserted(() -> assertThat(graph(first.httpPort())).isEqualTo(expected));
+    }
+  }
+
+  private EmbeddedInstallation.Settings settings() throws IOException {
+    String topic = SharedBroker.newTopic(QUEUES);
+    Map<String, Object> properties = SharedBroker.decidingServer(topic);
+    String edges = "trace-edges";
+    String journal = "journal-of-edges-of-" + topic;
+    SharedBroker.get().createTopic(edges, EDGE_QUEUES);
+    SharedBroker.get().createTopic(journal, EDGE_QUEUES);
+    properties.put("trace-etl.edges.enabled", true);
+    properties.put("trace-etl.edges.topic", edges);
+    properties.put("trace-etl.edges.journal-topic", journal);
+    properties.put("trace-etl.journal.lease", "2s");
+    return SharedBroker.settings(topic, directory, properties);
+  }
+
+  /** The spans of a request's server are sent with the next requests. */
+  private static void load(int port, AtomicInteger sent, AtomicBoolean enough) {
+    try (OtlpSpans shop = OtlpSpans.overGrpc("shop", port);
+        OtlpSpans stock = OtlpSpans.overGrpc("stock", port)) {
+      List<Span> answers = List.of();
+      while (!enough.get() || !answers.isEmpty()) {
+        List<Span> calls = enough.get() ? List.of() : calls(shop);
+        shop.flush();
+        answers.forEach(Span::end);
+        stock.flush();
+        answers =
+            calls.stream()
+                .map(call -> stock.start("answer", SpanKind.SERVER, Context.root().with(call)))
+                .toList();
+        answers.stream().limit(FAILED).forEach(answer -> answer.setStatus(StatusCode.ERROR));
+        sent.addAndGet(calls.size());
+      }
+    }
+  }
+
+  private static List<Span> calls(OtlpSpans from) {
+    List<Span> calls =
+        Stream.generate(() -> from.start("call", SpanKind.CLIENT, Context.root()))
+            .limit(AT_ONCE)
+            .toList();
+    calls.forEach(Span::end);
+    return calls;
+  }
+
+  private static double edges(int port) throws Exception {
+    return PageSample.sum(EndToEndTest.samples(port), GRAPH + "request_total");
+  }
+
+  /**
+   * Returns the sums of all queues by sample, without the prefix; buckets and sums are left out.
+   */
+  private static Map<String, Double> graph(int port) throws Exception {
+    List<PageSample> samples = EndToEndTest.samples(port);
+    Map<String, Double> sums = new TreeMap<>();
+    for (PageSample sample : samples) {
+      String name = sample.name();
+      if (name.startsWith(GRAPH) && !name.endsWith("_bucket") && !name.endsWith("_sum")) {
+        sums.merge(name.substring(GRAPH.length()), sample.value(), Double::sum);
+      }
+    }
+    return sums;
+  }
+}
