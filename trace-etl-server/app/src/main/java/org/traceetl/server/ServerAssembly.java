@@ -90,10 +90,11 @@ public final class ServerAssembly implements ServerContext {
     inOrder.addAll(access.profile().components());
     inOrder.add(journal);
     inOrder.addAll(before);
-    inOrder.add(spans);
+    // Drained after the spans, in the reverse order.
     if (config.edges().enabled()) {
       inOrder.add(edges(features));
     }
+    inOrder.add(spans);
     inOrder.add(queues);
     inOrder.addAll(after);
   }
@@ -134,7 +135,7 @@ public final class ServerAssembly implements ServerContext {
   }
 
   private EdgesComponent edges(List<Feature> features) {
-    JournalAccess itsJournal = JournalAccess.ofEdges(config, platform);
+    JournalAccess ofEdges = JournalAccess.ofEdges(config, platform);
     MetricRegistry registry = new MetricRegistry();
     List<WindowFollower> followers =
         Stream.concat(
@@ -148,13 +149,13 @@ public final class ServerAssembly implements ServerContext {
             platform.brokers().consumers(source, clocks),
             config.journal().lease(),
             config.window(),
-            itsJournal.aggregation(),
-            itsJournal.journals(),
+            ofEdges.aggregation(),
+            ofEdges.journals(),
             followers,
             clocks,
             new SpanPipelineMetrics(registry));
     return new EdgesComponent(
-        new JournalComponent(itsJournal.logs(), itsJournal.journals(), itsJournal.counters()),
+        new JournalComponent(ofEdges.logs(), ofEdges.journals(), ofEdges.counters()),
         pipeline,
         registry);
   }

@@ -97,6 +97,11 @@ public final class HalfTable implements TableChange {
     halves = new OpenHalves(rows, seed);
   }
 
+  /** Returns the stream time, milliseconds since 1970; 0 before the first {@link #advance}. */
+  public long streamMillis() {
+    return streamMillis;
+  }
+
   /** Returns the number of open halves, including callers that were paired. */
   public int open() {
     return halves.size();

@@ -36,6 +36,11 @@ public final class OpenEdges {
     return heads;
   }
 
+  /** As {@link HalfTable#streamMillis}. */
+  public long streamMillis() {
+    return table.streamMillis();
+  }
+
   /** Returns the number of open halves, including callers that were paired. */
   public int open() {
     return table.open();

@@ -9,8 +9,9 @@ import java.util.List;
  *
  * <p>Apply in this order: {@code streamMillis}, {@code left}, {@code paired}, opened halves.
  *
- * @param streamMillis highest store time of the queue's messages at the end of the later window,
- *     milliseconds since 1970
+ * @param streamMillis time of the queue at the end of the later window, milliseconds since 1970:
+ *     the store time of its first message, and the steps between store times since then, each at
+ *     most 15 s
  * @param left numbers of the halves that are not open any more
  * @param paired numbers of callers that had no partner in the earlier window, and have had one in
  *     the later; they are open in both

@@ -33,8 +33,9 @@ import org.traceetl.server.window.WindowMetrics;
  *   <li>A pair counts in the pane of its caller, when its second half arrives.
  *   <li>An immediate half counts in its own pane: a call of a database, or a request to an
  *       application from {@value #USER}.
- *   <li>A half that expires counts in the pane of that time: as an edge to a {@value #VIRTUAL} if
- *       it is a caller that names its peer, else as unpaired.
+ *   <li>A half expires by stream time, which is that of {@link StreamClock}: an outage of the
+ *       broker expires none. It counts in the pane of the message that shows it: as an edge to a
+ *       {@value #VIRTUAL} if it is a caller that names its peer, else as unpaired.
  * </ul>
  *
  * <p>A half is in the books of its application when its outcome is known: as recorded if it counts
@@ -93,7 +94,12 @@ final class EdgeRecorder implements Recorder, Joins {
   private final Half half = new Half();
   private final int[] key;
   private long nowMillis;
-  private long streamMillis;
+
+  /** Store time of the message. */
+  private long storedMillis;
+
+  /** Stream time of the take-over; {@link StreamClock#UNKNOWN} before the first message. */
+  private long beginMillis = StreamClock.UNKNOWN;
 
   // Valid until the window ends, because numbers of heads, applications and series are
 
@@ -141,8 +147,12 @@ final class EdgeRecorder implements Recorder, Joins {
   @Override
   public void advance(long storedMillis, long nowMillis) {
     this.nowMillis = nowMillis;
-    streamMillis = Math.max(streamMillis, storedMillis);
-    edges.advance(storedMillis, this);
+    this.storedMillis = storedMillis;
+    if (beginMillis == StreamClock.UNKNOWN) {
+      long before = edges.streamMillis();
+      beginMillis = (before == 0 ? storedMillis : before) - windows.elapsedMillis();
+    }
+    edges.advance(beginMillis + windows.elapsedMillis(), this);
   }
 
   /** A batch has halves of several applications. */
@@ -256,7 +266,7 @@ final class EdgeRecorder implements Recorder, Joins {
     if (open.isPaired()) {
       return;
     }
-    windows.turnTo(streamMillis);
+    windows.turnTo(storedMillis);
     int head = open.head();
     long threshold = heads.samplingThreshold(head);
     boolean isCaller = isCaller(open.side());

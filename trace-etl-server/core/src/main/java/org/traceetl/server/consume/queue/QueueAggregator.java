@@ -16,9 +16,9 @@ import org.traceetl.server.series.Applications;
 import org.traceetl.server.window.QueueId;
 
 /**
- * Aggregates the messages of one queue: decodes their batches, detects repeats, and lets {@link
- * SpanRecorder} add the spans to the open window of {@link QueueWindows}. In a steady state it
- * allocates nothing.
+ * Aggregates the messages of one queue: decodes their batches, detects repeats, and lets a {@link
+ * Recorder} add their spans or half-edges to the open window of {@link QueueWindows}. In a steady
+ * state it allocates nothing.
  *
  * <p>Concurrency: confined to the worker that owns the queue, except the windows that {@link #swap}
  * gives away. The swap happens between two batches and never blocks: if the spare window is not
@@ -286,7 +286,7 @@ public final class QueueAggregator {
       listener.agentsEvicted(queue, agentsEvicted);
     }
     return windows.end(
-        to, nowMillis, passedMillis, recorder.takeCreated(), evicted, recorder.takeEdges());
+        to, nowMillis, passedMillis, recorder.takeCreated(), evicted, recorder::takeEdges);
   }
 
   /** Returns whether the window should continue, until it is known whether to write its panes. */

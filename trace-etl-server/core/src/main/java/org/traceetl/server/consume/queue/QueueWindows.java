@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.traceetl.server.consume.metrics.SpanPipelineMetrics;
 import org.traceetl.server.dedup.BatchHistory;
 import org.traceetl.server.journal.JournalLog;
@@ -17,7 +18,7 @@ import org.traceetl.server.window.WindowMetrics;
 import org.traceetl.server.window.WindowRows;
 
 /**
- * Begins and ends the windows of one queue and their panes; {@link SpanRecorder} adds to the open
+ * Begins and ends the windows of one queue and their panes; a {@link Recorder} adds to the open
  * window. Remembers the accepted batches, and until when panes are closed.
  *
  * <p>Concurrency: confined to the worker that owns the queue. Only {@link WindowMetrics} change
@@ -106,6 +107,11 @@ final class QueueWindows {
   /** Returns the accepted batches. */
   BatchHistory history() {
     return history;
+  }
+
+  /** Returns the stream time since the take-over. */
+  long elapsedMillis() {
+    return clock.elapsedMillis();
   }
 
   /** Returns the marks of agents. */
@@ -202,7 +208,7 @@ final class QueueWindows {
    *     there was a message or may be one
    * @param created series that are new in this window
    * @param evicted numbers of series that leave with it
-   * @param edges what changed among the open half-edges; {@link EdgeChange#NONE} for spans
+   * @param edges what changed among the open half-edges; asked only if there is a window
    * @return the window, to be sealed; null if it continues
    */
   FilledWindow end(
@@ -211,7 +217,7 @@ final class QueueWindows {
       long passedMillis,
       List<SeriesDefinition> created,
       int[] evicted,
-      EdgeChange edges) {
+      Supplier<EdgeChange> edges) {
     FilledWindow filled = null;
     long writtenPaneMillis = writtenPaneMillis();
     boolean isEmpty = to == from && open.isEmpty();
@@ -247,7 +253,7 @@ final class QueueWindows {
               history.takeAccepted(),
               completeness,
               closedMillis,
-              edges,
+              edges.get(),
               open,
               spares);
       listener.panes(queue, open.panes(), open.rows(), open.mergedSpans());

@@ -173,6 +173,14 @@ class EdgeRecorderTest {
         (one, other) -> List.of(one.get(0) + other.get(0), one.get(1) + other.get(1)));
   }
 
+  /** Lets time pass by messages without halves. */
+  private void pass(Duration time) {
+    for (long millis = 0; millis < time.toMillis(); millis += StreamClock.MAX_STEP_MILLIS) {
+      nowMillis += StreamClock.MAX_STEP_MILLIS;
+      accept(batch(List.of()));
+    }
+  }
+
   private static Sent client(String application, String peer, long key, long nanos) {
     return new Sent(application, Half.CLIENT, false, CALL, peer, key, nanos);
   }
@@ -209,7 +217,7 @@ class EdgeRecorderTest {
         client("shop", "bank.example", 1, 9), client("shop", "", 2, 8), server("bank", true, 3, 7));
     seal();
     assertThat(found).isEmpty();
-    nowMillis += WAIT.toMillis();
+    pass(WAIT);
     accept(new Sent("shop", Half.CLIENT, false, DATABASE, "orders", 0, 3));
     seal();
 
@@ -241,6 +249,26 @@ class EdgeRecorderTest {
     assertThat(ofB.recorded()).isOne();
     assertThat(ofB.duplicate()).isEqualTo(2);
     assertThat(window.edges().opened()).hasSize(2);
+  }
+
+  @Test
+  void aWindowWithHalvesWithoutRoomAlone() {
+    startWith(1, 1_000);
+    accept(client("a", "", 1, 1), client("a", "", 2, 1), client("a", "", 3, 1));
+    SealedWindow window = seal();
+
+    assertThat(window.rows()).isZero();
+    assertThat(SealedWindows.books(window, "a").overflowed()).isEqualTo(2);
+  }
+
+  @Test
+  void anOutageOfTheBrokerExpiresNoHalf() {
+    accept(client("shop", "stock.example", 1, 9));
+    nowMillis += Duration.ofHours(2).toMillis();
+    accept(server("stock", false, 1, 5));
+    seal();
+
+    assertThat(found.get("shop>stock REQUESTS ")).isEqualTo(List.of(1L, 0L));
   }
 
   @Test
@@ -305,8 +333,8 @@ class EdgeRecorderTest {
         unsealed.forEach(this::accept);
       }
     }
-    nowMillis += WAIT.toMillis();
-    accept(batch(List.of()));
+    // A new owner does not know how long the queue had no message before its first one.
+    pass(WAIT.plusMillis(StreamClock.MAX_STEP_MILLIS));
     seal();
 
     assertThat(found).isEqualTo(expected);

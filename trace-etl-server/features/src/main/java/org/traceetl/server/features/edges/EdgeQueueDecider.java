@@ -56,7 +56,8 @@ final class EdgeQueueDecider extends Decider<EdgeQueues> {
   /** The topic of half-edges. */
   interface Topic {
     /**
-     * Returns the queues that can be both written and read; empty if there is no such topic.
+     * Returns the queues that can be both written and read, and that the topic of the journal has,
+     * too; empty if there is no such topic.
      *
      * @throws IOException if they cannot be determined now
      */
@@ -177,7 +178,7 @@ final class EdgeQueueDecider extends Decider<EdgeQueues> {
       empty("trace-etl.edges.enabled is false on the deciding server");
     } else if (decides) {
       boolean waits = config.enabled() && !listed;
-      tell(waits ? "Agents send no half-edges: " + NOT_READ + "; see /api/demand" : "");
+      report(waits ? "Agents send no half-edges: " + NOT_READ + "; see /api/demand" : "");
       repeat();
     }
   }
@@ -187,7 +188,7 @@ final class EdgeQueueDecider extends Decider<EdgeQueues> {
     Set<QueueId> listed = queues(before);
     Set<QueueId> present = topic.queues();
     SortedSet<QueueId> next = selection.look(listed, present, nanoTime.getAsLong());
-    tell(problem(next, present));
+    report(problem(next, present));
     if (next.equals(listed)) {
       repeat();
     } else if (publish(next)) {
@@ -203,8 +204,9 @@ final class EdgeQueueDecider extends Decider<EdgeQueues> {
     if (next.isEmpty()) {
       return "Agents send no half-edges: topic "
           + config.topic()
-          + " has no queue that can be written and read; create it and topic "
-          + config.journalTopic();
+          + " has no queue that can be written and read and that topic "
+          + config.journalTopic()
+          + " has too; create both with equal numbers of queues";
     }
     if (!next.containsAll(present)) {
       return "Half-edges go to only %d queues of topic %s: a list has at most %d, of %d brokers"
@@ -233,7 +235,7 @@ final class EdgeQueueDecider extends Decider<EdgeQueues> {
   }
 
   /** Logs a problem when it begins. */
-  private void tell(String now) {
+  private void report(String now) {
     if (!now.isEmpty() && !now.equals(problem)) {
       LOG.warn("{}", now);
     }

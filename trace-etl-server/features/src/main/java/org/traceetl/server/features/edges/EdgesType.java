@@ -1,5 +1,6 @@
 package org.traceetl.server.features.edges;
 
+import com.google.common.collect.Sets;
 import org.traceetl.server.assembly.DecisionsConfig;
 import org.traceetl.server.assembly.ServerContext;
 import org.traceetl.server.config.EdgesConfig;
@@ -27,7 +28,7 @@ public final class EdgesType implements FeatureType {
     BrokerLogs logs = context.journal().logs();
     return new EdgeQueueDecider(
         config,
-        () -> logs.queues(config.topic()),
+        () -> Sets.intersection(logs.queues(config.topic()), logs.queues(config.journalTopic())),
         decisions.topic(),
         decisions.interval(),
         context.decisions(),
