@@ -3,6 +3,7 @@ package org.traceetl.testkit;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.google.common.util.concurrent.Uninterruptibles;
+import java.lang.reflect.Field;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.nio.ByteBuffer;
@@ -30,6 +31,8 @@ import org.apache.rocketmq.auth.authorization.provider.DefaultAuthorizationProvi
 import org.apache.rocketmq.auth.authorization.provider.LocalAuthorizationMetadataProvider;
 import org.apache.rocketmq.auth.config.AuthConfig;
 import org.apache.rocketmq.broker.BrokerController;
+import org.apache.rocketmq.broker.longpolling.ManyPullRequest;
+import org.apache.rocketmq.broker.longpolling.PullRequestHoldService;
 import org.apache.rocketmq.client.exception.MQClientException;
 import org.apache.rocketmq.client.producer.DefaultMQProducer;
 import org.apache.rocketmq.common.action.Action;
@@ -235,6 +238,36 @@ public final class TestRocketMq implements AutoCloseable {
     PutMessageStatus status = broker().getMessageStore().putMessage(message).getPutMessageStatus();
     if (status != PutMessageStatus.PUT_OK) {
       throw new IllegalStateException("The broker did not store the message: " + status);
+    }
+  }
+
+  /**
+   * Waits until the broker holds a client's pull of a queue: it is answered when a message has this
+   * offset.
+   */
+  public void awaitPull(String topic, int queue, long offset) {
+    try {
+      Field held = PullRequestHoldService.class.getDeclaredField("pullRequestTable");
+      held.setAccessible(true);
+      Map<?, ?> byQueue = (Map<?, ?>) held.get(broker().getPullRequestHoldService());
+      long startNanos = System.nanoTime();
+      while (!(byQueue.get(topic + "@" + queue) instanceof ManyPullRequest pulls
+          && has(pulls, offset))) {
+        if (System.nanoTime() - startNanos > LIMIT.toNanos()) {
+          throw new IllegalStateException("No client pulls from offset " + offset);
+        }
+        Uninterruptibles.sleepUninterruptibly(Duration.ofMillis(20));
+      }
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private static boolean has(ManyPullRequest pulls, long offset) {
+    // Its own methods lock it.
+    synchronized (pulls) {
+      return pulls.getPullRequestList().stream()
+          .anyMatch(pull -> pull.getPullFromThisOffset() == offset);
     }
   }
 

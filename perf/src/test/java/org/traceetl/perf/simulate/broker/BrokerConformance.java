@@ -38,6 +38,9 @@ abstract class BrokerConformance extends BrokerCases {
   /** Loses a queue's messages of the spans' topic from an offset. */
   abstract void loseFrom(int queue, long offset);
 
+  /** Waits until a client's pull of the spans' topic waits at the broker for this offset. */
+  abstract void awaitPull(int queue, long offset) throws Exception;
+
   private void onLog(LogCase body) throws Exception {
     run(() -> {
       try (BrokerLogs logs = logs()) {
@@ -372,6 +375,8 @@ abstract class BrokerConformance extends BrokerCases {
         spans.append(bytes("m" + i));
       }
       member.take(5);
+      // A pull that comes after the loss would be told to begin at the new end.
+      awaitPull(2, 5);
       loseFrom(2, 3);
       awaitEnd(spans, 3);
       assertThat(member.consumer.offsets().message(queue(2), 3)).isNull();

@@ -87,6 +87,11 @@ class EmbeddedBrokerTest extends BrokerConformance {
     rocketMq.loseFrom(spans, queue, offset);
   }
 
+  @Override
+  void awaitPull(int queue, long offset) {
+    rocketMq.awaitPull(spans, queue, offset);
+  }
+
   static PublishConfig publishing(String nameServer, String topic) {
     return new PublishConfig(nameServer, topic, "agents", "", "", 3_000, 100, 5_000, 10_000);
   }

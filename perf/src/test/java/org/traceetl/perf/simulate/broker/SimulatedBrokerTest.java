@@ -73,6 +73,12 @@ class SimulatedBrokerTest extends BrokerConformance {
     world.cluster().start(broker());
   }
 
+  /** A message takes less than this simulated time to the broker. */
+  @Override
+  void awaitPull(int queue, long offset) throws InterruptedException {
+    pause(100);
+  }
+
   @Override
   void loseFrom(int queue, long offset) {
     world.cluster().loseFrom(broker(), config().topic(), queue, offset);
