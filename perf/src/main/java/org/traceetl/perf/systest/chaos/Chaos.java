@@ -118,6 +118,13 @@ public final class Chaos extends SystemTest<ChaosInstallation> {
   private int rate = 400;
 
   @Option(
+      names = "--edges",
+      description =
+          "Spans have parents, and servers count the service graph. The last line also has"
+              + " edges_lost=… edges_doubled=… requests=….")
+  private boolean edges;
+
+  @Option(
       names = "--charts",
       paramLabel = "DIR",
       description = {
@@ -173,6 +180,7 @@ public final class Chaos extends SystemTest<ChaosInstallation> {
         windowLength,
         brokerSettings.toAbsolutePath(),
         safety(),
+        edges,
         clocks || stepsClocks());
   }
 
@@ -209,12 +217,17 @@ public final class Chaos extends SystemTest<ChaosInstallation> {
     }
     notRun.forEach(kind -> out.println("NOT RUN: " + kind));
 
+    if (edges) {
+      installation.awaitEdgeQueues(http);
+    }
     Truth truth = new Truth();
+    Calls calls = edges ? new Calls() : null;
     ExpectedPanes panes = new ExpectedPanes(PaneSchedule.of(windowLength));
     SpanLoad load =
         new SpanLoad(
             truth,
             panes,
+            calls,
             charts == null ? Traffic.Intervals.OF_15_SECONDS : Traffic.Intervals.ONE,
             installation.sources(),
             rate,
@@ -249,6 +262,7 @@ public final class Chaos extends SystemTest<ChaosInstallation> {
             observer,
             load,
             truth,
+            calls,
             () -> PaneVerdict.of(panes, pushed(installation, startNanos), director.delays()),
             startNanos,
             failures);
@@ -270,6 +284,9 @@ public final class Chaos extends SystemTest<ChaosInstallation> {
     failures.addAll(director.surprises());
     List<String> differences = new ArrayList<>(verdict.differences());
     differences.addAll(paneVerdict.differences());
+    if (verdicts.edges() != null) {
+      differences.addAll(verdicts.edges().differences());
+    }
     Files.write(home.resolve("differences.txt"), differences);
     differences.stream().limit(40).forEach(line -> out.println("  " + line));
     if (paneVerdict.panes() == 0) {
@@ -308,6 +325,7 @@ public final class Chaos extends SystemTest<ChaosInstallation> {
               "bin/chaos"
                   + (brokers > 1 ? " --brokers " + brokers : "")
                   + (defaults ? " --defaults" : "")
+                  + (edges ? " --edges" : "")
                   + (outage == null ? "" : " --outage " + outage)
                   + " --window "
                   + window
@@ -396,6 +414,7 @@ public final class Chaos extends SystemTest<ChaosInstallation> {
       Observer observer,
       SpanLoad load,
       Truth truth,
+      Calls calls,
       PaneComparison panes,
       long startNanos,
       List<String> failures)
@@ -430,7 +449,8 @@ public final class Chaos extends SystemTest<ChaosInstallation> {
                         counts.durationSumsMillis(),
                         counts.resets(run),
                         ChaosInstallation.documentCopies(installation.elasticsearchUri(), http))),
-                panes.verdict());
+                panes.verdict(),
+                calls == null ? null : EdgeVerdict.of(calls.edges(), counts.edges()));
         exactTimes = verdicts.areExact() ? exactTimes + 1 : 0;
         if (!verdicts.equals(last)) {
           changedNanos = System.nanoTime();

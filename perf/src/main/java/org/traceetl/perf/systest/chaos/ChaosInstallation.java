@@ -17,6 +17,7 @@ import org.traceetl.perf.systest.IndexedDocuments;
 import org.traceetl.perf.systest.Installation;
 import org.traceetl.testkit.Elasticsearch;
 import org.traceetl.testkit.Network;
+import org.traceetl.testkit.PageSample;
 import org.traceetl.testkit.Program;
 import org.traceetl.testkit.RocketMqPrograms;
 
@@ -54,6 +55,19 @@ final class ChaosInstallation extends Installation {
   /** Longer than an agent is away in any fault. */
   static final Duration SILENCE = Duration.ofSeconds(45);
 
+  /** Queues of half-edges on each broker. */
+  private static final int EDGE_QUEUES = 3;
+
+  private static final Duration EDGES_LIMIT = Duration.ofMinutes(4);
+
+  /** Further lines of a server's configuration: spans of a stopped agent are minutes late. */
+  private static final String EDGES =
+      """
+        edges:
+          enabled: true
+          max-wait: 10m
+      """;
+
   /** A flush that takes longer is not confirmed; shorter than the agents' send timeout. */
   private static final int FLUSH_MILLIS = 2_000;
 
@@ -68,6 +82,7 @@ final class ChaosInstallation extends Installation {
   private final boolean forced;
   private final ChangingRoutingFile routingFile;
   private final boolean replicated;
+  private final boolean graph;
   private final Network network;
   private final RocketMqPrograms rocketMq;
   private final Elasticsearch elasticsearch;
@@ -90,6 +105,7 @@ final class ChaosInstallation extends Installation {
   /**
    * @param window length of the servers' windows and panes
    * @param brokerConf the directory of the shipped settings of replicas and controllers
+   * @param graph whether servers count the service graph
    * @param wrongClocks whether the clocks of agents are wrong and drift, and those of agents and
    *     servers can be stepped, if the library for it is installed
    */
@@ -99,10 +115,12 @@ final class ChaosInstallation extends Installation {
       Duration window,
       Path brokerConf,
       Safety safety,
+      boolean graph,
       boolean wrongClocks)
       throws IOException, InterruptedException {
     super(directory, parts);
     this.replicated = safety != Safety.ONE_BROKER;
+    this.graph = graph;
     this.forced = safety != Safety.REPLICATED_BY_DEFAULTS;
     clocks = wrongClocks ? WallClocks.find(directory.resolve("clocks")) : null;
     routingFile = new ChangingRoutingFile(directory.resolve("routing.yaml"));
@@ -150,7 +168,8 @@ final class ChaosInstallation extends Installation {
                   rocketMq.address(),
                   elasticsearch.url(),
                   window)
-              + push(prometheusUri),
+              + push(prometheusUri)
+              + (graph ? EDGES : ""),
           clock("server-" + i, Duration.ZERO, 0));
     }
     // Without the label instance, a series keeps its identity on every server. Pushed samples may
@@ -164,7 +183,7 @@ final class ChaosInstallation extends Installation {
             """
                 metric_relabel_configs:
                   - source_labels: [__name__]
-                    regex: traces_span_metrics_.*
+                    regex: traces_span_metrics_.*|traces_service_graph_request_(failed_)?total
                     action: keep
                   - regex: instance
                     action: labeldrop
@@ -333,6 +352,10 @@ final class ChaosInstallation extends Installation {
     elasticsearch.program().start();
     rocketMq.start(replicated ? QUEUES / 2 : QUEUES);
     rocketMq.makeDecisionsTopic();
+    if (graph) {
+      rocketMq.makeTopic("trace-edges", EDGE_QUEUES);
+      rocketMq.makeTopic("trace-edge-windows", EDGE_QUEUES);
+    }
     for (Program agent : agents) {
       agent.start();
     }
@@ -341,6 +364,24 @@ final class ChaosInstallation extends Installation {
     }
     prometheus.start();
     awaitAll(http);
+  }
+
+  /** Waits until all agents know the queues of half-edges. */
+  void awaitEdgeQueues(HttpClient http) throws IOException, InterruptedException {
+    long deadlineNanos = System.nanoTime() + EDGES_LIMIT.toNanos();
+    for (Program agent : agents) {
+      while (PageSample.sum(
+              PageSample.of(http, metrics(agent)), "trace_etl_agent_edge_queues_epoch")
+          == 0) {
+        if (System.nanoTime() > deadlineNanos) {
+          throw new IOException(
+              "the servers gave the agents no queues for half-edges within "
+                  + EDGES_LIMIT.toMinutes()
+                  + " min");
+        }
+        Thread.sleep(500);
+      }
+    }
   }
 
   /** Returns the mount point; if nothing is mounted, the agent creates the directory. */

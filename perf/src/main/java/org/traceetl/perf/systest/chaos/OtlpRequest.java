@@ -23,6 +23,7 @@ final class OtlpRequest {
           Span.newBuilder()
               .setTraceId(id(span.traceId()))
               .setSpanId(id(span.spanId()))
+              .setParentSpanId(id(span.parentSpanId()))
               .setName(span.name())
               .setKindValue(span.kind())
               .setStartTimeUnixNano(span.startUnixNanos())

@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
+import java.util.function.LongFunction;
 import org.traceetl.testkit.Prometheus;
 import tools.jackson.databind.JsonNode;
 
@@ -41,6 +42,26 @@ final class PrometheusAnswers {
 
   Map<SeriesKey, Double> durationSumsMillis() throws IOException, InterruptedException {
     return query("sum by (" + LABELS + ") (" + DURATION + "_sum" + SELECTOR + ")");
+  }
+
+  /** Returns the requests between services, and those of users. */
+  Map<Calls.Edge, Calls.Count> edges() throws IOException, InterruptedException {
+    Map<Calls.Edge, Calls.Count> edges = new TreeMap<>();
+    addEdges("request_total", requests -> new Calls.Count(requests, 0), edges);
+    addEdges("request_failed_total", failed -> new Calls.Count(0, failed), edges);
+    return edges;
+  }
+
+  private void addEdges(
+      String name, LongFunction<Calls.Count> count, Map<Calls.Edge, Calls.Count> to)
+      throws IOException, InterruptedException {
+    String expression = "sum by (client, server) (traces_service_graph_" + name + SELECTOR + ")";
+    for (Prometheus.Sample sample : prometheus.query(expression)) {
+      to.merge(
+          new Calls.Edge(sample.labels().get("client"), sample.labels().get("server")),
+          count.apply(Math.round(sample.value())),
+          Calls.Count::plus);
+    }
   }
 
   /** Returns how often each counter decreased; series without a decrease are omitted. */

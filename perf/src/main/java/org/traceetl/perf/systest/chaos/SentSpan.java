@@ -5,6 +5,7 @@ package org.traceetl.perf.systest.chaos;
  *
  * @param traceId 32 lower-case hex digits
  * @param spanId 16 lower-case hex digits
+ * @param parentSpanId 16 lower-case hex digits; empty for none
  * @param kind as in OTLP, 1 to 5
  * @param status as in OTLP, 0 to 2
  * @param interval the interval in which the span was created; an attribute that distinguishes
@@ -13,6 +14,7 @@ package org.traceetl.perf.systest.chaos;
 record SentSpan(
     String traceId,
     String spanId,
+    String parentSpanId,
     String service,
     String name,
     int kind,
@@ -20,6 +22,20 @@ record SentSpan(
     String interval,
     long startUnixNanos,
     long durationNanos) {
+  /** Creates a span without a parent. */
+  SentSpan(
+      String traceId,
+      String spanId,
+      String service,
+      String name,
+      int kind,
+      int status,
+      String interval,
+      long startUnixNanos,
+      long durationNanos) {
+    this(traceId, spanId, "", service, name, kind, status, interval, startUnixNanos, durationNanos);
+  }
+
   /** The duration from which a span is slow: the server's default. */
   static final long SLOW_NANOS = 1_000_000_000L;
 
@@ -32,6 +48,21 @@ record SentSpan(
     "UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER"
   };
   private static final String[] STATUSES = {"UNSET", "OK", "ERROR"};
+
+  /** Returns the span as the child of another one. */
+  SentSpan answering(SentSpan parent) {
+    return new SentSpan(
+        parent.traceId,
+        spanId,
+        parent.spanId,
+        service,
+        name,
+        kind,
+        status,
+        interval,
+        startUnixNanos,
+        durationNanos);
+  }
 
   SeriesKey series() {
     return new SeriesKey(

@@ -59,6 +59,10 @@ final class SpanLoad {
 
   private final Truth truth;
   private final ExpectedPanes panes;
+
+  /** Null if spans have no parents. */
+  private final Calls calls;
+
   private final HttpClient http =
       HttpClient.newBuilder()
           .version(HttpClient.Version.HTTP_1_1)
@@ -79,11 +83,13 @@ final class SpanLoad {
   private volatile boolean stopped;
 
   /**
+   * @param calls expects the edges of the spans; null if spans have no parents
    * @param spansPerSecond the rate of all senders together, at least 1
    */
   SpanLoad(
       Truth truth,
       ExpectedPanes panes,
+      Calls calls,
       Traffic.Intervals intervals,
       Sources sources,
       int spansPerSecond,
@@ -91,6 +97,7 @@ final class SpanLoad {
       throws IOException {
     this.truth = truth;
     this.panes = panes;
+    this.calls = calls;
     List<Integer> agents = sources.httpPorts;
     confirmed = agents.stream().map(port -> new AtomicLong()).toList();
     requests = agents.stream().map(port -> new AtomicLong()).toList();
@@ -104,7 +111,7 @@ final class SpanLoad {
           i < agents.size() && !sources.grpcPorts.isEmpty()
               ? overGrpc(sources.grpcPorts.get(agent))
               : overHttp(agents.get(agent));
-      Traffic traffic = new Traffic(random.split(), SERVICES, intervals);
+      Traffic traffic = new Traffic(random.split(), SERVICES, intervals, calls);
       threads.add(
           Thread.ofPlatform()
               .name("sender-" + i)
@@ -151,7 +158,14 @@ final class SpanLoad {
       LockSupport.parkNanos(RETRY_NANOS);
     }
     panes.add(spans, begunMillis, System.currentTimeMillis());
-    truth.add(spans);
+    add(spans);
+  }
+
+  private void add(List<SentSpan> accepted) {
+    truth.add(accepted);
+    if (calls != null) {
+      accepted.forEach(calls::expect);
+    }
   }
 
   private Function<byte[], Attempt> overHttp(int port) {
@@ -217,7 +231,7 @@ final class SpanLoad {
         List<SentSpan> spans = traffic.next(LINES_PER_SECOND);
         panes.addAfter(spans, System.currentTimeMillis());
         traceLog.append(spans);
-        truth.add(spans);
+        add(spans);
         LockSupport.parkNanos(1_000_000_000L);
       }
     } catch (IOException e) {

@@ -13,6 +13,7 @@ import java.util.SplittableRandom;
  * stay on the pages: few operations keep the pages of a long run small. Confined to one thread.
  */
 final class Traffic {
+  private static final int SERVER = 2;
   private static final int ERRORS_PER_MILLE = 20;
   private static final int SLOW_PER_MILLE = 10;
   private static final long HOT_MILLIS = 30_000;
@@ -36,10 +37,21 @@ final class Traffic {
   private final List<String> services;
   private final Intervals intervals;
 
+  /** Null if spans have no parents. */
+  private final Calls calls;
+
   Traffic(SplittableRandom random, List<String> services, Intervals intervals) {
+    this(random, services, intervals, null);
+  }
+
+  /**
+   * @param calls of all services, which servers' spans answer; null if spans have no parents
+   */
+  Traffic(SplittableRandom random, List<String> services, Intervals intervals, Calls calls) {
     this.random = random;
     this.services = List.copyOf(services);
     this.intervals = intervals;
+    this.calls = calls;
   }
 
   /** Returns spans that ended just now. */
@@ -47,9 +59,17 @@ final class Traffic {
     List<SentSpan> made = new ArrayList<>(spans);
     String service = service();
     for (int i = 0; i < spans; i++) {
-      made.add(span(service));
+      SentSpan span = span(service);
+      made.add(calls == null ? span : joined(span));
     }
     return made;
+  }
+
+  /** Returns the span, as the answer to a call if it is a server's and one waits. */
+  private SentSpan joined(SentSpan span) {
+    calls.made(span);
+    SentSpan call = span.kind() == SERVER && random.nextInt(3) > 0 ? calls.next() : null;
+    return call == null ? span : span.answering(call);
   }
 
   private String service() {

@@ -5,13 +5,14 @@ package org.traceetl.perf.systest.chaos;
  *
  * @param counts of scraped series and of documents
  * @param panes of pushed series
+ * @param edges of the service graph; null without it
  */
-record Verdicts(Verdict counts, PaneVerdict panes) {
+record Verdicts(Verdict counts, PaneVerdict panes, EdgeVerdict edges) {
   boolean areExact() {
-    return counts.isExact() && panes.isExact();
+    return counts.isExact() && panes.isExact() && (edges == null || edges.isExact());
   }
 
   String line(int faults) {
-    return counts.line(faults) + " " + panes.line();
+    return counts.line(faults) + " " + panes.line() + (edges == null ? "" : " " + edges.line());
   }
 }

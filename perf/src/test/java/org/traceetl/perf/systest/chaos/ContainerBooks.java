@@ -44,6 +44,7 @@ final class ContainerBooks {
         new SpanLoad(
             truth,
             new ExpectedPanes(PANES),
+            null,
             Traffic.Intervals.OF_15_SECONDS,
             new SpanLoad.Sources(containers.otlpPorts(), List.of(), containers.traceLog(), false),
             SPANS_PER_SECOND,
