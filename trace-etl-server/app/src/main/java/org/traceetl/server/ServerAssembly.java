@@ -90,11 +90,10 @@ public final class ServerAssembly implements ServerContext {
     inOrder.addAll(access.profile().components());
     inOrder.add(journal);
     inOrder.addAll(before);
-    // Drained after the spans, in the reverse order.
+    inOrder.add(spans);
     if (config.edges().enabled()) {
       inOrder.add(edges(features));
     }
-    inOrder.add(spans);
     inOrder.add(queues);
     inOrder.addAll(after);
   }
