@@ -8,6 +8,7 @@ import java.util.Random;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.window.AcceptedBatches;
 import org.traceetl.server.window.Books;
+import org.traceetl.server.window.EdgeChange;
 import org.traceetl.server.window.NativeCounts;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
@@ -134,7 +135,8 @@ public final class FullWindows {
             WindowPanes.NONE,
             WindowCompleteness.NONE,
             SealedWindow.UNKNOWN_CLOSED,
-            false);
+            false,
+            EdgeChange.NONE);
     number++;
     return window;
   }

@@ -5,6 +5,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.traceetl.server.window.AcceptedBatches;
+import org.traceetl.server.window.EdgeChange;
 import org.traceetl.server.window.NativeCounts;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
@@ -128,7 +129,8 @@ public final class TouchedWindows {
             WindowPanes.NONE,
             WindowCompleteness.NONE,
             SealedWindow.UNKNOWN_CLOSED,
-            false);
+            false,
+            EdgeChange.NONE);
     number++;
     return window;
   }

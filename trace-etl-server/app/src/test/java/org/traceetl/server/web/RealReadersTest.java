@@ -27,6 +27,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.server.window.AcceptedBatches;
+import org.traceetl.server.window.EdgeChange;
 import org.traceetl.server.window.NativeCounts;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
@@ -247,6 +248,7 @@ class RealReadersTest {
         WindowPanes.NONE,
         WindowCompleteness.NONE,
         SealedWindow.UNKNOWN_CLOSED,
-        false);
+        false,
+        EdgeChange.NONE);
   }
 }

@@ -31,6 +31,7 @@ import org.traceetl.server.features.index.TracePage;
 import org.traceetl.server.features.index.TraceQuery;
 import org.traceetl.server.series.Cardinality;
 import org.traceetl.server.window.AcceptedBatches;
+import org.traceetl.server.window.EdgeChange;
 import org.traceetl.server.window.NativeCounts;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
@@ -537,7 +538,8 @@ class WebServerTest {
         WindowPanes.NONE,
         WindowCompleteness.NONE,
         SealedWindow.UNKNOWN_CLOSED,
-        false);
+        false,
+        EdgeChange.NONE);
   }
 
   private static Stream<String> spanSamples(String page) {

@@ -74,11 +74,11 @@ public final class EdgeHeads {
   }
 
   /**
-   * Returns the head with these parts, a new one if there is none; {@link #NONE} if there is no
+   * Returns the head with these parts, a new one if no head has them; {@link #NONE} if there is no
    * room for it.
    *
    * @param applicationBytes has the application's name in {@code [offset, offset + length)}
-   * @param peerBytes has the name of the other end, of length 0 if there is none
+   * @param peerBytes has the name of the other end, of length 0 without one
    * @param connectionType 0 to 3
    */
   public int find(

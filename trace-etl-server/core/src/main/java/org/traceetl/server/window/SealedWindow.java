@@ -70,60 +70,6 @@ public record SealedWindow(
 
   private static final long LONG_MILLIS = 60_000;
 
-  /** Creates a window of a queue of spans. */
-  public SealedWindow(
-      QueueId queue,
-      long from,
-      long to,
-      long openedMillis,
-      long sealedMillis,
-      List<SeriesDefinition> created,
-      int[] evicted,
-      int rows,
-      int stride,
-      int[] series,
-      long[] counts,
-      long[] durationNanos,
-      int[] exemplars,
-      int[] exemplarBuckets,
-      List<TraceDocument> documents,
-      List<Books> books,
-      long schema,
-      long[] carries,
-      AcceptedBatches batches,
-      NativeCounts natives,
-      WindowPanes panes,
-      WindowCompleteness completeness,
-      long closedMillis,
-      boolean hasSizes) {
-    this(
-        queue,
-        from,
-        to,
-        openedMillis,
-        sealedMillis,
-        created,
-        evicted,
-        rows,
-        stride,
-        series,
-        counts,
-        durationNanos,
-        exemplars,
-        exemplarBuckets,
-        documents,
-        books,
-        schema,
-        carries,
-        batches,
-        natives,
-        panes,
-        completeness,
-        closedMillis,
-        hasSizes,
-        EdgeChange.NONE);
-  }
-
   /** Returns the number of buckets of a row, the first of its numbers in {@code counts}. */
   public int buckets() {
     return hasSizes ? stride - 1 : stride;

@@ -336,36 +336,6 @@ public final class WindowMetrics {
     return rows() == 0 && ledger.isEmpty();
   }
 
-  /** As the method below, for a queue of spans. */
-  public SealedWindow seal(
-      QueueId queue,
-      long from,
-      long to,
-      long openedMillis,
-      long sealedMillis,
-      List<SeriesDefinition> created,
-      int[] evicted,
-      long schema,
-      long paneMillis,
-      AcceptedBatches batches,
-      WindowCompleteness completeness,
-      long closedMillis) {
-    return seal(
-        queue,
-        from,
-        to,
-        openedMillis,
-        sealedMillis,
-        created,
-        evicted,
-        schema,
-        paneMillis,
-        batches,
-        completeness,
-        closedMillis,
-        EdgeChange.NONE);
-  }
-
   /**
    * Returns the sealed window, with new arrays cut to size. Nothing may be added afterwards, as the
    * rows of all panes are added up in place.

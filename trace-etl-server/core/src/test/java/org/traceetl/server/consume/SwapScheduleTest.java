@@ -21,6 +21,7 @@ import org.traceetl.server.consume.queue.FilledWindow;
 import org.traceetl.server.consume.queue.OwnedQueue;
 import org.traceetl.server.consume.queue.PaneLag;
 import org.traceetl.server.journal.format.RecordPayloads;
+import org.traceetl.server.window.EdgeChange;
 import org.traceetl.server.window.LastMessages;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
@@ -160,7 +161,8 @@ class SwapScheduleTest {
         WindowPanes.NONE,
         WindowCompleteness.NONE,
         SealedWindow.UNKNOWN_CLOSED,
-        false);
+        false,
+        EdgeChange.NONE);
   }
 
   @Test

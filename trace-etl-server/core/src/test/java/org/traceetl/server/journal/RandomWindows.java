@@ -11,6 +11,7 @@ import java.util.TreeSet;
 import java.util.stream.IntStream;
 import org.traceetl.server.window.AcceptedBatches;
 import org.traceetl.server.window.Books;
+import org.traceetl.server.window.EdgeChange;
 import org.traceetl.server.window.NativeCounts;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
@@ -123,7 +124,8 @@ public final class RandomWindows {
         hasPanes && random.nextBoolean()
             ? openedMillis - random.nextLong(1L << random.nextInt(1, 40))
             : SealedWindow.UNKNOWN_CLOSED,
-        hasSizes);
+        hasSizes,
+        EdgeChange.NONE);
   }
 
   private WindowCompleteness completeness(long openedMillis) {

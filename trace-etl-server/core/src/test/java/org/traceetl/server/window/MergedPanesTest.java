@@ -36,7 +36,8 @@ class MergedPanesTest {
         PANE_MILLIS,
         AcceptedBatches.NONE,
         WindowCompleteness.NONE,
-        SealedWindow.UNKNOWN_CLOSED);
+        SealedWindow.UNKNOWN_CLOSED,
+        EdgeChange.NONE);
   }
 
   private static long spans(WindowMetrics metrics) {

@@ -96,6 +96,7 @@ public final class RowlessWindow {
             : new WindowPanes(PANE_MILLIS, openedMillis / PANE_MILLIS * PANE_MILLIS, 0, List.of()),
         completeness,
         SealedWindow.UNKNOWN_CLOSED,
-        false);
+        false,
+        EdgeChange.NONE);
   }
 }

@@ -188,6 +188,7 @@ class WindowMetricsTest {
         0,
         AcceptedBatches.NONE,
         WindowCompleteness.NONE,
-        SealedWindow.UNKNOWN_CLOSED);
+        SealedWindow.UNKNOWN_CLOSED,
+        EdgeChange.NONE);
   }
 }

@@ -44,6 +44,7 @@ import org.traceetl.server.journal.format.RecordKind;
 import org.traceetl.server.journal.format.RecordPayloads;
 import org.traceetl.server.window.AcceptedBatches;
 import org.traceetl.server.window.Books;
+import org.traceetl.server.window.EdgeChange;
 import org.traceetl.server.window.LastMessages;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.RowlessWindow;
@@ -810,7 +811,8 @@ class LogJournalsTest {
         WindowPanes.NONE,
         WindowCompleteness.NONE,
         SealedWindow.UNKNOWN_CLOSED,
-        false);
+        false,
+        EdgeChange.NONE);
   }
 
   @Test

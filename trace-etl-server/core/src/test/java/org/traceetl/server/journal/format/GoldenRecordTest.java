@@ -177,7 +177,8 @@ class GoldenRecordTest {
         WindowPanes.NONE,
         WindowCompleteness.NONE,
         SealedWindow.UNKNOWN_CLOSED,
-        false);
+        false,
+        EdgeChange.NONE);
   }
 
   @Test

@@ -15,6 +15,7 @@ import org.assertj.core.api.recursive.comparison.RecursiveComparisonConfiguratio
 import org.junit.jupiter.api.Test;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.journal.RandomWindows;
+import org.traceetl.server.window.EdgeChange;
 import org.traceetl.server.window.NativeCounts;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.TraceDocument;
@@ -76,7 +77,8 @@ class WindowFormatTest {
         sorted(window.panes(), window.stride(), order),
         window.completeness(),
         window.closedMillis(),
-        window.hasSizes());
+        window.hasSizes(),
+        EdgeChange.NONE);
   }
 
   private static WindowPanes sorted(WindowPanes panes, int stride, int[] order) {

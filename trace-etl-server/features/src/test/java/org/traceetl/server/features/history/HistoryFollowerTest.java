@@ -31,6 +31,7 @@ import org.traceetl.server.journal.Windows;
 import org.traceetl.server.journal.chain.JournalTail;
 import org.traceetl.server.journal.chain.LogJournals;
 import org.traceetl.server.window.AcceptedBatches;
+import org.traceetl.server.window.EdgeChange;
 import org.traceetl.server.window.NativeCounts;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
@@ -170,7 +171,8 @@ final class HistoryFollowerTest {
         WindowPanes.NONE,
         WindowCompleteness.NONE,
         SealedWindow.UNKNOWN_CLOSED,
-        false);
+        false,
+        EdgeChange.NONE);
   }
 
   private void settle() throws Exception {

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.traceetl.server.window.AcceptedBatches;
+import org.traceetl.server.window.EdgeChange;
 import org.traceetl.server.window.NativeCounts;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
@@ -152,6 +153,7 @@ final class Windows {
         WindowPanes.NONE,
         WindowCompleteness.NONE,
         SealedWindow.UNKNOWN_CLOSED,
-        hasSizes);
+        hasSizes,
+        EdgeChange.NONE);
   }
 }

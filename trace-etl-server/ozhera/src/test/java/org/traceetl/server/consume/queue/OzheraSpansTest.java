@@ -38,6 +38,7 @@ import org.traceetl.server.ozhera.OzheraSeries;
 import org.traceetl.server.ozhera.SpanType;
 import org.traceetl.server.series.Cardinality;
 import org.traceetl.server.window.Books;
+import org.traceetl.server.window.EdgeChange;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
@@ -752,7 +753,8 @@ class OzheraSpansTest {
             WindowPanes.NONE,
             WindowCompleteness.NONE,
             SealedWindow.UNKNOWN_CLOSED,
-            false));
+            false,
+            EdgeChange.NONE));
     return aggregation
         .newAggregator(
             new QueueId("b", 0), aggregation.newDecoder(), new SpanPipelineMetrics(), image)

@@ -8,6 +8,7 @@ import java.util.Map;
 import org.traceetl.server.ozhera.SpanType;
 import org.traceetl.server.window.AcceptedBatches;
 import org.traceetl.server.window.Books;
+import org.traceetl.server.window.EdgeChange;
 import org.traceetl.server.window.NativeCounts;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
@@ -141,6 +142,7 @@ public final class DeltaWindows {
         WindowPanes.NONE,
         WindowCompleteness.NONE,
         SealedWindow.UNKNOWN_CLOSED,
-        false);
+        false,
+        EdgeChange.NONE);
   }
 }
