@@ -1007,7 +1007,10 @@ test("first paint and interactive", async (t) => {
       bytes += Number((await response.request().sizes().catch(() => null))?.responseBodySize ?? 0);
     });
     await page.goto(demo.web);
-    await page.waitForFunction(() => performance.getEntriesByName("trace-etl-interactive").length > 0);
+    // A page may be interactive before the browser reports what it painted.
+    await page.waitForFunction(() =>
+      ["first-contentful-paint", "trace-etl-interactive"].every((name) => performance.getEntriesByName(name).length > 0),
+    );
     const one = await page.evaluate(() => ({
       paint: performance.getEntriesByName("first-contentful-paint")[0].startTime,
       interactive: performance.getEntriesByName("trace-etl-interactive")[0].startTime,
