@@ -57,6 +57,11 @@ struct EdgeGroup {
    * that need no partner.
    */
   10: required list<i64> durations_nanos
+  /**
+   * Of sides 3 and 4, one for each half in keys: the end of the producer's or the start of the
+   * consumer's span, microseconds since 1970, as the difference to the one before. 0 is unknown.
+   */
+  11: optional list<i64> message_steps_micros
 }
 
 struct EdgeBatch {

@@ -87,6 +87,7 @@ final class Compact {
   static final int EDGE_SIDE = 8;
   static final int EDGE_KEYS = 9;
   static final int EDGE_DURATIONS_NANOS = 10;
+  static final int EDGE_MESSAGE_STEPS_MICROS = 11;
 
   static final int FORMAT_VERSION = 1;
 
@@ -111,6 +112,9 @@ final class Compact {
 
   static final int MAX_KIND = 5;
   static final int MAX_STATUS = 2;
+
+  /** The lowest side of a message. */
+  static final int PRODUCER = 3;
 
   static final int MAX_SIDE = 4;
   static final int MAX_CONNECTION_TYPE = 2;

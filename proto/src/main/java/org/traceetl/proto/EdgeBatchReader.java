@@ -61,6 +61,10 @@ public final class EdgeBatchReader {
 
   private int waitingCount;
   private long[] durationsNanos = new long[64];
+  private long[] messageMicros = new long[64];
+
+  /** Halves of the current head whose message has a time. */
+  private int messageCount;
 
   /** Halves of the current head. */
   private int size;
@@ -72,6 +76,7 @@ public final class EdgeBatchReader {
   private long key;
   private int check;
   private long durationNanos;
+  private long micros;
 
   /**
    * Reads everything up to the heads.
@@ -138,6 +143,7 @@ public final class EdgeBatchReader {
       check = 0;
     }
     durationNanos = durationsNanos[read];
+    micros = read < messageCount ? messageMicros[read] : 0;
     read++;
     return true;
   }
@@ -269,6 +275,14 @@ public final class EdgeBatchReader {
     return durationNanos;
   }
 
+  /**
+   * Returns the end of a producer's or the start of a consumer's span, microseconds since 1970, up
+   * to {@link Limits#MAX_MESSAGE_MICROS}; 0 if it is unknown, or the half is another one.
+   */
+  public long messageMicros() {
+    return micros;
+  }
+
   // The batch's fields
 
   private void readStart() {
@@ -321,7 +335,7 @@ public final class EdgeBatchReader {
     input.fieldsAfter(0);
     while (input.readFieldHeader()) {
       int id = input.fieldId();
-      if (id < Compact.EDGE_APPLICATION || id > Compact.EDGE_DURATIONS_NANOS) {
+      if (id < Compact.EDGE_APPLICATION || id > Compact.EDGE_MESSAGE_STEPS_MICROS) {
         input.skipField();
         continue;
       }
@@ -338,13 +352,15 @@ public final class EdgeBatchReader {
         case Compact.EDGE_DIMENSIONS -> dimensionCount = batch.readPairs(dimensions);
         case Compact.EDGE_SIDE -> readSide();
         case Compact.EDGE_KEYS -> readKeys();
-        default -> readDurations();
+        case Compact.EDGE_DURATIONS_NANOS -> readDurations();
+        default -> readMessageSteps();
       }
     }
     if ((seen & GROUP_REQUIRED) != GROUP_REQUIRED) {
       input.refuse(Rejection.MISSING_FIELD);
     }
-    if (waitingCount > size) {
+    int mostMessages = side < Compact.PRODUCER ? 0 : waitingCount;
+    if (waitingCount > size || messageCount != 0 && messageCount != mostMessages) {
       input.refuse(Rejection.BAD_LENGTH);
     }
   }
@@ -371,11 +387,31 @@ public final class EdgeBatchReader {
       input.refuse(Rejection.BAD_LENGTH);
       return;
     }
-    if (count > durationsNanos.length) {
-      durationsNanos = new long[Integer.highestOneBit(count - 1) << 1];
-    }
+    durationsNanos = withRoom(durationsNanos, count);
     input.readDurations(durationsNanos, count);
     size = count;
+  }
+
+  private void readMessageSteps() {
+    int count = input.readListHeader(Compact.I64, halvesLeft, 1);
+    messageMicros = withRoom(messageMicros, count);
+    long micros = 0;
+    for (int i = 0; i < count; i++) {
+      // If it overflows, the sum is negative.
+      micros += Compact.unZigZag(input.readVarint64());
+      if (micros < 0 || micros > Limits.MAX_MESSAGE_MICROS) {
+        input.refuse(Rejection.BAD_VALUE);
+      }
+      if (input.isRefused()) {
+        return;
+      }
+      messageMicros[i] = micros;
+    }
+    messageCount = count;
+  }
+
+  private static long[] withRoom(long[] array, int count) {
+    return count <= array.length ? array : new long[Integer.highestOneBit(count - 1) << 1];
   }
 
   private void clearHead() {
@@ -389,6 +425,7 @@ public final class EdgeBatchReader {
     dimensionCount = 0;
     waitingCount = 0;
     size = 0;
+    messageCount = 0;
     read = 0;
     clearHalf();
   }
@@ -398,5 +435,6 @@ public final class EdgeBatchReader {
     key = 0;
     check = 0;
     durationNanos = 0;
+    micros = 0;
   }
 }

@@ -28,10 +28,10 @@ public final class EdgeBatchWriter {
   private static final int HEAD_BYTES = 36;
 
   /** Most bytes of a head in addition to its encoded fields: headers of its halves, the end. */
-  private static final int HALVES_FRAME_BYTES = 10;
+  private static final int HALVES_FRAME_BYTES = 14;
 
-  /** Most bytes of a duration as a varint. */
-  private static final int DURATION_BYTES = 10;
+  /** Most bytes of a duration or a step between times as a varint. */
+  private static final int NUMBER_BYTES = 10;
 
   private final BatchDictionary dictionary = new BatchDictionary();
   private byte[] message = new byte[1024];
@@ -42,6 +42,9 @@ public final class EdgeBatchWriter {
   private final byte[] encodedHead =
       new byte[HEAD_BYTES + Compact.INDEX_BYTES * 2 * Limits.MAX_EDGE_DIMENSIONS];
   private int encodedHeadLength;
+
+  /** Whether the head is one of messages. */
+  private boolean isMessage;
 
   /** The current head; {@link #NONE} if it was not looked up. */
   private int current;
@@ -58,12 +61,14 @@ public final class EdgeBatchWriter {
   private long[] keys = new long[64];
   private char[] checks = new char[64];
   private long[] durationsNanos = new long[64];
+  private long[] messageMicros = new long[64];
 
   /** The next half of the same list. */
   private int[] nexts = new int[64];
 
   private int halfCount;
   private int waitingCount;
+  private int messageCount;
 
   /** Starts a batch with an empty dictionary; discards an unfinished one. */
   public void begin() {
@@ -74,6 +79,7 @@ public final class EdgeBatchWriter {
     guess = 0;
     halfCount = 0;
     waitingCount = 0;
+    messageCount = 0;
   }
 
   /**
@@ -163,6 +169,7 @@ public final class EdgeBatchWriter {
     out[at++] = Compact.field(Compact.EDGE_SIDE - last, Compact.BYTE);
     out[at++] = (byte) side;
     encodedHeadLength = at;
+    isMessage = side >= Compact.PRODUCER;
     current = NONE;
   }
 
@@ -172,15 +179,20 @@ public final class EdgeBatchWriter {
    * @param key from {@link EdgeKey#key}
    * @param check from {@link EdgeKey#check}, 0 to 65,535
    * @param durationNanos at least 0
+   * @param messageMicros end of a producer's or start of a consumer's span, microseconds since
+   *     1970, up to {@link Limits#MAX_MESSAGE_MICROS}; 0 if it is unknown, or the side is another
    * @throws IllegalStateException if there is no head, the batch has {@link Limits#MAX_HALF_EDGES},
    *     or its heads exceed {@link Limits#MAX_MESSAGE_BYTES}; the half is left out
    */
-  public void waiting(long key, int check, long durationNanos) {
+  public void waiting(long key, int check, long durationNanos, long messageMicros) {
     Compact.checkRange("check", check, Compact.MAX_CHECK);
+    Compact.checkRange("messageMicros", messageMicros, isMessage ? Limits.MAX_MESSAGE_MICROS : 0);
     int half = add(0, durationNanos);
     keys[half] = key;
     checks[half] = (char) check;
+    this.messageMicros[half] = messageMicros;
     waitingCount++;
+    messageCount += isMessage ? 1 : 0;
   }
 
   /**
@@ -207,6 +219,7 @@ public final class EdgeBatchWriter {
       keys = Arrays.copyOf(keys, 2 * halfCount);
       checks = Arrays.copyOf(checks, 2 * halfCount);
       durationsNanos = Arrays.copyOf(durationsNanos, 2 * halfCount);
+      messageMicros = Arrays.copyOf(messageMicros, 2 * halfCount);
       nexts = Arrays.copyOf(nexts, 2 * halfCount);
     }
     int half = halfCount++;
@@ -248,7 +261,8 @@ public final class EdgeBatchWriter {
 
   /**
    * Returns an upper bound of the bytes of {@link #finish} for the batch so far. Each half counts
-   * with the longest duration, 10 bytes. Costs nothing, so callers may use it after every half.
+   * with the longest duration and time, 10 bytes each. Costs nothing, so callers may use it after
+   * every half.
    */
   public int sizeBytes() {
     return BatchHead.FRAME_BYTES
@@ -257,7 +271,7 @@ public final class EdgeBatchWriter {
         + heads.bytes()
         + HALVES_FRAME_BYTES * heads.size()
         + Compact.EDGE_KEY_BYTES * waitingCount
-        + DURATION_BYTES * halfCount;
+        + NUMBER_BYTES * (halfCount + messageCount);
   }
 
   /**
@@ -295,6 +309,7 @@ public final class EdgeBatchWriter {
   /** Writes the fields after the side, which differ between halves of one head. */
   private int putHalves(byte[] out, int at, int waiting, int immediate) {
     int end = at;
+    boolean areMessages = out[at - 1] >= Compact.PRODUCER; // the side
     int last = Compact.EDGE_SIDE;
     if (sizes[waiting] > 0) {
       out[end++] = Compact.field(Compact.EDGE_KEYS - last, Compact.BINARY);
@@ -305,7 +320,8 @@ public final class EdgeBatchWriter {
     out[end++] = Compact.field(Compact.EDGE_DURATIONS_NANOS - last, Compact.LIST);
     end = Compact.putListHeader(out, end, Compact.I64, sizes[waiting] + sizes[immediate]);
     end = putDurations(out, end, waiting);
-    return putDurations(out, end, immediate);
+    end = putDurations(out, end, immediate);
+    return areMessages && sizes[waiting] > 0 ? putMessageSteps(out, end, waiting) : end;
   }
 
   private int putKeys(byte[] out, int at, int list) {
@@ -315,6 +331,22 @@ public final class EdgeBatchWriter {
       end = Compact.putLong(out, end, keys[half]);
       out[end++] = (byte) (checks[half] >>> Byte.SIZE);
       out[end++] = (byte) checks[half];
+      half = nexts[half];
+    }
+    return end;
+  }
+
+  private int putMessageSteps(byte[] out, int at, int list) {
+    int end = at;
+    out[end++] =
+        Compact.field(
+            Compact.EDGE_MESSAGE_STEPS_MICROS - Compact.EDGE_DURATIONS_NANOS, Compact.LIST);
+    end = Compact.putListHeader(out, end, Compact.I64, sizes[list]);
+    int half = firsts[list];
+    long before = 0;
+    for (int i = 0; i < sizes[list]; i++) {
+      end = Compact.putVarint(out, end, Compact.zigZag(messageMicros[half] - before));
+      before = messageMicros[half];
       half = nexts[half];
     }
     return end;

@@ -38,5 +38,8 @@ public final class Limits {
   /** Most dimensions that half-edges share. */
   public static final int MAX_EDGE_DIMENSIONS = 64;
 
+  /** Latest time of a message, microseconds since 1970: in the year 2255. */
+  public static final long MAX_MESSAGE_MICROS = (1L << 53) - 1;
+
   private Limits() {}
 }

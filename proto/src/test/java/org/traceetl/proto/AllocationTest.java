@@ -198,7 +198,7 @@ final class AllocationTest {
       if (i % 3 == 0) {
         edgeWriter.immediate(i * 1_000_000L);
       } else {
-        edgeWriter.waiting(EdgeKey.key(1, 2, i), 3, i * 1_000_000L);
+        edgeWriter.waiting(EdgeKey.key(1, 2, i), 3, i * 1_000_000L, 0);
       }
     }
     return edgeWriter.finish(1, 2, 3, 4);

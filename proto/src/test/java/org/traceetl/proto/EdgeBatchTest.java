@@ -127,7 +127,7 @@ final class EdgeBatchTest {
     for (int i = 0; i < 100; i++) {
       int[] dimensions = {application, peer, peer, i % 2};
       writer.head(application, -1, 1, i % 5 == 0, 0, peer, 0, dimensions, 1);
-      writer.waiting(i, i, i);
+      writer.waiting(i, i, i, 0);
     }
     assertThat(finishAndWrap()).isEqualTo(Rejection.NONE);
     assertThat(reader.nextHead()).isTrue();
@@ -147,9 +147,9 @@ final class EdgeBatchTest {
   void headOfTheLastHalfIsKept() {
     writer.begin();
     head();
-    writer.waiting(-1L, 0xffff, 5);
+    writer.waiting(-1L, 0xffff, 5, 0);
     writer.immediate(6);
-    writer.waiting(1, 0, 7);
+    writer.waiting(1, 0, 7, 0);
     assertThat(finishAndWrap()).isEqualTo(Rejection.NONE);
     assertThat(reader.nextHead()).isTrue();
     assertNextHalf(true, -1, 0xffff, 5);
@@ -215,9 +215,14 @@ final class EdgeBatchTest {
         .isThrownBy(() -> writer.head(0, -1, 1, false, 0, -1, 0, dimensions, 2));
 
     head(index, -1, 1, 0, -1, 0);
-    assertThatIllegalArgumentException().isThrownBy(() -> writer.waiting(1, 0x10000, 0));
-    assertThatIllegalArgumentException().isThrownBy(() -> writer.waiting(1, -1, 0));
-    assertThatIllegalArgumentException().isThrownBy(() -> writer.waiting(1, 0, -1));
+    assertThatIllegalArgumentException().isThrownBy(() -> writer.waiting(1, 0x10000, 0, 0));
+    assertThatIllegalArgumentException().isThrownBy(() -> writer.waiting(1, -1, 0, 0));
+    assertThatIllegalArgumentException().isThrownBy(() -> writer.waiting(1, 0, -1, 0));
+    assertThatIllegalArgumentException().isThrownBy(() -> writer.waiting(1, 0, 0, 1));
+    head(index, -1, 3, 0, -1, 0);
+    assertThatIllegalArgumentException().isThrownBy(() -> writer.waiting(1, 0, 0, -1));
+    long late = Limits.MAX_MESSAGE_MICROS + 1;
+    assertThatIllegalArgumentException().isThrownBy(() -> writer.waiting(1, 0, 0, late));
     assertThatIllegalArgumentException().isThrownBy(() -> writer.immediate(-1));
     assertThatIllegalArgumentException().isThrownBy(() -> writer.finish(1, 2, 3, -1));
     assertThat(writer.halfCount()).isZero();
@@ -236,9 +241,9 @@ final class EdgeBatchTest {
     writer.head(
         last, last, 4, true, 2, last, (1L << 56) - 1, dimensions, Limits.MAX_EDGE_DIMENSIONS);
     for (int i = 0; i < Limits.MAX_HALF_EDGES; i++) {
-      writer.waiting(~i, i, Long.MAX_VALUE);
+      writer.waiting(~i, i, Long.MAX_VALUE, i % 2 * Limits.MAX_MESSAGE_MICROS);
     }
-    assertThatIllegalStateException().isThrownBy(() -> writer.waiting(1, 2, 3));
+    assertThatIllegalStateException().isThrownBy(() -> writer.waiting(1, 2, 3, 0));
     assertThatIllegalStateException().isThrownBy(() -> writer.immediate(3));
     int bound = writer.sizeBytes();
     int length = writer.finish(-1, -1, Long.MIN_VALUE, Long.MAX_VALUE);
@@ -296,7 +301,7 @@ final class EdgeBatchTest {
           0);
       // Half of them take less than 10 ms, and one of 40 more than 100 ms.
       long durationNanos = (long) (10_000_000 * Math.exp(1.2 * random.nextGaussian()));
-      writer.waiting(random.nextLong(), random.nextInt(1 << 16), durationNanos);
+      writer.waiting(random.nextLong(), random.nextInt(1 << 16), durationNanos, 0);
     }
     double bytes = (double) writer.finish(1, 2, 1_795_000_000_000L, 1_000_000) / halves;
     assertThat(bytes).isLessThanOrEqualTo(most);

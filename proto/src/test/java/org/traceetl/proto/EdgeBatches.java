@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.stream.LongStream;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.Combinators;
@@ -21,7 +22,7 @@ final class EdgeBatches {
 
   /** All fields of a group in order, then an unknown one. */
   static final List<Short> GROUP_FIELDS =
-      Messages.shorts(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, Messages.UNKNOWN);
+      Messages.shorts(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, Messages.UNKNOWN);
 
   private static final int[] NO_DIMENSIONS = {};
 
@@ -61,8 +62,12 @@ final class EdgeBatches {
             Batches.thresholds().injectNull(0.5),
             Batches.pairs(indexes, 20).injectNull(0.3),
             Arbitraries.bytes().array(byte[].class).ofSize(10).list().ofMaxSize(30),
-            Batches.durations().list().ofMinSize(1).ofMaxSize(40))
-        .as((application, namespace, kind, peer, threshold, dimensions, keys, durations) -> {
+            Combinators.combine(
+                    Batches.durations().list().ofMinSize(1).ofMaxSize(40),
+                    Arbitraries.longs().between(0, Limits.MAX_MESSAGE_MICROS).list().ofSize(30))
+                .as(Numbers::new))
+        .as((application, namespace, kind, peer, threshold, dimensions, keys, numbers) -> {
+          List<Long> durations = numbers.durations;
           EdgeGroup group = new EdgeGroup();
           group.setApplication(application);
           group.setSide((byte) (1 + kind % 4));
@@ -83,6 +88,9 @@ final class EdgeBatches {
           keys.subList(0, waiting).forEach(bytes::put);
           group.setKeys(bytes.array());
           group.setDurations_nanos(durations);
+          if (group.getSide() > 2 && waiting > 0) {
+            group.setMessage_steps_micros(steps(numbers.messages.subList(0, waiting)));
+          }
           return group;
         })
         .list()
@@ -90,10 +98,22 @@ final class EdgeBatches {
         .uniqueElements(group -> headOf(canonical(group)));
   }
 
+  private record Numbers(List<Long> durations, List<Long> messages) {}
+
+  /** Returns each time as the difference to the one before. */
+  private static List<Long> steps(List<Long> times) {
+    List<Long> steps = new ArrayList<>();
+    for (int i = 0; i < times.size(); i++) {
+      steps.add(times.get(i) - (i == 0 ? 0 : times.get(i - 1)));
+    }
+    return steps;
+  }
+
   private static EdgeGroup headOf(EdgeGroup group) {
     EdgeGroup head = group.deepCopy();
     head.unsetKeys();
     head.unsetDurations_nanos();
+    head.unsetMessage_steps_micros();
     return head;
   }
 
@@ -136,7 +156,12 @@ final class EdgeBatches {
             .setDimensions(List.of(3, 4, 65, 69))
             .setSide((byte) 3)
             .setKeys(keys(20))
-            .setDurations_nanos(Collections.nCopies(20, 1_000_000L)));
+            .setDurations_nanos(Collections.nCopies(20, 1_000_000L))
+            .setMessage_steps_micros(
+                steps(
+                    LongStream.range(0, 20)
+                        .mapToObj(i -> 1_700_000_000_000_000L + i % 3 * 70)
+                        .toList())));
     batch.addToGroups(
         new EdgeGroup()
             .setApplication(5)
@@ -158,7 +183,7 @@ final class EdgeBatches {
   /** The message as a generated class writes it. */
   static byte[] generated(EdgeBatch batch) {
     return Messages.permuted(
-        batch, FIELDS.subList(0, FIELDS.size() - 1), GROUP_FIELDS.subList(0, 10));
+        batch, FIELDS.subList(0, FIELDS.size() - 1), GROUP_FIELDS.subList(0, 11));
   }
 
   /** The message as the project's writer makes it: a half of each group in turn. */
@@ -210,7 +235,11 @@ final class EdgeBatches {
     byte[] keys = group.isSetKeys() ? group.getKeys() : new byte[0];
     if (10 * i < keys.length) {
       ByteBuffer key = ByteBuffer.wrap(keys, 10 * i, 10);
-      writer.waiting(key.getLong(), Short.toUnsignedInt(key.getShort()), duration);
+      long message = 0;
+      for (int step = 0; group.isSetMessage_steps_micros() && step <= i; step++) {
+        message += group.getMessage_steps_micros().get(step);
+      }
+      writer.waiting(key.getLong(), Short.toUnsignedInt(key.getShort()), duration, message);
     } else {
       writer.immediate(duration);
     }
@@ -270,19 +299,26 @@ final class EdgeBatches {
     }
     ByteBuffer keys = ByteBuffer.allocate(10 * reader.halfCount());
     boolean immediate = false;
+    List<Long> messages = new ArrayList<>();
     while (reader.next()) {
       if (reader.isWaiting()) {
         assertThat(immediate).as("waiting halves precede immediate ones").isFalse();
         keys.putLong(reader.key()).putShort((short) reader.check());
+        messages.add(reader.messageMicros());
       } else {
         immediate = true;
-        assertThat(reader.key() | reader.check()).isZero();
+        assertThat(reader.key() | reader.check() | reader.messageMicros()).isZero();
       }
       group.addToDurations_nanos(reader.durationNanos());
     }
     assertThat(reader.next()).isFalse();
     if (keys.position() > 0) {
       group.setKeys(Arrays.copyOf(keys.array(), keys.position()));
+      if (reader.side() > 2) {
+        group.setMessage_steps_micros(steps(messages));
+      } else {
+        assertThat(messages).containsOnly(0L);
+      }
     }
     return group;
   }
@@ -334,6 +370,8 @@ final class EdgeBatches {
       while (reader.next()) {
         check(reader.durationNanos() >= 0);
         check(reader.check() >= 0 && reader.check() <= 0xffff);
+        check(reader.messageMicros() >= 0);
+        check(reader.messageMicros() <= Limits.MAX_MESSAGE_MICROS);
         halves++;
       }
       check(halves > before);
@@ -365,7 +403,7 @@ final class EdgeBatches {
 
   private static void checkNoHalf(EdgeBatchReader reader) {
     check(!reader.isWaiting() && reader.key() == 0 && reader.check() == 0);
-    check(reader.durationNanos() == 0);
+    check(reader.durationNanos() == 0 && reader.messageMicros() == 0);
   }
 
   private static void check(boolean condition) {

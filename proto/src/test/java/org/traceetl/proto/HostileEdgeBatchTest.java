@@ -141,10 +141,23 @@ final class HostileEdgeBatchTest {
             g -> g.setDimensions(Collections.nCopies(2 * Limits.MAX_EDGE_DIMENSIONS + 2, 0))),
         badGroup("part of a key", Rejection.BAD_LENGTH, g -> g.setKeys(new byte[19])),
         badGroup("more keys than halves", Rejection.BAD_LENGTH, g -> g.setKeys(new byte[50])),
+        badGroup(
+            "message of a server",
+            Rejection.BAD_LENGTH,
+            g -> g.setMessage_steps_micros(List.of(0L, 0L))),
+        bad("a message missing", Rejection.BAD_LENGTH, b -> steps(b).removeLast()),
+        bad("one message more", Rejection.BAD_LENGTH, b -> steps(b).add(0L)),
+        bad("message before 1970", Rejection.BAD_VALUE, b -> steps(b).set(0, -1L)),
+        bad("message after 2255", Rejection.BAD_VALUE, b -> steps(b).set(0, 1L << 53)),
+        bad("time that overflows", Rejection.BAD_VALUE, b -> steps(b).set(1, Long.MAX_VALUE)),
         badGroup("no duration", Rejection.BAD_LENGTH, g -> g.setDurations_nanos(List.of())),
         badGroup("one missing", Rejection.BAD_LENGTH, g -> g.getDurations_nanos().removeLast()),
         badGroup("one more", Rejection.BAD_LENGTH, g -> g.addToDurations_nanos(0)),
         badGroup("negative", Rejection.BAD_VALUE, g -> g.getDurations_nanos().set(3, -1L)));
+  }
+
+  private static List<Long> steps(EdgeBatch batch) {
+    return batch.getGroups().get(1).getMessage_steps_micros();
   }
 
   @ParameterizedTest(name = "{0}")

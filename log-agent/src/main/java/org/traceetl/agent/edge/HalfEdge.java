@@ -1,5 +1,7 @@
 package org.traceetl.agent.edge;
 
+import org.traceetl.proto.Limits;
+
 /**
  * One side of a request between two processes, as its span shows it. Duration, status and sampling
  * threshold are those of the span. Mutable and reused; the peer's name is a slice of an array of
@@ -53,6 +55,12 @@ public final class HalfEdge {
   /** The key's span ID, that of the client side, not 0; 0 if the half is immediate. */
   public long clientSpanId;
 
+  /**
+   * When the message was sent or received, microseconds since 1970: the end of a producer's span,
+   * the start of a consumer's. 0 if it is unknown, or the half waits for no message.
+   */
+  public long messageMicros;
+
   /** Array with the name of the other side, which may send no spans. */
   public byte[] peer = EMPTY;
 
@@ -71,10 +79,18 @@ public final class HalfEdge {
 
   void setImmediate() {
     setKey(false, 0, 0, 0);
+    messageMicros = 0;
   }
 
   void setWaiting(long traceIdHigh, long traceIdLow, long clientSpanId) {
     setKey(true, traceIdHigh, traceIdLow, clientSpanId);
+    messageMicros = 0;
+  }
+
+  /** Sets when the message was sent or received, nanoseconds since 1970. */
+  void setMessage(long nanos) {
+    long micros = nanos / 1_000;
+    messageMicros = micros >= 0 && micros <= Limits.MAX_MESSAGE_MICROS ? micros : 0;
   }
 
   private void setKey(boolean waiting, long traceIdHigh, long traceIdLow, long clientSpanId) {

@@ -134,6 +134,7 @@ public final class AgentSpanFilter {
     made.randomness = span.randomness;
     made.sizeBytes = span.sizeBytes;
     made.dictionary = span.dictionary;
+    made.links = span.links;
 
     look(span.name, span.nameOffset, span.nameLength);
     redact(filters.names, Change.NAME_REDACTED);

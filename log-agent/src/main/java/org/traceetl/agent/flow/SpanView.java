@@ -62,6 +62,9 @@ public final class SpanView {
   /** The {@linkplain SpanSink#wantedEvents wanted} events, with their wanted attributes. */
   public final SpanEvents events = new SpanEvents();
 
+  /** The spans that a consumer is linked to: those that sent its messages. Others have none. */
+  public SpanLinks links = new SpanLinks();
+
   /** Number of wanted events left out because the span has too many, or too much text. */
   public int eventsLeftOut;
 }

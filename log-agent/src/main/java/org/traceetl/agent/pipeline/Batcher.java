@@ -58,6 +58,9 @@ final class Batcher implements SpanSink {
   /** Divisor of the limit of a frame: samples may use this part in addition. */
   private static final int SAMPLES_OF_FRAME = 8;
 
+  /** Most bytes of the half-edge of a link, apart from its head: key, check, duration, time. */
+  private static final int MAX_LINK_BYTES = 30;
+
   /** Most time between the ends of the first and last span that waited, in a batch. */
   static final long MOST_SPREAD_NANOS = TimeUnit.SECONDS.toNanos(5);
 
@@ -452,7 +455,7 @@ final class Batcher implements SpanSink {
       span.eventsLeftOut += span.events.size();
       span.events.clear();
     }
-    if (usedFrameBytes() + text > mostFrameBytes) {
+    if (usedFrameBytes() + text + linkBytes(span) > mostFrameBytes) {
       rejected("payload_too_large");
       return true;
     }
@@ -467,7 +470,11 @@ final class Batcher implements SpanSink {
             + span.attributes.textBytes()
             + span.events.textBytes()
             + MAX_SKIPPED_TEXT_BYTES;
-    return most > MAX_SPAN_TEXT_BYTES || usedFrameBytes() + most > mostFrameBytes;
+    return most > MAX_SPAN_TEXT_BYTES || usedFrameBytes() + most + linkBytes(span) > mostFrameBytes;
+  }
+
+  private static long linkBytes(SpanView span) {
+    return (long) MAX_LINK_BYTES * span.links.size();
   }
 
   private long usedFrameBytes() {

@@ -102,7 +102,7 @@ final class EdgeBatches {
   }
 
   /**
-   * Adds the half-edge of an accepted span, if it leaves one.
+   * Adds the half-edges of an accepted span, if it leaves some.
    *
    * @param attributes those that may name its peer
    * @param endNanos its end if it may have waited for the agent, else the greatest number
@@ -111,9 +111,20 @@ final class EdgeBatches {
     if (!EdgeRules.classify(span, attributes, half)) {
       return;
     }
+    addHalf(span, resource, endNanos);
+    for (int link = 1; link < EdgeRules.halves(span); link++) {
+      EdgeRules.turnToLink(span, link, half);
+      addHalf(span, resource, endNanos);
+    }
+    half.forgetPeer();
+  }
+
+  private void addHalf(SpanView span, RoutedResource resource, long endNanos) {
     // Immediate half-edges are spread by their own span.
+    long traceIdHigh = half.waiting ? half.traceIdHigh : span.traceIdHigh;
+    long traceIdLow = half.waiting ? half.traceIdLow : span.traceIdLow;
     long spanId = half.waiting ? half.clientSpanId : span.spanId;
-    long key = EdgeKey.key(span.traceIdHigh, span.traceIdLow, spanId);
+    long key = EdgeKey.key(traceIdHigh, traceIdLow, spanId);
     int place = route.place(key);
     Open open = open(place);
     EdgeBatchWriter batch = open.writer;
@@ -122,12 +133,11 @@ final class EdgeBatches {
     open.turnTo(resource);
     head(open, span);
     if (half.waiting) {
-      int check = EdgeKey.check(span.traceIdHigh, span.traceIdLow, spanId);
-      batch.waiting(key, check, span.durationNanos);
+      int check = EdgeKey.check(traceIdHigh, traceIdLow, spanId);
+      batch.waiting(key, check, span.durationNanos, half.messageMicros);
     } else {
       batch.immediate(span.durationNanos);
     }
-    half.forgetPeer();
     open.lastEndNanos = Math.max(open.lastEndNanos, endNanos);
     long added = batch.sizeBytes() - before;
     open.bytes += added;

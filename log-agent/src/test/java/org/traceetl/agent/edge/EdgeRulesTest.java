@@ -66,6 +66,48 @@ final class EdgeRulesTest {
     assertThat(half.traceIdLow).isEqualTo(TRACE_LOW);
   }
 
+  @Test
+  void aConsumerWithLinksWaitsForEachOfThemAndNotForItsParent() {
+    SpanView consumer = span(CONSUMER);
+    consumer.links.add(31, 32, 33);
+    consumer.links.add(41, 42, 43);
+    consumer.links.add(31, 32, 33);
+    consumer.links.add(0, 0, 33);
+    consumer.links.add(31, 32, 0);
+
+    assertThat(classified(consumer)).isEqualTo("consumer waits 33 messaging");
+    assertThat(half.traceIdHigh).isEqualTo(31);
+    assertThat(half.traceIdLow).isEqualTo(32);
+    assertThat(EdgeRules.halves(consumer)).isEqualTo(2);
+    consumer.startUnixNanos = 9_000;
+    EdgeRules.turnToLink(consumer, 1, half);
+    assertThat(half.traceIdHigh).isEqualTo(41);
+    assertThat(half.traceIdLow).isEqualTo(42);
+    assertThat(half.clientSpanId).isEqualTo(43);
+    assertThat(half.messageMicros).isEqualTo(9);
+
+    consumer.parentSpanId = 0;
+    assertThat(classified(consumer)).isEqualTo("consumer waits 33 messaging");
+  }
+
+  @Test
+  void aMessageIsSentAtTheEndOfItsProducerAndReceivedAtTheStartOfItsConsumer() {
+    assertThat(messageMicros(PRODUCER, 5_000_999, 2_000)).isEqualTo(5_002);
+    assertThat(messageMicros(CONSUMER, 5_000_999, 2_000)).isEqualTo(5_000);
+    assertThat(messageMicros(CLIENT, 5_000_999, 2_000)).isZero();
+    assertThat(messageMicros(SERVER, 5_000_999, 2_000)).isZero();
+    assertThat(messageMicros(PRODUCER, Long.MAX_VALUE, 1)).as("overflow").isZero();
+    assertThat(messageMicros(CONSUMER, -1_000_000, 1)).as("before 1970").isZero();
+  }
+
+  private long messageMicros(int kind, long startUnixNanos, long durationNanos) {
+    SpanView span = span(kind);
+    span.startUnixNanos = startUnixNanos;
+    span.durationNanos = durationNanos;
+    EdgeRules.classify(span, span.attributes, half);
+    return half.messageMicros;
+  }
+
   /** Spans as the OpenTelemetry Java agent writes them, with its former and stable conventions. */
   static Stream<Arguments> spansOfTheJavaAgent() {
     return Stream.of(

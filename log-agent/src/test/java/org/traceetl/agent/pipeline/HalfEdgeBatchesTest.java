@@ -31,6 +31,7 @@ import org.traceetl.agent.detail.Detail;
 import org.traceetl.agent.edge.Edges;
 import org.traceetl.agent.filter.Filters;
 import org.traceetl.agent.flow.Attributes;
+import org.traceetl.agent.flow.SpanLinks;
 import org.traceetl.agent.flow.SpanView;
 import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.route.EdgeRoute;
@@ -122,6 +123,9 @@ final class HalfEdgeBatchesTest {
     if (random.nextInt(3) == 0) {
       add(span.attributes, "db.system", "postgresql");
     }
+    for (int links = random.nextInt(4); span.kind == CONSUMER && links > 0; links--) {
+      span.links.add(random.nextLong(), random.nextLong(), random.nextLong() | 1);
+    }
     return span;
   }
 
@@ -135,7 +139,34 @@ final class HalfEdgeBatchesTest {
     boolean database = span.kind == CLIENT && peer != null;
     boolean waiting = client ? !database : span.parentSpanId != 0;
     long id = waiting && !client ? span.parentSpanId : span.spanId;
-    long key = EdgeKey.key(span.traceIdHigh, span.traceIdLow, id);
+    if (span.links.size() == 0) {
+      expect(application, span, peer, waiting, span.traceIdHigh, span.traceIdLow, id, expected);
+    }
+    for (int i = 0; i < span.links.size(); i++) {
+      SpanLinks links = span.links;
+      expect(
+          application,
+          span,
+          peer,
+          true,
+          links.traceIdHigh(i),
+          links.traceIdLow(i),
+          links.spanId(i),
+          expected);
+    }
+  }
+
+  private void expect(
+      String application,
+      SpanView span,
+      String peer,
+      boolean waiting,
+      long traceIdHigh,
+      long traceIdLow,
+      long id,
+      Map<BrokerQueue, List<SentHalf>> expected) {
+    boolean database = span.kind == CLIENT && peer != null;
+    long key = EdgeKey.key(traceIdHigh, traceIdLow, id);
     int side = List.of(0, 0, 2, 1, 3, 4).get(span.kind);
     SentHalf half =
         new SentHalf(
@@ -148,7 +179,7 @@ final class HalfEdgeBatchesTest {
             0,
             waiting,
             waiting ? key : 0,
-            waiting ? EdgeKey.check(span.traceIdHigh, span.traceIdLow, id) : 0,
+            waiting ? EdgeKey.check(traceIdHigh, traceIdLow, id) : 0,
             span.durationNanos);
     expected
         .computeIfAbsent(route.queues().get(route.place(key)), queue -> new ArrayList<>())

@@ -327,7 +327,7 @@ final class HalfEdgePublisherTest {
       edges.begin();
       edges.head(edges.intern(name, 0, name.length), -1, 1, false, 0, -1, 0, new int[0], 0);
       for (int half = 0; half < HALVES; half++) {
-        edges.waiting(half, half, half);
+        edges.waiting(half, half, half, 0);
       }
       int length = edges.finish(AGENT.high(), AGENT.low(), AGENT.epoch(), sequence);
       return Arrays.copyOf(edges.buffer(), length);

@@ -76,6 +76,7 @@ public final class OtlpJsonDecoder implements SpanDecoder {
     SCOPE_SPANS,
     SPAN,
     EVENT,
+    LINK,
     STATUS,
     KEY_VALUE,
     ANY_VALUE,
@@ -102,9 +103,11 @@ public final class OtlpJsonDecoder implements SpanDecoder {
                 entry("endTimeUnixNano", Field.of(8, Type.FIXED64)),
                 entry("attributes", Field.many(9, KEY_VALUE)),
                 entry("events", Field.many(11, EVENT)),
+                entry("links", Field.many(13, LINK)),
                 entry("status", Field.one(15, STATUS)));
         case EVENT ->
             Map.of("name", Field.of(2, Type.STRING), "attributes", Field.many(3, KEY_VALUE));
+        case LINK -> Map.of("traceId", Field.of(1, Type.HEX), "spanId", Field.of(2, Type.HEX));
         case STATUS ->
             Map.of("message", Field.of(2, Type.STRING), "code", Field.of(3, Type.STATUS));
         case KEY_VALUE -> Map.of("key", Field.of(1, Type.STRING), "value", Field.one(2, ANY_VALUE));
@@ -126,7 +129,7 @@ public final class OtlpJsonDecoder implements SpanDecoder {
     private boolean countsInSpan() {
       return switch (this) {
         case REQUEST, RESOURCE_SPANS, RESOURCE, SCOPE_SPANS, SPAN -> false;
-        case EVENT, STATUS, KEY_VALUE, ANY_VALUE, ARRAY_VALUE, KEY_VALUE_LIST -> true;
+        case EVENT, LINK, STATUS, KEY_VALUE, ANY_VALUE, ARRAY_VALUE, KEY_VALUE_LIST -> true;
       };
     }
 

@@ -53,12 +53,16 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
   private static final int SPAN_END = tagOf(8, FIXED64);
   private static final int SPAN_ATTRIBUTES = tagOf(9, LENGTH_DELIMITED);
   private static final int SPAN_EVENTS = tagOf(11, LENGTH_DELIMITED);
+  private static final int SPAN_LINKS = tagOf(13, LENGTH_DELIMITED);
   private static final int SPAN_STATUS = tagOf(15, LENGTH_DELIMITED);
   private static final int STATUS_MESSAGE = tagOf(2, LENGTH_DELIMITED);
   private static final int STATUS_CODE = tagOf(3, VARINT);
 
   private static final int EVENT_NAME = tagOf(2, LENGTH_DELIMITED);
   private static final int EVENT_ATTRIBUTES = tagOf(3, LENGTH_DELIMITED);
+
+  private static final int LINK_TRACE_ID = tagOf(1, LENGTH_DELIMITED);
+  private static final int LINK_SPAN_ID = tagOf(2, LENGTH_DELIMITED);
 
   private static final int KEY_VALUE_KEY = tagOf(1, LENGTH_DELIMITED);
   private static final int KEY_VALUE_VALUE = tagOf(2, LENGTH_DELIMITED);
@@ -78,7 +82,9 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
   /** Trace ID, two span IDs, and tag and length of a name. */
   private static final int USUAL_BYTES = TRACE_ID_FIELD_BYTES + 2 * ID_FIELD_BYTES + 2;
 
-  private static final int MAX_KIND = 5;
+  private static final int UNSPECIFIED = 0;
+  private static final int CONSUMER = 5;
+  private static final int MAX_KIND = CONSUMER;
   private static final int MAX_STATUS = 2;
   private static final byte[] EMPTY = new byte[0];
 
@@ -290,6 +296,7 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
     view.textNotWanted = 0;
     view.events.clear();
     view.eventsLeftOut = 0;
+    view.links.clear();
     endUnixNanos = 0;
     boolean parentIsId = true;
     usualFields(end, sink);
@@ -330,6 +337,8 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
         status(in.enter(end));
       } else if (tag == SPAN_EVENTS && wantedEvents != WantedEvents.NONE) {
         event(in.enter(end));
+      } else if (tag == SPAN_LINKS && (view.kind == CONSUMER || view.kind == UNSPECIFIED)) {
+        link(in.enter(end));
       } else if (tag == SPAN_TRACE_STATE) {
         int stateEnd = in.enter(end);
         TraceState.read(in.bytes, in.position, stateEnd, view);
@@ -357,6 +366,9 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
     // An unsigned field: from 2^63 on it is not a time, and the difference would overflow.
     if (endUnixNanos < 0) {
       return "invalid_end_time";
+    }
+    if (view.kind != CONSUMER) {
+      view.links.clear(); // They preceded the kind.
     }
     view.durationNanos = Math.max(0, endUnixNanos - view.startUnixNanos);
     return null;
@@ -479,6 +491,30 @@ public final class OtlpProtobufDecoder implements SpanDecoder {
         in.skip(tag, end);
       }
     }
+  }
+
+  /** Reads a link; one with invalid IDs is left out. */
+  private void link(int end) {
+    long traceIdHigh = 0;
+    long traceIdLow = 0;
+    long spanId = 0;
+    while (in.position < end) {
+      int tag = in.tag(end);
+      if (tag == LINK_TRACE_ID) {
+        int idEnd = in.enter(end);
+        boolean isId = idEnd - in.position == 16;
+        traceIdHigh = isId ? in.bigEndian(in.position) : 0;
+        traceIdLow = isId ? in.bigEndian(in.position + 8) : 0;
+        in.position = idEnd;
+      } else if (tag == LINK_SPAN_ID) {
+        int idEnd = in.enter(end);
+        spanId = idEnd - in.position == 8 ? in.bigEndian(in.position) : 0;
+        in.position = idEnd;
+      } else {
+        in.skip(tag, end);
+      }
+    }
+    span.links.add(traceIdHigh, traceIdLow, spanId);
   }
 
   private void status(int end) {

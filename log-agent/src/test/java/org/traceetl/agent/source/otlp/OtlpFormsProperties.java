@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.IntStream;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.traceetl.agent.flow.Attributes;
@@ -90,7 +91,7 @@ class OtlpFormsProperties {
     @Override
     public boolean span(SpanView span) {
       texts.add(
-          "%x%x %x %x %s %d %d %d %d %s %d %s"
+          "%x%x %x %x %s %d %d %d %d %s %d %s %s"
               .formatted(
                   span.traceIdHigh,
                   span.traceIdLow,
@@ -107,7 +108,10 @@ class OtlpFormsProperties {
                       span.statusMessageLength,
                       ISO_8859_1),
                   span.attributesNotWanted,
-                  text(span.attributes)));
+                  text(span.attributes),
+                  IntStream.range(0, span.links.size())
+                      .mapToObj(link -> Long.toHexString(span.links.spanId(link)))
+                      .toList()));
       return true;
     }
 

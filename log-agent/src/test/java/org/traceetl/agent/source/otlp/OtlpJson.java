@@ -55,6 +55,17 @@ final class OtlpJson {
     json.writeStringProperty("startTimeUnixNano", Long.toString(span.getStartTimeUnixNano()));
     json.writeNumberProperty("endTimeUnixNano", span.getEndTimeUnixNano());
     attributes(json, span.getAttributesList());
+    array(
+        json,
+        "links",
+        span.getLinksList(),
+        link ->
+            object(
+                json,
+                () -> {
+                  json.writeStringProperty("spanId", hex(link.getSpanId()));
+                  json.writeStringProperty("traceId", hex(link.getTraceId()));
+                }));
     if (span.hasStatus()) {
       json.writeName("status");
       object(

@@ -34,6 +34,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.traceetl.agent.flow.Attributes;
 import org.traceetl.agent.flow.MalformedPayloadException;
 import org.traceetl.agent.flow.SpanEvents;
+import org.traceetl.agent.flow.SpanLinks;
 import org.traceetl.agent.flow.SpanSink;
 import org.traceetl.agent.flow.SpanView;
 import org.traceetl.agent.flow.WantedEvents;
@@ -196,6 +197,46 @@ class OtlpProtobufDecoderTest {
     decode(request(span(1).clearParentSpanId(), span(2).setParentSpanId(id(0))));
 
     assertThat(sink.spans).extracting(Recorded::parentSpanId).containsExactly(0L, 0L);
+  }
+
+  @Test
+  void linksOfConsumersAreRead() throws Exception {
+    Span.Builder consumer = span(1).setKind(Span.SpanKind.SPAN_KIND_CONSUMER);
+    for (long link : new long[] {5, 6, 5}) {
+      consumer.addLinks(Span.Link.newBuilder().setTraceId(id(4, link)).setSpanId(id(link)));
+    }
+    consumer.addLinks(Span.Link.newBuilder().setTraceId(id(4, 7)));
+    consumer.addLinks(Span.Link.newBuilder().setTraceId(id(4)).setSpanId(id(7)));
+    Span.Builder server = span(2).addAllLinks(consumer.getLinksList());
+    Span.Builder busy = span(3).setKind(Span.SpanKind.SPAN_KIND_CONSUMER);
+    for (long link = 1; link < 2 * SpanLinks.MAX; link++) {
+      busy.addLinks(Span.Link.newBuilder().setTraceId(id(4, link)).setSpanId(id(link)));
+    }
+
+    decode(request(consumer, server, busy));
+
+    assertThat(sink.links.get(0))
+        .containsExactly(
+            "00000000000000040000000000000005 0000000000000005",
+            "00000000000000040000000000000006 0000000000000006");
+    assertThat(sink.links.get(1)).isEmpty();
+    assertThat(sink.links.get(2)).hasSize(SpanLinks.MAX);
+  }
+
+  @Test
+  void linksMayPrecedeTheKind() throws Exception {
+    ByteString links =
+        Span.newBuilder()
+            .addLinks(Span.Link.newBuilder().setTraceId(id(4, 5)).setSpanId(id(5)))
+            .build()
+            .toByteString();
+    Span.Builder consumer = span(1).setKind(Span.SpanKind.SPAN_KIND_CONSUMER);
+    decodeSpans(
+        links.concat(consumer.build().toByteString()).toByteArray(),
+        links.concat(span(2).build().toByteString()).toByteArray());
+
+    assertThat(sink.links.get(0)).hasSize(1);
+    assertThat(sink.links.get(1)).isEmpty();
   }
 
   @Test

@@ -112,6 +112,16 @@ public final class RandomRequests {
                       .setName(random.nextBoolean() ? "exception" : "other")
                       .addAttributes(attribute("exception.type", value()))));
     }
+    for (int links = random.nextInt(8); links > 5; links--) {
+      random.nextBytes(traceId);
+      add(
+          fields,
+          Span.newBuilder()
+              .addLinks(
+                  Span.Link.newBuilder()
+                      .setTraceId(ByteString.copyFrom(traceId))
+                      .setSpanId(ByteString.copyFrom(traceId, 0, 8))));
+    }
     Status.Builder status = Status.newBuilder().setCodeValue(random.nextInt(20) == 0 ? 2 : 0);
     if (random.nextInt(10) == 0) {
       status.setMessage("no stock 12");

@@ -9,6 +9,7 @@ import java.util.stream.IntStream;
 import org.traceetl.agent.flow.Attributes;
 import org.traceetl.agent.flow.KeySet;
 import org.traceetl.agent.flow.SpanEvents;
+import org.traceetl.agent.flow.SpanLinks;
 import org.traceetl.agent.flow.SpanSink;
 import org.traceetl.agent.flow.SpanView;
 import org.traceetl.agent.flow.WantedEvents;
@@ -48,6 +49,9 @@ public final class RecordingSink implements SpanSink {
 
   public int notWanted;
 
+  /** By span: the links, as trace ID and span ID in hex. */
+  public final List<List<String>> links = new ArrayList<>();
+
   @Override
   public KeySet wantedKeys() {
     return wanted;
@@ -71,6 +75,7 @@ public final class RecordingSink implements SpanSink {
     eventsLeftOut += span.eventsLeftOut;
     events.add(
         IntStream.range(0, span.events.size()).mapToObj(i -> event(span.events, i)).toList());
+    links.add(IntStream.range(0, span.links.size()).mapToObj(i -> link(span.links, i)).toList());
     spans.add(
         new Recorded(
             resources.getLast(),
@@ -96,6 +101,10 @@ public final class RecordingSink implements SpanSink {
 
   public boolean isEmpty() {
     return resources.isEmpty() && spans.isEmpty() && rejected.isEmpty();
+  }
+
+  private static String link(SpanLinks links, int i) {
+    return "%016x%016x %016x".formatted(links.traceIdHigh(i), links.traceIdLow(i), links.spanId(i));
   }
 
   private static Map.Entry<String, Map<String, String>> event(SpanEvents events, int i) {

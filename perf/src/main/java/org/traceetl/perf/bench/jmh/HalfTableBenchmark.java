@@ -121,7 +121,7 @@ public class HalfTableBenchmark extends StepBenchmark {
   /** Offers the half of the client that has this place in a round, or of its server. */
   private void offer(long ofRound, int side) {
     long key = (ofRound * open + place) * MIX;
-    half.set(key, (int) (key >>> 32) & 0xFFFF, side, (int) client, client, client);
+    half.set(key, (int) (key >>> 32) & 0xFFFF, side, (int) client, client, client, 0);
     table.offer(half, counter);
   }
 

@@ -21,7 +21,7 @@ import java.time.Duration;
  * @param maxWait how long a half-edge waits for the other half of its edge; measured in the store
  *     times of the queue's messages; 1 s to 10 min. The same on all servers
  * @param maxOpen half-edges of a queue that wait at the same time; further ones are refused and
- *     counted; 1 to 2097152, each of about 80 bytes. The same on all servers
+ *     counted; 1 to 2097152, each of about 90 bytes. The same on all servers
  * @param workers threads that read half-edges, each with its own queues; 1 to 64; more than the
  *     topic has queues are idle
  */

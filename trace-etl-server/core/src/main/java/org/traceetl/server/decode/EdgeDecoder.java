@@ -39,6 +39,7 @@ public final class EdgeDecoder implements MessageDecoder {
   private long[] keys = new long[256];
   private int[] checks = new int[256];
   private long[] durationsNanos = new long[256];
+  private long[] messageMicros = new long[256];
 
   @Override
   public Rejection decode(byte[] message, int offset, int length) {
@@ -73,6 +74,7 @@ public final class EdgeDecoder implements MessageDecoder {
       keys[halves] = reader.key();
       checks[halves] = reader.check();
       durationsNanos[halves] = reader.durationNanos();
+      messageMicros[halves] = reader.messageMicros();
       halves++;
       if (reader.isWaiting()) {
         waitingEnds[group] = halves;
@@ -96,6 +98,7 @@ public final class EdgeDecoder implements MessageDecoder {
     keys = Arrays.copyOf(keys, length);
     checks = Arrays.copyOf(checks, length);
     durationsNanos = Arrays.copyOf(durationsNanos, length);
+    messageMicros = Arrays.copyOf(messageMicros, length);
   }
 
   @Override
@@ -227,5 +230,10 @@ public final class EdgeDecoder implements MessageDecoder {
 
   public long durationNanos(int half) {
     return durationsNanos[half];
+  }
+
+  /** Returns when the message was sent or received, microseconds since 1970; 0 if unknown. */
+  public long messageMicros(int half) {
+    return messageMicros[half];
   }
 }

@@ -34,7 +34,13 @@ public enum EdgeMeasure {
   UNPAIRED_CLIENT(7),
 
   /** Callees that expired without a partner. The application is the server; no client is known. */
-  UNPAIRED_SERVER(8);
+  UNPAIRED_SERVER(8),
+
+  /** Callers that found no room. No server is known. */
+  DROPPED_CLIENT(9),
+
+  /** Callees that found no room. The application is the server; no client is known. */
+  DROPPED_SERVER(10);
 
   private static final EdgeMeasure[] ALL = values();
 
@@ -47,6 +53,16 @@ public enum EdgeMeasure {
   /** Returns the number that represents it as the kind of a series, 1 to 15. Kept in journals. */
   public int kind() {
     return kind;
+  }
+
+  /** Returns whether it counts spans whose other end is unknown. */
+  public boolean isOfOneEnd() {
+    return ordinal() >= UNPAIRED_CLIENT.ordinal();
+  }
+
+  /** Returns whether the application is the server of the edge; otherwise it is the client. */
+  public boolean isOfServer() {
+    return this == UNPAIRED_SERVER || this == DROPPED_SERVER;
   }
 
   /** Returns the measure of a kind; null for none. Any number is allowed. */

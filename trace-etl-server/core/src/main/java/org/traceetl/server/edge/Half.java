@@ -27,6 +27,7 @@ public final class Half {
   private int head;
   private long durationNanos;
   private long pane;
+  private long messageMicros;
   private long arrivalMillis;
   private boolean paired;
 
@@ -39,9 +40,12 @@ public final class Half {
    * @param head what the half shares with others; the table does not interpret it
    * @param durationNanos duration of the span, at least 0
    * @param pane the pane in which the half was received; the table does not interpret it
+   * @param messageMicros when the message was sent or received, microseconds since 1970; the table
+   *     does not interpret it
    * @throws IllegalArgumentException if side, check or duration is out of range
    */
-  public void set(long key, int check, int side, int head, long durationNanos, long pane) {
+  public void set(
+      long key, int check, int side, int head, long durationNanos, long pane, long messageMicros) {
     if (side < CLIENT || side > CONSUMER) {
       throw new IllegalArgumentException("A half must have a side of 1 to 4, not " + side);
     }
@@ -58,6 +62,7 @@ public final class Half {
     this.head = head;
     this.durationNanos = durationNanos;
     this.pane = pane;
+    this.messageMicros = messageMicros;
     arrive(0, false);
   }
 
@@ -94,6 +99,11 @@ public final class Half {
 
   public long pane() {
     return pane;
+  }
+
+  /** Returns when the message was sent or received, microseconds since 1970; 0 if unknown. */
+  public long messageMicros() {
+    return messageMicros;
   }
 
   /** Returns the stream time of its arrival, milliseconds since 1970. */

@@ -1,38 +1,28 @@
 package org.traceetl.server.edge;
 
-import java.util.Arrays;
-
 /**
  * Memory of halves by number. A row is {@value #COLUMNS} longs:
  *
  * <pre>
  *   0  key
- *   1  head &lt;&lt; 32 | check &lt;&lt; 16 | flags | side; side 0: the number is free
+ *   1  head &lt;&lt; 32 | check &lt;&lt; 16 | flag | side
  *   2  neighbours among the waiting consumers of the key, a ring
  *   3  arrival, milliseconds since 1970
  *   4  duration, nanoseconds
  *   5  pane
+ *   6  time of the message
+ *   7  place in the order of arrival
  * </pre>
  *
- * <p>Rows are in blocks of {@value #BLOCK_ROWS}, so that growth copies nothing. The neighbours in
- * the order of arrival, or among the free numbers, are in an array of their own: it is small enough
- * for caches when a half leaves and its neighbours become each other's.
- *
- * <p>Neighbours are the number before in the high half of a long, and the number after in the low
- * half. One owner thread.
+ * <p>Rows are in blocks of {@value #BLOCK_ROWS}, so that growth copies nothing. Neighbours are the
+ * number before in the high half of a long, and the number after in the low half. One owner thread.
  */
 final class HalfRows {
   /** Instead of a number. */
   static final int NONE = -1;
 
-  /** Side of a free number. */
-  static final int NO_SIDE = 0;
-
   /** The caller was paired. */
-  static final int PAIRED = 1 << 3;
-
-  /** The half arrived in the open window. */
-  static final int NEW = 1 << 4;
+  private static final int PAIRED = 1 << 3;
 
   private static final int BLOCK_BITS = 10;
   private static final int BLOCK_ROWS = 1 << BLOCK_BITS;
@@ -43,7 +33,9 @@ final class HalfRows {
   private static final int ARRIVAL = 3;
   private static final int DURATION = 4;
   private static final int PANE = 5;
-  private static final int COLUMNS = 6;
+  private static final int MESSAGE = 6;
+  private static final int PLACE = 7;
+  private static final int COLUMNS = 8;
 
   private static final int SIDE = 7;
   private static final int CHECK_SHIFT = 16;
@@ -53,7 +45,6 @@ final class HalfRows {
 
   private final int capacity;
   private final long[][] blocks;
-  private long[] neighbours;
   private int size;
 
   /**
@@ -61,7 +52,6 @@ final class HalfRows {
    */
   HalfRows(int capacity) {
     this.capacity = capacity;
-    neighbours = new long[Math.min(BLOCK_ROWS, capacity)];
     blocks = new long[(capacity - 1 >>> BLOCK_BITS) + 1][];
   }
 
@@ -70,14 +60,16 @@ final class HalfRows {
     return size;
   }
 
-  /** Adds a row for the lowest number without one, and returns it. The number is free. */
+  /** Returns whether there can be another row. */
+  boolean hasRoom() {
+    return size < capacity;
+  }
+
+  /** Adds a row for the lowest number without one, and returns it. */
   int add() {
     int block = size >>> BLOCK_BITS;
     if (blocks[block] == null) {
       blocks[block] = new long[BLOCK_ROWS * COLUMNS];
-    }
-    if (size == neighbours.length) {
-      neighbours = Arrays.copyOf(neighbours, Math.min(size * 2, capacity));
     }
     return size++;
   }
@@ -90,18 +82,17 @@ final class HalfRows {
     return (number & BLOCK_ROWS - 1) * COLUMNS;
   }
 
-  /**
-   * @param flags {@link #NEW}, or 0
-   */
-  void write(int number, Half half, int flags) {
+  /** Writes a half, without its place and the neighbours of its key. */
+  void write(int number, Half half) {
     long[] block = block(number);
     int at = at(number);
     block[at + KEY] = half.key();
-    int low = half.check() << CHECK_SHIFT | flags | (half.isPaired() ? PAIRED : 0) | half.side();
+    int low = half.check() << CHECK_SHIFT | (half.isPaired() ? PAIRED : 0) | half.side();
     block[at + HEAD] = (long) half.head() << HEAD_SHIFT | low & LOW_HALF;
     block[at + ARRIVAL] = half.arrivalMillis();
     block[at + DURATION] = half.durationNanos();
     block[at + PANE] = half.pane();
+    block[at + MESSAGE] = half.messageMicros();
   }
 
   void read(int number, Half to) {
@@ -114,7 +105,8 @@ final class HalfRows {
         low & SIDE,
         (int) (block[at + HEAD] >>> HEAD_SHIFT),
         block[at + DURATION],
-        block[at + PANE]);
+        block[at + PANE],
+        block[at + MESSAGE]);
     to.arrive(block[at + ARRIVAL], (low & PAIRED) != 0);
   }
 
@@ -132,7 +124,6 @@ final class HalfRows {
     return (int) block(number)[at(number) + HEAD] >>> CHECK_SHIFT;
   }
 
-  /** Returns the side of a half, or {@link #NO_SIDE}. */
   int side(int number) {
     return (int) block(number)[at(number) + HEAD] & SIDE;
   }
@@ -141,39 +132,21 @@ final class HalfRows {
     return block(number)[at(number) + ARRIVAL];
   }
 
-  boolean has(int number, int flag) {
-    return (block(number)[at(number) + HEAD] & flag) != 0;
+  boolean isPaired(int number) {
+    return (block(number)[at(number) + HEAD] & PAIRED) != 0;
   }
 
-  void setFlag(int number, int flag) {
-    block(number)[at(number) + HEAD] |= flag;
+  /** Sets that the caller was paired. */
+  void setPaired(int number) {
+    block(number)[at(number) + HEAD] |= PAIRED;
   }
 
-  void clearFlag(int number, int flag) {
-    block(number)[at(number) + HEAD] &= ~(long) flag;
+  int place(int number) {
+    return (int) block(number)[at(number) + PLACE];
   }
 
-  /** Makes a number free. */
-  void clear(int number) {
-    block(number)[at(number) + HEAD] = 0;
-  }
-
-  int before(int number) {
-    return (int) (neighbours[number] >>> 32);
-  }
-
-  int after(int number) {
-    return (int) neighbours[number];
-  }
-
-  /** Makes two numbers neighbours in their order; one of them may be {@link #NONE}. */
-  void join(int before, int after) {
-    if (before != NONE) {
-      setAfter(neighbours, before, after);
-    }
-    if (after != NONE) {
-      setBefore(neighbours, after, before);
-    }
+  void setPlace(int number, int place) {
+    block(number)[at(number) + PLACE] = place;
   }
 
   int beforeOfKey(int number) {

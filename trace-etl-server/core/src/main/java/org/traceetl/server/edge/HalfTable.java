@@ -1,8 +1,6 @@
 package org.traceetl.server.edge;
 
-import static org.traceetl.server.edge.HalfRows.NEW;
 import static org.traceetl.server.edge.HalfRows.NONE;
-import static org.traceetl.server.edge.HalfRows.PAIRED;
 import static org.traceetl.server.edge.OpenHalves.ALL;
 import static org.traceetl.server.edge.OpenHalves.CALLERS;
 import static org.traceetl.server.edge.OpenHalves.CONSUMERS;
@@ -46,9 +44,9 @@ import org.traceetl.server.series.IntStack;
  * is in no change.
  *
  * <p>A half takes constant time, plus that of its pairs, however many halves have its key. Memory
- * grows with the highest number of open halves and is kept: 48 bytes a half, 8 to 16 for its place
- * in the order, 11 to 21 in the index; 76 in all at 1,000,000. The change of a window takes up to 8
- * bytes for a half that left. Without growth nothing is allocated. One owner thread.
+ * grows with the highest number of open halves and is kept: 64 to 68 bytes a half, 4 to 16 for its
+ * place in the order, 11 to 21 in the index; 88 in all at 1,000,000. The change of a window takes
+ * up to 8 bytes for a half that left. Without growth nothing is allocated. One owner thread.
  */
 public final class HalfTable implements TableChange {
   /** Highest capacity: all halves of a table fit a record of the journal, whatever they contain. */
@@ -58,14 +56,12 @@ public final class HalfTable implements TableChange {
   private final long waitMillis;
   private final HalfRows rows;
   private final OpenHalves halves;
+  private final ArrivalOrder order;
 
   /** By side: open halves that were not paired. */
   private final int[] waiting = new int[Half.CONSUMER + 1];
 
   private long streamMillis;
-
-  /** The oldest half that arrived in this window and is open; the newer ones arrived in it, too. */
-  private int firstNew = NONE;
 
   /** Halves that were open before this window and left in it. */
   private final IntStack left = new IntStack();
@@ -95,6 +91,7 @@ public final class HalfTable implements TableChange {
     this.waitMillis = waitMillis;
     rows = new HalfRows(MAX_CAPACITY);
     halves = new OpenHalves(rows, seed);
+    order = halves.order();
   }
 
   /** Returns the stream time, milliseconds since 1970; 0 before the first {@link #advance}. */
@@ -126,12 +123,14 @@ public final class HalfTable implements TableChange {
       return;
     }
     streamMillis = millis;
-    int oldest = halves.oldest();
-    while (oldest != NONE && rows.arrivalMillis(oldest) <= millis - waitMillis) {
+    while (order.size() > 0) {
+      int oldest = order.at(order.first());
+      if (rows.arrivalMillis(oldest) > millis - waitMillis) {
+        break;
+      }
       rows.read(oldest, carried);
       leave(oldest, halves.hash(carried));
       joins.expired(carried);
-      oldest = halves.oldest();
     }
   }
 
@@ -193,7 +192,7 @@ public final class HalfTable implements TableChange {
       leave(caller, hash);
     } else if (!carried.isPaired()) {
       pairFirst(caller);
-      if (!rows.has(caller, NEW)) {
+      if (!order.isNew(caller)) {
         firstPaired.push(caller);
       }
     }
@@ -214,22 +213,19 @@ public final class HalfTable implements TableChange {
   }
 
   private void keep(int hash, Half half) {
-    int number = halves.add(hash, half, NEW);
+    halves.add(hash, half);
     countWaiting(half, 1);
-    firstNew = firstNew == NONE ? number : firstNew;
   }
 
   private void pairFirst(int caller) {
-    rows.setFlag(caller, PAIRED);
+    rows.setPaired(caller);
     waiting[rows.side(caller)]--;
   }
 
   /** Removes the carried half, or one equal to it. */
   private void leave(int number, int hash) {
-    if (!rows.has(number, NEW)) {
+    if (!order.isNew(number)) {
       left.push(number);
-    } else if (number == firstNew) {
-      firstNew = rows.after(number);
     }
     halves.remove(number, hash);
     countWaiting(carried, -1);
@@ -254,30 +250,30 @@ public final class HalfTable implements TableChange {
     for (int i = 0; i < firstPaired.size(); i++) {
       int number = firstPaired.get(i);
       // If the caller left, its number is free, or belongs to a half of this window.
-      if (halves.isOpen(number) && !rows.has(number, NEW)) {
+      if (halves.isOpen(number) && !order.isNew(number)) {
         change.paired(number);
       }
     }
-    for (int number = firstNew; number != NONE; number = rows.after(number)) {
-      rows.clearFlag(number, NEW);
-      pass(number, change);
-    }
+    pass(order.window(), change);
     left.clear();
     firstPaired.clear();
-    firstNew = NONE;
+    order.beginWindow();
   }
 
   /** Passes on the stream time and all open halves: the change of an empty table. */
   public void visitOpen(TableChange change) {
     change.advanced(streamMillis);
-    for (int number = halves.oldest(); number != NONE; number = rows.after(number)) {
-      pass(number, change);
-    }
+    pass(order.first(), change);
   }
 
-  private void pass(int number, TableChange change) {
-    rows.read(number, carried);
-    change.opened(number, carried);
+  private void pass(int fromPlace, TableChange change) {
+    for (int place = fromPlace; place != order.end(); place++) {
+      int number = order.at(place);
+      if (number != NONE) {
+        rows.read(number, carried);
+        change.opened(number, carried);
+      }
+    }
   }
 
   /**
@@ -312,7 +308,7 @@ public final class HalfTable implements TableChange {
   public void paired(int number) {
     requireBetweenWindows();
     requireOpen(number);
-    if (!halves.isCaller(number) || rows.has(number, PAIRED)) {
+    if (!halves.isCaller(number) || rows.isPaired(number)) {
       throw new InconsistentChangeException(
           "Half " + number + " must be a caller that was not paired");
     }
@@ -346,12 +342,12 @@ public final class HalfTable implements TableChange {
           "Half " + number + " of side " + half.side() + " has the key of another open half");
     }
     halves.add(number, hash, half);
+    order.beginWindow();
     countWaiting(half, 1);
   }
 
   private void requireInOrder(int number, Half half) {
-    int newest = halves.newest();
-    long earliest = newest == NONE ? 0 : rows.arrivalMillis(newest);
+    long earliest = order.size() == 0 ? 0 : rows.arrivalMillis(order.at(order.end() - 1));
     if (half.arrivalMillis() < earliest || half.arrivalMillis() > streamMillis) {
       throw new InconsistentChangeException(
           "Half "
@@ -381,7 +377,7 @@ public final class HalfTable implements TableChange {
   }
 
   private void requireBetweenWindows() {
-    if (firstNew != NONE || left.size() > 0 || firstPaired.size() > 0) {
+    if (order.window() != order.end() || left.size() > 0 || firstPaired.size() > 0) {
       throw new IllegalStateException("A change must be applied between windows");
     }
   }

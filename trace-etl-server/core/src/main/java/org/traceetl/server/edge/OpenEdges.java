@@ -110,7 +110,8 @@ public final class OpenEdges {
           change.sides()[i],
           numbers[change.headOf()[i]],
           change.durationsNanos()[i],
-          change.committedMillis()[i]);
+          change.committedMillis()[i],
+          change.messageMicros()[i]);
       half.arrive(change.arrivalMillis()[i], change.hadPartner()[i]);
       table.opened(change.opened()[i], half);
     }
@@ -163,6 +164,7 @@ public final class OpenEdges {
     private byte[] sides = new byte[INITIAL];
     private long[] durationsNanos = new long[INITIAL];
     private long[] committedMillis = new long[INITIAL];
+    private long[] messageMicros = new long[INITIAL];
     private long[] arrivalMillis = new long[INITIAL];
     private boolean[] hadPartner = new boolean[INITIAL];
 
@@ -204,6 +206,7 @@ public final class OpenEdges {
       sides[size] = (byte) half.side();
       durationsNanos[size] = half.durationNanos();
       committedMillis[size] = half.pane();
+      messageMicros[size] = half.messageMicros();
       arrivalMillis[size] = half.arrivalMillis();
       hadPartner[size] = half.isPaired();
       size++;
@@ -217,6 +220,7 @@ public final class OpenEdges {
       sides = Arrays.copyOf(sides, length);
       durationsNanos = Arrays.copyOf(durationsNanos, length);
       committedMillis = Arrays.copyOf(committedMillis, length);
+      messageMicros = Arrays.copyOf(messageMicros, length);
       arrivalMillis = Arrays.copyOf(arrivalMillis, length);
       hadPartner = Arrays.copyOf(hadPartner, length);
     }
@@ -235,6 +239,7 @@ public final class OpenEdges {
           sides,
           durationsNanos,
           committedMillis,
+          messageMicros,
           arrivalMillis,
           hadPartner);
     }

@@ -2,6 +2,7 @@ package org.traceetl.server.edge;
 
 import static org.traceetl.server.edge.HalfRows.NONE;
 
+import java.util.BitSet;
 import org.traceetl.server.series.HashIndex;
 
 /**
@@ -17,41 +18,40 @@ final class OpenHalves {
 
   private static final long MIX = 0x9E37_79B9_7F4A_7C15L;
 
+  /** Above this share of rows that are taken, as a shift, there is another row. */
+  private static final int SPARE_SHIFT = 4;
+
   private final long seed;
   private final HalfRows rows;
+  private final ArrivalOrder order;
 
   /** Callers, servers, and the first consumer of each key; further ones are in a ring with it. */
   private final HashIndex index = new HashIndex(64);
 
-  private int size;
-  private int oldest = NONE;
-  private int newest = NONE;
+  /** Numbers of open halves. */
+  private final BitSet taken = new BitSet();
 
-  /** The first of the free numbers that have a row. */
-  private int free = NONE;
+  /** Where the search for a free number goes on. */
+  private int next;
 
   OpenHalves(HalfRows rows, long seed) {
     this.rows = rows;
     this.seed = seed;
+    order = new ArrivalOrder(rows, 0);
   }
 
   int size() {
-    return size;
+    return order.size();
   }
 
-  /** Returns the half added first, or {@link HalfRows#NONE}. */
-  int oldest() {
-    return oldest;
-  }
-
-  /** Returns the half added last, or {@link HalfRows#NONE}. */
-  int newest() {
-    return newest;
+  /** Returns the halves in the order in which they were added. */
+  ArrivalOrder order() {
+    return order;
   }
 
   /** Returns whether a half has this number; any number is allowed. */
   boolean isOpen(int number) {
-    return number >= 0 && number < rows.size() && rows.side(number) != HalfRows.NO_SIDE;
+    return number >= 0 && taken.get(number);
   }
 
   /** Returns whether a number belongs to a client or producer. */
@@ -92,43 +92,45 @@ final class OpenHalves {
     return NONE;
   }
 
-  /**
-   * Adds a half that its key admits, as the newest one.
-   *
-   * @return its number
-   */
-  int add(int hash, Half half, int flags) {
-    int number = free;
-    if (number == NONE) {
-      number = rows.add();
-    } else {
-      unlinkFree(number);
-    }
-    put(number, hash, half, flags);
-    return number;
+  /** Adds a half that its key admits, as the newest one. */
+  void add(int hash, Half half) {
+    put(freeNumber(), hash, half);
   }
 
   /** Adds a half that its key admits, as the newest one, under a number that is not open. */
   void add(int number, int hash, Half half) {
     while (rows.size() <= number) {
-      linkFree(rows.add());
+      rows.add();
     }
-    unlinkFree(number);
-    put(number, hash, half, 0);
+    put(number, hash, half);
   }
 
-  private void put(int number, int hash, Half half, int flags) {
-    rows.write(number, half, flags);
+  /**
+   * Returns a number for another half. Numbers are taken in turn, so that halves that arrive one
+   * after the other are close in memory. At least one in 16 is free, so the next one is near.
+   */
+  private int freeNumber() {
+    int count = rows.size();
+    if (size() >= count - (count >>> SPARE_SHIFT) && rows.hasRoom()) {
+      return rows.add();
+    }
+    int number = taken.nextClearBit(next);
+    if (number >= count) {
+      number = taken.nextClearBit(0);
+    }
+    next = number + 1;
+    return number;
+  }
+
+  private void put(int number, int hash, Half half) {
+    rows.write(number, half);
+    taken.set(number);
     if (half.side() == Half.CONSUMER) {
       putConsumer(number, hash, find(hash, half, CONSUMERS));
     } else {
       index.add(hash, number);
     }
-    rows.join(newest, number);
-    rows.join(number, NONE);
-    newest = number;
-    oldest = oldest == NONE ? number : oldest;
-    size++;
+    order.add(number);
   }
 
   private void putConsumer(int number, int hash, int first) {
@@ -148,14 +150,8 @@ final class OpenHalves {
     } else {
       index.remove(hash, number);
     }
-    int before = rows.before(number);
-    int after = rows.after(number);
-    rows.join(before, after);
-    oldest = number == oldest ? after : oldest;
-    newest = number == newest ? before : newest;
-    size--;
-    rows.clear(number);
-    linkFree(number);
+    order.remove(number);
+    taken.clear(number);
   }
 
   private void removeConsumer(int number, int hash) {
@@ -169,17 +165,5 @@ final class OpenHalves {
       index.remove(hash, number);
       index.add(hash, next);
     }
-  }
-
-  private void linkFree(int number) {
-    rows.join(number, free);
-    rows.join(NONE, number);
-    free = number;
-  }
-
-  private void unlinkFree(int number) {
-    int after = rows.after(number);
-    rows.join(rows.before(number), after);
-    free = number == free ? after : free;
   }
 }

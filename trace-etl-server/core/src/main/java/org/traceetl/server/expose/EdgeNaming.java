@@ -13,8 +13,9 @@ import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SeriesDefinition;
 
 /**
- * The families of the service graph's edges: requests, failures, durations, unpaired spans. Names,
- * labels and the unit are those of Tempo and the Collector, which Grafana's node graph reads.
+ * The families of the service graph's edges: requests, failures, durations, spans without an edge.
+ * Names, labels and the unit are those of Tempo and the Collector, which Grafana's node graph
+ * reads.
  *
  * <p>Each {@link EdgeMeasure} is in one family. The measures of an edge have the same labels: both
  * ends, the connection type, and the queue, because each queue counts its own part of an edge. An
@@ -83,6 +84,12 @@ public final class EdgeNaming implements Naming {
         "Spans whose other end did not come in time",
         EdgeMeasure.UNPAIRED_CLIENT,
         EdgeMeasure.UNPAIRED_SERVER);
+    counter(
+        all,
+        "dropped_spans",
+        "Spans for which there was no room to wait for their other end",
+        EdgeMeasure.DROPPED_CLIENT,
+        EdgeMeasure.DROPPED_SERVER);
     families = List.copyOf(all);
   }
 
@@ -164,7 +171,8 @@ public final class EdgeNaming implements Naming {
     List<String> values = definition.values();
     String application = values.get(SeriesDefinition.APPLICATION);
     String peer = values.get(SeriesDefinition.SPAN_NAME);
-    boolean isServer = measure(definition) == EdgeMeasure.UNPAIRED_SERVER;
+    EdgeMeasure measure = measure(definition);
+    boolean isServer = measure != null && measure.isOfServer();
     // The order is the same for all: pages compare labels by their bytes.
     var out = new StringBuilder(128);
     append(out, CLIENT, isServer ? peer : application);

@@ -12,9 +12,17 @@ import org.traceetl.server.window.QueueId;
  * @param series live series
  * @param symbols distinct strings in their keys
  * @param agents agents whose batches are remembered
+ * @param openHalves half-edges that wait for their other end or for further ones
  */
 public record QueueStatus(
-    QueueId queue, long next, long committed, long end, int series, int symbols, int agents) {
+    QueueId queue,
+    long next,
+    long committed,
+    long end,
+    int series,
+    int symbols,
+    int agents,
+    int openHalves) {
   /** Returns the number of unread messages. */
   public long lag() {
     return next < 0 ? 0 : Math.max(0, end - next);

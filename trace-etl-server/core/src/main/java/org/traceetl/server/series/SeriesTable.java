@@ -281,6 +281,11 @@ public final class SeriesTable {
     return series;
   }
 
+  /** Returns whether a series of the table is an overflow series. */
+  public boolean isOverflow(int series) {
+    return overflows.get(series);
+  }
+
   /** Returns the place of the overflow series for a kind and status. */
   private int place(int kindAndStatus) {
     if (overflowsByKind) {

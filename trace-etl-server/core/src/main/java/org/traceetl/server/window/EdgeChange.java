@@ -23,6 +23,8 @@ import java.util.List;
  * @param sides 1 client, 2 server, 3 producer, 4 consumer, by half
  * @param durationsNanos by half, at least 0
  * @param committedMillis when the agent accepted the span, by half, milliseconds since 1970
+ * @param messageMicros when the message was sent or received, by half, microseconds since 1970, at
+ *     least 0; 0 if unknown, and of calls
  * @param arrivalMillis stream time of the arrival, by half, milliseconds since 1970; ascending
  * @param hadPartner whether it is a caller that was paired and stays open, by half
  */
@@ -38,6 +40,7 @@ public record EdgeChange(
     byte[] sides,
     long[] durationsNanos,
     long[] committedMillis,
+    long[] messageMicros,
     long[] arrivalMillis,
     boolean[] hadPartner) {
   /** Of a queue without half-edges. */
@@ -52,6 +55,7 @@ public record EdgeChange(
           new long[0],
           new int[0],
           new byte[0],
+          new long[0],
           new long[0],
           new long[0],
           new long[0],

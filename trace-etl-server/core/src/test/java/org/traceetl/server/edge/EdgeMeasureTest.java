@@ -22,11 +22,13 @@ class EdgeMeasureTest {
             EdgeMeasure.MESSAGING,
             EdgeMeasure.LATENCY,
             EdgeMeasure.UNPAIRED_CLIENT,
-            EdgeMeasure.UNPAIRED_SERVER);
+            EdgeMeasure.UNPAIRED_SERVER,
+            EdgeMeasure.DROPPED_CLIENT,
+            EdgeMeasure.DROPPED_SERVER);
 
     assertThat(EdgeMeasure.values()).containsExactlyElementsOf(kept);
-    assertThat(IntStream.rangeClosed(1, 8).mapToObj(EdgeMeasure::of)).isEqualTo(kept);
-    assertThat(IntStream.rangeClosed(1, 8).toArray())
+    assertThat(IntStream.rangeClosed(1, 10).mapToObj(EdgeMeasure::of)).isEqualTo(kept);
+    assertThat(IntStream.rangeClosed(1, 10).toArray())
         .isEqualTo(Arrays.stream(EdgeMeasure.values()).mapToInt(EdgeMeasure::kind).toArray());
   }
 
@@ -34,6 +36,6 @@ class EdgeMeasureTest {
   void otherNumbersHaveNone(@ForAll int kind) {
     EdgeMeasure measure = EdgeMeasure.of(kind);
 
-    assertThat(measure == null).isEqualTo(kind < 1 || kind > 8);
+    assertThat(measure == null).isEqualTo(kind < 1 || kind > 10);
   }
 }

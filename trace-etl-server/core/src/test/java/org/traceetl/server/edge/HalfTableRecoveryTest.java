@@ -52,6 +52,7 @@ class HalfTableRecoveryTest {
             random.nextInt(CLIENT, CONSUMER + 1),
             head++,
             random.nextInt(9),
+            random.nextInt(9),
             random.nextInt(9));
         outcomes.add(table.offer(half, joins).name());
         outcomes.addAll(joins.take());
@@ -112,6 +113,7 @@ class HalfTableRecoveryTest {
                 each.head(),
                 each.durationNanos(),
                 each.pane(),
+                each.messageMicros(),
                 each.arrivalMillis(),
                 each.paired()))
         .toList();
@@ -337,13 +339,13 @@ class HalfTableRecoveryTest {
 
   private static Half half(long key, int side, long arrivalMillis, boolean paired) {
     Half made = new Half();
-    made.set(key, 0, side, 0, 0, 0);
+    made.set(key, 0, side, 0, 0, 0, 0);
     made.arrive(arrivalMillis, paired);
     return made;
   }
 
   private Outcome offer(long key, int side) {
-    half.set(key, 0, side, 0, 0, 0);
+    half.set(key, 0, side, 0, 0, 0, 0);
     return table.offer(half, joins);
   }
 

@@ -58,7 +58,7 @@ class HalfTableTest {
       long key = random.nextInt(3);
       int check = random.nextInt(2) * CHECK;
       int side = random.nextInt(CLIENT, CONSUMER + 1);
-      half.set(key, check, side, head, 0, 0);
+      half.set(key, check, side, head, 0, 0, 0);
       Outcome outcome = tested.offer(half, actual);
       assertThat(outcome).isEqualTo(naive.offer(key, check, side, head, expected));
       assertThat(actual.take()).isEqualTo(expected.take());
@@ -103,7 +103,7 @@ class HalfTableTest {
   @Test
   void halvesWithDifferentChecksAreNotPaired() {
     offer(KEY, CLIENT, 1);
-    half.set(KEY, CHECK - 1, SERVER, 2, 0, 0);
+    half.set(KEY, CHECK - 1, SERVER, 2, 0, 0, 0);
 
     assertThat(table.offer(half, joins)).isEqualTo(Outcome.WAITING);
   }
@@ -116,7 +116,7 @@ class HalfTableTest {
     Long other = null;
     while (other == null) {
       key++;
-      half.set(key, CHECK, CLIENT, 0, 0, 0);
+      half.set(key, CHECK, CLIENT, 0, 0, 0, 0);
       other = keys.put(hashes.hash(half), key);
     }
     offer(other, CLIENT, 1);
@@ -174,10 +174,10 @@ class HalfTableTest {
   @Test
   void pairedHalvesHaveAllTheirFields() {
     table.advance(5, joins);
-    half.set(Long.MIN_VALUE, CHECK, CLIENT, Integer.MIN_VALUE, Long.MAX_VALUE, -1);
+    half.set(Long.MIN_VALUE, CHECK, CLIENT, Integer.MIN_VALUE, Long.MAX_VALUE, -1, 0);
     table.offer(half, joins);
     table.advance(6, joins);
-    half.set(Long.MIN_VALUE, CHECK, SERVER, -1, 3, Long.MIN_VALUE);
+    half.set(Long.MIN_VALUE, CHECK, SERVER, -1, 3, Long.MIN_VALUE, 0);
     table.offer(
         half,
         new Joins() {
@@ -237,12 +237,12 @@ class HalfTableTest {
       if (i == consumers / 2) {
         large.advance(WAIT / 2, joins);
       }
-      half.set(KEY, CHECK, CONSUMER, i, 0, 0);
+      half.set(KEY, CHECK, CONSUMER, i, 0, 0, 0);
       large.offer(half, joins);
     }
     large.advance(WAIT, joins);
     assertThat(joins.take()).hasSize(consumers / 2).first().isEqualTo("0 expired");
-    half.set(KEY, CHECK, PRODUCER, -1, 0, 0);
+    half.set(KEY, CHECK, PRODUCER, -1, 0, 0, 0);
     large.offer(half, joins);
 
     assertThat(joins.take()).hasSize(consumers / 2).first().isEqualTo("-1 with " + consumers / 2);
@@ -266,10 +266,10 @@ class HalfTableTest {
   private void run(HalfTable steady, HalfTable follower, int from, int to) {
     for (int i = from; i < to; i++) {
       steady.advance(i / 4, IGNORE);
-      half.set(i, CHECK, i % 3 == 0 ? PRODUCER : CLIENT, i, i, i);
+      half.set(i, CHECK, i % 3 == 0 ? PRODUCER : CLIENT, i, i, i, 0);
       steady.offer(half, IGNORE);
       int key = i - i % 150;
-      half.set(key, CHECK, key % 3 == 0 ? CONSUMER : SERVER, i, i, i);
+      half.set(key, CHECK, key % 3 == 0 ? CONSUMER : SERVER, i, i, i, 0);
       steady.offer(half, IGNORE);
       if (i % 100 == 0) {
         steady.endWindow(follower);
@@ -284,15 +284,15 @@ class HalfTableTest {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> new HalfTable(HalfTable.MAX_CAPACITY + 1, WAIT, 1));
     assertThatIllegalArgumentException().isThrownBy(() -> new HalfTable(1, 0, 1));
-    assertThatIllegalArgumentException().isThrownBy(() -> half.set(1, 1, 0, 0, 0, 0));
-    assertThatIllegalArgumentException().isThrownBy(() -> half.set(1, 1, 5, 0, 0, 0));
-    assertThatIllegalArgumentException().isThrownBy(() -> half.set(1, -1, 1, 0, 0, 0));
-    assertThatIllegalArgumentException().isThrownBy(() -> half.set(1, 1 << 16, 1, 0, 0, 0));
-    assertThatIllegalArgumentException().isThrownBy(() -> half.set(1, 1, 1, 0, -1, 0));
+    assertThatIllegalArgumentException().isThrownBy(() -> half.set(1, 1, 0, 0, 0, 0, 0));
+    assertThatIllegalArgumentException().isThrownBy(() -> half.set(1, 1, 5, 0, 0, 0, 0));
+    assertThatIllegalArgumentException().isThrownBy(() -> half.set(1, -1, 1, 0, 0, 0, 0));
+    assertThatIllegalArgumentException().isThrownBy(() -> half.set(1, 1 << 16, 1, 0, 0, 0, 0));
+    assertThatIllegalArgumentException().isThrownBy(() -> half.set(1, 1, 1, 0, -1, 0, 0));
   }
 
   private Outcome offer(long key, int side, int head) {
-    half.set(key, CHECK, side, head, 0, 0);
+    half.set(key, CHECK, side, head, 0, 0, 0);
     return table.offer(half, joins);
   }
 }

@@ -125,7 +125,7 @@ class OpenEdgesTest {
   }
 
   private void offer(long key, int side, String application) {
-    half.set(key, 0, side, find(edges.heads(), application, ""), 0, 0);
+    half.set(key, 0, side, find(edges.heads(), application, ""), 0, 0, 0);
     edges.offer(half, joins);
   }
 

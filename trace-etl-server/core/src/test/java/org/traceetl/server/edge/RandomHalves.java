@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import org.traceetl.proto.Limits;
 
 /** Offers random halves of few keys: equal seeds offer equal halves. */
 public final class RandomHalves {
@@ -38,13 +39,15 @@ public final class RandomHalves {
     for (int i = random.nextInt(30); i > 0; i--) {
       millis += random.nextInt(1, 5);
       edges.advance(millis, joins);
+      int side = random.nextInt(Half.CLIENT, Half.CONSUMER + 1);
       half.set(
           random.nextInt(4) - 2L,
           random.nextInt(2) * 0xFFFF,
-          random.nextInt(Half.CLIENT, Half.CONSUMER + 1),
+          side,
           head(edges.heads()),
           random.nextLong() >>> random.nextInt(1, 64),
-          random.nextInt(9) == 0 ? random.nextLong() : millis - random.nextInt(99));
+          random.nextInt(9) == 0 ? random.nextLong() : millis - random.nextInt(99),
+          side < Half.PRODUCER ? 0 : random.nextLong(Limits.MAX_MESSAGE_MICROS + 1));
       events.add(edges.offer(half, joins).name());
     }
     return events;
@@ -73,6 +76,8 @@ public final class RandomHalves {
         + half.durationNanos()
         + ":"
         + half.pane()
+        + ":"
+        + half.messageMicros()
         + ":"
         + half.isPaired();
   }

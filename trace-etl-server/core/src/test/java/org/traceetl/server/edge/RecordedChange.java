@@ -13,11 +13,12 @@ final class RecordedChange implements TableChange {
       int head,
       long durationNanos,
       long pane,
+      long messageMicros,
       long arrivalMillis,
       boolean paired) {
     void applyTo(TableChange change) {
       Half half = new Half();
-      half.set(key, check, side, head, durationNanos, pane);
+      half.set(key, check, side, head, durationNanos, pane, messageMicros);
       half.arrive(arrivalMillis, paired);
       change.opened(number, half);
     }
@@ -66,6 +67,7 @@ final class RecordedChange implements TableChange {
             half.head(),
             half.durationNanos(),
             half.pane(),
+            half.messageMicros(),
             half.arrivalMillis(),
             half.isPaired()));
   }

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.traceetl.proto.Rejection;
 import org.traceetl.server.consume.metrics.SpanPipelineMetrics;
 import org.traceetl.server.decode.EdgeDecoder;
@@ -16,8 +17,10 @@ import org.traceetl.server.edge.Outcome;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.series.Applications;
 import org.traceetl.server.series.HashIndex;
+import org.traceetl.server.series.HeavyHitters;
 import org.traceetl.server.series.SeriesTable;
 import org.traceetl.server.series.SymbolTable;
+import org.traceetl.server.series.Weight;
 import org.traceetl.server.window.Buckets;
 import org.traceetl.server.window.EdgeChange;
 import org.traceetl.server.window.QueueId;
@@ -33,6 +36,7 @@ import org.traceetl.server.window.WindowMetrics;
  *   <li>A pair counts in the pane of its caller, when its second half arrives.
  *   <li>An immediate half counts in its own pane: a call of a database, or a request to an
  *       application from {@value #USER}.
+ *   <li>A half without room counts as dropped, in its own pane.
  *   <li>A half expires by stream time, which is that of {@link StreamClock}: an outage of the
  *       broker expires none. It counts in the pane of the message that shows it: as an edge to a
  *       {@value #VIRTUAL} if it is a caller that names its peer, else as unpaired.
@@ -84,7 +88,9 @@ final class EdgeRecorder implements Recorder, Joins {
   private final EdgeDecoder decoder;
   private final QueueWindows windows;
   private final SpanPipelineMetrics listener;
+  private final QueueId queue;
   private final QueueSeries series;
+  private final HeavyHitters heavyHitters;
   private final OpenEdges edges;
   private final EdgeHeads heads;
 
@@ -132,6 +138,8 @@ final class EdgeRecorder implements Recorder, Joins {
     this.decoder = decoder;
     this.windows = windows;
     this.listener = listener;
+    this.queue = queue;
+    heavyHitters = new HeavyHitters(aggregation.series.maxPerApplication());
     series = new QueueSeries(queue, aggregation, windows, listener, image, true);
     edges = image.edges();
     heads = edges.heads();
@@ -191,7 +199,7 @@ final class EdgeRecorder implements Recorder, Joins {
     int application = application(group, nowMillis);
     int head = head(group);
     if (head == EdgeHeads.NONE) {
-      windows.open().book(application, end - begin, 0, end - begin, 0, 0);
+      drop(application, group, end - begin, committedMillis);
       return;
     }
     int overflowed = 0;
@@ -199,18 +207,37 @@ final class EdgeRecorder implements Recorder, Joins {
     int side = decoder.side(group);
     for (int i = begin; i < decoder.endOfWaiting(group); i++) {
       half.set(
-          decoder.key(i), decoder.check(i), side, head, decoder.durationNanos(i), committedMillis);
+          decoder.key(i),
+          decoder.check(i),
+          side,
+          head,
+          decoder.durationNanos(i),
+          committedMillis,
+          decoder.messageMicros(i));
       Outcome outcome = edges.offer(half, this);
       overflowed += outcome == Outcome.OVERFLOWED ? 1 : 0;
       duplicates += outcome == Outcome.DUPLICATE ? 1 : 0;
     }
     if (overflowed > 0) {
-      windows.open().book(application, overflowed, 0, overflowed, 0, 0);
+      drop(application, group, overflowed, committedMillis);
     }
     if (duplicates > 0) {
       windows.open().bookDuplicate(application, duplicates);
     }
     recordImmediate(group, head, committedMillis);
+  }
+
+  /** Counts halves of a group for which there is no room. */
+  private void drop(int application, int group, int halves, long committedMillis) {
+    windows.turnTo(committedMillis);
+    EdgeMeasure measure =
+        isCaller(decoder.side(group)) ? EdgeMeasure.DROPPED_CLIENT : EdgeMeasure.DROPPED_SERVER;
+    int row = series.row(find(application, NO_BYTES, CALL, measure));
+    for (int i = 0; i < halves; i++) {
+      series.count(row, buckets, 0, decoder.samplingThreshold(group));
+    }
+    windows.open().countSpans(halves);
+    windows.open().book(application, halves, 0, halves, 0, 0);
   }
 
   private void recordImmediate(int group, int head, long committedMillis) {
@@ -250,7 +277,9 @@ final class EdgeRecorder implements Recorder, Joins {
     countRequest(edge, heads.isFailed(from) || heads.isFailed(to), threshold);
     count(edge, EdgeMeasure.SERVER, callee.durationNanos(), threshold);
     count(edge, EdgeMeasure.CLIENT, caller.durationNanos(), threshold);
-    if (!isMessage) {
+    if (isMessage) {
+      countMessage(edge, caller, callee, threshold);
+    } else {
       // Clocks do not matter, but a server may go on after its answer.
       long between = Math.max(0, caller.durationNanos() - callee.durationNanos());
       count(edge, EdgeMeasure.LATENCY, between, threshold);
@@ -258,6 +287,14 @@ final class EdgeRecorder implements Recorder, Joins {
     bookRecorded(to, 1);
     if (!caller.isPaired()) {
       bookRecorded(from, 1);
+    }
+  }
+
+  /** Unless a time is unknown, or the clocks of both ends differ by more. */
+  private void countMessage(int edge, Half sender, Half receiver, long threshold) {
+    long micros = receiver.messageMicros() - sender.messageMicros();
+    if (sender.messageMicros() > 0 && micros >= 0) {
+      count(edge, EdgeMeasure.MESSAGING, TimeUnit.MICROSECONDS.toNanos(micros), threshold);
     }
   }
 
@@ -296,7 +333,22 @@ final class EdgeRecorder implements Recorder, Joins {
   }
 
   private void count(int edge, EdgeMeasure measure, long nanos, long threshold) {
-    series.count(series.row(series(edge, measure)), buckets, nanos, threshold);
+    int number = series(edge, measure);
+    if (series.table.isOverflow(number)) {
+      countForRoom(edge, measure, threshold);
+    }
+    series.count(series.row(number), buckets, nanos, threshold);
+  }
+
+  /** Counts an edge without room, unless its application has no room for any series. */
+  private void countForRoom(int edge, EdgeMeasure measure, long threshold) {
+    long edgeKey = edgeKeys[edge];
+    int application = client(edgeKey);
+    if (application != Applications.OTHER) {
+      long hash = hash(server(edgeKey, measure), type(edgeKey), measure);
+      heavyHitters.count(
+          application, hash, threshold == 0 ? 1 : Weight.whole(Weight.of(threshold)));
+    }
   }
 
   /** Returns the head of a group of the decoded batch; {@link EdgeHeads#NONE} without room. */
@@ -385,17 +437,32 @@ final class EdgeRecorder implements Recorder, Joins {
 
   /** Returns or creates the series of an edge's measure; without room, the overflow series. */
   private int find(long edgeKey, EdgeMeasure measure) {
+    return find(client(edgeKey), server(edgeKey, measure), type(edgeKey), measure);
+  }
+
+  /** Returns the application whose series an edge is. */
+  private int client(long edgeKey) {
     int from = (int) (edgeKey >>> 32) - 1;
-    int to = (int) edgeKey / 4 - 1;
-    int type = (int) edgeKey & 3;
-    byte[] client = from == NO_HEAD ? USER_BYTES : heads.application(from);
-    byte[] server = NO_BYTES;
-    if (measure != EdgeMeasure.UNPAIRED_CLIENT && measure != EdgeMeasure.UNPAIRED_SERVER) {
-      server = to == NO_HEAD ? peer(from) : heads.application(to);
+    byte[] name = from == NO_HEAD ? USER_BYTES : heads.application(from);
+    return series.applications.resolve(name, 0, name.length, nowMillis);
+  }
+
+  private byte[] server(long edgeKey, EdgeMeasure measure) {
+    if (measure.isOfOneEnd()) {
+      return NO_BYTES;
     }
+    int to = (int) edgeKey / 4 - 1;
+    return to == NO_HEAD ? peer((int) (edgeKey >>> 32) - 1) : heads.application(to);
+  }
+
+  private static int type(long edgeKey) {
+    return (int) edgeKey & 3;
+  }
+
+  /** Returns or creates a series of an application; without room, its overflow series. */
+  private int find(int application, byte[] server, int type, EdgeMeasure measure) {
     SymbolTable symbols = series.symbols;
     SeriesTable table = series.table;
-    int application = series.applications.resolve(client, 0, client.length, nowMillis);
     int kindAndStatus = SeriesTable.kindAndStatus(measure.kind(), 0);
     boolean isKnown =
         fill(
@@ -407,8 +474,12 @@ final class EdgeRecorder implements Recorder, Joins {
     if (number != SeriesTable.NONE) {
       return number;
     }
+    int kept = heavyHitters.kept(application);
+    long hash64 = kept == 0 ? 0 : hash(server, type, measure);
+    boolean invited = kept > 0 && heavyHitters.isInvited(application, hash64);
     // Checked first, so that refused edges do not fill the symbol table.
-    if (application != Applications.OTHER && table.hasRoom(application, 0, 0)) {
+    if (application != Applications.OTHER
+        && table.hasRoom(application, invited ? 0 : kept, invited ? 0 : heavyHitters.kept())) {
       isKnown =
           fill(
               application,
@@ -419,10 +490,23 @@ final class EdgeRecorder implements Recorder, Joins {
       if (isKnown) {
         // After truncation or repair, two names may be the same symbol.
         int equal = table.find(hash, key, 0);
-        return equal == SeriesTable.NONE ? table.create(hash, key, application, nowMillis) : equal;
+        if (equal != SeriesTable.NONE) {
+          return equal;
+        }
+        if (invited) {
+          heavyHitters.took(application, hash64);
+        }
+        return table.create(hash, key, application, nowMillis);
       }
     }
     return table.overflow(application, kindAndStatus, nowMillis);
+  }
+
+  /** Returns the hash of what a series has in addition to its application. */
+  private long hash(byte[] server, int type, EdgeMeasure measure) {
+    long hash = series.symbols.fingerprint(server, 0, server.length);
+    long mixed = (hash ^ ((long) measure.kind() << 2 | type)) * MIX;
+    return mixed ^ mixed >>> 32;
   }
 
   private byte[] peer(int head) {
@@ -443,7 +527,19 @@ final class EdgeRecorder implements Recorder, Joins {
   public int[] endWindow(long nowMillis, boolean isEarly) {
     Arrays.fill(applicationOf, 0);
     forgetEdges();
-    return series.evictIdle(windows.open(), nowMillis);
+    WindowMetrics ending = windows.open();
+    boolean lackedSymbols = series.symbols.lackedRoom();
+    int[] evicted = series.evictIdle(ending, nowMillis);
+    if (isEarly) {
+      heavyHitters.endEarly(ending);
+    } else {
+      boolean mayInvite = !lackedSymbols && !series.symbols.isFull();
+      int displaced = heavyHitters.endWindow(series.table, ending, mayInvite);
+      if (displaced > 0) {
+        listener.displaced(queue, displaced);
+      }
+    }
+    return evicted;
   }
 
   @Override
@@ -469,5 +565,10 @@ final class EdgeRecorder implements Recorder, Joins {
   @Override
   public int symbolCount() {
     return series.symbols.size();
+  }
+
+  @Override
+  public int openHalves() {
+    return edges.open();
   }
 }

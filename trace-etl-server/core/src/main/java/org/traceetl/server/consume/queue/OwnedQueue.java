@@ -491,12 +491,20 @@ public final class OwnedQueue {
             UNKNOWN,
             aggregator.seriesCount(),
             aggregator.symbolCount(),
-            aggregator.agentCount());
+            aggregator.agentCount(),
+            aggregator.openHalves());
   }
 
   public QueueStatus status() {
     QueueStatus now = status;
     return new QueueStatus(
-        id, now.next(), committedTo, end, now.series(), now.symbols(), now.agents());
+        id,
+        now.next(),
+        committedTo,
+        end,
+        now.series(),
+        now.symbols(),
+        now.agents(),
+        now.openHalves());
   }
 }

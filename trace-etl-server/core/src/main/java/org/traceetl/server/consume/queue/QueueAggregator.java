@@ -317,6 +317,11 @@ public final class QueueAggregator {
     return recorder.symbolCount();
   }
 
+  /** Returns the number of half-edges that wait. */
+  public int openHalves() {
+    return recorder.openHalves();
+  }
+
   public int agentCount() {
     return history.agents();
   }

@@ -60,4 +60,7 @@ interface Recorder {
   int seriesCount();
 
   int symbolCount();
+
+  /** Returns the number of half-edges that wait. */
+  int openHalves();
 }

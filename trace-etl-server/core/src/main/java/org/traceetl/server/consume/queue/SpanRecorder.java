@@ -675,6 +675,11 @@ final class SpanRecorder implements Recorder {
   }
 
   @Override
+  public int openHalves() {
+    return 0;
+  }
+
+  @Override
   public int symbolCount() {
     return symbols.size();
   }

@@ -3,6 +3,7 @@ package org.traceetl.server.journal.format;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import org.traceetl.proto.Limits;
 import org.traceetl.server.edge.Half;
 import org.traceetl.server.edge.HalfTable;
 import org.traceetl.server.window.EdgeChange;
@@ -30,10 +31,13 @@ import org.traceetl.server.window.EdgeHead;
  *     unsigned  duration, nanoseconds
  *     unsigned  arrival - arrival before
  *     signed    committed - committed before; of the first half, committed - stream time
+ *   of each producer and consumer that opened, in the same order:
+ *     unsigned  time of the message, microseconds since 1970; 0 if unknown
  * </pre>
  *
- * <p>The number before the first one is -1, the arrival before it 0. Times are milliseconds since
- * 1970. A half takes about 20 bytes, at most {@value #MAX_HALF_BYTES}. Readers skip bytes after it.
+ * <p>The number before the first one is -1, the arrival before it 0. Other times are milliseconds
+ * since 1970. A half takes about 20 bytes, at most {@value #MAX_HALF_BYTES}. Readers skip bytes
+ * after it, and changes of older servers end before the times of messages.
  *
  * <p>A decoded change equals the encoded one, with its numbers in ascending order. Whatever the
  * bytes are, applying it fails only if it contradicts the open halves.
@@ -46,8 +50,8 @@ final class EdgeChangeFormat {
   static final int MAX_CHECK = 0xFFFF;
   static final long MAX_THRESHOLD = (1L << 56) - 1;
 
-  /** Numbers of 4 bytes for the place, 4 for the head, 9, 9 and 10 for duration and times. */
-  static final int MAX_HALF_BYTES = Long.BYTES + 2 + 4 + 4 + 9 + 9 + 10;
+  /** Numbers of 4 bytes for the place, 4 for the head, 9, 9, 10 and 8 for duration and times. */
+  static final int MAX_HALF_BYTES = Long.BYTES + 2 + 4 + 4 + 9 + 9 + 10 + 8;
 
   private static final int MIN_HALF_BYTES = Long.BYTES + 2 + 5;
   private static final int MIN_HEAD_BYTES = 4;
@@ -113,6 +117,11 @@ final class EdgeChangeFormat {
       arrivalMillis = change.arrivalMillis()[half];
       committedMillis = change.committedMillis()[half];
     }
+    for (int half = 0; half < change.opened().length; half++) {
+      if (change.sides()[half] >= Half.PRODUCER) {
+        out.unsigned(change.messageMicros()[half]);
+      }
+    }
   }
 
   static EdgeChange read(RecordReader in) throws MalformedRecordException {
@@ -136,6 +145,7 @@ final class EdgeChangeFormat {
         opened.sides,
         opened.durationsNanos,
         opened.committedMillis,
+        opened.messageMicros,
         opened.arrivalMillis,
         opened.hadPartner);
   }
@@ -179,6 +189,7 @@ final class EdgeChangeFormat {
     private final byte[] sides;
     private final long[] durationsNanos;
     private final long[] committedMillis;
+    private final long[] messageMicros;
     private final long[] arrivalMillis;
     private final boolean[] hadPartner;
 
@@ -191,6 +202,7 @@ final class EdgeChangeFormat {
       sides = new byte[count];
       durationsNanos = new long[count];
       committedMillis = new long[count];
+      messageMicros = new long[count];
       arrivalMillis = new long[count];
       hadPartner = new boolean[count];
       int number = -1;
@@ -210,6 +222,11 @@ final class EdgeChangeFormat {
         arrivalMillis[half] = arrived;
         committed += in.signed();
         committedMillis[half] = committed;
+      }
+      for (int half = 0; half < count && in.left() > 0; half++) {
+        if (sides[half] >= Half.PRODUCER) {
+          messageMicros[half] = in.upTo(Limits.MAX_MESSAGE_MICROS, "time of a message");
+        }
       }
     }
 

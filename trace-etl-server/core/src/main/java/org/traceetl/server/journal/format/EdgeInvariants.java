@@ -1,5 +1,6 @@
 package org.traceetl.server.journal.format;
 
+import org.traceetl.proto.Limits;
 import org.traceetl.server.edge.Half;
 import org.traceetl.server.edge.HalfTable;
 import org.traceetl.server.window.EdgeChange;
@@ -42,6 +43,7 @@ final class EdgeInvariants {
         && change.sides().length == halves
         && change.durationsNanos().length == halves
         && change.committedMillis().length == halves
+        && change.messageMicros().length == halves
         && change.arrivalMillis().length == halves
         && change.hadPartner().length == halves;
   }
@@ -82,7 +84,10 @@ final class EdgeInvariants {
           || check > EdgeChangeFormat.MAX_CHECK
           || head < 0
           || head >= change.heads().size()
-          || change.durationsNanos()[half] < 0) {
+          || change.durationsNanos()[half] < 0
+          || change.messageMicros()[half] < 0
+          || change.messageMicros()[half]
+              > (side < Half.PRODUCER ? 0 : Limits.MAX_MESSAGE_MICROS)) {
         return "a half-edge of side "
             + side
             + ", check "
@@ -91,7 +96,9 @@ final class EdgeInvariants {
             + head
             + " and "
             + change.durationsNanos()[half]
-            + " ns";
+            + " ns, with a message at "
+            + change.messageMicros()[half]
+            + " us";
       }
       long arrival = change.arrivalMillis()[half];
       if (arrival < arrivedMillis || arrival > change.streamMillis()) {

@@ -42,7 +42,19 @@ class EdgeRecorderTest {
 
   /** A half that an agent sends; key 0 if it needs no partner. */
   private record Sent(
-      String application, int side, boolean failed, int type, String peer, long key, long nanos) {}
+      String application,
+      int side,
+      boolean failed,
+      int type,
+      String peer,
+      long key,
+      long nanos,
+      long messageMicros) {
+    Sent(
+        String application, int side, boolean failed, int type, String peer, long key, long nanos) {
+      this(application, side, failed, type, peer, key, nanos, 0);
+    }
+  }
 
   private final EdgeBatchWriter writer = new EdgeBatchWriter();
   private final BatchAges ages = new BatchAges();
@@ -105,7 +117,11 @@ class EdgeRecorderTest {
       if (half.key == 0) {
         writer.immediate(half.nanos);
       } else {
-        writer.waiting(EdgeKey.key(1, 2, half.key), EdgeKey.check(1, 2, half.key), half.nanos);
+        writer.waiting(
+            EdgeKey.key(1, 2, half.key),
+            EdgeKey.check(1, 2, half.key),
+            half.nanos,
+            half.messageMicros);
       }
     }
     int length = writer.finish(1, 1, 1, sequence++);
@@ -249,15 +265,18 @@ class EdgeRecorderTest {
     assertThat(ofB.recorded()).isOne();
     assertThat(ofB.duplicate()).isEqualTo(2);
     assertThat(window.edges().opened()).hasSize(2);
+    assertThat(found.get("a> DROPPED_CLIENT ")).isEqualTo(List.of(1L, 0L));
   }
 
   @Test
-  void aWindowWithHalvesWithoutRoomAlone() {
+  void halvesWithoutRoomCountAsDropped() {
     startWith(1, 1_000);
-    accept(client("a", "", 1, 1), client("a", "", 2, 1), client("a", "", 3, 1));
+    accept(client("a", "", 1, 1), client("a", "", 2, 1), server("a", true, 3, 1));
     SealedWindow window = seal();
 
-    assertThat(window.rows()).isZero();
+    assertThat(found)
+        .containsExactlyInAnyOrderEntriesOf(
+            Map.of("a> DROPPED_CLIENT ", List.of(1L, 0L), "a> DROPPED_SERVER ", List.of(1L, 0L)));
     assertThat(SealedWindows.books(window, "a").overflowed()).isEqualTo(2);
   }
 
@@ -282,6 +301,36 @@ class EdgeRecorderTest {
     assertThat(found.get("a… REQUESTS")).isEqualTo(List.of(1L, 0L));
     assertThat(found.get("a… SERVER")).isEqualTo(List.of(1L, 2L));
     assertThat(received).isEqualTo(Map.of("a", 2L, "b", 1L, "c", 1L));
+  }
+
+  @Test
+  void frequentEdgesReplaceRareOnes() {
+    startWith(1_000, 4);
+    Sent rare = new Sent("a", Half.CLIENT, false, DATABASE, "rare", 0, 1);
+    Sent other = new Sent("a", Half.CLIENT, false, DATABASE, "other", 0, 1);
+    Sent frequent = new Sent("a", Half.CLIENT, false, DATABASE, "frequent", 0, 2);
+    accept(rare, other);
+    int windows = 0;
+    do {
+      accept(Collections.nCopies(100, frequent).toArray(Sent[]::new));
+      seal();
+      windows++;
+    } while (!found.containsKey("a>frequent REQUESTS database")
+        || !found.containsKey("a>frequent CLIENT database"));
+
+    assertThat(windows).isLessThan(10);
+    assertThat(sum("REQUESTS")).isEqualTo(List.of(100L * windows + 2, 0L));
+    assertThat(sum("CLIENT")).isEqualTo(List.of(100L * windows + 2, 200L * windows + 2));
+  }
+
+  private List<Long> sum(String measure) {
+    Map<String, List<Long>> sum = new TreeMap<>();
+    found.forEach((name, values) -> {
+      if (name.contains(" " + measure)) {
+        add(sum, measure, values.get(0), values.get(1));
+      }
+    });
+    return sum.get(measure);
   }
 
   /**
@@ -383,9 +432,15 @@ class EdgeRecorderTest {
         add(expected, from + "> UNPAIRED_SERVER messaging_system", 1, 0);
       }
       case 4 -> {
-        to.add(new Sent(from, Half.PRODUCER, false, MESSAGE, peer, key, outer));
+        long sent = random.nextInt(4) == 0 ? 0 : random.nextLong(1, 1_000);
+        to.add(new Sent(from, Half.PRODUCER, false, MESSAGE, peer, key, outer, sent));
         for (int consumers = random.nextInt(1, 4); consumers > 0; consumers--) {
-          to.add(new Sent(other, Half.CONSUMER, failed, MESSAGE, "", key, inner));
+          long received = random.nextInt(4) == 0 ? 0 : random.nextLong(1_000);
+          to.add(new Sent(other, Half.CONSUMER, failed, MESSAGE, "", key, inner, received));
+          if (sent > 0 && received >= sent) {
+            String messages = from + ">" + other + " MESSAGING messaging_system";
+            add(expected, messages, 1, 1_000 * (received - sent));
+          }
           expect(
               expected, from + ">" + other + " ", " messaging_system", failed, inner, outer, false);
         }

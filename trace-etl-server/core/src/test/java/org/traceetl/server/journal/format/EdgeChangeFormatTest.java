@@ -14,6 +14,7 @@ import java.util.stream.IntStream;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
+import org.traceetl.proto.Limits;
 import org.traceetl.server.edge.EdgeHeads;
 import org.traceetl.server.edge.Half;
 import org.traceetl.server.edge.HalfTable;
@@ -188,6 +189,7 @@ class EdgeChangeFormatTest {
         new byte[] {4, 1},
         new long[] {Long.MAX_VALUE, 0},
         new long[] {Long.MIN_VALUE, Long.MAX_VALUE},
+        new long[] {Limits.MAX_MESSAGE_MICROS, 0},
         new long[] {0, Long.MAX_VALUE},
         new boolean[] {false, true});
   }
@@ -211,6 +213,8 @@ class EdgeChangeFormatTest {
     Arrays.fill(durations, Long.MAX_VALUE);
     long[] arrivals = IntStream.range(0, halves).mapToLong(i -> i * (1L << 53)).toArray();
     long[] times = IntStream.range(0, halves).mapToLong(i -> i % 2L << 62).toArray();
+    long[] messages = new long[halves];
+    Arrays.fill(messages, Limits.MAX_MESSAGE_MICROS);
     EdgeChange largest =
         new EdgeChange(
             Long.MAX_VALUE,
@@ -221,13 +225,14 @@ class EdgeChangeFormatTest {
             heads,
             new long[halves],
             new int[halves],
-            clients(halves),
+            producers(halves),
             durations,
             times,
+            messages,
             arrivals,
             new boolean[halves]);
     EdgeChangeFormat.write(largest, out);
-    assertThat(out.size()).isBetween(halves * 43, halves * EdgeChangeFormat.MAX_HALF_BYTES + 20);
+    assertThat(out.size()).isBetween(halves * 51, halves * EdgeChangeFormat.MAX_HALF_BYTES + 20);
 
     // A half that leaves takes at most 4 bytes. Half of the record is left for rows.
     long edges =
@@ -235,9 +240,9 @@ class EdgeChangeFormatTest {
     assertThat(edges).isLessThan((long) ChunkFormat.MAX_CHUNKS * ChunkFormat.MAX_PAYLOAD_BYTES);
   }
 
-  private static byte[] clients(int halves) {
+  private static byte[] producers(int halves) {
     byte[] sides = new byte[halves];
-    Arrays.fill(sides, (byte) Half.CLIENT);
+    Arrays.fill(sides, (byte) Half.PRODUCER);
     return sides;
   }
 
@@ -250,6 +255,8 @@ class EdgeChangeFormatTest {
     halves.offerSome(edges);
     EdgeChange some = edges.endWindow();
     int size = 10_000;
+    byte[] clients = new byte[size];
+    Arrays.fill(clients, (byte) Half.CLIENT);
     EdgeChange change =
         new EdgeChange(
             1_700_000_000_000L,
@@ -260,9 +267,10 @@ class EdgeChangeFormatTest {
             random.ints(size, 0, some.heads().size()).toArray(),
             random.longs(size).toArray(),
             random.ints(size, 0, 0x10000).toArray(),
-            clients(size),
+            clients,
             random.longs(size, 0, 100_000_000).toArray(),
             random.longs(size, 1_700_000_000_000L - 100, 1_700_000_000_000L).toArray(),
+            new long[size],
             random.longs(size, 1_699_999_999_000L, 1_700_000_000_000L).sorted().toArray(),
             new boolean[size]);
     EdgeChangeFormat.write(change, out);
@@ -314,11 +322,25 @@ class EdgeChangeFormatTest {
   void changeCutShortIsRefused() {
     EdgeChangeFormat.write(extremes(5), out);
     byte[] bytes = out.toByteArray();
+    int withoutMessages = bytes.length - 8;
     for (int length = 0; length < bytes.length; length++) {
+      if (length == withoutMessages) {
+        continue;
+      }
       RecordReader torn = new RecordReader(bytes, 0, length);
       assertThatThrownBy(() -> EdgeChangeFormat.read(torn))
           .isInstanceOf(MalformedRecordException.class);
     }
+  }
+
+  @Test
+  void changeOfAnOlderServerHasNoTimesOfMessages() throws MalformedRecordException {
+    EdgeChange change = extremes(5);
+    EdgeChangeFormat.write(change, out);
+
+    EdgeChange read = EdgeChangeFormat.read(new RecordReader(out.buffer(), 0, out.size() - 8));
+    assertThat(read.messageMicros()).containsExactly(0, 0);
+    assertThat(read.arrivalMillis()).isEqualTo(change.arrivalMillis());
   }
 
   @Property(tries = 1_000)
@@ -507,7 +529,8 @@ class EdgeChangeFormatTest {
     }
     assertViolated("streamMillis", -1L, "half-edges at -1");
     assertViolated("streamMillis", 0L, "half-edges without a time");
-    for (String column : List.of("keys", "durationsNanos", "committedMillis", "arrivalMillis")) {
+    for (String column :
+        List.of("keys", "durationsNanos", "committedMillis", "messageMicros", "arrivalMillis")) {
       assertViolated(column, new long[1], "arrays that do not fit its half-edges");
     }
     assertViolated("opened", new int[1], "arrays that do not fit its half-edges");
@@ -519,9 +542,13 @@ class EdgeChangeFormatTest {
     assertViolated("headOf", new int[] {0, -1}, "head -1");
     assertViolated("checks", new int[] {0, 0x10000}, "check 65536");
     assertViolated("checks", new int[] {0, -1}, "check -1");
-    assertViolated("sides", new byte[] {1, 5}, "side 5");
-    assertViolated("sides", new byte[] {1, 0}, "side 0");
+    assertViolated("sides", new byte[] {4, 5}, "side 5");
+    assertViolated("sides", new byte[] {4, 0}, "side 0");
     assertViolated("durationsNanos", new long[] {0, -1}, "-1 ns");
+    long late = Limits.MAX_MESSAGE_MICROS + 1;
+    for (long[] messages : new long[][] {{-1, 0}, {late, 0}, {0, 1}}) {
+      assertViolated("messageMicros", messages, "a message at " + (messages[0] + messages[1]));
+    }
     assertViolated("arrivalMillis", new long[] {1, 0}, "arrives at 0");
     assertViolated("arrivalMillis", new long[] {-1, 0}, "arrives at -1");
     assertViolated("streamMillis", Long.MAX_VALUE - 1, "arrives at " + Long.MAX_VALUE);

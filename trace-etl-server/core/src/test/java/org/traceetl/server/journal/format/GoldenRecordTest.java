@@ -61,6 +61,7 @@ class GoldenRecordTest {
         new byte[] {1, 3},
         new long[] {1_000_000, 77},
         new long[] {1_699_999_999_000L, 1_699_999_999_500L},
+        new long[] {0, 1_699_999_999_400_000L},
         new long[] {1_700_000_013_900L, 1_700_000_014_000L},
         new boolean[] {false, true});
   }

@@ -62,6 +62,10 @@ class EdgesPageTest {
         .row(10, 0, 17)
         .create(overflow(11, "shop", EdgeMeasure.UNPAIRED_SERVER))
         .row(11, 0, 19)
+        .create(13, series("shop", "", EdgeMeasure.DROPPED_CLIENT, null))
+        .row(13, 0, 29)
+        .create(14, series("shop", "", EdgeMeasure.DROPPED_SERVER, null))
+        .row(14, 0, 31)
         .create(12, "shop", "pay", "15", "0", "of a later release")
         .row(12, 0, 23);
   }
@@ -137,7 +141,7 @@ class EdgesPageTest {
         Windows window = Windows.of(queue, PageFixture.STRIDE);
         Set<List<String>> distinct = new HashSet<>();
         for (int series = 0; series < 200; series++) {
-          EdgeMeasure measure = EdgeMeasure.of(1 + random.nextInt(8));
+          EdgeMeasure measure = EdgeMeasure.of(1 + random.nextInt(10));
           String[] values =
               series(
                   one(random, "", "a", "b"),
@@ -170,7 +174,8 @@ class EdgesPageTest {
   }
 
   private static Samples.Key sample(EdgeMeasure measure, String... values) {
-    boolean isServer = measure == EdgeMeasure.UNPAIRED_SERVER;
+    boolean isServer =
+        measure == EdgeMeasure.UNPAIRED_SERVER || measure == EdgeMeasure.DROPPED_SERVER;
     Map<String, String> labels = new TreeMap<>();
     labels.put(isServer ? "server" : "client", values[0]);
     labels.put(isServer ? "client" : "server", values[1]);
@@ -185,6 +190,7 @@ class EdgesPageTest {
           case MESSAGING -> "request_messaging_system_seconds_count";
           case LATENCY -> "request_latency_seconds_count";
           case UNPAIRED_CLIENT, UNPAIRED_SERVER -> "unpaired_spans_total";
+          case DROPPED_CLIENT, DROPPED_SERVER -> "dropped_spans_total";
         };
     return new Samples.Key("traces_service_graph_" + name, labels);
   }
