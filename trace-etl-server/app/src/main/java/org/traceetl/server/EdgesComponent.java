@@ -7,6 +7,7 @@ import org.traceetl.server.component.Component;
 import org.traceetl.server.component.MetricRegistry;
 import org.traceetl.server.consume.SpanPipeline;
 import org.traceetl.server.journal.chain.JournalComponent;
+import org.traceetl.server.queues.QueueStatus;
 import org.traceetl.server.rocketmq.Endpoint;
 
 /**
@@ -19,6 +20,17 @@ record EdgesComponent(JournalComponent journal, SpanPipeline pipeline, MetricReg
   EdgesComponent {
     journal.metrics(metrics);
     pipeline.metrics(metrics);
+    metrics.gauge(
+        "trace_etl_queue_open_halves",
+        "Half-edges of a queue that wait for their other end, or for further ones.",
+        "queue",
+        () ->
+            pipeline.queues().stream()
+                .collect(
+                    Collectors.toMap(
+                        status -> status.queue().toString(),
+                        QueueStatus::openHalves,
+                        (first, second) -> second)));
   }
 
   @Override

@@ -11,12 +11,35 @@ import org.traceetl.server.window.QueueId;
 
 /** Shows an operator the journal of a queue. It claims no queue and joins no consumer group. */
 final class JournalCommand {
-  private final ServerConfig config;
+  private final JournalAccess access;
+  private final String topic;
+
+  /** Topic of what the journal counts. */
+  private final String source;
+
   private final PrintWriter out;
 
-  JournalCommand(ServerConfig config, PrintWriter out) {
-    this.config = config;
+  private JournalCommand(JournalAccess access, String topic, String source, PrintWriter out) {
+    this.access = access;
+    this.topic = topic;
+    this.source = source;
     this.out = out;
+  }
+
+  static JournalCommand ofSpans(ServerConfig config, PrintWriter out) {
+    return new JournalCommand(
+        JournalAccess.of(config, ServerPlatform.system(), null),
+        config.journal().topic(),
+        config.rocketmq().topic(),
+        out);
+  }
+
+  static JournalCommand ofEdges(ServerConfig config, PrintWriter out) {
+    return new JournalCommand(
+        JournalAccess.ofEdges(config, ServerPlatform.system()),
+        config.edges().journalTopic(),
+        config.edges().topic(),
+        out);
   }
 
   /** An operation on a queue's journal. */
@@ -32,15 +55,14 @@ final class JournalCommand {
    * @throws IOException if the journal cannot be read, or a write is not confirmed
    */
   void run(String name, Action action) throws IOException, InterruptedException {
-    JournalAccess access = JournalAccess.of(config, ServerPlatform.system(), null);
     try (BrokerLogs logs = access.logs()) {
       logs.start();
       action.on(
           new LogInspection(
               logs,
               access.journals(),
-              config.journal().topic(),
-              config.rocketmq().topic(),
+              topic,
+              source,
               access.keys(),
               queue(logs.queues(), name),
               out));
@@ -56,7 +78,7 @@ final class JournalCommand {
                 "--journal = "
                     + name
                     + ": must be a queue of topic "
-                    + config.journal().topic()
+                    + topic
                     + ": "
                     + (queues.isEmpty()
                         ? "it has none"

@@ -177,6 +177,11 @@ public final class TraceEtlServer implements AutoCloseable {
     private String journal;
 
     @Option(
+        names = "--edges",
+        description = "With --journal: reads the journal of half-edges, not that of spans.")
+    private boolean edges;
+
+    @Option(
         names = "--step-over",
         paramLabel = "OFFSET",
         description =
@@ -219,14 +224,16 @@ public final class TraceEtlServer implements AutoCloseable {
                   spec.commandLine().getErr())
               .run(messages(DEFAULT_MESSAGES), since());
         } else if (journal != null) {
-          inspect(new JournalCommand(WebServer.check(arguments), out));
+          ServerConfig config = WebServer.check(arguments);
+          inspect(
+              edges ? JournalCommand.ofEdges(config, out) : JournalCommand.ofSpans(config, out));
         } else if (messages != null || since != null) {
           throw new ParameterException(
               spec.commandLine(),
               "--messages requires --dry-run or --journal, and --since requires --dry-run");
-        } else if (stepOver != null || reason != null) {
+        } else if (stepOver != null || reason != null || edges) {
           throw new ParameterException(
-              spec.commandLine(), "--step-over and --reason require --journal");
+              spec.commandLine(), "--step-over, --reason and --edges require --journal");
         } else if (check) {
           KeyLines.of(WebServer.check(arguments)).forEach(out::println);
           out.println("The configuration is valid.");

@@ -185,6 +185,20 @@ class JournalCommandTest {
   }
 
   @Test
+  void theJournalOfHalfEdgesIsATopicOfItsOwn() throws Exception {
+    rocketMq.createTopic("edge-windows", 1);
+    rocketMq.send("edge-windows", 0, new byte[] {1});
+    String topic = "--trace-etl.edges.journal-topic=edge-windows";
+
+    assertThat(run(0, "--edges", topic)).isZero();
+    assertThat(out.toString())
+        .startsWith("journal of queue embedded/0: offsets 0 to 1\n")
+        .contains("offset=0 bytes=1 ");
+    assertThat(run(3, "--edges", topic)).isEqualTo(2);
+    assertThat(err.toString()).contains("must be a queue of topic edge-windows: embedded/0");
+  }
+
+  @Test
   void whatCannotBeIsSaidInALine() {
     assertThat(run(7)).isEqualTo(2);
     assertThat(err.toString())

@@ -112,7 +112,7 @@ class OpenApiTest {
     QueueId other = new QueueId("broker-b", 1);
     service.queues =
         new KnownQueues(
-            List.of(new QueueStatus(queue, 9, 8, 12, 5, 6, 7)),
+            List.of(new QueueStatus(queue, 9, 8, 12, 5, 6, 7, 0)),
             new QueueWatch.Seen(
                 Map.of(queue, 11L, other, 3L), Map.of(other, new Endpoint(true, "::1", 80))),
             Set.of(other),
