@@ -105,7 +105,6 @@ final class EmbeddedInstallation implements AutoCloseable {
 
   private static AgentConfig agentConfig(Settings settings, Optional<WatchedFile> filters) {
     OtlpConfig otlp = OtlpConfig.defaults();
-    PublishConfig rocketmq = PublishConfig.defaults();
     FilesConfig files = FilesConfig.defaults();
     RingConfig rings = RingConfig.defaults();
     Path agentDirectory = settings.directory.resolve("agent");
@@ -131,16 +130,7 @@ final class EmbeddedInstallation implements AutoCloseable {
         routingConfig(settings),
         filters,
         DetailConfig.defaults(),
-        new PublishConfig(
-            settings.namesrv,
-            settings.topic,
-            rocketmq.producerGroup(),
-            rocketmq.accessKey(),
-            rocketmq.secretKey(),
-            rocketmq.sendTimeoutMillis(),
-            rocketmq.retryFirstMillis(),
-            rocketmq.retryMaxMillis(),
-            rocketmq.routeRefreshMillis()),
+        publishConfig(settings),
         new TelemetryConfig(true, "127.0.0.1", 0));
   }
 
@@ -169,6 +159,26 @@ final class EmbeddedInstallation implements AutoCloseable {
         topic == null ? routing.hotspotsTopic() : topic.toString(),
         routing.publicKeysFile(),
         routing.rerouteAfterSeconds());
+  }
+
+  /** Makes the agent send half-edges to the topic that the server reads. */
+  private static PublishConfig publishConfig(Settings settings) {
+    PublishConfig rocketmq = PublishConfig.defaults();
+    Object edges = settings.serverProperties.get("trace-etl.edges.topic");
+    return new PublishConfig(
+        settings.namesrv,
+        settings.topic,
+        edges == null ? rocketmq.edgesTopic() : edges.toString(),
+        rocketmq.producerGroup(),
+        rocketmq.accessKey(),
+        rocketmq.secretKey(),
+        rocketmq.sendTimeoutMillis(),
+        rocketmq.retryFirstMillis(),
+        rocketmq.retryMaxMillis(),
+        rocketmq.routeRefreshMillis(),
+        rocketmq.tls(),
+        rocketmq.bundles(),
+        rocketmq.lingerMillis());
   }
 
   int otlpGrpcPort() {

@@ -32,26 +32,21 @@ final class ServiceGraphTest {
   /** Requests of {@link #AT_ONCE} that fail. */
   private static final int FAILED = 4;
 
-  private static final String GRAPH = "traces_service_graph_";
+  /** Prefix of the metrics of the service graph. */
+  static final String GRAPH = "traces_service_graph_";
 
   @TempDir private Path directory;
 
   @Test
   void everyRequestIsOneEdgeAlthoughAServerIsKilled() throws Exception {
-    EmbeddedInstallation.Settings settings = settings();
+    EmbeddedInstallation.Settings settings = settings(directory, Map.of());
     AtomicInteger sent = new AtomicInteger();
     AtomicBoolean enough = new AtomicBoolean();
     try (EmbeddedInstallation first = EmbeddedInstallation.start(settings);
         ServerProcess second =
             ServerProcess.start(
                 directory.resolve("second"), SharedBroker.furtherServer(settings))) {
-      first.awaitReady(Duration.ofSeconds(60));
-      EndToEndTest.eventually("the list of queues for half-edges")
-          .until(() ->
-              PageSample.sum(
-                      EndToEndTest.samples(first.agentTelemetryPort()),
-                      "trace_etl_agent_edge_queues_epoch")
-                  > 0);
+      awaitQueues(first);
       Thread load = Thread.ofPlatform().start(() -> load(first.otlpGrpcPort(), sent, enough));
       try {
         EndToEndTest.eventually("edges on both servers")
@@ -77,10 +72,16 @@ final class ServiceGraphTest {
     }
   }
 
-  private EmbeddedInstallation.Settings settings() throws IOException {
+  /**
+   * Returns settings of an installation with half-edges, on topics of its own.
+   *
+   * @param more properties of its server
+   */
+  static EmbeddedInstallation.Settings settings(Path directory, Map<String, Object> more)
+      throws IOException {
     String topic = SharedBroker.newTopic(QUEUES);
     Map<String, Object> properties = SharedBroker.decidingServer(topic);
-    String edges = "trace-edges";
+    String edges = "edges-of-" + topic;
     String journal = "journal-of-edges-of-" + topic;
     SharedBroker.get().createTopic(edges, EDGE_QUEUES);
     SharedBroker.get().createTopic(journal, EDGE_QUEUES);
@@ -88,7 +89,20 @@ final class ServiceGraphTest {
     properties.put("trace-etl.edges.topic", edges);
     properties.put("trace-etl.edges.journal-topic", journal);
     properties.put("trace-etl.journal.lease", "2s");
+    properties.putAll(more);
     return SharedBroker.settings(topic, directory, properties);
+  }
+
+  /** Waits until the agent accepts spans, and sends half-edges. */
+  static void awaitQueues(EmbeddedInstallation installation)
+      throws IOException, InterruptedException {
+    installation.awaitReady(Duration.ofSeconds(60));
+    EndToEndTest.eventually("the list of queues for half-edges")
+        .until(() ->
+            PageSample.sum(
+                    EndToEndTest.samples(installation.agentTelemetryPort()),
+                    "trace_etl_agent_edge_queues_epoch")
+                > 0);
   }
 
   /** The spans of a request's server are sent with the next requests. */

@@ -65,7 +65,7 @@ public final class Programs {
                     + name));
   }
 
-  /** Returns a Python with the OpenTelemetry SDK. */
+  /** Returns a Python with the OpenTelemetry SDK and instrumentations. */
   public static String python() {
     return Stream.concat(
             Stream.ofNullable(System.getProperty("traceetl.python")).map(Path::of),

@@ -12,7 +12,9 @@ import org.traceetl.agent.flow.SpanView;
  * <table>
  *   <caption>Half-edges</caption>
  *   <tr><th>span</th><th>half</th></tr>
- *   <tr><td>CLIENT with an attribute of a database</td><td>immediate</td></tr>
+ *   <tr><td>CLIENT, and CONSUMER without parent and links, that receives or settles messages
+ *   </td><td>none</td></tr>
+ *   <tr><td>other CLIENT with an attribute of a database</td><td>immediate</td></tr>
  *   <tr><td>other CLIENT, PRODUCER</td><td>waits, with its own span ID</td></tr>
  *   <tr><td>CONSUMER with links</td><td>one for each link: waits, with the link's IDs</td></tr>
  *   <tr><td>other CONSUMER, SERVER, with a parent</td><td>waits, with the parent's span ID</td></tr>
@@ -24,6 +26,11 @@ import org.traceetl.agent.flow.SpanView;
  * and {@code db.system}. {@link PeerAttributes} defines the peer's name. Consumers are linked to
  * the producers of their messages, and then their parent is usually a span of their own
  * application.
+ *
+ * <p>A span receives or settles messages if {@code messaging.operation.type}, formerly {@code
+ * messaging.operation}, is {@code receive} or {@code settle}. Without links it is then a request to
+ * the broker, for messages of several senders, or of none. A CONSUMER with a parent waits all the
+ * same, because its parent may be the sender's span.
  */
 public final class EdgeRules {
   // Numbers of the kinds in OTLP.
@@ -32,7 +39,8 @@ public final class EdgeRules {
   private static final int KIND_PRODUCER = 4;
   private static final int KIND_CONSUMER = 5;
 
-  private static final KeySet READ = new KeySet(PeerKeys.ALL);
+  private static final KeySet ALL = new KeySet(PeerKeys.ALL);
+  private static final KeySet OPERATIONS = new KeySet(PeerKeys.OPERATIONS);
 
   private EdgeRules() {}
 
@@ -40,21 +48,18 @@ public final class EdgeRules {
    * Classifies a span, whose trace ID and span ID are not 0. Of a consumer with links, the half is
    * that of the first one.
    *
-   * @param attributes those that may name its peer, as {@link SpanView#additional} does
-   * @param half receives the half-edge; unchanged if the span leaves none
+   * @param attributes those that the rules read, in addition to {@link SpanView#additional}
+   * @param half receives the half-edge; without a peer, and else unspecified, if there is none
    * @return whether the span leaves a half-edge
    */
   public static boolean classify(SpanView span, Attributes attributes, HalfEdge half) {
-    switch (span.kind) {
+    return switch (span.kind) {
       case KIND_CLIENT -> client(span, attributes, half);
       case KIND_PRODUCER -> producer(span, attributes, half);
       case KIND_SERVER -> server(span, HalfEdge.SERVER, HalfEdge.PLAIN, half);
-      case KIND_CONSUMER -> consumer(span, half);
-      default -> {
-        return false;
-      }
-    }
-    return true;
+      case KIND_CONSUMER -> consumer(span, attributes, half);
+      default -> false;
+    };
   }
 
   /** Returns the number of halves of a span that leaves one. */
@@ -84,36 +89,58 @@ public final class EdgeRules {
    * @param kind 0 if it is not known yet
    */
   public static KeySet additionalKeys(int kind) {
-    return kind == 0 || kind == KIND_CLIENT || kind == KIND_PRODUCER ? READ : null;
+    return switch (kind) {
+      case 0, KIND_CLIENT, KIND_PRODUCER -> ALL;
+      case KIND_CONSUMER -> OPERATIONS;
+      default -> null;
+    };
   }
 
-  private static void client(SpanView span, Attributes attributes, HalfEdge half) {
-    if (PeerAttributes.read(attributes, span.additional, half)) {
+  private static boolean client(SpanView span, Attributes attributes, HalfEdge half) {
+    int found = PeerAttributes.read(attributes, span.additional, half);
+    if ((found & PeerAttributes.RECEIVES) != 0) {
+      half.forgetPeer();
+      return false;
+    }
+    if ((found & PeerAttributes.DATABASE) != 0) {
       half.set(HalfEdge.CLIENT, HalfEdge.DATABASE);
       half.setImmediate();
     } else {
       half.set(HalfEdge.CLIENT, HalfEdge.PLAIN);
       half.setWaiting(span.traceIdHigh, span.traceIdLow, span.spanId);
     }
+    return true;
   }
 
-  private static void producer(SpanView span, Attributes attributes, HalfEdge half) {
+  private static boolean producer(SpanView span, Attributes attributes, HalfEdge half) {
     PeerAttributes.read(attributes, span.additional, half);
     half.set(HalfEdge.PRODUCER, HalfEdge.MESSAGING_SYSTEM);
     half.setWaiting(span.traceIdHigh, span.traceIdLow, span.spanId);
     half.setMessage(span.startUnixNanos + span.durationNanos);
+    return true;
   }
 
-  private static void consumer(SpanView span, HalfEdge half) {
-    server(span, HalfEdge.CONSUMER, HalfEdge.MESSAGING_SYSTEM, half);
+  private static boolean consumer(SpanView span, Attributes attributes, HalfEdge half) {
     if (span.links.size() > 0) {
+      half.forgetPeer();
+      half.set(HalfEdge.CONSUMER, HalfEdge.MESSAGING_SYSTEM);
       turnToLink(span, 0, half);
-    } else if (half.waiting) {
+      return true;
+    }
+    if (span.parentSpanId == 0
+        && (PeerAttributes.read(attributes, span.additional, half) & PeerAttributes.RECEIVES)
+            != 0) {
+      half.forgetPeer();
+      return false;
+    }
+    server(span, HalfEdge.CONSUMER, HalfEdge.MESSAGING_SYSTEM, half);
+    if (half.waiting) {
       half.setMessage(span.startUnixNanos);
     }
+    return true;
   }
 
-  private static void server(SpanView span, int side, int connectionType, HalfEdge half) {
+  private static boolean server(SpanView span, int side, int connectionType, HalfEdge half) {
     half.forgetPeer();
     half.set(side, connectionType);
     if (span.parentSpanId == 0) {
@@ -121,5 +148,6 @@ public final class EdgeRules {
     } else {
       half.setWaiting(span.traceIdHigh, span.traceIdLow, span.parentSpanId);
     }
+    return true;
   }
 }

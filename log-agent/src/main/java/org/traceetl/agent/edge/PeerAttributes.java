@@ -1,17 +1,21 @@
 package org.traceetl.agent.edge;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
+import java.util.Arrays;
 import org.traceetl.agent.flow.Attributes;
 
 /**
- * Finds the name of the other side of a request. The first of these attributes that has a value
- * counts:
+ * Reads the attributes of a half-edge: the name of the other side, and whether it is a database or
+ * a broker that is asked for messages. The first of these attributes that has a value is the name:
  *
  * <ol>
  *   <li>What a user configured: {@code service.peer.name}, formerly {@code peer.service}.
  *   <li>What is requested, which has one name on all hosts: {@code db.namespace}, formerly {@code
  *       db.name}; {@code messaging.destination.template}, {@code messaging.destination.name},
  *       formerly {@code messaging.destination}.
- *   <li>The host: {@code server.address}, formerly {@code net.peer.name}.
+ *   <li>The host: {@code server.address}, formerly {@code net.peer.name}; that of {@code url.full},
+ *       formerly {@code http.url}. Most HTTP clients in Python give only a URL.
  *   <li>The product: {@code db.system.name}, formerly {@code db.system}; {@code messaging.system}.
  * </ol>
  *
@@ -20,8 +24,17 @@ import org.traceetl.agent.flow.Attributes;
  * has many, and they change.
  */
 final class PeerAttributes {
+  /** Bit of {@link #read}: an attribute of a database has a value. */
+  static final int DATABASE = 1;
+
+  /** Bit of {@link #read}: the messaging operation is one of a receiver with its broker. */
+  static final int RECEIVES = 2;
+
   /** Between the ranks of keys and {@link PeerKeys#NONE}: a name that counts last. */
   private static final int LAST = PeerKeys.NONE - 1;
+
+  private static final byte[] RECEIVE = "receive".getBytes(US_ASCII);
+  private static final byte[] SETTLE = "settle".getBytes(US_ASCII);
 
   private PeerAttributes() {}
 
@@ -29,16 +42,16 @@ final class PeerAttributes {
    * Sets the peer's name, or removes it if no attribute names the peer.
    *
    * @param additional attributes that a first reading did not put with the others
-   * @return whether an attribute of a database has a value
+   * @return {@link #DATABASE} and {@link #RECEIVES} as bits
    */
-  static boolean read(Attributes attributes, Attributes additional, HalfEdge half) {
+  static int read(Attributes attributes, Attributes additional, HalfEdge half) {
     half.forgetPeer();
     half.peerRank = PeerKeys.NONE;
     return read(attributes, half) | read(additional, half);
   }
 
-  private static boolean read(Attributes attributes, HalfEdge half) {
-    boolean database = false;
+  private static int read(Attributes attributes, HalfEdge half) {
+    int found = 0;
     int name = -1;
     int size = attributes.size();
     for (int i = 0; i < size; i++) {
@@ -46,19 +59,35 @@ final class PeerAttributes {
       if (rank == PeerKeys.NONE || attributes.valueLength(i) == 0) {
         continue;
       }
-      database |= PeerKeys.isDatabase(rank);
+      if (PeerKeys.isOperation(rank)) {
+        found |= isValue(attributes, i, RECEIVE) || isValue(attributes, i, SETTLE) ? RECEIVES : 0;
+        continue;
+      }
+      found |= PeerKeys.isDatabase(rank) ? DATABASE : 0;
       if (rank == PeerKeys.NAMESPACE && isNumber(attributes, i)) {
         rank = LAST;
       }
       if (rank < half.peerRank) {
-        half.peerRank = rank;
-        name = i;
+        if (!PeerKeys.isUrl(rank)) {
+          half.peerRank = rank;
+          name = i;
+        } else if (setHost(attributes, i, half)) {
+          half.peerRank = rank;
+          name = -1;
+        }
       }
     }
     if (name >= 0) {
-      setPeer(attributes, name, half);
+      setPeer(
+          attributes.value(name), attributes.valueOffset(name), attributes.valueLength(name), half);
     }
-    return database;
+    return found;
+  }
+
+  private static boolean isValue(Attributes attributes, int i, byte[] value) {
+    int from = attributes.valueOffset(i);
+    int to = from + attributes.valueLength(i);
+    return Arrays.equals(attributes.value(i), from, to, value, 0, value.length);
   }
 
   private static boolean isNumber(Attributes attributes, int i) {
@@ -71,11 +100,22 @@ final class PeerAttributes {
     return at == end;
   }
 
-  /** Sets a value as the name, at most as many of its characters as fit. */
-  private static void setPeer(Attributes attributes, int i, HalfEdge half) {
-    byte[] value = attributes.value(i);
-    int offset = attributes.valueOffset(i);
-    int length = attributes.valueLength(i);
+  /** Sets the host of a URL as the name; returns false if there is none. */
+  private static boolean setHost(Attributes attributes, int i, HalfEdge half) {
+    byte[] url = attributes.value(i);
+    int urlEnd = attributes.valueOffset(i) + attributes.valueLength(i);
+    int start = UrlHost.start(url, attributes.valueOffset(i), urlEnd);
+    int end = UrlHost.end(url, start, urlEnd);
+    if (start == end) {
+      return false;
+    }
+    setPeer(url, start, end - start, half);
+    return true;
+  }
+
+  /** Sets a slice as the name, at most as many of its characters as fit. */
+  private static void setPeer(byte[] value, int offset, int whole, HalfEdge half) {
+    int length = whole;
     if (length > HalfEdge.MAX_PEER_BYTES) {
       length = HalfEdge.MAX_PEER_BYTES;
       while (length > 0 && continuesCharacter(value[offset + length])) {

@@ -10,30 +10,38 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * The keys of the attributes that name the other side of a request. The rank of a key is its index
- * in {@link #ALL}; the lowest rank has precedence.
+ * The keys of the attributes that half-edges need. The rank of a key is its index in {@link #ALL}.
+ * Of those that name the other side of a request, the lowest rank has precedence; the keys of
+ * {@link #OPERATIONS} name nothing.
  */
 final class PeerKeys {
   private static final String DATABASE_PREFIX = "db.";
   private static final String DATABASE_NAMESPACE = "db.namespace";
+  private static final String URL = "url.full";
+  private static final String FORMER_URL = "http.url";
+
+  private static final List<byte[]> NAMES =
+      keys(
+          "service.peer.name",
+          "peer.service",
+          DATABASE_NAMESPACE,
+          "db.name",
+          "messaging.destination.template",
+          "messaging.destination.name",
+          "messaging.destination",
+          "server.address",
+          "net.peer.name",
+          URL,
+          FORMER_URL,
+          "db.system.name",
+          "db.system",
+          "messaging.system");
+
+  /** The keys of the type of a messaging operation. */
+  static final List<byte[]> OPERATIONS = keys("messaging.operation.type", "messaging.operation");
 
   /** The keys by rank, each of 4 to 63 bytes. */
-  static final List<byte[]> ALL =
-      Stream.of(
-              "service.peer.name",
-              "peer.service",
-              DATABASE_NAMESPACE,
-              "db.name",
-              "messaging.destination.template",
-              "messaging.destination.name",
-              "messaging.destination",
-              "server.address",
-              "net.peer.name",
-              "db.system.name",
-              "db.system",
-              "messaging.system")
-          .map(key -> key.getBytes(US_ASCII))
-          .toList();
+  static final List<byte[]> ALL = Stream.of(NAMES, OPERATIONS).flatMap(List::stream).toList();
 
   /** Above all ranks: the rank of other keys. */
   static final int NONE = Byte.MAX_VALUE;
@@ -71,12 +79,20 @@ final class PeerKeys {
   }
 
   /** Rank of the database's name in the stable conventions. */
-  static final int NAMESPACE = rank(DATABASE_NAMESPACE.getBytes(US_ASCII));
+  static final int NAMESPACE = rank(DATABASE_NAMESPACE);
+
+  private static final int URL_RANK = rank(URL);
+  private static final int FORMER_URL_RANK = rank(FORMER_URL);
+  private static final int FIRST_OPERATION = NAMES.size();
 
   private PeerKeys() {}
 
-  private static int rank(byte[] key) {
-    return rank(key, 0, key.length);
+  private static List<byte[]> keys(String... keys) {
+    return Stream.of(keys).map(key -> key.getBytes(US_ASCII)).toList();
+  }
+
+  private static int rank(String key) {
+    return rank(key.getBytes(US_ASCII), 0, key.length());
   }
 
   /** Returns the rank of a slice; {@link #NONE} if it is not in the list. */
@@ -117,5 +133,17 @@ final class PeerKeys {
   /** Returns whether the key at a rank of the list is one of a database. */
   static boolean isDatabase(int rank) {
     return IS_DATABASE[rank];
+  }
+
+  /**
+   * Returns whether the value of the key at a rank of the list is a URL, whose host is the name.
+   */
+  static boolean isUrl(int rank) {
+    return rank == URL_RANK || rank == FORMER_URL_RANK;
+  }
+
+  /** Returns whether the key at a rank of the list is one of {@link #OPERATIONS}. */
+  static boolean isOperation(int rank) {
+    return rank >= FIRST_OPERATION;
   }
 }

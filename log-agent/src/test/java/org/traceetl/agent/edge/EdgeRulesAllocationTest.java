@@ -27,6 +27,7 @@ final class EdgeRulesAllocationTest {
       span.spanId = 2;
       span.parentSpanId = i < KINDS ? 3 : 0;
       add(span.attributes, "http.request.method", "GET");
+      add(span.attributes, "url.full", "http://shop:8080/");
       add(span.attributes, "server.address", "a".repeat(2 * HalfEdge.MAX_PEER_BYTES));
       add(span.attributes, i < KINDS ? "db.namespace" : "net.peer.name", "15");
       spans[i] = span;

@@ -8,6 +8,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.traceetl.agent.flow.Attributes;
@@ -17,6 +19,13 @@ import org.traceetl.agent.flow.SpanView;
 /** For any spans, with keys that are read, similar ones and others, and values of any bytes. */
 final class EdgeRulesProperties {
   private static final int MOST_ATTRIBUTES = 20;
+
+  /** The host of an absolute URL. */
+  private static final Pattern HOST =
+      Pattern.compile("[^:/]*://(?:[^/?#]*@)?(?:\\[([^]/?#]*)|([^:/?#]*))");
+
+  private static final List<String> PARTS_OF_URLS =
+      List.of("http", "://", "/", ":", "@", "[", "]", "?", "#", "host", "8080");
 
   private record Attribute(byte[] key, byte[] value) {}
 
@@ -112,18 +121,35 @@ final class EdgeRulesProperties {
     byte[] number = new byte[0];
     for (byte[] key : EdgeRules.readKeys()) {
       for (Attribute attribute : attributes) {
-        if (Arrays.equals(attribute.key, key) && attribute.value.length > 0) {
+        byte[] named = Arrays.equals(attribute.key, key) ? named(attribute) : new byte[0];
+        if (named.length > 0) {
           boolean isIndex =
               new String(key, UTF_8).equals("db.namespace")
-                  && new String(attribute.value, UTF_8).matches("[0-9]+");
+                  && new String(named, UTF_8).matches("[0-9]+");
           if (!isIndex) {
-            return attribute.value;
+            return named;
           }
-          number = number.length == 0 ? attribute.value : number;
+          number = number.length == 0 ? named : number;
         }
       }
     }
     return number;
+  }
+
+  /** Returns what an attribute with a key that is read names; empty for nothing. */
+  private static byte[] named(Attribute attribute) {
+    return switch (new String(attribute.key, UTF_8)) {
+      case "url.full", "http.url" -> {
+        Matcher matcher = HOST.matcher(new String(attribute.value, ISO_8859_1));
+        String host =
+            !matcher.lookingAt()
+                ? ""
+                : matcher.group(1) != null ? matcher.group(1) : matcher.group(2);
+        yield host.getBytes(ISO_8859_1);
+      }
+      case "messaging.operation.type", "messaging.operation" -> new byte[0];
+      default -> attribute.value;
+    };
   }
 
   private static List<Object> classified(SpanView span) {
@@ -179,14 +205,24 @@ final class EdgeRulesProperties {
   }
 
   private static byte[] value(Random random) {
-    return switch (random.nextInt(5)) {
+    return switch (random.nextInt(7)) {
       case 0 -> new byte[0];
       case 1 -> Integer.toString(random.nextInt(100)).getBytes(UTF_8);
       case 2 -> bytes(random, random.nextInt(600));
       // Only continuation bytes: no character ends where the name is cut.
       case 3 -> "\u0080".repeat(random.nextInt(400)).getBytes(ISO_8859_1);
+      case 4 -> url(random).getBytes(ISO_8859_1);
+      case 5 -> List.of("receive", "settle", "process").get(random.nextInt(3)).getBytes(UTF_8);
       default -> ("name" + random.nextInt(10)).getBytes(UTF_8);
     };
+  }
+
+  private static String url(Random random) {
+    StringBuilder url = new StringBuilder(random.nextInt(3) == 0 ? "" : "http://");
+    for (int i = random.nextInt(8); i > 0; i--) {
+      url.append(PARTS_OF_URLS.get(random.nextInt(PARTS_OF_URLS.size())));
+    }
+    return url.toString();
   }
 
   private static byte[] bytes(Random random, int length) {

@@ -10,7 +10,9 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.traceetl.agent.flow.SpanView;
 
 final class EdgeRulesTest {
@@ -48,13 +50,9 @@ final class EdgeRulesTest {
 
   @Test
   void serversAndConsumersWithoutParentAreImmediate() {
-    SpanView server = span(SERVER, "server.address", "shop");
-    server.parentSpanId = 0;
-    SpanView consumer = span(CONSUMER, "messaging.destination.name", "orders");
-    consumer.parentSpanId = 0;
-
-    assertThat(classified(server)).isEqualTo("server");
-    assertThat(classified(consumer)).isEqualTo("consumer messaging");
+    assertThat(classified(root(span(SERVER, "server.address", "shop")))).isEqualTo("server");
+    assertThat(classified(root(span(CONSUMER, "messaging.destination.name", "orders"))))
+        .isEqualTo("consumer messaging");
   }
 
   @Test
@@ -417,11 +415,123 @@ final class EdgeRulesTest {
                 "process",
                 "messaging.kafka.consumer.group",
                 "billing"),
-            "consumer waits 22 messaging"));
+            "consumer waits 22 messaging"),
+        arguments(
+            "Kafka consumer that receives, below the producer's span",
+            span(CONSUMER, "messaging.system", "kafka", "messaging.operation", "receive"),
+            "consumer waits 22 messaging"),
+        arguments(
+            "Kafka consumer that receives",
+            span(
+                CLIENT,
+                "messaging.system",
+                "kafka",
+                "messaging.destination.name",
+                "orders",
+                "messaging.operation.name",
+                "poll",
+                "messaging.operation.type",
+                "receive",
+                "messaging.batch.message_count",
+                "7"),
+            "none"),
+        arguments(
+            "Kafka consumer that receives, former",
+            root(
+                span(
+                    CONSUMER,
+                    "messaging.system",
+                    "kafka",
+                    "messaging.destination.name",
+                    "orders",
+                    "messaging.operation",
+                    "receive")),
+            "none"),
+        arguments(
+            "Pulsar consumer that acknowledges",
+            span(
+                CLIENT,
+                "messaging.operation.name",
+                "ack",
+                "messaging.operation.type",
+                "settle",
+                "messaging.destination.name",
+                "orders"),
+            "none"),
+        arguments(
+            "Kafka consumer that processes a batch of several producers",
+            root(span(CONSUMER, "messaging.system", "kafka", "messaging.operation", "process")),
+            "consumer messaging"),
+        arguments(
+            "SNS",
+            span(CLIENT, "rpc.system", "aws-api", "messaging.destination.name", "orders"),
+            "client waits 21 orders"));
+  }
+
+  /** Spans as OpenTelemetry's instrumentations for Python write them, by default and opted in. */
+  static Stream<Arguments> spansOfPython() {
+    return Stream.of(
+        arguments(
+            "requests, httpx, urllib3",
+            span(
+                CLIENT,
+                "http.method",
+                "GET",
+                "http.url",
+                "http://rates:8080/eur",
+                "net.peer.ip",
+                "10.0.0.9",
+                "http.status_code",
+                "200"),
+            "client waits 21 rates"),
+        arguments(
+            "requests, httpx, opted in",
+            span(
+                CLIENT,
+                "http.request.method",
+                "GET",
+                "url.full",
+                "http://rates:8080/eur",
+                "server.address",
+                "rates",
+                "network.peer.address",
+                "rates"),
+            "client waits 21 rates"),
+        arguments(
+            "urllib3, opted in",
+            span(
+                CLIENT,
+                "http.request.method",
+                "GET",
+                "url.full",
+                "http://rates:8080/eur",
+                "http.response.status_code",
+                "200"),
+            "client waits 21 rates"),
+        arguments(
+            "sqlite3",
+            span(CLIENT, "db.system", "sqlite", "db.statement", "SELECT 1"),
+            "client database sqlite"),
+        arguments(
+            "sqlite3, opted in",
+            span(CLIENT, "db.system.name", "sqlite", "db.query.text", "SELECT 1"),
+            "client database sqlite"),
+        arguments(
+            "aiokafka consumer without a producer's span",
+            root(
+                span(
+                    CONSUMER,
+                    "messaging.system",
+                    "kafka",
+                    "messaging.operation.name",
+                    "receive",
+                    "messaging.operation.type",
+                    "receive")),
+            "none"));
   }
 
   @ParameterizedTest(name = "{0}")
-  @MethodSource("spansOfTheJavaAgent")
+  @MethodSource({"spansOfTheJavaAgent", "spansOfPython"})
   void conventionsAreRead(String name, SpanView span, String expected) {
     assertThat(classified(span)).as(name).isEqualTo(expected);
   }
@@ -429,17 +539,82 @@ final class EdgeRulesTest {
   /** Removes the name that counts and looks for the next one. */
   @Test
   void namesCountByPrecedence() {
-    List<String> keys = EdgeRules.readKeys().stream().map(key -> new String(key, UTF_8)).toList();
+    List<String> keys =
+        EdgeRules.readKeys().stream()
+            .map(key -> new String(key, UTF_8))
+            .filter(key -> !key.startsWith("messaging.operation"))
+            .toList();
     for (int first = 0; first < keys.size(); first++) {
       SpanView ascending = span(PRODUCER);
       SpanView descending = span(PRODUCER);
       for (int i = first; i < keys.size(); i++) {
-        add(ascending.attributes, keys.get(i), keys.get(i));
+        add(ascending.attributes, keys.get(i), valueNaming(keys.get(i)));
         int j = keys.size() - 1 - i + first;
-        add(descending.attributes, keys.get(j), keys.get(j));
+        add(descending.attributes, keys.get(j), valueNaming(keys.get(j)));
       }
       assertThat(peer(ascending)).isEqualTo(keys.get(first));
       assertThat(peer(descending)).isEqualTo(keys.get(first));
+    }
+  }
+
+  /** Returns a value of a key that makes the key the peer's name. */
+  private static String valueNaming(String key) {
+    return List.of("url.full", "http.url").contains(key) ? "http://" + key + "/" : key;
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "http://rates, rates",
+    "https://rates/eur, rates",
+    "http://rates:8080, rates",
+    "http://rates?at=now, rates",
+    "http://rates#eur, rates",
+    "http://user:secret@rates:8080/eur, rates",
+    "http://us@er:secret@rates/eur, rates",
+    "http://10.0.0.9:8080/eur@usd, 10.0.0.9",
+    "http://[fd00::9]:8080/eur, fd00::9",
+    "http://[fd00::9, fd00::9",
+    "http+unix://%2Frun%2Frates.sock/eur, %2Frun%2Frates.sock"
+  })
+  void nameIsTheHostOfAUrl(String url, String host) {
+    assertThat(peer(span(CLIENT, "http.url", url))).isEqualTo(host);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "rates",
+        "rates:8080/eur",
+        "/eur?next=http://rates/",
+        "mailto:rates@example.com",
+        ":",
+        "http:",
+        "http:/",
+        "http://",
+        "http:///eur",
+        "http://user@",
+        "http://user@/eur",
+        "http://:8080/eur",
+        "http://[",
+        "http://[]/eur"
+      })
+  void urlWithoutHostIsNoName(String url) {
+    assertThat(classified(span(CLIENT, "url.full", url))).isEqualTo("client waits 21");
+    assertThat(classified(span(CLIENT, "url.full", url, "http.url", "http://rates/")))
+        .isEqualTo("client waits 21 rates");
+    assertThat(classified(span(CLIENT, "http.url", url, "db.system", "elasticsearch")))
+        .isEqualTo("client database elasticsearch");
+  }
+
+  @Test
+  void spansWithoutHalfEdgeLeaveNoPeer() {
+    for (SpanView span :
+        List.of(
+            span(CLIENT, "messaging.operation.type", "receive", "server.address", "kafka-1"),
+            root(span(CONSUMER, "messaging.operation", "receive", "server.address", "kafka-1")))) {
+      assertThat(classified(span)).isEqualTo("none");
+      assertThat(half.peerLength).isZero();
+      assertThat(half.peer).isEmpty();
     }
   }
 
@@ -542,6 +717,11 @@ final class EdgeRulesTest {
 
   private String peer() {
     return new String(half.peer, half.peerOffset, half.peerLength, UTF_8);
+  }
+
+  private static SpanView root(SpanView span) {
+    span.parentSpanId = 0;
+    return span;
   }
 
   private static SpanView span(int kind, String... attributes) {

@@ -31,6 +31,7 @@ import org.traceetl.agent.detail.Detail;
 import org.traceetl.agent.edge.Edges;
 import org.traceetl.agent.filter.Filters;
 import org.traceetl.agent.flow.Attributes;
+import org.traceetl.agent.flow.KeySet;
 import org.traceetl.agent.flow.SpanLinks;
 import org.traceetl.agent.flow.SpanView;
 import org.traceetl.agent.route.BrokerQueue;
@@ -463,9 +464,13 @@ final class HalfEdgeBatchesTest {
     for (int kind : List.of(UNKNOWN_YET, CLIENT, PRODUCER)) {
       assertThat(batcher.additionalKeys(kind).contains(key, 0, key.length)).isTrue();
     }
-    for (int kind : List.of(INTERNAL, SERVER, CONSUMER)) {
+    for (int kind : List.of(INTERNAL, SERVER)) {
       assertThat(batcher.additionalKeys(kind)).isNull();
     }
+    byte[] operation = "messaging.operation.type".getBytes(UTF_8);
+    KeySet ofConsumers = batcher.additionalKeys(CONSUMER);
+    assertThat(ofConsumers.contains(operation, 0, operation.length)).isTrue();
+    assertThat(ofConsumers.contains(key, 0, key.length)).isFalse();
     assertThat(batcher.firstKeys().contains(key, 0, key.length)).isFalse();
 
     filter("redact: [{pattern: '[0-9]+', replace: N}]");

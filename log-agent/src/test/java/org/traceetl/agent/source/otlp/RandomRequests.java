@@ -182,6 +182,7 @@ public final class RandomRequests {
               : value.setBytesValue(ByteString.copyFromUtf8("y".repeat(200))).build();
       case 9 -> value.build();
       case 10 -> text("caf\u00e9");
+      case 11 -> text(random.nextBoolean() ? "receive" : "http://user@v1:80/x");
       default -> text("v" + random.nextInt(3));
     };
   }
