@@ -167,6 +167,16 @@ CASES = {
         },
         "monitoring": {"enabled": True},
     },
+    "edges": {
+        "edges": {"enabled": True},
+        "rocketmq": {
+            "topics": {"edges": "half-edges", "edgeWindows": "half-edge-windows"},
+            "createTopics": {"enabled": True, "edgeQueues": 8},
+        },
+        "server": {
+            "config": {"trace-etl": {"rocketmq": {"consumer-group": "etl"}, "edges": {"max-wait": "1m", "workers": 2}}}
+        },
+    },
     "passed-on": {
         "nameOverride": "etl",
         "fullnameOverride": "a-name-that-is-so-long-that-it-has-to-be-cut-somewhere-before-its-end",
@@ -242,6 +252,10 @@ REFUSED = {
         {"agent": {"config": {"otlp": {"token": "x"}}}},
         "agent.config.otlp.token must not be in the configuration: use agent.tokenSecret",
     ),
+    "edges-of-a-file": (
+        {"server": {"config": {"trace-etl": {"edges": {"enabled": True}}}}},
+        "server.config.trace-etl.edges.enabled must not be in the configuration: use edges.enabled",
+    ),
     "a-port": ({"server": {"config": {"server": {"port": 9000}}}}, "use server.port, the service's"),
     "a-user-alone": ({"elasticsearch": {"urls": ["http://es:9200"], "username": "etl"}}, "elasticsearch.passwordSecret: required"),
     "a-password-alone": ({"elasticsearch": {"urls": ["http://es:9200"], "passwordSecret": "es"}}, "elasticsearch.username: required"),
@@ -290,6 +304,7 @@ CHANGES = {
     "live-files": ({"agent": {"traceLogs": {"paths": ["/home/work/log/trace.log"]}}}, set()),
     "rolling-agents": ({"agent": {"config": {"spool": {"flush": "commit"}}}}, {"DaemonSet"}),
     "rolling-servers": ({"server": {"config": {"trace-etl": {"window": {"length": "30s"}}}}}, {"Deployment"}),
+    "rolling-servers-for-edges": ({"edges": {"enabled": True}}, {"Deployment"}),
     "rolling-both": ({"rocketmq": {"topics": {"spans": "spans-2"}}}, {"DaemonSet", "Deployment"}),
 }
 OZHERA_RULES = {"server": {"ozheraRules": {"slower-than-millis": {"http": 400}}}}
@@ -684,6 +699,24 @@ class ChartTest(unittest.TestCase):
         for endpoint, shard in zip(endpoints, shards):
             self.assertEqual((endpoint["path"], endpoint["followRedirects"]), ("/metrics", False))
             self.assertEqual(endpoint["relabelings"][-1], {"targetLabel": "trace_etl_shard", "replacement": shard})
+
+    def test_edges_have_their_topics_and_group(self):
+        objects = self.rendered["edges"]
+        (job,) = of_kind(objects, "Job")
+        script = job["spec"]["template"]["spec"]["containers"][0]["args"][0]
+        self.assertEqual(
+            re.findall("admin updateTopic -t '(.*)' -r (.*) -w", script)[-2:],
+            [("half-edge-windows", "8"), ("half-edges", "8")],
+        )
+        self.assertEqual(re.findall("admin updateSubGroup -g '(.*)'", script), ["etl-edges", "etl", "log-agent"])
+        server = yaml.safe_load(named(objects, "ConfigMap", "-server")["data"]["trace-etl-server.yaml"])
+        self.assertEqual(
+            server["trace-etl"]["edges"],
+            {"enabled": True, "topic": "half-edges", "journal-topic": "half-edge-windows", "max-wait": "1m", "workers": 2},
+        )
+        agent = yaml.safe_load(named(objects, "ConfigMap", "-agent")["data"]["log-agent.yaml"])
+        self.assertEqual(agent["rocketmq"]["edges-topic"], "half-edges")
+        self.assertNotIn("trace-edge", json.dumps(self.rendered["passed-on"]))
 
     def test_rules_that_are_read_live_restart_nobody(self):
         def templates(name):

@@ -53,6 +53,10 @@ filters:
 rocketmq:
   name-server: {{ include "trace-etl.nameServer" . | quote }}
   topic: {{ .Values.rocketmq.topics.spans }}
+  {{- /* The default is left out: edges.enabled then rolls no agents, and earlier releases lack the key. */}}
+  {{- if ne .Values.rocketmq.topics.edges "trace-edges" }}
+  edges-topic: {{ .Values.rocketmq.topics.edges }}
+  {{- end }}
   {{- if .Values.rocketmq.access.agentSecret }}
   access-key-file: /etc/trace-etl/secrets/rocketmq/access-key
   secret-key-file: /etc/trace-etl/secrets/rocketmq/secret-key
@@ -93,6 +97,7 @@ routing/public-keys-file: rocketmq.routingKeysSecret
 filters/file: agent.filters
 rocketmq/name-server: rocketmq.nameServers
 rocketmq/topic: rocketmq.topics.spans
+rocketmq/edges-topic: rocketmq.topics.edges
 rocketmq/access-key: rocketmq.access.agentSecret
 rocketmq/access-key-file: rocketmq.access.agentSecret
 rocketmq/secret-key: rocketmq.access.agentSecret

@@ -59,6 +59,12 @@ trace-etl:
     {{- if .Values.server.journalKeysSecret }}
     keys-file: /etc/trace-etl/secrets/journal/keys
     {{- end }}
+  {{- if .Values.edges.enabled }}
+  edges:
+    enabled: true
+    topic: {{ .Values.rocketmq.topics.edges }}
+    journal-topic: {{ .Values.rocketmq.topics.edgeWindows }}
+  {{- end }}
   hotspots:
     topic: {{ .Values.rocketmq.topics.routing }}
     {{- if .Values.rocketmq.routingKeysSecret }}
@@ -124,6 +130,9 @@ trace-etl/rocketmq/tls: rocketmq.tls.enabled
 trace-etl/rocketmq/tls-ca-file: rocketmq.tls.caSecret
 trace-etl/journal/topic: rocketmq.topics.windows
 trace-etl/journal/keys-file: server.journalKeysSecret
+trace-etl/edges/enabled: edges.enabled
+trace-etl/edges/topic: rocketmq.topics.edges
+trace-etl/edges/journal-topic: rocketmq.topics.edgeWindows
 trace-etl/hotspots/topic: rocketmq.topics.routing
 trace-etl/hotspots/signing/private-key-file: rocketmq.routingKeysSecret
 trace-etl/hotspots/signing/public-keys-file: rocketmq.routingKeysSecret

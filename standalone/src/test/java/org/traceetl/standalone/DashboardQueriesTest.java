@@ -3,8 +3,12 @@ package org.traceetl.standalone;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.opentelemetry.api.common.AttributeKey;
+import io.opentelemetry.api.common.Attributes;
+import io.opentelemetry.api.trace.Span;
 import io.opentelemetry.api.trace.SpanKind;
 import io.opentelemetry.api.trace.StatusCode;
+import io.opentelemetry.context.Context;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -43,8 +47,8 @@ import org.traceetl.testkit.Prometheus;
 /**
  * Tests that a real Prometheus and a real Elasticsearch, fed by real servers, return data for all
  * queries. These are the queries of the dashboards and rules in {@code deploy}, of Grafana's trace
- * view and of Jaeger's monitor tab. {@link GrafanaVariables} and {@link ElasticsearchQueries}
- * replace variables and macros as Grafana does.
+ * view and service graph, and of Jaeger's monitor tab. {@link GrafanaVariables} and {@link
+ * ElasticsearchQueries} replace variables and macros as Grafana does.
  *
  * <p>Three servers read the same spans, one for each name and unit of durations in the rules. Two
  * Prometheus read each server: one its classic buckets and one its native ones.
@@ -52,7 +56,9 @@ import org.traceetl.testkit.Prometheus;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 final class DashboardQueriesTest {
   private static final int QUEUES = 4;
+  private static final int EDGE_QUEUES = 2;
   private static final String APPLICATION = "shop";
+  private static final String DATABASE = "stock-db";
   private static final String DATA_STREAM = "dashboards";
   private static final String MILLIS_ROW = "Durations in milliseconds (profile otel)";
   private static final String SECONDS_ROW =
@@ -64,7 +70,8 @@ final class DashboardQueriesTest {
   /** Names in expressions, each with its matchers. */
   private static final Pattern SELECTOR =
       Pattern.compile(
-          "\\b(?:up|trace_etl_\\w+|traces_\\w+|(?:service|operation):[\\w:]+)\\b(\\{[^}]*})?");
+          "\\b(?:up|trace_etl_\\w+|traces_\\w+|(?:service|operation|edge|application):[\\w:]+)\\b"
+              + "(\\{[^}]*})?");
 
   @TempDir private static Path directory;
 
@@ -105,6 +112,7 @@ final class DashboardQueriesTest {
   private final List<TraceEtlServer> others = new ArrayList<>();
   private final CountDownLatch enough = new CountDownLatch(1);
   private String topic;
+  private String edgesTopic;
   private EmbeddedInstallation installation;
   private ElasticsearchQueries elasticsearch;
   private Canary canary;
@@ -116,8 +124,14 @@ final class DashboardQueriesTest {
     Elasticsearch server = Elasticsearch.shared();
     elasticsearch = new ElasticsearchQueries(server.url(), DATA_STREAM);
     topic = SharedBroker.newTopic(QUEUES);
+    edgesTopic = SharedBroker.newTopic(EDGE_QUEUES);
     Map<String, Object> properties = new HashMap<>(Names.OTEL.properties);
     properties.put("trace-etl.hotspots.topic", SharedBroker.newRoutingTopic(topic));
+    properties.put("trace-etl.hotspots.interval", "5s");
+    properties.put("trace-etl.edges.enabled", true);
+    properties.put("trace-etl.edges.topic", edgesTopic);
+    properties.put("trace-etl.edges.journal-topic", SharedBroker.journalOf(edgesTopic));
+    properties.put("trace-etl.edges.max-wait", "5s");
     properties.put("trace-etl.histogram.kind", "both");
     properties.put("trace-etl.events.enabled", true);
     properties.put("trace-etl.series.max-per-application", 20);
@@ -181,11 +195,14 @@ final class DashboardQueriesTest {
       throws IOException {
     String journal = "journal-" + names + "-" + topic;
     SharedBroker.get().createTopic(journal, QUEUES);
+    String edgesJournal = "journal-" + names + "-" + edgesTopic;
+    SharedBroker.get().createTopic(edgesJournal, EDGE_QUEUES);
     Map<String, Object> properties = new HashMap<>(EmbeddedInstallation.serverProperties(settings));
     properties.putAll(names.properties);
     properties.put("trace-etl.metrics.queue-label", "conflict");
     properties.put("trace-etl.rocketmq.consumer-group", names + "-" + topic);
     properties.put("trace-etl.journal.topic", journal);
+    properties.put("trace-etl.edges.journal-topic", edgesJournal);
     properties.put("trace-etl.index.type", "none");
     return properties;
   }
@@ -254,10 +271,11 @@ final class DashboardQueriesTest {
 
   /**
    * Sends all kinds of visible spans: slow ones, failed ones with exceptions, several kinds, and an
-   * application with more operations than its series limit.
+   * application with more operations and edges than its series limit.
    */
   private void load() {
     try (OtlpSpans shop = OtlpSpans.overGrpc(APPLICATION, installation.otlpGrpcPort());
+        OtlpSpans stock = OtlpSpans.overGrpc("stock", installation.otlpGrpcPort());
         OtlpSpans crowded = OtlpSpans.overHttp("crowded", installation.otlpHttpPort())) {
       do {
         shop.send("GET /cart", SpanKind.SERVER, StatusCode.UNSET, 5_000_000);
@@ -269,13 +287,42 @@ final class DashboardQueriesTest {
           for (char second = 'a'; second <= 'd'; second++) {
             crowded.send("call " + first + second, SpanKind.SERVER, StatusCode.UNSET, 1_000_000);
           }
+          queryDatabase(crowded, "db-" + first);
         }
+        requests(shop, stock);
+        queryDatabase(stock, DATABASE);
         shop.flush();
+        stock.flush();
         crowded.flush();
       } while (!enough.await(200, TimeUnit.MILLISECONDS));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
+  }
+
+  /** Sends a call that fails at its server, a message, and a call without the client's span. */
+  private static void requests(OtlpSpans shop, OtlpSpans stock) {
+    Span call = shop.start("call", SpanKind.CLIENT, Context.root());
+    Span answer = stock.start("answer", SpanKind.SERVER, Context.root().with(call));
+    answer.setStatus(StatusCode.ERROR);
+    Span message = shop.start("send", SpanKind.PRODUCER, Context.root());
+    Span receipt = stock.start("process", SpanKind.CONSUMER, Context.root().with(message));
+    Span notSent = shop.start("call", SpanKind.CLIENT, Context.root());
+    Span unpaired = stock.start("answer", SpanKind.SERVER, Context.root().with(notSent));
+    Stream.of(answer, call, message, receipt, unpaired).forEach(Span::end);
+  }
+
+  private static void queryDatabase(OtlpSpans application, String database) {
+    application.send(
+        "SELECT",
+        SpanKind.CLIENT,
+        StatusCode.UNSET,
+        1_000_000,
+        Attributes.of(
+            AttributeKey.stringKey("db.system.name"),
+            "mysql",
+            AttributeKey.stringKey("db.namespace"),
+            database));
   }
 
   /**
@@ -360,7 +407,7 @@ final class DashboardQueriesTest {
                   .hasSizeGreaterThan(50)
                   .allSatisfy(rule -> assertThat(rule.error()).as(rule.name()).isEmpty()));
     }
-    List<String> left =
+    List<String> selectors =
         new ArrayList<>(
             prometheus.get(Kind.OTEL).rules().stream()
                 .flatMap(rule -> SELECTOR.matcher(rule.expression()).results())
@@ -368,24 +415,25 @@ final class DashboardQueriesTest {
                 .distinct()
                 .toList());
     // A label; promtool's tests cover its rule.
-    assertThat(left.remove("trace_etl_queue")).isTrue();
+    assertThat(selectors.remove("trace_etl_queue")).isTrue();
     // Exists in profile ozhera only, at /jvm: OzheraFaultsTest.
-    assertThat(left.remove("trace_etl_ozhera_rules_refused")).isTrue();
+    assertThat(selectors.remove("trace_etl_ozhera_rules_refused")).isTrue();
     // The series exists after a refused payload only; promtool's tests cover it.
-    assertThat(left.remove("trace_etl_agent_payloads_total{admission=~\"full|broker_away\"}"))
+    assertThat(selectors.remove("trace_etl_agent_payloads_total{admission=~\"full|broker_away\"}"))
         .isTrue();
-    left.add("trace_etl_agent_payloads_total");
-    EndToEndTest.eventually("series for every selector of the rules")
-        .untilAsserted(() -> {
-          for (String selector : List.copyOf(left)) {
-            for (Prometheus one : prometheus.values()) {
-              if (one.hasData(selector, true)) {
-                left.remove(selector);
-              }
-            }
-          }
-          assertThat(left).isEmpty();
-        });
+    selectors.add("trace_etl_agent_payloads_total");
+    for (String selector : selectors) {
+      EndToEndTest.eventually("series for " + selector).until(() -> isInAnyPrometheus(selector));
+    }
+  }
+
+  private boolean isInAnyPrometheus(String selector) throws Exception {
+    for (Prometheus one : prometheus.values()) {
+      if (one.hasData("count(" + selector + ")", true)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   @Test
@@ -393,30 +441,33 @@ final class DashboardQueriesTest {
     // Start from 0: a counter that is first scraped at 1 has not increased.
     for (Kind kind : Kind.values()) {
       EndToEndTest.eventually("a scrape, " + kind)
-          .until(() -> prometheus.get(kind).hasData("trace_etl_batches_rejected_total == 0", true));
+          .until(() ->
+              prometheus.get(kind).hasData("trace_etl_batches_rejected_total == 0", true)
+                  && prometheus
+                      .get(kind)
+                      .hasData("trace_etl_edges_batches_rejected_total == 0", true));
     }
     SharedBroker.send(topic, 0, "no batch".getBytes(UTF_8));
+    SharedBroker.send(edgesTopic, 0, "no batch".getBytes(UTF_8));
 
-    awaitAlert(Kind.OTEL, "TraceEtlAgentSpansRejected");
+    awaitAlert(Kind.OTEL, "alertname=\"TraceEtlAgentSpansRejected\"");
     for (Kind kind : Kind.values()) {
-      awaitAlert(kind, "TraceEtlSpansRejected");
+      awaitAlert(kind, "alertname=\"TraceEtlSpansRejected\", pipeline=\"\"");
+      awaitAlert(kind, "alertname=\"TraceEtlSpansRejected\", pipeline=\"half-edges\"");
     }
   }
 
-  private void awaitAlert(Kind kind, String name) {
-    EndToEndTest.eventually(name + ", " + kind)
+  private void awaitAlert(Kind kind, String labels) {
+    EndToEndTest.eventually(labels + ", " + kind)
         .until(() ->
-            prometheus
-                .get(kind)
-                .hasData("ALERTS{alertname=\"" + name + "\",alertstate=\"firing\"}", true));
+            prometheus.get(kind).hasData("ALERTS{" + labels + ", alertstate=\"firing\"}", true));
   }
 
   /**
    * Tests the queries of Grafana's Tempo data source for the table next to its service graph
    * (rateMetric, errorRateMetric and durationMetric of graphTransform.ts, built by buildExpr in
    * datasource.ts). Also tests those of the trace view's link "Metrics for this span" without a
-   * custom query (createSpanLink.tsx). The graph itself needs traces_service_graph_…, which do not
-   * exist.
+   * custom query (createSpanLink.tsx).
    */
   @Test
   void theTempoProfileAnswersGrafanasTraceView() throws Exception {
@@ -432,6 +483,73 @@ final class DashboardQueriesTest {
             "sum(rate(traces_spanmetrics_calls_total{span_name=\"GET /cart\"}[30s]))",
             "histogram_quantile(0.5, sum(rate(traces_spanmetrics_latency_bucket"
                 + "{service=\"shop\"}[5m])) by (le))"));
+  }
+
+  /**
+   * Tests the queries of the service graph of Grafana's Tempo data source
+   * (makePromServiceMapRequest of datasource.ts), which finds nodes and edges in their labels.
+   */
+  @Test
+  void grafanasServiceGraphFindsTheEdges() {
+    Map<String, List<String>> edgesOfMetrics =
+        Map.of(
+            "request_total",
+            List.of("shop > stock", "user > shop", "stock > " + DATABASE),
+            "request_failed_total",
+            List.of("shop > stock", "user > shop"),
+            "request_server_seconds_sum",
+            List.of("shop > stock", "user > shop"),
+            "request_server_seconds_bucket",
+            List.of("shop > stock", "user > shop"));
+    edgesOfMetrics.forEach((name, edges) -> {
+      String metric = "traces_service_graph_" + name;
+      awaitEdges("sum by (client, server) (rate(" + metric + "[60s])) > 0", edges);
+    });
+    awaitEdges(
+        "group by (client, connection_type, server) (traces_service_graph_request_total)",
+        List.of(
+            "shop > stock",
+            "shop > stock messaging_system",
+            "user > shop virtual_node",
+            "stock > " + DATABASE + " database"));
+  }
+
+  private void awaitEdges(String query, List<String> edges) {
+    EndToEndTest.eventually(query)
+        .untilAsserted(() ->
+            assertThat(prometheus.get(Kind.TEMPO).query(query))
+                .extracting(sample -> edge(sample.labels()))
+                .containsAll(edges));
+  }
+
+  private static String edge(Map<String, String> labels) {
+    String ends = labels.get("client") + " > " + labels.get("server");
+    String type = labels.get("connection_type");
+    return type == null ? ends : ends + " " + type;
+  }
+
+  /**
+   * Tests the queries behind a node and an edge of that service graph (getFieldConfig and
+   * makeHistogramLink of datasource.ts).
+   */
+  @Test
+  void theEdgesAnswerTheLinksOfGrafanasServiceGraph() {
+    Stream.Builder<String> queries = Stream.builder();
+    for (String labels : List.of("server=\"stock\"", "client=\"shop\",server=\"stock\"")) {
+      for (String metric : List.of("request_total", "request_failed_total")) {
+        queries.add(
+            "sum by (client, server)(rate(traces_service_graph_%s{%s}[30s]))"
+                .formatted(metric, labels));
+      }
+      queries.add(p90("request_server_seconds_bucket", labels));
+    }
+    assertAnswered(Kind.TEMPO, queries.build());
+    assertAnswered(Kind.TEMPO_NATIVE, Stream.of(p90("request_server_seconds", "server=\"stock\"")));
+  }
+
+  private static String p90(String metric, String labels) {
+    return "histogram_quantile(0.9, sum(rate(traces_service_graph_%s{%s}[30s])) by (le, client, server))"
+        .formatted(metric, labels);
   }
 
   /**
