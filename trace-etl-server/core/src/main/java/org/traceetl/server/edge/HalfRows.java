@@ -43,7 +43,6 @@ final class HalfRows {
 
   private static final long LOW_HALF = 0xFFFF_FFFFL;
 
-  private final int capacity;
   private final long[][] blocks;
   private int size;
 
@@ -51,18 +50,12 @@ final class HalfRows {
    * @param capacity maximum number of rows; 8 bytes are allocated for {@value #BLOCK_ROWS} of them
    */
   HalfRows(int capacity) {
-    this.capacity = capacity;
     blocks = new long[(capacity - 1 >>> BLOCK_BITS) + 1][];
   }
 
   /** Returns the number of rows; higher numbers have none. */
   int size() {
     return size;
-  }
-
-  /** Returns whether there can be another row. */
-  boolean hasRoom() {
-    return size < capacity;
   }
 
   /** Adds a row for the lowest number without one, and returns it. */

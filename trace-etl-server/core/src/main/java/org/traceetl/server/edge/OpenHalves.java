@@ -4,6 +4,7 @@ import static org.traceetl.server.edge.HalfRows.NONE;
 
 import java.util.BitSet;
 import org.traceetl.server.series.HashIndex;
+import org.traceetl.server.series.IntStack;
 
 /**
  * Halves by number, found by key and side, and in the order in which they were added. A key has
@@ -18,9 +19,6 @@ final class OpenHalves {
 
   private static final long MIX = 0x9E37_79B9_7F4A_7C15L;
 
-  /** Above this share of rows that are taken, as a shift, there is another row. */
-  private static final int SPARE_SHIFT = 4;
-
   private final long seed;
   private final HalfRows rows;
   private final ArrivalOrder order;
@@ -31,8 +29,8 @@ final class OpenHalves {
   /** Numbers of open halves. */
   private final BitSet taken = new BitSet();
 
-  /** Where the search for a free number goes on. */
-  private int next;
+  /** Free numbers that have a row, the last one on top, and some that were taken since. */
+  private final IntStack free = new IntStack();
 
   OpenHalves(HalfRows rows, long seed) {
     this.rows = rows;
@@ -100,26 +98,20 @@ final class OpenHalves {
   /** Adds a half that its key admits, as the newest one, under a number that is not open. */
   void add(int number, int hash, Half half) {
     while (rows.size() <= number) {
-      rows.add();
+      free.push(rows.add());
     }
     put(number, hash, half);
   }
 
-  /**
-   * Returns a number for another half. Numbers are taken in turn, so that halves that arrive one
-   * after the other are close in memory. At least one in 16 is free, so the next one is near.
-   */
+  /** Returns the number that became free last, whose row is in caches; else one of a new row. */
   private int freeNumber() {
-    int count = rows.size();
-    if (size() >= count - (count >>> SPARE_SHIFT) && rows.hasRoom()) {
-      return rows.add();
+    while (free.size() > 0) {
+      int number = free.pop();
+      if (!taken.get(number)) {
+        return number;
+      }
     }
-    int number = taken.nextClearBit(next);
-    if (number >= count) {
-      number = taken.nextClearBit(0);
-    }
-    next = number + 1;
-    return number;
+    return rows.add();
   }
 
   private void put(int number, int hash, Half half) {
@@ -152,6 +144,21 @@ final class OpenHalves {
     }
     order.remove(number);
     taken.clear(number);
+    addFree(number);
+  }
+
+  private void addFree(int number) {
+    if (free.size() >= rows.size()) {
+      // A reader of changes takes no number from here.
+      free.clear();
+      for (int each = rows.size() - 1; each >= 0; each--) {
+        if (!taken.get(each)) {
+          free.push(each);
+        }
+      }
+    } else {
+      free.push(number);
+    }
   }
 
   private void removeConsumer(int number, int hash) {

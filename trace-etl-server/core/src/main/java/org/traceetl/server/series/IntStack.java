@@ -27,7 +27,8 @@ public final class IntStack {
     items[size++] = item;
   }
 
-  int pop() {
+  /** Removes the item pushed last, and returns it. Requires one. */
+  public int pop() {
     return items[--size];
   }
 
