@@ -69,6 +69,18 @@ final class ServiceGraphTest {
               "request_latency_seconds_count", (double) sent.get());
       EndToEndTest.eventually("every request")
           .untilAsserted(() -> assertThat(graph(first.httpPort())).isEqualTo(expected));
+      EndToEndTest.eventually("every request in the complete minutes")
+          .untilAsserted(() ->
+              assertThat(lastHour(first.httpPort()))
+                  .startsWith("[{\"client\":\"shop\",\"server\":\"stock\",\"connection\":null,")
+                  .contains("\"calls\":" + sent.get() + ","));
+      try (ServerProcess third =
+          ServerProcess.start(directory.resolve("third"), SharedBroker.furtherServer(settings))) {
+        EndToEndTest.eventually("the same answer of a server that has just started")
+            .untilAsserted(() ->
+                assertThat(lastHour(third.uri("").getPort()))
+                    .isEqualTo(lastHour(first.httpPort())));
+      }
     }
   }
 
@@ -132,6 +144,11 @@ final class ServiceGraphTest {
             .toList();
     calls.forEach(Span::end);
     return calls;
+  }
+
+  /** Returns the edges of the complete minutes. */
+  private static String lastHour(int port) throws Exception {
+    return EndToEndTest.json(port, "/api/services?minutes=59").get("edges").toString();
   }
 
   private static double edges(int port) throws Exception {

@@ -15,6 +15,7 @@ import org.traceetl.server.journal.BrokerLogs;
 import org.traceetl.server.journal.JournalCounters;
 import org.traceetl.server.journal.JournalTiming;
 import org.traceetl.server.journal.QueueImage;
+import org.traceetl.server.journal.chain.JournalComponent;
 import org.traceetl.server.journal.chain.LogJournals;
 import org.traceetl.server.journal.log.AuthenticatedLogs;
 import org.traceetl.server.journal.log.JournalKeys;
@@ -122,5 +123,10 @@ record JournalAccess(
                 clocks, platform.random(), journal.lease(), journal.snapshotInterval()),
             counters);
     return new JournalAccess(profile, aggregation, logs, keys, counters, journals);
+  }
+
+  /** Returns the journal as a component of a server. */
+  JournalComponent component() {
+    return new JournalComponent(logs, journals, counters);
   }
 }

@@ -54,6 +54,13 @@ public final class ServerAssembly implements ServerContext {
   private final TargetInfo targets;
   private final JournalAccess access;
   private final JournalComponent journal;
+
+  /** Null if this server reads no half-edges. */
+  private final JournalAccess edgesAccess;
+
+  /** Null if this server reads no half-edges. */
+  private final JournalComponent edgesJournal;
+
   private final QueueWatch queues;
   private final FleetWindows fleet = new FleetWindows();
 
@@ -74,7 +81,9 @@ public final class ServerAssembly implements ServerContext {
     targets = new TargetInfo(config.metrics(), config.window().idle());
     telemetry.show(targets);
     access = JournalAccess.of(config, platform, targets.attributes().isEmpty() ? null : targets);
-    journal = new JournalComponent(access.logs(), access.journals(), access.counters());
+    journal = access.component();
+    edgesAccess = config.edges().enabled() ? JournalAccess.ofEdges(config, platform) : null;
+    edgesJournal = edgesAccess == null ? null : edgesAccess.component();
     queues = new QueueWatch(access.logs(), config.rocketmq().topic(), clocks);
     DecisionsConfig configured = config.feature(DecisionsConfig.class);
     decisionsConfig = configured == null ? null : configured.over(config.window().length());
@@ -91,7 +100,7 @@ public final class ServerAssembly implements ServerContext {
     inOrder.add(journal);
     inOrder.addAll(before);
     inOrder.add(spans);
-    if (config.edges().enabled()) {
+    if (edgesAccess != null) {
       inOrder.add(edges(features));
     }
     inOrder.add(queues);
@@ -134,7 +143,6 @@ public final class ServerAssembly implements ServerContext {
   }
 
   private EdgesComponent edges(List<Feature> features) {
-    JournalAccess ofEdges = JournalAccess.ofEdges(config, platform);
     MetricRegistry registry = new MetricRegistry();
     List<WindowFollower> followers =
         Stream.concat(
@@ -148,15 +156,12 @@ public final class ServerAssembly implements ServerContext {
             platform.brokers().consumers(source, clocks),
             config.journal().lease(),
             config.window(),
-            ofEdges.aggregation(),
-            ofEdges.journals(),
+            edgesAccess.aggregation(),
+            edgesJournal.journals(),
             followers,
             clocks,
             new SpanPipelineMetrics(registry));
-    return new EdgesComponent(
-        new JournalComponent(ofEdges.logs(), ofEdges.journals(), ofEdges.counters()),
-        pipeline,
-        registry);
+    return new EdgesComponent(edgesJournal, pipeline, registry);
   }
 
   @Override
@@ -177,6 +182,16 @@ public final class ServerAssembly implements ServerContext {
   @Override
   public long schema() {
     return access.aggregation().schema();
+  }
+
+  @Override
+  public JournalComponent edgesJournal() {
+    return edgesJournal;
+  }
+
+  @Override
+  public long edgesSchema() {
+    return edgesAccess.aggregation().schema();
   }
 
   @Override

@@ -87,11 +87,16 @@ class PackagesTest {
           .whereLayer("config")
           .mayNotAccessAnyLayer();
 
-  /** Chains are written in formats to logs; the contracts in the root package know neither. */
+  /**
+   * The fleet's chains are followed; chains are written in formats to logs; the contracts in the
+   * root package know none of them.
+   */
   @ArchTest
   static final ArchRule journalIsLayered =
       layeredArchitecture()
           .consideringOnlyDependenciesInLayers()
+          .layer("fleet")
+          .definedBy("org.traceetl.server.journal.fleet")
           .layer("chain")
           .definedBy("org.traceetl.server.journal.chain")
           .layer("format")
@@ -100,6 +105,10 @@ class PackagesTest {
           .definedBy("org.traceetl.server.journal.log")
           .layer("contracts")
           .definedBy("org.traceetl.server.journal")
+          .whereLayer("fleet")
+          .mayOnlyAccessLayers("chain", "contracts")
+          .whereLayer("chain")
+          .mayOnlyAccessLayers("format", "log", "contracts")
           .whereLayer("format")
           .mayOnlyAccessLayers("log", "contracts")
           .whereLayer("log")
@@ -141,6 +150,7 @@ class PackagesTest {
               "org.traceetl.server.features.pages..",
               "org.traceetl.server.features.index..",
               "org.traceetl.server.features.history..",
+              "org.traceetl.server.features.graph..",
               "org.traceetl.server.features.discovery..",
               "org.traceetl.server.features.hotspot..")
           .should()

@@ -16,6 +16,7 @@ final class Parts {
     SERVER + "expose..",
     SERVER + "journal..",
     SERVER + "log..",
+    SERVER + "minutes..",
     SERVER + "profile..",
     SERVER + "protobuf..",
     SERVER + "queues..",

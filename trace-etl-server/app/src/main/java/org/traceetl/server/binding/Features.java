@@ -15,6 +15,7 @@ import org.traceetl.server.features.completeness.CompletenessType;
 import org.traceetl.server.features.demand.DemandType;
 import org.traceetl.server.features.discovery.DiscoveryType;
 import org.traceetl.server.features.edges.EdgesType;
+import org.traceetl.server.features.graph.GraphType;
 import org.traceetl.server.features.history.HistoryType;
 import org.traceetl.server.features.hotspot.HotspotType;
 import org.traceetl.server.features.index.IndexType;
@@ -40,6 +41,7 @@ public final class Features {
           new DemandType(),
           new HotspotType(),
           new EdgesType(),
+          new GraphType(),
           new DiscoveryType());
 
   private Features() {}

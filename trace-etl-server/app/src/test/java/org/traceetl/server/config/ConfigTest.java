@@ -76,24 +76,28 @@ class ConfigTest {
   @Test
   void aWrongValueOfHalfEdgesIsNamed() {
     for (Duration wrong : List.of(Duration.ofMillis(999), Duration.ofMillis(600_001))) {
-      assertThatThrownBy(() -> new EdgesConfig(null, null, null, null, wrong, null, null))
+      assertThatThrownBy(() -> new EdgesConfig(null, null, null, null, wrong, null, null, null))
           .hasMessage("trace-etl.edges.max-wait = " + wrong + ": must be 1 s to 10 min");
     }
     for (int wrong : new int[] {-1, 0, HalfTable.MAX_CAPACITY + 1}) {
-      assertThatThrownBy(() -> new EdgesConfig(null, null, null, null, null, wrong, null))
+      assertThatThrownBy(() -> new EdgesConfig(null, null, null, null, null, wrong, null, null))
           .hasMessage("trace-etl.edges.max-open = " + wrong + ": must be 1 to 2097152");
     }
     for (int wrong : new int[] {-1, 0, 65}) {
-      assertThatThrownBy(() -> new EdgesConfig(null, null, null, null, null, null, wrong))
+      assertThatThrownBy(() -> new EdgesConfig(null, null, null, null, null, null, wrong, null))
           .hasMessage("trace-etl.edges.workers = " + wrong + ": must be 1 to 64");
     }
-    assertThatThrownBy(() -> new EdgesConfig(null, " ", null, null, null, null, null))
+    for (int wrong : new int[] {-1, 0, 1_000_001}) {
+      assertThatThrownBy(() -> new EdgesConfig(null, null, null, null, null, null, null, wrong))
+          .hasMessage("trace-etl.edges.max-edges = " + wrong + ": must be 1 to 1000000");
+    }
+    assertThatThrownBy(() -> new EdgesConfig(null, " ", null, null, null, null, null, null))
         .hasMessage("trace-etl.edges.topic =  : must be the name of a topic");
-    assertThatThrownBy(() -> new EdgesConfig(null, "a", "a", null, null, null, null))
+    assertThatThrownBy(() -> new EdgesConfig(null, "a", "a", null, null, null, null, null))
         .hasMessage(
             "trace-etl.edges.journal-topic = a: must be the name of a topic, and not"
                 + " trace-etl.edges.topic");
-    assertThatThrownBy(() -> new EdgesConfig(null, null, null, "", null, null, null))
+    assertThatThrownBy(() -> new EdgesConfig(null, null, null, "", null, null, null, null))
         .hasMessage("trace-etl.edges.consumer-group = : must be the name of a consumer group");
   }
 
@@ -117,7 +121,7 @@ class ConfigTest {
                 null,
                 RocketMqConfig.SPAN_BATCH));
     assertThat(
-            new EdgesConfig(null, null, null, "graph", null, null, null)
+            new EdgesConfig(null, null, null, "graph", null, null, null, null)
                 .source(spans)
                 .consumerGroup())
         .isEqualTo("graph");
@@ -125,18 +129,23 @@ class ConfigTest {
 
   @Test
   void halfEdgesShareNoTopicAndNoGroup() {
-    assertThat(with(new EdgesConfig(false, "trace-spans", null, null, null, null, null)).edges())
+    assertThat(
+            with(new EdgesConfig(false, "trace-spans", null, null, null, null, null, null)).edges())
         .as("disabled")
         .isNotNull();
-    refused(new EdgesConfig(true, "trace-spans", null, null, null, null, null), "edges.topic");
-    refused(new EdgesConfig(true, "trace-windows", null, null, null, null, null), "edges.topic");
     refused(
-        new EdgesConfig(true, null, "trace-windows", null, null, null, null),
+        new EdgesConfig(true, "trace-spans", null, null, null, null, null, null), "edges.topic");
+    refused(
+        new EdgesConfig(true, "trace-windows", null, null, null, null, null, null), "edges.topic");
+    refused(
+        new EdgesConfig(true, null, "trace-windows", null, null, null, null, null),
         "edges.journal-topic");
     refused(
-        new EdgesConfig(true, null, null, "trace-etl-server", null, null, null),
+        new EdgesConfig(true, null, null, "trace-etl-server", null, null, null, null),
         "edges.consumer-group");
-    refused(new EdgesConfig(true, "trace-routing", null, null, null, null, null), "hotspots.topic");
+    refused(
+        new EdgesConfig(true, "trace-routing", null, null, null, null, null, null),
+        "hotspots.topic");
   }
 
   private static void refused(EdgesConfig edges, String key) {

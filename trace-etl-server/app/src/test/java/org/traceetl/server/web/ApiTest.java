@@ -214,6 +214,39 @@ class ApiTest {
   }
 
   @Test
+  void servicesAreListedByTheirEdges() throws Exception {
+    JsonNode answer = json("/api/services?application=shop&steps=&connection=&search=&sort=calls");
+
+    assertThat(names(answer, "edges", "client")).containsExactly("shop", "user");
+    assertThat(answer.at("/edges/0").toString().replace('"', '\''))
+        .startsWith(
+            "{'client':'shop','server':'pay','connection':null,'calls':60,'errors':15,"
+                + "'callsPerSecond':4.0,'errorsPerSecond':1.0,'errorRatio':0.25,"
+                + "'clientMs':{'p50Millis':55.0,");
+    assertThat(answer.at("/edges/1/clientMs").isNull()).isTrue();
+    assertThat(answer.get("services").toString().replace('"', '\''))
+        .isEqualTo(
+            "[{'name':'pay','unpairedClients':0.0,'unpairedServers':0.0,'paired':1.0},"
+                + "{'name':'shop','unpairedClients':1.0,'unpairedServers':0.0,'paired':0.8}]");
+    assertThat(answer.get("total").asInt()).isEqualTo(4);
+    assertThat(answer.get("matching").asInt()).isEqualTo(2);
+    assertThat(json("/api/services?search=user").at("/edges/0/server").asString())
+        .isEqualTo("shop");
+    for (String wrong :
+        List.of(
+            "minutes=60",
+            "steps=1",
+            "application=shop&steps=3",
+            "connection=call",
+            "sort=p50",
+            "limit=5001",
+            "offset=-1",
+            "page=1")) {
+      assertThat(get("/api/services?" + wrong).statusCode()).as(wrong).isEqualTo(400);
+    }
+  }
+
+  @Test
   void operationsAreListedByKind() throws Exception {
     add("shop", "GET /", "SPAN_KIND_SERVER", 6, 0);
     add("shop", "GET /", "SPAN_KIND_CLIENT", 60, 6);

@@ -24,6 +24,7 @@ import org.traceetl.server.features.completeness.CompletenessResource;
 import org.traceetl.server.features.demand.DemandResource;
 import org.traceetl.server.features.discovery.DiscoveryConfig;
 import org.traceetl.server.features.discovery.DiscoveryFeature;
+import org.traceetl.server.features.graph.Graphs;
 import org.traceetl.server.features.history.History;
 import org.traceetl.server.features.history.HistoryConfig;
 import org.traceetl.server.features.history.HistoryFeature;
@@ -169,7 +170,10 @@ final class HandMadeService implements Feature {
             slowMillis);
     return new ServerComponents(
         telemetry,
-        new Components(telemetry, List.of(shown, indexed, live, fleet, this), System::nanoTime),
+        new Components(
+            telemetry,
+            List.of(shown, indexed, live, fleet, Graphs.feature(() -> NOW), this),
+            System::nanoTime),
         Clocks.SYSTEM);
   }
 

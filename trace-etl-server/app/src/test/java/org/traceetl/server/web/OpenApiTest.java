@@ -67,6 +67,8 @@ class OpenApiTest {
           List.of(
               "application=shop",
               "application=shop&operation=GET%20/&kind=SPAN_KIND_SERVER&buckets=true"),
+          "/api/services",
+          List.of("", "application=shop&steps=2&connection=none&sort=p95&order=asc"),
           "/api/traces",
           List.of("", "format=csv"),
           "/api/books",

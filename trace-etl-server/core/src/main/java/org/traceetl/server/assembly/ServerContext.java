@@ -29,6 +29,12 @@ public interface ServerContext {
   /** The schema of series with this server's dimensions and buckets. */
   long schema();
 
+  /** The journal of half-edges; null if this server reads none. It starts with their pipeline. */
+  JournalComponent edgesJournal();
+
+  /** The schema of the series of edges. As {@link #edgesJournal}. */
+  long edgesSchema();
+
   /** Joins names by these rules from the next batch on. */
   void learnt(LearntNames names);
 

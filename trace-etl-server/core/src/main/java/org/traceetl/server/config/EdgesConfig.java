@@ -24,6 +24,8 @@ import java.time.Duration;
  *     counted; 1 to 2097152, each of about 90 bytes. The same on all servers
  * @param workers threads that read half-edges, each with its own queues; 1 to 64; more than the
  *     topic has queues are idle
+ * @param maxEdges edges of the last hour that {@code /api/services} lists; further ones are added
+ *     up as one for each client; 1 to 1000000. A busy edge takes 2 to 6 KB with default buckets
  */
 public record EdgesConfig(
     Boolean enabled,
@@ -32,7 +34,8 @@ public record EdgesConfig(
     String consumerGroup,
     Duration maxWait,
     Integer maxOpen,
-    Integer workers) {
+    Integer workers,
+    Integer maxEdges) {
   private static final String PREFIX = "trace-etl.edges.";
   private static final String GROUP_SUFFIX = "-edges";
   private static final Duration MIN_WAIT = Duration.ofSeconds(1);
@@ -42,6 +45,7 @@ public record EdgesConfig(
   private static final int MOST_OPEN = 1 << 21;
 
   private static final int MOST_WORKERS = 64;
+  private static final int MOST_EDGES = 1_000_000;
 
   public EdgesConfig {
     enabled = orElse(enabled, false);
@@ -50,6 +54,7 @@ public record EdgesConfig(
     maxWait = orElse(maxWait, Duration.ofSeconds(30));
     maxOpen = orElse(maxOpen, 200_000);
     workers = orElse(workers, 1);
+    maxEdges = orElse(maxEdges, 50_000);
     check(!topic.isBlank(), PREFIX + "topic", topic, "must be the name of a topic");
     check(
         !journalTopic.isBlank() && !journalTopic.equals(topic),
@@ -64,10 +69,11 @@ public record EdgesConfig(
     checkRange(PREFIX + "max-wait", maxWait, MIN_WAIT, LONGEST_WAIT, "must be 1 s to 10 min");
     checkRange(PREFIX + "max-open", maxOpen, 1, MOST_OPEN);
     checkRange(PREFIX + "workers", workers, 1, MOST_WORKERS);
+    checkRange(PREFIX + "max-edges", maxEdges, 1, MOST_EDGES);
   }
 
   public static EdgesConfig defaults() {
-    return new EdgesConfig(null, null, null, null, null, null, null);
+    return new EdgesConfig(null, null, null, null, null, null, null, null);
   }
 
   /** Returns the source of the half-edges: the brokers of the spans, with the values here. */

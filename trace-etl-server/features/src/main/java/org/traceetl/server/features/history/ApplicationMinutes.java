@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import org.traceetl.server.minutes.MinuteColumns;
 import org.traceetl.server.window.Books;
 
 /**

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.traceetl.proto.Rejection;
+import org.traceetl.server.minutes.MinuteColumns;
 import org.traceetl.server.window.Books;
 
 /**

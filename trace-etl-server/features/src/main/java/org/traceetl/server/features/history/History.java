@@ -1,6 +1,5 @@
 package org.traceetl.server.features.history;
 
-import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -11,12 +10,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.random.RandomGenerator;
 import org.traceetl.server.features.history.ApplicationMinutes.Application;
 import org.traceetl.server.features.history.ApplicationMinutes.Name;
+import org.traceetl.server.minutes.LastHour;
+import org.traceetl.server.minutes.MinuteColumns;
+import org.traceetl.server.minutes.Quantiles;
 import org.traceetl.server.window.Books;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
@@ -35,10 +36,7 @@ import org.traceetl.server.window.SealedWindow;
  */
 public final class History {
   /** Minutes in memory, including the current one and one more that has ended. */
-  public static final int MINUTES = 60;
-
-  /** How far the history goes back. */
-  public static final Duration LENGTH = Duration.ofMinutes(MINUTES + 1);
+  public static final int MINUTES = LastHour.MINUTES;
 
   /** Kind of {@link Books#OTHER}. */
   public static final String UNKNOWN_KIND = "SPAN_KIND_UNSPECIFIED";
@@ -82,26 +80,9 @@ public final class History {
   /** Totals of the latest requests: others request them in another order, or the next ones. */
   private record Kept(String tag, int minutes, List<Total> totals) {}
 
-  /**
-   * The earliest minute with calls.
-   *
-   * @param fromMillis begin of its earliest pane or window
-   * @param toMillis end of its latest one
-   */
-  private record FirstMinute(long minute, long fromMillis, long toMillis) {
-    /** Time that they cover; they begin in the minute, but may end after it. */
-    long observedMillis() {
-      return Math.clamp(toMillis - fromMillis, MIN_OBSERVED_MILLIS, MINUTE_MILLIS);
-    }
-  }
-
-  private static final long MIN_OBSERVED_MILLIS = TimeUnit.SECONDS.toMillis(1);
-  private static final long MINUTE_MILLIS = TimeUnit.MINUTES.toMillis(1);
-  private static final double NANOS_PER_MILLI = 1e6;
-
   private final double[] boundsMillis;
   private final int maxApplications;
-  private final InstantSource clock;
+  private final LastHour hour;
   private final ApplicationMinutes applications;
   private final FleetBooks books;
   private final RecentAgents agents = new RecentAgents(RecentAgents.MAX);
@@ -121,9 +102,6 @@ public final class History {
   private long mergedSpans;
   private volatile boolean upToDate;
 
-  /** Null before the first calls. */
-  private volatile FirstMinute first;
-
   /**
    * Creates an empty history.
    *
@@ -139,11 +117,8 @@ public final class History {
       RandomGenerator random) {
     process = HexFormat.of().toHexDigits(random.nextInt());
     this.maxApplications = maxApplications;
-    this.clock = clock;
-    boundsMillis = new double[boundsNanos.length];
-    for (int bound = 0; bound < boundsNanos.length; bound++) {
-      boundsMillis[bound] = boundsNanos[bound] / NANOS_PER_MILLI;
-    }
+    hour = new LastHour(clock);
+    boundsMillis = Quantiles.boundsMillis(boundsNanos);
     applications = new ApplicationMinutes(boundsNanos.length + 1, maxApplications, maxOperations);
     books = new FleetBooks(maxApplications);
   }
@@ -161,11 +136,11 @@ public final class History {
     }
     misdated += dated ? 0 : 1;
     mergedSpans += window.panes().mergedSpans();
-    long minute = minute(window.sealedMillis());
+    long minute = LastHour.minute(window.sealedMillis());
     QueueHour queue = queue(window.queue());
     queue.come(window);
     gone.remove(window.queue());
-    if (isKept(minute, now)) {
+    if (LastHour.isKept(minute, now)) {
       books.add(window.books(), minute, now);
       queue.add(window.books(), minute, now, columnsOfQueue);
       agents.add(window, minute, now);
@@ -195,39 +170,17 @@ public final class History {
   /** Returns false, and adds nothing, if the interval begins in the future. */
   private boolean add(
       long fromMillis, long toMillis, List<PaneCalls.OperationCalls> calls, long now) {
-    long minute = minute(fromMillis);
-    if (minute > now + 1) {
+    long minute = LastHour.minute(fromMillis);
+    if (LastHour.isFuture(minute, now)) {
       return false;
     }
     if (!calls.isEmpty()) {
-      observe(minute, fromMillis, toMillis);
+      hour.observe(fromMillis, toMillis);
     }
-    if (isKept(minute, now)) {
+    if (LastHour.isKept(minute, now)) {
       applications.add(calls, minute, now);
     }
     return true;
-  }
-
-  private void observe(long minute, long fromMillis, long toMillis) {
-    FirstMinute known = first;
-    if (known == null || minute < known.minute) {
-      first = new FirstMinute(minute, fromMillis, toMillis);
-    } else if (minute == known.minute) {
-      first =
-          new FirstMinute(
-              minute, Math.min(known.fromMillis, fromMillis), Math.max(known.toMillis, toMillis));
-    }
-  }
-
-  /** Returns how much of some minutes, from and to included, was observed. */
-  private long observedMillis(long from, long to) {
-    FirstMinute known = first;
-    if (known == null || known.minute > to) {
-      return 0;
-    }
-    return known.minute < from
-        ? (to - from + 1) * MINUTE_MILLIS
-        : (to - known.minute) * MINUTE_MILLIS + known.observedMillis();
   }
 
   /** Sets the existing queues. */
@@ -245,14 +198,10 @@ public final class History {
     return queues.computeIfAbsent(id, absent -> new QueueHour(maxApplications));
   }
 
-  private static boolean isKept(long minute, long now) {
-    return minute >= now - MINUTES && minute <= now + 1;
-  }
-
   /** Begins a change of the history, and returns the current minute. */
   private long begin() {
     version.incrementAndGet();
-    long now = minuteNow();
+    long now = hour.now();
     sweep(now);
     return now;
   }
@@ -278,7 +227,7 @@ public final class History {
     SpanSums[] tallies = new SpanSums[count];
     long now;
     synchronized (this) {
-      now = minuteNow();
+      now = hour.now();
       Application found = applications.get(application);
       if (found == null || found.minutes().endedBefore(now - MINUTES)) {
         return List.of();
@@ -298,7 +247,7 @@ public final class History {
     SpanSums[] tallies = new SpanSums[count];
     long now;
     synchronized (this) {
-      now = minuteNow();
+      now = hour.now();
       Application found = applications.get(application);
       MinuteColumns.Minutes its =
           found == null ? null : found.operations().get(new Name(operation, kind));
@@ -351,7 +300,7 @@ public final class History {
     synchronized (this) {
       // A newer tag is harmless: the answer is found to be out of date.
       tag = tag();
-      now = minuteNow();
+      now = hour.now();
       names = new ArrayList<>(applications.applications());
       tallies = new ArrayList<>(applications.applications());
       for (Application application : applications.all()) {
@@ -381,7 +330,7 @@ public final class History {
     List<SpanSums> tallies;
     long now;
     synchronized (this) {
-      now = minuteNow();
+      now = hour.now();
       Application found = applications.get(application);
       if (found == null || found.minutes().endedBefore(now - MINUTES)) {
         return null;
@@ -408,7 +357,7 @@ public final class History {
   public List<Spark> sparks(List<String> names) {
     List<Spark> sparks = new ArrayList<>(names.size());
     synchronized (this) {
-      long from = minuteNow() - MINUTES;
+      long from = hour.now() - MINUTES;
       for (String name : names) {
         Spark spark = new Spark();
         sparks.add(spark);
@@ -434,27 +383,27 @@ public final class History {
    * @param count 1 to {@value #MINUTES}
    */
   public synchronized BooksOfFleet books(int count) {
-    long now = minuteNow();
+    long now = hour.now();
     return new BooksOfFleet(
         books.fleet(now - count + 1, now + 1), books.applications(now - count + 1, now + 1));
   }
 
   /** Returns the agents whose batches counted in the last hour. */
   public synchronized AgentsOfFleet agents() {
-    long now = minuteNow();
+    long now = hour.now();
     long oldest = now - MINUTES + 1;
     return new AgentsOfFleet(agents.leftOut(oldest), agents.views(oldest, now + 1));
   }
 
   /** Returns the queues that have a journal, in order. */
   public synchronized List<QueueHour.View> queues() {
-    long now = minuteNow();
-    long observed = observedMillis(now - QueueHour.RATE_MINUTES, now - 1);
+    long now = hour.now();
+    long observed = hour.observedMillis(now - QueueHour.RATE_MINUTES, now - 1);
     // Spans that were all rejected are no calls: nothing was observed.
     boolean rejected = observed == 0;
     long from = now - QueueHour.RATE_MINUTES;
-    long since = rejected ? from : Math.max(from, first.minute);
-    long rated = rejected ? QueueHour.RATE_MINUTES * MINUTE_MILLIS : observed;
+    long since = rejected ? from : hour.observedFrom(from);
+    long rated = rejected ? QueueHour.RATE_MINUTES * LastHour.MINUTE_MILLIS : observed;
     List<QueueHour.View> views = new ArrayList<>(queues.size());
     queues.forEach((id, queue) -> {
       if (!gone.contains(id)) {
@@ -497,7 +446,7 @@ public final class History {
    * dashes.
    */
   public String tag() {
-    return process + "-" + version.get() + "-" + minuteNow();
+    return process + "-" + version.get() + "-" + hour.now();
   }
 
   /** Returns the number of applications listed separately. */
@@ -512,22 +461,14 @@ public final class History {
 
   private Interval interval(long from, long to, SpanSums sums, long now) {
     return new Interval(
-        from * MINUTE_MILLIS,
+        from * LastHour.MINUTE_MILLIS,
         to < now,
-        observedMillis(from, to),
+        hour.observedMillis(from, to),
         sums.calls(),
         sums.errors(),
         sums.durationMillis(),
         sums.quantileMillis(boundsMillis, 0.5),
         sums.quantileMillis(boundsMillis, 0.95),
         sums.quantileMillis(boundsMillis, 0.99));
-  }
-
-  private long minuteNow() {
-    return minute(clock.millis());
-  }
-
-  private static long minute(long millis) {
-    return Math.floorDiv(millis, MINUTE_MILLIS);
   }
 }

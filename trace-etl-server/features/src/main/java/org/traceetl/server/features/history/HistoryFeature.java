@@ -1,24 +1,19 @@
 package org.traceetl.server.features.history;
 
-import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.traceetl.common.Clocks;
 import org.traceetl.server.component.Background;
 import org.traceetl.server.component.MetricRegistry;
 import org.traceetl.server.http.Feature;
-import org.traceetl.server.journal.BrokerLogs;
 import org.traceetl.server.journal.FleetWindows;
-import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.journal.chain.JournalComponent;
-import org.traceetl.server.journal.chain.JournalTail;
-import org.traceetl.server.journal.chain.LogJournals;
+import org.traceetl.server.journal.fleet.FleetFollower;
+import org.traceetl.server.journal.fleet.FleetJournals;
+import org.traceetl.server.minutes.LastHour;
 import org.traceetl.server.queues.KnownQueues;
-import org.traceetl.server.window.QueueId;
 
 /** The live history of the fleet. */
 public final class HistoryFeature implements Feature {
@@ -30,6 +25,9 @@ public final class HistoryFeature implements Feature {
 
   /** Null before {@link #follow}. */
   private HistoryFollower follower;
+
+  /** Null before {@link #follow}. */
+  private FleetFollower journals;
 
   /**
    * Creates a history that follows nothing yet.
@@ -62,13 +60,13 @@ public final class HistoryFeature implements Feature {
       Clocks clocks) {
     if (history != null) {
       follower =
-          new HistoryFollower(
-              history,
-              new AllJournals(journal.logs(), journal.journals()),
-              History.LENGTH.plus(snapshotInterval),
-              rules,
-              maxOperations,
-              fleet.readBy(history::upToDate),
+          new HistoryFollower(history, rules, maxOperations, fleet.readBy(history::upToDate));
+      journals =
+          new FleetFollower(
+              "trace-history",
+              FleetJournals.of(journal),
+              LastHour.LENGTH.plus(snapshotInterval),
+              follower,
               clocks);
     }
     return this;
@@ -77,21 +75,6 @@ public final class HistoryFeature implements Feature {
   /** For simulations: returns what {@code /api/history} reads; null if it is disabled. */
   public History history() {
     return history;
-  }
-
-  /** The journals of the whole fleet. */
-  private record AllJournals(BrokerLogs logs, LogJournals journals)
-      implements HistoryFollower.Journals {
-    @Override
-    public Set<QueueId> queues() throws IOException, InterruptedException {
-      return logs.queues();
-    }
-
-    @Override
-    public JournalTail open(QueueId queue, long sinceMillis, Consumer<QueueImage> snapshots)
-        throws IOException, InterruptedException {
-      return journals.tail(queue, sinceMillis, snapshots);
-    }
   }
 
   @Override
@@ -115,7 +98,7 @@ public final class HistoryFeature implements Feature {
     registry.counter(
         "trace_etl_history_windows_total",
         "Windows of all queues that were read for the history.",
-        follower::windows);
+        journals::windows);
     registry.counter(
         "trace_etl_history_unknown_rows_total",
         "Rows of windows left out of the history because the journal no longer contains"
@@ -140,6 +123,6 @@ public final class HistoryFeature implements Feature {
 
   @Override
   public Background background() {
-    return follower;
+    return journals;
   }
 }

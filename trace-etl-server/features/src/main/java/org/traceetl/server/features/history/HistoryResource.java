@@ -16,7 +16,9 @@ import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.server.ResponseStatusException;
 import org.traceetl.server.http.Allowed;
 import org.traceetl.server.http.Cacheable;
+import org.traceetl.server.http.ListPage;
 import org.traceetl.server.http.ParameterRefused;
+import org.traceetl.server.http.Slice;
 import org.traceetl.server.window.Books;
 
 /** The paths that are answered from the last hour of the whole fleet. */

@@ -3,6 +3,7 @@ package org.traceetl.server.features.history;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.traceetl.server.minutes.MinuteColumns;
 import org.traceetl.server.window.Books;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;

@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import org.traceetl.server.minutes.MinuteColumns;
 import org.traceetl.server.window.AcceptedBatches;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;

@@ -2,6 +2,7 @@ package org.traceetl.server.features.history;
 
 import java.util.Comparator;
 import java.util.function.Function;
+import org.traceetl.server.http.Order;
 
 /** The parameters that sort a list. */
 record Sorting(Sort sort, Order order) {
@@ -27,12 +28,6 @@ record Sorting(Sort sort, Order order) {
     }
   }
 
-  /** The directions. */
-  enum Order {
-    ASC,
-    DESC
-  }
-
   Sorting {
     sort = sort == null ? Sort.CALLS : sort;
     order = order != null ? order : sort == Sort.NAME ? Order.ASC : Order.DESC;
@@ -44,18 +39,8 @@ record Sorting(Sort sort, Order order) {
    * @param byName ascending
    */
   <T> Comparator<T> by(Function<T, Interval> interval, Comparator<T> byName) {
-    boolean ascending = order == Order.ASC;
-    if (sort == Sort.NAME) {
-      return ascending ? byName : byName.reversed();
-    }
-    Comparator<T> byNumber =
-        (one, other) -> {
-          double a = sort.of(interval.apply(one));
-          double b = sort.of(interval.apply(other));
-          boolean known = !Double.isNaN(a) && !Double.isNaN(b);
-          // NaN is above all.
-          return known && !ascending ? Double.compare(b, a) : Double.compare(a, b);
-        };
-    return byNumber.thenComparing(byName);
+    return sort == Sort.NAME
+        ? order.byName(byName)
+        : order.<T>byNumber(one -> sort.of(interval.apply(one))).thenComparing(byName);
   }
 }

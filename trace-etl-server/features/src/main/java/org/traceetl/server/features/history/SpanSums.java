@@ -2,6 +2,8 @@ package org.traceetl.server.features.history;
 
 import com.google.common.math.LongMath;
 import java.util.Arrays;
+import org.traceetl.server.minutes.MinuteColumns;
+import org.traceetl.server.minutes.Quantiles;
 
 /**
  * Sums of spans: calls, errors, nanoseconds and calls by bucket, as columns of {@link
@@ -87,29 +89,12 @@ final class SpanSums {
   }
 
   /**
-   * Returns a quantile of the durations in milliseconds, assuming an even distribution within a
-   * bucket; the highest bound if the quantile is above it, NaN without spans.
+   * Returns a quantile of the durations in milliseconds, as {@link Quantiles#millis}.
    *
    * @param boundsMillis upper bounds of the finite buckets
    * @param quantile above 0, below 1
    */
   double quantileMillis(double[] boundsMillis, double quantile) {
-    long spans = 0;
-    for (int column = BUCKETS; column < columns.length; column++) {
-      spans = LongMath.saturatedAdd(spans, columns[column]);
-    }
-    double rank = quantile * spans;
-    double below = 0;
-    for (int bucket = 0; bucket < boundsMillis.length; bucket++) {
-      long count = columns[BUCKETS + bucket];
-      if (count > 0 && below + count >= rank) {
-        double from = bucket == 0 ? 0 : boundsMillis[bucket - 1];
-        return from + (boundsMillis[bucket] - from) * Math.max(0, rank - below) / count;
-      }
-      below += count;
-    }
-    return spans == 0 || boundsMillis.length == 0
-        ? Double.NaN
-        : boundsMillis[boundsMillis.length - 1];
+    return Quantiles.millis(columns, BUCKETS, boundsMillis, quantile);
   }
 }

@@ -116,7 +116,7 @@ final class OwnPartTest {
   @Test
   void halfEdgesAreReadIfTheyAreEnabled() {
     String before = own(DemandConfig.defaults(), false).fingerprint();
-    edges = new EdgesConfig(true, null, null, null, null, null, null);
+    edges = new EdgesConfig(true, null, null, null, null, null, null, null);
 
     assertThat(part(DemandConfig.defaults(), false).formats() & Demand.EDGES).isNotZero();
     assertThat(own(DemandConfig.defaults(), false).fingerprint()).isNotEqualTo(before);

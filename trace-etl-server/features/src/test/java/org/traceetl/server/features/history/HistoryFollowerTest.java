@@ -30,6 +30,9 @@ import org.traceetl.server.journal.SilentLogs;
 import org.traceetl.server.journal.Windows;
 import org.traceetl.server.journal.chain.JournalTail;
 import org.traceetl.server.journal.chain.LogJournals;
+import org.traceetl.server.journal.fleet.FleetFollower;
+import org.traceetl.server.journal.fleet.FleetJournals;
+import org.traceetl.server.journal.fleet.FleetSteps;
 import org.traceetl.server.window.AcceptedBatches;
 import org.traceetl.server.window.EdgeChange;
 import org.traceetl.server.window.NativeCounts;
@@ -58,7 +61,8 @@ final class HistoryFollowerTest {
   private final List<SeriesDefinition> definitions = new ArrayList<>();
   private boolean away;
   private boolean unregistered;
-  private HistoryFollower follower = follower();
+  private HistoryFollower follower;
+  private FleetFollower fleet = fleet();
 
   private Instant now() {
     return Instant.ofEpochMilli(nowMillis);
@@ -78,13 +82,14 @@ final class HistoryFollowerTest {
         new JournalCounters());
   }
 
-  private HistoryFollower follower() {
-    return follower(journals, () -> nowNanos);
+  private FleetFollower fleet() {
+    return fleet(journals, () -> nowNanos);
   }
 
-  private HistoryFollower follower(LogJournals tails, LongSupplier nanoTime) {
-    HistoryFollower.Journals all =
-        new HistoryFollower.Journals() {
+  /** Follows the journals, with a new {@link #follower}. */
+  private FleetFollower fleet(LogJournals tails, LongSupplier nanoTime) {
+    FleetJournals all =
+        new FleetJournals() {
           @Override
           public Set<QueueId> queues() throws IOException {
             if (away) {
@@ -100,31 +105,31 @@ final class HistoryFollowerTest {
             return tails.tail(queue, sinceMillis, snapshots);
           }
         };
-    return new HistoryFollower(
-        history,
-        all,
-        Duration.ofMinutes(70),
-        new SeriesRules(
-            SCHEMA,
-            STRIDE,
-            true,
-            definition -> !definition.values().getFirst().equals("cache"),
-            kind -> "kind " + kind),
-        20,
-        new FleetWindows.Listener() {
-          @Override
-          public void window(SealedWindow window) {
-            heard.add(window);
-          }
+    follower =
+        new HistoryFollower(
+            history,
+            new SeriesRules(
+                SCHEMA,
+                STRIDE,
+                true,
+                definition -> !definition.values().getFirst().equals("cache"),
+                kind -> "kind " + kind),
+            20,
+            new FleetWindows.Listener() {
+              @Override
+              public void window(SealedWindow window) {
+                heard.add(window);
+              }
 
-          @Override
-          public void series(QueueImage image) {
-            for (int series = 0; series < image.slots(); series++) {
-              definitions.add(image.definition(series));
-            }
-          }
-        },
-        new Clocks(nanoTime, this::now));
+              @Override
+              public void series(QueueImage image) {
+                for (int series = 0; series < image.slots(); series++) {
+                  definitions.add(image.definition(series));
+                }
+              }
+            });
+    return new FleetFollower(
+        "trace-history", all, Duration.ofMinutes(70), follower, new Clocks(nanoTime, this::now));
   }
 
   private static SeriesDefinition series(int number, String application, String status) {
@@ -178,7 +183,7 @@ final class HistoryFollowerTest {
   private void settle() throws Exception {
     long idleNanos = 0;
     while (idleNanos < 1_000_000_000) {
-      idleNanos = follower.step();
+      idleNanos = FleetSteps.step(fleet);
       nowNanos += idleNanos;
     }
   }
@@ -202,7 +207,7 @@ final class HistoryFollowerTest {
     assertThat(history.minutes("shop", 1).getFirst().interval().errors()).isEqualTo(6);
     assertThat(history.minutes("shop", 1).getFirst().interval().p50Millis()).isEqualTo(10);
     assertThat(history.minutes("cart", 1)).isEmpty();
-    assertThat(follower.windows()).isEqualTo(3);
+    assertThat(fleet.windows()).isEqualTo(3);
     assertThat(follower.unknownRows()).isZero();
   }
 
@@ -363,7 +368,7 @@ final class HistoryFollowerTest {
     settle();
     List<Long> before = callsByMinute("shop", 60);
     history = new History(10, 20, BOUNDS_NANOS, this::now, new SplittableRandom(1));
-    follower = follower();
+    fleet = fleet();
     settle();
 
     assertThat(callsByMinute("shop", 60)).isEqualTo(before);
@@ -469,7 +474,7 @@ final class HistoryFollowerTest {
     a.append(window(A, 0, SCHEMA, List.of(series(0, "shop", "0")), 0, 1));
     SilentLogs silent = new SilentLogs(logs, A.broker());
     AtomicLong nanos = new AtomicLong();
-    try (HistoryFollower running = follower(journals(silent), nanos::get)) {
+    try (FleetFollower running = fleet(journals(silent), nanos::get)) {
       running.start();
       silent.awaitReader();
       QueueJournal b = journals.take(B).journal();
@@ -489,10 +494,10 @@ final class HistoryFollowerTest {
   void threadFollowsUntilItIsClosed() throws Exception {
     QueueJournal journal = journals.take(A).journal();
     journal.append(window(A, 0, SCHEMA, List.of(series(0, "shop", "0")), 0, 1));
-    follower.start();
+    fleet.start();
     await().until(history::upToDate);
-    follower.close();
-    follower.close();
+    fleet.close();
+    fleet.close();
 
     assertThat(calls("shop")).isEqualTo(2);
   }

@@ -1,4 +1,4 @@
-package org.traceetl.server.features.history;
+package org.traceetl.server.journal.fleet;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -12,18 +12,18 @@ import org.traceetl.common.SteppedTask;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.journal.chain.JournalTail;
 import org.traceetl.server.journal.chain.PacedTail;
+import org.traceetl.server.window.QueueId;
 
 /**
- * Reads the journals of one broker's queues for the history, and passes the windows to the adding
- * thread.
+ * Reads the journals of one broker's queues, and passes the windows to the adding thread.
  *
  * <p>Concurrency: confined to one thread, which owns the tails.
  */
-final class HistoryReader implements SteppedTask {
-  /** A queue. The reader owns its tail, the adding thread its series. */
+final class FleetReader implements SteppedTask {
+  /** A queue. The reader owns its tail. */
   static final class TailedQueue {
+    private final QueueId id;
     private final PacedTail<JournalTail.Kept> tail;
-    private final SeriesOperations series;
 
     /** States that the tail returned in the current read. */
     private final List<QueueImage> images = new ArrayList<>();
@@ -34,13 +34,13 @@ final class HistoryReader implements SteppedTask {
     /**
      * @param newTail creates the tail, with a consumer of the queue's states
      */
-    TailedQueue(NewTail newTail, SeriesOperations series) {
+    TailedQueue(QueueId id, NewTail newTail) {
+      this.id = id;
       tail = newTail.of(images::add);
-      this.series = series;
     }
 
-    SeriesOperations series() {
-      return series;
+    QueueId id() {
+      return id;
     }
 
     /**
@@ -100,7 +100,7 @@ final class HistoryReader implements SteppedTask {
   /**
    * @param wakeAdding called after a read was passed on, or a queue was read to its end
    */
-  HistoryReader(Handed handed, Runnable wakeAdding, LongSupplier nanoTime) {
+  FleetReader(Handed handed, Runnable wakeAdding, LongSupplier nanoTime) {
     this.handed = handed;
     this.wakeAdding = wakeAdding;
     this.nanoTime = nanoTime;

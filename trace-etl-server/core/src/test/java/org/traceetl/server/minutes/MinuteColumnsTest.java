@@ -1,4 +1,4 @@
-package org.traceetl.server.features.history;
+package org.traceetl.server.minutes;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

@@ -1,4 +1,4 @@
-package org.traceetl.server.features.history;
+package org.traceetl.server.minutes;
 
 import com.google.common.math.LongMath;
 import java.util.Arrays;
@@ -15,9 +15,9 @@ import java.util.Arrays;
  *   for each column above 0, ascending: distance from the previous column, value; both as varints
  * </pre>
  */
-final class MinuteColumns {
+public final class MinuteColumns {
   /** Minutes in memory: 60 that have ended, the current one, and one ahead of it. */
-  static final int KEPT = 62;
+  static final int KEPT = LastHour.MINUTES + 2;
 
   private static final int HEADER = 3;
   private static final int MINUTE_MASK = 0xff;
@@ -38,7 +38,7 @@ final class MinuteColumns {
   private int next;
 
   /** The last hour of a subject. */
-  static final class Minutes {
+  public static final class Minutes {
     private byte[] bytes = new byte[0];
     private int size;
 
@@ -49,7 +49,7 @@ final class MinuteColumns {
     private long newest;
 
     /** Returns whether all minutes began before the given one. */
-    boolean endedBefore(long minute) {
+    public boolean endedBefore(long minute) {
       return size == 0 || newest < minute;
     }
 
@@ -63,14 +63,14 @@ final class MinuteColumns {
   }
 
   /** Receives the numbers of a subject in a minute; valid during the call only. */
-  interface Reader {
+  public interface Reader {
     void minute(long minute, long[] values);
   }
 
   /**
    * @param columns columns of each minute, at most {@value #MAX_COLUMNS}
    */
-  MinuteColumns(int columns) {
+  public MinuteColumns(int columns) {
     if (columns > MAX_COLUMNS) {
       throw new IllegalArgumentException(columns + " columns are more than " + MAX_COLUMNS);
     }
@@ -85,7 +85,7 @@ final class MinuteColumns {
    * @param minute at most {@value #KEPT} - 2 before {@code now}, at most one after it
    * @param added numbers by column, not below 0
    */
-  void add(Minutes to, long minute, long[] added, long now) {
+  public void add(Minutes to, long minute, long[] added, long now) {
     if (to.size > 0 && to.newest > now + 1) {
       cutAfter(to, now + 1);
     }
@@ -156,7 +156,7 @@ final class MinuteColumns {
   }
 
   /** Adds up a subject's minutes, both ends inclusive. */
-  void sum(Minutes of, long from, long to, long[] sum) {
+  public void sum(Minutes of, long from, long to, long[] sum) {
     if (of.size == 0 || of.newest < from) {
       return;
     }
@@ -169,7 +169,7 @@ final class MinuteColumns {
   }
 
   /** Passes on a subject's minutes, both ends inclusive, oldest first, without empty ones. */
-  void read(Minutes of, long from, long to, Reader reader) {
+  public void read(Minutes of, long from, long to, Reader reader) {
     if (of.size == 0 || of.newest < from) {
       return;
     }

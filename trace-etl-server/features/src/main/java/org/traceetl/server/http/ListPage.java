@@ -1,4 +1,4 @@
-package org.traceetl.server.features.history;
+package org.traceetl.server.http;
 
 import java.util.List;
 
@@ -9,4 +9,4 @@ import java.util.List;
  * @param matching how many items the search let pass
  * @param items those asked for
  */
-record ListPage<T>(int total, int matching, List<T> items) {}
+public record ListPage<T>(int total, int matching, List<T> items) {}

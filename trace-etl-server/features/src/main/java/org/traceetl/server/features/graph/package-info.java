@@ -1,0 +1,2 @@
+/** The service graph of the fleet: requests between applications in the last hour, by minute. */
+package org.traceetl.server.features.graph;
