@@ -8,7 +8,7 @@ import org.slf4j.LoggerFactory;
 import org.traceetl.common.Clocks;
 import org.traceetl.server.window.QueueId;
 
-/** An endpoint, whose shards send in parallel. */
+/** The series of spans, or of edges, that an endpoint gets. Shards send in parallel. */
 final class PushEndpoint implements Receiver {
   private static final Logger log = LoggerFactory.getLogger(PushEndpoint.class);
 
@@ -21,18 +21,20 @@ final class PushEndpoint implements Receiver {
   private final List<ShardSender> shards = new ArrayList<>();
 
   /**
+   * @param name in metrics, logs and names of threads
    * @param group consumer group whose marks say how far the endpoint has got
    * @param transport closed with the endpoint
    */
   PushEndpoint(
+      String name,
       PushConfig.Endpoint config,
       String group,
       PushNaming naming,
       WriteTransport transport,
       Clocks clocks) {
+    this.name = name;
     this.config = config;
     this.group = group;
-    name = config.name();
     this.naming = naming;
     this.transport = transport;
     state = new EndpointState(name, config.fixedProtocol(), clocks);
@@ -52,6 +54,10 @@ final class PushEndpoint implements Receiver {
   @Override
   public String name() {
     return name;
+  }
+
+  String group() {
+    return group;
   }
 
   @Override

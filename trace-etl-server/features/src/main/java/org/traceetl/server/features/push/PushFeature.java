@@ -5,16 +5,17 @@ import io.prometheus.client.GaugeMetricFamily;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
-import org.traceetl.server.component.Background;
+import java.util.stream.Stream;
 import org.traceetl.server.component.MetricRegistry;
 import org.traceetl.server.http.Feature;
 import org.traceetl.server.journal.WindowFollower;
+import org.traceetl.server.rocketmq.Endpoint;
 import org.traceetl.server.window.QueueId;
 
-/** Pushes series to endpoints, if there are some. */
+/** Pushes series of spans, and of edges if there are some, to endpoints. */
 final class PushFeature implements Feature {
   private static final double MILLIS_PER_SECOND = 1_000;
   private static final String PREFIX = "trace_etl_push_";
@@ -23,19 +24,29 @@ final class PushFeature implements Feature {
   private final List<PushEndpoint> endpoints;
 
   /** Null without endpoints. */
-  private final PushFollower follower;
+  private final PushFollower ofSpans;
+
+  /** Null without endpoints or edges. */
+  private final PushFollower ofEdges;
 
   /**
-   * @param follower null without endpoints
+   * @param endpoints of both followers
+   * @param ofSpans null without endpoints
+   * @param ofEdges null without endpoints or edges
    */
-  PushFeature(List<PushEndpoint> endpoints, PushFollower follower) {
+  PushFeature(List<PushEndpoint> endpoints, PushFollower ofSpans, PushFollower ofEdges) {
     this.endpoints = endpoints;
-    this.follower = follower;
+    this.ofSpans = ofSpans;
+    this.ofEdges = ofEdges;
+  }
+
+  private Stream<PushFollower> followersOfBoth() {
+    return Stream.of(ofSpans, ofEdges).filter(Objects::nonNull);
   }
 
   @Override
   public void metrics(MetricRegistry registry) {
-    if (follower == null) {
+    if (ofSpans == null) {
       return;
     }
     registry.counter(
@@ -80,28 +91,34 @@ final class PushFeature implements Feature {
         registry,
         "lag_records",
         "Approximate number of records of a queue's journal that are not pushed to an endpoint.",
-        follower::lag);
+        PushFollower::lag);
     gauge(
         registry,
         "open_pane_rows",
         "Series with spans in a queue's open panes, counted once in each pane.",
-        follower::openRows);
+        PushFollower::openRows);
     registry.counter(
         PREFIX + "panes_merged_total",
         "Open panes that were merged into the next one because they were too many or too large.",
         ENDPOINT,
-        follower::mergedPanes);
+        () -> ofAll(PushFollower::mergedPanes));
   }
 
-  private static void gauge(
+  /** Returns the values of all endpoints by name. */
+  private <V> Map<String, V> ofAll(Function<PushFollower, Map<String, V>> values) {
+    Map<String, V> all = new LinkedHashMap<>();
+    followersOfBoth().forEach(follower -> all.putAll(values.apply(follower)));
+    return all;
+  }
+
+  private void gauge(
       MetricRegistry registry,
       String name,
       String help,
-      Supplier<Map<String, Map<QueueId, Long>>> values) {
+      Function<PushFollower, Map<String, Map<QueueId, Long>>> values) {
     registry.collector(() -> {
       var family = new GaugeMetricFamily(PREFIX + name, help, List.of(ENDPOINT, "queue"));
-      values
-          .get()
+      ofAll(values)
           .forEach((endpoint, queues) ->
               queues.forEach(
                   (queue, value) -> family.addMetric(List.of(endpoint, queue.toString()), value)));
@@ -136,12 +153,17 @@ final class PushFeature implements Feature {
 
   @Override
   public List<WindowFollower> followers() {
-    return follower == null ? List.of() : List.of(follower);
+    return ofSpans == null ? List.of() : List.of(ofSpans);
+  }
+
+  @Override
+  public List<WindowFollower> edgeFollowers() {
+    return ofEdges == null ? List.of() : List.of(ofEdges);
   }
 
   @Override
   public void status(Map<String, Object> fields) {
-    if (follower != null) {
+    if (ofSpans != null) {
       Map<String, String> states = new LinkedHashMap<>();
       for (PushEndpoint endpoint : endpoints) {
         states.put(endpoint.name(), endpoint.telemetry().healthy() ? "healthy" : "failing");
@@ -150,9 +172,19 @@ final class PushFeature implements Feature {
     }
   }
 
-  /** Alive also if an endpoint or a broker is away. */
   @Override
-  public Background background() {
-    return follower;
+  public void start(Endpoint here) {
+    followersOfBoth().forEach(PushFollower::start);
+  }
+
+  /** Healthy also if an endpoint or a broker is away. */
+  @Override
+  public boolean healthy() {
+    return followersOfBoth().allMatch(PushFollower::alive);
+  }
+
+  @Override
+  public void close() {
+    followersOfBoth().forEach(PushFollower::close);
   }
 }

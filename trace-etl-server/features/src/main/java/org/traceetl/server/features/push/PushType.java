@@ -2,22 +2,25 @@ package org.traceetl.server.features.push;
 
 import static org.traceetl.common.ConfigException.check;
 
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.traceetl.common.Clocks;
 import org.traceetl.server.assembly.ServerContext;
 import org.traceetl.server.config.ConfigSection;
 import org.traceetl.server.config.CoreConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.Profile;
+import org.traceetl.server.expose.EdgeNaming;
 import org.traceetl.server.expose.Naming;
 import org.traceetl.server.expose.SpanNaming;
 import org.traceetl.server.http.Feature;
 import org.traceetl.server.http.FeatureType;
+import org.traceetl.server.journal.chain.JournalComponent;
 
 /** Pushes by Remote Write and OTLP. */
 public final class PushType implements FeatureType {
@@ -65,6 +68,9 @@ public final class PushType implements FeatureType {
     }
   }
 
+  /** Names of endpoints have no slash. */
+  private static final String EDGES_SUFFIX = "/edges";
+
   private final Opener opener;
 
   /** Creates the feature with transport by HTTP and gRPC. */
@@ -89,34 +95,56 @@ public final class PushType implements FeatureType {
   public Feature create(Record own, ServerContext context) {
     PushConfig config = (PushConfig) own;
     if (config.endpoints().isEmpty()) {
-      return new PushFeature(List.of(), null);
+      return new PushFeature(List.of(), null, null);
     }
     CoreConfig core = context.config();
     Naming ofProfile = context.profile().naming();
-    Naming naming =
+    Naming spans =
         ofProfile == null
             ? new SpanNaming(core.metrics(), core.series(), core.histogram())
             : ofProfile;
-    List<PushEndpoint> endpoints = new ArrayList<>();
-    for (PushConfig.Endpoint endpoint : config.endpoints()) {
-      endpoints.add(
-          new PushEndpoint(
-              endpoint,
-              group(core, endpoint.name()),
-              naming(config, endpoint, naming),
-              opener.open(endpoint, context.clocks()),
-              context.clocks()));
+    List<PushEndpoint> endpoints =
+        endpoints(config, "", spans, core.rocketmq().consumerGroup(), context.clocks());
+    PushFollower ofSpans = follower(endpoints, context.journal(), context.clocks());
+    if (!core.edges().enabled()) {
+      return new PushFeature(endpoints, ofSpans, null);
     }
+    Naming edges = new EdgeNaming(core.histogram(), spans.hasUtf8Names());
+    String group = core.edges().source(core.rocketmq()).consumerGroup();
+    List<PushEndpoint> edgeEndpoints =
+        endpoints(config, EDGES_SUFFIX, edges, group, context.clocks());
     return new PushFeature(
-        endpoints,
-        new PushFollower(
-            List.copyOf(endpoints),
-            (queue, endpoint) -> context.journal().journals().replay(queue, group(core, endpoint)),
-            context.clocks()));
+        Stream.concat(endpoints.stream(), edgeEndpoints.stream()).toList(),
+        ofSpans,
+        follower(edgeEndpoints, context.edgesJournal(), context.clocks()));
   }
 
-  private static String group(CoreConfig core, String endpoint) {
-    return core.rocketmq().consumerGroup() + "-push-" + endpoint;
+  /**
+   * @param suffix of the endpoints' names
+   * @param consumerGroup of those who read what the series count
+   */
+  private List<PushEndpoint> endpoints(
+      PushConfig config, String suffix, Naming naming, String consumerGroup, Clocks clocks) {
+    return config.endpoints().stream()
+        .map(endpoint ->
+            new PushEndpoint(
+                endpoint.name() + suffix,
+                endpoint,
+                consumerGroup + "-push-" + endpoint.name(),
+                naming(config, endpoint, naming),
+                opener.open(endpoint, clocks),
+                clocks))
+        .toList();
+  }
+
+  private static PushFollower follower(
+      List<PushEndpoint> endpoints, JournalComponent journal, Clocks clocks) {
+    Map<String, String> groups =
+        endpoints.stream().collect(Collectors.toMap(PushEndpoint::name, PushEndpoint::group));
+    return new PushFollower(
+        List.copyOf(endpoints),
+        (queue, endpoint) -> journal.journals().replay(queue, groups.get(endpoint)),
+        clocks);
   }
 
   private static PushNaming naming(PushConfig config, PushConfig.Endpoint endpoint, Naming ofPage) {

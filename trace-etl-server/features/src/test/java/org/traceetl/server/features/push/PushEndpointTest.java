@@ -36,6 +36,7 @@ class PushEndpointTest {
 
   private PushEndpoint endpoint(FakeReceiver receiver, String version, int maxSamples, int shards) {
     return new PushEndpoint(
+        "default",
         new PushConfig.Endpoint(
             "default",
             URI.create("http://localhost:1/write"),
