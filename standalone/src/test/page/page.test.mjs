@@ -6,7 +6,7 @@ import { createRequire } from "node:module";
 import { hostname } from "node:os";
 import { after, before, test } from "node:test";
 import { startAgent, startChromium, startDemo, startServer, until } from "./service.mjs";
-import { HOSTILE, Load, send, span } from "./spans.mjs";
+import { DATABASE, HOSTILE, Load, send, span } from "./spans.mjs";
 
 const require = createRequire(import.meta.url);
 const axeSource = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
@@ -17,7 +17,7 @@ const TRACE_URL = "https://traces.example.com/trace/{traceId}?span={spanId}&of={
 const TOKEN = "a-token-of-the-test";
 const WITHIN_MILLIS = 120_000;
 const WIDE = { width: 1380, height: 900 };
-const VIEWS = ["overview", "application", "operation", "traces", "pipeline", "configuration"];
+const VIEWS = ["overview", "application", "operation", "services", "neighbourhood", "traces", "pipeline", "configuration"];
 
 let demo;
 let chromium;
@@ -123,6 +123,8 @@ const addressOf = (view, application) => {
       return `#/application?${encoded({ name: application })}`;
     case "operation":
       return `#/application?${encoded({ name: application, operation: "GET /items/{id}", kind: "SPAN_KIND_SERVER" })}`;
+    case "neighbourhood":
+      return `#/services?${encoded({ application, steps: 2, client: application, server: load.names[13] })}`;
     default:
       return `#/${view}`;
   }
@@ -138,6 +140,9 @@ test("an empty fleet shows what to do", async (t) => {
   await screenshot(page, "empty-overview");
   await page.goto(`${demo.web}/#/traces`);
   await page.getByText("No trace was slow or failed").waitFor();
+  await page.goto(`${demo.web}/#/services`);
+  await page.getByText("No edges in the last 5 minutes.").waitFor();
+  await page.getByText("trace-etl.edges.enabled is true on all servers").waitFor();
   await page.goto(`${demo.web}/#/pipeline`);
   await page.getByText("No agent was seen").waitFor();
   await settled(page);
@@ -163,6 +168,15 @@ test("the load is seen", async () => {
       const { traces } = await api("traces?reason=error&limit=1000");
       const found = new Set(traces.map((trace) => trace.application));
       return Object.values(HOSTILE).every((name) => name === HOSTILE.long || found.has(name));
+    },
+    300_000,
+  );
+  await until(
+    "the first applications have their callers and callees, and all hostile ones call",
+    async () => {
+      const { edges } = await api(`services?${encoded({ application: load.names[0], steps: 2, limit: 5000 })}`);
+      const { matching } = await api(`services?${encoded({ search: HOSTILE.template })}`);
+      return load.names.slice(1, 21).every((name) => edges.some((edge) => edge.server === name && edge.client !== "user")) && matching >= 3;
     },
     300_000,
   );
@@ -511,6 +525,217 @@ test("the pipeline shows health, books, queues and agents", async (t) => {
   await screenshot(page, "pipeline-light");
 });
 
+// ---- services
+
+/** Returns the places of the nodes by name. */
+const places = (page) =>
+  page.evaluate(() =>
+    Object.fromEntries([...document.querySelectorAll(".node")].map((node) => [node.querySelector("title").textContent, node.getAttribute("transform")])),
+  );
+const nodeOf = (page, name) => page.locator(".node", { has: page.getByText(name, { exact: true }) });
+const panel = (page) => page.getByRole("region", { name: "Selection" });
+
+test("services show the largest part of the fleet, and a table of its edges", async (t) => {
+  const page = await openShown(t, "#/services");
+  await settled(page);
+  const { matching, edges } = await api("services?limit=1");
+  assert.equal((await names(page, "edges"))[0], edges[0].client);
+  assert.equal(await rows(page, "edges").count(), Math.min(100, matching));
+  const [nodes, lines] = await page.evaluate(() => [".node", ".line"].map((what) => document.querySelectorAll(`.canvas ${what}`).length));
+  assert.ok(nodes > 20 && nodes <= 150, `${nodes} nodes`);
+  assert.ok(lines > 20 && lines <= 300, `${lines} lines`);
+  await page.getByText(/^The largest part: .* edges are not shown/).waitFor();
+  await page.getByRole("img", { name: /^\d+ nodes and \d+ lines\./ }).waitFor();
+  await screenshot(page, "services-light");
+});
+
+test("edges are sorted, filtered and counted in the range that was chosen", async (t) => {
+  const page = await openShown(t, "#/services");
+  await settled(page);
+  for (const [label, sort] of [["Client", "client"], ["Server", "server"], ["Errors", "errors"], ["Error ratio", "error-ratio"], ["p95 server", "p95"], ["Rate", "calls"]]) {
+    const head = page.getByRole("columnheader", { name: label, exact: true });
+    for (const order of sort === "client" || sort === "server" ? ["asc", "desc"] : ["desc", "asc"]) {
+      const answer = nextAnswer(page, "services", { sort, order });
+      await head.getByRole("button").click();
+      assert.equal((await answer).status(), 200);
+      await settled(page);
+      assert.equal(await head.getAttribute("aria-sort"), order === "asc" ? "ascending" : "descending");
+    }
+  }
+  const databases = nextAnswer(page, "services", { connection: "database" });
+  await page.getByLabel("Connection").selectOption("Databases");
+  assert.deepEqual((await (await databases).json()).edges.map((edge) => edge.server), [DATABASE]);
+  await settled(page);
+  assert.equal(await page.locator(".node.database").count(), 1);
+  await page.getByLabel("Connection").selectOption("All");
+  const minutes = nextAnswer(page, "services", { minutes: "15" });
+  await page.getByRole("radio", { name: "15 min" }).check();
+  assert.equal((await (await minutes).json()).minutes, 15);
+  await page.getByRole("searchbox", { name: "Search edges" }).fill("nothing has this name");
+  await page.getByText("No edge matches.").waitFor();
+  await page.getByRole("button", { name: "Show all" }).click();
+  await rows(page, "edges").nth(99).waitFor();
+});
+
+test("the neighbourhood of an application has its callers and callees, in one or two steps", async (t) => {
+  const application = load.names[1];
+  const page = await openShown(t, `#/application?${encoded({ name: application })}`);
+  await page.getByRole("link", { name: "Callers and callees" }).click();
+  await page.waitForURL(/#\/services\?application=/);
+  await page.locator(".node.focus").waitFor();
+  const expected = (...numbers) => ["user", ...numbers.map((number) => load.names[number])].sort();
+  const drawn = async () => (await page.locator(".node .name").allTextContents()).sort();
+  assert.deepEqual(await drawn(), expected(0, 1, 5, 6, 7, 8));
+  assert.equal(await page.locator(".node.focus .name").textContent(), application);
+  const answer = nextAnswer(page, "services", { steps: "2" });
+  await page.getByRole("radio", { name: "2 steps" }).check();
+  await answer;
+  await page.waitForURL(/steps=2/);
+  await nodeOf(page, load.names[21]).waitFor();
+  assert.ok((await drawn()).includes(DATABASE));
+  await page.locator(".crumbs a").click();
+  await page.waitForFunction(() => document.querySelector("h1").textContent === "Services" && document.querySelectorAll(".node").length > 30);
+  await page.getByRole("combobox", { name: "Neighbourhood of" }).fill(application);
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/application=/);
+  await page.waitForFunction((name) => document.querySelector(".node.focus .name")?.textContent === name, application);
+});
+
+test("an edge leads to the traces of its client and of its server, a node to its application", async (t) => {
+  const [client, server] = [load.names[0], load.names[3]];
+  const page = await openShown(t, `#/services?${encoded({ application: client })}`);
+  await settled(page);
+  await page.getByRole("button", { name: `Details of ${client} to ${server}` }).focus();
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => document.activeElement.matches(".panel h3"));
+  const { edges } = await api(`services?${encoded({ application: client })}`);
+  assert.ok(edges.find((edge) => edge.client === client && edge.server === server).errorRatio > 0.9);
+  await panel(page).getByText(/✕ .*100 %/).waitFor();
+  assert.deepEqual(await panel(page).getByRole("rowheader").allTextContents(), ["Client", "Server", "Between"]);
+  await page.locator(".line.failing.near").waitFor();
+  await page.locator(".canvas text.near", { hasText: "✕ 100 %" }).waitFor();
+  await page.locator("tr.found").waitFor();
+  await screenshot(page, "services-edge");
+  for (const [name, reason] of [[client, "error"], [server, "error"], [server, "slow"]]) {
+    const label = `${reason === "error" ? "Failed" : "Slow"} traces of ${name}`;
+    const href = await panel(page).getByRole("link", { name: label }).getAttribute("href");
+    const parameters = new URLSearchParams(href.slice(href.indexOf("?")));
+    assert.deepEqual([href.slice(0, 9), parameters.get("application"), parameters.get("reason")], ["#/traces?", name, reason]);
+  }
+  await panel(page).getByRole("link", { name: `Failed traces of ${server}` }).click();
+  await rows(page, "traces").first().waitFor();
+  await page.goBack();
+  await panel(page).getByRole("heading", { level: 3, name: server }).waitFor();
+  await nodeOf(page, server).click();
+  await page.waitForURL(/node=/);
+  assert.equal(await page.locator(".node.selected .name").textContent(), server);
+  await panel(page).getByRole("link", { name: `Application of ${server}` }).click();
+  await page.waitForFunction((name) => document.querySelector("h1").textContent === name, server);
+});
+
+test("a refresh moves neither nodes nor focus, and zooming keeps the middle", async (t) => {
+  const page = await openShown(t, `#/services?${encoded({ application: load.names[0], steps: 2 })}`);
+  await settled(page);
+  const before = await places(page);
+  const details = rows(page, "edges").nth(3).getByRole("button");
+  await details.focus();
+  await page.evaluate(() => (window.focused = document.activeElement));
+  await nextAnswer(page, "services");
+  await nextAnswer(page, "services");
+  await settled(page);
+  const after = await places(page);
+  for (const [name, place] of Object.entries(before)) {
+    assert.equal(after[name] ?? place, place, name);
+  }
+  assert.ok(await page.evaluate(() => document.activeElement === window.focused));
+  const width = () => page.locator(".canvas > svg").evaluate((drawing) => drawing.clientWidth);
+  const first = await width();
+  await page.getByRole("button", { name: "Zoom in" }).click();
+  assert.ok((await width()) > first);
+  await page.getByRole("button", { name: "Fit", exact: true }).click();
+  assert.ok(await page.locator(".canvas").evaluate((box) => box.scrollWidth <= box.clientWidth && box.scrollHeight <= box.clientHeight));
+});
+
+test("nodes keep their places while others come and go", async (t) => {
+  const page = await openShown(t, "#/services");
+  const result = await page.evaluate(async () => {
+    const { Layout, BOX } = await import("/page/layout.js");
+    const { collapse, largest, nodesOf, pairsOf } = await import("/page/edges.js");
+    const edge = (client, server, callsPerSecond = 1, connection = null) => ({ client, server, connection, callsPerSecond, errorsPerSecond: 0 });
+    const names = ["__proto__", "constructor", "", "d", "e", "f"];
+    const tree = names.slice(1).map((name, i) => edge(names[i >> 1], name));
+    const layout = new Layout();
+    const show = (edges, before) => {
+      const pairs = largest(pairsOf(edges), new Set());
+      return layout.arrange([...nodesOf(pairs, new Map()).values()], pairs, before);
+    };
+    const first = await show(tree, null);
+    const second = await show([...tree, edge("d", "new"), edge("d", "d"), edge("f", "__proto__", 1, "messaging_system")], first);
+    const third = await show(tree.slice(1), second);
+    const fourth = await show(Array.from({ length: 9 }, (_, i) => edge("new", `n${i}`)), third);
+    layout.close();
+    const boxes = [...second.places.values()];
+    const kept = ({ places }) => [...places].every(([key, place]) => JSON.stringify(first.places.get(key) ?? place) === JSON.stringify(place));
+    const many = Array.from({ length: 20_000 }, (_, i) => edge(`c${i % 3}`, `s${i}`, 1 / (i + 1)));
+    const chosen = largest(pairsOf(many), new Set());
+    return {
+      anew: [first, second, third, fourth].map((one) => one.anew),
+      kept: [second, third].map(kept),
+      levels: first.places.get("=__proto__").x < first.places.get("=constructor").x,
+      apart: boxes.every((a) => boxes.every((b) => a === b || Math.abs(a.x - b.x) >= BOX.width || Math.abs(a.y - b.y) >= BOX.height)),
+      nodes: nodesOf(chosen, new Map()).size,
+      collapsed: [null, "=c0"].map((focus) => collapse(chosen, focus).filter((pair) => pair.group).map((pair) => [pair.hub, pair.size])),
+      shownFirst: largest(pairsOf([edge("a", "b", 1), edge("c", "d", 1.2)]), new Set(['["a","b"]']))[0].client,
+      joined: pairsOf([edge("a", "b", 1), edge("a", "b", 2, "messaging_system"), edge("a", null, 1), edge("z", "z", 0)]).map((pair) => [pair.server, pair.callsPerSecond]),
+    };
+  });
+  assert.deepEqual(result, {
+    anew: [true, false, false, true],
+    kept: [true, true],
+    levels: true,
+    apart: true,
+    nodes: 150,
+    collapsed: [[["c0", 39], ["c1", 39], ["c2", 39]], [["c0", 9], ["c1", 39], ["c2", 39]]],
+    shownFirst: "a",
+    joined: [["b", 3], [null, 1]],
+  });
+});
+
+test("unpaired spans are shown by application", async (t) => {
+  const page = await openShown(t, `#/services?${encoded({ application: load.names[0] })}`, {
+    before: changed("services", (answer) => ({
+      ...answer,
+      services: answer.services.map((service) => (service.name === load.names[2] ? { ...service, unpairedServers: 0.2, paired: 0.75 } : service)),
+    })),
+  });
+  await settled(page);
+  await page.locator("summary", { hasText: "Unpaired spans by application" }).click();
+  const row = page.getByRole("table", { name: /^Unpaired spans/ }).locator("tbody tr").first();
+  await row.getByText("▲ 25 %").waitFor();
+  assert.equal(await row.getByRole("rowheader").textContent(), load.names[2]);
+  await nodeOf(page, load.names[2]).getByText("▲").waitFor();
+});
+
+test("edges of hostile names are shown as text", async (t) => {
+  const page = await openShown(t, "#/services");
+  // Agents send no half-edges of a name that long.
+  for (const [what, name] of Object.entries(HOSTILE).filter(([key]) => key !== "long")) {
+    const answer = nextAnswer(page, "services", { application: name });
+    await page.goto(`${demo.web}/#/services?${encoded({ application: name, node: name })}`);
+    await answer;
+    await settled(page);
+    await page.locator(".node.focus.selected").waitFor();
+    await rows(page, "edges").nth(1).waitFor();
+    assert.ok((await page.locator(".node").count()) >= 3, what);
+    assert.equal(await page.locator("#view img, #view script, #view [onerror]").count(), 0, what);
+    assert.doesNotMatch(await page.title(), /^broken/);
+    const texts = await page.locator(".node, .panel, table.edges").allTextContents();
+    assert.doesNotMatch(texts.join(""), /[\u202a-\u202e\u2066-\u2069]/, what);
+    assert.equal(await overflow(page), 0, `${what} does not widen the page`);
+  }
+  await screenshot(page, "services-hostile");
+});
+
 test("the configuration is searched", async (t) => {
   const page = await openShown(t, "#/configuration");
   await settled(page);
@@ -805,6 +1030,13 @@ test("a note reports counts that are still too low", async (t) => {
   await page.locator(".notice.warn", { hasText: "counts are too low" }).waitFor();
 });
 
+test("the service graph reports rates that are still too low", async (t) => {
+  const page = await openShown(t, "#/services", { before: changed("services", (answer) => ({ ...answer, upToDate: false })) });
+  await page.getByText("The edges are still being read from the journal.").waitFor();
+  await page.unroute("**/api/services*");
+  await page.getByText("The edges are still being read from the journal.").waitFor({ state: "hidden" });
+});
+
 test("disabled hotspots are one sentence", async (t) => {
   const page = await openShown(t, "#/pipeline", {
     before: changed("hotspots", () => ({ state: "disabled", applications: [], behind: [] })),
@@ -934,6 +1166,8 @@ test("a server with a token, without history and index, and then stopped", async
   assert.equal(await dialog.count(), 0);
   await page.reload();
   await page.getByText("The history of the last hour is disabled on this server.").waitFor();
+  await page.goto(`${server.web}/#/services`);
+  await page.getByText("The service graph is disabled on this server.").waitFor();
   await page.goto(`${server.web}/#/traces`);
   await page.getByText("No traces are kept.").waitFor();
   await page.goto(`${server.web}/#/configuration`);

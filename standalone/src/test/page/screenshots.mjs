@@ -8,6 +8,7 @@ const [folder, minutes] = process.argv.slice(2);
 const PICTURES = [
   { file: "overview.png", address: "#/", scheme: "light", height: 520 },
   { file: "application.png", address: "#/application?name=frontend", scheme: "dark", height: 1000 },
+  { file: "services.png", address: "#/services?node=checkout", scheme: "light", height: 900 },
   { file: "pipeline.png", address: "#/pipeline", scheme: "light", height: 1060 },
 ];
 

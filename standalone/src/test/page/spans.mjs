@@ -4,6 +4,10 @@ import { randomBytes } from "node:crypto";
 
 const SPANS_OF_A_REQUEST = 500;
 const ROUND_MILLIS = 8_000;
+const CLIENT = 3;
+const CALLED = 60;
+const CALLEES = 4;
+const CALLS_OF_A_ROUND = 3;
 const NANOS = 1_000_000n;
 
 /** Names that are valid and hostile. */
@@ -20,6 +24,9 @@ export const HOSTILE = {
   quotes: "\"'`&amp;#x;",
 };
 
+/** A database of the first application. */
+export const DATABASE = "orders";
+
 const id = (bytes) => randomBytes(bytes).toString("hex");
 
 /**
@@ -28,12 +35,14 @@ const id = (bytes) => randomBytes(bytes).toString("hex");
  * @param {number} options.millis it took
  * @param {boolean=} options.failed
  * @param {number=} options.kind of OTLP; 2 is a server
+ * @param {Object=} options.parent span that called it
  */
-export function span(operation, { millis, failed = false, kind = 2, attributes = {}, message }) {
+export function span(operation, { millis, failed = false, kind = 2, attributes = {}, message, parent }) {
   const end = BigInt(Date.now()) * NANOS;
   return {
-    traceId: id(16),
+    traceId: parent?.traceId ?? id(16),
     spanId: id(8),
+    parentSpanId: parent?.spanId,
     name: operation,
     kind,
     startTimeUnixNano: String(end - BigInt(Math.round(millis * 1e6))),
@@ -84,7 +93,7 @@ export function applicationName(number) {
   return `${SYSTEMS[number % SYSTEMS.length]}-${PARTS[Math.floor(number / SYSTEMS.length) % PARTS.length]}-${letters(Math.floor(number / 64))}`;
 }
 
-/** Sends rounds of spans until it is stopped. */
+/** Sends rounds of spans until it is stopped. The first applications call each other: number n calls 4n + 1 to 4n + 4. */
 export class Load {
   #running = true;
   #done;
@@ -133,7 +142,27 @@ export class Load {
         ),
       );
     });
+    this.#addCalls(spans);
     return spans;
+  }
+
+  /** Adds requests between applications: a tree of the first ones with a database, and a ring of the hostile ones. */
+  #addCalls(spans) {
+    const call = (client, server, failed) => {
+      const caller = span("call", { kind: CLIENT, millis: 12 + Math.random() * 8, failed });
+      spans.get(client).push(caller);
+      spans.get(server).push(span("GET /items/{id}", { millis: 4 + Math.random() * 6, failed, parent: caller }));
+    };
+    for (let round = 0; round < CALLS_OF_A_ROUND; round++) {
+      this.names.slice(0, CALLED).forEach((name, i) => {
+        if (i > 0) {
+          call(this.names[Math.floor((i - 1) / CALLEES)], name, i % 10 === 3);
+        }
+      });
+      spans.get(this.names[0]).push(span("SELECT", { kind: CLIENT, millis: 2, attributes: { "db.system.name": "postgresql", "db.namespace": DATABASE } }));
+    }
+    const hostile = Object.values(HOSTILE);
+    hostile.forEach((name, i) => call(name, hostile[(i + 1) % hostile.length], false));
   }
 
   async stop() {

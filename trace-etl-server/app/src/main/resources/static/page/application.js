@@ -418,12 +418,13 @@ export function view(frame) {
 
   const crumbs = el("nav", { class: "crumbs", "aria-label": "Breadcrumb" });
   const heading = el("h1", {});
+  const neighbourhood = el("a", {}, "Callers and callees");
   const whole = el("div", {});
   const element = el(
     "div",
     { class: "view" },
     crumbs,
-    el("div", { class: "title" }, heading),
+    el("div", { class: "title" }, heading, neighbourhood),
     whole,
     historyPane.element,
     operationsPane.element,
@@ -439,6 +440,8 @@ export function view(frame) {
     const shown = isOperation() ? state.operation : state.name;
     heading.replaceChildren(name(shown, NAME_IN_HEADING), ...(isOperation() ? [el("span", { class: "kind" }, name(format.kind(state.kind), 40))] : []));
     whole.replaceChildren(...(shown.length > NAME_IN_HEADING ? [wholeName(shown)] : []));
+    neighbourhood.hidden = isOperation();
+    neighbourhood.href = address.link("services", { application: state.name });
     operationsPane.element.hidden = isOperation();
     allTraces.href = address.link("traces", { application: state.name, operation: isOperation() ? state.operation : null });
   };

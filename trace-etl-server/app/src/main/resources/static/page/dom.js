@@ -49,7 +49,7 @@ export function visible(text) {
 }
 
 /** The first characters, no pair of surrogates cut in two. */
-function cut(text, characters) {
+export function cut(text, characters) {
   if (text.length <= characters) {
     return text;
   }

@@ -8,6 +8,7 @@ import * as format from "./format.js";
 const VIEWS = new Map([
   ["overview", { title: "Overview", load: () => import("./overview.js") }],
   ["application", { title: "Application", load: () => import("./application.js") }],
+  ["services", { title: "Services", load: () => import("./services.js") }],
   ["traces", { title: "Traces", load: () => import("./traces.js") }],
   ["pipeline", { title: "Pipeline", load: () => import("./pipeline.js") }],
   ["configuration", { title: "Configuration", load: () => import("./configuration.js") }],
