@@ -44,9 +44,9 @@ import org.traceetl.server.series.IntStack;
  * is in no change.
  *
  * <p>A half takes constant time, plus that of its pairs, however many halves have its key. Memory
- * grows with the highest number of open halves and is kept: 64 bytes a half, 4 to 16 for its
- * place in the order, 11 to 21 in the index; 88 in all at 1,000,000. The change of a window takes
- * up to 8 bytes for a half that left. Without growth nothing is allocated. One owner thread.
+ * grows with the highest number of open halves and is kept: 64 bytes a half, 4 to 16 for its place
+ * in the order, 11 to 21 in the index; 88 in all at 1,000,000. The change of a window takes up to 8
+ * bytes for a half that left. Without growth nothing is allocated. One owner thread.
  */
 public final class HalfTable implements TableChange {
   /** Highest capacity: all halves of a table fit a record of the journal, whatever they contain. */

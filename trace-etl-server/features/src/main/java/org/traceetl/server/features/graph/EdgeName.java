@@ -23,8 +23,7 @@ record EdgeName(String client, String server, Connection connection) {
   static EdgeName of(SeriesDefinition definition, EdgeMeasure measure) {
     String application = definition.values().get(SeriesDefinition.APPLICATION);
     String server = definition.values().get(SeriesDefinition.SPAN_NAME);
-    boolean isUnpaired =
-        measure.isOfOneEnd();
+    boolean isUnpaired = measure.isOfOneEnd();
     return isUnpaired || server == null
         ? rest(application)
         : new EdgeName(

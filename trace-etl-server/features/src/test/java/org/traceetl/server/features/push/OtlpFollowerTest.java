@@ -110,7 +110,8 @@ final class OtlpFollowerTest {
               new JournalTiming(
                   clocks(), new Random(1), Duration.ofSeconds(30), Duration.ofMinutes(10)),
               new JournalCounters());
-      endpoint = new PushEndpoint(config.name(), config, "servers-push-otlp", naming, receiver, clocks());
+      endpoint =
+          new PushEndpoint(config.name(), config, "servers-push-otlp", naming, receiver, clocks());
       follower =
           new PushFollower(
               List.of(endpoint),
@@ -151,7 +152,8 @@ final class OtlpFollowerTest {
     Map<String, List<String>> expected() throws Exception {
       FakeReceiver undisturbed = new FakeReceiver(knowledge);
       PushEndpoint direct =
-          new PushEndpoint(config.name(), config, "servers-push-otlp", naming, undisturbed, clocks());
+          new PushEndpoint(
+              config.name(), config, "servers-push-otlp", naming, undisturbed, clocks());
       SampleWriter writer = direct.open(QUEUE, () -> {});
       PaneSeries series = new PaneSeries(newImage(), config.isDelta());
       for (int i = 0; i < windows.size(); i++) {

@@ -78,7 +78,8 @@ class RealPrometheusTest {
   private static PushEndpoint endpoint(PushNaming naming, URI uri) {
     PushConfig.Endpoint config = PushConfig.Endpoint.at(uri);
     return new PushEndpoint(
-        config.name(), config,
+        config.name(),
+        config,
         "servers-push-default",
         naming,
         new HttpTransport(config, Clocks.SYSTEM),
