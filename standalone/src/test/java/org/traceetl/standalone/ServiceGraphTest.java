@@ -18,10 +18,12 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.testkit.PageSample;
+import org.traceetl.testkit.Prometheus;
 
 /**
  * Tests that every request between two real SDKs is one edge, although a server is killed that has
- * half-edges of requests whose other end comes later.
+ * half-edges of requests whose other end comes later. All are on pages, in the last hour's graph,
+ * and in a real Prometheus to which edges are pushed.
  */
 final class ServiceGraphTest {
   private static final int QUEUES = 2;
@@ -39,9 +41,24 @@ final class ServiceGraphTest {
 
   @Test
   void everyRequestIsOneEdgeAlthoughAServerIsKilled() throws Exception {
-    EmbeddedInstallation.Settings settings = settings(directory, Map.of());
     AtomicInteger sent = new AtomicInteger();
     AtomicBoolean enough = new AtomicBoolean();
+    try (Prometheus prometheus =
+        Prometheus.startReceiver(directory.resolve("prometheus"), Duration.ofHours(6))) {
+      everyRequestIsOneEdge(prometheus, sent, enough);
+    }
+  }
+
+  private void everyRequestIsOneEdge(
+      Prometheus prometheus, AtomicInteger sent, AtomicBoolean enough) throws Exception {
+    EmbeddedInstallation.Settings settings =
+        settings(
+            directory,
+            Map.of(
+                "trace-etl.window.grace",
+                "1s",
+                "trace-etl.push.endpoints[0].url",
+                prometheus.writeUri().toString()));
     try (EmbeddedInstallation first = EmbeddedInstallation.start(settings);
         ServerProcess second =
             ServerProcess.start(
@@ -69,6 +86,10 @@ final class ServiceGraphTest {
               "request_latency_seconds_count", (double) sent.get());
       EndToEndTest.eventually("every request")
           .untilAsserted(() -> assertThat(graph(first.httpPort())).isEqualTo(expected));
+      EndToEndTest.eventually("every request in the receiver of push")
+          .untilAsserted(() ->
+              assertThat(prometheus.value("sum(" + GRAPH + "request_total)"))
+                  .isEqualTo(sent.get()));
       EndToEndTest.eventually("every request in the complete minutes")
           .untilAsserted(() ->
               assertThat(lastHour(first.httpPort()))
