@@ -28,7 +28,7 @@ public final class EdgeBatchWriter {
   private static final int HEAD_BYTES = 36;
 
   /** Most bytes of a head in addition to its encoded fields: headers of its halves, the end. */
-  private static final int HALVES_FRAME_BYTES = 14;
+  private static final int HALVES_FRAME_BYTES = 15;
 
   /** Most bytes of a duration or a step between times as a varint. */
   private static final int NUMBER_BYTES = 10;

@@ -348,6 +348,12 @@ final class EdgeBatches {
     if (copy.isSetKeys() && copy.getKeys().length == 0) {
       copy.unsetKeys();
     }
+    if (copy.getMessage_steps_microsSize() == 0) {
+      copy.unsetMessage_steps_micros();
+      if (copy.getSide() > 2 && copy.isSetKeys()) {
+        copy.setMessage_steps_micros(Collections.nCopies(copy.getKeys().length / 10, 0L));
+      }
+    }
     return copy;
   }
 

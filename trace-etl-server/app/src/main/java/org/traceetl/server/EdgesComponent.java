@@ -6,19 +6,16 @@ import java.util.stream.Collectors;
 import org.traceetl.server.component.Component;
 import org.traceetl.server.component.MetricRegistry;
 import org.traceetl.server.consume.SpanPipeline;
-import org.traceetl.server.journal.chain.JournalComponent;
 import org.traceetl.server.queues.QueueStatus;
 import org.traceetl.server.rocketmq.Endpoint;
 
 /**
- * Reads half-edges: a pipeline and a journal as those of spans, with topics of their own.
+ * Reads half-edges: a pipeline as that of spans, with topics of its own.
  *
- * @param metrics get the metrics of both, under the names of those of spans
+ * @param metrics get its metrics, under the names of those of spans
  */
-record EdgesComponent(JournalComponent journal, SpanPipeline pipeline, MetricRegistry metrics)
-    implements Component {
+record EdgesComponent(SpanPipeline pipeline, MetricRegistry metrics) implements Component {
   EdgesComponent {
-    journal.metrics(metrics);
     pipeline.metrics(metrics);
     metrics.gauge(
         "trace_etl_queue_open_halves",
@@ -35,7 +32,6 @@ record EdgesComponent(JournalComponent journal, SpanPipeline pipeline, MetricReg
 
   @Override
   public void start(Endpoint here) {
-    journal.start(here);
     pipeline.start(here);
   }
 
@@ -66,6 +62,5 @@ record EdgesComponent(JournalComponent journal, SpanPipeline pipeline, MetricReg
   @Override
   public void close() {
     pipeline.close();
-    journal.close();
   }
 }

@@ -36,6 +36,7 @@ import org.traceetl.server.profile.ProfileParts;
 import org.traceetl.server.queues.KnownQueues;
 import org.traceetl.server.queues.QueueStatus;
 import org.traceetl.server.queues.QueueWatch;
+import org.traceetl.server.rocketmq.Endpoint;
 import org.traceetl.server.telemetry.LateSpans;
 import org.traceetl.server.telemetry.ServerTelemetry;
 import org.traceetl.server.telemetry.TargetInfo;
@@ -98,10 +99,14 @@ public final class ServerAssembly implements ServerContext {
     spans = spans(features);
     inOrder.addAll(access.profile().components());
     inOrder.add(journal);
+    MetricRegistry ofEdges = new MetricRegistry();
+    if (edgesJournal != null) {
+      inOrder.add(withMetrics(edgesJournal, ofEdges));
+    }
     inOrder.addAll(before);
     inOrder.add(spans);
-    if (edgesAccess != null) {
-      inOrder.add(edges(features));
+    if (edgesJournal != null) {
+      inOrder.add(edges(features, ofEdges));
     }
     inOrder.add(queues);
     inOrder.addAll(after);
@@ -142,8 +147,23 @@ public final class ServerAssembly implements ServerContext {
         metrics);
   }
 
-  private EdgesComponent edges(List<Feature> features) {
-    MetricRegistry registry = new MetricRegistry();
+  /** Returns the component with its metrics in another registry than that of the server. */
+  private static Component withMetrics(Component component, MetricRegistry registry) {
+    component.metrics(registry);
+    return new Component() {
+      @Override
+      public void start(Endpoint here) {
+        component.start(here);
+      }
+
+      @Override
+      public void close() {
+        component.close();
+      }
+    };
+  }
+
+  private EdgesComponent edges(List<Feature> features, MetricRegistry registry) {
     List<WindowFollower> followers =
         Stream.concat(
                 features.stream().flatMap(feature -> feature.edgeFollowers().stream()),
@@ -161,7 +181,7 @@ public final class ServerAssembly implements ServerContext {
             followers,
             clocks,
             new SpanPipelineMetrics(registry));
-    return new EdgesComponent(edgesJournal, pipeline, registry);
+    return new EdgesComponent(pipeline, registry);
   }
 
   @Override

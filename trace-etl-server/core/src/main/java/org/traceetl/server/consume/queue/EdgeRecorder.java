@@ -82,6 +82,9 @@ final class EdgeRecorder implements Recorder, Joins {
   private static final int MEASURES = EdgeMeasure.values().length;
   private static final long MIX = 0x9E37_79B9_7F4A_7C15L;
 
+  /** Longest time of a message that counts. */
+  private static final long MOST_MICROS = TimeUnit.DAYS.toMicros(7);
+
   /** Edges of a window whose series are remembered. */
   private static final int MOST_EDGES = 1 << 16;
 
@@ -290,10 +293,13 @@ final class EdgeRecorder implements Recorder, Joins {
     }
   }
 
-  /** Unless a time is unknown, or the clocks of both ends differ by more. */
+  /**
+   * Unless a time is unknown, or the clocks differ by more; also if a message took more than a
+   * week, as one of a sender whose clock was not set.
+   */
   private void countMessage(int edge, Half sender, Half receiver, long threshold) {
     long micros = receiver.messageMicros() - sender.messageMicros();
-    if (sender.messageMicros() > 0 && micros >= 0) {
+    if (sender.messageMicros() > 0 && micros >= 0 && micros <= MOST_MICROS) {
       count(edge, EdgeMeasure.MESSAGING, TimeUnit.MICROSECONDS.toNanos(micros), threshold);
     }
   }

@@ -7,7 +7,6 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.random.RandomGenerator;
 import org.traceetl.server.edge.EdgeMeasure;
 import org.traceetl.server.journal.QueueImage;
@@ -56,7 +55,9 @@ final class ServiceGraph implements FleetFollower.Sink {
   }
 
   /** The view of the latest request: others request another part of it. */
-  private record Kept(String tag, int minutes, View view) {}
+  private record Kept(String tag, int minutes, View view) {
+    private static final Kept NONE = new Kept("", 0, null);
+  }
 
   private final long schema;
   private final int buckets;
@@ -70,7 +71,13 @@ final class ServiceGraph implements FleetFollower.Sink {
   private final String process;
 
   private final AtomicLong version = new AtomicLong();
-  private final AtomicReference<Kept> kept = new AtomicReference<>(new Kept("", 0, null));
+
+  /** One view is computed at a time: a view of many edges takes memory. */
+  private final Object computing = new Object();
+
+  /** Guarded by {@link #computing}. */
+  private Kept kept = Kept.NONE;
+
   private long sweptMinute;
   private long misdated;
   private long unknownRows;
@@ -161,11 +168,17 @@ final class ServiceGraph implements FleetFollower.Sink {
    * @param count 1 to {@value LastHour#MINUTES} - 1
    */
   View view(int count) {
-    String tag = tag();
-    Kept last = kept.get();
-    if (last.tag.equals(tag) && last.minutes == count) {
-      return last.view;
+    synchronized (computing) {
+      if (!kept.tag.equals(tag()) || kept.minutes != count) {
+        kept = Kept.NONE; // Its memory is free for the next one.
+        kept = compute(count);
+      }
+      return kept.view;
     }
+  }
+
+  private Kept compute(int count) {
+    String tag;
     List<EdgeName> names = new ArrayList<>();
     List<EdgeSums> sums = new ArrayList<>();
     long now;
@@ -182,16 +195,16 @@ final class ServiceGraph implements FleetFollower.Sink {
         }
       }
     }
-    View view =
+    return new Kept(
+        tag,
+        count,
         new View(
             (now - count) * LastHour.MINUTE_MILLIS,
             now * LastHour.MINUTE_MILLIS,
             hour.observedMillis(now - count, now - 1),
             boundsMillis,
             totals(names, sums),
-            services(names, sums));
-    kept.set(new Kept(tag, count, view));
-    return view;
+            services(names, sums)));
   }
 
   private List<EdgeTotal> totals(List<EdgeName> names, List<EdgeSums> sums) {
