@@ -59,13 +59,10 @@ final class OtlpJson {
         json,
         "links",
         span.getLinksList(),
-        link ->
-            object(
-                json,
-                () -> {
-                  json.writeStringProperty("spanId", hex(link.getSpanId()));
-                  json.writeStringProperty("traceId", hex(link.getTraceId()));
-                }));
+        link -> {
+          json.writeStringProperty("spanId", hex(link.getSpanId()));
+          json.writeStringProperty("traceId", hex(link.getTraceId()));
+        });
     if (span.hasStatus()) {
       json.writeName("status");
       object(
