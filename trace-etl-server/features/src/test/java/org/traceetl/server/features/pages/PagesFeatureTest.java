@@ -210,7 +210,7 @@ class PagesFeatureTest {
             + PageFixture.bytes(pages.edges(), Encoding.TEXT).length;
 
     assertThat(own())
-        .contains("trace_etl_page_series " + (SERIES + 13 + SERIES) + ".0\n")
+        .contains("trace_etl_page_series " + (SERIES + 15 + SERIES) + ".0\n")
         .contains("trace_etl_page_bytes{encoding=\"text\",} " + (double) bytes + "\n")
         // As trace_etl_windows_total, which an alert compares with it.
         .contains("trace_etl_windows_folded_total 1.0\n")
