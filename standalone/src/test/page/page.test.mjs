@@ -679,7 +679,7 @@ test("nodes keep their places while others come and go", async (t) => {
     const many = Array.from({ length: 20_000 }, (_, i) => edge(`c${i % 3}`, `s${i}`, 1 / (i + 1)));
     const chosen = largest(pairsOf(many), new Set());
     return {
-      anew: [first, second, third, fourth].map((one) => one.anew),
+      rearranged: [first, second, third, fourth].map((one) => one.rearranged),
       kept: [second, third].map(kept),
       levels: first.places.get("=__proto__").x < first.places.get("=constructor").x,
       apart: boxes.every((a) => boxes.every((b) => a === b || Math.abs(a.x - b.x) >= BOX.width || Math.abs(a.y - b.y) >= BOX.height)),
@@ -690,7 +690,7 @@ test("nodes keep their places while others come and go", async (t) => {
     };
   });
   assert.deepEqual(result, {
-    anew: [true, false, false, true],
+    rearranged: [true, false, false, true],
     kept: [true, true],
     levels: true,
     apart: true,

@@ -16,7 +16,7 @@ function keep(map, present) {
 /**
  * @typedef {Object} Arrangement
  * @property {Map<string, {x: number, y: number}>} places centres of the nodes' boxes
- * @property {boolean} anew whether no node kept its place
+ * @property {boolean} rearranged whether no node kept its place
  * @property {Map<string, {x: number, y: number}[]>} routes where the line of a pair crosses the columns
  *     between its ends, from client to server
  */
@@ -46,7 +46,7 @@ export class Layout {
       }
       waiting = rest;
     }
-    return { anew: false, places, routes: keep(before.routes, pairs) };
+    return { rearranged: false, places, routes: keep(before.routes, pairs) };
   }
 
   async #arrangeAll(nodes, pairs) {
@@ -61,7 +61,7 @@ export class Layout {
       gap: GAP,
     });
     return {
-      anew: true,
+      rearranged: true,
       places: new Map(nodes.map((node, i) => [node.key, places[i]])),
       routes: new Map(lines.map((pair, i) => [pair.key, routes[i]])),
     };

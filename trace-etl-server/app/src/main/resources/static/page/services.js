@@ -326,7 +326,7 @@ export function view() {
     nodes = ends;
     arrangement = arranged;
     graphShown = graph;
-    picture.update({ nodes, pairs: chosen, focus }, arrangement, isOther || arrangement.anew);
+    picture.update({ nodes, pairs: chosen, focus }, arrangement, isOther || arrangement.rearranged);
     const drawnEdges = chosen.reduce((sum, pair) => sum + pair.edges.length, 0);
     const hidden = matchingEdges - drawnEdges;
     drawn.textContent =

@@ -49,7 +49,7 @@ public final class EdgeRules {
    * that of the first one.
    *
    * @param attributes those that the rules read, in addition to {@link SpanView#additional}
-   * @param half receives the half-edge; without a peer, and else unspecified, if there is none
+   * @param half receives the half-edge; without one, it has no peer and is else unspecified
    * @return whether the span leaves a half-edge
    */
   public static boolean classify(SpanView span, Attributes attributes, HalfEdge half) {

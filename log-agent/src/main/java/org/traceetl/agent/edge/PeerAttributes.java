@@ -100,7 +100,7 @@ final class PeerAttributes {
     return at == end;
   }
 
-  /** Sets the host of a URL as the name; returns false if there is none. */
+  /** Sets the host of a URL as the name; returns false without a host. */
   private static boolean setHost(Attributes attributes, int i, HalfEdge half) {
     byte[] url = attributes.value(i);
     int urlEnd = attributes.valueOffset(i) + attributes.valueLength(i);

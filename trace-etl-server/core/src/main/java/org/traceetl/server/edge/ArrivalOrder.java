@@ -40,7 +40,7 @@ final class ArrivalOrder {
     return size;
   }
 
-  /** Returns the place of the oldest number; {@link #end} if there is none. */
+  /** Returns the place of the oldest number; {@link #end} without a number. */
   int first() {
     return first;
   }
