@@ -36,6 +36,13 @@ public class HalfTableBenchmark extends StepBenchmark {
   private int open;
 
   private final Half half = new Half();
+
+  // A batch
+  private final long[] keys = new long[BATCH];
+  private final int[] checks = new int[BATCH];
+  private final int[] sides = new int[BATCH];
+  private int halves;
+
   private final Counter counter = new Counter();
   private HalfTable table;
 
@@ -85,7 +92,8 @@ public class HalfTableBenchmark extends StepBenchmark {
     double before = heapBytes();
     table = new HalfTable(open / 4 * 5, 2L * open / CLIENTS_PER_MILLI + 1, 1);
     while (client < open) {
-      offerClient();
+      addClient();
+      offerAll();
     }
     table.endWindow(counter);
     System.out.printf(
@@ -95,21 +103,22 @@ public class HalfTableBenchmark extends StepBenchmark {
   @Benchmark
   @OperationsPerInvocation(HALVES)
   public long join() {
-    for (int i = 0; i < CLIENTS; i++) {
-      if (i % BATCH == 0) {
-        table.advance(client / CLIENTS_PER_MILLI, counter);
+    for (int i = 0; i < CLIENTS; i += BATCH / 2) {
+      table.advance(client / CLIENTS_PER_MILLI, counter);
+      for (int j = i; j < i + BATCH / 2; j++) {
+        if (j % UNPAIRED != 0) {
+          add(round - 1, Half.SERVER);
+        }
+        addClient();
       }
-      if (i % UNPAIRED != 0) {
-        offer(round - 1, Half.SERVER);
-      }
-      offerClient();
+      offerAll();
     }
     table.endWindow(counter);
     return counter.sum;
   }
 
-  private void offerClient() {
-    offer(round, Half.CLIENT);
+  private void addClient() {
+    add(round, Half.CLIENT);
     place = (place + STRIDES[(int) round & 1] % open) % open;
     client++;
     if (client % open == 0) {
@@ -118,11 +127,24 @@ public class HalfTableBenchmark extends StepBenchmark {
     }
   }
 
-  /** Offers the half of the client that has this place in a round, or of its server. */
-  private void offer(long ofRound, int side) {
+  /** Adds the half of the client that has this place in a round, or of its server, to the batch. */
+  private void add(long ofRound, int side) {
     long key = (ofRound * open + place) * MIX;
-    half.set(key, (int) (key >>> 32) & 0xFFFF, side, (int) client, client, client, 0);
-    table.offer(half, counter);
+    keys[halves] = key;
+    checks[halves] = (int) (key >>> 32) & 0xFFFF;
+    sides[halves++] = side;
+  }
+
+  private void offerAll() {
+    int prepared = 0;
+    for (int i = 0; i < halves; i++) {
+      if (i == prepared) {
+        prepared = table.prepare(keys, checks, i, halves);
+      }
+      half.set(keys[i], checks[i], sides[i], (int) client, client, client, 0);
+      table.offer(half, counter);
+    }
+    halves = 0;
   }
 
   private static double heapBytes() {

@@ -164,6 +164,11 @@ public final class EdgeDecoder implements MessageDecoder {
     return groups;
   }
 
+  /** Returns the number of halves. */
+  public int halves() {
+    return halves;
+  }
+
   /** Returns the first half of a group. */
   public int begin(int group) {
     return group == 0 ? 0 : ends[group - 1];
@@ -226,6 +231,16 @@ public final class EdgeDecoder implements MessageDecoder {
 
   public int check(int half) {
     return checks[half];
+  }
+
+  /** Returns the array with all keys; that of an immediate half is 0. */
+  public long[] keys() {
+    return keys;
+  }
+
+  /** Returns the array with all checks. */
+  public int[] checks() {
+    return checks;
   }
 
   public long durationNanos(int half) {

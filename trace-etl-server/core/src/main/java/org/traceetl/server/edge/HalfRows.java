@@ -103,6 +103,15 @@ final class HalfRows {
     to.arrive(block[at + ARRIVAL], (low & PAIRED) != 0);
   }
 
+  /**
+   * Reads both ends of a row, so that it is in the processor's caches. The number must have a row.
+   */
+  long touch(int number) {
+    long[] block = block(number);
+    int at = at(number);
+    return block[at] ^ block[at + COLUMNS - 1];
+  }
+
   boolean hasKey(int number, long key, int check) {
     long[] block = block(number);
     int at = at(number);

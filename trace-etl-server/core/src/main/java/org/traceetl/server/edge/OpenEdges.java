@@ -56,6 +56,11 @@ public final class OpenEdges {
     table.advance(millis, joins);
   }
 
+  /** As {@link HalfTable#prepare}. */
+  public int prepare(long[] keys, int[] checks, int from, int to) {
+    return table.prepare(keys, checks, from, to);
+  }
+
   /** As {@link HalfTable#offer}. */
   public Outcome offer(Half half, Joins joins) {
     return table.offer(half, joins);

@@ -17,6 +17,9 @@ final class OpenHalves {
   static final int CALLERS = 1 << Half.CLIENT | 1 << Half.PRODUCER;
   static final int ALL = CALLERS | SERVERS | CONSUMERS;
 
+  /** A processor does not wait for many more reads together. */
+  static final int MOST_TOUCHED = 16;
+
   private static final long MIX = 0x9E37_79B9_7F4A_7C15L;
 
   private final long seed;
@@ -25,6 +28,9 @@ final class OpenHalves {
 
   /** Callers, servers, and the first consumer of each key; further ones are in a ring with it. */
   private final HashIndex index = new HashIndex(64);
+
+  /** By half, the number that {@link #touch} found for it, or 0. */
+  private final int[] touched = new int[MOST_TOUCHED];
 
   /** Numbers of open halves. */
   private final BitSet taken = new BitSet();
@@ -63,9 +69,33 @@ final class OpenHalves {
 
   /** Returns the hash of a half's key and check, for the other methods. */
   int hash(Half half) {
-    long hash = (half.key() ^ seed) * MIX;
-    hash = (hash ^ hash >>> 32 ^ half.check()) * MIX;
+    return hash(half.key(), half.check());
+  }
+
+  private int hash(long key, int check) {
+    long hash = (key ^ seed) * MIX;
+    hash = (hash ^ hash >>> 32 ^ check) * MIX;
     return (int) (hash >>> 32);
+  }
+
+  /**
+   * Reads the memory that {@link #find} will read for halves with these keys and checks, at most
+   * {@value #MOST_TOUCHED} of them. One such read takes long if there are many halves, but the
+   * processor waits for all of these together.
+   *
+   * @return a number without meaning; a caller that uses it makes sure that the reads happen
+   */
+  long touch(long[] keys, int[] checks, int from, int to) {
+    long read = 0;
+    for (int i = from; i < to; i++) {
+      int slot = index.first(hash(keys[i], checks[i]));
+      // Often there is none; a branch would be mispredicted.
+      touched[i - from] = Math.max(0, index.number(slot));
+    }
+    for (int i = 0; i < to - from && rows.size() > 0; i++) {
+      read ^= rows.touch(touched[i]);
+    }
+    return read;
   }
 
   /**

@@ -59,6 +59,9 @@ class HalfTableTest {
       int check = random.nextInt(2) * CHECK;
       int side = random.nextInt(CLIENT, CONSUMER + 1);
       half.set(key, check, side, head, 0, 0, 0);
+      if (random.nextBoolean()) {
+        tested.prepare(new long[] {-1, key}, new int[] {0, check}, 1, 2);
+      }
       Outcome outcome = tested.offer(half, actual);
       assertThat(outcome).isEqualTo(naive.offer(key, check, side, head, expected));
       assertThat(actual.take()).isEqualTo(expected.take());

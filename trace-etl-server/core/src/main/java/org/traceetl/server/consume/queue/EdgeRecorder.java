@@ -101,6 +101,10 @@ final class EdgeRecorder implements Recorder, Joins {
   private final Buckets buckets;
 
   private final Half half = new Half();
+
+  /** Halves of the batch before this one are prepared. */
+  private int prepared;
+
   private final int[] key;
   private long nowMillis;
 
@@ -191,6 +195,7 @@ final class EdgeRecorder implements Recorder, Joins {
   @Override
   public void record(int application, long committedMillis, long nowMillis) {
     this.nowMillis = nowMillis;
+    prepared = 0;
     for (int group = 0; group < decoder.groups(); group++) {
       record(group, committedMillis);
     }
@@ -209,6 +214,9 @@ final class EdgeRecorder implements Recorder, Joins {
     int duplicates = 0;
     int side = decoder.side(group);
     for (int i = begin; i < decoder.endOfWaiting(group); i++) {
+      if (i >= prepared) {
+        prepared = edges.prepare(decoder.keys(), decoder.checks(), i, decoder.halves());
+      }
       half.set(
           decoder.key(i),
           decoder.check(i),
