@@ -35,6 +35,9 @@ final class Scenario implements Runnable {
 
     void resumeSenders();
 
+    /** A fault begins. */
+    void disturbed();
+
     /** Returns what differs from what must be visible; empty if nothing does. */
     List<String> differences() throws InterruptedException;
 
@@ -136,6 +139,7 @@ final class Scenario implements Runnable {
   private void begin(Fault fault) {
     begun.merge(fault.kind(), 1, Integer::sum);
     note("begins: " + Schedule.text(fault));
+    parts.disturbed();
     fault.begin(installation);
   }
 

@@ -72,7 +72,7 @@ final class ServerSettings {
    * Draws the configuration of servers whose pages and index show every span. Servers of an
    * installation share it, except what {@link #other} changes.
    */
-  static ServerConfig draw(DemandDraw demand, RandomGenerator random) {
+  static ServerConfig draw(DemandDraw demand, EdgeDraw edges, RandomGenerator random) {
     DocumentsConfig documents = DocumentsConfig.defaults();
     return new ServerConfig(
         new RocketMqConfig(
@@ -110,7 +110,7 @@ final class ServerSettings {
         null,
         null,
         null,
-        null,
+        edges.config(),
         null,
         null);
   }

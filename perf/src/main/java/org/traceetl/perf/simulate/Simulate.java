@@ -37,10 +37,10 @@ import picocli.CommandLine.Spec;
     },
     footer = {
       "",
-      "Each run ends with a line seed=… outcome=… hash=…; the hash covers all that happened. After a"
-          + " failure, lines FAILED: … name the checks. Then come the last events and the smallest"
-          + " schedule that still fails. If simulated time stands still for five real minutes, the"
-          + " run fails and prints the stacks.",
+      "Each run ends with a line seed=… outcome=… hash=…; the hash covers all that happened. After"
+          + " a failure, lines FAILED: … name the checks. Then come the last events and the"
+          + " smallest schedule that still fails. If simulated time stands still for five real"
+          + " minutes, the run fails and prints the stacks.",
       "Exit codes: 0 if each run passed, 1 otherwise, 2 for wrong usage."
     })
 public final class Simulate implements Callable<Integer> {
@@ -106,9 +106,9 @@ public final class Simulate implements Callable<Integer> {
       names = "--replay",
       paramLabel = "FILE",
       description =
-          "Repeats the run whose schedule a failed run wrote. The file sets the seed, the state, the"
-              + " sizes, the rate and the faults: options for these, --runs and --for are refused."
-              + " --hours requires --record.")
+          "Repeats the run whose schedule a failed run wrote. The file sets the seed, the state,"
+              + " the sizes, the rate and the faults: options for these, --runs and --for are"
+              + " refused. --hours requires --record.")
   private Path replay;
 
   @Option(
@@ -123,8 +123,8 @@ public final class Simulate implements Callable<Integer> {
       names = "--record",
       paramLabel = "FILE",
       description =
-          "Ends the run after --hours, while faults last, and writes the state of brokers, disks and"
-              + " index to this file, for --from.")
+          "Ends the run after --hours, while faults last, and writes the state of brokers, disks"
+              + " and index to this file, for --from.")
   private Path recording;
 
   @Option(
@@ -367,14 +367,19 @@ public final class Simulate implements Callable<Integer> {
             brokers == null ? drawnBrokers : brokers,
             replicas == 0 ? drawnReplicas : replicas);
     double mean = faultsPerMinute == null ? drawnFaults : faultsPerMinute;
-    return new Plan(
-        runSeed,
-        fleet,
-        queues == null ? state.map(any -> RECORDED_QUEUES).orElse(drawnQueues) : queues,
-        rate == null ? drawnRate : rate,
-        DemandDraw.isUsedBy(runSeed),
-        state,
-        Drawing.draw(runSeed, fleet, length, mean));
+    Plan plan =
+        new Plan(
+            runSeed,
+            fleet,
+            queues == null ? state.map(any -> RECORDED_QUEUES).orElse(drawnQueues) : queues,
+            rate == null ? drawnRate : rate,
+            DemandDraw.isUsedBy(runSeed),
+            state,
+            Drawing.draw(runSeed, fleet, length, mean));
+    boolean isAlone = state.isEmpty() && recording == null;
+    return mean > 0 && isAlone && EdgeDraw.of(plan, false).used()
+        ? plan.with(Drawing.withAddedEdgeQueue(runSeed, plan.schedule()))
+        : plan;
   }
 
   /**

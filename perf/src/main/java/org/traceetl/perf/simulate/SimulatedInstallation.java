@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -11,6 +12,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.SortedMap;
+import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
@@ -19,6 +21,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.traceetl.agent.config.AgentConfig;
 import org.traceetl.perf.simulate.agent.AgentSettings;
+import org.traceetl.perf.simulate.agent.Calls;
 import org.traceetl.perf.simulate.agent.Sender;
 import org.traceetl.perf.simulate.agent.SentSpan;
 import org.traceetl.perf.simulate.agent.SimulatedAgent;
@@ -29,6 +32,7 @@ import org.traceetl.perf.simulate.check.Acceptance;
 import org.traceetl.perf.simulate.check.AgentBooks;
 import org.traceetl.perf.simulate.check.BrokerClocks;
 import org.traceetl.perf.simulate.check.CompleteMinutes;
+import org.traceetl.perf.simulate.check.EdgeTruth;
 import org.traceetl.perf.simulate.check.HistorySums;
 import org.traceetl.perf.simulate.check.Naming;
 import org.traceetl.perf.simulate.check.PaneTruth;
@@ -46,6 +50,8 @@ import org.traceetl.perf.simulate.world.Durable;
 import org.traceetl.perf.simulate.world.Host;
 import org.traceetl.perf.simulate.world.Process;
 import org.traceetl.perf.simulate.world.World;
+import org.traceetl.proto.EdgeQueues;
+import org.traceetl.proto.MalformedDecisionsException;
 import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.features.completeness.Completeness;
 import org.traceetl.server.features.history.History;
@@ -61,6 +67,12 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   private static final Duration RETENTION = Duration.ofHours(2);
 
   private static final String SPANS = "trace-spans";
+  private static final String EDGES = "trace-edges";
+  private static final String DECISIONS = "trace-routing";
+
+  /** A metric of agents: the epoch of their list of queues for half-edges. */
+  private static final String EDGE_LIST = "edge_queues_epoch";
+
   private static final int SPANS_PER_REQUEST = 10;
 
   /** Of every other sender. */
@@ -128,8 +140,19 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   /** Null if servers keep no sizes. */
   private final SizeTruth sizes;
 
-  /** By agent, the time from which its latest process is known to have a demand. */
-  private final Map<Integer, Demanded> demanded = new HashMap<>();
+  private final KnownSince demanded = new KnownSince();
+
+  /** Null without half-edges. */
+  private final EdgeTruth edges;
+
+  /** That the agent knows queues of half-edges. */
+  private final KnownSince listed = new KnownSince();
+
+  /** By epoch: the queues of each list that has some. */
+  private final Map<Long, Map<String, EdgeQueues.Queues>> lists = new HashMap<>();
+
+  /** The queues of the newest list. */
+  private Map<String, EdgeQueues.Queues> list = Map.of();
 
   /** Null if no pane is written. */
   private final PaneTruth panes;
@@ -180,19 +203,12 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   private final Set<Target> wanted = new TreeSet<>();
 
   private final DemandDraw demand;
+  private final EdgeDraw edgeDraw;
 
   /** Whether an agent has sent spans in groups by demand. */
   private boolean grouped;
 
   private int quietPoints;
-
-  /**
-   * A process of an agent that has a demand.
-   *
-   * @param process its name
-   * @param sinceMillis when that was seen, in milliseconds since 1970 by the true clock
-   */
-  private record Demanded(String process, long sinceMillis) {}
 
   /**
    * @param recorded whether the run begins or ends with a recorded state
@@ -201,7 +217,8 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
     this.world = world;
     this.failures = failures;
     demand = DemandDraw.of(plan, recorded);
-    brokers = brokers(plan);
+    edgeDraw = EdgeDraw.of(plan, recorded);
+    brokers = brokers(plan).withEdgeQueues(edgeDraw.queues());
     cluster = new SimulatedCluster(world, brokers);
     index = new SimulatedIndex(world);
     receiver = new SimulatedReceiver(world);
@@ -219,7 +236,7 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
     }
     usualServers = plan.fleet().servers();
     faultless = plan.schedule().faults().isEmpty() && plan.from().isEmpty();
-    ServerConfig config = ServerSettings.draw(demand, world.random());
+    ServerConfig config = ServerSettings.draw(demand, edgeDraw, world.random());
     for (int number = 1; number <= usualServers + 1; number++) {
       String name = Target.server(number).toString();
       boolean isOther = demand.twoConfigurations() && number % 2 == 0;
@@ -227,6 +244,7 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
       servers.add(new SimulatedServer(world, name, own, cluster::brokers, index, receiver));
     }
     int series = 0;
+    Calls calls = edgeDraw.used() ? new Calls(new SplittableRandom(plan.seed())) : null;
     long pauseNanos = (long) (1e9 * plan.fleet().agents() * SPANS_PER_REQUEST / plan.rate());
     for (int i = 0; i < agents.size(); i++) {
       Sender.Load load =
@@ -235,7 +253,8 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
               SPANS_PER_REQUEST,
               pauseNanos,
               i % 2 == 0 ? GIVE_UP_NANOS : Long.MAX_VALUE / 2,
-              demand.dimension());
+              demand.dimension(),
+              calls);
       series += load.series();
       applications.put(agents.get(i).name(), application(i + 1));
       int number = i;
@@ -261,9 +280,39 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
     panes = demand.panes() ? new PaneTruth(world.unixMillis()) : null;
     complete = demand.panes() ? new CompleteMinutes(failures) : null;
     sizes = demand.sizes() ? new SizeTruth() : null;
+    edges =
+        edgeDraw.used()
+            ? new EdgeTruth(
+                ServerSettings.BOUNDS_MILLIS, edgeDraw.maxWait().toNanos(), world::nanos)
+            : null;
+    if (edges != null) {
+      cluster.observe(EDGES, (broker, queue, body) -> edges.stored(broker + "/" + queue, body));
+      cluster.observe(DECISIONS, (broker, queue, body) -> lookForList(body));
+    }
     resumedMillis = world.unixMillis();
     paneMillis = config.window().length().toMillis();
     sight = new Sight(Naming.OTEL, failures);
+  }
+
+  /** Agents may take over a list of queues for half-edges as soon as a broker has it. */
+  private void lookForList(byte[] record) {
+    if (!EdgeQueues.FORMAT.begins(record)) {
+      return;
+    }
+    try {
+      EdgeQueues read = EdgeQueues.FORMAT.decode(record, world.unixMillis());
+      if (read.brokers().isEmpty()) {
+        listed.forget();
+      } else {
+        lists.put(read.epoch(), read.brokers());
+      }
+      if (!read.brokers().equals(list)) {
+        list = read.brokers();
+        edges.listChanged();
+      }
+    } catch (MalformedDecisionsException e) {
+      failures.accept("a server wrote a list of queues that cannot be read: " + e.getMessage());
+    }
   }
 
   /**
@@ -300,25 +349,18 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
       panes.uncertain(span.series().service());
     }
     truth.add(span.series(), span.durationNanos(), certain);
+    Process process = agents.get(agent).process();
     if (sizes != null && demand.isFollowedBy(agent)) {
-      sizes.add(span.series(), span.sizeBytes(), certain && hadDemand(agent, when));
+      // Without a demand from the first attempt on it may send no sizes.
+      boolean hadDemand = demanded.holds(agent, process, when.fromMillis());
+      sizes.add(span.series(), span.sizeBytes(), certain && hadDemand);
+    }
+    if (span.half() != null) {
+      edges.sent(span.half(), certain && listed.holds(agent, process, when.fromMillis()));
     }
     if (span.document() != null) {
       documents.add(span.id(), span.document(), certain);
     }
-  }
-
-  /**
-   * Returns whether an agent is known to have had a demand from the first attempt of a request to
-   * its outcome, in one process. Without a demand it sends no sizes.
-   */
-  private boolean hadDemand(int agent, PaneTruth.Accepted when) {
-    Demanded seen = demanded.get(agent);
-    Process process = agents.get(agent).process();
-    return seen != null
-        && process != null
-        && process.name().equals(seen.process)
-        && seen.sinceMillis < when.fromMillis();
   }
 
   /** Starts all programs and senders. */
@@ -392,7 +434,9 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   private void checkPage(Process process, int number) {
     SimulatedAgent agent = agents.get(number);
     List<PageSample> page = PageSample.of(agent.page());
-    lookForDemand(process, number, page);
+    long nowMillis = world.unixMillis();
+    demanded.look(number, process, value(page, "demand_version") != 0, nowMillis);
+    listed.look(number, process, lists.containsKey(value(page, EDGE_LIST)), nowMillis);
     grouped |= PageSample.sum(page, "trace_etl_agent_spans_grouped_total") > 0;
     double recovered =
         recoveredBatches.computeIfAbsent(process.name(), name -> AgentBooks.batches(page));
@@ -407,13 +451,14 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
             senders.get(number).waitingSinceNanos());
   }
 
-  private void lookForDemand(Process process, int agent, List<PageSample> page) {
-    Demanded before = demanded.get(agent);
-    if (PageSample.sum(page, "trace_etl_agent_demand_version") == 0) {
-      demanded.remove(agent);
-    } else if (before == null || !before.process.equals(process.name())) {
-      demanded.put(agent, new Demanded(process.name(), world.unixMillis()));
-    }
+  private static long value(List<PageSample> page, String ofAgent) {
+    return (long) PageSample.sum(page, "trace_etl_agent_" + ofAgent);
+  }
+
+  private boolean haveNewestList() {
+    return agents.stream()
+        .map(agent -> value(PageSample.of(agent.page()), EDGE_LIST))
+        .allMatch(epoch -> list.equals(lists.get(epoch)));
   }
 
   /** Starts what ended at a step after its fault, as a supervisor does. */
@@ -486,6 +531,13 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   }
 
   @Override
+  public void disturbed() {
+    if (edges != null) {
+      edges.disturbed();
+    }
+  }
+
+  @Override
   public boolean isCertain() {
     // Histories that are not compared may lag.
     return truth.isCertain() && histories.areCompared(world.unixMillis());
@@ -510,6 +562,12 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
       boolean areSent = IntStream.range(0, agents.size()).anyMatch(demand::isFollowedBy);
       if (quietPoints == QUIET_POINTS_UNTIL_GROUPS && areSent && !sizes.areKnown()) {
         failures.accept("no agent has sent the sizes of spans by demand");
+      }
+    }
+    if (edges != null) {
+      edges.settle(pages().values(), haveNewestList());
+      if (quietPoints == QUIET_POINTS_UNTIL_GROUPS && !edges.areStored()) {
+        failures.accept("no agent has sent half-edges");
       }
     }
     // All were compared; the index still recognizes the IDs of its documents.
@@ -598,6 +656,9 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
     if (cluster.readLosses() > readLosses) {
       readLosses = cluster.readLosses();
       historiesDiffer(AFTER_LOSS);
+      if (edges != null) {
+        edges.messagesLost();
+      }
     }
     List<String> differences = new ArrayList<>();
     for (SimulatedServer server : servers) {
@@ -606,6 +667,9 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
       }
       if (!server.healthy()) {
         differences.add(server.name() + " is not healthy");
+      }
+      if (edges != null && server.isRunning() && !server.missing().isEmpty()) {
+        differences.add(server.name() + " lacks " + new TreeMap<>(server.missing()));
       }
     }
     for (int i = 0; i < agents.size(); i++) {
@@ -638,9 +702,13 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
         sight.read(answer.process(), samples(answer.bytes()));
       }
     }
-    truth.compare(Naming.OTEL, pages().values(), differences::add);
+    Collection<List<PageSample>> pages = pages().values();
+    truth.compare(Naming.OTEL, pages, differences::add);
     if (sizes != null) {
-      sizes.compare(Naming.OTEL, pages().values(), differences::add);
+      sizes.compare(Naming.OTEL, pages, differences::add);
+    }
+    if (edges != null) {
+      edges.compare(pages, differences::add);
     }
     if (demand.panes()) {
       comparePushed(differences);
@@ -776,6 +844,9 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
     switch (target.role()) {
       case AGENT, SERVER -> host(target).stepClock(millis);
       default -> {
+        if (edges != null) {
+          edges.clockStepped();
+        }
         brokerClocks.step(target.toString(), millis, world.unixMillis());
         cluster.stepClock(target.toString(), millis);
       }
@@ -883,6 +954,11 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   }
 
   @Override
+  public void addEdgeQueue() {
+    cluster.addEdgeQueue();
+  }
+
+  @Override
   public void deleteMessages(Target broker, long olderMillis) {
     cluster.deleteOld(broker.toString(), TimeUnit.MILLISECONDS.toNanos(olderMillis));
     long beforeMillis = world.unixMillis() - olderMillis;
@@ -916,6 +992,7 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
     List<String> lines = new ArrayList<>();
     lines.add("State at the end:");
     lines.add(demand.toString());
+    lines.add(edgeDraw.toString());
     lines.add("Receiver of pushed series: " + receiver);
     Stream.concat(agents.stream(), servers.stream())
         .map(host -> host.name() + (host.isRunning() ? " runs" : " does not run"))

@@ -26,12 +26,17 @@ final class RunTest {
 
   private static final Fleet FLEET = new Fleet(2, 2, 1, 1);
 
-  /** With this seed, servers publish a demand and agents obey it, if the plan has demand. */
+  /**
+   * With this seed, servers publish a demand, agents obey it and send half-edges, if the plan has
+   * demand.
+   */
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void aRunWithFaultsPassesAndItsSeedRepeatsIt(boolean demand) {
-    Schedule drawn = Drawing.draw(5, FLEET, Duration.ofMinutes(5), 2);
+    Schedule drawn =
+        Drawing.withAddedEdgeQueue(5, Drawing.draw(5, FLEET, Duration.ofMinutes(5), 2));
     Plan plan = new Plan(5, FLEET, 4, 20, demand, Optional.empty(), drawn);
+    assertThat(EdgeDraw.of(plan, false).used()).isEqualTo(demand);
 
     Outcome first = new Run(plan, progress -> {}).call();
     Outcome second = new Run(plan, progress -> {}).call();

@@ -64,6 +64,11 @@ final class ScenarioTest {
         }
 
         @Override
+        public void disturbed() {
+          add("disturbed");
+        }
+
+        @Override
         public List<String> differences() {
           long nanos = world.nanos() - quietNanos;
           boolean isHidden =
@@ -95,14 +100,17 @@ final class ScenarioTest {
 
     assertThat(calls)
         .containsExactly(
+            "10 disturbed",
             "10 pause agent-1",
             "15 resume agent-1",
+            "15 disturbed",
             "15 kill server-2",
             "35 start server-2",
             "60 heal",
             "60 pauseSenders",
             "68 settle",
             "68 resumeSenders",
+            "350 disturbed",
             "350 deleteMessages broker-1",
             "400 heal",
             "400 pauseSenders",

@@ -32,16 +32,18 @@ public final class Sender {
    * @param pauseNanos between two requests
    * @param giveUpNanos when a request is given up
    * @param attributes whether spans have attributes; then their region is a dimension
+   * @param calls between applications; null for spans without parents
    */
   public record Load(
       String application,
       int spansPerRequest,
       long pauseNanos,
       long giveUpNanos,
-      boolean attributes) {
-    /** Spans without attributes. */
+      boolean attributes,
+      Calls calls) {
+    /** Spans without attributes and parents. */
     public Load(String application, int spansPerRequest, long pauseNanos, long giveUpNanos) {
-      this(application, spansPerRequest, pauseNanos, giveUpNanos, false);
+      this(application, spansPerRequest, pauseNanos, giveUpNanos, false, null);
     }
 
     /** Returns the number of series that the spans have. */
@@ -95,7 +97,7 @@ public final class Sender {
     this.agent = agent;
     this.ledger = ledger;
     random = new SplittableRandom(world.random().nextLong());
-    traffic = new Traffic(load.application, load.attributes, random);
+    traffic = new Traffic(load.application, load.attributes, load.calls, random);
   }
 
   /** Starts to send. */

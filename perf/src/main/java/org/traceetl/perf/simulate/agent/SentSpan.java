@@ -2,6 +2,7 @@ package org.traceetl.perf.simulate.agent;
 
 import java.util.HexFormat;
 import org.traceetl.perf.simulate.check.Document;
+import org.traceetl.perf.simulate.check.HalfEdge;
 import org.traceetl.perf.simulate.check.SeriesKey;
 
 /**
@@ -9,6 +10,7 @@ import org.traceetl.perf.simulate.check.SeriesKey;
  *
  * @param sizeBytes bytes of its message
  * @param document what the index must have; null if it need not have it
+ * @param half what it tells of a request between processes; null for nothing
  */
 public record SentSpan(
     SeriesKey series,
@@ -17,7 +19,8 @@ public record SentSpan(
     long spanId,
     long durationNanos,
     long sizeBytes,
-    Document document) {
+    Document document,
+    HalfEdge half) {
   /** The duration from which a span is slow: the server's default. */
   static final long SLOW_NANOS = 1_000_000_000L;
 

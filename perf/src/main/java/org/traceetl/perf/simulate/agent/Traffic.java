@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
 import org.traceetl.perf.simulate.check.Document;
+import org.traceetl.perf.simulate.check.HalfEdge;
 import org.traceetl.perf.simulate.check.SeriesKey;
 
 /** Random requests of one application, in OTLP's protobuf. */
@@ -41,8 +42,14 @@ final class Traffic {
   /** Long, so that a broker's absence of minutes fills a part of an agent's spool, or all of it. */
   private static final int[] COMMAND_LINE_BYTES = {100, 800, 4_000, 16_000};
 
-  /** Bytes of a span without its name and status; all lengths of a span need one byte. */
+  /**
+   * Bytes of a span without its parent, name, attributes and status; all lengths in a span need one
+   * byte.
+   */
   private static final int SPAN_BYTES = 18 + 10 + 2 + 2 + 9 + 9;
+
+  private static final int PARENT_BYTES = 10;
+  private static final int MOST_SPAN_BYTES = 256;
 
   private static final int STATUS_BYTES = 4;
 
@@ -58,14 +65,25 @@ final class Traffic {
   private final byte[] resource;
   private final List<byte[]> names;
   private final boolean hasAttributes;
+
+  /** Null if no span has a parent. */
+  private final Calls calls;
+
+  /**
+   * The span that handles the latest request; null before the first, or if spans have no parents.
+   */
+  private Calls.Parent handled;
+
   private final SeriesKey[][][] series;
 
   /**
    * @param hasAttributes whether spans have attributes; their other content is the same
+   * @param calls between applications; null for spans without parents
    */
-  Traffic(String application, boolean hasAttributes, RandomGenerator random) {
+  Traffic(String application, boolean hasAttributes, Calls calls, RandomGenerator random) {
     this.application = application;
     this.hasAttributes = hasAttributes;
+    this.calls = calls;
     this.random = random;
     int commandLine = COMMAND_LINE_BYTES[random.nextInt(COMMAND_LINE_BYTES.length)];
     resource = resource(application.getBytes(UTF_8), commandLine);
@@ -108,7 +126,12 @@ final class Traffic {
     return bytes.put(content).array();
   }
 
-  private static byte[] joined(byte[] first, byte[] second) {
+  /** Returns the field of an attribute of a span. */
+  static byte[] spanAttribute(String key, byte[] value) {
+    return field(SPAN_ATTRIBUTES, keyValue(key, value));
+  }
+
+  static byte[] joined(byte[] first, byte[] second) {
     return ByteBuffer.allocate(first.length + second.length).put(first).put(second).array();
   }
 
@@ -129,7 +152,8 @@ final class Traffic {
 
   /** Returns a request whose spans end now. */
   Request next(int spans, long unixMillis) {
-    ByteBuffer content = ByteBuffer.allocate(spans * 128).order(ByteOrder.LITTLE_ENDIAN);
+    ByteBuffer content =
+        ByteBuffer.allocate(spans * MOST_SPAN_BYTES).order(ByteOrder.LITTLE_ENDIAN);
     List<SentSpan> sent = new ArrayList<>(spans);
     long endNanos = TimeUnit.MILLISECONDS.toNanos(unixMillis);
     for (int i = 0; i < spans; i++) {
@@ -155,6 +179,12 @@ final class Traffic {
     }
     long high = random.nextLong();
     long low = random.nextLong() | 1;
+    long unixMillis = TimeUnit.NANOSECONDS.toMillis(endNanos);
+    Calls.Parent parent = calls == null ? null : parent(KINDS.get(kind).kind, unixMillis);
+    if (parent != null) {
+      high = parent.traceIdHigh();
+      low = parent.traceIdLow();
+    }
     long id =
         Document.spanId(
             low,
@@ -167,12 +197,34 @@ final class Traffic {
     byte[] name = names.get(kind);
     int region = hasAttributes ? (int) (id >>> REGION_SHIFT & 3) : REGIONS.size() - 1;
     byte[] attributes = hasAttributes ? attributes(REGIONS.get(region), id) : NOTHING;
-    int size = SPAN_BYTES + name.length + attributes.length + (status == 0 ? 0 : STATUS_BYTES);
+    HalfEdge half = null;
+    if (calls != null) {
+      int its = KINDS.get(kind).kind;
+      Calls.Peer peer = calls.peer(its);
+      Calls.Parent own = new Calls.Parent(high, low, id);
+      attributes = joined(attributes, peer.attribute());
+      half = Calls.half(application, its, own, parent, peer, status == ERROR, endNanos, nanos);
+      calls.made(its, peer, own, unixMillis);
+      if (Calls.isCallee(its)) {
+        handled = own;
+      }
+    }
+    int size =
+        SPAN_BYTES
+            + (parent == null ? 0 : PARENT_BYTES)
+            + name.length
+            + attributes.length
+            + (status == 0 ? 0 : STATUS_BYTES);
     length(to, 0x12, size);
     length(to, 0x0a, 16);
     to.order(ByteOrder.BIG_ENDIAN).putLong(high).putLong(low);
     length(to, 0x12, 8);
-    to.putLong(id).order(ByteOrder.LITTLE_ENDIAN);
+    to.putLong(id);
+    if (parent != null) {
+      length(to, 0x22, 8);
+      to.putLong(parent.spanId());
+    }
+    to.order(ByteOrder.LITTLE_ENDIAN);
     length(to, 0x2a, name.length);
     to.put(name);
     length(to, 0x30, KINDS.get(kind).kind);
@@ -190,17 +242,25 @@ final class Traffic {
         id,
         nanos,
         size,
-        document(kind, status, endNanos - nanos, nanos));
+        document(kind, status, endNanos - nanos, nanos),
+        half);
+  }
+
+  /** Returns the parent of a span, of another process or of this one; null for none. */
+  private Calls.Parent parent(int kind, long unixMillis) {
+    if (Calls.isCallee(kind)) {
+      return calls.answered(kind, unixMillis);
+    }
+    return random.nextBoolean() ? handled : null;
   }
 
   /** Returns the fields of a span's attributes, at most 40 bytes. */
   private static byte[] attributes(String region, long id) {
     byte[] path = Document.path(id).getBytes(UTF_8);
-    byte[] ofPath = field(SPAN_ATTRIBUTES, keyValue(Document.PATH, path));
+    byte[] ofPath = spanAttribute(Document.PATH, path);
     return region.isEmpty()
         ? ofPath
-        : joined(
-            field(SPAN_ATTRIBUTES, keyValue(SeriesKey.REGION, region.getBytes(UTF_8))), ofPath);
+        : joined(spanAttribute(SeriesKey.REGION, region.getBytes(UTF_8)), ofPath);
   }
 
   private Document document(int kind, int status, long startNanos, long nanos) {

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.traceetl.perf.simulate.world.Durable;
 import org.traceetl.perf.simulate.world.World;
 
@@ -96,6 +97,7 @@ final class BrokerGroup implements Durable {
 
   private int confirmedLosses;
   private int unflushedLosses;
+  private Consumer<Message> observer = message -> {};
   private long masterHeardNanos;
   private boolean readOnly;
   private boolean electing;
@@ -408,7 +410,16 @@ final class BrokerGroup implements Durable {
     }
   }
 
-  // What is confirmed
+  // What is stored and confirmed
+
+  /** Adds a receiver of each message that a master stores from now on. */
+  void observe(Consumer<Message> by) {
+    observer = observer.andThen(by);
+  }
+
+  void stored(Message message) {
+    observer.accept(message);
+  }
 
   /** A sender receives SEND_OK from a master. */
   void answered(Message message, Replica by) {

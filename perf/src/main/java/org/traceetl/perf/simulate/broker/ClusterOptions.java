@@ -9,6 +9,8 @@ import java.time.Duration;
  * @param replicas of each broker name; with more than 1, controllers elect the master,
  *     allAckInSyncStateSet is true and minInSyncReplicas is 2
  * @param queues of the topics of spans and journal on each broker
+ * @param edgeQueues at the start, of the topics of half-edges and their journal on each broker; 0:
+ *     these topics do not exist
  * @param spanTopic topic of the spans
  * @param journalTopic topic of the journal
  * @param decisionsTopic topic of the servers' decisions, with one queue on each broker
@@ -24,6 +26,7 @@ public record ClusterOptions(
     int brokers,
     int replicas,
     int queues,
+    int edgeQueues,
     String spanTopic,
     String journalTopic,
     String decisionsTopic,
@@ -34,21 +37,29 @@ public record ClusterOptions(
   private static final Duration MEMBER_EXPIRY = Duration.ofSeconds(40);
 
   public ClusterOptions {
-    if (brokers < 1 || replicas < 1 || queues < 1) {
+    if (brokers < 1 || replicas < 1 || queues < 1 || edgeQueues < 0) {
       throw new IllegalArgumentException(
-          "brokers = " + brokers + ", replicas = " + replicas + ", queues = " + queues);
+          "brokers = "
+              + brokers
+              + ", replicas = "
+              + replicas
+              + ", queues = "
+              + queues
+              + ", edgeQueues = "
+              + edgeQueues);
     }
   }
 
   /**
-   * Returns options with the default topics, SYNC_FLUSH, and without reads of what is not
-   * confirmed.
+   * Returns options with the default topics but those of half-edges, SYNC_FLUSH, and without reads
+   * of what is not confirmed.
    */
   public static ClusterOptions of(int brokers, int replicas, int queues) {
     return new ClusterOptions(
         brokers,
         replicas,
         queues,
+        0,
         "trace-spans",
         "trace-windows",
         "trace-routing",
@@ -60,19 +71,26 @@ public record ClusterOptions(
 
   /** Returns the same options with another retention. */
   public ClusterOptions keeping(Duration messages) {
-    return with(syncFlush, readUncommitted, messages);
+    return with(edgeQueues, syncFlush, readUncommitted, messages);
+  }
+
+  /** Returns the same options with this number of queues of half-edges on each broker. */
+  public ClusterOptions withEdgeQueues(int ofEach) {
+    return with(ofEach, syncFlush, readUncommitted, retention);
   }
 
   /** Returns the same options with other rules of when messages are confirmed and readable. */
   public ClusterOptions with(boolean flushesFirst, boolean readsAtOnce) {
-    return with(flushesFirst, readsAtOnce, retention);
+    return with(edgeQueues, flushesFirst, readsAtOnce, retention);
   }
 
-  private ClusterOptions with(boolean flushesFirst, boolean readsAtOnce, Duration keeps) {
+  private ClusterOptions with(
+      int ofEdges, boolean flushesFirst, boolean readsAtOnce, Duration keeps) {
     return new ClusterOptions(
         brokers,
         replicas,
         queues,
+        ofEdges,
         spanTopic,
         journalTopic,
         decisionsTopic,

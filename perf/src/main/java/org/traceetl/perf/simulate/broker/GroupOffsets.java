@@ -29,20 +29,23 @@ final class GroupOffsets implements Durable {
 
   /**
    * Returns whether a group has still to read the message: brokers must keep messages for longer
-   * than servers need to write a snapshot. All groups read the journal, even if they have no offset
-   * there yet; decisions are read without a group.
+   * than servers need to write a snapshot. All groups of a topic read its journal, even if they
+   * have no offset there yet; decisions are read without a group.
    */
   boolean isNeeded(Message message) {
     LogQueue queue = message.queue();
     List<Map<LogQueue, Long>> groups =
         offsets.values().stream()
-            .filter(its ->
-                queue.topic() == Topics.JOURNAL
-                    || its.keySet().stream().anyMatch(one -> one.topic() == queue.topic()))
+            .filter(its -> its.keySet().stream().anyMatch(one -> reads(one.topic(), queue.topic())))
             .toList();
     return queue.topic() != Topics.DECISIONS
         && (groups.isEmpty()
             || groups.stream().anyMatch(its -> message.offset() >= its.getOrDefault(queue, NONE)));
+  }
+
+  /** Returns whether a group with an offset in a topic also reads another one, or the same. */
+  private static boolean reads(int known, int topic) {
+    return known == topic || Topics.isJournal(topic) && known == Topics.source(topic);
   }
 
   void commit(String group, LogQueue queue, long offset) {

@@ -53,7 +53,7 @@ final class MessageStore implements Durable {
     this.topics = topics;
     queues = new MessageList[topics.count()][];
     for (int topic = 0; topic < queues.length; topic++) {
-      queues[topic] = new MessageList[topics.queues(topic)];
+      queues[topic] = new MessageList[topics.mostQueues(topic)];
       Arrays.setAll(queues[topic], queue -> new MessageList());
     }
   }

@@ -231,6 +231,7 @@ final class Replica {
     long storeMillis = world.unixMillis() + clockErrorMillis;
     Message stored = store.store(queue, body, ages, bornMillis, bornHost, storeMillis, host);
     copied[number] = store.end();
+    group.stored(stored);
     return stored;
   }
 

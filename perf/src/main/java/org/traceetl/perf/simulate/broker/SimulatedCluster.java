@@ -80,6 +80,29 @@ public final class SimulatedCluster implements Durable {
     world.after(TICK_NANOS, this::tick);
   }
 
+  /** Receives the messages that brokers store. */
+  @FunctionalInterface
+  public interface Observer {
+    /**
+     * A master has stored a message, which may still be lost.
+     *
+     * @param body must not be changed
+     */
+    void stored(String broker, int queue, byte[] body);
+  }
+
+  /** Adds a receiver of each message of a topic that a master stores from now on. */
+  public void observe(String topic, Observer observer) {
+    int index = topics.index(topic);
+    for (BrokerGroup group : groups) {
+      group.observe(message -> {
+        if (message.queue().topic() == index) {
+          observer.stored(group.name(), message.queue().queue(), message.body());
+        }
+      });
+    }
+  }
+
   // Clients
 
   private Client client(Process process) {
@@ -362,6 +385,14 @@ public final class SimulatedCluster implements Durable {
             replica.diskFull(false);
           });
     }
+  }
+
+  /**
+   * Adds a queue of half-edges and that of their journal on each broker. Has no effect if there are
+   * no such topics, or if it was called before.
+   */
+  public void addEdgeQueue() {
+    topics.addEdgeQueue();
   }
 
   /** Returns the state for a reader: a line for each broker, replica and cut way. */

@@ -20,6 +20,13 @@ public final class Sight implements Durable {
   private static final List<String> BOOKED =
       List.of("recorded", "overflowed", "filtered", "duplicate", "rejected");
 
+  /** Of the metrics of books, with what they count. */
+  private static final Map<String, String> PREFIXES =
+      Map.of("trace_etl_spans_", "spans", "trace_etl_edges_spans_", "half-edges");
+
+  private static final String EDGES = "traces_service_graph_";
+  private static final String CREATED = "_created";
+
   private final List<String> created;
   private final Consumer<String> failures;
 
@@ -55,20 +62,21 @@ public final class Sight implements Durable {
   public void read(String server, List<PageSample> page) {
     Map<String, Double> books = new TreeMap<>();
     for (PageSample sample : page) {
-      if (created.contains(sample.name())) {
+      if (created.contains(sample.name())
+          || sample.name().startsWith(EDGES) && sample.name().endsWith(CREATED)) {
         compareCreated(sample, server);
       } else {
         book(sample, books);
       }
     }
-    books.forEach((application, difference) -> {
+    books.forEach((book, difference) -> {
       if (difference != 0) {
         failures.accept(
             String.format(
                 Locale.ROOT,
-                "spans of application %s on %s: received minus recorded, overflowed, filtered,"
-                    + " duplicate and rejected is %+.0f; must be 0",
-                application,
+                "%s on %s: received minus recorded, overflowed, filtered, duplicate and rejected is"
+                    + " %+.0f; must be 0",
+                book,
                 server,
                 difference));
       }
@@ -95,11 +103,14 @@ public final class Sight implements Durable {
     if (application == null) {
       return;
     }
-    if (sample.name().equals("trace_etl_spans_received_total")) {
-      books.merge(application, sample.value(), Double::sum);
-    } else if (BOOKED.stream()
-        .anyMatch(what -> sample.name().equals("trace_etl_spans_" + what + "_total"))) {
-      books.merge(application, -sample.value(), Double::sum);
-    }
+    PREFIXES.forEach((prefix, what) -> {
+      String book = what + " of application " + application;
+      if (sample.name().equals(prefix + "received_total")) {
+        books.merge(book, sample.value(), Double::sum);
+      } else if (BOOKED.stream()
+          .anyMatch(outcome -> sample.name().equals(prefix + outcome + "_total"))) {
+        books.merge(book, -sample.value(), Double::sum);
+      }
+    });
   }
 }

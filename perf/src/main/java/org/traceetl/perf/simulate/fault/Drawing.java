@@ -80,6 +80,8 @@ public final class Drawing {
   private static final long MAX_REBALANCE_MILLIS = 20_000;
   private static final long RETENTION_MILLIS = Duration.ofMinutes(30).toMillis();
 
+  private static final long EDGE_QUEUE_STREAM = 0x24;
+
   private static final Misbehaviour[] UNCERTAIN = {
     Misbehaviour.LOST_ANSWER,
     Misbehaviour.LATE_REQUEST,
@@ -145,6 +147,18 @@ public final class Drawing {
       beginMillis = endMillis + REST_MILLIS;
     } while (beginMillis < lengthMillis);
     return new Schedule(quiet, faults);
+  }
+
+  /**
+   * Returns the schedule with one more queue of half-edges at some time. The time is drawn from a
+   * stream of its own, so the other faults are those of a run without half-edges.
+   */
+  public static Schedule withAddedEdgeQueue(long seed, Schedule schedule) {
+    long at =
+        new SplittableRandom(seed ^ EDGE_QUEUE_STREAM).nextLong(schedule.quietMillis().getLast());
+    List<Fault> faults = new ArrayList<>(schedule.faults());
+    faults.add(new Fault.AddedEdgeQueue(at, 0));
+    return schedule.with(faults);
   }
 
   private void drawWeights() {

@@ -283,6 +283,14 @@ public sealed interface Fault {
     }
   }
 
+  /** Each broker gets one more queue of half-edges, so edges move to it. */
+  record AddedEdgeQueue(long atMillis, long lastsMillis) implements Fault {
+    @Override
+    public void begin(Installation on) {
+      on.addEdgeQueue();
+    }
+  }
+
   /** A broker deletes old messages. */
   record Retention(long atMillis, Target target, long olderMillis, long lastsMillis)
       implements Fault {

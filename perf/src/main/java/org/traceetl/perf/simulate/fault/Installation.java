@@ -103,6 +103,9 @@ public interface Installation {
   /** Rebalances the queues of all servers now, in an order of its own. */
   void rebalance();
 
+  /** Adds a queue of half-edges on each broker, once; without half-edges it has no effect. */
+  void addEdgeQueue();
+
   /**
    * Deletes the oldest messages of a broker.
    *

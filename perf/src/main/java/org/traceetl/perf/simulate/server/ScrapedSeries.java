@@ -11,6 +11,10 @@ import java.util.TreeSet;
 /** The series that any page of a run has shown, with what their names say. */
 final class ScrapedSeries implements PageLines.Numbers {
   private static final String QUEUE = "trace_etl_queue=\"";
+  private static final String EDGES = "traces_service_graph_";
+
+  /** Distinguishes queues of half-edges, which have owners of their own, from those of spans. */
+  private static final String EDGE_QUEUE = "edges/";
 
   /** Instead of a queue's number. */
   static final int NO_QUEUE = -1;
@@ -88,7 +92,10 @@ final class ScrapedSeries implements PageLines.Numbers {
     int queue = NO_QUEUE;
     if (label >= 0) {
       int end = text.indexOf('"', label + QUEUE.length());
-      queue = number(text.substring(label + QUEUE.length(), end));
+      queue =
+          number(
+              (metric.startsWith(EDGES) ? EDGE_QUEUE : "")
+                  + text.substring(label + QUEUE.length(), end));
     }
     return new Series(text, queue, own, ofTheJvm, isCounter(metric), bounds.get(metric));
   }

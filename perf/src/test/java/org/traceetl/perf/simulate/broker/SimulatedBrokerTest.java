@@ -23,6 +23,7 @@ class SimulatedBrokerTest extends BrokerConformance {
                 1,
                 1,
                 QUEUES,
+                0,
                 "trace-spans",
                 journalTopic(),
                 decisionsTopic(),

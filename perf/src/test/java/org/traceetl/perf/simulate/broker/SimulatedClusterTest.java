@@ -510,6 +510,37 @@ class SimulatedClusterTest {
   }
 
   @Test
+  void anAddedQueueOfHalfEdgesCanBeWrittenAndRead() throws Exception {
+    install(1, ClusterOptions.of(2, 1, QUEUES).withEdgeQueues(1));
+    List<String> stored = new ArrayList<>();
+    cluster.observe(
+        "trace-edges",
+        (broker, queue, body) -> stored.add(broker + "/" + queue + " " + new String(body, UTF_8)));
+    QueueId second = new QueueId(BROKER, 1);
+    cases.run(() -> {
+      Process process = process("server-1");
+      BrokerLogs logs =
+          cluster
+              .brokers(process)
+              .logs(CONFIG, "trace-edge-windows", Duration.ofSeconds(5), process.clocks());
+      logs.start();
+      seconds(1);
+      assertThat(logs.queues("trace-edges")).hasSize(2);
+
+      cluster.addEdgeQueue();
+
+      assertThat(logs.queues("trace-edges")).hasSize(4).contains(second);
+      assertThat(logs.queues()).isEqualTo(logs.queues("trace-edges"));
+      assertThat(logs.queues("trace-spans")).hasSize(2 * QUEUES);
+      JournalLog log = logs.open("trace-edges", second);
+      log.append(bytes("a"));
+      logs.open(second).append(bytes("b"));
+      assertThat(bodies(log)).containsExactly("a");
+      assertThat(stored).containsExactly(BROKER + "/1 a");
+    });
+  }
+
+  @Test
   void aFailOverKeepsWhatWasConfirmed() throws Exception {
     for (long seed = 0; seed < 20; seed++) {
       install(seed, ClusterOptions.of(1, 3, QUEUES));

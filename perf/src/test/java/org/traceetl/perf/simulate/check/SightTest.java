@@ -50,6 +50,25 @@ final class SightTest {
                 + " duplicate and rejected is +1; must be 0");
   }
 
+  @Test
+  void createdTimesAndBooksOfHalfEdgesAreCheckedAsWell() {
+    String created = "traces_service_graph_request_created{client=\"cart\"} %d%n";
+    String books =
+        """
+        trace_etl_spans_received_total{application="cart"} 7
+        trace_etl_spans_recorded_total{application="cart"} 7
+        trace_etl_edges_spans_received_total{application="cart"} 5
+        trace_etl_edges_spans_recorded_total{application="cart"} 2
+        trace_etl_edges_spans_duplicate_total{application="cart"} 1
+        """;
+    read("server-1", created.formatted(7));
+    read("server-2", created.formatted(8) + books);
+
+    assertThat(failures).hasSize(2);
+    assertThat(failures.get(0)).contains("request_created", "8.0 after 7.0");
+    assertThat(failures.get(1)).contains("half-edges of application cart on server-2", "is +2");
+  }
+
   private void read(String server, String page) {
     sight.read(server, PageSample.of(page));
   }

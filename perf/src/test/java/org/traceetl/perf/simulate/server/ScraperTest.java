@@ -92,6 +92,17 @@ class ScraperTest {
   }
 
   @Test
+  void queuesOfHalfEdgesHaveOwnersOfTheirOwn() throws InterruptedException {
+    String edges = "traces_service_graph_request_total{trace_etl_queue=\"a/0\"} 3\n";
+    scrape("one", calls(0, "3"), "two", edges);
+    assertThat(failures).isEmpty();
+
+    scrape("one", calls(0, "3") + edges, "two", edges);
+
+    assertThat(failures).containsExactly("Queue edges/a/0 is shown by one and two");
+  }
+
+  @Test
   void pageOfAnEarlierInstantIsInSightWhileItIsCurrent() throws InterruptedException {
     answeredNanos = -TimeUnit.MILLISECONDS.toNanos(1);
     scrape("one", calls(0, "3"));

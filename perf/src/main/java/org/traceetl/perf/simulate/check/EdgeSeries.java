@@ -1,0 +1,101 @@
+package org.traceetl.perf.simulate.check;
+
+import java.util.Comparator;
+import java.util.Map;
+import org.traceetl.testkit.PageSample;
+
+/**
+ * A measure of an edge, summed over the queues.
+ *
+ * @param client empty if it is unknown
+ * @param server empty if it is unknown
+ * @param type connection type; empty for a call
+ */
+record EdgeSeries(Measure measure, String client, String server, String type)
+    implements Comparable<EdgeSeries> {
+  static final String CALL = "";
+  static final String MESSAGE = "messaging_system";
+  static final String DATABASE = "database";
+  static final String VIRTUAL = "virtual_node";
+
+  private static final String PREFIX = "traces_service_graph_";
+
+  private static final Comparator<EdgeSeries> ORDER =
+      Comparator.comparing(EdgeSeries::measure)
+          .thenComparing(EdgeSeries::client)
+          .thenComparing(EdgeSeries::server)
+          .thenComparing(EdgeSeries::type);
+
+  /** What a series counts. */
+  enum Measure {
+    REQUESTS("request_total"),
+    FAILED("request_failed_total"),
+    UNPAIRED("unpaired_spans_total"),
+    SERVER("request_server_seconds"),
+    CLIENT("request_client_seconds"),
+    LATENCY("request_latency_seconds"),
+    MESSAGING("request_messaging_system_seconds"),
+
+    /** Of a server: its half-edges with a parent that are known to be paired or unpaired. */
+    CALLEES(null),
+
+    /** Of a client: its half-edges whose calls are known to be paired or not. */
+    CALLERS(null);
+
+    /** Null if no page has it. */
+    private final String name;
+
+    Measure(String name) {
+      this.name = name == null ? null : PREFIX + name;
+    }
+
+    boolean isHistogram() {
+      return name != null && name.endsWith("_seconds");
+    }
+
+    /** Returns the measure of a sample; null for any other metric. */
+    static Measure of(String metric) {
+      if (!metric.startsWith(PREFIX)) {
+        return null;
+      }
+      for (Measure measure : values()) {
+        boolean has =
+            measure.name != null
+                && (measure.isHistogram()
+                    ? metric.startsWith(measure.name + "_")
+                    : metric.equals(measure.name));
+        if (has) {
+          return measure;
+        }
+      }
+      return null;
+    }
+  }
+
+  /** Returns the series of a sample; an overflow series has a type of its own. */
+  static EdgeSeries of(Measure measure, PageSample sample) {
+    Map<String, String> labels = sample.labels();
+    return new EdgeSeries(
+        measure,
+        labels.getOrDefault("client", ""),
+        labels.getOrDefault("server", ""),
+        labels.containsKey("otel_metric_overflow")
+            ? "overflow"
+            : labels.getOrDefault("connection_type", CALL));
+  }
+
+  @Override
+  public int compareTo(EdgeSeries other) {
+    return ORDER.compare(this, other);
+  }
+
+  @Override
+  public String toString() {
+    return measure
+        + " of "
+        + (client.isEmpty() ? "?" : client)
+        + " to "
+        + (server.isEmpty() ? "?" : server)
+        + (type.isEmpty() ? "" : " (" + type + ")");
+  }
+}
