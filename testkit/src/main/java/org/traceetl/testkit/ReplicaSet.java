@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Optional;
 import org.apache.rocketmq.client.exception.MQBrokerException;
 import org.apache.rocketmq.client.exception.MQClientException;
+import org.apache.rocketmq.common.TopicConfig;
 import org.apache.rocketmq.remoting.exception.RemotingException;
 import org.apache.rocketmq.remoting.protocol.body.BrokerReplicasInfo.ReplicasInfo;
 import org.apache.rocketmq.tools.admin.DefaultMQAdminExt;
@@ -48,10 +49,14 @@ final class ReplicaSet implements AutoCloseable {
     return Optional.empty();
   }
 
-  /** Returns whether a replica knows a topic; it copies the master's topics every ten seconds. */
-  boolean hasTopic(String address, String topic) throws InterruptedException {
+  /**
+   * Returns whether a replica knows so many queues of a topic; it copies the master's topics every
+   * ten seconds.
+   */
+  boolean hasTopic(String address, String topic, int queues) throws InterruptedException {
     try {
-      return admin.examineTopicConfig(address, topic) != null;
+      TopicConfig config = admin.examineTopicConfig(address, topic);
+      return config != null && config.getWriteQueueNums() >= queues;
     } catch (RemotingException | MQBrokerException e) {
       return false;
     }

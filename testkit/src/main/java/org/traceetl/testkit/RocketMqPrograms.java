@@ -357,7 +357,11 @@ public final class RocketMqPrograms implements AutoCloseable {
     makeTopic("trace-routing", 1);
   }
 
-  /** Creates a further topic. Call this after {@link #start}. */
+  /**
+   * Creates a further topic, or adds queues to it. Call this after {@link #start}.
+   *
+   * @param queues on each broker
+   */
   public void makeTopic(String topic, int queues) throws IOException, InterruptedException {
     try {
       new Topics(address, CLUSTER)
@@ -368,7 +372,7 @@ public final class RocketMqPrograms implements AutoCloseable {
     for (Replica replica : replicas) {
       await(
           replica.program.name() + " does not know topic " + topic,
-          () -> replicaSet.hasTopic(replica.address(), topic));
+          () -> replicaSet.hasTopic(replica.address(), topic, queues));
     }
   }
 

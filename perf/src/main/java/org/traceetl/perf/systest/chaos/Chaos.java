@@ -57,6 +57,9 @@ public final class Chaos extends SystemTest<ChaosInstallation> {
 
   private static final Duration PROGRESS = Duration.ofSeconds(10);
 
+  /** After an added queue and all faults: ends of requests that moved are counted as unpaired. */
+  private static final Duration MOVED = ChaosInstallation.EDGES_WAIT.plusMinutes(1);
+
   @Option(
       names = "--faults",
       description = {
@@ -121,7 +124,8 @@ public final class Chaos extends SystemTest<ChaosInstallation> {
       names = "--edges",
       description =
           "Spans have parents, and servers count the service graph. The last line also has"
-              + " edges_lost=… edges_doubled=… requests=….")
+              + " edges_lost=… edges_doubled=… edges_moved=… requests=…; requests move while a"
+              + " queue of half-edges is added.")
   private boolean edges;
 
   @Option(
@@ -252,6 +256,12 @@ public final class Chaos extends SystemTest<ChaosInstallation> {
       Thread.sleep(AROUND);
     }
     Period shown = new Period(loadMillis, System.currentTimeMillis());
+    boolean queueAdded = director.edgeQueuesAdded() > 0;
+    if (queueAdded) {
+      // The load goes on: half-edges expire by the times of the messages after them.
+      out.printf("half-edges that moved expire within %d s%n", MOVED.toSeconds());
+      Thread.sleep(MOVED);
+    }
 
     List<String> failures =
         new ArrayList<>(
@@ -263,6 +273,7 @@ public final class Chaos extends SystemTest<ChaosInstallation> {
             load,
             truth,
             calls,
+            queueAdded,
             () -> PaneVerdict.of(panes, pushed(installation, startNanos), director.delays()),
             startNanos,
             failures);
@@ -386,6 +397,9 @@ public final class Chaos extends SystemTest<ChaosInstallation> {
       needs.put(FaultKind.CUT_REPLICA, "root and network namespaces");
       needs.put(FaultKind.CUT_MASTER, "root and network namespaces");
     }
+    if (!edges) {
+      possible.remove(FaultKind.ADD_EDGE_QUEUE);
+    }
     needs.forEach((kind, what) -> {
       if (possible.remove(kind)) {
         notRun.add(kind.label() + " (needs " + what + ")");
@@ -407,6 +421,7 @@ public final class Chaos extends SystemTest<ChaosInstallation> {
   /**
    * Waits until all is read and the differences are final, or until the counts are exact.
    *
+   * @param queueAdded whether requests may have moved to an added queue of half-edges
    * @param failures receives why the verdicts cannot be trusted
    */
   private Verdicts verdicts(
@@ -415,6 +430,7 @@ public final class Chaos extends SystemTest<ChaosInstallation> {
       SpanLoad load,
       Truth truth,
       Calls calls,
+      boolean queueAdded,
       PaneComparison panes,
       long startNanos,
       List<String> failures)
@@ -450,7 +466,10 @@ public final class Chaos extends SystemTest<ChaosInstallation> {
                         counts.resets(run),
                         ChaosInstallation.documentCopies(installation.elasticsearchUri(), http))),
                 panes.verdict(),
-                calls == null ? null : EdgeVerdict.of(calls.edges(), counts.edges()));
+                calls == null
+                    ? null
+                    : EdgeVerdict.of(
+                        calls.edges(), counts.edges(), counts.unpairedServers(), queueAdded));
         exactTimes = verdicts.areExact() ? exactTimes + 1 : 0;
         if (!verdicts.equals(last)) {
           changedNanos = System.nanoTime();

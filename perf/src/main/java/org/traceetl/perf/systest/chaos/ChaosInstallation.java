@@ -55,18 +55,20 @@ final class ChaosInstallation extends Installation {
   /** Longer than an agent is away in any fault. */
   static final Duration SILENCE = Duration.ofSeconds(45);
 
-  /** Queues of half-edges on each broker. */
-  private static final int EDGE_QUEUES = 3;
+  /** How long half-edges wait. Spans of a stopped agent are minutes late. */
+  static final Duration EDGES_WAIT = Duration.ofMinutes(3);
 
-  private static final Duration EDGES_LIMIT = Duration.ofMinutes(4);
+  /** Until agents have a list of queues for half-edges, also while servers start. */
+  static final Duration EDGES_LIMIT = Duration.ofMinutes(4);
 
-  /** Further lines of a server's configuration: spans of a stopped agent are minutes late. */
+  /** Further lines of a server's configuration. */
   private static final String EDGES =
       """
         edges:
           enabled: true
-          max-wait: 10m
-      """;
+          max-wait: %dm
+      """
+          .formatted(EDGES_WAIT.toMinutes());
 
   /** A flush that takes longer is not confirmed; shorter than the agents' send timeout. */
   private static final int FLUSH_MILLIS = 2_000;
@@ -83,6 +85,10 @@ final class ChaosInstallation extends Installation {
   private final ChangingRoutingFile routingFile;
   private final boolean replicated;
   private final boolean graph;
+
+  /** Queues of half-edges on each broker. */
+  private int edgeQueues = 3;
+
   private final Network network;
   private final RocketMqPrograms rocketMq;
   private final Elasticsearch elasticsearch;
@@ -183,7 +189,7 @@ final class ChaosInstallation extends Installation {
             """
                 metric_relabel_configs:
                   - source_labels: [__name__]
-                    regex: traces_span_metrics_.*|traces_service_graph_request_(failed_)?total
+                    regex: traces_span_metrics_.*|traces_service_graph_(request|request_failed|unpaired_spans)_total
                     action: keep
                   - regex: instance
                     action: labeldrop
@@ -353,8 +359,7 @@ final class ChaosInstallation extends Installation {
     rocketMq.start(replicated ? QUEUES / 2 : QUEUES);
     rocketMq.makeDecisionsTopic();
     if (graph) {
-      rocketMq.makeTopic("trace-edges", EDGE_QUEUES);
-      rocketMq.makeTopic("trace-edge-windows", EDGE_QUEUES);
+      makeEdgeTopics();
     }
     for (Program agent : agents) {
       agent.start();
@@ -366,22 +371,40 @@ final class ChaosInstallation extends Installation {
     awaitAll(http);
   }
 
+  /** The journal comes first: servers list a queue when both topics have it. */
+  private void makeEdgeTopics() throws IOException, InterruptedException {
+    rocketMq.makeTopic("trace-edge-windows", edgeQueues);
+    rocketMq.makeTopic("trace-edges", edgeQueues);
+  }
+
+  /** Adds a queue of half-edges, and of their journal, on each broker. */
+  void addEdgeQueue() throws IOException, InterruptedException {
+    edgeQueues++;
+    makeEdgeTopics();
+  }
+
   /** Waits until all agents know the queues of half-edges. */
   void awaitEdgeQueues(HttpClient http) throws IOException, InterruptedException {
     long deadlineNanos = System.nanoTime() + EDGES_LIMIT.toNanos();
-    for (Program agent : agents) {
-      while (PageSample.sum(
-              PageSample.of(http, metrics(agent)), "trace_etl_agent_edge_queues_epoch")
-          == 0) {
-        if (System.nanoTime() > deadlineNanos) {
-          throw new IOException(
-              "the servers gave the agents no queues for half-edges within "
-                  + EDGES_LIMIT.toMinutes()
-                  + " min");
-        }
-        Thread.sleep(500);
+    while (edgeLists(http).contains(0.0)) {
+      if (System.nanoTime() > deadlineNanos) {
+        throw new IOException(
+            "the servers gave the agents no queues for half-edges within "
+                + EDGES_LIMIT.toMinutes()
+                + " min");
       }
+      Thread.sleep(500);
     }
+  }
+
+  /** Returns the epoch of the list of queues for half-edges that each agent has; 0 for none. */
+  List<Double> edgeLists(HttpClient http) throws IOException, InterruptedException {
+    List<Double> epochs = new ArrayList<>();
+    for (Program agent : agents) {
+      List<PageSample> page = PageSample.of(http, metrics(agent));
+      epochs.add(PageSample.sum(page, "trace_etl_agent_edge_queues_epoch"));
+    }
+    return epochs;
   }
 
   /** Returns the mount point; if nothing is mounted, the agent creates the directory. */
@@ -477,6 +500,7 @@ final class ChaosInstallation extends Installation {
         yield inTurn;
       }
       case ROUTING_FILE -> agents;
+      case EDGE_TOPICS -> rocketMq.brokers();
     };
   }
 

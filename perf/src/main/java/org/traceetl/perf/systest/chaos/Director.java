@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.time.LocalTime;
 import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -56,6 +57,7 @@ final class Director {
   private final List<Period> delays = new ArrayList<>();
   private final List<Period> outages = new ArrayList<>();
   private long reroutes;
+  private int edgeQueuesAdded;
 
   /** When the agents' spools were empty last, by the wall clock. */
   private long emptyMillis = System.currentTimeMillis();
@@ -133,6 +135,11 @@ final class Director {
     return reroutes;
   }
 
+  /** How often a queue of half-edges was added. */
+  int edgeQueuesAdded() {
+    return edgeQueuesAdded;
+  }
+
   /** Programs that ended unexpectedly or did not end on request, and faults without effect. */
   List<String> surprises() {
     return surprises;
@@ -204,6 +211,9 @@ final class Director {
 
   /** Returns whether an active fault uses one of the programs, the disk or the file. */
   private boolean isTaken(FaultKind kind, List<Program> targets) {
+    if (kind.needsAll()) {
+      return !active.isEmpty();
+    }
     for (Active other : active) {
       if (other.ended && !(other.fault.kind().needsReplicas() && kind.needsReplicas())) {
         continue;
@@ -265,6 +275,7 @@ final class Director {
       }
       case STEP -> step(one);
       case TRUNCATE -> truncate();
+      case ADD_QUEUE -> addEdgeQueue();
       case REROUTE -> {
         installation.routingFile().change(one.fault.target());
         reroutes++;
@@ -351,6 +362,21 @@ final class Director {
       }
     } finally {
       traceLog.release();
+    }
+  }
+
+  /** Adds a queue, and waits until all agents send half-edges to it. */
+  private void addEdgeQueue() throws IOException, InterruptedException {
+    double before = Collections.max(installation.edgeLists(http));
+    installation.addEdgeQueue();
+    edgeQueuesAdded++;
+    long limitNanos = System.nanoTime() + ChaosInstallation.EDGES_LIMIT.toNanos();
+    while (Collections.min(installation.edgeLists(http)) <= before) {
+      if (System.nanoTime() > limitNanos) {
+        surprise("agents have no list with the added queue of half-edges");
+        return;
+      }
+      tick();
     }
   }
 
@@ -446,7 +472,7 @@ final class Director {
           installation.clocks().step(target, Duration.ZERO);
         }
       }
-      case TRUNCATE -> {} // the writer appends to the file again
+      case TRUNCATE, ADD_QUEUE -> {} // the writer appends to the file again; the queue stays
       case REROUTE -> {
         installation.routingFile().restore();
         reroutes++;
@@ -471,6 +497,7 @@ final class Director {
           case SLOW -> "writes at full speed again";
           case STEP -> "has the correct time again";
           case TRUNCATE -> "follows the trace log from its start";
+          case ADD_QUEUE -> "got one more queue of half-edges";
           case REROUTE -> "have the initial routing rules again";
         },
         (one.endedNanos - one.beganNanos) / 1e9);

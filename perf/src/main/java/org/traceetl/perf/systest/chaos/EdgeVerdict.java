@@ -5,37 +5,55 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * Compares the edges found with the requests sent.
+ * Compares the edges found with the requests sent. A request whose two ends were sent to different
+ * queues, because a queue was added in between, is not found; then its server's end must be counted
+ * as unpaired.
  *
  * @param lost requests missing, over all edges
- * @param doubled requests too many, over all edges; if only the failed ones of an edge are wrong,
- *     these
+ * @param doubled requests too many, over all edges, and servers' ends too many; if only the failed
+ *     ones of an edge are wrong, these
+ * @param moved requests that are missing because a queue was added
  * @param requests that were sent
- * @param differences a line for each edge that differs
+ * @param differences a line for each edge and server that differs
  */
-record EdgeVerdict(long lost, long doubled, long requests, List<String> differences) {
-  static EdgeVerdict of(Map<Calls.Edge, Calls.Count> expected, Map<Calls.Edge, Calls.Count> found) {
+record EdgeVerdict(long lost, long doubled, long moved, long requests, List<String> differences) {
+  private static final Calls.Count NONE = new Calls.Count(0, 0);
+
+  /**
+   * @param unpaired servers' ends without a client's, by server
+   * @param moves whether a queue was added
+   */
+  static EdgeVerdict of(
+      Map<Calls.Edge, Calls.Count> expected,
+      Map<Calls.Edge, Calls.Count> found,
+      Map<String, Long> unpaired,
+      boolean moves) {
     List<String> differences = new ArrayList<>();
     Set<Calls.Edge> all = new TreeSet<>(expected.keySet());
     all.addAll(found.keySet());
+    Map<String, Long> missing = new TreeMap<>();
     long lost = 0;
     long doubled = 0;
     long requests = 0;
     for (Calls.Edge edge : all) {
-      Calls.Count sent = expected.getOrDefault(edge, new Calls.Count(0, 0));
-      Calls.Count counted = found.getOrDefault(edge, new Calls.Count(0, 0));
+      Calls.Count sent = expected.getOrDefault(edge, NONE);
+      Calls.Count counted = found.getOrDefault(edge, NONE);
       requests += sent.requests();
       long more = counted.requests() - sent.requests();
       long moreFailed = counted.failed() - sent.failed();
       if (more == 0 && moreFailed == 0) {
         continue;
       }
-      long difference = more == 0 ? moreFailed : more;
-      lost += Math.max(0, -difference);
-      doubled += Math.max(0, difference);
+      if (more < 0) {
+        missing.merge(edge.server(), -more, Long::sum);
+      }
+      // Of the missing requests, any number failed.
+      lost += Math.max(0, Math.min(0, more) - moreFailed);
+      doubled += more > 0 ? more : Math.max(0, moreFailed);
       differences.add(
           String.format(
               Locale.ROOT,
@@ -45,7 +63,21 @@ record EdgeVerdict(long lost, long doubled, long requests, List<String> differen
               more,
               moreFailed));
     }
-    return new EdgeVerdict(lost, doubled, requests, List.copyOf(differences));
+    long moved = 0;
+    Set<String> servers = new TreeSet<>(missing.keySet());
+    servers.addAll(unpaired.keySet());
+    for (String server : servers) {
+      long absent = missing.getOrDefault(server, 0L);
+      long alone = unpaired.getOrDefault(server, 0L);
+      long both = moves ? Math.min(absent, alone) : 0;
+      moved += both;
+      lost += absent - both;
+      doubled += Math.max(0, alone - absent);
+      if (alone > 0) {
+        differences.add("server " + server + ": unpaired " + alone);
+      }
+    }
+    return new EdgeVerdict(lost, doubled, moved, requests, List.copyOf(differences));
   }
 
   boolean isExact() {
@@ -53,6 +85,13 @@ record EdgeVerdict(long lost, long doubled, long requests, List<String> differen
   }
 
   String line() {
-    return "edges_lost=" + lost + " edges_doubled=" + doubled + " requests=" + requests;
+    return "edges_lost="
+        + lost
+        + " edges_doubled="
+        + doubled
+        + " edges_moved="
+        + moved
+        + " requests="
+        + requests;
   }
 }

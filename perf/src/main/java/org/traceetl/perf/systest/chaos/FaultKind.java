@@ -78,7 +78,14 @@ enum FaultKind {
   STEP_CLOCKS("wall clocks of an agent and a server stepped", Role.CLOCK, Action.STEP, 2, 5, 10),
   TRUNCATE_TRACE_LOG("the trace log truncated in place", Role.TRACE_LOG, Action.TRUNCATE, 1, 0, 0),
   SLOW_BROKER_DISK("a broker's disk slow", Role.BROKER_DISK, Action.SLOW, 1, 10, 16),
-  POWER_LOSS("power lost under an agent's and a broker's disk", Role.DISK, Action.POWER, 2, 0, 10);
+  POWER_LOSS("power lost under an agent's and a broker's disk", Role.DISK, Action.POWER, 2, 0, 10),
+  ADD_EDGE_QUEUE(
+      "one more queue of half-edges on each broker",
+      Role.EDGE_TOPICS,
+      Action.ADD_QUEUE,
+      ChaosInstallation.BROKERS,
+      0,
+      0);
 
   /** The number of kinds in a short run. */
   static final int ESSENTIAL = 10;
@@ -111,7 +118,9 @@ enum FaultKind {
     CLOCK,
     /** The trace log of the agent that follows it. */
     TRACE_LOG,
-    ROUTING_FILE
+    ROUTING_FILE,
+    /** The topics of half-edges and of their journal, on all brokers. */
+    EDGE_TOPICS
   }
 
   /** What a fault does, and how it ends. */
@@ -150,7 +159,9 @@ enum FaultKind {
     /** Truncates the file once it is read; needs no end. */
     TRUNCATE,
     /** The routing file names other queues; ends with the initial file. */
-    REROUTE
+    REROUTE,
+    /** Adds a queue, to which agents then send; needs no end. */
+    ADD_QUEUE
   }
 
   private final String label;
@@ -193,7 +204,13 @@ enum FaultKind {
         || role == Role.CLOCK
         || role == Role.TRACE_LOG
         || role == Role.ROUTING_FILE
+        || role == Role.EDGE_TOPICS
         || action == Action.CUT;
+  }
+
+  /** Returns whether the fault needs an installation that works. */
+  boolean needsAll() {
+    return action == Action.ADD_QUEUE;
   }
 
   /** Returns whether the fault can overlap a fault of the program itself. */

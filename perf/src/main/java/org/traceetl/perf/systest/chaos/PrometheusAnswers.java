@@ -52,6 +52,18 @@ final class PrometheusAnswers {
     return edges;
   }
 
+  /** Returns the calls that no client's span was found for, by server. */
+  Map<String, Long> unpairedServers() throws IOException, InterruptedException {
+    Map<String, Long> unpaired = new TreeMap<>();
+    String selector = "{job=\"" + SCRAPED + "\", server!=\"\"}";
+    String expression =
+        "sum by (server) (traces_service_graph_unpaired_spans_total" + selector + ")";
+    for (Prometheus.Sample sample : prometheus.query(expression)) {
+      unpaired.put(sample.labels().get("server"), Math.round(sample.value()));
+    }
+    return unpaired;
+  }
+
   private void addEdges(
       String name, LongFunction<Calls.Count> count, Map<Calls.Edge, Calls.Count> to)
       throws IOException, InterruptedException {

@@ -16,6 +16,11 @@ class EdgeVerdictTest {
     return new SentSpan(id.repeat(16), id.repeat(8), service, "GET /", kind, status, "a", 0, 5);
   }
 
+  private static EdgeVerdict of(
+      Map<Calls.Edge, Calls.Count> expected, Map<Calls.Edge, Calls.Count> found) {
+    return EdgeVerdict.of(expected, found, Map.of(), false);
+  }
+
   private Map<Calls.Edge, Calls.Count> expected() {
     SentSpan call = span("01", "shop", CLIENT, SentSpan.ERROR);
     calls.made(call);
@@ -36,7 +41,7 @@ class EdgeVerdictTest {
                 new Calls.Count(1, 1),
                 new Calls.Edge(Calls.USER, "shop"),
                 new Calls.Count(1, 0)));
-    assertThat(EdgeVerdict.of(expected, expected).isExact()).isTrue();
+    assertThat(of(expected, expected).isExact()).isTrue();
   }
 
   @Test
@@ -44,10 +49,10 @@ class EdgeVerdictTest {
     Map<Calls.Edge, Calls.Count> found = new TreeMap<>();
     found.put(new Calls.Edge(Calls.USER, "shop"), new Calls.Count(3, 0));
 
-    EdgeVerdict verdict = EdgeVerdict.of(expected(), found);
+    EdgeVerdict verdict = of(expected(), found);
 
     assertThat(verdict.isExact()).isFalse();
-    assertThat(verdict.line()).isEqualTo("edges_lost=1 edges_doubled=2 requests=2");
+    assertThat(verdict.line()).isEqualTo("edges_lost=1 edges_doubled=2 edges_moved=0 requests=2");
     assertThat(verdict.differences()).hasSize(2);
   }
 
@@ -56,7 +61,22 @@ class EdgeVerdictTest {
     Map<Calls.Edge, Calls.Count> found = new TreeMap<>(expected());
     found.put(new Calls.Edge("shop", "stock"), new Calls.Count(1, 0));
 
-    assertThat(EdgeVerdict.of(calls.edges(), found).line())
-        .isEqualTo("edges_lost=1 edges_doubled=0 requests=2");
+    assertThat(of(calls.edges(), found).line())
+        .isEqualTo("edges_lost=1 edges_doubled=0 edges_moved=0 requests=2");
+  }
+
+  @Test
+  void aRequestThatMovedMustBeCountedAsUnpaired() {
+    Map<Calls.Edge, Calls.Count> found = new TreeMap<>(expected());
+    found.remove(new Calls.Edge("shop", "stock"));
+
+    assertThat(EdgeVerdict.of(calls.edges(), found, Map.of("stock", 1L), true).line())
+        .isEqualTo("edges_lost=0 edges_doubled=0 edges_moved=1 requests=2");
+    assertThat(EdgeVerdict.of(calls.edges(), found, Map.of("stock", 2L), true).line())
+        .isEqualTo("edges_lost=0 edges_doubled=1 edges_moved=1 requests=2");
+    assertThat(EdgeVerdict.of(calls.edges(), found, Map.of(), true).line())
+        .isEqualTo("edges_lost=1 edges_doubled=0 edges_moved=0 requests=2");
+    assertThat(EdgeVerdict.of(calls.edges(), found, Map.of("stock", 1L), false).line())
+        .isEqualTo("edges_lost=1 edges_doubled=0 edges_moved=0 requests=2");
   }
 }
