@@ -18,6 +18,7 @@ import picocli.CommandLine.Command;
       AgentBench.class,
       Rivals.class,
       Push.class,
+      EdgeComparison.class,
       Gate.class,
       BatchOverhead.class,
       Shortener.class,

@@ -5,13 +5,18 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import org.traceetl.testkit.Ports;
 import org.traceetl.testkit.Program;
 
-/** The OpenTelemetry Collector with the span metrics connector, in one process. */
+/**
+ * The OpenTelemetry Collector with the span metrics connector, and the service graph connector if
+ * its configuration has it, in one process.
+ */
 final class Collector implements Contender {
   /** The {@code metrics_flush_interval} of its configuration. */
   private static final Duration FLUSH = Duration.ofSeconds(15);
@@ -22,23 +27,29 @@ final class Collector implements Contender {
   private long startNanos;
 
   /**
+   * @param configurations a later one adds to the earlier ones
    * @param gogc Go's environment variable: heap growth, in percent, before the garbage collector
    *     runs
+   * @param more variables of the configurations
    */
-  Collector(Path directory, Ports ports, Path binary, Path config, int gogc) throws IOException {
+  Collector(
+      Path directory,
+      Ports ports,
+      String name,
+      Path binary,
+      List<Path> configurations,
+      int gogc,
+      Map<String, String> more)
+      throws IOException {
     otlpPort = ports.next();
     pagePort = ports.next();
-    String name = "collector-" + gogc;
-    program =
-        new Program(
-            name,
-            List.of(binary.toAbsolutePath().toString(), "--config=" + config.toAbsolutePath()),
-            Map.of(
-                "GOGC", Integer.toString(gogc),
-                "PORT_OTLP", Integer.toString(otlpPort),
-                "PORT_PAGE", Integer.toString(pagePort)),
-            directory.resolve(name + ".log"),
-            page());
+    List<String> command = new ArrayList<>(List.of(binary.toAbsolutePath().toString()));
+    configurations.forEach(file -> command.add("--config=" + file.toAbsolutePath()));
+    Map<String, String> environment = new TreeMap<>(more);
+    environment.put("GOGC", Integer.toString(gogc));
+    environment.put("PORT_OTLP", Integer.toString(otlpPort));
+    environment.put("PORT_PAGE", Integer.toString(pagePort));
+    program = new Program(name, command, environment, directory.resolve(name + ".log"), page());
   }
 
   @Override

@@ -7,12 +7,15 @@ import java.time.Duration;
 import java.util.List;
 import org.traceetl.testkit.PageSample;
 
-/** The demand that an agent has received, and what it permits, as the agent's page shows it. */
+/** The decisions that an agent has received from servers, as the agent's page shows them. */
 final class DemandInForce {
   static final String VERSION = "trace_etl_agent_demand_version";
 
   /** Whether the demand in force permits bundles. */
   static final String BUNDLES = "trace_etl_agent_bundles_permitted";
+
+  /** The epoch of the queues for half-edges. */
+  private static final String EDGE_QUEUES = "trace_etl_agent_edge_queues_epoch";
 
   /** Servers decide every 30 s, and agents read their topic every 10 s. */
   private static final Duration LIMIT = Duration.ofMinutes(2);
@@ -37,6 +40,12 @@ final class DemandInForce {
   static void awaitBundles(HttpClient http, URI metrics, String logs)
       throws IOException, InterruptedException {
     await(http, metrics, BUNDLES, "the agent may not send bundles", logs, LIMIT);
+  }
+
+  /** Waits until the agent may send half-edges, as {@link #await}. */
+  static void awaitEdges(HttpClient http, URI metrics, String logs)
+      throws IOException, InterruptedException {
+    await(http, metrics, EDGE_QUEUES, "the agent has no queues for half-edges", logs, LIMIT);
   }
 
   static void await(HttpClient http, URI metrics, String logs, Duration limit)

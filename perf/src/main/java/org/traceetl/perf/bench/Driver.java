@@ -7,8 +7,6 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 import org.traceetl.perf.bench.load.ExportLoad;
 import org.traceetl.perf.bench.load.GrpcSender;
@@ -133,19 +131,17 @@ final class Driver implements AutoCloseable {
     return load(length, Double.POSITIVE_INFINITY);
   }
 
-  void loadOnce(List<RenumberedExport> requests) throws IOException, InterruptedException {
+  /**
+   * Sends each request once, and waits until all spans are aggregated.
+   *
+   * @param number of the sending, above 0
+   */
+  void loadOnce(List<RenumberedExport> requests, long number)
+      throws IOException, InterruptedException {
     for (RenumberedExport request : requests) {
-      CountDownLatch answered = new CountDownLatch(1);
-      AtomicReference<String> refusal = new AtomicReference<>();
-      sender.send(
-          request.numbered(1),
-          answer -> {
-            refusal.set(answer);
-            answered.countDown();
-          });
-      answered.await();
-      if (refusal.get() != null) {
-        throw new IOException("a request was refused: " + refusal.get());
+      String refusal = sender.await(request.numbered(number));
+      if (refusal != null) {
+        throw new IOException("a request was refused: " + refusal);
       }
       spans += request.spans();
     }

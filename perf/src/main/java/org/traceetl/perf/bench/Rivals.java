@@ -15,6 +15,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import org.traceetl.perf.bench.load.ExportLoad;
+import org.traceetl.perf.bench.load.LinkedExports;
 import org.traceetl.perf.bench.load.OtlpExport;
 import org.traceetl.perf.bench.load.RenumberedExport;
 import org.traceetl.perf.bench.load.SpanStream;
@@ -31,7 +32,8 @@ import picocli.CommandLine.Option;
  * same spans, in alternating rounds. A collector is stopped (SIGSTOP) between its rounds; the whole
  * path idles, and its idle cost is reported. A round counts only if the page has every span exactly
  * once. With spans from an application, the cost includes what tracing adds to it: in each round
- * the same work also runs untraced.
+ * the same work also runs untraced. With edges, a second whole path without them takes turns as
+ * well.
  */
 @Command(
     name = "rivals",
@@ -45,6 +47,10 @@ import picocli.CommandLine.Option;
           + " processes, the application included, less that of an application that does the same"
           + " work untraced at the same rate. Scrapes and the Collector with Go's default GOGC are"
           + " not measured.",
+      "",
+      "With --edges, spans call each other, and trace-etl with and without the service graph and the"
+          + " Collector with it take turns. Then a million half-edges wait in both, and their memory"
+          + " is measured. Scrapes are not measured.",
       ""
     })
 final class Rivals extends Measurement {
@@ -52,18 +58,27 @@ final class Rivals extends Measurement {
   private static final Duration LEAST = Duration.ofSeconds(8);
   private static final Duration SCRAPE_INTERVAL = Duration.ofSeconds(5);
   private static final String OURS = "trace-etl";
+  private static final String OURS_WITH_EDGES = OURS + "-edges";
 
   /** The GOGC with which the collector performs best, and Go's default. */
   private static final int STRONGEST_GOGC = 400;
 
-  private static final int DEFAULT_GOGC = 100;
   private static final int QUICK_SERIES = 3_000;
   private static final int QUICK_RATE = 20_000;
+
+  private static final int REQUESTS = 512;
+
+  /** The callers of messages wait for the whole time, and messages come fast. */
+  private static final EdgeLimits EDGES = new EdgeLimits(Duration.ofSeconds(10), 1_000_000, WINDOW);
+
+  private static final int OPEN_HALVES = 1_000_000;
+  private static final int QUICK_OPEN_HALVES = 50_000;
 
   /** If an application is slower, its cost cannot be compared with that of the others. */
   private static final double LEAST_SHARE_OF_RATE = 0.8;
 
   @Mixin private Installed installed;
+  @Mixin private BuiltCollector collector;
   @Mixin private RunFolder folder;
 
   @Option(
@@ -80,17 +95,8 @@ final class Rivals extends Measurement {
       description = "Spans per second of an application (default: ${DEFAULT-VALUE}).")
   private int rate = 60_000;
 
-  @Option(
-      names = "--collector",
-      paramLabel = "FILE",
-      description = "The collector's program (default: ${DEFAULT-VALUE}).")
-  private Path collector = Path.of(".cache", "collector", "collector");
-
-  @Option(
-      names = "--collector-config",
-      paramLabel = "FILE",
-      description = "Its configuration (default: ${DEFAULT-VALUE}).")
-  private Path collectorConfig = Path.of("perf", "rivals", "collector", "collector.yaml");
+  @Option(names = "--edges", description = "Counts the service graph as well.")
+  private boolean edges;
 
   @Option(
       names = "--warm-up",
@@ -128,6 +134,9 @@ final class Rivals extends Measurement {
     if (rate < 1) {
       throw new IllegalArgumentException("--rate=" + rate + " must be at least 1");
     }
+    if (edges && from == From.APPLICATION) {
+      throw new IllegalArgumentException("--edges needs --from sender");
+    }
     if (quick) {
       warmUpSeconds = 10;
       rounds = 1;
@@ -138,7 +147,7 @@ final class Rivals extends Measurement {
         "phase contender round spans seconds spans_per_second cpu_ns_per_span"
             + " agent_cpu_ns_per_span broker_cpu_ns_per_span server_cpu_ns_per_span"
             + " application_cpu_ns_per_span compiler_cpu_ns_per_span sender_cpu_ns_per_span"
-            + " others_cores memory_mb"
+            + " others_cores memory_mb live_heap_mb open_halves"
             + " page_samples page_wire_bytes page_seconds page_cpu_seconds requests_refused");
     summary.put("from", from);
     summary.put("detail", installed.detail());
@@ -146,15 +155,20 @@ final class Rivals extends Measurement {
     try {
       switch (from) {
         case SENDER -> {
-          load = new ExportLoad(ExportLoad.realisticRequests(512), Driver.UNANSWERED);
-          folder.run("rivals", data -> run(data, null));
+          if (edges) {
+            folder.run("rivals", this::runWithEdges);
+          } else {
+            load = new ExportLoad(ExportLoad.realisticRequests(REQUESTS), Driver.UNANSWERED);
+            folder.run("rivals", data -> run(data, null));
+          }
         }
         case APPLICATION -> folder.runWithRings("rivals", this::run);
       }
     } finally {
       http.shutdownNow();
     }
-    results.summary(from == From.SENDER ? "rivals" : "rivals-from-application", summary);
+    String name = from == From.SENDER ? "rivals" : "rivals-from-application";
+    results.summary(edges ? "rivals-edges" : name, summary);
   }
 
   /**
@@ -188,9 +202,9 @@ final class Rivals extends Measurement {
   private void run(Path data, Path rings) throws Exception {
     try (TraceEtl ours =
             new TraceEtl(data, ports, installed, SpanStream.DIMENSIONS, WINDOW, rings);
-        Collector strongest =
-            new Collector(data, ports, collector, collectorConfig, STRONGEST_GOGC);
-        Collector plain = new Collector(data, ports, collector, collectorConfig, DEFAULT_GOGC)) {
+        Collector strongest = collector.plain(data, ports, name(STRONGEST_GOGC), STRONGEST_GOGC);
+        Collector plain =
+            collector.plain(data, ports, name(BuiltCollector.GO_GOGC), BuiltCollector.GO_GOGC)) {
       ours.start(http);
       try (Driver ourDriver = driver(ours, data, rings);
           Application untraced = from == From.SENDER ? null : untraced(data)) {
@@ -215,10 +229,7 @@ final class Rivals extends Measurement {
             double untracedPerSpan = untraced == null ? 0 : untraced(number, untraced);
             pairs.add(new Pair(mine.cost(), theirs.cost(), untracedPerSpan));
           }
-          Pair median = Results.median(pairs, Pair::ratio);
-          summary.put("cpu_ratio_median", median.ratio());
-          summary.put("cpu_ratio_least", pairs.getFirst().ratio());
-          summary.put("cpu_ratio_most", pairs.getLast().ratio());
+          Pair median = ratio("cpu_ratio", pairs);
           summary.put("our_cpu_ns_per_span", median.minePerSpan());
           summary.put("collector_cpu_ns_per_span", median.theirsPerSpan());
           if (untraced != null) {
@@ -243,6 +254,78 @@ final class Rivals extends Measurement {
         }
       }
     }
+  }
+
+  private static String name(int gogc) {
+    return "collector-" + gogc;
+  }
+
+  private void runWithEdges(Path data) throws Exception {
+    LinkedExports exports = new LinkedExports(REQUESTS);
+    load = ExportLoad.linked(exports, Driver.UNANSWERED);
+    summary.put("halves_per_span", exports.halvesPerSpan());
+    try (TraceEtl with =
+            TraceEtl.withEdges(
+                data.resolve("with"), ports, installed, SpanStream.DIMENSIONS, WINDOW, EDGES);
+        TraceEtl without =
+            new TraceEtl(
+                data.resolve("without"), ports, installed, SpanStream.DIMENSIONS, WINDOW, null);
+        Collector theirs =
+            collector.withEdges(data, ports, name(STRONGEST_GOGC), STRONGEST_GOGC, EDGES)) {
+      with.start(http);
+      without.start(http);
+      theirs.start(http);
+      try (Driver withDriver = driver(with, data, null);
+          Driver withoutDriver = driver(without, data, null);
+          Driver theirDriver = driver(theirs, data, null)) {
+        Duration warmUp = Duration.ofSeconds(warmUpSeconds);
+        withDriver.page();
+        row("warm-up", OURS_WITH_EDGES, 0, withDriver, withDriver.warmUp(warmUp));
+        withoutDriver.page();
+        row("warm-up", OURS, 0, withoutDriver, withoutDriver.warmUp(warmUp));
+        theirDriver.load(Duration.ofSeconds(5));
+        theirs.program().pause();
+        List<Pair> onAndOff = new ArrayList<>();
+        List<Pair> onAndTheirs = new ArrayList<>();
+        for (int number = 1; number <= rounds; number++) {
+          Driver.Cost on = round(OURS_WITH_EDGES, number, withDriver, withoutDriver).cost();
+          Driver.Cost off = round(OURS, number, withoutDriver, withDriver).cost();
+          theirs.program().resume();
+          Driver.Cost their =
+              round(theirs.program().name(), number, theirDriver, withDriver).cost();
+          theirs.program().pause();
+          onAndOff.add(new Pair(on, off, 0));
+          onAndTheirs.add(new Pair(on, their, 0));
+        }
+        ratio("edges_ratio", onAndOff);
+        Pair median = ratio("cpu_ratio", onAndTheirs);
+        summary.put("our_cpu_ns_per_span", median.minePerSpan());
+        summary.put("collector_cpu_ns_per_span", median.theirsPerSpan());
+        summary.put("our_spans_per_second", median.mine.spansPerSecond());
+        summary.put("collector_spans_per_second", median.theirs.spansPerSecond());
+        summary.put("our_mb", memory(withDriver));
+        summary.put("our_requests_counted", requestsCounted(withDriver, exports));
+        theirs.program().resume();
+        summary.put("collector_mb", memory(theirDriver));
+        summary.put("collector_requests_counted", requestsCounted(theirDriver, exports));
+      }
+    }
+    new OpenHalves(installed, collector, ports, http, quick ? QUICK_OPEN_HALVES : OPEN_HALVES)
+        .measure(data.resolve("open"), results, summary);
+  }
+
+  private Pair ratio(String name, List<Pair> pairs) {
+    Pair median = Results.median(pairs, Pair::ratio);
+    summary.put(name + "_median", median.ratio());
+    summary.put(name + "_least", pairs.getFirst().ratio());
+    summary.put(name + "_most", pairs.getLast().ratio());
+    return median;
+  }
+
+  /** Returns the share of the requests between the sent spans that the page has. */
+  private static double requestsCounted(Driver driver, LinkedExports exports) throws Exception {
+    Scrape page = driver.page();
+    return page.requests() / (page.calls() * exports.requestsPerSpan());
   }
 
   /**
@@ -344,7 +427,7 @@ final class Rivals extends Measurement {
             .everyOperation(512).stream()
                 .map(batch -> new RenumberedExport(export.of(batch)))
                 .toList();
-    driver.loadOnce(requests);
+    driver.loadOnce(requests, 1);
     Scrape page = driver.page();
     summary.put(prefix + "_page_samples", page.samples());
     for (boolean gzip : List.of(false, true)) {
@@ -436,7 +519,7 @@ final class Rivals extends Measurement {
     values.put("seconds", cost.seconds());
     values.put("spans_per_second", cost.spansPerSecond());
     values.put("cpu_ns_per_span", cost.cpuPerSpan());
-    if (contender.equals(OURS)) {
+    if (contender.startsWith(OURS)) {
       for (String program : List.of("agent", "broker", "server")) {
         values.put(program + "_cpu_ns_per_span", cost.cpuPerSpan(program));
       }
@@ -446,7 +529,7 @@ final class Rivals extends Measurement {
     } else {
       values.put("application_cpu_ns_per_span", cost.cpuPerSpan(Application.NAME));
     }
-    if (contender.equals(OURS) || from == From.APPLICATION) {
+    if (contender.startsWith(OURS) || from == From.APPLICATION) {
       values.put("compiler_cpu_ns_per_span", cost.compilerPerSpan());
     }
     values.put("memory_mb", memory(driver));

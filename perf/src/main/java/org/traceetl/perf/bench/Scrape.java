@@ -21,8 +21,10 @@ import java.util.zip.GZIPInputStream;
  * @param series of the calls counter
  * @param calls the sum of the calls counter
  * @param probes the sum of the calls of service {@link #PROBE}
+ * @param requests the sum of the requests of the service graph
  */
-record Scrape(long bytes, long nanos, long samples, long series, long calls, long probes) {
+record Scrape(
+    long bytes, long nanos, long samples, long series, long calls, long probes, long requests) {
   /** A service whose calls are counted separately. */
   static final String PROBE = "probe";
 
@@ -34,6 +36,7 @@ record Scrape(long bytes, long nanos, long samples, long series, long calls, lon
           + "text/plain;version=0.0.4;q=0.3,*/*;q=0.2";
 
   private static final byte[] CALLS = "traces_span_metrics_calls_total{".getBytes(US_ASCII);
+  private static final byte[] REQUESTS = "traces_service_graph_request_total{".getBytes(US_ASCII);
   private static final byte[] PROBE_LABEL = ("service_name=\"" + PROBE + "\"").getBytes(US_ASCII);
   private static final byte[] END_OF_LABELS = "\"} ".getBytes(US_ASCII);
   private static final int BUFFER_BYTES = 1 << 18;
@@ -81,7 +84,8 @@ record Scrape(long bytes, long nanos, long samples, long series, long calls, lon
           lines.samples,
           lines.series,
           lines.calls,
-          lines.probes);
+          lines.probes,
+          lines.requests);
     }
   }
 
@@ -121,6 +125,7 @@ record Scrape(long bytes, long nanos, long samples, long series, long calls, lon
     private long series;
     private long calls;
     private long probes;
+    private long requests;
 
     private void readAll(InputStream page) throws IOException {
       int filled = 0;
@@ -147,17 +152,23 @@ record Scrape(long bytes, long nanos, long samples, long series, long calls, lon
         return;
       }
       samples++;
-      if (!startsWith(CALLS, from, to)) {
-        return;
+      if (startsWith(CALLS, from, to)) {
+        series++;
+        long count = value(from, to);
+        calls += count;
+        if (indexOf(PROBE_LABEL, from, to) >= 0) {
+          probes += count;
+        }
+      } else if (startsWith(REQUESTS, from, to)) {
+        requests += value(from, to);
       }
-      series++;
-      // Finds the last occurrence: a label may contain the same text. Calls have no exemplars.
+    }
+
+    /** Returns the value of a counter, which has no exemplar. */
+    private long value(int from, int to) {
+      // Finds the last occurrence: a label may contain the same text.
       int value = lastIndexOf(END_OF_LABELS, from, to) + END_OF_LABELS.length;
-      long count = (long) Double.parseDouble(new String(buffer, value, to - value, US_ASCII));
-      calls += count;
-      if (indexOf(PROBE_LABEL, from, to) >= 0) {
-        probes += count;
-      }
+      return (long) Double.parseDouble(new String(buffer, value, to - value, US_ASCII));
     }
 
     private boolean startsWith(byte[] text, int from, int to) {

@@ -32,6 +32,7 @@ public final class TraceEtl implements Contender {
   private final Installed installed;
   private final List<SeriesConfig.Dimension> dimensions;
   private final Duration window;
+  private final boolean edges;
   private final RocketMqPrograms rocketMq;
   private final Program agent;
   private final Program server;
@@ -73,9 +74,40 @@ public final class TraceEtl implements Contender {
       Path rings,
       String more)
       throws IOException {
+    this(directory, ports, installed, dimensions, window, rings, more, false);
+  }
+
+  /**
+   * Chooses ports and writes configurations of programs that also count the service graph.
+   *
+   * @param edges how half-edges wait
+   */
+  static TraceEtl withEdges(
+      Path directory,
+      Ports ports,
+      Installed installed,
+      List<SeriesConfig.Dimension> dimensions,
+      Duration window,
+      EdgeLimits edges)
+      throws IOException {
+    return new TraceEtl(
+        directory, ports, installed, dimensions, window, null, edges.settings(), true);
+  }
+
+  private TraceEtl(
+      Path directory,
+      Ports ports,
+      Installed installed,
+      List<SeriesConfig.Dimension> dimensions,
+      Duration window,
+      Path rings,
+      String more,
+      boolean edges)
+      throws IOException {
     this.installed = installed;
     this.dimensions = List.copyOf(dimensions);
     this.window = window;
+    this.edges = edges;
     Files.createDirectories(directory);
     rocketMq =
         new RocketMqPrograms(
@@ -134,6 +166,10 @@ public final class TraceEtl implements Contender {
     this.http = http;
     rocketMq.start(installed.queues());
     rocketMq.makeDecisionsTopic();
+    if (edges) {
+      rocketMq.makeTopic("trace-edges", installed.queues());
+      rocketMq.makeTopic("trace-edge-windows", installed.queues());
+    }
     agent.start();
     server.start();
     agent.awaitReady(http, START_LIMIT);
@@ -144,6 +180,9 @@ public final class TraceEtl implements Contender {
     }
     if (installed.bundles()) {
       DemandInForce.awaitBundles(http, agentMetrics(), logs);
+    }
+    if (edges) {
+      DemandInForce.awaitEdges(http, agentMetrics(), logs);
     }
   }
 

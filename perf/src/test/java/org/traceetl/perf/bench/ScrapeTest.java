@@ -27,6 +27,10 @@ final class ScrapeTest {
       traces_span_metrics_calls_created{service_name="cart"} 1.79E9
       # TYPE traces_span_metrics_duration_milliseconds histogram
       traces_span_metrics_duration_milliseconds_bucket{service_name="cart",le="2.0"} 9 # {trace_id="00"} 1.5
+      # TYPE traces_service_graph_request counter
+      traces_service_graph_request_total{client="cart",failed="true",server="} 9"} 2
+      traces_service_graph_request_total{client="cart",server="mail"} 5.0
+      traces_service_graph_request_failed_total{client="cart",server="mail"} 4.0
       # EOF
       """;
 
@@ -71,8 +75,15 @@ final class ScrapeTest {
       assertThat(page.calls()).isEqualTo(1_200_003);
       assertThat(page.probes()).isEqualTo(3);
       assertThat(page.series()).isEqualTo(2);
-      assertThat(page.samples()).isEqualTo(4);
+      assertThat(page.samples()).isEqualTo(7);
       assertThat(page.bytes()).isLessThan(10_000);
+    }
+  }
+
+  @Test
+  void requestsOfTheServiceGraphAreSummed() throws Exception {
+    try (HttpClient http = HttpClient.newHttpClient()) {
+      assertThat(Scrape.of(http, uri("/metrics")).requests()).isEqualTo(7);
     }
   }
 

@@ -1,6 +1,5 @@
 package org.traceetl.perf.bench.load;
 
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
@@ -24,8 +23,16 @@ public final class ExportLoad {
    */
   public record Sent(long requests, long spans, long bytes, long refused, String refusal) {}
 
+  /** Applications of the realistic requests. */
+  static final int APPLICATIONS = 30;
+
   private final int mostUnanswered;
   private final BlockingQueue<RenumberedExport> unused;
+
+  /** The number of requests. */
+  private final int cycle;
+
+  private final boolean linked;
   private final AtomicLong number = new AtomicLong();
 
   /**
@@ -33,8 +40,22 @@ public final class ExportLoad {
    * @param mostUnanswered maximum requests under way
    */
   public ExportLoad(Collection<RenumberedExport> requests, int mostUnanswered) {
+    this(requests, mostUnanswered, false);
+  }
+
+  private ExportLoad(Collection<RenumberedExport> requests, int mostUnanswered, boolean linked) {
     this.mostUnanswered = mostUnanswered;
-    unused = new ArrayBlockingQueue<>(requests.size(), false, requests);
+    this.linked = linked;
+    cycle = requests.size();
+    unused = new ArrayBlockingQueue<>(cycle, false, requests);
+  }
+
+  /**
+   * Returns a load of requests whose spans call each other. It sends all of them before it repeats
+   * one, and ends when each was sent equally often.
+   */
+  public static ExportLoad linked(LinkedExports requests, int mostUnanswered) {
+    return new ExportLoad(requests.exports(), mostUnanswered, true);
   }
 
   /** Returns requests of 30 applications with 50 operations each, of 256 to 1,024 spans. */
@@ -44,12 +65,13 @@ public final class ExportLoad {
 
   /** Returns the same requests with another share of failed spans, in percent. */
   public static List<RenumberedExport> realisticRequests(int count, int failedPercent) {
+    return realistic(count, failedPercent).stream().map(RenumberedExport::new).toList();
+  }
+
+  static List<byte[]> realistic(int count, int failedPercent) {
     OtlpExport export = new OtlpExport();
-    List<RenumberedExport> requests = new ArrayList<>(count);
-    new SpanStream(7, 30, 50, SpanStream.ATTRIBUTES, failedPercent)
-        .batches(count, 256, 1_024)
-        .forEach(batch -> requests.add(new RenumberedExport(export.of(batch))));
-    return requests;
+    return new SpanStream(7, APPLICATIONS, 50, SpanStream.ATTRIBUTES, failedPercent)
+        .batches(count, 256, 1_024).stream().map(export::of).toList();
   }
 
   /** Returns a load of these requests that closes the sender at its end. */
@@ -68,7 +90,8 @@ public final class ExportLoad {
   }
 
   /**
-   * Sends for a duration and waits for the last answer.
+   * Sends for a duration, or until the end of a cycle if the requests are linked, and waits for the
+   * last answer.
    *
    * @param spansPerSecond above 0; the load catches up after slow answers
    */
@@ -82,13 +105,23 @@ public final class ExportLoad {
     Semaphore unanswered = new Semaphore(mostUnanswered);
     long startNanos = System.nanoTime();
     double dueNanos = 0;
-    while (System.nanoTime() - startNanos < nanos) {
+    long n = 0;
+    for (long started = 0;
+        System.nanoTime() - startNanos < nanos || linked && started % cycle != 0;
+        started++) {
+      if (!linked) {
+        n = number.incrementAndGet();
+      } else if (started % cycle == 0) {
+        awaitAnswers(unanswered);
+        unanswered.release(mostUnanswered);
+        n = number.incrementAndGet();
+      }
       TimeUnit.NANOSECONDS.sleep((long) dueNanos - (System.nanoTime() - startNanos));
       unanswered.acquire();
       RenumberedExport request = unused.take();
       dueNanos += request.spans() * 1e9 / spansPerSecond;
       sender.send(
-          request.numbered(number.incrementAndGet()),
+          request.numbered(n),
           refusal -> {
             if (refusal == null) {
               requests.increment();
@@ -102,9 +135,13 @@ public final class ExportLoad {
             unanswered.release();
           });
     }
+    awaitAnswers(unanswered);
+    return new Sent(requests.sum(), spans.sum(), bytes.sum(), refused.sum(), lastRefusal.get());
+  }
+
+  private void awaitAnswers(Semaphore unanswered) throws InterruptedException {
     if (!unanswered.tryAcquire(mostUnanswered, 60, TimeUnit.SECONDS)) {
       throw new IllegalStateException("requests were not answered within 60 s");
     }
-    return new Sent(requests.sum(), spans.sum(), bytes.sum(), refused.sum(), lastRefusal.get());
   }
 }
