@@ -29,6 +29,7 @@ class Span:
     message: str | None
     attributes: list[tuple[str, object]]
     events: list[tuple[str, int, list[tuple[str, object]]]]
+    links: list[tuple[int, int]]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -249,8 +250,9 @@ def close_all() -> None:
 def decode(body: bytes, strings: list[str]) -> Span:
     span = _Bytes(body, strings)
     high, low, span_id, parent_id, start, duration = span.unpack("QQQQqq")
-    kind, status, flags, zero, count = span.unpack("BBBBI")
-    require(zero == 0 and kind <= 5 and status <= 2 and flags < 16 and duration >= 0, "a head")
+    kind, status, flags, link_count, count = span.unpack("BBBBI")
+    require(kind <= 5 and status <= 2 and flags < 16 and duration >= 0, "a head")
+    require(link_count <= 128 and (link_count == 0 or kind == 5), "links of consumers only")
     threshold = span.unpack("Q")[0] if flags & 1 else None
     randomness = span.unpack("Q")[0] if flags & 2 else None
     require(max(threshold or 0, randomness or 0) < 1 << 56, "sampling below 2^56")
@@ -262,6 +264,10 @@ def decode(body: bytes, strings: list[str]) -> Span:
         event = span.string()
         nanos = start + span.zigzag()
         events.append((event, nanos, span.attributes(span.varint())))
+    links = []
+    for _ in range(link_count):
+        trace_high, trace_low, linked = span.unpack("QQQ")
+        links.append((trace_high << 64 | trace_low, linked))
     require(span.at == len(body), "a span fills its body")
     return Span(
         high << 64 | low,
@@ -277,6 +283,7 @@ def decode(body: bytes, strings: list[str]) -> Span:
         message,
         attributes,
         events,
+        links,
     )
 
 

@@ -19,7 +19,7 @@ def test_the_golden_ring(directory):
     (directory / "golden.ring").write_bytes(data.ljust(header + dictionary + ring, b"\0"))
     read = only_ring(directory)
     assert read.resource == {"service.name": "checkout", "service.instance.id": 7}
-    first, second, third = read.spans()
+    first, second, third, fourth = read.spans()
     assert (first.name, third.name) == ("GET /1", "GET /2")
     assert (second.trace_id, second.span_id) == (
         0x0AF7651916CD43DD8448EB211C80319C,
@@ -43,4 +43,10 @@ def test_the_golden_ring(directory):
     assert second.events == [
         ("exception", start + 1250000, [("exception.type", "java.sql.SQLTimeoutException")]),
         ("retry", start - 1, []),
+    ]
+    assert (second.links, fourth.kind) == ([], 5)
+    assert fourth.events == [("retry", fourth.start_nanos + 500000, [])]
+    assert fourth.links == [
+        (second.trace_id, second.span_id),
+        (0x0000000000000001FFFFFFFFFFFFFFFE, 3),
     ]

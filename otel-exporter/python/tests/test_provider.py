@@ -87,6 +87,7 @@ def outcome(span, ids, started):
             )
             for name, nanos, attributes in span.events
         ],
+        [(numbered(trace_id), numbered(span_id)) for trace_id, span_id in span.links],
     )
 
 
@@ -248,7 +249,7 @@ def many_events(tracer, see):
 @scenario
 def links(tracer, see):
     given = [Link(REMOTE, {"a": "x" * 100}), Link(trace.INVALID_SPAN_CONTEXT), Link(UNSAMPLED)]
-    span = tracer.start_span("a", links=given)
+    span = tracer.start_span("a", kind=SpanKind.CONSUMER, links=given)
     span.add_link(REMOTE, {f"k{n}": n for n in range(150)})
     span.add_link(trace.INVALID_SPAN_CONTEXT)
     span.add_link(trace.INVALID_SPAN_CONTEXT, {"kept": True})
@@ -257,8 +258,11 @@ def links(tracer, see):
     see(span)
     span.end()
     span.add_link(REMOTE)
-    tracer.start_span("b", links=None).end()
-    tracer.start_span("c", links=()).end()
+    tracer.start_span("b", kind=SpanKind.CONSUMER, links=None).end()
+    tracer.start_span("c", kind=SpanKind.CONSUMER, links=()).end()
+    given.append(Link(span.get_span_context()))
+    tracer.start_span("d", kind=SpanKind.CONSUMER, links=given).end()
+    tracer.start_span("e", kind=SpanKind.SERVER, links=given).end()
 
 
 @scenario

@@ -10,7 +10,14 @@ from conftest import WRITERS
 from hypothesis import given
 from hypothesis import strategies as st
 from opentelemetry.sdk.trace import Event, ReadableSpan
-from opentelemetry.trace import SpanContext, SpanKind, TraceFlags, TraceState
+from opentelemetry.trace import (
+    INVALID_SPAN_CONTEXT,
+    Link,
+    SpanContext,
+    SpanKind,
+    TraceFlags,
+    TraceState,
+)
 from opentelemetry.trace.status import Status, StatusCode
 from reader import Json, Ring, same
 
@@ -72,6 +79,38 @@ def test_a_span_comes_back_whole(new_writer):
         ("ratio", 0.5),
     ]
     assert read.events == [("retry", 1_000_000_100, [("n", 1)]), ("early", 999_999_999, [])]
+
+
+def test_links_of_consumers_are_written(new_writer):
+    writer, path = new_writer()
+    links = [Link(context(1, 2)), Link(INVALID_SPAN_CONTEXT), Link(context(1 << 127, 1 << 63))]
+    many = [Link(context(1, number)) for number in range(1, 141)]
+    for kind, linked in [
+        (SpanKind.CONSUMER, links),
+        (SpanKind.PRODUCER, links),
+        (SpanKind.CONSUMER, []),
+        (SpanKind.CONSUMER, many),
+    ]:
+        assert writer.write(span(kind=kind, events=[Event("e", {}, 5)], links=linked))
+    some, producer, none, most = Ring(path).spans()
+    assert some.links == [(1, 2), (1 << 127, 1 << 63)]
+    assert producer.links == none.links == []
+    assert most.links == [(1, number) for number in range(1, 129)]
+
+
+def test_links_that_do_not_fit_are_dropped(new_writer):
+    writer, path = new_writer()
+    ring = Ring(path)
+    counts = []
+    size = ring.ring_bytes // 4 - 24 * 140
+    while ring.dropped_too_large == 0:
+        attributes = {"text": "x" * size}
+        links = [Link(context())] * 140
+        assert writer.write(span(kind=SpanKind.CONSUMER, attributes=attributes, links=links))
+        counts += [len(read.links) for read in ring.consume()]
+        size += 24  # a link
+    assert counts[0] == 128
+    assert [count for count in counts if count < 128] == list(range(127, -1, -1))
 
 
 def test_the_file_is_as_the_agent_wants_it(new_writer, directory):
@@ -369,6 +408,7 @@ values = st.recursive(
 )
 attributes = st.dictionaries(st.text(st.characters(), max_size=10), values, max_size=8)
 times = st.integers(0, 2**63 - 1)
+contexts = st.builds(context, st.integers(0, 2**128 - 1), st.integers(0, 2**64 - 1))
 any_span = st.builds(
     span,
     st.text(st.characters(), max_size=20),
@@ -378,6 +418,7 @@ any_span = st.builds(
     status=st.sampled_from([Status(), Status(StatusCode.OK), Status(StatusCode.ERROR, "no")]),
     attributes=attributes,
     events=st.lists(st.builds(Event, st.text(max_size=5), attributes, times), max_size=3),
+    links=st.lists(st.builds(Link, contexts), max_size=3),
     start_time=times,
     end_time=times,
 )
@@ -405,6 +446,8 @@ def test_what_is_written_is_read(new_writer, spans):
         for event, (name, nanos, event_attributes) in zip(one.events, read.events, strict=True):
             assert (name, nanos) == (said(event.name), event.timestamp)
             assert_same_attributes(event.attributes, event_attributes)
+        linked = [link.context for link in one.links if one.kind is SpanKind.CONSUMER]
+        assert read.links == [(to.trace_id, to.span_id) for to in linked if to.is_valid]
 
 
 def said(text):

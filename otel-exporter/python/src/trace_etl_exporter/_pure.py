@@ -34,6 +34,9 @@ FLAG_RANDOMNESS = 2
 FLAG_MESSAGE = 4
 FLAG_EVENTS = 8
 
+MAX_LINKS = 128
+LINKS = 51
+
 FALSE = 1
 TRUE = 2
 INTEGER = 3
@@ -44,6 +47,7 @@ _MASK_64 = (1 << 64) - 1
 _INT64_MAX = (1 << 63) - 1
 _TRACE_STATE_DIGITS = 14
 _SPAN_HEAD = struct.Struct("<QQQQqqBBBBI")
+_LINK = struct.Struct("<QQQ")
 _KINDS = {
     SpanKind.INTERNAL: 1,
     SpanKind.SERVER: 2,
@@ -182,6 +186,20 @@ def _sampling(trace_state) -> tuple[int, int]:
     return threshold, randomness
 
 
+def _linked(links, most: int) -> list[bytes]:
+    """Returns the IDs of the first valid links, at most `most`."""
+    linked: list[bytes] = []
+    for link in links:
+        if len(linked) >= most:
+            break
+        high = link.context.trace_id >> 64 & _MASK_64
+        low = link.context.trace_id & _MASK_64
+        span_id = link.context.span_id & _MASK_64
+        if (high or low) and span_id:
+            linked.append(_LINK.pack(high, low, span_id))
+    return linked
+
+
 class Writer:
     """Writes spans into the ring of an open, locked file, and closes the file. Thread-safe.
 
@@ -289,6 +307,11 @@ class Writer:
                         body += varint(_zigzag(_nanos(event.timestamp) - start) & _MASK_64)
                         body += varint(len(event.attributes or {}))
                         put_attributes(body, event.attributes or {}, self._dictionary)
+                if span.kind is SpanKind.CONSUMER:
+                    room = self._max_record - RECORD_HEADER - len(body)
+                    links = _linked(span.links, min(MAX_LINKS, room // _LINK.size))
+                    body[LINKS] = len(links)
+                    body += b"".join(links)
                 return self._publish(body)
             finally:
                 self._writing = False

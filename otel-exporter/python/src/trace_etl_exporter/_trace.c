@@ -684,6 +684,7 @@ static int end(Span* self, PyObject* end_time) {
         .attributes = self->attributes,
         .events = self->events,
         .event_count = self->event_count,
+        .links = self->kind == CONSUMER ? self->links : NULL,
     };
     written = writer_put((Writer*)writer, &fields);
   }

@@ -27,6 +27,8 @@ enum {
   TYPE_SPAN = 2,
   RECORD_HEADER = 8,
   SPAN_HEAD = 56, /* including the number of attributes */
+  MAX_LINKS = 128,
+  LINK_BYTES = 24,
   MAX_RECORD = 65536,
   MAX_ENTRY = 65535,
 
@@ -66,9 +68,10 @@ static PyObject *span_type_of_sdk, *status_type, *context_type, *empty_trace_sta
 static PyObject *str_context, *str_name, *str_kind, *str_parent, *str_start_time, *str_end_time,
     *str_status, *str_attributes, *str_events, *str_trace_id, *str_span_id, *str_trace_flags,
     *str_trace_state, *str_status_code, *str_description, *str_copy, *str_timestamp, *str_get,
-    *str_ot, *str_own_attributes, *str_dict, *str_own_events, *str_deque, *str_own_context,
-    *str_own_name, *str_own_kind, *str_own_parent, *str_own_start_time, *str_own_end_time,
-    *str_own_status, *str_own_status_code, *str_own_description;
+    *str_ot, *str_links, *str_own_attributes, *str_dict, *str_own_events, *str_own_links,
+    *str_deque, *str_own_context, *str_own_name, *str_own_kind, *str_own_parent,
+    *str_own_start_time, *str_own_end_time, *str_own_status, *str_own_status_code,
+    *str_own_description;
 
 static void in_forked_child(void) { fork_generation++; }
 
@@ -493,6 +496,8 @@ static bool publish(Writer* self, const uint8_t* body, size_t length) {
   return true;
 }
 
+static uint8_t put_links(Writer* self, Buffer* out, PyObject* links);
+
 bool writer_put(Writer* self, const SpanFields* span) {
   if (self->map == NULL || self->generation != fork_generation) {
     return false;
@@ -532,7 +537,6 @@ bool writer_put(Writer* self, const SpanFields* span) {
   start[50] =
       (uint8_t)((threshold >= 0 ? FLAG_THRESHOLD : 0) | (randomness >= 0 ? FLAG_RANDOMNESS : 0) |
                 (span->message != NULL ? FLAG_MESSAGE : 0) | (events ? FLAG_EVENTS : 0));
-  start[51] = 0;
   uint32_t attribute_count = (uint32_t)count;
   memcpy(start + 52, &attribute_count, sizeof attribute_count);
   if (threshold >= 0) {
@@ -551,6 +555,7 @@ bool writer_put(Writer* self, const SpanFields* span) {
   if (events) {
     put_events(self, &out, span);
   }
+  start[51] = span->links == NULL ? 0 : put_links(self, &out, span->links);
   bool written = false;
   if (self->map != NULL) {
     if (out.overflowed) {
@@ -629,15 +634,16 @@ static PyObject* own_dict_of(PyObject* sdk_span) {
   return copy;
 }
 
-/* Returns whether a span of a known SDK has no events; the public property is slow. */
-static bool has_no_events(PyObject* sdk_span) {
-  PyObject* events = PyObject_GetAttr(sdk_span, str_own_events);
-  PyObject* deque = events != NULL && (PyObject*)Py_TYPE(events) == bounded_list
-                        ? PyObject_GetAttr(events, str_deque)
+/* Returns whether a span of a known SDK has none of its events or links; the public property is
+   slow. */
+static bool has_none(PyObject* sdk_span, PyObject* own) {
+  PyObject* list = PyObject_GetAttr(sdk_span, own);
+  PyObject* deque = list != NULL && (PyObject*)Py_TYPE(list) == bounded_list
+                        ? PyObject_GetAttr(list, str_deque)
                         : NULL;
   bool none = deque != NULL && PyObject_Size(deque) == 0;
   PyErr_Clear();
-  Py_XDECREF(events);
+  Py_XDECREF(list);
   Py_XDECREF(deque);
   return none;
 }
@@ -712,6 +718,30 @@ static uint64_t span_id_of(PyObject* context) {
   uint64_t id = value == NULL ? 0 : PyLong_AsUnsignedLongLongMask(value);
   Py_XDECREF(value);
   return id;
+}
+
+/* Puts the IDs of the first valid links, as many as fit, and returns their number. */
+static uint8_t put_links(Writer* self, Buffer* out, PyObject* links) {
+  uint8_t count = 0;
+  for (Py_ssize_t at = 0; at < PySequence_Fast_GET_SIZE(links) && count < MAX_LINKS &&
+                          out->end - out->at >= LINK_BYTES;
+       at++) {
+    uint64_t ids[3] = {0}; /* both halves of the trace ID, span ID */
+    PyObject* context = PyObject_GetAttr(PySequence_Fast_GET_ITEM(links, at), str_context);
+    PyObject* trace_id =
+        context == NULL ? NULL : context_item(context, CONTEXT_TRACE_ID, str_trace_id);
+    if (trace_id != NULL && halves_of(trace_id, &ids[0], &ids[1]) == 0) {
+      ids[2] = span_id_of(context);
+    }
+    if (PyErr_Occurred() == NULL && (ids[0] | ids[1]) != 0 && ids[2] != 0) {
+      put_bytes(out, ids, LINK_BYTES);
+      count++;
+    }
+    forgive(self);
+    Py_XDECREF(trace_id);
+    Py_XDECREF(context);
+  }
+  return count;
 }
 
 /* Returns whether the API's contexts are tuples with the expected items. */
@@ -829,13 +859,21 @@ static PyObject* writer_write(PyObject* object, PyObject* sdk_span) {
     }
     span.attributes = dict_of(self, value);
   }
-  if (!has_no_events(sdk_span)) {
+  if (!has_none(sdk_span, str_own_events)) {
     Py_SETREF(value, PyObject_GetAttr(sdk_span, str_events));
     if (value == NULL) {
       goto done;
     }
     events = events_of(self, value, &span.event_count);
     span.events = events;
+  }
+  if (span.kind == CONSUMER && !has_none(sdk_span, str_own_links)) {
+    Py_SETREF(value, PyObject_GetAttr(sdk_span, str_links));
+    if (value == NULL) {
+      goto done;
+    }
+    span.links = PySequence_Tuple(value);
+    forgive(self);
   }
   span.name = attribute_of(sdk_span, span_type_of_sdk, str_own_name, str_name);
   if (span.name == NULL || PyErr_Occurred()) {
@@ -856,6 +894,7 @@ done:
   if (events != NULL) {
     events_free(events, span.event_count);
   }
+  Py_XDECREF(span.links);
   Py_XDECREF(span.name);
   if (result == NULL && !PyErr_Occurred()) {
     result = Py_NewRef(Py_True); /* not sampled: nothing to write */
@@ -1040,9 +1079,11 @@ int writer_setup(PyObject* module) {
       {&str_timestamp, "timestamp"},
       {&str_get, "get"},
       {&str_ot, "ot"},
+      {&str_links, "links"},
       {&str_own_attributes, "_attributes"},
       {&str_dict, "_dict"},
       {&str_own_events, "_events"},
+      {&str_own_links, "_links"},
       {&str_deque, "_dq"},
       {&str_own_context, "_context"},
       {&str_own_name, "_name"},

@@ -57,6 +57,9 @@ typedef struct {
   int64_t nanos;        /* since 1970 */
 } Event;
 
+/* The kind of spans whose links are written, as in OTLP. */
+enum { CONSUMER = 5 };
+
 /* The parts that SDK spans and spans of this package have in common. */
 typedef struct {
   uint64_t trace_high, trace_low, span_id, parent_id;
@@ -68,6 +71,7 @@ typedef struct {
   PyObject* attributes;  /* a dict, NULL: none */
   const Event* events;
   Py_ssize_t event_count;
+  PyObject* links; /* a list or tuple, NULL: none, or not a consumer */
 } SpanFields;
 
 extern PyTypeObject* writer_type;

@@ -203,7 +203,10 @@ final class FirstReadingProperties {
         List.of("a", "a1", "ab12").get(random.nextInt(3)),
         random.nextInt(10) == 0 ? "no stock 12" : "",
         attributes,
-        events);
+        events,
+        Stream.generate(() -> new RingSpan.Link(1, 2, random.nextInt(9)))
+            .limit(random.nextInt(4))
+            .toList());
   }
 
   private static Object value(Random random) {

@@ -352,6 +352,11 @@ final class RecordingSpan extends LocalSpan implements ReadableSpan, EndedSpan {
     return events;
   }
 
+  @Override
+  public List<LinkData> linkList() {
+    return links;
+  }
+
   // The span for the processor that sends it while there is no ring, and for instrumentation.
 
   @Override

@@ -41,6 +41,7 @@ class DifferentialTest {
       assertThat(twins.ended()).isGreaterThan(ROUNDS);
       boolean drops = seed % 8 == 1;
       assertThat(written).matches(count -> drops ? count == 0 : count > ROUNDS);
+      assertThat(twins.links()).matches(count -> drops ? count == 0 : count > 0);
     }
   }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.sun.management.ThreadMXBean;
 import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.trace.Span;
+import io.opentelemetry.api.trace.SpanKind;
 import io.opentelemetry.api.trace.Tracer;
 import io.opentelemetry.sdk.trace.samplers.Sampler;
 import java.lang.management.ManagementFactory;
@@ -37,6 +38,7 @@ class ProviderAllocationTest {
               tracer
                   .spanBuilder("GET /cart/{id}")
                   .setNoParent()
+                  .setSpanKind(i % 2 == 0 ? SpanKind.SERVER : SpanKind.CONSUMER)
                   .setAttribute(ROUTE, "/cart/{id}")
                   .setAttribute("url.path", "/cart/" + i * 7919)
                   .setAttribute("http.response.status_code", 200 + i)

@@ -57,6 +57,7 @@ final class TwinProviders implements AutoCloseable {
   private final Tracer[] tracers;
   private final List<Span[]> open = new ArrayList<>();
   private int ended;
+  private int links;
 
   /** The work is that of the seed. */
   TwinProviders(long seed, Path directory, Sampler sampler, SpanLimits limits) throws IOException {
@@ -98,6 +99,11 @@ final class TwinProviders implements AutoCloseable {
     return ended;
   }
 
+  /** Returns the links that {@link #compareRings} found. */
+  int links() {
+    return links;
+  }
+
   /** Does one thing with both. */
   void step() {
     clock.nanos += random.nextInt(1_000);
@@ -121,6 +127,7 @@ final class TwinProviders implements AutoCloseable {
     List<RingSpan> actual = ownRing.poll();
     for (int i = 0; i < Math.min(expected.size(), actual.size()); i++) {
       assertThat(text(actual.get(i))).isEqualTo(text(expected.get(i)));
+      links += actual.get(i).links.size();
     }
     assertThat(actual).hasSameSizeAs(expected);
     assertThat(ownRing.resource()).isEqualTo(sdkRing.resource());
@@ -213,7 +220,11 @@ final class TwinProviders implements AutoCloseable {
     String key = key();
     switch (random.nextInt(11)) {
       case 0:
-        SpanKind kind = SpanKind.values()[random.nextInt(SpanKind.values().length)];
+        // Half of them are consumers, whose links are written.
+        SpanKind kind =
+            random.nextBoolean()
+                ? SpanKind.CONSUMER
+                : SpanKind.values()[random.nextInt(SpanKind.values().length)];
         return (builder, twin) -> builder.setSpanKind(kind);
       case 1:
         long start = random.nextLong(1L << 60);

@@ -133,11 +133,17 @@ public final class RingLayout {
   /** 1 byte: the flags below. */
   public static final int FLAGS_OFFSET = 50;
 
+  /** 1 byte: number of links, which are the last bytes of the body. Writers write at most 128. */
+  public static final int LINKS_OFFSET = 51;
+
   /** 4 bytes: number of attributes. */
   public static final int ATTRIBUTES_OFFSET = 52;
 
   /** Bytes of a span's fixed fields, before its name. */
   public static final int SPAN_FIXED_BYTES = 56;
+
+  /** Bytes of a link: both halves of the trace ID, as in a span, and the span ID. */
+  public static final int LINK_BYTES = 24;
 
   /** Flag: a sampling threshold follows, 8 bytes. */
   public static final int FLAG_THRESHOLD = 1;

@@ -2,9 +2,9 @@ package org.traceetl.proto.ring;
 
 /**
  * Reads a span, or a resource's attributes, in place: first the fixed fields, then the attributes,
- * then the events. Strings are slices of the bytes or of the dictionary; those of the bytes may not
- * be UTF-8. A value that exceeds the bytes ends the reading and sets {@link #isBroken}. Allocates
- * nothing; not thread-safe.
+ * then the events. The links can be read at any time. Strings are slices of the bytes or of the
+ * dictionary; those of the bytes may not be UTF-8. A value that exceeds the bytes ends the reading
+ * and sets {@link #isBroken}. Allocates nothing; not thread-safe.
  */
 public final class RingSpanReader {
   private static final byte[] EMPTY = new byte[0];
@@ -43,6 +43,9 @@ public final class RingSpanReader {
 
   /** Below 2^56; -1 for none. */
   public long randomness;
+
+  /** Number of links, 0 to 255. */
+  public int links;
 
   public final Slice name = new Slice();
 
@@ -103,6 +106,12 @@ public final class RingSpanReader {
     attributesLeft =
         Integer.toUnsignedLong(LittleEndian.getInt(bytes, from + RingLayout.ATTRIBUTES_OFFSET));
     at = from + RingLayout.SPAN_FIXED_BYTES;
+    links = bytes[from + RingLayout.LINKS_OFFSET] & 0xff;
+    end = to - links * RingLayout.LINK_BYTES;
+    if (end < at) {
+      broken = true;
+      return false;
+    }
     samplingThreshold = (flags & RingLayout.FLAG_THRESHOLD) == 0 ? 0 : fixed64();
     randomness = (flags & RingLayout.FLAG_RANDOMNESS) == 0 ? -1 : fixed64();
     string(name);
@@ -130,6 +139,7 @@ public final class RingSpanReader {
     this.strings = strings;
     at = from;
     end = to;
+    links = 0;
     attributesLeft = 0;
     eventsLeft = -1;
     hasEvents = false;
@@ -172,7 +182,7 @@ public final class RingSpanReader {
     return at;
   }
 
-  /** Returns the end of the bytes of the span or the resource. */
+  /** Returns the end of the bytes of the span, without its links, or of the resource. */
   public int end() {
     return end;
   }
@@ -214,6 +224,29 @@ public final class RingSpanReader {
     attributesLeft = varint();
     broken |= attributesLeft < 0;
     return !broken;
+  }
+
+  /**
+   * Returns the high half of the trace ID of a link.
+   *
+   * @param link from 0 to {@link #links} - 1
+   */
+  public long linkTraceIdHigh(int link) {
+    return LittleEndian.getLong(bytes, linkOffset(link));
+  }
+
+  /** Returns the low half of the trace ID of a link; see {@link #linkTraceIdHigh}. */
+  public long linkTraceIdLow(int link) {
+    return LittleEndian.getLong(bytes, linkOffset(link) + 8);
+  }
+
+  /** Returns the span ID of a link; see {@link #linkTraceIdHigh}. */
+  public long linkSpanId(int link) {
+    return LittleEndian.getLong(bytes, linkOffset(link) + 16);
+  }
+
+  private int linkOffset(int link) {
+    return end + RingLayout.LINK_BYTES * link;
   }
 
   /** Returns whether an error was found; values read before it are valid. */

@@ -52,7 +52,7 @@ final class RingFuzzTest {
               case 0 -> FIELDS[random.nextInt(FIELDS.length)];
               case 1 -> 1_024 + random.nextInt(48);
               case 2 -> 4_096 + random.nextInt(192);
-              default -> 8_192 + random.nextInt(340);
+              default -> 8_192 + random.nextInt(480);
             };
         long value =
             switch (random.nextInt(4)) {
@@ -129,6 +129,14 @@ final class RingFuzzTest {
     }
     check(span.name);
     check(span.statusMessage);
+    int at = span.end();
+    for (int link = 0; link < span.links; link++) {
+      assertThat(span.linkTraceIdHigh(link)).isEqualTo(LittleEndian.getLong(records, at));
+      assertThat(span.linkTraceIdLow(link)).isEqualTo(LittleEndian.getLong(records, at + 8));
+      assertThat(span.linkSpanId(link)).isEqualTo(LittleEndian.getLong(records, at + 16));
+      at += RingLayout.LINK_BYTES;
+    }
+    assertThat(at).isEqualTo(walk.bodyEnd());
     while (span.nextAttribute()) {
       check(span.key);
       check(span.text);

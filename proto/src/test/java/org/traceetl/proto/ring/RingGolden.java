@@ -67,7 +67,26 @@ public final class RingGolden {
                       1_250_000,
                       ordered("exception.type", "java.sql.SQLTimeoutException")),
                   new RingSpan.Event("retry", -1, Map.of()))),
-          RingSpan.numbered(2));
+          RingSpan.numbered(2),
+          new RingSpan(
+              0x5b8a_a5a2_d2c8_72e8L,
+              0x321c_f373_08d6_9df2L,
+              0x0515_81bf_3cb5_5c13L,
+              0,
+              1_795_255_028_400_000_000L,
+              2_000_000L,
+              5,
+              1,
+              0,
+              -1,
+              "orders process",
+              "",
+              ordered("messaging.batch.message_count", 2L),
+              List.of(new RingSpan.Event("retry", 500_000, Map.of())),
+              List.of(
+                  new RingSpan.Link(
+                      0x0af7_6519_16cd_43ddL, 0x8448_eb21_1c80_319cL, 0xb7ad_6b71_6920_3331L),
+                  new RingSpan.Link(1, -2, 3))));
 
   /** Returns a map in the order of its arguments: keys, each followed by its value. */
   public static Map<String, Object> ordered(Object... keysAndValues) {

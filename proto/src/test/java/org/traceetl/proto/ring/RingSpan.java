@@ -10,6 +10,7 @@ import java.util.Map;
  * @param randomness -1 for none
  * @param statusMessage empty for none
  * @param attributes values are String, Boolean, Long, Double, {@link Json} or {@link Base64}
+ * @param links at most 255
  */
 public record RingSpan(
     long traceIdHigh,
@@ -25,7 +26,8 @@ public record RingSpan(
     String name,
     String statusMessage,
     Map<String, Object> attributes,
-    List<Event> events) {
+    List<Event> events,
+    List<Link> links) {
 
   /** An array or a map. */
   public record Json(String text) {}
@@ -39,6 +41,43 @@ public record RingSpan(
    * @param offsetNanos after the span's start
    */
   public record Event(String name, long offsetNanos, Map<String, Object> attributes) {}
+
+  /** A link to another span. */
+  public record Link(long traceIdHigh, long traceIdLow, long spanId) {}
+
+  /** A span without links. */
+  public RingSpan(
+      long traceIdHigh,
+      long traceIdLow,
+      long spanId,
+      long parentSpanId,
+      long startUnixNanos,
+      long durationNanos,
+      int kind,
+      int status,
+      long samplingThreshold,
+      long randomness,
+      String name,
+      String statusMessage,
+      Map<String, Object> attributes,
+      List<Event> events) {
+    this(
+        traceIdHigh,
+        traceIdLow,
+        spanId,
+        parentSpanId,
+        startUnixNanos,
+        durationNanos,
+        kind,
+        status,
+        samplingThreshold,
+        randomness,
+        name,
+        statusMessage,
+        attributes,
+        events,
+        List.of());
+  }
 
   /** A plain one: its IDs, start and duration are made of the number, which is above 0. */
   public static RingSpan numbered(long number) {

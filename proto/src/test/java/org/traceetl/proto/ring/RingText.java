@@ -110,6 +110,12 @@ public final class RingText {
       line.append(" event " + quoted(span.eventName) + " " + span.eventOffsetNanos + " ");
       line.append(attributes(span));
     }
+    for (int link = 0; link < span.links; link++) {
+      line.append(
+          String.format(
+              " link %016x%016x %016x",
+              span.linkTraceIdHigh(link), span.linkTraceIdLow(link), span.linkSpanId(link)));
+    }
     return span.isBroken() ? "malformed" : line.toString();
   }
 

@@ -251,7 +251,7 @@ public final class RingWriter implements AutoCloseable {
             | (span.randomness() >= 0 ? 2 : 0)
             | (span.statusMessage().isEmpty() ? 0 : 4)
             | (span.events().isEmpty() ? 0 : 8));
-    out.write(0);
+    out.write(span.links().size());
     out.fixed32(span.attributes().size());
     if (span.samplingThreshold() > 0) {
       out.fixed64(span.samplingThreshold());
@@ -272,6 +272,11 @@ public final class RingWriter implements AutoCloseable {
         out.varint(event.attributes().size());
         attributes(out, event.attributes());
       }
+    }
+    for (RingSpan.Link link : span.links()) {
+      out.fixed64(link.traceIdHigh());
+      out.fixed64(link.traceIdLow());
+      out.fixed64(link.spanId());
     }
     return out.toByteArray();
   }

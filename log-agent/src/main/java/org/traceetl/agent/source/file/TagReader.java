@@ -1,6 +1,9 @@
 package org.traceetl.agent.source.file;
 
 import org.traceetl.agent.flow.Attributes;
+import org.traceetl.agent.flow.SpanView;
+import org.traceetl.proto.SpanId;
+import org.traceetl.proto.TraceId;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
@@ -9,8 +12,8 @@ import tools.jackson.core.json.JsonFactory;
 import tools.jackson.core.json.JsonReadFeature;
 
 /**
- * Reads the JSON fields of a line into attributes, whose bytes are in this reader's scratch array.
- * Restores line ends, tabs and quotes that the writer escaped. One thread at a time.
+ * Reads the JSON fields of a line: references, and attributes, whose bytes are in this reader's
+ * scratch array. Restores line ends, tabs and quotes that the writer escaped. One thread at a time.
  */
 final class TagReader {
   private static final String KEY = "key";
@@ -77,58 +80,58 @@ final class TagReader {
   }
 
   /**
-   * Finds the last of {@code [{"traceID":…,"spanID":…,"refType":…},…]} within the span's own trace.
+   * Reads {@code [{"traceID":…,"spanID":…,"refType":…},…]} into the span's parent and links. The
+   * parent is the last reference. The writer puts a comma after each link, so a comma at the end
+   * means that there is no parent.
    *
-   * @param spanId gets its 16 hex digits
-   * @return true if there is one
+   * @param span has its trace ID
    */
-  boolean lastReferenceOf(
-      byte[] bytes, int offset, int end, int traceIdOffset, int traceIdLength, byte[] spanId) {
-    // Fast paths for most lines: no reference, or only the parent.
+  void readReferences(byte[] bytes, int offset, int end, SpanView span) {
+    span.parentSpanId = 0;
+    span.links.clear();
+    // Most spans have no reference, or only the parent.
     if (end - offset <= 2) {
-      return false;
+      return;
     }
-    boolean found = false;
+    long traceIdHigh = 0;
+    long traceIdLow = 0;
+    long spanId = 0;
     try (JsonParser parser = parser(bytes, offset, end)) {
       if (parser.nextToken() != JsonToken.START_ARRAY) {
-        return false;
+        return;
       }
       while (parser.nextToken() == JsonToken.START_OBJECT) {
-        boolean sameTrace = false;
-        String id = null;
+        span.links.add(traceIdHigh, traceIdLow, spanId);
+        traceIdHigh = 0;
+        traceIdLow = 0;
+        spanId = 0;
         while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
           String name = parser.currentName();
-          parser.nextToken();
-          switch (name) {
-            case TRACE_ID ->
-                sameTrace = equal(parser.getString(), bytes, traceIdOffset, traceIdLength);
-            case SPAN_ID -> id = parser.getString();
-            default -> parser.skipChildren();
+          if (parser.nextToken() != JsonToken.VALUE_STRING) {
+            parser.skipChildren();
+            continue;
+          }
+          int at = append(parser);
+          int length = used - at;
+          used = at;
+          if (name.equals(TRACE_ID)) {
+            boolean isId = length == TraceId.HEX_LENGTH && TraceId.isHex(scratch, at);
+            traceIdHigh = isId ? SpanId.parseHex(scratch, at) : 0;
+            traceIdLow = isId ? SpanId.parseHex(scratch, at + SpanId.HEX_LENGTH) : 0;
+          } else if (name.equals(SPAN_ID)) {
+            boolean isId = length == SpanId.HEX_LENGTH && SpanId.isHex(scratch, at);
+            spanId = isId ? SpanId.parseHex(scratch, at) : 0;
           }
         }
-        if (sameTrace && id != null && id.length() == spanId.length) {
-          for (int i = 0; i < spanId.length; i++) {
-            spanId[i] = (byte) id.charAt(i);
-          }
-          found = true;
-        }
+      }
+      if (traceIdHigh == span.traceIdHigh && traceIdLow == span.traceIdLow) {
+        span.parentSpanId = spanId;
+        return;
       }
     } catch (JacksonException e) {
-      return false;
+      // A comma at the end, or no JSON from here on.
     }
-    return found;
-  }
-
-  private static boolean equal(String text, byte[] bytes, int offset, int length) {
-    if (text.length() != length) {
-      return false;
-    }
-    for (int i = 0; i < length; i++) {
-      if (text.charAt(i) != bytes[offset + i]) {
-        return false;
-      }
-    }
-    return true;
+    span.links.add(traceIdHigh, traceIdLow, spanId);
   }
 
   private JsonParser parser(byte[] bytes, int offset, int end) {

@@ -43,6 +43,7 @@ final class TraceLineDecoder {
     "consumer".getBytes(US_ASCII)
   };
   private static final int INTERNAL = 1;
+  private static final int CONSUMER = 5;
 
   private static final int START = 0;
   private static final int DURATION = 1;
@@ -62,7 +63,6 @@ final class TraceLineDecoder {
   private final TagReader tags = new TagReader();
   private final SpanView span = new SpanView();
   private final Attributes resource = new Attributes();
-  private final byte[] parent = new byte[SpanId.HEX_LENGTH];
   // The bytes of the line from which the current resource was read.
   private byte[] resourceSource = new byte[0];
 
@@ -97,11 +97,14 @@ final class TraceLineDecoder {
     span.traceIdHigh = SpanId.parseHex(bytes, starts[TRACE_ID]);
     span.traceIdLow = SpanId.parseHex(bytes, starts[TRACE_ID] + SpanId.HEX_LENGTH);
     span.spanId = SpanId.parseHex(bytes, starts[SPAN_ID]);
-    span.parentSpanId = parentSpanId(bytes);
     span.name = bytes;
     span.nameOffset = starts[NAME];
     span.nameLength = ends[NAME] - starts[NAME];
     span.kind = kind();
+    tags.readReferences(bytes, starts[REFERENCES], ends[REFERENCES], span);
+    if (span.kind != CONSUMER) {
+      span.links.clear();
+    }
     span.status = status(bytes);
     span.startUnixNanos = start;
     span.durationNanos = duration;
@@ -189,19 +192,6 @@ final class TraceLineDecoder {
       bits |= SpanId.parseHex(bytes, at);
     }
     return bits != 0;
-  }
-
-  /** Returns the parent, which is the last reference; links to other spans precede it. */
-  private long parentSpanId(byte[] bytes) {
-    boolean found =
-        tags.lastReferenceOf(
-            bytes,
-            starts[REFERENCES],
-            ends[REFERENCES],
-            starts[TRACE_ID],
-            TraceId.HEX_LENGTH,
-            parent);
-    return found && SpanId.isHex(parent, 0) ? SpanId.parseHex(parent, 0) : 0;
   }
 
   private int kind() {

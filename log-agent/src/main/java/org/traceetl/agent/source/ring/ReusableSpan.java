@@ -48,6 +48,7 @@ final class ReusableSpan {
     view.textNotWanted = 0;
     view.events.clear();
     view.eventsLeftOut = 0;
+    view.links.clear();
     attribute = 0;
   }
 

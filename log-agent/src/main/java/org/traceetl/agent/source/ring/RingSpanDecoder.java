@@ -33,6 +33,7 @@ final class RingSpanDecoder {
 
   private static final long MAX_TEXT_BESIDES = 1024 * 1024;
 
+  private static final int CONSUMER = 5;
   private static final int MAX_KIND = 5;
   private static final int MAX_STATUS = 2;
   private static final long MAX_56_BITS = (1L << 56) - 1;
@@ -200,6 +201,9 @@ final class RingSpanDecoder {
     view.spanId = in.spanId;
     view.parentSpanId = in.parentSpanId;
     enumerations(in, view);
+    if (view.kind == CONSUMER) {
+      links(in, view);
+    }
     view.startUnixNanos = in.startUnixNanos;
     view.durationNanos = in.durationNanos;
     view.samplingThreshold = is56Bits(in.samplingThreshold) ? in.samplingThreshold : 0;
@@ -247,6 +251,12 @@ final class RingSpanDecoder {
   private static void enumerations(RingSpanReader in, SpanView view) {
     view.kind = in.kind <= MAX_KIND ? in.kind : 0;
     view.status = in.status <= MAX_STATUS ? in.status : 0;
+  }
+
+  private static void links(RingSpanReader in, SpanView view) {
+    for (int link = 0; link < in.links; link++) {
+      view.links.add(in.linkTraceIdHigh(link), in.linkTraceIdLow(link), in.linkSpanId(link));
+    }
   }
 
   private static boolean is56Bits(long value) {

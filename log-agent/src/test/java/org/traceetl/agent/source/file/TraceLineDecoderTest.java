@@ -7,6 +7,7 @@ import static org.traceetl.agent.source.file.TraceLines.line;
 import static org.traceetl.agent.source.file.TraceLines.resource;
 import static org.traceetl.agent.source.file.TraceLines.tag;
 
+import java.util.List;
 import java.util.Map;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
@@ -33,10 +34,7 @@ final class TraceLineDecoderTest {
             + ","
             + tag("span.kind", "string", "server")
             + "]";
-    String parent =
-        "[{\"traceID\":\""
-            + TRACE_ID
-            + "\",\"spanID\":\"00000000000000ff\",\"refType\":\"CHILD_OF\"}]";
+    String parent = "[" + reference(TRACE_ID, 255) + "]";
 
     assertThat(decode(line("checkout", "GET /", "OK", 4, tags, resource("checkout"), parent)))
         .isNull();
@@ -131,15 +129,29 @@ final class TraceLineDecoderTest {
     assertThat(spans.spans.get(2).resource()).containsEntry("service.name", "b");
   }
 
+  /** The writer puts a comma after each link. */
   @Test
-  void aLinkToAnotherTraceIsNoParent() {
-    String link =
-        "[{\"traceID\":\"ffffffffffffffffffffffffffffffff\",\"spanID\":\"00000000000000ff\","
-            + "\"refType\":\"CHILD_OF\"},]";
+  void referencesBeforeTheParentAreLinks() {
+    String links =
+        reference("ffffffffffffffffffffffffffffffff", 1) + "," + reference(TRACE_ID, 2) + ",";
+    String withParent = "[" + links + reference(TRACE_ID, 255) + "]";
+    String consumer = "[" + tag("span.kind", "string", "consumer") + "]";
 
-    decode(line("a", "x", "UNSET", 1, "[]", "{}", link));
+    decode(line("a", "x", "UNSET", 1, consumer, "{}", withParent));
+    decode(line("a", "x", "UNSET", 2, consumer, "{}", "[" + links + "]"));
+    decode(line("a", "x", "UNSET", 3, consumer, "{}", "[]"));
+    decode(line("a", "x", "UNSET", 4, "[]", "{}", withParent));
 
-    assertThat(spans.spans.getFirst().parentSpanId()).isZero();
+    assertThat(spans.spans).extracting(Recorded::parentSpanId).containsExactly(255L, 0L, 0L, 255L);
+    List<String> linked =
+        List.of(
+            "ffffffffffffffffffffffffffffffff 0000000000000001", TRACE_ID + " 0000000000000002");
+    assertThat(spans.links).containsExactly(linked, linked, List.of(), List.of());
+  }
+
+  private static String reference(String traceId, int spanId) {
+    return "{\"traceID\":\"%s\",\"spanID\":\"%016x\",\"refType\":\"CHILD_OF\"}"
+        .formatted(traceId, spanId);
   }
 
   @Test

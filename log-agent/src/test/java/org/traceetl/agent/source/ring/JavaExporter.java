@@ -5,12 +5,15 @@ import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.api.common.AttributesBuilder;
 import io.opentelemetry.api.common.Value;
 import io.opentelemetry.api.trace.SpanContext;
+import io.opentelemetry.api.trace.SpanId;
 import io.opentelemetry.api.trace.SpanKind;
 import io.opentelemetry.api.trace.StatusCode;
 import io.opentelemetry.api.trace.TraceFlags;
+import io.opentelemetry.api.trace.TraceId;
 import io.opentelemetry.api.trace.TraceState;
 import io.opentelemetry.sdk.testing.trace.TestSpanData;
 import io.opentelemetry.sdk.trace.data.EventData;
+import io.opentelemetry.sdk.trace.data.LinkData;
 import io.opentelemetry.sdk.trace.data.SpanData;
 import io.opentelemetry.sdk.trace.data.StatusData;
 import java.io.IOException;
@@ -28,9 +31,9 @@ import org.traceetl.proto.ring.RingSpan;
 /** An application that writes the golden ring's spans as spans of OpenTelemetry's SDK. */
 final class JavaExporter {
   private static final Map<Integer, SpanKind> KINDS =
-      Map.of(2, SpanKind.SERVER, 3, SpanKind.CLIENT);
+      Map.of(2, SpanKind.SERVER, 3, SpanKind.CLIENT, 5, SpanKind.CONSUMER);
   private static final Map<Integer, StatusCode> STATUSES =
-      Map.of(0, StatusCode.UNSET, 2, StatusCode.ERROR);
+      Map.of(0, StatusCode.UNSET, 1, StatusCode.OK, 2, StatusCode.ERROR);
 
   private JavaExporter() {}
 
@@ -65,20 +68,11 @@ final class JavaExporter {
 
   /** Returns a span as the SDK's class. */
   static SpanData data(RingSpan span) {
-    String traceId = String.format("%016x%016x", span.traceIdHigh(), span.traceIdLow());
+    long high = span.traceIdHigh();
+    long low = span.traceIdLow();
     return TestSpanData.builder()
-        .setSpanContext(
-            SpanContext.create(
-                traceId,
-                String.format("%016x", span.spanId()),
-                TraceFlags.getSampled(),
-                traceState(span)))
-        .setParentSpanContext(
-            SpanContext.create(
-                traceId,
-                String.format("%016x", span.parentSpanId()),
-                TraceFlags.getSampled(),
-                TraceState.getDefault()))
+        .setSpanContext(context(high, low, span.spanId(), traceState(span)))
+        .setParentSpanContext(context(high, low, span.parentSpanId(), TraceState.getDefault()))
         .setName(span.name())
         .setKind(KINDS.get(span.kind()))
         .setStatus(StatusData.create(STATUSES.get(span.status()), span.statusMessage()))
@@ -94,7 +88,22 @@ final class JavaExporter {
                         event.name(),
                         attributes(event.attributes())))
                 .toList())
+        .setLinks(
+            span.links().stream()
+                .map(link ->
+                    LinkData.create(
+                        context(
+                            link.traceIdHigh(),
+                            link.traceIdLow(),
+                            link.spanId(),
+                            TraceState.getDefault())))
+                .toList())
         .build();
+  }
+
+  private static SpanContext context(long high, long low, long spanId, TraceState state) {
+    return SpanContext.create(
+        TraceId.fromLongs(high, low), SpanId.fromLong(spanId), TraceFlags.getSampled(), state);
   }
 
   private static TraceState traceState(RingSpan span) {

@@ -51,18 +51,19 @@ final class JavaExporterTest {
   void theAgentReadsTheSpansOfAnotherJvmUntilItIsKilled() throws Exception {
     org.traceetl.proto.ring.RingWriter golden = agent.writer(NAME, RingGolden.SHAPE);
     RingGolden.SPANS.forEach(span -> assertThat(golden.write(span)).isTrue());
-    await().until(() -> agent.intake.size() == 3);
+    int count = RingGolden.SPANS.size();
+    await().until(() -> agent.intake.size() == count);
     Process application =
         RingApplication.start(JavaExporter.class, agent.directory().toString(), "1");
     try (BufferedReader output = application.inputReader()) {
       assertThat(output.readLine()).isEqualTo("made 1");
-      await().until(() -> agent.intake.size() == 6);
+      await().until(() -> agent.intake.size() == 2 * count);
     } finally {
       application.destroyForcibly().waitFor();
     }
 
     List<Recorded> spans = agent.intake.spans();
-    assertThat(spans.subList(3, 6)).isEqualTo(spans.subList(0, 3));
+    assertThat(spans.subList(count, 2 * count)).isEqualTo(spans.subList(0, count));
     assertThat(agent.intake.resources()).containsOnly(agent.intake.resources().getFirst());
     await().until(() -> agent.metrics().reading == 1);
     try (Stream<Path> files = Files.list(agent.directory())) {

@@ -9,6 +9,7 @@ import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -16,6 +17,7 @@ import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -24,6 +26,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.traceetl.agent.flow.Attributes;
 import org.traceetl.agent.flow.KeySet;
 import org.traceetl.agent.flow.MalformedPayloadException;
+import org.traceetl.agent.flow.SpanLinks;
 import org.traceetl.agent.flow.SpanSink;
 import org.traceetl.agent.flow.SpanView;
 import org.traceetl.agent.flow.WantedEvents;
@@ -40,6 +43,7 @@ import org.traceetl.proto.ring.RingWriter;
 
 final class RingSpanDecoderTest {
   private static final int CLIENT = 3;
+  private static final int CONSUMER = 5;
 
   private static final RingSpan FULL =
       span(
@@ -216,6 +220,43 @@ final class RingSpanDecoderTest {
   }
 
   @Test
+  void linksOfConsumersAreRead() throws Exception {
+    RingSpan.Link first = new RingSpan.Link(1, 2, 3);
+    RingSpan.Link second = new RingSpan.Link(-1, 0, -3);
+    RingSpan.Link withoutTrace = new RingSpan.Link(0, 0, 3);
+    RingSpan.Link withoutSpan = new RingSpan.Link(1, 2, 0);
+    List<RingSpan.Link> links = List.of(withoutTrace, first, second, first, withoutSpan);
+    List<RingSpan.Link> many =
+        LongStream.rangeClosed(1, 255).mapToObj(i -> new RingSpan.Link(i, i, i)).toList();
+    write(
+        List.of(
+            linked(CONSUMER, links),
+            linked(CONSUMER, List.of()),
+            linked(CLIENT, links),
+            linked(CONSUMER, many)));
+
+    RecordingSink recorder = decode(null);
+    assertThat(recorder.spans).hasSize(4);
+    assertThat(recorder.links.get(0))
+        .containsExactly(
+            "00000000000000010000000000000002 0000000000000003",
+            "ffffffffffffffff0000000000000000 fffffffffffffffd");
+    assertThat(recorder.links.get(1)).isEmpty();
+    assertThat(recorder.links.get(2)).isEmpty();
+    assertThat(recorder.links.get(3)).hasSize(SpanLinks.MAX);
+    assertThat(attributes(recorder)).containsOnly(Map.of("k", "v"));
+  }
+
+  @Test
+  void moreLinksThanBytesAreMalformed() throws Exception {
+    write(List.of(linked(CONSUMER, List.of(new RingSpan.Link(1, 2, 3)))));
+    for (int links = 2; links < 256; links++) {
+      payload[RingLayout.RECORD_HEADER_BYTES + RingLayout.LINKS_OFFSET] = (byte) links;
+      assertThat(decode(null).rejected).containsExactly("malformed_span");
+    }
+  }
+
+  @Test
   void anInvalidSpanIsRejectedAlone() throws Exception {
     write(
         List.of(
@@ -231,9 +272,10 @@ final class RingSpanDecoderTest {
         .containsExactly("invalid_span_id", "invalid_start_time", "invalid_duration");
   }
 
-  @Test
-  void aTruncatedSpanIsMalformed() throws Exception {
-    write(List.of(plain(1)));
+  @ParameterizedTest
+  @ValueSource(ints = {0, 2})
+  void aTruncatedSpanIsMalformed(int links) throws Exception {
+    write(List.of(linked(CONSUMER, Collections.nCopies(links, new RingSpan.Link(1, 2, 3)))));
     for (int cut = 9; cut < length - 8; cut++) {
       byte[] bytes = payload.clone();
       bytes[0] = (byte) cut;
@@ -314,7 +356,14 @@ final class RingSpanDecoderTest {
 
   @Test
   void decodingAllocatesNothing() throws Exception {
-    write(IntStream.range(0, 2_000).mapToObj(i -> i % 2 == 0 ? FULL : plain(i)).toList());
+    RingSpan linked =
+        linked(
+            CONSUMER,
+            LongStream.rangeClosed(1, 9).mapToObj(i -> new RingSpan.Link(i, i, i)).toList());
+    write(
+        IntStream.range(0, 2_000)
+            .mapToObj(i -> i % 3 == 0 ? FULL : i % 3 == 1 ? linked : plain(i))
+            .toList());
     CountingSink counter = new CountingSink();
     RingDictionary.Strings strings = strings();
     ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
@@ -331,6 +380,12 @@ final class RingSpanDecoderTest {
     }
 
     assertThat(least).isZero();
+  }
+
+  /** Returns a span that ends with its attribute or its links. */
+  private static RingSpan linked(int kind, List<RingSpan.Link> links) {
+    return new RingSpan(
+        1, 2, 3, 4, 5, 6, kind, 0, 0, -1, "process", "", Map.of("k", "v"), List.of(), links);
   }
 
   private static RingSpan plain(int number) {

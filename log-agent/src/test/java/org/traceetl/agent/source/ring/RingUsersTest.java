@@ -16,6 +16,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.traceetl.proto.ring.RingGolden;
 
 /** Tests applications and agents of several users and containers. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -23,6 +24,9 @@ final class RingUsersTest {
   private static final int SHOP = 64_001;
   private static final int CART = 64_002;
   private static final int AGENT = 64_003;
+
+  /** Spans of a ring of {@link JavaExporter}. */
+  private static final int SPANS = RingGolden.SPANS.size();
 
   /** A group of this host. */
   private record Group(String name, int number) {
@@ -67,12 +71,12 @@ final class RingUsersTest {
         await().until(() -> agent.metrics().reading == 3 && agent.metrics().waiting == 1);
         try (OtherProcess modest = application(CART, CART, 1)) {
           modest.awaitLine("made 1");
-          await().until(() -> agent.intake.size() == 12);
+          await().until(() -> agent.intake.size() == 4 * SPANS);
           assertThat(agent.metrics().reading).isEqualTo(4);
           assertThat(agent.metrics().waiting).isEqualTo(1);
 
           greedy.kill();
-          await().until(() -> agent.intake.size() == 15 && agent.metrics().reading == 1);
+          await().until(() -> agent.intake.size() == 5 * SPANS && agent.metrics().reading == 1);
         }
       }
     }
@@ -86,9 +90,9 @@ final class RingUsersTest {
       agent.awaitLine("spans 0 rings 0 waiting 0");
       try (OtherProcess application = application(SHOP, SHOP, 1)) {
         application.awaitLine("made 1");
-        agent.awaitLine("spans 3 rings 1 waiting 0");
+        agent.awaitLine("spans " + SPANS + " rings 1 waiting 0");
       }
-      agent.awaitLine("spans 3 rings 0 waiting 0");
+      agent.awaitLine("spans " + SPANS + " rings 0 waiting 0");
       assertThatNothingIsLeft();
     }
   }
@@ -106,7 +110,7 @@ final class RingUsersTest {
       }
       try (OtherProcess member = application(SHOP, group.number, 1)) {
         member.awaitLine("made 1");
-        await().until(() -> agent.intake.size() == 3);
+        await().until(() -> agent.intake.size() == SPANS);
       }
       await().until(() -> agent.metrics().reading == 0);
     }
@@ -129,12 +133,12 @@ final class RingUsersTest {
           OtherProcess other = container()) {
         one.awaitLine("made 1");
         other.awaitLine("made 1");
-        agent.awaitLine("spans 6 rings 2 waiting 0");
+        agent.awaitLine("spans " + 2 * SPANS + " rings 2 waiting 0");
 
         one.kill();
-        agent.awaitLine("spans 6 rings 1 waiting 0");
+        agent.awaitLine("spans " + 2 * SPANS + " rings 1 waiting 0");
       }
-      agent.awaitLine("spans 6 rings 0 waiting 0");
+      agent.awaitLine("spans " + 2 * SPANS + " rings 0 waiting 0");
       assertThatNothingIsLeft();
     }
   }

@@ -4,6 +4,7 @@ import io.opentelemetry.api.trace.SpanKind;
 import io.opentelemetry.api.trace.StatusCode;
 import io.opentelemetry.api.trace.TraceState;
 import io.opentelemetry.sdk.trace.data.EventData;
+import io.opentelemetry.sdk.trace.data.LinkData;
 import java.util.List;
 
 /**
@@ -42,4 +43,7 @@ public interface EndedSpan {
 
   /** Returns the events, or null if there are none. */
   List<EventData> eventList();
+
+  /** Returns the links, or null if there are none. */
+  List<LinkData> linkList();
 }

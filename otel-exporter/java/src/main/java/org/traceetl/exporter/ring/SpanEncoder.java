@@ -9,6 +9,7 @@ import io.opentelemetry.api.trace.SpanKind;
 import io.opentelemetry.api.trace.StatusCode;
 import io.opentelemetry.api.trace.TraceState;
 import io.opentelemetry.sdk.trace.data.EventData;
+import io.opentelemetry.sdk.trace.data.LinkData;
 import io.opentelemetry.sdk.trace.data.SpanData;
 import io.opentelemetry.sdk.trace.data.StatusData;
 import java.lang.invoke.MethodHandles;
@@ -35,8 +36,12 @@ final class SpanEncoder implements BiConsumer<AttributeKey<?>, Object> {
   private static final int KIND = 48;
   private static final int STATUS = 49;
   private static final int FLAGS = 50;
+  private static final int LINKS = 51;
   private static final int ATTRIBUTES = 52;
   private static final int FIXED_BYTES = 56;
+
+  private static final int LINK_BYTES = 24;
+  private static final int MAX_LINKS = 128;
 
   private static final int HAS_THRESHOLD = 1;
   private static final int HAS_RANDOMNESS = 2;
@@ -137,7 +142,8 @@ final class SpanEncoder implements BiConsumer<AttributeKey<?>, Object> {
         status.getStatusCode());
     int flags = texts(context.getTraceState(), span.getName(), status.getDescription());
     span.getAttributes().forEach(this);
-    return end(flags, span.getEvents(), start);
+    List<LinkData> links = span.getKind() == SpanKind.CONSUMER ? span.getLinks() : null;
+    return end(flags, span.getEvents(), start, links);
   }
 
   /** Returns the length of the span's body in bytes, or -1 if it exceeds the limit. */
@@ -158,7 +164,8 @@ final class SpanEncoder implements BiConsumer<AttributeKey<?>, Object> {
     if (list != null) {
       attributes(list);
     }
-    return end(flags, span.eventList(), start);
+    List<LinkData> links = span.kind() == SpanKind.CONSUMER ? span.linkList() : null;
+    return end(flags, span.eventList(), start, links);
   }
 
   /** Encodes attributes as {@link #accept} does, with fewer accesses to memory. */
@@ -219,15 +226,16 @@ final class SpanEncoder implements BiConsumer<AttributeKey<?>, Object> {
   }
 
   /** Encodes what follows the attributes, and returns the result of the encoding. */
-  private int end(int flagsBefore, List<EventData> events, long start) {
+  private int end(int flagsBefore, List<EventData> events, long start, List<LinkData> links) {
     int flags = flagsBefore;
     int attributesOfSpan = attributes;
     if (events != null && !events.isEmpty()) {
       flags |= HAS_EVENTS;
       events(events, start);
     }
+    int linksOfSpan = links == null ? 0 : links(links);
     bytes[FLAGS] = (byte) flags;
-    bytes[FLAGS + 1] = 0;
+    bytes[LINKS] = (byte) linksOfSpan;
     INT.set(bytes, ATTRIBUTES, attributesOfSpan);
     return overflowed || position > maxBytes ? -1 : position;
   }
@@ -424,6 +432,23 @@ final class SpanEncoder implements BiConsumer<AttributeKey<?>, Object> {
         throw new IllegalStateException("an event's attributes changed while they were written");
       }
     }
+  }
+
+  /** Encodes the first valid links, as many as fit, and returns their number. */
+  private int links(List<LinkData> links) {
+    int most = Math.min(MAX_LINKS, (maxBytes - position) / LINK_BYTES);
+    int count = 0;
+    for (int i = 0; i < links.size() && count < most; i++) {
+      SpanContext to = links.get(i).getSpanContext();
+      if (to.isValid()) {
+        Ascii.copy(to.getTraceId(), 2 * Hex.DIGITS_OF_LONG, digits, 0);
+        fixed(Hex.parse(digits, 0));
+        fixed(Hex.parse(digits, Hex.DIGITS_OF_LONG));
+        fixed(spanId(to.getSpanId()));
+        count++;
+      }
+    }
+    return count;
   }
 
   @SuppressWarnings("ReferenceEquality")

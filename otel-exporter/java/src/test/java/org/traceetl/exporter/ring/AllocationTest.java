@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
 import io.opentelemetry.api.common.Attributes;
+import io.opentelemetry.api.trace.SpanKind;
 import io.opentelemetry.sdk.trace.data.EventData;
+import io.opentelemetry.sdk.trace.data.LinkData;
 import io.opentelemetry.sdk.trace.data.SpanData;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
@@ -17,6 +19,7 @@ class AllocationTest {
 
   @Test
   void writingASpanAllocatesNothing() throws Exception {
+    LinkData link = LinkData.create(RingWriterTest.span("linked").build().getSpanContext());
     SpanData[] spans = new SpanData[64];
     for (int i = 0; i < spans.length; i++) {
       spans[i] =
@@ -31,6 +34,8 @@ class AllocationTest {
                       .put("cached", i % 2 == 0)
                       .build())
               .setEvents(List.of(EventData.create(2000, "retry", Attributes.empty())))
+              .setKind(i % 4 == 0 ? SpanKind.SERVER : SpanKind.CONSUMER)
+              .setLinks(i % 2 == 0 ? List.of() : List.of(link, link))
               .build();
     }
     try (RingWriter writer =

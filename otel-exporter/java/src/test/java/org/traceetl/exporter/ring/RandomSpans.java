@@ -13,6 +13,7 @@ import io.opentelemetry.api.trace.TraceFlags;
 import io.opentelemetry.api.trace.TraceState;
 import io.opentelemetry.sdk.testing.trace.TestSpanData;
 import io.opentelemetry.sdk.trace.data.EventData;
+import io.opentelemetry.sdk.trace.data.LinkData;
 import io.opentelemetry.sdk.trace.data.SpanData;
 import io.opentelemetry.sdk.trace.data.StatusData;
 import java.util.ArrayList;
@@ -45,7 +46,18 @@ final class RandomSpans {
                 StatusCode.values()[random.nextInt(3)], random.nextBoolean() ? "" : text()))
         .setAttributes(attributes(random.nextInt(12)))
         .setEvents(list)
+        .setLinks(links())
         .build();
+  }
+
+  private List<LinkData> links() {
+    List<LinkData> links = new ArrayList<>();
+    int count = random.nextInt(2) == 0 ? 0 : random.nextInt(10) == 0 ? 140 : random.nextInt(4);
+    for (int i = 0; i < count; i++) {
+      SpanContext to = context(TraceState.getDefault());
+      links.add(LinkData.create(random.nextInt(5) == 0 ? SpanContext.getInvalid() : to));
+    }
+    return links;
   }
 
   private TestSpanData.Builder span(long start, long end) {
@@ -57,12 +69,7 @@ final class RandomSpans {
                 .build();
     return TestSpanData.builder()
         .setHasEnded(true)
-        .setSpanContext(
-            SpanContext.create(
-                String.format("%016x%016x", random.nextLong(), random.nextLong() | 1),
-                String.format("%016x", random.nextLong() | 1),
-                TraceFlags.getSampled(),
-                state))
+        .setSpanContext(context(state))
         .setParentSpanContext(
             random.nextBoolean()
                 ? SpanContext.getInvalid()
@@ -73,6 +80,14 @@ final class RandomSpans {
                     TraceState.getDefault()))
         .setStartEpochNanos(start)
         .setEndEpochNanos(end);
+  }
+
+  private SpanContext context(TraceState state) {
+    return SpanContext.create(
+        String.format("%016x%016x", random.nextLong(), random.nextLong() | 1),
+        String.format("%016x", random.nextLong() | 1),
+        TraceFlags.getSampled(),
+        state);
   }
 
   private Attributes attributes(int count) {
@@ -155,6 +170,13 @@ final class RandomSpans {
               utf8(event.getName()),
               event.getEpochNanos() - span.getStartEpochNanos(),
               expected(event.getAttributes())));
+    }
+    if (span.getKind() == SpanKind.CONSUMER) {
+      span.getLinks().stream()
+          .map(LinkData::getSpanContext)
+          .filter(SpanContext::isValid)
+          .limit(128)
+          .forEach(to -> expected.links.add(to.getTraceId() + '/' + to.getSpanId()));
     }
     return expected.toString();
   }

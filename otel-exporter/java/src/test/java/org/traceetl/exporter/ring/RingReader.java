@@ -182,7 +182,8 @@ public final class RingReader implements Closeable {
       span.kind = bytes.get();
       span.status = bytes.get();
       int flags = bytes.get();
-      check(bytes.get() == 0, "reserved byte");
+      int links = bytes.get() & 0xFF;
+      check(links <= 128, "number of links");
       int attributes = bytes.getInt();
       span.threshold = (flags & 1) != 0 ? bytes.getLong() : 0;
       span.randomness = (flags & 2) != 0 ? bytes.getLong() : -1;
@@ -196,6 +197,10 @@ public final class RingReader implements Closeable {
           span.events.add(
               new RingSpan.Event(name, afterStart, attributes(Math.toIntExact(varint()))));
         }
+      }
+      for (int rest = links; rest > 0; rest--) {
+        span.links.add(
+            String.format("%016x%016x/%016x", bytes.getLong(), bytes.getLong(), bytes.getLong()));
       }
       return span;
     }

@@ -20,6 +20,9 @@ public final class RingSpan {
   public List<Attribute> attributes;
   public final List<Event> events = new ArrayList<>();
 
+  /** Trace ID, a slash and span ID of each link. */
+  public final List<String> links = new ArrayList<>();
+
   /** The value of the attribute of this name, or null. */
   public Object attribute(String key) {
     for (Attribute attribute : attributes) {
@@ -36,7 +39,7 @@ public final class RingSpan {
         + (" kind " + kind + " status " + status + " '" + message + "'")
         + (" [" + startNanos + " +" + durationNanos + "]")
         + (" th " + threshold + " rv " + randomness)
-        + (" " + name + " " + attributes + " " + events);
+        + (" " + name + " " + attributes + " " + events + " " + links);
   }
 
   /** Arrays and bytes have their text behind a word that says what they are. */

@@ -12,6 +12,7 @@ import io.opentelemetry.api.trace.TraceFlags;
 import io.opentelemetry.api.trace.TraceState;
 import io.opentelemetry.sdk.testing.trace.TestSpanData;
 import io.opentelemetry.sdk.trace.data.EventData;
+import io.opentelemetry.sdk.trace.data.LinkData;
 import io.opentelemetry.sdk.trace.data.SpanData;
 import io.opentelemetry.sdk.trace.data.StatusData;
 import java.io.IOException;
@@ -26,6 +27,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -82,7 +84,7 @@ class RingWriterTest {
                 + " Attribute[key=ratio, value=0.25], Attribute[key=sizes, value=JSON [1,2]]]"
                 + " [Event[name=retry, afterStartNanos=500,"
                 + " attributes=[Attribute[key=n, value=1]]],"
-                + " Event[name=early, afterStartNanos=-100, attributes=[]]]]");
+                + " Event[name=early, afterStartNanos=-100, attributes=[]]] []]");
     assertThat(reader.poll()).isEmpty();
   }
 
@@ -210,6 +212,28 @@ class RingWriterTest {
     assertThat(writer.droppedAsTooLarge()).isEqualTo(2);
     assertThat(reader.file().getLong(272)).isEqualTo(2);
     assertThat(reader.file().getLong(264)).isZero();
+  }
+
+  @Test
+  void linksThatDoNotFitAreDropped() throws Exception {
+    List<LinkData> links =
+        Collections.nCopies(140, LinkData.create(span("linked").build().getSpanContext()));
+    open();
+    List<Integer> written = new ArrayList<>();
+    // A link has 24 bytes.
+    for (int chars = SMALL_RING / 4 - 24 * 140; ; chars += 24) {
+      Attributes text = Attributes.builder().put("text", "x".repeat(chars)).build();
+      if (!writer.write(
+          span("a").setKind(SpanKind.CONSUMER).setAttributes(text).setLinks(links).build())) {
+        break;
+      }
+      written.add(reader.poll().get(0).links.size());
+    }
+    int first = written.lastIndexOf(128);
+    assertThat(first).isPositive();
+    assertThat(written.subList(0, first)).containsOnly(128);
+    assertThat(written.subList(first, written.size()))
+        .isEqualTo(IntStream.rangeClosed(0, 128).mapToObj(n -> 128 - n).toList());
   }
 
   @Test
