@@ -35,7 +35,7 @@ struct EdgeGroup {
    * 2^56 / (2^56 - T) halves.
    */
   6: optional i64 sampling_threshold
-  /** Key, value, key, value: dictionary indexes; at most 64 pairs. */
+  /** Key, value, key, value: dictionary indexes; at most 128 pairs. */
   7: optional list<i32> dimensions
   /** 1 client, 2 server, 3 producer, 4 consumer. */
   8: required i8 side

@@ -12,6 +12,7 @@ import org.traceetl.agent.config.AgentConfig;
 import org.traceetl.agent.config.PublishConfig;
 import org.traceetl.agent.config.RoutingConfig;
 import org.traceetl.agent.detail.Detail;
+import org.traceetl.agent.edge.EdgeAttributes;
 import org.traceetl.agent.edge.Edges;
 import org.traceetl.agent.filter.Filters;
 import org.traceetl.agent.flow.Checkpoint;
@@ -85,6 +86,8 @@ public final class RunningAgent implements AutoCloseable {
   private Boolean nothingLeft;
   // Confined to the thread that reads the demand.
   private boolean sendsSizes;
+  private EdgeRoute edgeRoute = EdgeRoute.NONE;
+  private List<String> edgeKeys = List.of();
 
   /**
    * Starts all components. The broker need not be reachable, because accepted batches wait in the
@@ -314,7 +317,8 @@ public final class RunningAgent implements AutoCloseable {
 
   private boolean followsDemand() {
     return config.detail().usesDemand()
-        || config.rocketmq().bundles() == PublishConfig.Bundles.AUTO;
+        || config.rocketmq().bundles() == PublishConfig.Bundles.AUTO
+        || config.edges().sendsAny();
   }
 
   /** Called by the thread that reads the demand. */
@@ -324,13 +328,21 @@ public final class RunningAgent implements AutoCloseable {
       sendsSizes = demand.needsSizes();
       pipeline.detail(new Detail(config.detail(), demand));
     }
+    if (config.edges().sendsAny() && !demand.edgeKeys().equals(edgeKeys)) {
+      edgeKeys = demand.edgeKeys();
+      sendEdges();
+    }
   }
 
   /** Called by the thread that reads the queues. */
   private void edgeQueues(EdgeQueues list) {
-    EdgeRoute route = new EdgeRoute(list);
-    publisher.edges(route.topology());
-    pipeline.edges(new Edges(config.edges(), route));
+    edgeRoute = new EdgeRoute(list);
+    publisher.edges(edgeRoute.topology());
+    sendEdges();
+  }
+
+  private void sendEdges() {
+    pipeline.edges(new Edges(config.edges(), edgeRoute, new EdgeAttributes(edgeKeys)));
   }
 
   private void permit(Demand demand) {

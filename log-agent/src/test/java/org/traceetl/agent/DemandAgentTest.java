@@ -20,10 +20,12 @@ import org.traceetl.agent.publish.DecisionsWatch.Newest;
 import org.traceetl.agent.publish.DecisionsWatch.Place;
 import org.traceetl.agent.publish.MemoryTransport;
 import org.traceetl.agent.route.BrokerQueue;
+import org.traceetl.agent.route.TestTopology;
 import org.traceetl.agent.source.otlp.Samples;
 import org.traceetl.common.Clocks;
 import org.traceetl.proto.Demand;
 import org.traceetl.proto.Demand.Part;
+import org.traceetl.proto.EdgeBatchReader;
 import org.traceetl.proto.Rejection;
 import org.traceetl.proto.SpanBatchReader;
 
@@ -92,11 +94,50 @@ final class DemandAgentTest {
     }
   }
 
+  @Test
+  void halfEdgesHaveTheDemandedDimensions() throws Exception {
+    Part part =
+        new Part(
+            System.currentTimeMillis(),
+            VERSION,
+            false,
+            15_000,
+            List.of(),
+            List.of(),
+            0,
+            List.of(),
+            Demand.EDGES,
+            List.of("service.name"));
+    topic.records =
+        List.of(new Demand(9, 1, Map.of("a", part)).encode(), TestTopology.edgeQueues(1).encode());
+    try (RunningAgent agent = start("full", "off", "auto")) {
+      awaitVersion(agent, VERSION);
+      Answered answered = new Answered();
+      await().until(() -> agent.problem().isEmpty());
+      assertThat(agent.otlpRequests().offer(Samples.successful(SPANS).toByteArray(), answered))
+          .isEqualTo(Admission.ACCEPTED);
+      await().until(() -> answered.confirmed == SPANS);
+      await().until(() -> topic.stored().stream().anyMatch(Topic::isOfEdges));
+      byte[] body = topic.stored().stream().filter(Topic::isOfEdges).findFirst().get().body();
+      EdgeBatchReader reader = new EdgeBatchReader();
+      assertThat(reader.wrap(body, 0, body.length)).isEqualTo(Rejection.NONE);
+      while (reader.nextHead()) {
+        assertThat(reader.dimensionCount()).isOne();
+        assertThat(reader.dimensions()[1]).isEqualTo(reader.application());
+      }
+      assertThat(reader.halfCount()).isPositive();
+    }
+  }
+
   private RunningAgent start(String detail) throws IOException {
     return start(detail, detail.equals("full") ? "off" : "auto");
   }
 
   private RunningAgent start(String detail, String bundles) throws IOException {
+    return start(detail, bundles, "off");
+  }
+
+  private RunningAgent start(String detail, String bundles, String edges) throws IOException {
     String yaml =
         """
         state-directory: %s
@@ -106,8 +147,9 @@ final class DemandAgentTest {
         routing: {hotspots: %s, learnt-names: false}
         rocketmq: {bundles: %s}
         detail: {default: %s}
+        edges: {default: %s}
         """
-            .formatted(directory, detail.equals("full"), bundles, detail);
+            .formatted(directory, detail.equals("full"), bundles, detail, edges);
     return RunningAgent.start(
         ConfigReader.read(yaml, Map.of()).config(),
         new Platform(
@@ -184,6 +226,10 @@ final class DemandAgentTest {
         sizes.add(reader.size(i));
       }
       return sizes;
+    }
+
+    static boolean isOfEdges(Stored batch) {
+      return batch.queue().topic() == BrokerQueue.Topic.EDGES;
     }
 
     @Override

@@ -33,6 +33,7 @@ import java.util.TreeSet;
  *                              servers read heartbeats; 8: servers read snapshots with open
  *                              panes; 16: servers need the sizes of spans; 32: servers read
  *                              half-edges; other bits are kept and ignored; absent: 0
+ *     edge keys       2 bytes  at most 8; then for each a text; absent: none
  * </pre>
  *
  * What servers read counts if all parts have the bit. What they need counts if any part has it.
@@ -53,6 +54,9 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
 
   /** Most span keys of a part; those of all parts fit into the group keys of a batch. */
   public static final int MAX_KEYS = Limits.MAX_ATTRIBUTES / MAX_PARTS;
+
+  /** Most edge keys of a part; those of all parts fit into a head of half-edges. */
+  public static final int MAX_EDGE_KEYS = Limits.MAX_EDGE_DIMENSIONS / MAX_PARTS;
 
   /** Most slow rules of a part. */
   public static final int MAX_RULES = 128;
@@ -140,6 +144,7 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
    * @param formats what these servers read or need in addition to batches and windows: the sum of
    *     {@link #BUNDLES}, {@link #PANES}, {@link #HEARTBEATS}, {@link #OPEN_PANES}, {@link #SIZES},
    *     {@link #EDGES} and bits of later releases, which stay when the part is published again
+   * @param edgeKeys attributes of spans and resources that half-edges need
    */
   public record Part(
       long seenMillis,
@@ -150,7 +155,8 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
       List<SlowRule> slowRules,
       long slowOtherwiseNanos,
       List<String> full,
-      int formats) {
+      int formats,
+      List<String> edgeKeys) {
     /**
      * Creates a part of servers that read only batches.
      *
@@ -178,6 +184,34 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
     }
 
     /**
+     * Creates a part without edge keys.
+     *
+     * @throws IllegalArgumentException as the other constructor
+     */
+    public Part(
+        long seenMillis,
+        long changedEpoch,
+        boolean everything,
+        int exemplarIntervalMillis,
+        List<String> spanKeys,
+        List<SlowRule> slowRules,
+        long slowOtherwiseNanos,
+        List<String> full,
+        int formats) {
+      this(
+          seenMillis,
+          changedEpoch,
+          everything,
+          exemplarIntervalMillis,
+          spanKeys,
+          slowRules,
+          slowOtherwiseNanos,
+          full,
+          formats,
+          List.of());
+    }
+
+    /**
      * @throws IllegalArgumentException if a value is not valid, or lists have more than a record
      *     holds
      */
@@ -185,6 +219,7 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
       spanKeys = List.copyOf(spanKeys);
       slowRules = List.copyOf(slowRules);
       full = List.copyOf(full);
+      edgeKeys = List.copyOf(edgeKeys);
       formats &= 0xff;
       if (changedEpoch < 1 || exemplarIntervalMillis < 1 || slowOtherwiseNanos < 0) {
         throw new IllegalArgumentException(
@@ -198,17 +233,21 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
       if (spanKeys.size() > MAX_KEYS
           || slowRules.size() > MAX_RULES
           || full.size() > MAX_FULL
+          || edgeKeys.size() > MAX_EDGE_KEYS
           || !spanKeys.stream().allMatch(Demand::takesText)
           || !full.stream().allMatch(Demand::takesText)
-          || PartFormat.contentBytes(spanKeys, slowRules, full) > MAX_PART_BYTES) {
+          || !edgeKeys.stream().allMatch(Demand::takesText)
+          || PartFormat.contentBytes(spanKeys, slowRules, full, edgeKeys) > MAX_PART_BYTES) {
         throw new IllegalArgumentException(
             "a part with "
                 + spanKeys.size()
                 + " keys, "
                 + slowRules.size()
-                + " slow rules and "
+                + " slow rules, "
                 + full.size()
-                + " patterns is too large, or has an invalid text");
+                + " patterns and "
+                + edgeKeys.size()
+                + " edge keys is too large, or has an invalid text");
       }
     }
 
@@ -228,7 +267,8 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
           slowRules,
           slowOtherwiseNanos,
           full,
-          formats);
+          formats,
+          edgeKeys);
     }
 
     private boolean isFull(String application) {
@@ -345,6 +385,16 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
     return parts.values().stream().anyMatch(part -> (part.formats & SIZES) != 0);
   }
 
+  /**
+   * Returns the attributes of spans and resources that half-edges need, of all applications;
+   * sorted, at most {@link Limits#MAX_EDGE_DIMENSIONS}.
+   */
+  public List<String> edgeKeys() {
+    TreeSet<String> keys = new TreeSet<>(RecordFormat.BY_BYTES);
+    parts.values().forEach(part -> keys.addAll(part.edgeKeys));
+    return List.copyOf(keys);
+  }
+
   private boolean allRead(int format) {
     return !parts.isEmpty()
         && parts.values().stream().allMatch(part -> (part.formats & format) != 0);
@@ -416,8 +466,10 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
     private static final int FORMATS_BYTES = 1;
 
     /** Returns the bytes of a part after its length. */
-    static int contentBytes(List<String> keys, List<SlowRule> rules, List<String> full) {
+    static int contentBytes(
+        List<String> keys, List<SlowRule> rules, List<String> full, List<String> edgeKeys) {
       int bytes = FIXED_BYTES + 3 * Short.BYTES + textBytes(keys) + textBytes(full) + FORMATS_BYTES;
+      bytes += edgeKeys.isEmpty() ? 0 : Short.BYTES + textBytes(edgeKeys);
       for (SlowRule rule : rules) {
         bytes += RecordFormat.textBytes(rule.application) + RULE_BYTES;
       }
@@ -430,7 +482,7 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
 
     @Override
     public int bytes(Part part) {
-      return Short.BYTES + contentBytes(part.spanKeys, part.slowRules, part.full);
+      return Short.BYTES + contentBytes(part.spanKeys, part.slowRules, part.full, part.edgeKeys);
     }
 
     @Override
@@ -447,6 +499,9 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
       }
       putTexts(out, part.full);
       out.put((byte) part.formats);
+      if (!part.edgeKeys.isEmpty()) {
+        putTexts(out, part.edgeKeys);
+      }
     }
 
     private static void putTexts(ByteBuffer out, List<String> texts) {
@@ -474,6 +529,7 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
       List<SlowRule> rules = rules(in);
       List<String> full = texts(in, MAX_FULL, "patterns");
       int formats = in.hasRemaining() ? in.get() : 0;
+      List<String> edgeKeys = in.hasRemaining() ? texts(in, MAX_EDGE_KEYS, "edge keys") : List.of();
       return new Part(
           seenMillis,
           changedEpoch,
@@ -483,7 +539,8 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
           rules,
           slowOtherwiseNanos,
           full,
-          formats);
+          formats,
+          edgeKeys);
     }
 
     private static List<String> texts(ByteBuffer in, int max, String what)

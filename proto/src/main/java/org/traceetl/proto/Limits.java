@@ -35,8 +35,8 @@ public final class Limits {
   /** Most half-edges in a batch. */
   public static final int MAX_HALF_EDGES = 65_536;
 
-  /** Most dimensions that half-edges share. */
-  public static final int MAX_EDGE_DIMENSIONS = 64;
+  /** Most dimensions that half-edges share; those of all parts of a {@link Demand}. */
+  public static final int MAX_EDGE_DIMENSIONS = 128;
 
   /** Latest time of a message, microseconds since 1970: in the year 2255. */
   public static final long MAX_MESSAGE_MICROS = (1L << 53) - 1;

@@ -130,7 +130,8 @@ final class DemandTest {
             new Part(1, 1, false, 15_000, List.of(), rules, 1_000, List.of()),
             new Part(1, 1, false, 15_000, List.of(), List.of(), 1_001, List.of()),
             new Part(1, 1, false, 15_000, List.of(), List.of(), 1_000, a),
-            new Part(1, 1, false, 15_000, List.of(), List.of(), 1_000, List.of(), 1))) {
+            new Part(1, 1, false, 15_000, List.of(), List.of(), 1_000, List.of(), 1),
+            new Part(1, 1, false, 15_000, List.of(), List.of(), 1_000, List.of(), 0, a))) {
       assertThat(demand(EMPTY).sameContent(demand(other))).as("%s", other).isFalse();
     }
   }
@@ -210,6 +211,35 @@ final class DemandTest {
   }
 
   @Test
+  void halfEdgesNeedTheKeysOfAllParts() throws MalformedDecisionsException {
+    Demand demand = demand(withEdgeKeys("k", "c"), EMPTY, withEdgeKeys("b", "k"));
+
+    Demand read = Demand.FORMAT.decode(demand.encode());
+
+    assertThat(read).isEqualTo(demand);
+    assertThat(read.edgeKeys()).containsExactly("b", "c", "k");
+    assertThat(read.of("shop").spanKeys()).isEmpty();
+    assertThat(read.parts().get("p0").at(5, 6).edgeKeys()).containsExactly("k", "c");
+    assertThat(Demand.NONE.edgeKeys()).isEmpty();
+  }
+
+  /** The list is behind all that earlier servers and agents know, and they skip it. */
+  @Test
+  void edgeKeysFollowTheFieldsOfAPartWithoutThem() {
+    byte[] without = demand(EMPTY).encode();
+    byte[] with = demand(withEdgeKeys("k")).encode();
+    int fields = 23 + 4 + Short.BYTES;
+
+    assertThat(with).hasSize(without.length + 2 + 2 + 1);
+    assertThat(Arrays.copyOfRange(with, fields, without.length - 4))
+        .isEqualTo(Arrays.copyOfRange(without, fields, without.length - 4));
+  }
+
+  private static Part withEdgeKeys(String... keys) {
+    return new Part(1, 1, false, 15_000, List.of(), List.of(), 1_000, List.of(), 0, List.of(keys));
+  }
+
+  @Test
   void formatsOfLaterReleasesStay() throws MalformedDecisionsException {
     Part later = new Part(1, 1, false, 1, List.of(), List.of(), 0, List.of(), 0xfe);
 
@@ -236,7 +266,7 @@ final class DemandTest {
 
   @Test
   void bytesOfALaterVersionAreSkipped() throws MalformedDecisionsException {
-    Demand demand = demand(EMPTY, part(2, 1, List.of("a"), List.of(), 1));
+    Demand demand = demand(withEdgeKeys("k"), part(2, 1, List.of("a"), List.of(), 1));
     byte[] known = demand.encode();
     // The first part's length is behind the number of parts and its fingerprint.
     int at = 23 + 4;
@@ -264,9 +294,11 @@ final class DemandTest {
             true,
             Integer.MAX_VALUE,
             Collections.nCopies(Demand.MAX_KEYS, longest.substring(8)),
-            rules,
+            rules.subList(8, Demand.MAX_RULES),
             Long.MAX_VALUE,
-            Collections.nCopies(Demand.MAX_FULL, longest.substring(4)));
+            Collections.nCopies(Demand.MAX_FULL, longest.substring(4)),
+            0xff,
+            Collections.nCopies(Demand.MAX_EDGE_KEYS, longest));
     Map<String, Part> parts = new HashMap<>();
     for (int i = 0; i < Demand.MAX_PARTS; i++) {
       parts.put("%032x".formatted(i), largest);
@@ -308,6 +340,12 @@ final class DemandTest {
         Collections.nCopies(Demand.MAX_RULES, new SlowRule(longest, 0, 0)),
         0,
         Collections.nCopies(Demand.MAX_FULL, longest));
+    for (List<String> edgeKeys :
+        List.of(Collections.nCopies(Demand.MAX_EDGE_KEYS + 1, "a"), longer, List.of(""))) {
+      assertThatIllegalArgumentException()
+          .isThrownBy(() -> withEdgeKeys(edgeKeys.toArray(String[]::new)))
+          .withMessageContaining(edgeKeys.size() + " edge keys");
+    }
     assertThatIllegalArgumentException().isThrownBy(() -> new SlowRule("", 0, 0));
     assertThatIllegalArgumentException().isThrownBy(() -> new SlowRule("a", 64, 0));
     assertThatIllegalArgumentException().isThrownBy(() -> new SlowRule("a", -1, 0));
@@ -321,6 +359,8 @@ final class DemandTest {
   @Test
   void keysOfAllPartsFitIntoABatch() {
     assertThat(Demand.MAX_PARTS * Demand.MAX_KEYS).isLessThanOrEqualTo(Limits.MAX_ATTRIBUTES);
+    assertThat(Demand.MAX_PARTS * Demand.MAX_EDGE_KEYS)
+        .isLessThanOrEqualTo(Limits.MAX_EDGE_DIMENSIONS);
   }
 
   private static void refusesPart(

@@ -34,6 +34,9 @@ final class ServiceGraphTest {
   /** Requests of {@link #AT_ONCE} that fail. */
   private static final int FAILED = 4;
 
+  /** Of all requests: only spans of their servers have a route. */
+  private static final String LABELS = "{server_http_route=\"/stock\", client_http_route=\"\"}";
+
   /** Prefix of the metrics of the service graph. */
   static final String GRAPH = "traces_service_graph_";
 
@@ -57,6 +60,8 @@ final class ServiceGraphTest {
             Map.of(
                 "trace-etl.window.grace",
                 "1s",
+                "trace-etl.edges.dimensions[0]",
+                "http.route",
                 "trace-etl.push.endpoints[0].url",
                 prometheus.writeUri().toString()));
     try (EmbeddedInstallation first = EmbeddedInstallation.start(settings);
@@ -88,7 +93,7 @@ final class ServiceGraphTest {
           .untilAsserted(() -> assertThat(graph(first.httpPort())).isEqualTo(expected));
       EndToEndTest.eventually("every request in the receiver of push")
           .untilAsserted(() ->
-              assertThat(prometheus.value("sum(" + GRAPH + "request_total)"))
+              assertThat(prometheus.value("sum(" + GRAPH + "request_total" + LABELS + ")"))
                   .isEqualTo(sent.get()));
       EndToEndTest.eventually("every request in the complete minutes")
           .untilAsserted(() ->
@@ -152,6 +157,7 @@ final class ServiceGraphTest {
             calls.stream()
                 .map(call -> stock.start("answer", SpanKind.SERVER, Context.root().with(call)))
                 .toList();
+        answers.forEach(answer -> answer.setAttribute("http.route", "/stock"));
         answers.stream().limit(FAILED).forEach(answer -> answer.setStatus(StatusCode.ERROR));
         sent.addAndGet(calls.size());
       }

@@ -1,8 +1,6 @@
 package org.traceetl.agent.edge;
 
-import java.util.List;
 import org.traceetl.agent.flow.Attributes;
-import org.traceetl.agent.flow.KeySet;
 import org.traceetl.agent.flow.SpanLinks;
 import org.traceetl.agent.flow.SpanView;
 
@@ -34,13 +32,10 @@ import org.traceetl.agent.flow.SpanView;
  */
 public final class EdgeRules {
   // Numbers of the kinds in OTLP.
-  private static final int KIND_SERVER = 2;
-  private static final int KIND_CLIENT = 3;
-  private static final int KIND_PRODUCER = 4;
-  private static final int KIND_CONSUMER = 5;
-
-  private static final KeySet ALL = new KeySet(PeerKeys.ALL);
-  private static final KeySet OPERATIONS = new KeySet(PeerKeys.OPERATIONS);
+  static final int KIND_SERVER = 2;
+  static final int KIND_CLIENT = 3;
+  static final int KIND_PRODUCER = 4;
+  static final int KIND_CONSUMER = 5;
 
   private EdgeRules() {}
 
@@ -76,24 +71,6 @@ public final class EdgeRules {
     SpanLinks links = span.links;
     half.setWaiting(links.traceIdHigh(link), links.traceIdLow(link), links.spanId(link));
     half.setMessage(span.startUnixNanos);
-  }
-
-  /** Returns the keys of all attributes that the rules read, as UTF-8. */
-  public static List<byte[]> readKeys() {
-    return PeerKeys.ALL;
-  }
-
-  /**
-   * Returns the keys of attributes that the rules read of spans of a kind; null for none.
-   *
-   * @param kind 0 if it is not known yet
-   */
-  public static KeySet additionalKeys(int kind) {
-    return switch (kind) {
-      case 0, KIND_CLIENT, KIND_PRODUCER -> ALL;
-      case KIND_CONSUMER -> OPERATIONS;
-      default -> null;
-    };
   }
 
   private static boolean client(SpanView span, Attributes attributes, HalfEdge half) {

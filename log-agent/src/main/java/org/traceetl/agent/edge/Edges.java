@@ -5,7 +5,10 @@ import org.traceetl.agent.config.EdgesConfig;
 import org.traceetl.agent.route.EdgeRoute;
 import org.traceetl.common.WildcardPattern;
 
-/** Whose half-edges are sent: the agent's configuration and the servers' queues. Immutable. */
+/**
+ * Whose half-edges are sent, and with which dimensions: the agent's configuration, and the queues
+ * and the demand of the servers. Immutable.
+ */
 public final class Edges {
   /** No half-edges are sent. */
   public static final Edges NONE =
@@ -14,10 +17,19 @@ public final class Edges {
   private final boolean standard;
   private final List<Rule> rules;
   private final EdgeRoute route;
+  private final EdgeAttributes attributes;
 
   private record Rule(WildcardPattern application, boolean sends) {}
 
+  /** Creates the rules of half-edges without dimensions. */
   public Edges(EdgesConfig config, EdgeRoute route) {
+    this(config, route, EdgeAttributes.NO_DIMENSIONS);
+  }
+
+  /**
+   * @param attributes those that half-edges need
+   */
+  public Edges(EdgesConfig config, EdgeRoute route, EdgeAttributes attributes) {
     standard = config.standard() == EdgesConfig.Edges.AUTO;
     rules =
         config.applications().stream()
@@ -27,11 +39,17 @@ public final class Edges {
                     rule.edges() == EdgesConfig.Edges.AUTO))
             .toList();
     this.route = route;
+    this.attributes = attributes;
   }
 
   /** Returns the queues of half-edges. */
   public EdgeRoute route() {
     return route;
+  }
+
+  /** Returns the attributes that half-edges need. */
+  public EdgeAttributes attributes() {
+    return attributes;
   }
 
   /**

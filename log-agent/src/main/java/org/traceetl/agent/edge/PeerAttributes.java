@@ -113,16 +113,20 @@ final class PeerAttributes {
     return true;
   }
 
-  /** Sets a slice as the name, at most as many of its characters as fit. */
-  private static void setPeer(byte[] value, int offset, int whole, HalfEdge half) {
-    int length = whole;
-    if (length > HalfEdge.MAX_PEER_BYTES) {
-      length = HalfEdge.MAX_PEER_BYTES;
-      while (length > 0 && continuesCharacter(value[offset + length])) {
-        length--;
-      }
+  private static void setPeer(byte[] value, int offset, int length, HalfEdge half) {
+    half.setPeer(value, offset, cut(value, offset, length, HalfEdge.MAX_PEER_BYTES));
+  }
+
+  /** Returns the bytes of as many characters of a slice as fit. */
+  static int cut(byte[] text, int offset, int length, int mostBytes) {
+    if (length <= mostBytes) {
+      return length;
     }
-    half.setPeer(value, offset, length);
+    int kept = mostBytes;
+    while (kept > 0 && continuesCharacter(text[offset + kept])) {
+      kept--;
+    }
+    return kept;
   }
 
   private static boolean continuesCharacter(byte utf8) {

@@ -11,7 +11,6 @@ import org.traceetl.agent.config.PipelineConfig;
 import org.traceetl.agent.detail.DemandedDetail;
 import org.traceetl.agent.detail.Detail;
 import org.traceetl.agent.detail.ExemplarTimes;
-import org.traceetl.agent.edge.EdgeRules;
 import org.traceetl.agent.edge.Edges;
 import org.traceetl.agent.filter.AgentSpanFilter;
 import org.traceetl.agent.filter.AgentSpanFilter.Change;
@@ -57,9 +56,6 @@ final class Batcher implements SpanSink {
 
   /** Divisor of the limit of a frame: samples may use this part in addition. */
   private static final int SAMPLES_OF_FRAME = 8;
-
-  /** Most bytes of the half-edge of a link, apart from its head: key, check, duration, time. */
-  private static final int MAX_LINK_BYTES = 30;
 
   /** Most time between the ends of the first and last span that waited, in a batch. */
   static final long MOST_SPREAD_NANOS = TimeUnit.SECONDS.toNanos(5);
@@ -174,7 +170,7 @@ final class Batcher implements SpanSink {
     closeAll(Cause.ROUTING);
     resources.clear();
     this.edges.closeAll();
-    this.edges.route(edges.route());
+    this.edges.use(edges);
     rules = rules.with(edges);
   }
 
@@ -256,7 +252,9 @@ final class Batcher implements SpanSink {
 
   @Override
   public KeySet additionalKeys(int kind) {
-    return resourceTooLarge || !resource.leavesEdges() ? null : EdgeRules.additionalKeys(kind);
+    return resourceTooLarge || resource.edges() == null
+        ? null
+        : resource.edges().additionalKeys(kind);
   }
 
   @Override
@@ -355,10 +353,10 @@ final class Batcher implements SpanSink {
     }
     payload.accept();
     batch.ended(endNanos);
-    if (resource.leavesEdges()) {
+    if (resource.edges() != null) {
       // A measured span has only the dimensions of its rule.
       Attributes attributes =
-          measured && EdgeRules.additionalKeys(span.kind) != null
+          measured && resource.edges().additionalKeys(span.kind) != null
               ? filter.wholeAttributes(resource.filters(), received)
               : span.attributes;
       edges.add(span, attributes, resource, endNanos);
@@ -455,7 +453,7 @@ final class Batcher implements SpanSink {
       span.eventsLeftOut += span.events.size();
       span.events.clear();
     }
-    if (usedFrameBytes() + text + linkBytes(span) > mostFrameBytes) {
+    if (usedFrameBytes() + text + edges.linkBytes(span) > mostFrameBytes) {
       rejected("payload_too_large");
       return true;
     }
@@ -470,11 +468,8 @@ final class Batcher implements SpanSink {
             + span.attributes.textBytes()
             + span.events.textBytes()
             + MAX_SKIPPED_TEXT_BYTES;
-    return most > MAX_SPAN_TEXT_BYTES || usedFrameBytes() + most + linkBytes(span) > mostFrameBytes;
-  }
-
-  private static long linkBytes(SpanView span) {
-    return (long) MAX_LINK_BYTES * span.links.size();
+    return most > MAX_SPAN_TEXT_BYTES
+        || usedFrameBytes() + most + edges.linkBytes(span) > mostFrameBytes;
   }
 
   private long usedFrameBytes() {

@@ -1,10 +1,14 @@
 package org.traceetl.agent.pipeline;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.LongSupplier;
 import org.traceetl.agent.config.PipelineConfig;
+import org.traceetl.agent.edge.DimensionValues;
+import org.traceetl.agent.edge.EdgeAttributes;
 import org.traceetl.agent.edge.EdgeRules;
+import org.traceetl.agent.edge.Edges;
 import org.traceetl.agent.edge.HalfEdge;
 import org.traceetl.agent.flow.Attributes;
 import org.traceetl.agent.flow.SpanView;
@@ -21,7 +25,15 @@ import org.traceetl.proto.EdgeKey;
 final class EdgeBatches {
   private static final int STATUS_ERROR = 2;
   private static final int NONE = -1;
-  private static final int[] NO_DIMENSIONS = new int[0];
+
+  /** Instead of an index: the resource's value is not in the dictionary yet. */
+  private static final int NOT_INTERNED = -2;
+
+  /** Most bytes of the half-edge of a link, apart from its head: key, check, duration, time. */
+  private static final int MAX_LINK_BYTES = 30;
+
+  /** Most bytes of the indexes of a dimension in a head. */
+  private static final int MAX_PAIR_BYTES = 10;
 
   /** Receives a closed batch. */
   @FunctionalInterface
@@ -38,6 +50,13 @@ final class EdgeBatches {
   private final Closing closing;
   private final HalfEdge half = new HalfEdge();
   private EdgeRoute route = EdgeRoute.NONE;
+  private EdgeAttributes keys = EdgeAttributes.NO_DIMENSIONS;
+  // Of the current span.
+  private DimensionValues values = DimensionValues.NONE;
+  // Dictionary indexes of the current head: key, value, key, value.
+  private int[] pairs = new int[0];
+  // Most bytes that dimensions add to a batch for a head.
+  private long dimensionBytes;
   // By place of the queue in the route; null for a queue that has had no half-edge.
   private final List<Open> batches = new ArrayList<>();
   private long bytes;
@@ -56,12 +75,21 @@ final class EdgeBatches {
     private RoutedResource resource;
     private int application;
     private int namespace;
+    // By dimension: the index of its key, and of the resource's value.
+    private final int[] keyIndexes;
+    private final int[] valueIndexes;
+
+    Open(int dimensions) {
+      keyIndexes = new int[dimensions];
+      valueIndexes = new int[dimensions];
+    }
 
     private void begin() {
       writer.begin();
       bytes = 0;
       lastEndNanos = 0;
       resource = null;
+      Arrays.fill(keyIndexes, NONE);
     }
 
     private void turnTo(RoutedResource now) {
@@ -77,7 +105,31 @@ final class EdgeBatches {
               ? NONE
               : writer.intern(
                   sent.namespaceBytes(), sent.namespaceOffset(), sent.namespaceLength());
+      Arrays.fill(valueIndexes, NOT_INTERNED);
       resource = now;
+    }
+
+    private int key(int dimension, EdgeAttributes keys) {
+      if (keyIndexes[dimension] == NONE) {
+        byte[] key = keys.dimension(dimension);
+        keyIndexes[dimension] = writer.intern(key, 0, key.length);
+      }
+      return keyIndexes[dimension];
+    }
+
+    /** Returns the index of the resource's value, or {@link #NONE}. */
+    private int value(int dimension) {
+      if (valueIndexes[dimension] == NOT_INTERNED) {
+        valueIndexes[dimension] = intern(dimension, resource.dimensions());
+      }
+      return valueIndexes[dimension];
+    }
+
+    private int intern(int dimension, DimensionValues values) {
+      return values.length(dimension) <= 0
+          ? NONE
+          : writer.intern(
+              values.bytes(dimension), values.offset(dimension), values.length(dimension));
     }
   }
 
@@ -89,11 +141,25 @@ final class EdgeBatches {
     trimDueNanos = nanoClock.getAsLong() + BatchPool.UNUSED_NANOS;
   }
 
-  /** Sets the queues. Requires that no batch has half-edges. */
-  void route(EdgeRoute now) {
-    route = now;
+  /** Sets the queues and the dimensions. Requires that no batch has half-edges. */
+  void use(Edges now) {
+    route = now.route();
     batches.clear();
-    now.queues().forEach(queue -> batches.add(null));
+    route.queues().forEach(queue -> batches.add(null));
+    keys = now.attributes();
+    values = new DimensionValues(keys.dimensions());
+    pairs = new int[2 * keys.dimensions()];
+    dimensionBytes = 0;
+    for (int dimension = 0; dimension < keys.dimensions(); dimension++) {
+      dimensionBytes +=
+          keys.dimension(dimension).length + DimensionValues.MAX_BYTES + MAX_PAIR_BYTES;
+    }
+  }
+
+  /** Returns an upper bound of the bytes that the links of a span add, apart from other heads. */
+  long linkBytes(SpanView span) {
+    int links = span.links.size();
+    return (long) MAX_LINK_BYTES * links + Math.min(links, batches.size()) * dimensionBytes;
   }
 
   /** Begins a payload. */
@@ -104,12 +170,16 @@ final class EdgeBatches {
   /**
    * Adds the half-edges of an accepted span, if it leaves some.
    *
-   * @param attributes those that may name its peer
+   * @param attributes those that may name its peer, or be its dimensions
    * @param endNanos its end if it may have waited for the agent, else the greatest number
    */
   void add(SpanView span, Attributes attributes, RoutedResource resource, long endNanos) {
     if (!EdgeRules.classify(span, attributes, half)) {
       return;
+    }
+    if (keys.dimensions() > 0) {
+      values.read(keys, attributes);
+      values.read(keys, span.additional);
     }
     addHalf(span, resource, endNanos);
     for (int link = 1; link < EdgeRules.halves(span); link++) {
@@ -117,6 +187,7 @@ final class EdgeBatches {
       addHalf(span, resource, endNanos);
     }
     half.forgetPeer();
+    values.clear();
   }
 
   private void addHalf(SpanView span, RoutedResource resource, long endNanos) {
@@ -170,7 +241,7 @@ final class EdgeBatches {
   private Open open(int place) {
     Open open = batches.get(place);
     if (open == null) {
-      open = new Open();
+      open = new Open(keys.dimensions());
       open.begin();
       batches.set(place, open);
     }
@@ -190,8 +261,22 @@ final class EdgeBatches {
         half.connectionType,
         peer,
         span.samplingThreshold,
-        NO_DIMENSIONS,
-        0);
+        pairs,
+        setPairs(open));
+  }
+
+  /** Sets the dimensions of the half-edge; returns their number. */
+  private int setPairs(Open open) {
+    int count = 0;
+    for (int dimension = 0; dimension < keys.dimensions(); dimension++) {
+      int value = values.has(dimension) ? open.intern(dimension, values) : open.value(dimension);
+      if (value != NONE) {
+        pairs[2 * count] = open.key(dimension, keys);
+        pairs[2 * count + 1] = value;
+        count++;
+      }
+    }
+    return count;
   }
 
   /** Returns an upper bound of the bytes of the half-edges that are not in the frame yet. */
@@ -236,6 +321,7 @@ final class EdgeBatches {
   /** Discards the half-edges in all batches. */
   void discard() {
     bytes = 0;
+    values.clear();
     for (Open open : batches) {
       if (open != null) {
         open.begin();

@@ -4,8 +4,9 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.traceetl.agent.detail.DemandedDetail;
-import org.traceetl.agent.edge.EdgeRules;
+import org.traceetl.agent.edge.EdgeAttributes;
 import org.traceetl.agent.filter.ApplicationFilters;
 import org.traceetl.agent.flow.KeySet;
 
@@ -20,17 +21,17 @@ final class FirstKeys {
 
   private final Map<Source, KeySet> made = new HashMap<>();
 
-  private record Source(ApplicationFilters filters, KeySet demanded, boolean edges) {}
+  private record Source(ApplicationFilters filters, KeySet demanded, EdgeAttributes edges) {}
 
   /**
    * Returns the keys to read first.
    *
    * @param filters null for none
    * @param detail null if all spans are sent whole
-   * @param edges whether to add the keys that half-edges need
+   * @param edges what half-edges need; null if none is sent
    * @return null if all attributes must be read at once
    */
-  KeySet of(ApplicationFilters filters, DemandedDetail detail, boolean edges) {
+  KeySet of(ApplicationFilters filters, DemandedDetail detail, EdgeAttributes edges) {
     if (detail == null) {
       return null;
     }
@@ -43,17 +44,20 @@ final class FirstKeys {
     return known;
   }
 
-  private static KeySet make(ApplicationFilters filters, DemandedDetail detail, boolean edges) {
+  private static KeySet make(
+      ApplicationFilters filters, DemandedDetail detail, EdgeAttributes edges) {
     List<byte[]> read = filters == null ? List.of() : filters.readKeys();
     if (read == null || read.size() > MOST_OF_FILTERS) {
       return null;
     }
     List<byte[]> keys = new ArrayList<>(detail.keys());
     keys.addAll(read);
-    if (edges) {
-      keys.addAll(EdgeRules.readKeys());
+    if (edges != null && filters != null) {
+      // Filters read and change them; else they are additional.
+      keys.addAll(edges.readKeys());
     }
-    return keys.stream().anyMatch(FirstKeys::mayBeRepaired)
+    List<byte[]> additional = edges == null ? List.of() : edges.readKeys();
+    return Stream.concat(keys.stream(), additional.stream()).anyMatch(FirstKeys::mayBeRepaired)
         ? null
         : keys.size() == detail.keys().size() ? detail.keySet() : new KeySet(keys);
   }

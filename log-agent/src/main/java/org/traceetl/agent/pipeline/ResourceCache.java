@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.function.Consumer;
 import org.traceetl.agent.detail.DemandedDetail;
 import org.traceetl.agent.detail.Detail;
+import org.traceetl.agent.edge.EdgeAttributes;
 import org.traceetl.agent.filter.AgentSpanFilter;
 import org.traceetl.agent.filter.ApplicationFilters;
 import org.traceetl.agent.filter.Filters;
@@ -94,16 +95,17 @@ final class ResourceCache {
     int offset = sent.applicationOffset();
     int length = sent.applicationLength();
     DemandedDetail detail = detail(rules.detail(), name, offset, length);
-    boolean edges =
+    EdgeAttributes edges =
         length + sent.namespaceLength() <= MAX_EDGE_NAME_BYTES
-            && rules.edges().areSent(name, offset, length);
+                && rules.edges().areSent(name, offset, length)
+            ? rules.edges().attributes()
+            : null;
     return probe.routed(
         rules.router().route(name, offset, length, rules.topology()),
         filters,
         detail,
         edges,
-        // Filters read and change the attributes that half-edges need; else these are additional.
-        firstKeys.of(filters, detail, edges && filters != null),
+        firstKeys.of(filters, detail, edges),
         sent);
   }
 

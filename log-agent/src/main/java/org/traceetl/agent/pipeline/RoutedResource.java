@@ -4,6 +4,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.util.Arrays;
 import org.traceetl.agent.detail.DemandedDetail;
+import org.traceetl.agent.edge.DimensionValues;
+import org.traceetl.agent.edge.EdgeAttributes;
 import org.traceetl.agent.filter.ApplicationFilters;
 import org.traceetl.agent.flow.Attributes;
 import org.traceetl.agent.flow.KeySet;
@@ -35,7 +37,10 @@ final class RoutedResource {
   private Route route;
   private ApplicationFilters filters;
   private DemandedDetail detail;
-  private boolean edges;
+  // What its half-edges need; null if none is sent.
+  private EdgeAttributes edges;
+  // The values that its half-edges have, if their span has none.
+  private DimensionValues dimensions = DimensionValues.NONE;
   // Null if all attributes must be read at once.
   private KeySet firstKeys;
   // The filtered resource: usually itself; null if too large.
@@ -68,7 +73,7 @@ final class RoutedResource {
    * @param route null if its spans are dropped
    * @param filters the application's filters; null for none
    * @param detail what servers demand of the application; null if all its spans are sent whole
-   * @param edges whether the half-edges of its spans are sent
+   * @param edges what the half-edges of its spans need; null if none is sent
    * @param firstKeys span attribute keys to read first; null if all must be read at once
    * @param sent the filtered resource
    */
@@ -76,7 +81,7 @@ final class RoutedResource {
       Route route,
       ApplicationFilters filters,
       DemandedDetail detail,
-      boolean edges,
+      EdgeAttributes edges,
       KeySet firstKeys,
       RoutedResource sent) {
     RoutedResource routed = new RoutedResource(this);
@@ -86,8 +91,31 @@ final class RoutedResource {
     routed.edges = edges;
     routed.firstKeys = firstKeys;
     routed.sent = sent.equals(this) ? routed : new RoutedResource(sent);
+    if (edges != null) {
+      routed.dimensions = routed.sent.values(edges);
+    }
     routed.open = new OpenBatch[route == null ? 0 : route.size()];
     return routed;
+  }
+
+  /** Returns the values of the dimensions of half-edges. */
+  private DimensionValues values(EdgeAttributes keys) {
+    if (keys.dimensions() == 0) {
+      return DimensionValues.NONE;
+    }
+    DimensionValues values = new DimensionValues(keys.dimensions());
+    int at = 0;
+    while (at < length) {
+      int keyLength = readLength(at);
+      int dimension = keys.find(content, at + 4, keyLength);
+      at += 4 + keyLength;
+      int valueLength = readLength(at);
+      if (dimension >= 0) {
+        values.set(dimension, content, at + 4, valueLength);
+      }
+      at += 4 + valueLength;
+    }
+    return values;
   }
 
   /** Returns a copy that is marked as too large to be sent. */
@@ -212,9 +240,14 @@ final class RoutedResource {
     return detail;
   }
 
-  /** Returns whether the half-edges of its spans are sent. */
-  boolean leavesEdges() {
+  /** Returns what the half-edges of its spans need; null if none is sent. */
+  EdgeAttributes edges() {
     return edges;
+  }
+
+  /** Returns the values of the dimensions of its half-edges, as they are sent. Read-only. */
+  DimensionValues dimensions() {
+    return dimensions;
   }
 
   /** Returns the span attribute keys to read first; null if all must be read at once. */

@@ -109,8 +109,8 @@ public final class DecisionsWatch implements SteppedTask, AutoCloseable {
       refused.put(reason.label(), count);
       counts.put(reason.label(), count::sum);
     }
-    // An alert finds agents with older decisions; one that follows only half-edges is none of them.
-    if (hotspots.isFollowed() || names.isFollowed() || demand.isFollowed()) {
+    // An alert finds agents with an older epoch. An agent that routes by no decision has none.
+    if (hotspots.isFollowed() || names.isFollowed()) {
       metrics.gauge(
           "hotspot_epoch",
           "Epoch of the servers' hotspot decisions in force; 0 if there are none.",

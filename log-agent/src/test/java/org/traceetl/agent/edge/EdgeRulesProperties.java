@@ -85,7 +85,7 @@ final class EdgeRulesProperties {
 
   @Property
   void otherAttributesThanTheReadOnesHaveNoEffect(@ForAll long seed) {
-    KeySet keys = new KeySet(EdgeRules.readKeys());
+    KeySet keys = new KeySet(EdgeAttributes.NO_DIMENSIONS.readKeys());
     SpanView all = span(seed);
     SpanView read = span(seed);
     for (Attribute attribute : attributes(new Random(seed))) {
@@ -119,7 +119,7 @@ final class EdgeRulesProperties {
 
   private static byte[] expectedPeer(List<Attribute> attributes) {
     byte[] number = new byte[0];
-    for (byte[] key : EdgeRules.readKeys()) {
+    for (byte[] key : EdgeAttributes.NO_DIMENSIONS.readKeys()) {
       for (Attribute attribute : attributes) {
         byte[] named = Arrays.equals(attribute.key, key) ? named(attribute) : new byte[0];
         if (named.length > 0) {
@@ -191,7 +191,7 @@ final class EdgeRulesProperties {
   }
 
   private static byte[] key(Random random) {
-    List<byte[]> keys = EdgeRules.readKeys();
+    List<byte[]> keys = EdgeAttributes.NO_DIMENSIONS.readKeys();
     byte[] key = keys.get(random.nextInt(keys.size())).clone();
     return switch (random.nextInt(6)) {
       case 0 -> {

@@ -540,7 +540,7 @@ final class EdgeRulesTest {
   @Test
   void namesCountByPrecedence() {
     List<String> keys =
-        EdgeRules.readKeys().stream()
+        EdgeAttributes.NO_DIMENSIONS.readKeys().stream()
             .map(key -> new String(key, UTF_8))
             .filter(key -> !key.startsWith("messaging.operation"))
             .toList();

@@ -14,6 +14,7 @@ import org.traceetl.agent.config.FiltersFile;
 import org.traceetl.agent.config.PipelineConfig;
 import org.traceetl.agent.config.RoutingRules;
 import org.traceetl.agent.detail.Detail;
+import org.traceetl.agent.edge.EdgeAttributes;
 import org.traceetl.agent.edge.Edges;
 import org.traceetl.agent.filter.Filters;
 import org.traceetl.agent.flow.Attributes;
@@ -107,7 +108,7 @@ final class BatcherAllocationTest {
 
   @Test
   void halfEdgesOfFilteredSpansAreBatchedWithoutAllocation() throws ConfigException {
-    sendHalfEdges();
+    sendHalfEdges("http.response.status_code", "service.name", "absent");
     spansAreFiltered();
 
     assertThat(halfEdges).isPositive();
@@ -187,21 +188,35 @@ final class BatcherAllocationTest {
   }
 
   @Test
+  void halfEdgesWithDimensionsAreBatchedWithoutAllocation() {
+    nameOperations();
+    sendHalfEdges("http.response.status_code", "service.name", "absent");
+    spansMakeNoGarbage(LearntNames.NONE, 0);
+
+    commit();
+    assertThat(halfEdges).isEqualTo(2L * SPANS / 5 * 4);
+  }
+
+  @Test
   void halfEdgesOfGroupedSpansAreBatchedWithoutAllocation() {
     inPart = true;
-    sendHalfEdges();
+    sendHalfEdges("http.response.status_code", "service.name", "absent");
     spansAreGroupedWithoutAllocation();
 
     commit();
     assertThat(halfEdges).isEqualTo(2L * SPANS / 5 * 4);
   }
 
-  private void sendHalfEdges() {
+  private void sendHalfEdges(String... dimensions) {
     peers = new byte[20][];
     for (int i = 0; i < peers.length; i++) {
       peers[i] = ("host-" + i + ".example").getBytes(UTF_8);
     }
-    batcher.edges(new Edges(EdgesConfig.defaults(), new EdgeRoute(TestTopology.edgeQueues(8))));
+    batcher.edges(
+        new Edges(
+            EdgesConfig.defaults(),
+            new EdgeRoute(TestTopology.edgeQueues(8)),
+            new EdgeAttributes(List.of(dimensions))));
   }
 
   private void spansAreGroupedWithoutAllocation() {

@@ -28,7 +28,7 @@ import org.traceetl.agent.config.FiltersFile;
 import org.traceetl.agent.config.PipelineConfig;
 import org.traceetl.agent.config.RoutingRules;
 import org.traceetl.agent.detail.Detail;
-import org.traceetl.agent.edge.EdgeRules;
+import org.traceetl.agent.edge.EdgeAttributes;
 import org.traceetl.agent.edge.Edges;
 import org.traceetl.agent.filter.Filters;
 import org.traceetl.agent.flow.Attributes;
@@ -62,6 +62,12 @@ final class FirstReadingProperties {
   private static final String SOURCE = "test";
   private static final List<String> KEYS_OF_RINGS =
       List.of("k1", "k2", "k3", "user.id", "http.url", "server.address", "db.system");
+  private static final List<List<String>> DIMENSIONS =
+      List.of(
+          List.of(),
+          List.of("k2", "service.name"),
+          List.of("k1", "k3", "caf\u00e9", "server.address"),
+          List.of("k2", "k\ufffd"));
   private static final int PAYLOADS = 4;
   private static final List<String> RULES =
       List.of(
@@ -85,6 +91,7 @@ final class FirstReadingProperties {
   private static long taken;
   private static long readAgain;
   private static long named;
+  private static long withDimensions;
 
   @Property(tries = 400)
   void otlpGivesTheSameBatchesAndCounts(
@@ -116,10 +123,11 @@ final class FirstReadingProperties {
     }
     assertThat(halves.get(1)).containsExactlyInAnyOrderElementsOf(halves.get(0));
     named += halves.get(0).stream().filter(half -> half.peer() != null).count();
+    withDimensions += halves.get(0).stream().filter(half -> !half.dimensions().isEmpty()).count();
   }
 
   private static List<byte[]> requests(long seed) {
-    RandomRequests requests = new RandomRequests(seed, EdgeRules.readKeys());
+    RandomRequests requests = new RandomRequests(seed, EdgeAttributes.NO_DIMENSIONS.readKeys());
     return Stream.generate(requests::next).limit(PAYLOADS).toList();
   }
 
@@ -154,6 +162,7 @@ final class FirstReadingProperties {
     assertThat(taken).isPositive();
     assertThat(readAgain).isPositive();
     assertThat(named).isPositive();
+    assertThat(withDimensions).isPositive();
   }
 
   private static TestRing ring(Random random) throws IOException, MalformedRingException {
@@ -277,7 +286,12 @@ final class FirstReadingProperties {
       batcher.route(new Router(RoutingRules.defaults()), TestTopology.topology(3));
       batcher.filter(new Filters(FiltersFile.parse(String.join("\n", rules).getBytes(UTF_8))));
       if (edges) {
-        batcher.edges(new Edges(EdgesConfig.defaults(), new EdgeRoute(TestTopology.edgeQueues(3))));
+        List<String> dimensions = DIMENSIONS.get((int) Math.floorMod(seed / 2, 4L));
+        batcher.edges(
+            new Edges(
+                EdgesConfig.defaults(),
+                new EdgeRoute(TestTopology.edgeQueues(3)),
+                new EdgeAttributes(dimensions)));
       }
       Part part =
           new Part(

@@ -14,6 +14,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -28,6 +29,8 @@ import org.traceetl.agent.config.RoutingRules;
 import org.traceetl.agent.config.RoutingRules.Rule;
 import org.traceetl.agent.config.RoutingRules.Spread;
 import org.traceetl.agent.detail.Detail;
+import org.traceetl.agent.edge.DimensionValues;
+import org.traceetl.agent.edge.EdgeAttributes;
 import org.traceetl.agent.edge.Edges;
 import org.traceetl.agent.filter.Filters;
 import org.traceetl.agent.flow.Attributes;
@@ -270,6 +273,125 @@ final class HalfEdgeBatchesTest {
         .singleElement()
         .extracting(SentHalf::application, SentHalf::namespace, SentHalf::peer)
         .containsExactly("shop-N", "prod-N", "pay-N");
+  }
+
+  private void demand(String... dimensions) {
+    batcher.edges(
+        new Edges(EdgesConfig.defaults(), route, new EdgeAttributes(List.of(dimensions))));
+    payload();
+  }
+
+  @Test
+  void halvesHaveTheValuesOfTheirSpanElseOfItsResource() {
+    demand("http.route", "deployment.environment.name", "service.namespace", "absent");
+    Attributes resource = new Attributes();
+    add(resource, "service.name", "shop");
+    add(resource, "service.namespace", "market");
+    add(resource, "deployment.environment.name", "prod");
+    batcher.resource(resource);
+    send(span(SERVER, "http.route", "/pay", "other", "x"));
+    send(span(CLIENT, "deployment.environment.name", "test", "db.system", "mysql"));
+    send(span(PRODUCER, "deployment.environment.name", "", "http.route", ""));
+    SpanView consumer = span(CONSUMER);
+    add(consumer.additional, "http.route", "/mails");
+    consumer.links.add(1, 2, 3);
+    consumer.links.add(4, 5, 6);
+    send(consumer);
+    resource("other");
+    send(span(SERVER));
+
+    String environment = "deployment.environment.name";
+    Map<String, String> ofConsumer =
+        Map.of("http.route", "/mails", "service.namespace", "market", environment, "prod");
+    assertThat(sent())
+        .extracting(SentHalf::side, SentHalf::dimensions)
+        .containsExactlyInAnyOrder(
+            tuple(
+                2,
+                Map.of("http.route", "/pay", "service.namespace", "market", environment, "prod")),
+            tuple(1, Map.of("service.namespace", "market", environment, "test")),
+            tuple(3, Map.of("service.namespace", "market")),
+            tuple(4, ofConsumer),
+            tuple(4, ofConsumer),
+            tuple(2, Map.of()));
+  }
+
+  @Test
+  void withoutADemandHalvesHaveNoDimensions() {
+    demand("http.route");
+    demand();
+    resource("shop");
+    send(span(SERVER, "http.route", "/pay"));
+
+    assertThat(sent()).singleElement().extracting(SentHalf::dimensions).isEqualTo(Map.of());
+  }
+
+  @Test
+  void halvesHaveValuesOfTheLengthOfTheServersDefault() {
+    demand("http.route");
+    resource("shop");
+    send(span(SERVER, "http.route", "x".repeat(DimensionValues.MAX_BYTES - 1) + "\u00e9"));
+
+    assertThat(sent())
+        .singleElement()
+        .extracting(half -> half.dimensions().get("http.route"))
+        .isEqualTo("x".repeat(DimensionValues.MAX_BYTES - 1));
+  }
+
+  /** Also of the resource, of measured spans, and in a dimension that names the peer as well. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          redact: [{pattern: '[0-9]+', replace: N}] | host.name=webN, http.route=/N, peer.service=pay-N
+          limits: {max-value-bytes: 3}              | host.name=web, http.route=/17, peer.service=pay
+          'attributes: [{span: [http.route]}]'      | host.name=web3, http.route=/17
+          'attributes: [{span: [], resource: []}]'  | ''
+          """)
+  void dimensionsAreFiltered(String rule, String expected) throws ConfigException {
+    for (int kind = SERVER; kind <= CONSUMER; kind++) {
+      for (String drop : List.of("", "drop: [{name: 'GET *', keep: metrics}]\n")) {
+        open();
+        demand("http.route", "peer.service", "host.name");
+        filter(drop + rule);
+        PendingPayload payload = payload();
+        resource("shop");
+        SpanView span = span(kind, "http.route", "/17", "peer.service", "pay-9");
+        span.parentSpanId = 8;
+        send(span);
+
+        assertThat(payload.measured()).isEqualTo(drop.isEmpty() ? 0 : 1);
+        assertThat(sent())
+            .singleElement()
+            .extracting(half ->
+                half.dimensions().entrySet().stream()
+                    .map(Object::toString)
+                    .collect(Collectors.joining(", ")))
+            .isEqualTo(expected);
+      }
+    }
+  }
+
+  @Test
+  void dimensionsAreAdditionalOfEveryKindThatLeavesHalves() throws ConfigException {
+    batcher.detail(
+        new Detail(
+            new DetailConfig(DetailConfig.Detail.DEMAND, List.of()),
+            new Demand(
+                9, 1, Map.of("a", new Part(1, 5, false, 1, List.of(), List.of(), 1, List.of())))));
+    demand("http.route");
+    resource("shop");
+    byte[] key = "http.route".getBytes(UTF_8);
+    for (int kind : List.of(UNKNOWN_YET, SERVER, CLIENT, PRODUCER, CONSUMER)) {
+      assertThat(batcher.additionalKeys(kind).contains(key, 0, key.length)).isTrue();
+    }
+    assertThat(batcher.additionalKeys(INTERNAL)).isNull();
+    assertThat(batcher.firstKeys().contains(key, 0, key.length)).isFalse();
+
+    filter("drop: [{name: 'GET *', keep: metrics}]");
+    resource("shop");
+    assertThat(batcher.firstKeys().contains(key, 0, key.length)).isTrue();
   }
 
   @Test

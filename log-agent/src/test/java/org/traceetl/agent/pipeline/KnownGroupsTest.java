@@ -46,7 +46,7 @@ final class KnownGroupsTest {
             .route(SERVICE, 0, SERVICE.length, TestTopology.topology(1)),
         null,
         detail,
-        false,
+        null,
         detail.keySet(),
         received);
   }

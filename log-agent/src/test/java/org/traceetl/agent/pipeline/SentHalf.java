@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.spool.Frame;
 import org.traceetl.agent.spool.TestFrames;
@@ -18,6 +20,7 @@ import org.traceetl.proto.Rejection;
  * @param peer null without one
  * @param key 0 of an immediate half
  * @param check 0 of an immediate half
+ * @param dimensions values by key
  */
 record SentHalf(
     String application,
@@ -30,14 +33,42 @@ record SentHalf(
     boolean waiting,
     long key,
     int check,
-    long durationNanos) {
+    long durationNanos,
+    Map<String, String> dimensions) {
+  /** Creates a half-edge without dimensions. */
+  SentHalf(
+      String application,
+      String namespace,
+      int side,
+      boolean failed,
+      int connectionType,
+      String peer,
+      long samplingThreshold,
+      boolean waiting,
+      long key,
+      int check,
+      long durationNanos) {
+    this(
+        application,
+        namespace,
+        side,
+        failed,
+        connectionType,
+        peer,
+        samplingThreshold,
+        waiting,
+        key,
+        check,
+        durationNanos,
+        Map.of());
+  }
+
   /** Reads a batch that must be valid. */
   static List<SentHalf> read(byte[] body) {
     List<SentHalf> halves = new ArrayList<>();
     EdgeBatchReader reader = new EdgeBatchReader();
     assertThat(reader.wrap(body, 0, body.length)).isEqualTo(Rejection.NONE);
     while (reader.nextHead()) {
-      assertThat(reader.dimensionCount()).isZero();
       while (reader.next()) {
         halves.add(of(reader));
       }
@@ -78,7 +109,17 @@ record SentHalf(
         reader.isWaiting(),
         reader.key(),
         reader.check(),
-        reader.durationNanos());
+        reader.durationNanos(),
+        dimensions(reader));
+  }
+
+  private static Map<String, String> dimensions(EdgeBatchReader reader) {
+    Map<String, String> dimensions = new TreeMap<>();
+    for (int i = 0; i < reader.dimensionCount(); i++) {
+      String key = text(reader, reader.dimensions()[2 * i]);
+      assertThat(dimensions.put(key, text(reader, reader.dimensions()[2 * i + 1]))).isNull();
+    }
+    return dimensions;
   }
 
   private static String text(EdgeBatchReader reader, int index) {

@@ -45,7 +45,7 @@ record EdgeDraw(boolean used, int queues, Duration maxWait, int workers) {
   /** Returns the configuration of servers. */
   EdgesConfig config() {
     return used
-        ? new EdgesConfig(true, null, null, null, maxWait, null, workers, null)
+        ? new EdgesConfig(true, null, null, null, maxWait, null, workers, null, null)
         : EdgesConfig.defaults();
   }
 }

@@ -83,7 +83,7 @@ record JournalAccess(
             .unit(MetricsConfig.Unit.SECONDS)
             .deduplication(config.deduplication())
             .agents(config.agents())
-            .edges(edges.maxOpen(), edges.maxWait())
+            .edges(edges.maxOpen(), edges.maxWait(), edges.dimensions())
             .build();
     // All servers that read half-edges read panes.
     aggregation.panes(true);

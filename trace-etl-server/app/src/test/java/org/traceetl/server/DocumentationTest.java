@@ -206,7 +206,7 @@ final class DocumentationTest {
                 null,
                 null,
                 null,
-                new EdgesConfig(true, null, null, null, null, null, null, null),
+                new EdgesConfig(true, null, null, null, null, null, null, null, null),
                 d.web(),
                 d.drainWithin()),
             ServerPlatform.system())) {

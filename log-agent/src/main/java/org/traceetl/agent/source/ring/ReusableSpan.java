@@ -4,6 +4,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 import org.traceetl.agent.flow.Attributes;
+import org.traceetl.agent.flow.KeySet;
 import org.traceetl.agent.flow.SpanView;
 import org.traceetl.proto.ring.RingSpanReader;
 
@@ -36,12 +37,24 @@ final class ReusableSpan {
   // By entry: the attribute that was added there last.
   private final int[] owners = new int[REMEMBERED];
 
+  // Of which nothing is remembered.
+  private KeySet additional;
+
   // The current span.
   private int attribute;
   private int known;
 
-  /** Starts a span; remembered attributes remain. */
-  void begin() {
+  /**
+   * Starts a span. Remembered attributes remain if the additional keys are the same.
+   *
+   * @param additionalKeys keys of attributes that are read in addition to the wanted ones; null for
+   *     none
+   */
+  void begin(KeySet additionalKeys) {
+    if (additional != additionalKeys) {
+      additional = additionalKeys;
+      known = 0;
+    }
     view.attributes.clear();
     view.additional.clear();
     view.attributesNotWanted = 0;
@@ -149,6 +162,7 @@ final class ReusableSpan {
   /** Releases the references to all arrays. */
   void forget() {
     known = 0;
+    additional = null;
     view.attributes.forget();
     view.additional.forget();
     view.events.forget();

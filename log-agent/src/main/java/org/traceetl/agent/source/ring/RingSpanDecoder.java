@@ -62,7 +62,7 @@ final class RingSpanDecoder {
   // By the hash of the name; a span that is read again has another shape.
   private final ReusableSpan[] shapes = new ReusableSpan[1 << SHAPE_BITS];
   private final ReusableSpan[] firstShapes = new ReusableSpan[1 << SHAPE_BITS];
-  // Of kinds of which additional attributes are read: others remember these as not wanted.
+  // Of kinds of which additional attributes are read, by name and kind.
   private final ReusableSpan[] additionalShapes = new ReusableSpan[1 << SHAPE_BITS];
 
   // Array of the dictionary, whose strings were repaired when they were read.
@@ -192,7 +192,9 @@ final class RingSpanDecoder {
     }
     KeySet additional = first ? sink.additionalKeys(probe.kind) : null;
     ReusableSpan shape =
-        shape(additional != null ? additionalShapes : first ? firstShapes : shapes);
+        additional == null
+            ? shape(first ? firstShapes : shapes, 0, null)
+            : shape(additionalShapes, probe.kind, additional);
     SpanView view = shape.view;
     span = view;
     view.dictionary = dictionaryBytes;
@@ -299,16 +301,17 @@ final class RingSpanDecoder {
     return keys != null && keys.contains(key.bytes, key.offset, key.length);
   }
 
-  /** Returns the reusable span for the current name. */
-  private ReusableSpan shape(ReusableSpan[] shapes) {
+  /** Returns the reusable span for the current name and a kind. */
+  private ReusableSpan shape(ReusableSpan[] shapes, int kind, KeySet additional) {
     RingSpanReader.Slice name = in.name;
     int slot = name.bytes == dictionaryBytes ? name.offset * MIX >>> Integer.SIZE - SHAPE_BITS : 0;
+    slot ^= kind;
     ReusableSpan shape = shapes[slot];
     if (shape == null) {
       shape = new ReusableSpan();
       shapes[slot] = shape;
     }
-    shape.begin();
+    shape.begin(additional);
     return shape;
   }
 

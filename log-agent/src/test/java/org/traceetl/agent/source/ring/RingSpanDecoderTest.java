@@ -460,6 +460,60 @@ final class RingSpanDecoderTest {
     assertThat(hosts).containsExactly("none", "a", "a", "none", "a");
   }
 
+  /** Names and kinds share shapes, but not what was remembered for other keys. */
+  @Test
+  void additionalAttributesAreThoseOfTheKind() throws Exception {
+    KeySet none = new KeySet(List.of());
+    List<KeySet> ofKind = new ArrayList<>();
+    for (int kind = 0; kind <= 5; kind++) {
+      ofKind.add(new KeySet(List.of(("key" + kind).getBytes(UTF_8))));
+    }
+    List<String> expected = new ArrayList<>();
+    List<String> found = new ArrayList<>();
+    SpanSink sink =
+        new SpanSink() {
+          @Override
+          public void resource(Attributes attributes) {}
+
+          @Override
+          public KeySet firstKeys() {
+            return none;
+          }
+
+          @Override
+          public KeySet additionalKeys(int kind) {
+            return ofKind.get(kind);
+          }
+
+          @Override
+          public boolean span(SpanView span) {
+            Attributes additional = span.additional;
+            assertThat(additional.size()).isOne();
+            found.add(
+                new String(
+                    additional.key(0), additional.keyOffset(0), additional.keyLength(0), UTF_8));
+            return true;
+          }
+
+          @Override
+          public void rejected(String reason) {
+            found.add(reason);
+          }
+        };
+    Map<String, Object> attributes = new TreeMap<>();
+    ofKind.forEach(_ -> attributes.put("key" + attributes.size(), "v"));
+    List<RingSpan> spans = new ArrayList<>();
+    for (int i = 0; i < 600; i++) {
+      int kind = i * i % 6;
+      spans.add(span(kind, "GET " + i % 50, attributes));
+      expected.add("key" + kind);
+    }
+    write(spans);
+    decoder.decode(payload, length, resource, strings(), sink);
+
+    assertThat(found).isEqualTo(expected);
+  }
+
   private static RingSpan span(String name, Map<String, Object> attributes) {
     return span(CLIENT, name, attributes);
   }

@@ -76,28 +76,32 @@ class ConfigTest {
   @Test
   void aWrongValueOfHalfEdgesIsNamed() {
     for (Duration wrong : List.of(Duration.ofMillis(999), Duration.ofMillis(600_001))) {
-      assertThatThrownBy(() -> new EdgesConfig(null, null, null, null, wrong, null, null, null))
+      assertThatThrownBy(
+              () -> new EdgesConfig(null, null, null, null, wrong, null, null, null, null))
           .hasMessage("trace-etl.edges.max-wait = " + wrong + ": must be 1 s to 10 min");
     }
     for (int wrong : new int[] {-1, 0, HalfTable.MAX_CAPACITY + 1}) {
-      assertThatThrownBy(() -> new EdgesConfig(null, null, null, null, null, wrong, null, null))
+      assertThatThrownBy(
+              () -> new EdgesConfig(null, null, null, null, null, wrong, null, null, null))
           .hasMessage("trace-etl.edges.max-open = " + wrong + ": must be 1 to 2097152");
     }
     for (int wrong : new int[] {-1, 0, 65}) {
-      assertThatThrownBy(() -> new EdgesConfig(null, null, null, null, null, null, wrong, null))
+      assertThatThrownBy(
+              () -> new EdgesConfig(null, null, null, null, null, null, wrong, null, null))
           .hasMessage("trace-etl.edges.workers = " + wrong + ": must be 1 to 64");
     }
     for (int wrong : new int[] {-1, 0, 1_000_001}) {
-      assertThatThrownBy(() -> new EdgesConfig(null, null, null, null, null, null, null, wrong))
+      assertThatThrownBy(
+              () -> new EdgesConfig(null, null, null, null, null, null, null, wrong, null))
           .hasMessage("trace-etl.edges.max-edges = " + wrong + ": must be 1 to 1000000");
     }
-    assertThatThrownBy(() -> new EdgesConfig(null, " ", null, null, null, null, null, null))
+    assertThatThrownBy(() -> new EdgesConfig(null, " ", null, null, null, null, null, null, null))
         .hasMessage("trace-etl.edges.topic =  : must be the name of a topic");
-    assertThatThrownBy(() -> new EdgesConfig(null, "a", "a", null, null, null, null, null))
+    assertThatThrownBy(() -> new EdgesConfig(null, "a", "a", null, null, null, null, null, null))
         .hasMessage(
             "trace-etl.edges.journal-topic = a: must be the name of a topic, and not"
                 + " trace-etl.edges.topic");
-    assertThatThrownBy(() -> new EdgesConfig(null, null, null, "", null, null, null, null))
+    assertThatThrownBy(() -> new EdgesConfig(null, null, null, "", null, null, null, null, null))
         .hasMessage("trace-etl.edges.consumer-group = : must be the name of a consumer group");
   }
 
@@ -121,30 +125,53 @@ class ConfigTest {
                 null,
                 RocketMqConfig.SPAN_BATCH));
     assertThat(
-            new EdgesConfig(null, null, null, "graph", null, null, null, null)
+            new EdgesConfig(null, null, null, "graph", null, null, null, null, null)
                 .source(spans)
                 .consumerGroup())
         .isEqualTo("graph");
   }
 
   @Test
+  void dimensionsOfEdgesHaveLabelsOfTheirOwn() {
+    assertThat(dimensions("http.route", "service.namespace").dimensions()).hasSize(2);
+    assertThatThrownBy(() -> dimensions("a", "b", "c", "d", "e", "f", "g", "h", "i"))
+        .hasMessageContaining("trace-etl.edges.dimensions = 9 of them: must be at most 8");
+    for (String other : List.of("http.route", "http_route")) {
+      assertThatThrownBy(() -> dimensions("http.route", other))
+          .hasMessageContaining("trace-etl.edges.dimensions = " + other)
+          .hasMessageContaining("must not have the labels of another one: client_http_route");
+    }
+    for (String wrong : List.of("", "k".repeat(257), "\ud800")) {
+      assertThatThrownBy(() -> dimensions(wrong))
+          .hasMessageContaining("must be the key of an attribute, of 1 to 256 bytes of UTF-8");
+    }
+  }
+
+  private static EdgesConfig dimensions(String... keys) {
+    return new EdgesConfig(null, null, null, null, null, null, null, null, List.of(keys));
+  }
+
+  @Test
   void halfEdgesShareNoTopicAndNoGroup() {
     assertThat(
-            with(new EdgesConfig(false, "trace-spans", null, null, null, null, null, null)).edges())
+            with(new EdgesConfig(false, "trace-spans", null, null, null, null, null, null, null))
+                .edges())
         .as("disabled")
         .isNotNull();
     refused(
-        new EdgesConfig(true, "trace-spans", null, null, null, null, null, null), "edges.topic");
+        new EdgesConfig(true, "trace-spans", null, null, null, null, null, null, null),
+        "edges.topic");
     refused(
-        new EdgesConfig(true, "trace-windows", null, null, null, null, null, null), "edges.topic");
+        new EdgesConfig(true, "trace-windows", null, null, null, null, null, null, null),
+        "edges.topic");
     refused(
-        new EdgesConfig(true, null, "trace-windows", null, null, null, null, null),
+        new EdgesConfig(true, null, "trace-windows", null, null, null, null, null, null),
         "edges.journal-topic");
     refused(
-        new EdgesConfig(true, null, null, "trace-etl-server", null, null, null, null),
+        new EdgesConfig(true, null, null, "trace-etl-server", null, null, null, null, null),
         "edges.consumer-group");
     refused(
-        new EdgesConfig(true, "trace-routing", null, null, null, null, null, null),
+        new EdgesConfig(true, "trace-routing", null, null, null, null, null, null, null),
         "hotspots.topic");
   }
 

@@ -589,7 +589,8 @@ class ApiTest {
                         | Demand.HEARTBEATS
                         | Demand.OPEN_PANES
                         | Demand.SIZES
-                        | Demand.EDGES)));
+                        | Demand.EDGES,
+                    List.of("service.namespace"))));
 
     assertThat(json("/api/demand").toString())
         .isEqualTo(
@@ -599,11 +600,11 @@ class ApiTest {
                     + "'slow':[{'application':'shop-*','kinds':['SERVER','CLIENT'],'seconds':0.25},"
                     + "{'application':'*','kinds':[],'seconds':2.0}],'slowOtherwiseSeconds':1.5,"
                     + "'full':['audit'],'bundles':true,'panes':true,'heartbeats':true,'openPanes':true,"
-                    + "'sizes':true,'edges':true},"
+                    + "'sizes':true,'edges':true,'edgeKeys':['service.namespace']},"
                     + "{'fingerprint':'ff00','own':false,'seen':'2026-11-21T09:57:10Z','version':7,"
                     + "'everything':true,'exemplarIntervalSeconds':1.0,'spanKeys':[],'slow':[],"
                     + "'slowOtherwiseSeconds':0.0,'full':[],'bundles':false,'panes':false,"
-                    + "'heartbeats':false,'openPanes':false,'sizes':false,'edges':false}]}")
+                    + "'heartbeats':false,'openPanes':false,'sizes':false,'edges':false,'edgeKeys':[]}]}")
                 .replace('\'', '"'));
   }
 

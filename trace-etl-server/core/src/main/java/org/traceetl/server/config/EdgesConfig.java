@@ -5,6 +5,10 @@ import static org.traceetl.common.ConfigException.checkRange;
 import static org.traceetl.common.ConfigException.orElse;
 
 import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.traceetl.proto.Demand;
 
 /**
  * The half-edges, of which servers make the service graph: {@code trace-etl.edges}. A missing value
@@ -26,6 +30,9 @@ import java.time.Duration;
  *     topic has queues are idle
  * @param maxEdges edges of the last hour that {@code /api/services} lists; further ones are added
  *     up as one for each client; 1 to 1000000. A busy edge takes 2 to 6 KB with default buckets
+ * @param dimensions attributes of the span, else of its resource, at either end of an edge, at most
+ *     8; labels are {@code client_} and {@code server_} with the key and {@code _} for other
+ *     characters. Agents send them on demand. The same on all servers
  */
 public record EdgesConfig(
     Boolean enabled,
@@ -35,7 +42,14 @@ public record EdgesConfig(
     Duration maxWait,
     Integer maxOpen,
     Integer workers,
-    Integer maxEdges) {
+    Integer maxEdges,
+    List<String> dimensions) {
+  /** Begin of the labels of a client's dimensions. */
+  public static final String CLIENT_PREFIX = "client_";
+
+  /** Begin of the labels of a server's dimensions. */
+  public static final String SERVER_PREFIX = "server_";
+
   private static final String PREFIX = "trace-etl.edges.";
   private static final String GROUP_SUFFIX = "-edges";
   private static final Duration MIN_WAIT = Duration.ofSeconds(1);
@@ -55,6 +69,7 @@ public record EdgesConfig(
     maxOpen = orElse(maxOpen, 200_000);
     workers = orElse(workers, 1);
     maxEdges = orElse(maxEdges, 50_000);
+    dimensions = List.copyOf(orElse(dimensions, List.of()));
     check(!topic.isBlank(), PREFIX + "topic", topic, "must be the name of a topic");
     check(
         !journalTopic.isBlank() && !journalTopic.equals(topic),
@@ -70,10 +85,34 @@ public record EdgesConfig(
     checkRange(PREFIX + "max-open", maxOpen, 1, MOST_OPEN);
     checkRange(PREFIX + "workers", workers, 1, MOST_WORKERS);
     checkRange(PREFIX + "max-edges", maxEdges, 1, MOST_EDGES);
+    checkDimensions(dimensions);
+  }
+
+  private static void checkDimensions(List<String> dimensions) {
+    String key = PREFIX + "dimensions";
+    check(
+        dimensions.size() <= Demand.MAX_EDGE_KEYS,
+        key,
+        dimensions.size() + " of them",
+        "must be at most " + Demand.MAX_EDGE_KEYS);
+    Set<String> labels = new HashSet<>();
+    for (String attribute : dimensions) {
+      check(
+          Demand.takesText(attribute),
+          key,
+          attribute,
+          "must be the key of an attribute, of 1 to " + Demand.MAX_TEXT_BYTES + " bytes of UTF-8");
+      String label = MetricsConfig.underscored(attribute);
+      check(
+          labels.add(label),
+          key,
+          attribute,
+          "must not have the labels of another one: " + CLIENT_PREFIX + label);
+    }
   }
 
   public static EdgesConfig defaults() {
-    return new EdgesConfig(null, null, null, null, null, null, null, null);
+    return new EdgesConfig(null, null, null, null, null, null, null, null, null);
   }
 
   /** Returns the source of the half-edges: the brokers of the spans, with the values here. */

@@ -1,6 +1,7 @@
 package org.traceetl.server.decode;
 
 import java.util.Arrays;
+import java.util.List;
 import org.traceetl.proto.BundleReader;
 import org.traceetl.proto.EdgeBatchReader;
 import org.traceetl.proto.Heartbeat;
@@ -16,7 +17,12 @@ import org.traceetl.proto.Rejection;
  */
 public final class EdgeDecoder implements MessageDecoder {
   private static final int NONE = -1;
+  private static final int NOT_LOOKED_UP = -2;
 
+  /** Texts of a group before its values: application, and name of the other end. */
+  private static final int NAMES = 2;
+
+  private final AttributeKeys dimensions;
   private final EdgeBatchReader reader = new EdgeBatchReader();
   private final BundleReader bundle = new BundleReader();
 
@@ -25,8 +31,9 @@ public final class EdgeDecoder implements MessageDecoder {
 
   // By group
 
-  private int[] applications = new int[16];
-  private int[] peers = new int[16];
+  /** As many as {@link #width}: offset and length of each text that a head has. */
+  private int[] slices;
+
   private byte[] sides = new byte[16];
   private byte[] connectionTypes = new byte[16];
   private boolean[] failed = new boolean[16];
@@ -34,12 +41,28 @@ public final class EdgeDecoder implements MessageDecoder {
   private int[] waitingEnds = new int[16];
   private int[] ends = new int[16];
 
+  /** By dictionary index: the dimension whose key is the entry. */
+  private int[] dimensionOf = new int[256];
+
   // By half
 
   private long[] keys = new long[256];
   private int[] checks = new int[256];
   private long[] durationsNanos = new long[256];
   private long[] messageMicros = new long[256];
+
+  /**
+   * @param dimensions keys of the dimensions of edges
+   */
+  public EdgeDecoder(List<String> dimensions) {
+    this.dimensions = new AttributeKeys(dimensions);
+    slices = new int[16 * width()];
+  }
+
+  /** Returns the numbers of a group in {@link #slices}. */
+  private int width() {
+    return 2 * (NAMES + dimensions.size());
+  }
 
   @Override
   public Rejection decode(byte[] message, int offset, int length) {
@@ -49,10 +72,21 @@ public final class EdgeDecoder implements MessageDecoder {
     if (rejection != Rejection.NONE) {
       return rejection;
     }
+    forgetDimensions();
     while (reader.nextHead()) {
       addGroup();
     }
     return reader.rejection();
+  }
+
+  private void forgetDimensions() {
+    if (dimensions.size() > 0) {
+      int entries = reader.dictionarySize();
+      if (dimensionOf.length < entries) {
+        dimensionOf = new int[Math.max(entries, 2 * dimensionOf.length)];
+      }
+      Arrays.fill(dimensionOf, 0, entries, NOT_LOOKED_UP);
+    }
   }
 
   private void addGroup() {
@@ -60,8 +94,7 @@ public final class EdgeDecoder implements MessageDecoder {
       growGroups(2 * groups);
     }
     int group = groups++;
-    applications[group] = reader.application();
-    peers[group] = reader.peer();
+    setTexts(slices(group));
     sides[group] = (byte) reader.side();
     connectionTypes[group] = (byte) reader.connectionType();
     failed[group] = reader.isFailed();
@@ -83,9 +116,36 @@ public final class EdgeDecoder implements MessageDecoder {
     ends[group] = halves;
   }
 
+  private void setTexts(int at) {
+    Arrays.fill(slices, at, at + width(), 0);
+    setText(at, reader.application());
+    if (reader.peer() != NONE) {
+      setText(at + 2, reader.peer());
+    }
+    for (int i = 0; i < reader.dimensionCount() && dimensions.size() > 0; i++) {
+      int dimension = dimension(reader.dimensions()[2 * i]);
+      if (dimension != AttributeKeys.NONE) {
+        setText(at + 2 * (NAMES + dimension), reader.dimensions()[2 * i + 1]);
+      }
+    }
+  }
+
+  private void setText(int at, int entry) {
+    slices[at] = reader.dictionaryOffset(entry);
+    slices[at + 1] = reader.dictionaryLength(entry);
+  }
+
+  private int dimension(int key) {
+    if (dimensionOf[key] == NOT_LOOKED_UP) {
+      dimensionOf[key] =
+          dimensions.find(
+              reader.buffer(), reader.dictionaryOffset(key), reader.dictionaryLength(key));
+    }
+    return dimensionOf[key];
+  }
+
   private void growGroups(int length) {
-    applications = Arrays.copyOf(applications, length);
-    peers = Arrays.copyOf(peers, length);
+    slices = Arrays.copyOf(slices, length * width());
     sides = Arrays.copyOf(sides, length);
     connectionTypes = Arrays.copyOf(connectionTypes, length);
     failed = Arrays.copyOf(failed, length);
@@ -184,26 +244,36 @@ public final class EdgeDecoder implements MessageDecoder {
     return ends[group];
   }
 
-  /** Returns the array with the names of applications and peers. */
+  /** Returns the array with the texts of groups. */
   public byte[] buffer() {
     return reader.buffer();
   }
 
+  /**
+   * Returns offsets and lengths of texts in {@link #buffer}, those of a group from {@link
+   * #slices(int)} on: application, name of the other end, and the values of the dimensions in their
+   * order. A text that it lacks has length 0. Read-only.
+   */
+  public int[] slices() {
+    return slices;
+  }
+
+  /** Returns where the texts of a group begin in {@link #slices()}. */
+  public int slices(int group) {
+    return group * width();
+  }
+
+  /** Returns where the values of a group begin in {@link #slices()}. */
+  public int values(int group) {
+    return slices(group) + 2 * NAMES;
+  }
+
   public int applicationOffset(int group) {
-    return reader.dictionaryOffset(applications[group]);
+    return slices[slices(group)];
   }
 
   public int applicationLength(int group) {
-    return reader.dictionaryLength(applications[group]);
-  }
-
-  public int peerOffset(int group) {
-    return peers[group] == NONE ? 0 : reader.dictionaryOffset(peers[group]);
-  }
-
-  /** Returns the length of the other end's name; 0 without one. */
-  public int peerLength(int group) {
-    return peers[group] == NONE ? 0 : reader.dictionaryLength(peers[group]);
+    return slices[slices(group) + 1];
   }
 
   /** Returns the side: 1 client, 2 server, 3 producer, 4 consumer. */

@@ -2,19 +2,25 @@ package org.traceetl.server.edge;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
+import java.util.List;
 import org.traceetl.server.series.HashIndex;
 import org.traceetl.server.series.Utf8;
 import org.traceetl.server.window.EdgeHead;
 
 /**
  * The heads of the open half-edges of one queue, as numbers: two halves have equal numbers if all
- * that they share is equal. Longer names are cut between characters. A number is valid until {@link
+ * that they share is equal. Longer texts are cut between characters. A number is valid until {@link
  * #keep}. Only a new head allocates. One owner thread.
  *
- * <p>The bound is in bytes: {@value #HEAD_BYTES} for a head, about its memory, and the bytes that
- * its names have in a record, where each malformed character becomes one of three bytes.
+ * <p>The texts of a head are the application, the name of the other end, and a value for each
+ * dimension, in this order.
+ *
+ * <p>The bound is in bytes: {@value #HEAD_BYTES} for a head and {@value #VALUE_BYTES} for each
+ * dimension, about its memory, and the bytes that its texts have in a record, where each malformed
+ * character becomes one of three bytes.
  */
 public final class EdgeHeads {
   /** There is no room for another head. */
@@ -24,25 +30,41 @@ public final class EdgeHeads {
   public static final int MAX_BYTES = 64 << 20;
 
   static final int HEAD_BYTES = 96;
+  static final int VALUE_BYTES = 24;
+
+  /** Texts of a head before its values. */
+  private static final int NAMES = 2;
 
   /** Bytes of unused heads that are no reason to remove them. */
   private static final int SPARE_BYTES = 1 << 17;
 
   private static final long MIX = 0x9E37_79B9_7F4A_7C15L;
   private static final int INITIAL = 64;
+  private static final int APPLICATION = 0;
+  private static final int PEER = 1;
+  private static final byte[] EMPTY = {};
 
   private final int maxBytes;
-  private final int maxNameBytes;
+  private final int maxTextBytes;
   private final long seed;
+
+  /** Number of texts of a head. */
+  private final int width;
+
   private final HashIndex index = new HashIndex(INITIAL);
   private final BitSet taken = new BitSet();
   private int[] hashes = new int[INITIAL];
-  private byte[][] applications = new byte[INITIAL][];
-  private byte[][] peers = new byte[INITIAL][];
+
+  /** By head, as many as it has texts. */
+  private byte[][] texts;
+
   private long[] thresholds = new long[INITIAL];
 
   /** Connection type &lt;&lt; 1 | failed. */
   private byte[] kinds = new byte[INITIAL];
+
+  /** Lengths of the texts of the head that is looked for, after cuts. */
+  private final int[] lengths;
 
   private long bytes;
 
@@ -54,13 +76,17 @@ public final class EdgeHeads {
 
   /**
    * @param maxBytes bytes of heads at which no other one has room
-   * @param maxNameBytes maximum length of a name
+   * @param maxTextBytes maximum length of a text
+   * @param dimensions number of values of a head
    * @param seed of the hashes; random, so that senders cannot prepare collisions
    */
-  EdgeHeads(int maxBytes, int maxNameBytes, long seed) {
+  EdgeHeads(int maxBytes, int maxTextBytes, int dimensions, long seed) {
     this.maxBytes = maxBytes;
-    this.maxNameBytes = maxNameBytes;
+    this.maxTextBytes = maxTextBytes;
     this.seed = seed;
+    width = NAMES + dimensions;
+    texts = new byte[INITIAL * width][];
+    lengths = new int[width];
   }
 
   /** Returns a number above all heads. */
@@ -77,64 +103,45 @@ public final class EdgeHeads {
    * Returns the head with these parts, a new one if no head has them; {@link #NONE} if there is no
    * room for it.
    *
-   * @param applicationBytes has the application's name in {@code [offset, offset + length)}
-   * @param peerBytes has the name of the other end, of length 0 without one
+   * @param buffer has the texts
+   * @param slices offset and length of each text, from {@code at} on; length 0 without the text
    * @param connectionType 0 to 3
    */
   public int find(
-      byte[] applicationBytes,
-      int applicationOffset,
-      int applicationLength,
-      byte[] peerBytes,
-      int peerOffset,
-      int peerLength,
-      boolean failed,
-      int connectionType,
-      long threshold) {
-    return find(
-        applicationBytes,
-        applicationOffset,
-        applicationLength,
-        peerBytes,
-        peerOffset,
-        peerLength,
-        failed,
-        connectionType,
-        threshold,
-        maxBytes);
+      byte[] buffer, int[] slices, int at, boolean failed, int connectionType, long threshold) {
+    return find(buffer, slices, at, failed, connectionType, threshold, maxBytes);
   }
 
   private int find(
-      byte[] applicationBytes,
-      int applicationOffset,
-      int applicationLength,
-      byte[] peerBytes,
-      int peerOffset,
-      int peerLength,
+      byte[] buffer,
+      int[] slices,
+      int at,
       boolean failed,
       int connectionType,
       long threshold,
       long limit) {
-    int application =
-        Utf8.cut(applicationBytes, applicationOffset, applicationLength, maxNameBytes);
-    int peer = Utf8.cut(peerBytes, peerOffset, peerLength, maxNameBytes);
     byte kind = (byte) (connectionType << 1 | (failed ? 1 : 0));
     long mixed = mix(seed ^ threshold, kind);
-    mixed = mix(mixed, applicationBytes, applicationOffset, application);
-    mixed = mix(mixed, peerBytes, peerOffset, peer);
+    long added = HEAD_BYTES + (long) VALUE_BYTES * (width - NAMES);
+    for (int text = 0; text < width; text++) {
+      int offset = slices[at + 2 * text];
+      int length = Utf8.cut(buffer, offset, slices[at + 2 * text + 1], maxTextBytes);
+      lengths[text] = length;
+      mixed = mix(mixed, buffer, offset, length);
+      added += length;
+    }
     int hash = (int) (mixed ^ mixed >>> 32);
     for (int slot = index.first(hash); index.isTaken(slot); slot = index.next(slot)) {
       if (index.hasHash(slot, hash)) {
         int head = index.number(slot);
         if (kinds[head] == kind
             && thresholds[head] == threshold
-            && isEqual(applications[head], applicationBytes, applicationOffset, application)
-            && isEqual(peers[head], peerBytes, peerOffset, peer)) {
+            && hasTexts(head, buffer, slices, at)) {
           return head;
         }
       }
     }
-    if (bytes + HEAD_BYTES + application + peer > limit) {
+    if (bytes + added > limit) {
       refused = true;
       return NONE;
     }
@@ -145,34 +152,67 @@ public final class EdgeHeads {
     taken.set(head);
     index.add(hash, head);
     hashes[head] = hash;
-    applications[head] =
-        Arrays.copyOfRange(applicationBytes, applicationOffset, applicationOffset + application);
-    peers[head] = Arrays.copyOfRange(peerBytes, peerOffset, peerOffset + peer);
+    for (int text = 0; text < width; text++) {
+      int offset = slices[at + 2 * text];
+      texts[head * width + text] =
+          lengths[text] == 0 ? EMPTY : Arrays.copyOfRange(buffer, offset, offset + lengths[text]);
+    }
     thresholds[head] = threshold;
     kinds[head] = kind;
     bytes += bytes(head);
     return head;
   }
 
-  private int bytes(int head) {
-    return HEAD_BYTES + recordBytes(applications[head]) + recordBytes(peers[head]);
+  private boolean hasTexts(int head, byte[] buffer, int[] slices, int at) {
+    for (int text = 0; text < width; text++) {
+      byte[] own = texts[head * width + text];
+      int offset = slices[at + 2 * text];
+      if (!Arrays.equals(own, 0, own.length, buffer, offset, offset + lengths[text])) {
+        return false;
+      }
+    }
+    return true;
   }
 
-  private static int recordBytes(byte[] name) {
-    return new String(name, UTF_8).getBytes(UTF_8).length;
+  private long bytes(int head) {
+    long sum = HEAD_BYTES + (long) VALUE_BYTES * (width - NAMES);
+    for (int text = 0; text < width; text++) {
+      sum += recordBytes(texts[head * width + text]);
+    }
+    return sum;
   }
 
-  /** Returns the head that is equal to one of a journal; a new one, also if there is no room. */
-  int find(EdgeHead head) {
-    byte[] application = head.application().getBytes(UTF_8);
-    byte[] peer = head.peer().getBytes(UTF_8);
+  private static int recordBytes(byte[] text) {
+    return text.length == 0 ? 0 : new String(text, UTF_8).getBytes(UTF_8).length;
+  }
+
+  /**
+   * Returns the head that is equal to one of a journal; a new one, also if there is no room.
+   *
+   * @param valueOf index of the head's value for each dimension; below 0 without one
+   */
+  int find(EdgeHead head, int[] valueOf) {
+    byte[][] all = new byte[width][];
+    all[APPLICATION] = head.application().getBytes(UTF_8);
+    all[PEER] = head.peer().getBytes(UTF_8);
+    for (int i = 0; i < valueOf.length; i++) {
+      all[NAMES + i] = valueOf[i] < 0 ? EMPTY : head.values().get(valueOf[i]).getBytes(UTF_8);
+    }
+    int[] slices = new int[2 * width];
+    int length = 0;
+    for (int text = 0; text < width; text++) {
+      slices[2 * text] = length;
+      slices[2 * text + 1] = all[text].length;
+      length += all[text].length;
+    }
+    byte[] buffer = new byte[length];
+    for (int text = 0; text < width; text++) {
+      System.arraycopy(all[text], 0, buffer, slices[2 * text], all[text].length);
+    }
     return find(
-        application,
+        buffer,
+        slices,
         0,
-        application.length,
-        peer,
-        0,
-        peer.length,
         head.failed(),
         head.connectionType(),
         head.samplingThreshold(),
@@ -192,14 +232,9 @@ public final class EdgeHeads {
     return mixed ^ mixed >>> 29;
   }
 
-  private static boolean isEqual(byte[] name, byte[] bytes, int offset, int length) {
-    return Arrays.equals(name, 0, name.length, bytes, offset, offset + length);
-  }
-
   private void grow(int capacity) {
     hashes = Arrays.copyOf(hashes, capacity);
-    applications = Arrays.copyOf(applications, capacity);
-    peers = Arrays.copyOf(peers, capacity);
+    texts = Arrays.copyOf(texts, capacity * width);
     thresholds = Arrays.copyOf(thresholds, capacity);
     kinds = Arrays.copyOf(kinds, capacity);
   }
@@ -211,8 +246,7 @@ public final class EdgeHeads {
         index.remove(hashes[head], head);
         taken.clear(head);
         bytes -= bytes(head);
-        applications[head] = null;
-        peers[head] = null;
+        Arrays.fill(texts, head * width, (head + 1) * width, null);
       }
     }
     keptBytes = bytes;
@@ -221,12 +255,17 @@ public final class EdgeHeads {
 
   /** Returns the bytes of the application's name. Read-only. */
   public byte[] application(int head) {
-    return applications[head];
+    return texts[head * width + APPLICATION];
   }
 
   /** Returns the bytes of the other end's name, none if it has no name. Read-only. */
   public byte[] peer(int head) {
-    return peers[head];
+    return texts[head * width + PEER];
+  }
+
+  /** Returns the bytes of the value of a dimension, none without a value. Read-only. */
+  public byte[] value(int head, int dimension) {
+    return texts[head * width + NAMES + dimension];
   }
 
   public boolean isFailed(int head) {
@@ -243,11 +282,16 @@ public final class EdgeHeads {
 
   /** Returns a copy. */
   EdgeHead copy(int head) {
+    List<String> values = new ArrayList<>(width - NAMES);
+    for (int dimension = 0; dimension < width - NAMES; dimension++) {
+      values.add(new String(value(head, dimension), UTF_8));
+    }
     return new EdgeHead(
-        new String(applications[head], UTF_8),
+        new String(application(head), UTF_8),
         isFailed(head),
         connectionType(head),
-        new String(peers[head], UTF_8),
-        thresholds[head]);
+        new String(peer(head), UTF_8),
+        thresholds[head],
+        List.copyOf(values));
   }
 }

@@ -10,7 +10,8 @@ import org.traceetl.server.window.EdgeHead;
 /**
  * The open half-edges of one queue with their heads. The owner of the queue joins halves, and
  * writes the net change of each window to the journal; readers apply the changes, and a later owner
- * continues with the same halves.
+ * continues with the same halves. If its dimensions are others, halves keep the values of those
+ * that both have.
  *
  * <p>{@link Half#pane} is when the agent accepted the span, in milliseconds since 1970. One owner
  * thread.
@@ -18,17 +19,21 @@ import org.traceetl.server.window.EdgeHead;
 public final class OpenEdges {
   private final HalfTable table;
   private final EdgeHeads heads;
+  private final List<String> dimensions;
 
   /**
    * @param capacity maximum number of open halves, 1 to {@link HalfTable#MAX_CAPACITY}
    * @param waitMillis stream time after which a half expires, at least 1
-   * @param maxNameBytes longer names are cut
+   * @param maxTextBytes longer names and values are cut
+   * @param dimensions keys of the values of heads
    * @param seed of hashes, random
    * @throws IllegalArgumentException if capacity or waiting time is out of range
    */
-  public OpenEdges(int capacity, long waitMillis, int maxNameBytes, long seed) {
+  public OpenEdges(
+      int capacity, long waitMillis, int maxTextBytes, List<String> dimensions, long seed) {
     table = new HalfTable(capacity, waitMillis, seed);
-    heads = new EdgeHeads(EdgeHeads.MAX_BYTES, maxNameBytes, seed);
+    heads = new EdgeHeads(EdgeHeads.MAX_BYTES, maxTextBytes, dimensions.size(), seed);
+    this.dimensions = List.copyOf(dimensions);
   }
 
   /** Returns the heads. Their numbers are valid until the end of the window. */
@@ -103,9 +108,10 @@ public final class OpenEdges {
     for (int number : change.paired()) {
       table.paired(number);
     }
+    int[] valueOf = dimensions.stream().mapToInt(change.dimensions()::indexOf).toArray();
     int[] numbers = new int[change.heads().size()];
     for (int i = 0; i < numbers.length; i++) {
-      numbers[i] = heads.find(change.heads().get(i));
+      numbers[i] = heads.find(change.heads().get(i), valueOf);
     }
     Half half = new Half();
     for (int i = 0; i < change.opened().length; i++) {
@@ -238,6 +244,7 @@ public final class OpenEdges {
           Arrays.copyOf(paired, pairedCount),
           opened,
           List.copyOf(copied),
+          copied.isEmpty() ? List.of() : dimensions,
           headOf,
           keys,
           checks,

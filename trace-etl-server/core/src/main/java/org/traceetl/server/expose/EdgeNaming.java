@@ -4,6 +4,8 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
+import org.traceetl.server.config.EdgesConfig;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.MetricsConfig.Unit;
@@ -18,8 +20,8 @@ import org.traceetl.server.window.SeriesDefinition;
  * reads.
  *
  * <p>Each {@link EdgeMeasure} is in one family. The measures of an edge have the same labels: both
- * ends, the connection type, and the queue, because each queue counts its own part of an edge. An
- * empty end or type is absent.
+ * ends, the connection type, the configured dimensions of both ends, and the queue, because each
+ * queue counts its own part of an edge. A label without a value is absent.
  */
 public final class EdgeNaming implements Naming {
   private static final String PREFIX = "traces_service_graph_";
@@ -45,14 +47,24 @@ public final class EdgeNaming implements Naming {
 
   private final int stride;
   private final List<Family> families;
+
+  /** Of the values after the connection type: those of clients, then those of servers. */
+  private final List<String> dimensions;
+
   private final Map<EdgeMeasure, Family> byMeasure = new EnumMap<>(EdgeMeasure.class);
 
   /**
    * @param histogram buckets of the windows, whose native ones must be in seconds
    * @param hasUtf8Names {@link Naming#hasUtf8Names} of the span families on the same page: both
    *     need the same formats
+   * @param dimensions attributes of {@link EdgesConfig#dimensions}
    */
-  public EdgeNaming(HistogramConfig histogram, boolean hasUtf8Names) {
+  public EdgeNaming(HistogramConfig histogram, boolean hasUtf8Names, List<String> dimensions) {
+    this.dimensions =
+        Stream.of(EdgesConfig.CLIENT_PREFIX, EdgesConfig.SERVER_PREFIX)
+            .flatMap(
+                prefix -> dimensions.stream().map(key -> prefix + MetricsConfig.underscored(key)))
+            .toList();
     this.hasUtf8Names = hasUtf8Names;
     long[] bounds = histogram.boundsNanos();
     stride = bounds.length + 1;
@@ -177,10 +189,17 @@ public final class EdgeNaming implements Naming {
     var out = new StringBuilder(128);
     append(out, CLIENT, isServer ? peer : application);
     append(out, SERVER, isServer ? application : peer);
-    append(out, CONNECTION_TYPE, values.size() > TYPE ? values.get(TYPE) : null);
+    append(out, CONNECTION_TYPE, valueAt(TYPE, values));
+    for (int i = 0; i < dimensions.size(); i++) {
+      append(out, dimensions.get(i), valueAt(TYPE + 1 + i, values));
+    }
     append(out, MetricsConfig.OVERFLOW_LABEL, definition.overflow() ? "true" : null);
     append(out, MetricsConfig.QUEUE_LABEL, queue);
     return Naming.bytes(out.toString());
+  }
+
+  private static String valueAt(int position, List<String> values) {
+    return position < values.size() ? values.get(position) : null;
   }
 
   private static EdgeMeasure measure(SeriesDefinition definition) {

@@ -17,6 +17,7 @@ import java.util.List;
  *     the later; they are open in both
  * @param opened numbers of the halves that were not open before, by half
  * @param heads what the halves share
+ * @param dimensions keys of the values of heads; none without heads
  * @param headOf index in {@code heads}, by half
  * @param keys hash of trace ID and caller's span ID, by half
  * @param checks 16 further bits of an independent hash, by half
@@ -34,6 +35,7 @@ public record EdgeChange(
     int[] paired,
     int[] opened,
     List<EdgeHead> heads,
+    List<String> dimensions,
     int[] headOf,
     long[] keys,
     int[] checks,
@@ -50,6 +52,7 @@ public record EdgeChange(
           new int[0],
           new int[0],
           new int[0],
+          List.of(),
           List.of(),
           new int[0],
           new long[0],

@@ -7,6 +7,7 @@ import static org.traceetl.server.edge.Half.CLIENT;
 import static org.traceetl.server.edge.Half.SERVER;
 
 import java.util.BitSet;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.traceetl.server.window.EdgeChange;
 import org.traceetl.server.window.EdgeHead;
@@ -14,19 +15,22 @@ import org.traceetl.server.window.EdgeHead;
 class OpenEdgesTest {
   private static final int MAX_NAME_BYTES = 12;
 
-  private final EdgeHeads heads = new EdgeHeads(1_000, MAX_NAME_BYTES, 1);
-  private final OpenEdges edges = new OpenEdges(2_000, 100, MAX_NAME_BYTES, 1);
+  private final EdgeHeads heads = new EdgeHeads(1_000, MAX_NAME_BYTES, 0, 1);
+  private final OpenEdges edges = newEdges(2_000, 1);
   private final RecordedJoins joins = new RecordedJoins();
   private final Half half = new Half();
 
-  private static int find(EdgeHeads in, String application, String peer) {
-    return find(in, application.getBytes(UTF_8), peer.getBytes(UTF_8), false, 0, 0);
+  private static OpenEdges newEdges(int capacity, long seed, String... dimensions) {
+    return new OpenEdges(capacity, 100, MAX_NAME_BYTES, List.of(dimensions), seed);
   }
 
-  private static int find(
-      EdgeHeads in, byte[] application, byte[] peer, boolean failed, int type, long threshold) {
-    return in.find(
-        application, 0, application.length, peer, 0, peer.length, failed, type, threshold);
+  private static int find(EdgeHeads in, String... texts) {
+    return find(in, false, 0, 0, texts);
+  }
+
+  private static int find(EdgeHeads in, boolean failed, int type, long threshold, String... texts) {
+    HeadTexts all = new HeadTexts(texts);
+    return in.find(all.bytes(), all.slices(), 0, failed, type, threshold);
   }
 
   private static BitSet bits(int... set) {
@@ -39,26 +43,54 @@ class OpenEdgesTest {
 
   @Test
   void headsAreEqualIfAllPartsAre() {
-    byte[] shop = "shop".getBytes(UTF_8);
-    byte[] till = "till".getBytes(UTF_8);
-    byte[] none = {};
-    int first = find(heads, shop, none, false, 0, 0);
+    int first = find(heads, "shop", "");
 
-    assertThat(find(heads, "x shop y".getBytes(UTF_8), none, false, 0, 0)).isNotEqualTo(first);
-    assertThat(heads.find("x shop y".getBytes(UTF_8), 2, 4, till, 1, 0, false, 0, 0))
+    assertThat(find(heads, "x shop y", "")).isNotEqualTo(first);
+    assertThat(heads.find("x shop y".getBytes(UTF_8), new int[] {9, 2, 4, 1, 0}, 1, false, 0, 0))
         .isEqualTo(first);
     assertThat(
             new int[] {
-              find(heads, till, none, false, 0, 0),
-              find(heads, none, shop, false, 0, 0),
-              find(heads, shop, till, false, 0, 0),
-              find(heads, shop, none, true, 0, 0),
-              find(heads, shop, none, false, 3, 0),
-              find(heads, shop, none, false, 0, (1L << 56) - 1)
+              find(heads, "till", ""),
+              find(heads, "", "shop"),
+              find(heads, "shop", "till"),
+              find(heads, true, 0, 0, "shop", ""),
+              find(heads, false, 3, 0, "shop", ""),
+              find(heads, false, 0, (1L << 56) - 1, "shop", "")
             })
         .containsExactly(2, 3, 4, 5, 6, 7);
     assertThat(heads.copy(7)).isEqualTo(new EdgeHead("shop", false, 0, "", (1L << 56) - 1));
-    assertThat(heads.find(heads.copy(5))).isEqualTo(5);
+    assertThat(heads.find(heads.copy(5), new int[0])).isEqualTo(5);
+  }
+
+  @Test
+  void headsDifferByTheirValues() {
+    EdgeHeads of = new EdgeHeads(1_000, MAX_NAME_BYTES, 2, 1);
+    int first = find(of, "shop", "", "/pay", "eu");
+
+    assertThat(
+            new int[] {
+              find(of, "shop", "", "/pay", ""),
+              find(of, "shop", "", "", "/pay"),
+              find(of, "shop", "/pay", "", ""),
+              find(of, "shop", "", "/payeu", "")
+            })
+        .containsExactly(1, 2, 3, 4);
+    assertThat(find(of, "shop", "", "/pay", "eu")).isEqualTo(first);
+    assertThat(of.value(first, 1)).asString(UTF_8).isEqualTo("eu");
+    assertThat(of.copy(1).values()).containsExactly("/pay", "");
+    assertThat(of.find(of.copy(first), new int[] {1, -1})).isEqualTo(5);
+    assertThat(of.copy(5).values()).containsExactly("eu", "");
+  }
+
+  @Test
+  void valuesTakeRoom() {
+    int most = EdgeHeads.HEAD_BYTES + EdgeHeads.VALUE_BYTES + 8;
+    EdgeHeads of = new EdgeHeads(most, MAX_NAME_BYTES, 1, 1);
+
+    assertThat(find(of, "shop", "", "12345")).isEqualTo(EdgeHeads.NONE);
+    assertThat(find(of, "shop", "", "1234")).isZero();
+    of.keep(bits());
+    assertThat(find(of, "shop", "1234", "")).isZero();
   }
 
   @Test
@@ -104,10 +136,11 @@ class OpenEdgesTest {
   @Test
   void malformedNamesCountAsTheyAreWritten() {
     byte[] malformed = new byte[MAX_NAME_BYTES];
+    int[] slices = {0, MAX_NAME_BYTES, 0, 0};
     malformed[0] = (byte) 0xff;
     malformed[1] = (byte) 0xff;
-    EdgeHeads small = new EdgeHeads(2 * EdgeHeads.HEAD_BYTES + 27, MAX_NAME_BYTES, 1);
-    find(small, malformed, new byte[0], false, 0, 0);
+    EdgeHeads small = new EdgeHeads(2 * EdgeHeads.HEAD_BYTES + 27, MAX_NAME_BYTES, 0, 1);
+    small.find(malformed, slices, 0, false, 0, 0);
 
     assertThat(small.copy(0).application().getBytes(UTF_8)).hasSize(16);
     assertThat(find(small, "0123456789ab", "")).isEqualTo(EdgeHeads.NONE);
@@ -116,10 +149,10 @@ class OpenEdgesTest {
 
   @Test
   void headsOfAJournalHaveRoom() {
-    EdgeHeads full = new EdgeHeads(0, MAX_NAME_BYTES, 1);
+    EdgeHeads full = new EdgeHeads(0, MAX_NAME_BYTES, 0, 1);
     EdgeHead head = new EdgeHead("shop", true, 2, "db", 5);
 
-    assertThat(full.find(head)).isZero();
+    assertThat(full.find(head, new int[0])).isZero();
     assertThat(full.copy(0)).isEqualTo(head);
     assertThat(find(full, "till", "")).isEqualTo(EdgeHeads.NONE);
   }
@@ -134,7 +167,7 @@ class OpenEdgesTest {
   void headsOfHalvesThatLeftAreRemoved() {
     edges.advance(1, joins);
     offer(-1, CLIENT, "open");
-    OpenEdges follower = new OpenEdges(2_000, 100, MAX_NAME_BYTES, 2);
+    OpenEdges follower = newEdges(2_000, 2);
     for (int window = 0; window < 20; window++) {
       for (int call = 0; call < 200; call++) {
         offer(call, SERVER, window + " " + call);
@@ -155,11 +188,32 @@ class OpenEdgesTest {
   }
 
   @Test
+  void anOwnerWithOtherDimensionsKeepsTheValuesOfThoseThatBothHave() {
+    OpenEdges former = newEdges(10, 1, "a", "b", "c");
+    former.advance(1, joins);
+    for (String b : List.of("1", "2")) {
+      half.set(b.hashCode(), 0, CLIENT, find(former.heads(), "shop", "", "x", b, "z"), 0, 0, 0);
+      former.offer(half, joins);
+    }
+    EdgeChange change = former.endWindow();
+    OpenEdges next = newEdges(10, 2, "c", "new", "a");
+    next.apply(change);
+
+    assertThat(next.all().dimensions()).containsExactly("c", "new", "a");
+    assertThat(next.all().heads())
+        .containsExactly(new EdgeHead("shop", false, 0, "", 0, List.of("z", "", "x")));
+    assertThat(next.all().opened()).hasSize(2);
+    OpenEdges without = newEdges(10, 3);
+    without.apply(change);
+    assertThat(without.all().heads()).containsExactly(new EdgeHead("shop", false, 0, "", 0));
+  }
+
+  @Test
   void changeOfOtherHalvesIsRefused() {
     edges.advance(1, joins);
     offer(1, CLIENT, "shop");
     EdgeChange change = edges.endWindow();
-    OpenEdges follower = new OpenEdges(1, 100, MAX_NAME_BYTES, 2);
+    OpenEdges follower = newEdges(1, 2);
     follower.apply(EdgeChange.NONE);
     follower.apply(change);
 

@@ -1,13 +1,11 @@
 package org.traceetl.server.edge;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import org.traceetl.proto.Limits;
 
-/** Offers random halves of few keys: equal seeds offer equal halves. */
+/** Offers random halves of few keys, of up to two dimensions: equal seeds offer equal halves. */
 public final class RandomHalves {
   private final Random random;
   private final Half half = new Half();
@@ -54,15 +52,14 @@ public final class RandomHalves {
   }
 
   private int head(EdgeHeads heads) {
-    byte[] application = ("shop " + random.nextInt(4)).getBytes(UTF_8);
-    byte[] peer = random.nextBoolean() ? new byte[0] : "naïve 😀".getBytes(UTF_8);
+    String application = "shop " + random.nextInt(4);
+    String peer = random.nextBoolean() ? "" : "naïve 😀";
+    String value = random.nextBoolean() ? "" : "/é " + random.nextInt(2);
+    HeadTexts texts = new HeadTexts(application, peer, value, random.nextBoolean() ? "" : "eu");
     return heads.find(
-        application,
+        texts.bytes(),
+        texts.slices(),
         0,
-        application.length,
-        peer,
-        0,
-        peer.length,
         random.nextBoolean(),
         random.nextInt(4),
         random.nextBoolean() ? 0 : random.nextLong(1L << 56));

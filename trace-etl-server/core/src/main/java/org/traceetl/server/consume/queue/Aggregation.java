@@ -7,10 +7,12 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.server.config.AgentsConfig;
 import org.traceetl.server.config.DeduplicationConfig;
 import org.traceetl.server.config.DocumentsConfig;
+import org.traceetl.server.config.EdgesConfig;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.SeriesConfig;
@@ -58,6 +60,7 @@ public final class Aggregation {
     private MappedProfile profile;
     private TargetInfo targets;
     private Supplier<OpenEdges> edges;
+    private List<String> edgeDimensions = List.of();
 
     private Builder(LongSupplier seeds) {
       this.seeds = seeds;
@@ -123,11 +126,26 @@ public final class Aggregation {
      *
      * @param maxOpen maximum number of open halves of a queue, 1 to {@link HalfTable#MAX_CAPACITY}
      * @param maxWait stream time after which a half expires
+     * @param keys attributes of either end that distinguish edges
      */
-    public Builder edges(int maxOpen, Duration maxWait) {
-      int maxNameBytes = series.maxValueBytes();
-      series = series.withDimensions(List.of(CONNECTION_TYPE));
-      edges = () -> new OpenEdges(maxOpen, maxWait.toMillis(), maxNameBytes, seeds.getAsLong());
+    public Builder edges(int maxOpen, Duration maxWait, List<String> keys) {
+      int maxTextBytes = series.maxValueBytes();
+      List<String> dimensions = List.copyOf(keys);
+      List<String> values =
+          Stream.of(
+                  Stream.of(CONNECTION_TYPE),
+                  dimensions.stream().map(EdgesConfig.CLIENT_PREFIX::concat),
+                  dimensions.stream().map(EdgesConfig.SERVER_PREFIX::concat))
+              .flatMap(each -> each)
+              .toList();
+      series =
+          series.withDimensions(
+              values.stream().map(key -> new SeriesConfig.Dimension(key, null, null)).toList());
+      edges =
+          () ->
+              new OpenEdges(
+                  maxOpen, maxWait.toMillis(), maxTextBytes, dimensions, seeds.getAsLong());
+      edgeDimensions = dimensions;
       return this;
     }
 
@@ -151,9 +169,8 @@ public final class Aggregation {
     }
   }
 
-  /** The dimension of an edge. */
-  private static final SeriesConfig.Dimension CONNECTION_TYPE =
-      new SeriesConfig.Dimension("connection_type", null, null);
+  /** The first dimension of an edge. */
+  private static final String CONNECTION_TYPE = "connection_type";
 
   private static final long MIN_PANE_MILLIS = 1_000;
   private static final long MAX_PANE_MILLIS = 60_000;
@@ -198,6 +215,9 @@ public final class Aggregation {
   /** Creates the open half-edges of a queue; null if messages have spans. */
   private final Supplier<OpenEdges> edges;
 
+  /** Attributes of either end that distinguish edges. */
+  private final List<String> edgeDimensions;
+
   /** Null if only classic buckets are configured. */
   final NativeBuckets nativeBuckets;
 
@@ -233,6 +253,7 @@ public final class Aggregation {
     profile = options.profile;
     targets = options.targets;
     edges = options.edges;
+    edgeDimensions = options.edgeDimensions;
     HistogramConfig histogram = options.histogram;
     budget = new SeriesBudget(series.max());
     filter = new RecordingFilter(series.filters());
@@ -302,7 +323,12 @@ public final class Aggregation {
 
   /** Returns a new decoder for one worker's queues, of the messages that they have. */
   public MessageDecoder newMessageDecoder() {
-    return edges == null ? newDecoder() : new EdgeDecoder();
+    return edges == null ? newDecoder() : new EdgeDecoder(edgeDimensions);
+  }
+
+  /** Returns the number of values of each end of an edge. */
+  int edgeDimensions() {
+    return edgeDimensions.size();
   }
 
   /** Returns a new decoder of spans. */

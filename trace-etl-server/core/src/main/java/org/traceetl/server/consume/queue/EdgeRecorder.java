@@ -30,7 +30,8 @@ import org.traceetl.server.window.WindowMetrics;
 /**
  * Joins the half-edges of a queue, and adds edges to the open window. A series is one measure of an
  * edge: its application is the client, its span name the server, its kind the {@link EdgeMeasure}'s
- * number, its status 0, and its dimension the connection type.
+ * number, its status 0, and its dimensions the connection type, then the values of the client, then
+ * those of the server. An end without a head has no values.
  *
  * <ul>
  *   <li>A pair counts in the pane of its caller, when its second half arrives.
@@ -105,6 +106,9 @@ final class EdgeRecorder implements Recorder, Joins {
   /** Halves of the batch before this one are prepared. */
   private int prepared;
 
+  /** Of the series that is looked for. */
+  private final EdgeTexts texts;
+
   private final int[] key;
   private long nowMillis;
 
@@ -151,6 +155,7 @@ final class EdgeRecorder implements Recorder, Joins {
     edges = image.edges();
     heads = edges.heads();
     buckets = aggregation.buckets[0];
+    texts = new EdgeTexts(aggregation.edgeDimensions());
     key = new int[series.table.width()];
   }
 
@@ -241,9 +246,11 @@ final class EdgeRecorder implements Recorder, Joins {
   /** Counts halves of a group for which there is no room. */
   private void drop(int application, int group, int halves, long committedMillis) {
     windows.turnTo(committedMillis);
-    EdgeMeasure measure =
-        isCaller(decoder.side(group)) ? EdgeMeasure.DROPPED_CLIENT : EdgeMeasure.DROPPED_SERVER;
-    int row = series.row(find(application, NO_BYTES, CALL, measure));
+    boolean isCaller = isCaller(decoder.side(group));
+    texts.set(NO_BYTES, TYPES[CALL]);
+    texts.add(decoder.buffer(), decoder.slices(), decoder.values(group), !isCaller);
+    EdgeMeasure measure = isCaller ? EdgeMeasure.DROPPED_CLIENT : EdgeMeasure.DROPPED_SERVER;
+    int row = series.row(find(application, measure));
     for (int i = 0; i < halves; i++) {
       series.count(row, buckets, 0, decoder.samplingThreshold(group));
     }
@@ -359,22 +366,18 @@ final class EdgeRecorder implements Recorder, Joins {
     long edgeKey = edgeKeys[edge];
     int application = client(edgeKey);
     if (application != Applications.OTHER) {
-      long hash = hash(server(edgeKey, measure), type(edgeKey), measure);
+      setTexts(edgeKey, measure);
       heavyHitters.count(
-          application, hash, threshold == 0 ? 1 : Weight.whole(Weight.of(threshold)));
+          application, hash(measure), threshold == 0 ? 1 : Weight.whole(Weight.of(threshold)));
     }
   }
 
   /** Returns the head of a group of the decoded batch; {@link EdgeHeads#NONE} without room. */
   private int head(int group) {
-    byte[] buffer = decoder.buffer();
     return heads.find(
-        buffer,
-        decoder.applicationOffset(group),
-        decoder.applicationLength(group),
-        buffer,
-        decoder.peerOffset(group),
-        decoder.peerLength(group),
+        decoder.buffer(),
+        decoder.slices(),
+        decoder.slices(group),
         decoder.isFailed(group),
         decoder.connectionType(group),
         decoder.samplingThreshold(group));
@@ -451,58 +454,70 @@ final class EdgeRecorder implements Recorder, Joins {
 
   /** Returns or creates the series of an edge's measure; without room, the overflow series. */
   private int find(long edgeKey, EdgeMeasure measure) {
-    return find(client(edgeKey), server(edgeKey, measure), type(edgeKey), measure);
+    setTexts(edgeKey, measure);
+    return find(client(edgeKey), measure);
+  }
+
+  private void setTexts(long edgeKey, EdgeMeasure measure) {
+    int from = from(edgeKey);
+    int to = to(edgeKey);
+    texts.set(server(from, to, measure), TYPES[(int) edgeKey & 3]);
+    // A measure of one end has the same head at both.
+    if (from != NO_HEAD && !measure.isOfServer()) {
+      texts.add(heads, from, false);
+    }
+    if (to != NO_HEAD && (!measure.isOfOneEnd() || measure.isOfServer())) {
+      texts.add(heads, to, true);
+    }
+  }
+
+  private static int from(long edgeKey) {
+    return (int) (edgeKey >>> 32) - 1;
+  }
+
+  private static int to(long edgeKey) {
+    return (int) edgeKey / 4 - 1;
   }
 
   /** Returns the application whose series an edge is. */
   private int client(long edgeKey) {
-    int from = (int) (edgeKey >>> 32) - 1;
+    int from = from(edgeKey);
     byte[] name = from == NO_HEAD ? USER_BYTES : heads.application(from);
     return series.applications.resolve(name, 0, name.length, nowMillis);
   }
 
-  private byte[] server(long edgeKey, EdgeMeasure measure) {
+  private byte[] server(int from, int to, EdgeMeasure measure) {
     if (measure.isOfOneEnd()) {
       return NO_BYTES;
     }
-    int to = (int) edgeKey / 4 - 1;
-    return to == NO_HEAD ? peer((int) (edgeKey >>> 32) - 1) : heads.application(to);
+    return to == NO_HEAD ? peer(from) : heads.application(to);
   }
 
-  private static int type(long edgeKey) {
-    return (int) edgeKey & 3;
-  }
-
-  /** Returns or creates a series of an application; without room, its overflow series. */
-  private int find(int application, byte[] server, int type, EdgeMeasure measure) {
+  /**
+   * Returns or creates the series of an application with these {@link #texts}; without room, its
+   * overflow series.
+   */
+  private int find(int application, EdgeMeasure measure) {
     SymbolTable symbols = series.symbols;
     SeriesTable table = series.table;
     int kindAndStatus = SeriesTable.kindAndStatus(measure.kind(), 0);
-    boolean isKnown =
-        fill(
-            application,
-            symbols.find(server, 0, server.length),
-            kindAndStatus,
-            type == CALL ? SymbolTable.NONE : symbols.find(TYPES[type], 0, TYPES[type].length));
+    key[SeriesTable.APPLICATION] = series.applications.symbol(application);
+    key[SeriesTable.KIND_AND_STATUS] = kindAndStatus;
+    boolean isKnown = texts.find(symbols, key);
     int number = isKnown ? table.find(table.hash(key, 0), key, 0) : SeriesTable.NONE;
     if (number != SeriesTable.NONE) {
       return number;
     }
     int kept = heavyHitters.kept(application);
-    long hash64 = kept == 0 ? 0 : hash(server, type, measure);
+    long hash64 = kept == 0 ? 0 : hash(measure);
     boolean invited = kept > 0 && heavyHitters.isInvited(application, hash64);
     // Checked first, so that refused edges do not fill the symbol table.
     if (application != Applications.OTHER
         && table.hasRoom(application, invited ? 0 : kept, invited ? 0 : heavyHitters.kept())) {
-      isKnown =
-          fill(
-              application,
-              symbols.intern(server, 0, server.length),
-              kindAndStatus,
-              type == CALL ? SymbolTable.NONE : symbols.intern(TYPES[type], 0, TYPES[type].length));
+      boolean haveRoom = texts.intern(symbols, key);
       int hash = table.hash(key, 0);
-      if (isKnown) {
-        // After truncation or repair, two names may be the same symbol.
+      if (haveRoom) {
+        // After truncation or repair, two texts may be the same symbol.
         int equal = table.find(hash, key, 0);
         if (equal != SeriesTable.NONE) {
           return equal;
@@ -517,24 +532,14 @@ final class EdgeRecorder implements Recorder, Joins {
   }
 
   /** Returns the hash of what a series has in addition to its application. */
-  private long hash(byte[] server, int type, EdgeMeasure measure) {
-    long hash = series.symbols.fingerprint(server, 0, server.length);
-    long mixed = (hash ^ ((long) measure.kind() << 2 | type)) * MIX;
+  private long hash(EdgeMeasure measure) {
+    long mixed = (texts.hash(series.symbols) ^ measure.kind()) * MIX;
     return mixed ^ mixed >>> 32;
   }
 
   private byte[] peer(int head) {
     byte[] peer = heads.peer(head);
     return peer.length == 0 ? UNKNOWN_BYTES : peer;
-  }
-
-  /** Sets the key; returns whether all its strings have symbols. */
-  private boolean fill(int application, int server, int kindAndStatus, int type) {
-    key[SeriesTable.APPLICATION] = series.applications.symbol(application);
-    key[SeriesTable.NAME] = server;
-    key[SeriesTable.KIND_AND_STATUS] = kindAndStatus;
-    key[SeriesTable.DIMENSIONS] = type;
-    return server >= 0 && type >= SymbolTable.NONE;
   }
 
   @Override

@@ -33,11 +33,15 @@ import org.traceetl.server.window.EdgeHead;
  *     signed    committed - committed before; of the first half, committed - stream time
  *   of each producer and consumer that opened, in the same order:
  *     unsigned  time of the message, microseconds since 1970; 0 if unknown
+ *   if the owner has dimensions of edges, and there are heads:
+ *     unsigned  dimensions n, 1 to 64, n times: text  key
+ *     of each head, in the same order, n times: text  value; empty for none
  * </pre>
  *
  * <p>The number before the first one is -1, the arrival before it 0. Other times are milliseconds
  * since 1970. A half takes about 20 bytes, at most {@value #MAX_HALF_BYTES}. Readers skip bytes
- * after it, and changes of older servers end before the times of messages.
+ * after it, and changes of older servers end before the times of messages, or before the
+ * dimensions.
  *
  * <p>A decoded change equals the encoded one, with its numbers in ascending order. Whatever the
  * bytes are, applying it fails only if it contradicts the open halves.
@@ -48,6 +52,10 @@ final class EdgeChangeFormat {
 
   static final int MAX_CONNECTION_TYPE = 3;
   static final int MAX_CHECK = 0xFFFF;
+
+  /** More than any server may have. */
+  static final int MAX_DIMENSIONS = 64;
+
   static final long MAX_THRESHOLD = (1L << 56) - 1;
 
   /** Numbers of 4 bytes for the place, 4 for the head, 9, 9, 10 and 8 for duration and times. */
@@ -78,6 +86,11 @@ final class EdgeChangeFormat {
       out.unsigned(head.samplingThreshold());
     }
     writeOpened(change, out);
+    if (!change.dimensions().isEmpty()) {
+      out.unsigned(change.dimensions().size());
+      change.dimensions().forEach(out::text);
+      change.heads().forEach(head -> head.values().forEach(out::text));
+    }
   }
 
   private static void writeNumbers(int[] numbers, RecordWriter out) {
@@ -133,12 +146,14 @@ final class EdgeChangeFormat {
     int[] paired = readNumbers(in, "paired halves");
     List<EdgeHead> heads = readHeads(in);
     Opened opened = new Opened(in, streamMillis, heads.size());
+    List<String> dimensions = readDimensions(in);
     return new EdgeChange(
         streamMillis,
         left,
         paired,
         opened.numbers,
-        heads,
+        dimensions.isEmpty() ? heads : withValues(heads, dimensions.size(), in),
+        dimensions,
         opened.headOf,
         opened.keys,
         opened.checks,
@@ -178,6 +193,28 @@ final class EdgeChangeFormat {
               in.upTo(MAX_THRESHOLD, "sampling threshold")));
     }
     return List.copyOf(heads);
+  }
+
+  private static List<String> readDimensions(RecordReader in) throws MalformedRecordException {
+    int count = in.left() == 0 ? 0 : (int) in.upTo(MAX_DIMENSIONS, "dimensions");
+    List<String> dimensions = new ArrayList<>(count);
+    for (int i = 0; i < count; i++) {
+      dimensions.add(in.text("key of a dimension"));
+    }
+    return List.copyOf(dimensions);
+  }
+
+  private static List<EdgeHead> withValues(List<EdgeHead> heads, int dimensions, RecordReader in)
+      throws MalformedRecordException {
+    List<EdgeHead> withValues = new ArrayList<>(heads.size());
+    for (EdgeHead head : heads) {
+      List<String> values = new ArrayList<>(dimensions);
+      for (int i = 0; i < dimensions; i++) {
+        values.add(in.text("value of a dimension"));
+      }
+      withValues.add(head.withValues(List.copyOf(values)));
+    }
+    return List.copyOf(withValues);
   }
 
   /** The decoded halves that opened. */

@@ -58,7 +58,14 @@ final class EdgeInvariants {
   }
 
   private static String ofHeads(EdgeChange change) {
+    int dimensions = change.dimensions().size();
+    if (dimensions > EdgeChangeFormat.MAX_DIMENSIONS) {
+      return "half-edges of " + dimensions + " dimensions";
+    }
     for (EdgeHead head : change.heads()) {
+      if (head.values().size() != dimensions) {
+        return "half-edges with " + head.values().size() + " values of " + dimensions;
+      }
       if (head.connectionType() < 0
           || head.connectionType() > EdgeChangeFormat.MAX_CONNECTION_TYPE
           || head.samplingThreshold() < 0

@@ -3,6 +3,7 @@ package org.traceetl.server.consume.queue;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.google.common.base.Strings;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -15,6 +16,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.stream.IntStream;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
@@ -40,7 +42,12 @@ class EdgeRecorderTest {
   private static final int MESSAGE = 1;
   private static final int DATABASE = 2;
 
-  /** A half that an agent sends; key 0 if it needs no partner. */
+  /**
+   * A half that an agent sends.
+   *
+   * @param key 0 if it needs no partner
+   * @param values by key of a dimension
+   */
   private record Sent(
       String application,
       int side,
@@ -49,10 +56,15 @@ class EdgeRecorderTest {
       String peer,
       long key,
       long nanos,
-      long messageMicros) {
+      long messageMicros,
+      Map<String, String> values) {
     Sent(
         String application, int side, boolean failed, int type, String peer, long key, long nanos) {
-      this(application, side, failed, type, peer, key, nanos, 0);
+      this(application, side, failed, type, peer, key, nanos, 0, Map.of());
+    }
+
+    Sent with(Map<String, String> others) {
+      return new Sent(application, side, failed, type, peer, key, nanos, messageMicros, others);
     }
   }
 
@@ -66,6 +78,7 @@ class EdgeRecorderTest {
   private final Map<String, Long> received = new TreeMap<>();
   private int maxOpen = 1_000;
   private int maxPerApplication = 1_000;
+  private List<String> dimensions = List.of();
   private Aggregation aggregation = newAggregation();
   private QueueImage image = aggregation.newImage();
   private QueueAggregator owner = owner(aggregation.newImage());
@@ -79,7 +92,7 @@ class EdgeRecorderTest {
             .series(
                 new SeriesConfig(null, null, null, maxPerApplication, null, null, null, null, null))
             .histogram(new HistogramConfig(List.of(10.0, 100.0)))
-            .edges(maxOpen, WAIT)
+            .edges(maxOpen, WAIT, dimensions)
             .build();
     made.panes(true);
     return made;
@@ -93,9 +106,10 @@ class EdgeRecorderTest {
     return made;
   }
 
-  private void startWith(int open, int perApplication) {
+  private void startWith(int open, int perApplication, String... keys) {
     maxOpen = open;
     maxPerApplication = perApplication;
+    dimensions = List.of(keys);
     aggregation = newAggregation();
     image = aggregation.newImage();
     owner = owner(aggregation.newImage());
@@ -104,6 +118,10 @@ class EdgeRecorderTest {
   private byte[] batch(List<Sent> halves) {
     writer.begin();
     for (Sent half : halves) {
+      int[] pairs =
+          half.values.entrySet().stream()
+              .flatMapToInt(value -> IntStream.of(intern(value.getKey()), intern(value.getValue())))
+              .toArray();
       writer.head(
           intern(half.application),
           -1,
@@ -112,8 +130,8 @@ class EdgeRecorderTest {
           half.type,
           half.peer.isEmpty() ? -1 : intern(half.peer),
           0,
-          new int[0],
-          0);
+          pairs,
+          pairs.length / 2);
       if (half.key == 0) {
         writer.immediate(half.nanos);
       } else {
@@ -179,7 +197,16 @@ class EdgeRecorderTest {
         + (definition.overflow() ? "…" : ">" + values.get(SeriesDefinition.SPAN_NAME))
         + " "
         + EdgeMeasure.of(Integer.parseInt(values.get(SeriesDefinition.SPAN_KIND)))
-        + (definition.overflow() ? "" : " " + Objects.toString(values.get(4), ""));
+        + (definition.overflow() ? "" : " " + Objects.toString(values.get(4), ""))
+        + name(values.subList(5, values.size()));
+  }
+
+  /** Returns the values of client and server, if there are some. */
+  private static String name(List<String> values) {
+    int ofEachEnd = values.size() / 2;
+    return values.stream().allMatch(Objects::isNull)
+        ? ""
+        : " " + values.subList(0, ofEachEnd) + values.subList(ofEachEnd, 2 * ofEachEnd);
   }
 
   private static void add(Map<String, List<Long>> to, String name, long spans, long durationNanos) {
@@ -281,6 +308,91 @@ class EdgeRecorderTest {
   }
 
   @Test
+  void seriesHaveTheValuesOfBothEnds() {
+    startWith(1_000, 1_000, "b", "a");
+    Map<String, String> ofShop = Map.of("a", "1", "other", "x");
+    Map<String, String> ofStock = Map.of("a", "2", "b", "/");
+    accept(client("shop", "", 1, 9).with(ofShop), server("stock", false, 1, 5).with(ofStock));
+    accept(new Sent("shop", Half.CLIENT, false, DATABASE, "db", 0, 3).with(ofShop));
+    accept(new Sent("shop", Half.SERVER, false, CALL, "", 0, 3).with(ofShop));
+    accept(client("shop", "", 2, 9).with(ofShop), server("stock", false, 3, 5).with(ofStock));
+    pass(WAIT.plusMillis(StreamClock.MAX_STEP_MILLIS));
+    seal();
+
+    assertThat(found)
+        .containsOnlyKeys(
+            "shop>stock REQUESTS  [null, 1][/, 2]",
+            "shop>stock SERVER  [null, 1][/, 2]",
+            "shop>stock CLIENT  [null, 1][/, 2]",
+            "shop>stock LATENCY  [null, 1][/, 2]",
+            "shop>db REQUESTS database [null, 1][null, null]",
+            "shop>db CLIENT database [null, 1][null, null]",
+            "user>shop REQUESTS virtual_node [null, null][null, 1]",
+            "user>shop SERVER virtual_node [null, null][null, 1]",
+            "shop> UNPAIRED_CLIENT  [null, 1][null, null]",
+            "stock> UNPAIRED_SERVER  [null, null][/, 2]");
+  }
+
+  @Test
+  void halvesWithoutRoomHaveTheValuesOfTheirOwnEnd() {
+    startWith(1, 1_000, "a");
+    accept(client("shop", "", 1, 1));
+    accept(
+        client("shop", "", 2, 1).with(Map.of("a", "1")),
+        server("shop", false, 3, 1).with(Map.of("a", "2")));
+    seal();
+
+    assertThat(found)
+        .containsOnlyKeys("shop> DROPPED_CLIENT  [1][null]", "shop> DROPPED_SERVER  [null][2]");
+  }
+
+  /** They differ in nothing but a value, and the application has room for one. */
+  @Test
+  void frequentValuesReplaceRareOnes() {
+    startWith(1_000, 2, "a");
+    Sent rare = new Sent("a", Half.CLIENT, false, DATABASE, "db", 0, 1).with(Map.of("a", "rare"));
+    Sent frequent = rare.with(Map.of("a", "frequent"));
+    accept(rare);
+    int windows = 10;
+    for (int window = 0; window < windows; window++) {
+      for (int once = 0; once < 20; once++) {
+        accept(rare.with(Map.of("a", "once " + window + " " + once)));
+      }
+      accept(Collections.nCopies(100, frequent).toArray(Sent[]::new));
+      seal();
+    }
+
+    assertThat(found).containsKey("a>db REQUESTS database [frequent][null]");
+    assertThat(found.keySet()).noneMatch(name -> name.contains("once"));
+    assertThat(sum("REQUESTS")).isEqualTo(List.of(120L * windows + 1, 0L));
+  }
+
+  /** As after a restart with another configuration, between the halves of a call. */
+  @Test
+  void anOwnerWithOtherDimensionsPairsTheHalvesOfItsPredecessor() {
+    startWith(1_000, 1_000, "a", "b");
+    Map<String, String> values = Map.of("a", "1", "b", "2", "c", "3");
+    accept(client("shop", "", 1, 9).with(values));
+    accept(new Sent("shop", Half.CLIENT, false, DATABASE, "db", 0, 3).with(values));
+    seal();
+    owner.release();
+    found.clear();
+    dimensions = List.of("c", "b");
+    aggregation = newAggregation();
+    owner = owner(copy());
+    image = copy();
+    accept(server("stock", false, 1, 5).with(values));
+    accept(new Sent("shop", Half.CLIENT, false, DATABASE, "db", 0, 3).with(values));
+    seal();
+
+    assertThat(found)
+        .containsEntry("shop>stock REQUESTS  [null, 2][3, 2]", List.of(1L, 0L))
+        .containsEntry("shop>db CLIENT database [3, 2][null, null]", List.of(1L, 3L))
+        .hasSize(6);
+    assertThat(received).isEqualTo(Map.of("shop", 3L, "stock", 1L));
+  }
+
+  @Test
   void anOutageOfTheBrokerExpiresNoHalf() {
     accept(client("shop", "stock.example", 1, 9));
     nowMillis += Duration.ofHours(2).toMillis();
@@ -343,6 +455,7 @@ class EdgeRecorderTest {
   }
 
   private void countsExactlyOnce(Random random) {
+    startWith(1_000, 1_000, List.of("a", "b").subList(0, random.nextInt(3)).toArray(String[]::new));
     Map<String, List<Long>> expected = new TreeMap<>();
     Map<String, Long> sent = new TreeMap<>();
     Deque<byte[]> unsealed = new ArrayDeque<>();
@@ -410,47 +523,79 @@ class EdgeRecorderTest {
     long key = random.nextLong(1, Long.MAX_VALUE);
     long outer = random.nextLong(200_000_000);
     long inner = random.nextLong(200_000_000);
+    Map<String, String> caller = values(random);
+    Map<String, String> callee = values(random);
     switch (random.nextInt(7)) {
       case 0 -> {
-        to.add(new Sent(from, Half.CLIENT, failed, DATABASE, "db", 0, outer));
-        expect(expected, from + ">db ", " database", failed, -1, outer, false);
+        to.add(new Sent(from, Half.CLIENT, failed, DATABASE, "db", 0, outer).with(caller));
+        String type = " database" + name(caller, Map.of());
+        expect(expected, from + ">db ", type, failed, -1, outer, false);
       }
       case 1 -> {
-        to.add(new Sent(from, Half.SERVER, failed, CALL, "", 0, inner));
-        expect(expected, "user>" + from + " ", " virtual_node", failed, inner, -1, false);
+        to.add(new Sent(from, Half.SERVER, failed, CALL, "", 0, inner).with(callee));
+        String type = " virtual_node" + name(Map.of(), callee);
+        expect(expected, "user>" + from + " ", type, failed, inner, -1, false);
       }
       case 2 -> {
-        to.add(new Sent(from, Half.CLIENT, failed, CALL, peer, key, outer));
+        to.add(new Sent(from, Half.CLIENT, failed, CALL, peer, key, outer).with(caller));
+        String values = name(caller, Map.of());
         if (peer.isEmpty()) {
-          add(expected, from + "> UNPAIRED_CLIENT ", 1, 0);
+          add(expected, from + "> UNPAIRED_CLIENT " + values, 1, 0);
         } else {
-          expect(expected, from + ">" + peer + " ", " virtual_node", failed, -1, outer, false);
+          String type = " virtual_node" + values;
+          expect(expected, from + ">" + peer + " ", type, failed, -1, outer, false);
         }
       }
       case 3 -> {
-        to.add(new Sent(from, Half.CONSUMER, failed, MESSAGE, "", key, inner));
-        add(expected, from + "> UNPAIRED_SERVER messaging_system", 1, 0);
+        to.add(new Sent(from, Half.CONSUMER, failed, MESSAGE, "", key, inner).with(callee));
+        String values = name(Map.of(), callee);
+        add(expected, from + "> UNPAIRED_SERVER messaging_system" + values, 1, 0);
       }
       case 4 -> {
         long sent = random.nextInt(4) == 0 ? 0 : random.nextLong(1, 1_000);
-        to.add(new Sent(from, Half.PRODUCER, false, MESSAGE, peer, key, outer, sent));
+        to.add(new Sent(from, Half.PRODUCER, false, MESSAGE, peer, key, outer, sent, caller));
         for (int consumers = random.nextInt(1, 4); consumers > 0; consumers--) {
           long received = random.nextInt(4) == 0 ? 0 : random.nextLong(1_000);
-          to.add(new Sent(other, Half.CONSUMER, failed, MESSAGE, "", key, inner, received));
+          to.add(new Sent(other, Half.CONSUMER, failed, MESSAGE, "", key, inner, received, callee));
+          String edge = from + ">" + other + " ";
+          String type = " messaging_system" + name(caller, callee);
           if (sent > 0 && received >= sent) {
-            String messages = from + ">" + other + " MESSAGING messaging_system";
-            add(expected, messages, 1, 1_000 * (received - sent));
+            add(expected, edge + EdgeMeasure.MESSAGING + type, 1, 1_000 * (received - sent));
           }
-          expect(
-              expected, from + ">" + other + " ", " messaging_system", failed, inner, outer, false);
+          expect(expected, edge, type, failed, inner, outer, false);
+          callee = values(random);
         }
       }
       default -> {
-        to.add(new Sent(from, Half.CLIENT, failed, CALL, peer, key, outer));
-        to.add(new Sent(other, Half.SERVER, random.nextBoolean() && failed, CALL, "", key, inner));
-        expect(expected, from + ">" + other + " ", " ", failed, inner, outer, true);
+        boolean both = random.nextBoolean();
+        to.add(new Sent(from, Half.CLIENT, failed, CALL, peer, key, outer).with(caller));
+        to.add(new Sent(other, Half.SERVER, both && failed, CALL, "", key, inner).with(callee));
+        String type = " " + name(caller, callee);
+        expect(expected, from + ">" + other + " ", type, failed, inner, outer, true);
       }
     }
+  }
+
+  private static Map<String, String> values(Random random) {
+    Map<String, String> values = new TreeMap<>();
+    for (String key : List.of("a", "b", "c")) {
+      switch (random.nextInt(4)) {
+        case 0 -> values.put(key, "");
+        case 1 -> values.put(key, "é");
+        case 2 -> values.put(key, "x");
+        default -> {}
+      }
+    }
+    return values;
+  }
+
+  /** Returns the end of the name of a series of an edge with these values. */
+  private String name(Map<String, String> client, Map<String, String> server) {
+    List<String> values = new ArrayList<>();
+    for (Map<String, String> end : List.of(client, server)) {
+      dimensions.forEach(key -> values.add(Strings.emptyToNull(end.get(key))));
+    }
+    return name(values);
   }
 
   /**

@@ -38,11 +38,12 @@ class OpenEdgesJournalTest {
   private final JournalCounters counters = new JournalCounters();
   private final LogJournals journals =
       new LogJournals(logs, "trace-edges", GROUP, this::newImage, TIMING, counters);
-  private final RandomHalves halves = new RandomHalves(1, 1_000);
+  private final RandomHalves halves = new RandomHalves(3, 1_000);
   private long to;
 
   private QueueImage newImage() {
-    return Windows.newImage().keepEdges(() -> new OpenEdges(100, 1_000_000, 40, 1));
+    return Windows.newImage()
+        .keepEdges(() -> new OpenEdges(100, 1_000_000, 40, List.of("http.route"), 1));
   }
 
   /** Appends a window with random half-edges; returns all that are open then. */

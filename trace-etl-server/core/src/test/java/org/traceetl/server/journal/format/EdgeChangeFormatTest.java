@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -36,15 +37,24 @@ import org.traceetl.server.window.WindowPanes;
 class EdgeChangeFormatTest {
   private static final QueueId QUEUE = new QueueId("broker-a", 0);
   private static final long WAIT = 20;
+  private static final List<String> DIMENSIONS = List.of("http.route", "service.namespace");
 
   private final RecordWriter out = new RecordWriter();
 
   private static OpenEdges newEdges(int capacity, long seed) {
-    return new OpenEdges(capacity, WAIT, 40, seed);
+    return newEdges(capacity, seed, DIMENSIONS);
+  }
+
+  private static OpenEdges newEdges(int capacity, long seed, List<String> dimensions) {
+    return new OpenEdges(capacity, WAIT, 40, dimensions, seed);
   }
 
   private static QueueImage newImage(int capacity, long seed) {
-    return Windows.newImage().keepEdges(() -> newEdges(capacity, seed));
+    return newImage(capacity, seed, DIMENSIONS);
+  }
+
+  private static QueueImage newImage(int capacity, long seed, List<String> dimensions) {
+    return Windows.newImage().keepEdges(() -> newEdges(capacity, seed, dimensions));
   }
 
   private static SealedWindow window(EdgeChange change) {
@@ -122,9 +132,10 @@ class EdgeChangeFormatTest {
   void readersBehaveAsTheOwner(@ForAll long seed) throws MalformedRecordException {
     Random random = new Random(seed);
     int capacity = random.nextInt(1, 14);
-    OpenEdges owner = newEdges(capacity, random.nextLong());
-    QueueImage follower = newImage(capacity, random.nextLong());
-    QueueImage restored = newImage(capacity, random.nextLong());
+    List<String> dimensions = DIMENSIONS.subList(0, random.nextInt(3));
+    OpenEdges owner = newEdges(capacity, random.nextLong(), dimensions);
+    QueueImage follower = newImage(capacity, random.nextLong(), dimensions);
+    QueueImage restored = newImage(capacity, random.nextLong(), dimensions);
     RandomHalves halves = new RandomHalves(random.nextLong(), random.nextLong(1L << 50));
     int windows = random.nextInt(1, 8);
     int snapshot = random.nextInt(windows);
@@ -183,6 +194,7 @@ class EdgeChangeFormatTest {
         new int[] {last, 0},
         new int[] {last, 0},
         List.of(new EdgeHead("é", true, 3, "", (1L << 56) - 1), new EdgeHead("", false, 0, "é", 0)),
+        List.of(),
         new int[] {1, 0},
         new long[] {Long.MIN_VALUE, -1},
         new int[] {0xFFFF, 0},
@@ -222,6 +234,7 @@ class EdgeChangeFormatTest {
             new int[0],
             alternating,
             List.of(),
+            List.of(),
             heads,
             new long[halves],
             new int[halves],
@@ -250,7 +263,7 @@ class EdgeChangeFormatTest {
   @Test
   void halfTakesAbout20Bytes() {
     Random random = new Random(1);
-    OpenEdges edges = new OpenEdges(100_000, 100_000, 40, 1);
+    OpenEdges edges = new OpenEdges(100_000, 100_000, 40, List.of(), 1);
     RandomHalves halves = new RandomHalves(1, 1_700_000_000_000L);
     halves.offerSome(edges);
     EdgeChange some = edges.endWindow();
@@ -264,6 +277,7 @@ class EdgeChangeFormatTest {
             new int[0],
             random.ints(size, 0, 100_000).toArray(),
             some.heads(),
+            List.of(),
             random.ints(size, 0, some.heads().size()).toArray(),
             random.longs(size).toArray(),
             random.ints(size, 0, 0x10000).toArray(),
@@ -341,6 +355,39 @@ class EdgeChangeFormatTest {
     EdgeChange read = EdgeChangeFormat.read(new RecordReader(out.buffer(), 0, out.size() - 8));
     assertThat(read.messageMicros()).containsExactly(0, 0);
     assertThat(read.arrivalMillis()).isEqualTo(change.arrivalMillis());
+  }
+
+  private static EdgeChange withDimensions() {
+    List<EdgeHead> heads =
+        extremes(5).heads().stream().map(head -> head.withValues(List.of("/é", ""))).toList();
+    return Windows.with(extremes(5), "dimensions", DIMENSIONS, "heads", heads);
+  }
+
+  @Test
+  void dimensionsFollowAllThatOlderServersRead() throws MalformedRecordException {
+    EdgeChangeFormat.write(extremes(5), out);
+    byte[] without = out.toByteArray();
+    out.clear();
+    EdgeChange change = withDimensions();
+    EdgeChangeFormat.write(change, out);
+    byte[] with = out.toByteArray();
+
+    assertThat(with).startsWith(without);
+    assertSame(EdgeChangeFormat.read(new RecordReader(with, 0, with.length)), change);
+    assertSame(EdgeChangeFormat.read(new RecordReader(with, 0, without.length)), extremes(5));
+    for (int length = without.length + 1; length < with.length; length++) {
+      RecordReader torn = new RecordReader(with, 0, length);
+      assertThatThrownBy(() -> EdgeChangeFormat.read(torn))
+          .isInstanceOf(MalformedRecordException.class);
+    }
+  }
+
+  @Test
+  void tooManyDimensionsAreRefused() {
+    begin(9, 0);
+    end(0, 1, 9);
+    out.unsigned(EdgeChangeFormat.MAX_DIMENSIONS + 1L);
+    assertRefused("dimensions = 65");
   }
 
   @Property(tries = 1_000)
@@ -555,6 +602,11 @@ class EdgeChangeFormatTest {
     for (int type : new int[] {-1, 4}) {
       assertViolated("heads", heads(type, 0), "connection type " + type);
     }
+    assertViolated("dimensions", DIMENSIONS, "half-edges with 0 values of 2");
+    assertViolated(
+        "dimensions",
+        Collections.nCopies(EdgeChangeFormat.MAX_DIMENSIONS + 1, "k"),
+        "half-edges of 65 dimensions");
     for (long threshold : new long[] {-1, 1L << 56}) {
       assertViolated("heads", heads(0, threshold), "threshold " + threshold);
     }

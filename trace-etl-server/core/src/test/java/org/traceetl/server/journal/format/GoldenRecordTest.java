@@ -55,6 +55,7 @@ class GoldenRecordTest {
         List.of(
             new EdgeHead("till", true, 0, "", 1L << 55),
             new EdgeHead("shop", false, 1, "kafka", 0)),
+        List.of(),
         new int[] {0, 1},
         new long[] {0x0123_4567_89AB_CDEFL, -1},
         new int[] {0xBEEF, 7},
@@ -66,9 +67,21 @@ class GoldenRecordTest {
         new boolean[] {false, true});
   }
 
+  private static EdgeChange withDimensions(int... numbers) {
+    EdgeChange edges = edges(numbers);
+    return Windows.with(
+        edges,
+        "dimensions",
+        List.of("service.namespace", "http.route"),
+        "heads",
+        List.of(
+            edges.heads().get(0).withValues(List.of("market", "")),
+            edges.heads().get(1).withValues(List.of("market", "/é"))));
+  }
+
   private static QueueImage edgeImage() {
     return new QueueImage(0x0123_4567_89AB_CDEFL, 10, 1 << 20)
-        .keepEdges(() -> new OpenEdges(10, 60_000, 100, 1));
+        .keepEdges(() -> new OpenEdges(10, 60_000, 100, List.of(), 1));
   }
 
   private static SealedWindow window() {
@@ -225,6 +238,10 @@ class GoldenRecordTest {
     assertGolden(writer.toByteArray(), "window_3_edges.hex");
 
     writer.clear();
+    WindowFormat.encode(Windows.with(paneWindow(), "edges", withDimensions(7, 2, 5)), writer);
+    assertGolden(writer.toByteArray(), "window_3_edge_dimensions.hex");
+
+    writer.clear();
     WindowFormat.encode(sizedWindow(), writer);
     assertGolden(writer.toByteArray(), "window_4.hex");
   }
@@ -248,6 +265,14 @@ class GoldenRecordTest {
 
     assertThat(read.closedMillis()).isEqualTo(1_699_999_965_000L);
     assertThat(read.edges()).usingRecursiveComparison().isEqualTo(edges(2, 7, 5));
+  }
+
+  @Test
+  void theseBytesAreAWindowWithDimensionsOfHalfEdges() throws Exception {
+    byte[] golden = golden("window_3_edge_dimensions.hex");
+    SealedWindow read = WindowFormat.decode(golden, 0, golden.length, QUEUE);
+
+    assertThat(read.edges()).usingRecursiveComparison().isEqualTo(withDimensions(2, 7, 5));
   }
 
   @Test

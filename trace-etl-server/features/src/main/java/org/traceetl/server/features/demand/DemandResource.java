@@ -46,7 +46,8 @@ public final class DemandResource {
       boolean heartbeats,
       boolean openPanes,
       boolean sizes,
-      boolean edges) {
+      boolean edges,
+      List<String> edgeKeys) {
     static Configuration of(String fingerprint, Part part, boolean own) {
       return new Configuration(
           fingerprint,
@@ -64,7 +65,8 @@ public final class DemandResource {
           (part.formats() & Demand.HEARTBEATS) != 0,
           (part.formats() & Demand.OPEN_PANES) != 0,
           (part.formats() & Demand.SIZES) != 0,
-          (part.formats() & Demand.EDGES) != 0);
+          (part.formats() & Demand.EDGES) != 0,
+          part.edgeKeys());
     }
   }
 

@@ -42,18 +42,29 @@ record OwnPart(String fingerprint, Part part) {
     Duration interval = own.exemplarInterval();
     int intervalMillis =
         Math.toIntExact((interval == null ? config.window().length() : interval).toMillis());
+    List<String> edgeKeys =
+        config.edges().enabled()
+            ? config.edges().dimensions().stream().sorted().toList()
+            : List.of();
     Part part = null;
     if (!everything) {
-      part = part(config, intervalMillis, own.full(), formats);
+      part = part(config, intervalMillis, own.full(), formats, edgeKeys);
     }
     if (part == null) {
-      part = new Part(0, 1, true, intervalMillis, List.of(), List.of(), 0, own.full(), formats);
+      part =
+          new Part(
+              0, 1, true, intervalMillis, List.of(), List.of(), 0, own.full(), formats, edgeKeys);
     }
     return new OwnPart(fingerprint(part), part);
   }
 
   /** Returns null if a record cannot contain it. */
-  private static Part part(CoreConfig config, int intervalMillis, List<String> full, int formats) {
+  private static Part part(
+      CoreConfig config,
+      int intervalMillis,
+      List<String> full,
+      int formats,
+      List<String> edgeKeys) {
     List<String> keys =
         config.series().dimensions().stream()
             .filter(dimension -> dimension.from().readsSpan())
@@ -71,7 +82,8 @@ record OwnPart(String fingerprint, Part part) {
                 bits(threshold.kinds()),
                 threshold.slowerThan().toNanos()));
       }
-      return new Part(0, 1, false, intervalMillis, keys, rules, otherwiseNanos, full, formats);
+      return new Part(
+          0, 1, false, intervalMillis, keys, rules, otherwiseNanos, full, formats, edgeKeys);
     } catch (IllegalArgumentException e) {
       LOG.warn(
           "Agents must send all spans in full: the demand is limited to {} dimensions of spans, {}"

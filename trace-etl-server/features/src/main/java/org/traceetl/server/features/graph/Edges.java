@@ -30,7 +30,7 @@ final class Edges {
   Edge retain(SeriesDefinition definition, EdgeMeasure measure) {
     EdgeName name = EdgeName.of(definition, measure);
     if (!name.isRest() && !all.containsKey(name) && size() >= max) {
-      // Each edge has this measure, so it counts once.
+      // Each edge has this measure, so it counts once for its values of dimensions.
       merged += measure == EdgeMeasure.REQUESTS ? 1 : 0;
       name = EdgeName.rest(name.client());
     }

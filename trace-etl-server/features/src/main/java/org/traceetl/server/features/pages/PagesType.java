@@ -35,7 +35,9 @@ public final class PagesType implements FeatureType {
             ? new SpanNaming(config.metrics(), config.series(), config.histogram())
             : ofProfileOnly;
     Naming edges =
-        config.edges().enabled() ? new EdgeNaming(config.histogram(), spans.hasUtf8Names()) : null;
+        config.edges().enabled()
+            ? new EdgeNaming(config.histogram(), spans.hasUtf8Names(), config.edges().dimensions())
+            : null;
     return PagesFeature.of(spans, edges, context.telemetry(), context.clocks());
   }
 }

@@ -109,7 +109,8 @@ public final class PushType implements FeatureType {
     if (!core.edges().enabled()) {
       return new PushFeature(endpoints, ofSpans, null);
     }
-    Naming edges = new EdgeNaming(core.histogram(), spans.hasUtf8Names());
+    Naming edges =
+        new EdgeNaming(core.histogram(), spans.hasUtf8Names(), core.edges().dimensions());
     String group = core.edges().source(core.rocketmq()).consumerGroup();
     List<PushEndpoint> edgeEndpoints =
         endpoints(config, EDGES_SUFFIX, edges, group, context.clocks());

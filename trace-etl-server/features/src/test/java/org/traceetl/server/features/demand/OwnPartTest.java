@@ -116,10 +116,30 @@ final class OwnPartTest {
   @Test
   void halfEdgesAreReadIfTheyAreEnabled() {
     String before = own(DemandConfig.defaults(), false).fingerprint();
-    edges = new EdgesConfig(true, null, null, null, null, null, null, null);
+    edges = edges(true);
 
     assertThat(part(DemandConfig.defaults(), false).formats() & Demand.EDGES).isNotZero();
     assertThat(own(DemandConfig.defaults(), false).fingerprint()).isNotEqualTo(before);
+  }
+
+  @Test
+  void dimensionsOfEdgesAreNeededInAnyOrder() {
+    edges = edges(true, "service.namespace", "http.route");
+    OwnPart own = own(DemandConfig.defaults(), false);
+
+    assertThat(own.part().edgeKeys()).containsExactly("http.route", "service.namespace");
+    assertThat(own.part().spanKeys()).isEmpty();
+    assertThat(part(DemandConfig.defaults(), true).edgeKeys()).hasSize(2);
+    edges = edges(true, "http.route", "service.namespace");
+    assertThat(own(DemandConfig.defaults(), false)).isEqualTo(own);
+    edges = edges(true, "http.route");
+    assertThat(own(DemandConfig.defaults(), false).fingerprint()).isNotEqualTo(own.fingerprint());
+    edges = edges(false, "http.route");
+    assertThat(part(DemandConfig.defaults(), false).edgeKeys()).isEmpty();
+  }
+
+  private static EdgesConfig edges(boolean enabled, String... keys) {
+    return new EdgesConfig(enabled, null, null, null, null, null, null, null, List.of(keys));
   }
 
   @Test

@@ -64,7 +64,7 @@ final class EdgeQueueDeciderTest {
     Server(boolean enabled) {
       decider =
           new EdgeQueueDecider(
-              new EdgesConfig(enabled, null, null, null, null, null, null, null),
+              new EdgesConfig(enabled, null, null, null, null, null, null, null, null),
               this::edgeQueues,
               "trace-routing",
               INTERVAL,

@@ -38,11 +38,18 @@ final class EdgeQueue {
 
   private int[] evicted = {};
   private long offset;
+  private List<String> dimensions = List.of();
 
   EdgeQueue(QueueId queue, long schema, int stride) {
     this.queue = queue;
     this.schema = schema;
     this.stride = stride;
+  }
+
+  /** Sets the values of dimensions of the client, then of the server, of the next series. */
+  EdgeQueue with(String... values) {
+    dimensions = Arrays.asList(values);
+    return this;
   }
 
   /**
@@ -54,7 +61,8 @@ final class EdgeQueue {
    */
   EdgeQueue count(String client, String server, String type, EdgeMeasure measure, long... counts) {
     String kind = Integer.toString(measure.kind());
-    List<String> values = Arrays.asList(client, server, kind, "0", type);
+    List<String> values = new ArrayList<>(Arrays.asList(client, server, kind, "0", type));
+    values.addAll(dimensions);
     rows.put(numbers.computeIfAbsent(values, this::create), Arrays.copyOf(counts, stride));
     return this;
   }

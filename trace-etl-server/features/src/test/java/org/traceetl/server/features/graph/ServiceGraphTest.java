@@ -2,6 +2,7 @@ package org.traceetl.server.features.graph;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 import static org.assertj.core.api.Assertions.within;
 
 import java.io.IOException;
@@ -222,6 +223,27 @@ final class ServiceGraphTest {
     assertThat(ask(59).edges()).extracting(Edge::calls).containsExactly(26L);
     assertThat(ask(59).edges().getFirst().errors()).isEqualTo(4);
     assertThat(graph.misdated()).as("a pane in the future counts with its window").isEqualTo(1);
+  }
+
+  @Test
+  void seriesOfAllValuesOfDimensionsAddUp() {
+    a.with("eu", "eu").call("shop", "pay", 20, 4).ofUser("shop", 5);
+    a.with("eu", null).call("shop", "pay", 10, 0);
+    a.with("us", "eu").call("shop", "pay", 3, 1);
+    a.count("shop", "", null, EdgeMeasure.UNPAIRED_CLIENT, 2);
+    a.with("eu", null).count("shop", "", null, EdgeMeasure.UNPAIRED_CLIENT, 5);
+    graph.window(a.seal(nowMillis - MINUTE));
+    graph.window(b.call("shop", "pay", 7, 0).seal(nowMillis - MINUTE));
+
+    Services answer = ask(5);
+    assertThat(names(answer)).containsExactly("shop>pay", "user>shop");
+    assertThat(edge(answer, "shop", "pay").calls()).isEqualTo(40);
+    assertThat(edge(answer, "shop", "pay").errors()).isEqualTo(5);
+    assertThat(edge(answer, "shop", "pay").clientMs()).isEqualTo(new Durations(55, 95.5, 99.1));
+    assertThat(answer.services())
+        .extracting(Service::name, Service::paired)
+        .containsExactly(tuple("pay", 1.0), tuple("shop", 40 / 47.0));
+    assertThat(graph.size()).isEqualTo(2);
   }
 
   @Test

@@ -33,7 +33,7 @@ import org.traceetl.server.window.SeriesDefinition;
 class EdgesPageTest {
   private static final Path GOLDEN = Path.of("src/test/resources/golden");
   private static final QueueId OTHER = new QueueId("broker-b", 0);
-  private static final EdgeNaming NAMING = new EdgeNaming(PageFixture.BOUNDS, false);
+  private static final EdgeNaming NAMING = new EdgeNaming(PageFixture.BOUNDS, false, List.of());
 
   /** A window with all measures: a call, a message, a database, unpaired halves, overflow. */
   static Windows window(QueueId queue) {
@@ -116,7 +116,7 @@ class EdgesPageTest {
   void nativeBucketsAreInSeconds() {
     var histogram =
         new HistogramConfig(PageFixture.BOUNDS.boundsMillis(), HistogramConfig.Kind.NATIVE, 0);
-    var naming = new EdgeNaming(histogram, false);
+    var naming = new EdgeNaming(histogram, false, List.of());
     int ofOneSecond = naming.nativeBuckets().of(1_000_000_000);
     try (SpanPages pages = PageFixture.started(naming)) {
       pages.window(

@@ -55,7 +55,7 @@ class PagesFeatureTest {
     var clocks = new Clocks(nanos::get, InstantSource.system());
     var spans =
         new SpanPages(PageFixture.naming(metrics), clocks, taken -> {}, maxPlainBytesOfSpans);
-    var naming = new EdgeNaming(PageFixture.BOUNDS, spans.hasUtf8Names());
+    var naming = new EdgeNaming(PageFixture.BOUNDS, spans.hasUtf8Names(), List.of());
     return new PagesFeature(
         spans, new SpanPages(naming, clocks, taken -> {}), telemetry, nanos::get);
   }
