@@ -115,11 +115,6 @@ record DemandDraw(
     return new DetailConfig(detail, List.of(), sampleRatios.get(agent));
   }
 
-  /** Returns whether an agent has a demand at quiet points. */
-  boolean isFollowedBy(int agent) {
-    return published && (agents.get(agent) || bundles.get(agent));
-  }
-
   private static SplittableRandom stream(long seed) {
     return new SplittableRandom(seed ^ STREAM);
   }

@@ -17,7 +17,6 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.traceetl.agent.config.AgentConfig;
 import org.traceetl.perf.simulate.agent.AgentSettings;
@@ -350,7 +349,7 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
     }
     truth.add(span.series(), span.durationNanos(), certain);
     Process process = agents.get(agent).process();
-    if (sizes != null && demand.isFollowedBy(agent)) {
+    if (sizes != null) {
       // Without a demand from the first attempt on it may send no sizes.
       boolean hadDemand = demanded.holds(agent, process, when.fromMillis());
       sizes.add(span.series(), span.sizeBytes(), certain && hadDemand);
@@ -559,8 +558,7 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
     }
     if (sizes != null) {
       sizes.settle(Naming.OTEL, pages().values());
-      boolean areSent = IntStream.range(0, agents.size()).anyMatch(demand::isFollowedBy);
-      if (quietPoints == QUIET_POINTS_UNTIL_GROUPS && areSent && !sizes.areKnown()) {
+      if (quietPoints == QUIET_POINTS_UNTIL_GROUPS && !sizes.areKnown()) {
         failures.accept("no agent has sent the sizes of spans by demand");
       }
     }
@@ -684,7 +682,8 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
         differences.add(name + " has unconfirmed batches");
       }
       boolean demanded = PageSample.sum(page, "trace_etl_agent_demand_version") > 0;
-      if (demanded != demand.isFollowedBy(i)) {
+      // Agents need the demand for half-edges, if for nothing else.
+      if (demanded != demand.published()) {
         differences.add(name + (demanded ? " has a demand" : " has no demand"));
       }
       if (!senders.get(i).isPaused()) {
