@@ -59,7 +59,7 @@ public final class EdgeAttributes {
     return dimensions[number];
   }
 
-  /** Returns the dimension with this key; below 0 if there is none. */
+  /** Returns the dimension with this key; below 0 without one. */
   public int find(byte[] key, int offset, int length) {
     return (lengths >>> length & 1) == 0 ? NONE : search(key, offset, length);
   }

@@ -66,7 +66,7 @@ final class Rests {
 
   /**
    * Returns a time before which no half-edge was stored in a queue that is still open: since then,
-   * at least the waiting time has passed. {@link #NEVER} if there is none.
+   * at least the waiting time has passed. {@link #NEVER} without such a time.
    */
   long expiredBefore(String queue, long waitNanos) {
     long passedNanos = 0;

@@ -89,7 +89,7 @@ final class OpenHalves {
     long read = 0;
     for (int i = from; i < to; i++) {
       int slot = index.first(hash(keys[i], checks[i]));
-      // Often there is none; a branch would be mispredicted.
+      // Many halves have none; a branch would be mispredicted.
       touched[i - from] = Math.max(0, index.number(slot));
     }
     for (int i = 0; i < to - from && rows.size() > 0; i++) {
