@@ -198,11 +198,11 @@ final class EdgeSums {
     for (int i = 0; i < range.certain.length; i++) {
       least += range.certain[i];
       more += range.possible[i];
-      difference(
+      Truth.difference(
           range.certain.length == 1 ? "" : " bucket " + i, least, more, shown.buckets[i], text);
     }
     if (series.measure().isHistogram()) {
-      difference(" count", least, more, shown.count, text);
+      Truth.difference(" count", least, more, shown.count, text);
       double leastSeconds = range.certainNanos / NANOS_PER_SECOND;
       double mostSeconds = (range.certainNanos + range.possibleNanos) / NANOS_PER_SECOND;
       double error = RELATIVE_ERROR * mostSeconds;
@@ -218,18 +218,6 @@ final class EdgeSums {
       }
     }
     return text.toString();
-  }
-
-  private static void difference(
-      String what, long least, long more, double shown, StringBuilder text) {
-    if (!(shown >= least && shown <= least + more)) {
-      text.append(
-          more == 0
-              ? String.format(
-                  Locale.ROOT, "%s %.0f instead of %d (%+.0f);", what, shown, least, shown - least)
-              : String.format(
-                  Locale.ROOT, "%s %.0f instead of %d to %d;", what, shown, least, least + more));
-    }
   }
 
   /**

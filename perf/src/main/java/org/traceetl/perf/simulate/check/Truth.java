@@ -235,15 +235,15 @@ public final class Truth implements Durable {
       more += total.uncertain[i];
       difference(
           i < boundsMillis.length
-              ? "spans up to " + boundsMillis[i] + " ms"
-              : "bucket of all spans",
+              ? " spans up to " + boundsMillis[i] + " ms"
+              : " bucket of all spans",
           least,
           more,
           shown.buckets[i],
           text);
     }
-    difference("calls", least, more, shown.calls, text);
-    difference("count of durations", least, more, shown.count, text);
+    difference(" calls", least, more, shown.calls, text);
+    difference(" count of durations", least, more, shown.count, text);
     double leastMillis = total.certainNanos / NANOS_PER_MILLI;
     double mostMillis = (total.certainNanos + total.uncertainNanos) / NANOS_PER_MILLI;
     double error = RELATIVE_ERROR * mostMillis;
@@ -260,15 +260,15 @@ public final class Truth implements Durable {
     return text.toString();
   }
 
-  private static void difference(
-      String what, long least, long more, double shown, StringBuilder text) {
+  /** Appends what is shown if it is not within the limits. */
+  static void difference(String what, long least, long more, double shown, StringBuilder text) {
     if (!(shown >= least && shown <= least + more)) {
       text.append(
           more == 0
               ? String.format(
-                  Locale.ROOT, " %s %.0f instead of %d (%+.0f);", what, shown, least, shown - least)
+                  Locale.ROOT, "%s %.0f instead of %d (%+.0f);", what, shown, least, shown - least)
               : String.format(
-                  Locale.ROOT, " %s %.0f instead of %d to %d;", what, shown, least, least + more));
+                  Locale.ROOT, "%s %.0f instead of %d to %d;", what, shown, least, least + more));
     }
   }
 }
