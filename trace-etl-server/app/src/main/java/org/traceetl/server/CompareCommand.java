@@ -335,7 +335,8 @@ final class CompareCommand implements Callable<Integer> {
     }
   }
 
-  private static final class DurationConverter implements ITypeConverter<Duration> {
+  /** A number with its unit: {@code 30s}, {@code 10m}, {@code 2h}, {@code 1d}. */
+  static final class DurationConverter implements ITypeConverter<Duration> {
     @Override
     public Duration convert(String text) {
       Matcher number = DURATION.matcher(text);

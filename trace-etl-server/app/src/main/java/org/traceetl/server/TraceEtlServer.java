@@ -3,19 +3,14 @@ package org.traceetl.server;
 import com.google.common.primitives.Longs;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.common.Clocks;
 import org.traceetl.common.TlsRefused;
-import org.traceetl.server.binding.ConfigFile;
 import org.traceetl.server.binding.ConfigurationRefused;
 import org.traceetl.server.binding.KeyLines;
 import org.traceetl.server.binding.ServerConfig;
@@ -26,6 +21,7 @@ import org.traceetl.server.web.ServerComponents;
 import org.traceetl.server.web.WebServer;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -71,6 +67,7 @@ public final class TraceEtlServer implements AutoCloseable {
         .addSubcommand(new ImportCommand())
         .addSubcommand(new CompareCommand(Clocks.SYSTEM.wall()))
         .addSubcommand(new CanaryCommand())
+        .addSubcommand(new PreviewCommand(Clocks.SYSTEM))
         .registerConverter(Long.class, TraceEtlServer::wholeNumber);
   }
 
@@ -125,20 +122,12 @@ public final class TraceEtlServer implements AutoCloseable {
         "server, which then exits with 143."
       })
   private static final class Program implements java.util.concurrent.Callable<Integer> {
-    private static final List<String> KEYS =
-        List.of("trace-etl.", "server.", "spring.", "management.", "logging.");
-
     private static final long DEFAULT_MESSAGES = 10_000;
     private static final long DEFAULT_JOURNAL_MESSAGES = 100;
-    private static final Pattern SINCE = Pattern.compile("(\\d{1,6})([smhd])");
 
     @Spec private CommandSpec spec;
 
-    @Option(
-        names = "--config",
-        paramLabel = "FILE",
-        description = "Reads the configuration from a YAML or properties file.")
-    private Path file;
+    @Mixin private ConfigurationOptions configuration = new ConfigurationOptions();
 
     @Option(
         names = "--check-config",
@@ -163,10 +152,11 @@ public final class TraceEtlServer implements AutoCloseable {
     @Option(
         names = "--since",
         paramLabel = "10m",
+        converter = CompareCommand.DurationConverter.class,
         description =
             "With --dry-run: reads only messages that are not older than this, such as 30s,"
                 + " 10m, 2h or 1d.")
-    private String since;
+    private Duration since;
 
     @Option(
         names = "--journal",
@@ -212,7 +202,7 @@ public final class TraceEtlServer implements AutoCloseable {
         return CommandLine.ExitCode.OK;
       }
       try {
-        List<String> arguments = arguments();
+        List<String> arguments = configuration.arguments(spec.commandLine(), rest);
         if (dryRun) {
           ServerConfig config = WebServer.check(arguments);
           new DryRun(
@@ -222,7 +212,7 @@ public final class TraceEtlServer implements AutoCloseable {
                   Clocks.SYSTEM,
                   out,
                   spec.commandLine().getErr())
-              .run(messages(DEFAULT_MESSAGES), since());
+              .run(messages(DEFAULT_MESSAGES), since);
         } else if (journal != null) {
           ServerConfig config = WebServer.check(arguments);
           inspect(
@@ -280,50 +270,6 @@ public final class TraceEtlServer implements AutoCloseable {
             spec.commandLine(), "--messages = " + messages + ": must be 1 or more");
       }
       return messages == null ? standard : messages;
-    }
-
-    /** Returns the maximum age of messages; null for any age. */
-    private Duration since() {
-      if (since == null) {
-        return null;
-      }
-      Matcher number = SINCE.matcher(since);
-      if (!number.matches()) {
-        throw new ParameterException(
-            spec.commandLine(),
-            "--since = "
-                + since
-                + ": must be a number of seconds, minutes, hours or days: 30s, 10m,"
-                + " 2h, 1d");
-      }
-      return Duration.ofSeconds(
-          Long.parseLong(number.group(1))
-              * switch (number.group(2)) {
-                case "s" -> 1;
-                case "m" -> 60;
-                case "h" -> 3_600;
-                default -> 86_400;
-              });
-    }
-
-    private List<String> arguments() {
-      for (String argument : rest) {
-        if (KEYS.stream().noneMatch(key -> argument.startsWith("--" + key))
-            || !argument.contains("=")) {
-          throw new ParameterException(
-              spec.commandLine(),
-              argument + ": is neither an option nor --KEY=VALUE with a key of this server");
-        }
-      }
-      List<String> arguments = new ArrayList<>(rest);
-      if (file != null) {
-        if (!Files.isRegularFile(file) || !Files.isReadable(file)) {
-          throw new ParameterException(
-              spec.commandLine(), "--config = " + file + ": must be a readable file");
-        }
-        arguments.add(ConfigFile.argument(file));
-      }
-      return arguments;
     }
   }
 }

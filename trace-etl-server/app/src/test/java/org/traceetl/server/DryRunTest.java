@@ -165,7 +165,8 @@ class DryRunTest {
   @Test
   void whatCannotBeIsSaidInALine() {
     assertThat(run("--since=soon")).isEqualTo(2);
-    assertThat(err.toString()).startsWith("--since = soon: must be a number");
+    assertThat(err.toString())
+        .startsWith("Invalid value for option '--since': 'soon' is not a number");
     assertThat(run("--messages=0")).isEqualTo(2);
     assertThat(run("--trace-etl.series.max=0")).isEqualTo(2);
     err.getBuffer().setLength(0);

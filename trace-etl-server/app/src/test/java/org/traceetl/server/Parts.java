@@ -21,6 +21,7 @@ final class Parts {
     SERVER + "protobuf..",
     SERVER + "queues..",
     SERVER + "rocketmq..",
+    SERVER + "rules..",
     SERVER + "series..",
     SERVER + "telemetry..",
     SERVER + "window..",

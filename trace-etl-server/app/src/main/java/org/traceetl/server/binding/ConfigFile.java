@@ -42,7 +42,7 @@ public final class ConfigFile {
    */
   public static String argument(Path file) {
     Set<String> unknown = new TreeSet<>();
-    for (PropertySource<?> source : load(file)) {
+    for (PropertySource<?> source : load("--config", file)) {
       for (String name : ((EnumerablePropertySource<?>) source).getPropertyNames()) {
         if (!UNIFORM_SECTIONS.contains(
             ConfigurationPropertyName.adapt(name, '.').getElement(0, Form.UNIFORM))) {
@@ -95,7 +95,13 @@ public final class ConfigFile {
         : origin;
   }
 
-  private static List<PropertySource<?>> load(Path file) {
+  /**
+   * Returns the documents of a file, whose values have their lines as origins.
+   *
+   * @param option the option that names the file, for messages
+   * @throws ConfigurationRefused if it is neither YAML nor properties
+   */
+  static List<PropertySource<?>> load(String option, Path file) {
     String name = file.toString();
     PropertySourceLoader loader;
     if (name.endsWith(".yaml") || name.endsWith(".yml")) {
@@ -103,22 +109,22 @@ public final class ConfigFile {
     } else if (name.endsWith(".properties")) {
       loader = new PropertiesPropertySourceLoader();
     } else {
-      throw refused(file.toString(), "must end in .yaml, .yml or .properties", null);
+      throw refused(option, file.toString(), "must end in .yaml, .yml or .properties", null);
     }
     try {
       return new ArrayList<>(loader.load(name, new FileSystemResource(file)));
     } catch (MarkedYAMLException e) {
       int line = e.getProblemMark() == null ? 1 : e.getProblemMark().getLine() + 1;
-      throw refused(file + ":" + line, "is not YAML: " + e.getProblem(), e);
+      throw refused(option, file + ":" + line, "is not YAML: " + e.getProblem(), e);
     } catch (YAMLException e) {
-      throw refused(file.toString(), "is not YAML: " + firstLine(e), e);
+      throw refused(option, file.toString(), "is not YAML: " + firstLine(e), e);
     } catch (IOException | RuntimeException e) {
-      throw refused(file.toString(), "cannot be read: " + firstLine(e), e);
+      throw refused(option, file.toString(), "cannot be read: " + firstLine(e), e);
     }
   }
 
-  private static ConfigurationRefused refused(String where, String rule, Exception cause) {
-    return new ConfigurationRefused("--config = " + where + ": " + rule, cause);
+  static ConfigurationRefused refused(String option, String where, String rule, Exception cause) {
+    return new ConfigurationRefused(option + " = " + where + ": " + rule, cause);
   }
 
   private static String firstLine(Exception e) {

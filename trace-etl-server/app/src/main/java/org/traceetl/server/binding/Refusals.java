@@ -5,6 +5,7 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
@@ -38,6 +39,10 @@ final class Refusals extends NoUnboundElementsBindHandler {
   private static final Pattern ISO_DURATION = Pattern.compile(" = (PT[-.\\dHMS]+): ");
 
   private final ConfigurableEnvironment environment;
+
+  /** What an unknown key is not a key of. */
+  private final String owner;
+
   private final Set<String> messages = new LinkedHashSet<>();
   private final Set<ConfigurationPropertyName> refused = new HashSet<>();
 
@@ -45,8 +50,21 @@ final class Refusals extends NoUnboundElementsBindHandler {
   private Exception cause;
 
   Refusals(ConfigurableEnvironment environment) {
+    this(environment, "this server");
+  }
+
+  /**
+   * @param owner what an unknown key is not a key of, for messages
+   */
+  Refusals(ConfigurableEnvironment environment, String owner) {
     super(BindHandler.DEFAULT, new UnboundElementsSourceFilter());
     this.environment = environment;
+    this.owner = owner;
+  }
+
+  /** Returns all problems. */
+  List<String> problems() {
+    return List.copyOf(messages);
   }
 
   /** Adds a failed value, which counts as absent. */
@@ -186,9 +204,11 @@ final class Refusals extends NoUnboundElementsBindHandler {
   }
 
   /** Describes an unknown key without its value, which may be a secret under a misspelt key. */
-  private static String unknown(ConfigurationProperty property) {
+  private String unknown(ConfigurationProperty property) {
     return property.getName()
-        + ": is not a key of this server; "
+        + ": is not a key of "
+        + owner
+        + "; "
         + ConfigFile.where(property.getOrigin());
   }
 

@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
+import org.traceetl.common.ConfigException;
 import org.traceetl.server.config.AgentsConfig;
 import org.traceetl.server.config.CoreConfig;
 import org.traceetl.server.config.DeduplicationConfig;
@@ -23,6 +24,7 @@ import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.WebConfig;
 import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.decode.Messages;
+import org.traceetl.server.rules.EffectiveRules;
 
 /**
  * The whole configuration of a server: {@code trace-etl}. A missing part is its default.
@@ -130,6 +132,35 @@ public record ServerConfig(
         .map(type::cast)
         .findFirst()
         .orElse(null);
+  }
+
+  /** Returns the rules by which spans count. */
+  public EffectiveRules rules() {
+    return EffectiveRules.of(series, histogram, metrics);
+  }
+
+  /**
+   * Returns the configuration with other rules.
+   *
+   * @throws ConfigException if the configuration does not allow them
+   */
+  public ServerConfig with(EffectiveRules rules) {
+    return new ServerConfig(
+        rocketmq,
+        journal,
+        window,
+        rules.in(series),
+        rules.histogram(),
+        documents,
+        rules.in(metrics),
+        ofFeatures,
+        ofProfiles,
+        events,
+        deduplication,
+        agents,
+        edges,
+        web,
+        drainWithin);
   }
 
   @Override

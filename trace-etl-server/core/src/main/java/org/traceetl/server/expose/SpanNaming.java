@@ -182,7 +182,12 @@ public final class SpanNaming implements Naming {
     return namesQueues || overflow ? queue.toString() : null;
   }
 
-  private String shown(int dimension, String value) {
+  /**
+   * Returns a value as pages show it.
+   *
+   * @param dimension its position in {@link SeriesDefinition#values}
+   */
+  public String shown(int dimension, String value) {
     return switch (dimension) {
       case SeriesDefinition.SPAN_KIND -> named(KINDS, kindOfSpan(Integer.parseInt(value)));
       case SeriesDefinition.STATUS_CODE -> named(STATUSES, Integer.parseInt(value));

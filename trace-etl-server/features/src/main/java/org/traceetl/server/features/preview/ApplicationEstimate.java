@@ -3,6 +3,7 @@ package org.traceetl.server.features.preview;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /** The size of one application's spans: sets of hashes of keys and values. */
 final class ApplicationEstimate {
@@ -95,6 +96,15 @@ final class ApplicationEstimate {
     return fresh;
   }
 
+  /**
+   * Returns the key of a series.
+   *
+   * @param hashes of the dimensions' values, 0 for none
+   */
+  static long key(long name, int kindAndStatus, long[] hashes) {
+    return all(mix(name, kindAndStatus), hashes);
+  }
+
   private static long all(long key, long[] hashes) {
     long all = key;
     for (long value : hashes) {
@@ -130,7 +140,13 @@ final class ApplicationEstimate {
     return samples;
   }
 
-  private double spansPerSample() {
+  /** Returns whether a series counts once, not as the square root of the spans of a sample. */
+  boolean isCertain(long key) {
+    return full.isCertain(key);
+  }
+
+  /** Returns the incomplete spans for each whole copy, at least 1. */
+  double spansPerSample() {
     return samples == 0 ? 1 : Math.max(1, (double) incomplete / samples);
   }
 
@@ -149,9 +165,11 @@ final class ApplicationEstimate {
     return plain.keys(spansPerSample());
   }
 
-  /** Returns the series with all dimensions. */
+  /** Returns the series with all dimensions; at least those without one of them. */
   long series() {
-    return full.keys(spansPerSample());
+    return IntStream.range(0, dimensions)
+        .mapToLong(this::without)
+        .reduce(Math.max(plain(), full.keys(spansPerSample())), Math::max);
   }
 
   long names() {
@@ -162,8 +180,8 @@ final class ApplicationEstimate {
     return values.get(dimension).keys(spansPerSample());
   }
 
-  /** Returns the series with all dimensions except one. */
+  /** Returns the series with all dimensions except one; at least those without any. */
   long without(int dimension) {
-    return without.get(dimension).keys(spansPerSample());
+    return Math.max(plain(), without.get(dimension).keys(spansPerSample()));
   }
 }

@@ -40,6 +40,11 @@ final class KeyEstimate {
     return 1;
   }
 
+  /** Returns whether a key counts once, not as the square root of the spans of a sample. */
+  boolean isCertain(long key) {
+    return known.contains(key);
+  }
+
   /**
    * Returns the number of keys.
    *

@@ -4,18 +4,11 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.google.common.hash.HashFunction;
 import com.google.common.hash.Hashing;
-import java.io.PrintWriter;
-import java.util.ArrayList;
 import java.util.BitSet;
-import java.util.Comparator;
 import java.util.HashMap;
-import java.util.List;
-import java.util.Locale;
 import java.util.Map;
-import java.util.function.IntPredicate;
-import java.util.function.ToLongFunction;
-import java.util.stream.Collectors;
-import java.util.stream.IntStream;
+import java.util.Set;
+import java.util.TreeSet;
 import org.traceetl.proto.BundleReader;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.proto.Rejection;
@@ -26,22 +19,23 @@ import org.traceetl.server.decode.MappedProfile;
 import org.traceetl.server.decode.Messages;
 import org.traceetl.server.decode.SpanColumns;
 import org.traceetl.server.decode.Texts;
-import org.traceetl.server.log.Printable;
 import org.traceetl.server.series.Applications;
 import org.traceetl.server.series.NamePatterns;
 import org.traceetl.server.series.RecordingFilter;
+import org.traceetl.server.series.SeriesTable;
 import org.traceetl.server.series.SpanNames;
 import org.traceetl.server.series.Utf8;
+import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SeriesDefinition;
 
 /**
  * Counts the series that a configuration would create from batches of spans, without limits and
  * learnt names. If groups by a demand lack a dimension, its keys are estimated from samples. Stores
  * a bounded number of 64-bit hashes of keys. Not thread-safe.
  */
-final class Preview {
+final class Preview implements RetainedMessages.Reader {
   private static final HashFunction HASH = Hashing.farmHashFingerprint64();
-  private static final int MAX_APPLICATIONS_SHOWN = 50;
-  private static final int MAX_NAME = 48;
+  private static final int MAX_OTHERS = 1_000;
 
   private final SeriesConfig config;
   private final int maxKeys;
@@ -52,6 +46,20 @@ final class Preview {
   private final boolean isMapped;
   private final long[] values;
   private final BitSet lacks = new BitSet();
+
+  /** The one application that counts; null for all. */
+  private final String only;
+
+  /** The series of the one application; null for all applications. */
+  private final SeriesDetail detail;
+
+  /** Names of applications that do not count. */
+  private final Set<String> others = new TreeSet<>();
+
+  /** Queue of the current message; null if it is unknown. */
+  private QueueId queue;
+
+  private long matched;
   private int keys;
   private long messages;
   private long refused;
@@ -63,6 +71,24 @@ final class Preview {
    * @param maxKeys maximum number of stored hashes, each about 60 bytes
    */
   Preview(SeriesConfig config, Messages messages, MappedProfile profile, int maxKeys) {
+    this(config, messages, profile, maxKeys, null);
+  }
+
+  /**
+   * Creates a preview of one application, with the values of its series.
+   *
+   * @param maxKeys maximum number of stored hashes, each about 60 bytes. A series counts as {@value
+   *     SeriesDetail#KEYS_OF_SERIES} for its values
+   */
+  static Preview ofApplication(
+      String application, SeriesConfig config, Messages messages, int maxKeys) {
+    return new Preview(config, messages, null, maxKeys, application);
+  }
+
+  private Preview(
+      SeriesConfig config, Messages messages, MappedProfile profile, int maxKeys, String only) {
+    this.only = only;
+    detail = only == null ? null : new SeriesDetail();
     this.config = config;
     this.maxKeys = maxKeys;
     decoder =
@@ -82,11 +108,67 @@ final class Preview {
   }
 
   /** Returns whether the preview is full and must receive no more messages. */
-  boolean isFull() {
+  @Override
+  public boolean isFull() {
     return keys >= maxKeys;
   }
 
-  /** Adds a message. The batches of a bundle count as messages, heartbeats do not. */
+  /** Returns the messages that count, of all applications or of the only one. */
+  long matched() {
+    return matched;
+  }
+
+  /** Returns all messages that were read. */
+  long messages() {
+    return messages;
+  }
+
+  /** Returns the messages that no server could count. */
+  long refused() {
+    return refused;
+  }
+
+  /** Returns the spans that filters exclude. */
+  long filtered() {
+    return filtered;
+  }
+
+  /** Returns up to {@value #MAX_OTHERS} applications that do not count, by name. */
+  Set<String> others() {
+    return others;
+  }
+
+  /** Returns the estimates by application. */
+  Map<String, ApplicationEstimate> estimates() {
+    return tallies;
+  }
+
+  SeriesConfig config() {
+    return config;
+  }
+
+  /** Returns whether series need a mapping. */
+  boolean isMapped() {
+    return isMapped;
+  }
+
+  /** Returns the estimate of the only application; null without spans. */
+  ApplicationEstimate estimate() {
+    return tallies.get(only);
+  }
+
+  /** Returns the series of the only application. */
+  SeriesDetail detail() {
+    return detail;
+  }
+
+  @Override
+  public void add(QueueId of, byte[] message) {
+    queue = of;
+    add(message);
+  }
+
+  /** Adds a message of any queue. The batches of a bundle count as messages, heartbeats do not. */
   void add(byte[] message) {
     if (decoder.isHeartbeat(message)) {
       return;
@@ -113,6 +195,16 @@ final class Preview {
     }
     String name = decoder.text(decoder.application(), config.maxValueBytes());
     String application = name.isEmpty() ? Applications.UNNAMED : name;
+    if (only != null && !only.equals(application)) {
+      if (others.size() < MAX_OTHERS) {
+        others.add(application);
+      }
+      return;
+    }
+    matched++;
+    if (detail != null) {
+      detail.addQueue(queue);
+    }
     ApplicationEstimate tally = tallies.get(application);
     if (tally == null) {
       tally = new ApplicationEstimate(values.length);
@@ -151,9 +243,13 @@ final class Preview {
       int kindAndStatus = spans.kindAndStatus(span);
       if (lacks.isEmpty()) {
         keys += tally.add(name, kindAndStatus, values, count);
+        keep(application, spans, span, name, false);
       } else {
         incomplete = true;
         keys += tally.addIncomplete(name, kindAndStatus, values, lacks, count);
+        if (detail != null) {
+          detail.addKindAndStatus(kindAndStatus);
+        }
       }
     }
     return incomplete;
@@ -168,13 +264,35 @@ final class Preview {
     for (int span = 0; span < spans.size(); span++) {
       if (!leavesOut(application, spans, span)) {
         setValues(spans, span, valueHashes);
-        keys +=
-            tally.addSample(
-                name(spans.name(span), nameHashes),
-                spans.kindAndStatus(span),
-                values,
-                counted(spans, span));
+        long name = name(spans.name(span), nameHashes);
+        keys += tally.addSample(name, spans.kindAndStatus(span), values, counted(spans, span));
+        keep(application, spans, span, name, true);
       }
+    }
+  }
+
+  /** Keeps the values of a span's series, if they are of interest. */
+  private void keep(String application, SpanColumns spans, int span, long name, boolean isSample) {
+    if (detail == null) {
+      return;
+    }
+    int kindAndStatus = spans.kindAndStatus(span);
+    long key = ApplicationEstimate.key(name, kindAndStatus, values);
+    keys += detail.add(queue, key, isSample);
+    detail.addKindAndStatus(kindAndStatus);
+    if (!detail.has(key)) {
+      String[] texts = new String[SeriesDefinition.FIXED_DIMENSIONS + values.length];
+      texts[SeriesDefinition.APPLICATION] = application;
+      resolve(spans.name(span));
+      int length = cut(names.buffer(), names.offset(), names.length());
+      texts[SeriesDefinition.SPAN_NAME] = new String(names.buffer(), names.offset(), length, UTF_8);
+      texts[SeriesDefinition.SPAN_KIND] = Integer.toString(SeriesTable.kind(kindAndStatus));
+      texts[SeriesDefinition.STATUS_CODE] = Integer.toString(SeriesTable.status(kindAndStatus));
+      for (int i = 0; i < values.length; i++) {
+        texts[SeriesDefinition.FIXED_DIMENSIONS + i] =
+            values[i] == 0 ? null : decoder.text(spans.dimension(span, i), config.maxValueBytes());
+      }
+      keys += detail.define(key, texts);
     }
   }
 
@@ -237,169 +355,5 @@ final class Preview {
 
   private int cut(byte[] buffer, int offset, int length) {
     return Utf8.cut(buffer, offset, length, config.maxValueBytes());
-  }
-
-  void print(PrintWriter out) {
-    out.printf(
-        Locale.ROOT,
-        "%d messages (%d refused), %d spans (%d filtered), %d applications%n",
-        messages,
-        refused,
-        sum(ApplicationEstimate::spans) + filtered,
-        filtered,
-        tallies.size());
-    if (isFull()) {
-      out.println("The preview is full: the figures cover only the messages read so far.");
-    }
-    out.println();
-    List<Map.Entry<String, ApplicationEstimate>> applications = new ArrayList<>(tallies.entrySet());
-    applications.sort(
-        Comparator.comparingLong(
-                (Map.Entry<String, ApplicationEstimate> entry) -> entry.getValue().series())
-            .reversed()
-            .thenComparing(Map.Entry::getKey));
-    StringBuilder head = new StringBuilder();
-    head.append(row("application", "spans", "names", "series without", "series"));
-    config
-        .dimensions()
-        .forEach(d -> head.append("  ").append(d.label()).append(" (series without it)"));
-    out.println(head);
-    line(
-        out,
-        "all",
-        sum(ApplicationEstimate::spans),
-        sum(ApplicationEstimate::names),
-        sum(ApplicationEstimate::plain),
-        sum(ApplicationEstimate::series),
-        i ->
-            figure(
-                sum(tally -> tally.values(i)),
-                tallies.values().stream().anyMatch(tally -> tally.lacks(i))),
-        i ->
-            figure(
-                sum(tally -> tally.without(i)),
-                tallies.values().stream().anyMatch(tally -> tally.lacksOther(i))),
-        sum(ApplicationEstimate::incomplete) > 0);
-    for (Map.Entry<String, ApplicationEstimate> entry :
-        applications.subList(0, Math.min(applications.size(), MAX_APPLICATIONS_SHOWN))) {
-      ApplicationEstimate tally = entry.getValue();
-      line(
-          out,
-          entry.getKey(),
-          tally.spans(),
-          tally.names(),
-          tally.plain(),
-          tally.series(),
-          i -> figure(tally.values(i), tally.lacks(i)),
-          i -> figure(tally.without(i), tally.lacksOther(i)),
-          tally.incomplete() > 0);
-    }
-    int more = applications.size() - MAX_APPLICATIONS_SHOWN;
-    if (more > 0) {
-      out.println("and " + more + " applications with fewer series");
-    }
-    explainEstimates(out);
-    warn(out, applications);
-  }
-
-  private static String figure(long figure, boolean isEstimate) {
-    return (isEstimate ? "~" : "") + figure;
-  }
-
-  private void explainEstimates(PrintWriter out) {
-    long incomplete = sum(ApplicationEstimate::incomplete);
-    if (incomplete == 0) {
-      return;
-    }
-    out.printf(
-        Locale.ROOT,
-        "%n~ from a sample: agents sent %d spans in groups without %s, and %d of them also whole.%n"
-            + "A key that only one of these has counts as the square root of spans per whole one.%n",
-        incomplete,
-        isMapped
-            ? "their attributes"
-            : lacking(i -> tallies.values().stream().anyMatch(tally -> tally.lacks(i))),
-        sum(ApplicationEstimate::samples));
-    long without =
-        tallies.values().stream()
-            .filter(tally -> tally.incomplete() > 0 && tally.samples() == 0)
-            .count();
-    if (without > 0) {
-      out.printf(
-          Locale.ROOT,
-          "Too few keys are known of applications without a whole one: %d. Read more messages, or"
-              + " set detail.sample-ratio of the agents.%n",
-          without);
-    }
-  }
-
-  private String lacking(IntPredicate lacks) {
-    return IntStream.range(0, values.length)
-        .filter(lacks)
-        .mapToObj(i -> config.dimensions().get(i).label())
-        .collect(Collectors.joining(", "));
-  }
-
-  private void warn(PrintWriter out, List<Map.Entry<String, ApplicationEstimate>> applications) {
-    long above =
-        applications.stream()
-            .filter(entry -> entry.getValue().series() > config.maxPerApplication())
-            .count();
-    if (above > 0) {
-      out.printf(
-          Locale.ROOT,
-          "%nApplications with more series than trace-etl.series.max-per-application = %d,"
-              + " the limit on one queue: %d%n",
-          config.maxPerApplication(),
-          above);
-    }
-    if (sum(ApplicationEstimate::series) > config.max()) {
-      out.printf(
-          Locale.ROOT,
-          "%nThe series exceed trace-etl.series.max = %d, the limit of one server.%n",
-          config.max());
-    }
-  }
-
-  /** A figure of a dimension. */
-  private interface Figure {
-    String of(int dimension);
-  }
-
-  private void line(
-      PrintWriter out,
-      String application,
-      long spans,
-      long itsNames,
-      long plain,
-      long series,
-      Figure ofValues,
-      Figure without,
-      boolean isEstimate) {
-    StringBuilder line =
-        new StringBuilder(
-            row(
-                Printable.of(application, MAX_NAME),
-                Long.toString(spans),
-                Long.toString(itsNames),
-                Long.toString(plain),
-                figure(series, isEstimate)));
-    for (int i = 0; i < values.length; i++) {
-      line.append("  ").append(ofValues.of(i)).append(" (").append(without.of(i)).append(')');
-    }
-    out.println(line);
-  }
-
-  private static String row(String application, String... figures) {
-    StringBuilder row =
-        new StringBuilder(String.format(Locale.ROOT, "%-" + MAX_NAME + "s", application));
-    for (String figure : figures) {
-      row.append(String.format(Locale.ROOT, "  %14s", figure));
-    }
-    return row.toString();
-  }
-
-  private long sum(ToLongFunction<ApplicationEstimate> figure) {
-    return tallies.values().stream().mapToLong(figure).sum();
   }
 }

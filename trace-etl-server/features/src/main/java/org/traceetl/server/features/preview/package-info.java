@@ -1,2 +1,4 @@
-/** Estimates the series that a configuration would create from the messages on the broker. */
+/**
+ * Estimates the series that a configuration or rules would create from the messages on the broker.
+ */
 package org.traceetl.server.features.preview;

@@ -1,86 +1,39 @@
 package org.traceetl.server.features.preview;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.PrintWriter;
 import java.io.StringWriter;
-import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.traceetl.proto.Heartbeat;
-import org.traceetl.proto.SpanBatchWriter;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.SeriesConfig.Dimension;
 import org.traceetl.server.config.SeriesConfig.From;
 import org.traceetl.server.decode.Messages;
+import org.traceetl.server.window.QueueId;
 
 /** What the preview shows of groups that a demand made. */
 final class PreviewTest {
   private static final int SPANS = 12_800;
   private static final int SAMPLE = 128;
 
-  private final SpanBatchWriter writer = new SpanBatchWriter();
-  private final Preview preview =
-      new Preview(
-          SeriesConfig.defaults()
-              .withDimensions(
-                  List.of(
-                      new Dimension("user", "user", From.SPAN),
-                      new Dimension("region", "region", From.SPAN))),
-          Messages.SPAN_BATCH,
-          null,
-          1_000_000);
-
-  private void begin(String... demanded) {
-    writer.begin();
-    writer.application(intern("shop"));
-    writer.demand(7);
-    for (String key : demanded) {
-      writer.groupKey(intern(key));
-    }
-    writer.sampleThreshold((SAMPLE - 1L << 56) / SAMPLE);
-  }
-
-  private void grouped(String... attributes) {
-    writer.startGroupedSpan(intern("GET /"), 2, 0, 5, 0);
-    end(attributes);
-  }
-
-  private void whole(String... attributes) {
-    writer.startSpan(1, 2, 3, 0, intern("GET /"), 2, 0, 1_000, 5, 0);
-    end(attributes);
-  }
-
-  private void sample(String... attributes) {
-    writer.startSample(1, 2, 3, 0, intern("GET /"), 2, 0, 1_000, 5, 0);
-    end(attributes);
-  }
-
-  private void end(String... attributes) {
-    for (int i = 0; i < attributes.length; i += 2) {
-      writer.attribute(intern(attributes[i]), intern(attributes[i + 1]));
-    }
-    writer.endSpan();
-  }
-
-  private int intern(String text) {
-    byte[] bytes = text.getBytes(UTF_8);
-    return writer.intern(bytes, 0, bytes.length);
-  }
+  private final TestBatch batch = new TestBatch(SAMPLE);
+  private final SeriesConfig config =
+      SeriesConfig.defaults()
+          .withDimensions(
+              List.of(
+                  new Dimension("user", "user", From.SPAN),
+                  new Dimension("region", "region", From.SPAN)));
+  private final Preview preview = new Preview(config, Messages.SPAN_BATCH, null, 1_000_000);
 
   private void add() {
-    preview.add(message());
-  }
-
-  private byte[] message() {
-    int length = writer.finish(1, 0, 1, 0);
-    return Arrays.copyOf(writer.buffer(), length);
+    preview.add(batch.message());
   }
 
   private String printed() {
     StringWriter out = new StringWriter();
-    preview.print(new PrintWriter(out, true));
+    new PreviewTable(preview, new PrintWriter(out, true)).print();
     return out.toString();
   }
 
@@ -95,11 +48,11 @@ final class PreviewTest {
 
   @Test
   void groupsWithAllDimensionsAreExact() {
-    begin("user", "region");
+    batch.begin("shop", "user", "region");
     for (int i = 0; i < 100; i++) {
-      grouped("user", "u" + i % 5, "region", "r" + i % 2);
+      batch.grouped("user", "u" + i % 5, "region", "r" + i % 2);
     }
-    sample("user", "u7", "region", "r7");
+    batch.sample("user", "u7", "region", "r7");
     add();
 
     assertThat(line("shop")).isEqualTo("100 1 1 10 5 (2) 2 (5)");
@@ -108,8 +61,8 @@ final class PreviewTest {
 
   @Test
   void heartbeatsAreNoMessages() {
-    begin();
-    whole();
+    batch.begin("shop");
+    batch.whole();
     add();
     String before = printed();
     preview.add(new Heartbeat(1, 0, 1, false, "web-1").encode());
@@ -119,14 +72,14 @@ final class PreviewTest {
 
   @Test
   void valuesThatGroupsLackAreEstimatedFromASample() {
-    begin();
+    batch.begin("shop");
     for (int i = 0; i < SPANS; i++) {
-      grouped();
+      batch.grouped();
       if (i % SAMPLE == 0) {
-        sample("user", "u" + i, "region", "r" + i % 5);
+        batch.sample("user", "u" + i, "region", "r" + i % 5);
       }
     }
-    whole("user", "whole", "region", "r0");
+    batch.whole("user", "whole", "region", "r0");
     add();
 
     // 100 users of one sample each, times the square root of 128.
@@ -141,11 +94,11 @@ final class PreviewTest {
 
   @Test
   void dimensionsThatGroupsHaveAreExact() {
-    begin("region");
+    batch.begin("shop", "region");
     for (int i = 0; i < SPANS; i++) {
-      grouped("region", "r" + i % 3);
+      batch.grouped("region", "r" + i % 3);
       if (i % SAMPLE == 0) {
-        sample("user", "u" + i / SAMPLE % 4, "region", "r" + i % 3);
+        batch.sample("user", "u" + i / SAMPLE % 4, "region", "r" + i % 3);
       }
     }
     add();
@@ -156,23 +109,40 @@ final class PreviewTest {
 
   @Test
   void missingSampleIsNamed() {
-    begin();
-    grouped();
-    grouped();
+    batch.begin("shop");
+    batch.grouped();
+    batch.grouped();
     add();
 
-    assertThat(line("shop")).isEqualTo("2 1 1 ~0 ~0 (~0) ~0 (~0)");
+    assertThat(line("shop")).isEqualTo("2 1 1 ~1 ~0 (~1) ~0 (~1)");
     assertThat(printed())
         .contains("agents sent 2 spans in groups without user, region, and 0 of them also whole.")
         .contains("applications without a whole one: 1.");
   }
 
   @Test
+  void keptValuesCountAgainstTheBound() {
+    Preview all = new Preview(config, Messages.SPAN_BATCH, null, 100);
+    Preview one = Preview.ofApplication("shop", config, Messages.SPAN_BATCH, 100);
+    batch.begin("shop");
+    for (int i = 0; i < 15; i++) {
+      batch.whole("user", "u" + i);
+    }
+    byte[] message = batch.message();
+
+    all.add(message);
+    one.add(new QueueId("a", 0), message);
+
+    assertThat(all.isFull()).isFalse();
+    assertThat(one.isFull()).isTrue();
+  }
+
+  @Test
   void damagedSampleIsIgnored() {
-    begin();
-    grouped();
-    sample("user", "u");
-    byte[] message = message();
+    batch.begin("shop");
+    batch.grouped();
+    batch.sample("user", "u");
+    byte[] message = batch.message();
     int kind = message.length - 1;
     while (message[kind - 1] != 0x13 || message[kind] != 2) {
       kind--;

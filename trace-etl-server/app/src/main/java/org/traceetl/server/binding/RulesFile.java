@@ -1,0 +1,223 @@
+package org.traceetl.server.binding;
+
+import com.google.common.primitives.Longs;
+import java.io.IOException;
+import java.io.Reader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.springframework.boot.origin.Origin;
+import org.springframework.boot.origin.OriginLookup;
+import org.springframework.core.env.EnumerablePropertySource;
+import org.springframework.core.env.MapPropertySource;
+import org.springframework.core.env.PropertySource;
+import org.traceetl.server.rules.EffectiveRules;
+import org.traceetl.server.rules.Rules;
+import org.yaml.snakeyaml.LoaderOptions;
+import org.yaml.snakeyaml.Yaml;
+import org.yaml.snakeyaml.error.YAMLException;
+import org.yaml.snakeyaml.events.AliasEvent;
+import org.yaml.snakeyaml.events.Event;
+import org.yaml.snakeyaml.reader.UnicodeReader;
+
+/**
+ * A file of rules. Its keys are {@code revision}, and those of the configuration below {@code
+ * defaults} and below each element of {@code applications}, without {@code trace-etl}. So the
+ * records of the configuration read and check them. No variable is replaced.
+ */
+public final class RulesFile {
+  static final String DEFAULTS = "defaults";
+
+  private static final String OPTION = "--rules";
+  private static final int MAX_BYTES = 1 << 20;
+  private static final String APPLICATIONS = "applications";
+  private static final String REVISION = "revision";
+
+  /** A key of the defaults or of an application. */
+  private static final Pattern PART_KEY =
+      Pattern.compile("(" + DEFAULTS + "|" + APPLICATIONS + "\\[(\\d{1,9})])\\.(.+)");
+
+  /** The end of a problem that has its line. */
+  private static final Pattern LOCATED = Pattern.compile("(?s).*; .+:\\d+");
+
+  private final Path file;
+  private final ServerConfig config;
+  private final Set<String> problems = new LinkedHashSet<>();
+  private final RulesPart defaults = new RulesPart(DEFAULTS);
+
+  /** By position in the list. */
+  private final Map<Integer, RulesPart> applications = new TreeMap<>();
+
+  private RulesFile(Path file, ServerConfig config) {
+    this.file = file;
+    this.config = config;
+  }
+
+  /**
+   * Reads a file.
+   *
+   * @param config a configuration with which all rules must be valid
+   * @throws ConfigurationRefused with all problems, each with its line, if the file is invalid
+   */
+  public static Rules read(Path file, ServerConfig config) {
+    return new RulesFile(file, config).read();
+  }
+
+  private Rules read() {
+    EnumerablePropertySource<?> content = content();
+    long revision = revision(content);
+    for (String name : content.getPropertyNames()) {
+      if (!name.equals(REVISION)) {
+        add(content, name);
+      }
+    }
+    if (applications.size() > Rules.MAX_APPLICATIONS) {
+      problems.add(
+          APPLICATIONS
+              + " = "
+              + applications.size()
+              + " of them: must be at most "
+              + Rules.MAX_APPLICATIONS
+              + "; "
+              + List.copyOf(applications.values()).get(Rules.MAX_APPLICATIONS).firstLine());
+      throw refused();
+    }
+    defaults.bind();
+    EffectiveRules ofAll = check(defaults, config.rules());
+    addProblems(defaults);
+    // Over invalid defaults, each application would repeat their problems.
+    EffectiveRules below = ofAll == null ? config.rules() : ofAll;
+    List<Rules.OfApplications> rules = new ArrayList<>();
+    for (RulesPart part : applications.values()) {
+      part.bind();
+      check(part, below);
+      rules.add(part.ofApplications());
+      addProblems(part);
+    }
+    if (!problems.isEmpty()) {
+      throw refused();
+    }
+    return new Rules(revision, defaults.keys(), rules);
+  }
+
+  /** Returns the rules of a part over others; null if they are refused. */
+  private EffectiveRules check(RulesPart part, EffectiveRules below) {
+    return part.of(() -> config.with(part.keys().over(below)).rules());
+  }
+
+  private void addProblems(RulesPart part) {
+    for (String problem : part.problems()) {
+      problems.add(
+          LOCATED.matcher(problem).matches() || part.firstLine() == null
+              ? problem
+              : problem + "; " + part.firstLine());
+    }
+  }
+
+  private long revision(PropertySource<?> content) {
+    Object value = content.getProperty(REVISION);
+    Long revision = Longs.tryParse(String.valueOf(value));
+    if (revision == null || revision < 1) {
+      problems.add(
+          REVISION
+              + (value == null ? "" : " = " + value)
+              + ": must be a whole number of 1 or more; "
+              + line(content, REVISION));
+      return 1;
+    }
+    return revision;
+  }
+
+  private void add(PropertySource<?> content, String name) {
+    Matcher key = PART_KEY.matcher(name);
+    if (key.matches()) {
+      RulesPart part =
+          key.group(2) == null
+              ? defaults
+              : applications.computeIfAbsent(
+                  Integer.valueOf(key.group(2)),
+                  number -> new RulesPart(APPLICATIONS + "[" + number + "]"));
+      part.add(key.group(3), content.getProperty(name), origin(content, name));
+    } else if (name.equals(DEFAULTS) || name.equals(APPLICATIONS)) {
+      // An empty section or list has the value "".
+      if (!String.valueOf(content.getProperty(name)).isEmpty()) {
+        problems.add(
+            name
+                + ": must be "
+                + (name.equals(DEFAULTS) ? "a section of keys" : "a list")
+                + "; "
+                + line(content, name));
+      }
+    } else if (name.matches(APPLICATIONS + "\\[\\d+]")) {
+      problems.add(name + ": must be a section of keys; " + line(content, name));
+    } else {
+      problems.add(name + ": is not a key of rules; " + line(content, name));
+    }
+  }
+
+  private String line(PropertySource<?> content, String name) {
+    return Optional.ofNullable(origin(content, name))
+        .flatMap(ConfigFile::line)
+        .orElse(file.toString());
+  }
+
+  private static Origin origin(PropertySource<?> content, String name) {
+    return OriginLookup.getOrigin(content, name);
+  }
+
+  /** Returns the keys of the file. */
+  private EnumerablePropertySource<?> content() {
+    if (!Files.isRegularFile(file) || !Files.isReadable(file)) {
+      throw refused("must be a readable file");
+    }
+    String name = file.toString();
+    if (!name.endsWith(".yaml") && !name.endsWith(".yml")) {
+      throw refused("must end in .yaml or .yml");
+    }
+    try {
+      if (Files.size(file) > MAX_BYTES) {
+        throw refused("must be at most 1 MiB");
+      }
+      refuseAliases();
+    } catch (IOException e) {
+      throw refused("cannot be read: " + e.getMessage());
+    }
+    List<PropertySource<?>> documents = ConfigFile.load(OPTION, file);
+    if (documents.size() > 1) {
+      throw refused("has " + documents.size() + " YAML documents; only one is allowed");
+    }
+    return documents.isEmpty()
+        ? new MapPropertySource(name, Map.of())
+        : (EnumerablePropertySource<?>) documents.getFirst();
+  }
+
+  /** Refuses aliases: a small file with nested ones has more keys than fit into memory. */
+  private void refuseAliases() throws IOException {
+    try (Reader reader = new UnicodeReader(Files.newInputStream(file))) {
+      for (Event event : new Yaml(new LoaderOptions()).parse(reader)) {
+        if (event instanceof AliasEvent) {
+          int line = event.getStartMark().getLine() + 1;
+          throw ConfigFile.refused(OPTION, file + ":" + line, "must have no aliases (*name)", null);
+        }
+      }
+    } catch (YAMLException e) {
+      // Reading the file reports it, with its line.
+    }
+  }
+
+  private ConfigurationRefused refused(String rule) {
+    return ConfigFile.refused(OPTION, file.toString(), rule, null);
+  }
+
+  private ConfigurationRefused refused() {
+    return new ConfigurationRefused(String.join("\n", problems), null);
+  }
+}

@@ -1,0 +1,210 @@
+package org.traceetl.server.binding;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.traceetl.server.config.HistogramConfig;
+import org.traceetl.server.config.HistogramConfig.Kind;
+import org.traceetl.server.config.MetricsConfig.Unit;
+import org.traceetl.server.config.SeriesConfig.Dimension;
+import org.traceetl.server.config.SeriesConfig.From;
+import org.traceetl.server.config.TemplatesConfig;
+import org.traceetl.server.rules.EffectiveRules;
+import org.traceetl.server.rules.Rules;
+
+/** What a file of rules may contain, and what is said of anything else. */
+final class RulesFileTest {
+  private static final Pattern EXAMPLE =
+      Pattern.compile("```yaml\n(# rules\\.yaml.*?)```", Pattern.DOTALL);
+
+  private final ServerConfig config = ServerConfig.defaults();
+  @TempDir private Path directory;
+  private Path file;
+
+  @BeforeEach
+  void name() {
+    file = directory.resolve("rules.yaml");
+  }
+
+  private Rules read(String content) throws IOException {
+    Files.writeString(file, content);
+    return RulesFile.read(file, config);
+  }
+
+  /** The problems; {@code FILE} is the file. */
+  private List<String> problems(String content) throws IOException {
+    Files.writeString(file, content);
+    return problems();
+  }
+
+  private List<String> problems() {
+    ConfigurationRefused refused =
+        catchThrowableOfType(ConfigurationRefused.class, () -> RulesFile.read(file, config));
+    assertThat(refused).isNotNull();
+    return refused.getMessage().replace(file.toString(), "FILE").lines().toList();
+  }
+
+  @Test
+  void documentedExampleIsRead() throws Exception {
+    Matcher example =
+        EXAMPLE.matcher(Files.readString(Path.of("..", "..", "docs", "configuration-server.md")));
+    assertThat(example.find()).isTrue();
+
+    Rules rules = read(example.group(1));
+
+    EffectiveRules checkout = rules.of("checkout-eu", config.rules());
+    Dimension route = new Dimension("http.route", null, null);
+    assertThat(rules.revision()).isEqualTo(12);
+    assertThat(checkout)
+        .isEqualTo(
+            new EffectiveRules(
+                List.of(route, new Dimension("cloud.region", "region", From.RESOURCE)),
+                List.of(new TemplatesConfig.Rule(null, "job [^ ]+", "job {name}")),
+                new HistogramConfig(
+                    List.of(5.0, 10.0, 25.0, 50.0, 100.0, 250.0, 1_000.0), Kind.BOTH, null),
+                Unit.SECONDS));
+    assertThat(rules.of("cart", config.rules()))
+        .isEqualTo(
+            new EffectiveRules(
+                List.of(route), List.of(), config.histogram(), config.metrics().unit()));
+  }
+
+  @Test
+  void emptyListReplacesThatOfTheDefaults() throws Exception {
+    Rules rules =
+        read(
+            """
+            revision: 1
+            defaults: {series.dimensions: [{attribute: region}]}
+            applications:
+              - {application: "*", series: {dimensions: []}}
+            """);
+
+    assertThat(rules.of("shop", config.rules()).dimensions()).isEmpty();
+  }
+
+  @Test
+  void placeholdersAreText() throws Exception {
+    Rules rules =
+        read(
+            """
+            revision: 1
+            defaults:
+              series.templates.patterns: [{pattern: "a.*", template: "${user.name} $0"}]
+            """);
+
+    assertThat(rules.of("shop", config.rules()).templates().getFirst().template())
+        .isEqualTo("${user.name} $0");
+  }
+
+  @Test
+  void allProblemsAreNamedWithTheirLines() throws Exception {
+    assertThat(
+            problems(
+                """
+                revision: soon
+                defaults:
+                  series:
+                    max: 7
+                    dimensions:
+                      - attribute: region
+                        label: "1"
+                  histogram:
+                    kind: round
+                metrics:
+                  - name: orders
+                applications:
+                  - application: shop
+                    histogram:
+                      bounds-millis: [5, 4]
+                    metrics:
+                      - name: orders
+                  - metrics:
+                      unit: days
+                  - documents: {slower-than: 1s}
+                """))
+        .containsExactlyInAnyOrder(
+            "metrics[0].name: is not a key of rules; FILE:11",
+            "revision = soon: must be a whole number of 1 or more; FILE:1",
+            "defaults.series.dimensions[0].label = 1: must be a Prometheus label: letters, digits"
+                + " and _, no leading digit or __, not le; FILE:7",
+            "defaults.histogram.kind = round: must be one of classic, native, both; FILE:9",
+            "defaults.series.max: is not a key of rules; FILE:4",
+            "applications[0].histogram.bounds-millis = [5.0, 4.0]: must be ascending, above 0 and"
+                + " at most one year, with at least one nanosecond between two bounds; FILE:13",
+            "applications[0].metrics[0].name: is not a key of rules; FILE:17",
+            "applications[1].metrics.unit = days: must be one of milliseconds, seconds; FILE:19",
+            "applications[1].application: must be the name of an application, with * as wildcard;"
+                + " FILE:19",
+            "applications[2].documents.slower-than: is not a key of rules; FILE:20",
+            "applications[2].application: must be the name of an application, with * as wildcard;"
+                + " FILE:20");
+  }
+
+  @Test
+  void rulesMustBeValidWithTheConfiguration() throws Exception {
+    assertThat(
+            problems(
+                """
+                revision: 1
+                applications:
+                  - application: bank
+                    series.dimensions: [{attribute: ok}]
+                  - application: shop
+                    series.dimensions: [{attribute: span.name}]
+                """))
+        .containsExactly(
+            "applications[1].series.dimensions.label = span_name: is a label of every series;"
+                + " configure for attribute span.name another label; FILE:5");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "''| revision: must be a whole number of 1 or more; FILE",
+        "revision: 0| revision = 0: must be a whole number of 1 or more; FILE:1",
+        "revision: 1\\ndefaults: 7| defaults: must be a section of keys; FILE:2",
+        "revision: 1\\napplications: [7]| applications[0]: must be a section of keys; FILE:2",
+        "revision: 1\\nrevision: 2| --rules = FILE:2: is not YAML: found duplicate key revision",
+        "a: [| --rules = FILE:2: is not YAML: expected the node content, but found '<stream end>'",
+        "revision: 1\\n---\\nrevision: 2"
+            + "| --rules = FILE: has 2 YAML documents; only one is allowed",
+        "a: &a [1]\\nb: *a| --rules = FILE:2: must have no aliases (*name)",
+      })
+  void fileThatIsNoRulesIsRefused(String content, String problem) throws Exception {
+    assertThat(problems((content.isEmpty() ? "" : content + "\n").replace("\\n", "\n")))
+        .containsExactly(problem);
+  }
+
+  @Test
+  void aliasesAreRefusedInEachEncoding() throws Exception {
+    Files.writeString(file, "a: &a [1]\nb: *a\n", StandardCharsets.UTF_16);
+
+    assertThat(problems()).containsExactly("--rules = FILE:2: must have no aliases (*name)");
+  }
+
+  @Test
+  void boundsAreChecked() throws Exception {
+    assertThat(problems("revision: 1\n#" + "a".repeat(1 << 20)))
+        .containsExactly("--rules = FILE: must be at most 1 MiB");
+    assertThat(problems("revision: 1\napplications:\n" + "- {application: shop}\n".repeat(257)))
+        .containsExactly("applications = 257 of them: must be at most 256; FILE:259");
+    file = directory;
+    assertThat(problems()).containsExactly("--rules = FILE: must be a readable file");
+    file = Files.createFile(directory.resolve("rules.txt"));
+    assertThat(problems()).containsExactly("--rules = FILE: must end in .yaml or .yml");
+  }
+}

@@ -1,0 +1,77 @@
+package org.traceetl.server.rules;
+
+import java.util.List;
+import org.traceetl.server.config.HistogramConfig;
+import org.traceetl.server.config.MetricsConfig;
+import org.traceetl.server.config.MetricsConfig.Unit;
+import org.traceetl.server.config.SeriesConfig;
+import org.traceetl.server.config.SeriesConfig.Dimension;
+import org.traceetl.server.config.SeriesConfig.From;
+import org.traceetl.server.config.TemplatesConfig;
+
+/**
+ * The rules by which the spans of one application count. All of them have a value. The checks of
+ * the configuration's sections apply when the rules are put into one.
+ *
+ * @param dimensions attributes of spans and resources that distinguish series; those of events are
+ *     not among them
+ * @param templates own templates of span names; the first match applies
+ * @param histogram buckets of a series
+ * @param unit unit of durations on pages
+ */
+public record EffectiveRules(
+    List<Dimension> dimensions,
+    List<TemplatesConfig.Rule> templates,
+    HistogramConfig histogram,
+    Unit unit) {
+  public EffectiveRules {
+    dimensions = List.copyOf(dimensions);
+    templates = List.copyOf(templates);
+  }
+
+  /** Returns the rules that a configuration contains. */
+  public static EffectiveRules of(
+      SeriesConfig series, HistogramConfig histogram, MetricsConfig metrics) {
+    return new EffectiveRules(
+        series.dimensions().stream()
+            .filter(each -> each.from() != From.EVENT && each.from() != From.EVENT_NAME)
+            .toList(),
+        series.templates().patterns(),
+        histogram,
+        metrics.unit());
+  }
+
+  /**
+   * Returns a section with these rules in place of its own. It has no dimensions of events.
+   *
+   * @throws org.traceetl.common.ConfigException if the section does not allow them
+   */
+  public SeriesConfig in(SeriesConfig series) {
+    return new SeriesConfig(
+        dimensions,
+        series.filters(),
+        series.max(),
+        series.maxPerApplication(),
+        series.maxApplications(),
+        series.maxSymbols(),
+        series.maxSymbolBytes(),
+        series.maxValueBytes(),
+        new TemplatesConfig(series.templates().enabled(), templates));
+  }
+
+  /**
+   * Returns a section with these rules in place of its own.
+   *
+   * @throws org.traceetl.common.ConfigException if the section does not allow them
+   */
+  public MetricsConfig in(MetricsConfig metrics) {
+    return new MetricsConfig(
+        metrics.profile(),
+        metrics.namespace(),
+        unit,
+        metrics.queueLabel(),
+        metrics.names(),
+        metrics.targetInfo(),
+        metrics.size());
+  }
+}

@@ -1,0 +1,47 @@
+package org.traceetl.server.rules;
+
+import static org.traceetl.common.ConfigException.orElse;
+
+import java.util.List;
+import org.traceetl.server.config.HistogramConfig;
+import org.traceetl.server.config.MetricsConfig.Unit;
+import org.traceetl.server.config.SeriesConfig.Dimension;
+import org.traceetl.server.config.TemplatesConfig;
+
+/**
+ * The keys of one rule; null where a key is absent. A list that is present, even an empty one,
+ * replaces the whole list of the rules below.
+ *
+ * @param dimensions {@code series.dimensions}
+ * @param templates {@code series.templates.patterns}
+ * @param boundsMillis {@code histogram.bounds-millis}
+ * @param kind {@code histogram.kind}
+ * @param nativeSchema {@code histogram.native-schema}
+ * @param unit {@code metrics.unit}
+ */
+public record RuleKeys(
+    List<Dimension> dimensions,
+    List<TemplatesConfig.Rule> templates,
+    List<Double> boundsMillis,
+    HistogramConfig.Kind kind,
+    Integer nativeSchema,
+    Unit unit) {
+  /** No key is present. */
+  public static final RuleKeys NONE = new RuleKeys(null, null, null, null, null, null);
+
+  /**
+   * Returns the rules with these keys in place of those of other rules.
+   *
+   * @throws org.traceetl.common.ConfigException if the keys of the histogram are invalid
+   */
+  public EffectiveRules over(EffectiveRules below) {
+    return new EffectiveRules(
+        orElse(dimensions, below.dimensions()),
+        orElse(templates, below.templates()),
+        new HistogramConfig(
+            orElse(boundsMillis, below.histogram().boundsMillis()),
+            orElse(kind, below.histogram().kind()),
+            orElse(nativeSchema, below.histogram().nativeSchema())),
+        orElse(unit, below.unit()));
+  }
+}

@@ -1,0 +1,58 @@
+package org.traceetl.server.rules;
+
+import static org.traceetl.common.ConfigException.check;
+
+import java.util.List;
+import org.traceetl.common.WildcardPattern;
+
+/**
+ * Rules by application.
+ *
+ * @param revision number of their revision, at least 1; each change raises it
+ * @param defaults keys of all applications
+ * @param applications at most {@value #MAX_APPLICATIONS}; the first match applies, and its keys
+ *     replace those of the defaults
+ */
+public record Rules(long revision, RuleKeys defaults, List<OfApplications> applications) {
+  /** Maximum number of rules of applications. */
+  public static final int MAX_APPLICATIONS = 256;
+
+  public Rules {
+    applications = List.copyOf(applications);
+    check(revision >= 1, "revision", revision, "must be a whole number of 1 or more");
+    check(
+        applications.size() <= MAX_APPLICATIONS,
+        "applications",
+        applications.size() + " of them",
+        "must be at most " + MAX_APPLICATIONS);
+  }
+
+  /**
+   * Returns the rules of an application.
+   *
+   * @param below rules that apply where neither the application nor the defaults have a key
+   */
+  public EffectiveRules of(String application, EffectiveRules below) {
+    EffectiveRules ofAll = defaults.over(below);
+    return applications.stream()
+        .filter(each -> new WildcardPattern(each.application()).matches(application))
+        .findFirst()
+        .map(each -> each.keys().over(ofAll))
+        .orElse(ofAll);
+  }
+
+  /**
+   * The rule of some applications.
+   *
+   * @param application name, with {@code *} as wildcard; required
+   */
+  public record OfApplications(String application, RuleKeys keys) {
+    public OfApplications {
+      check(
+          application != null && !application.isEmpty(),
+          "application",
+          application,
+          "must be the name of an application, with * as wildcard");
+    }
+  }
+}

@@ -1,0 +1,34 @@
+package org.traceetl.server.features.preview;
+
+import java.io.PrintWriter;
+
+/**
+ * What the series of an application cost by the configuration and by a file of rules, for the same
+ * messages.
+ *
+ * @param messages messages that were read, of all applications
+ * @param refused messages of these that servers would refuse
+ * @param applicationMessages messages of the application
+ * @param spans spans of the application, without those that filters exclude
+ * @param filtered spans of the application that filters exclude
+ * @param queues queues with messages of the application
+ * @param maxPerApplication the limit of an application's series on one queue
+ * @param complete whether all messages were read; if not, memory did not suffice for their series
+ */
+public record RulesComparison(
+    String application,
+    long messages,
+    long refused,
+    long applicationMessages,
+    long spans,
+    long filtered,
+    int queues,
+    int maxPerApplication,
+    boolean complete,
+    RulesCost configured,
+    RulesCost proposed) {
+  /** Prints the comparison as tables. */
+  public void print(PrintWriter out) {
+    new RulesTable(this, out).print();
+  }
+}

@@ -1,0 +1,240 @@
+package org.traceetl.server.features.preview;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.function.LongPredicate;
+import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.traceetl.common.Clocks;
+import org.traceetl.server.config.RocketMqConfig;
+import org.traceetl.server.decode.Messages;
+import org.traceetl.server.expose.Family;
+import org.traceetl.server.expose.SpanNaming;
+import org.traceetl.server.log.Printable;
+import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SeriesDefinition;
+
+/**
+ * Compares what the series of an application cost by the configuration and by a file of rules, from
+ * the messages on the broker. Joins no consumer group, stores no offset and changes nothing.
+ *
+ * <p>Learnt names are ignored. For one thread and one comparison.
+ */
+public final class RulesPreview implements RetainedMessages.Reader {
+  /** For each of both rules; a key takes about 60 bytes. */
+  private static final int MAX_KEYS = 2_500_000;
+
+  private static final int TOP = 10;
+  private static final int MAX_SHOWN = 100;
+  private static final int OTHERS_SHOWN = 20;
+
+  /** Series of which a page is rendered. */
+  private static final int RENDERED = 1_000;
+
+  /**
+   * Memory of a series of 16 bounds without its labels: the most in {@code SeriesMemoryBenchmark}.
+   */
+  private static final int STATE_BYTES = 290;
+
+  /** Numbers of such a series: its buckets with +Inf. */
+  private static final int STATE_STRIDE = 17;
+
+  /** Of a number: 4 in each of two windows, and 4 with the series. */
+  private static final int NUMBER_BYTES = 12;
+
+  private static final int ARRAY_HEADER_BYTES = 16;
+
+  private final String application;
+  private final PreviewedRules configuredRules;
+  private final PreviewedRules proposedRules;
+  private final Preview configured;
+  private final Preview proposed;
+
+  public RulesPreview(
+      String application, PreviewedRules configured, PreviewedRules proposed, Messages messages) {
+    this.application = application;
+    configuredRules = configured;
+    proposedRules = proposed;
+    this.configured = Preview.ofApplication(application, configured.series(), messages, MAX_KEYS);
+    this.proposed = Preview.ofApplication(application, proposed.series(), messages, MAX_KEYS);
+  }
+
+  /**
+   * Reads the messages since a time, and compares.
+   *
+   * @param since maximum age of a message
+   * @param pages measures pages
+   * @param progress receives a line every few seconds
+   * @throws IOException if the topic cannot be read, or has no span of the application
+   */
+  public RulesComparison run(
+      RocketMqConfig rocketmq, Duration since, Clocks clocks, PageSize pages, PrintWriter progress)
+      throws IOException, InterruptedException {
+    new RetainedMessages(rocketmq, clocks, progress).read(Long.MAX_VALUE, since, this);
+    if (configured.messages() == 0) {
+      throw new IOException(
+          "Topic "
+              + rocketmq.topic()
+              + " has no messages of spans since "
+              + clocks.wall().instant().minus(since).truncatedTo(ChronoUnit.SECONDS));
+    }
+    return compare(pages);
+  }
+
+  @Override
+  public void add(QueueId queue, byte[] message) {
+    long before = configured.matched();
+    configured.add(queue, message);
+    if (configured.matched() > before) {
+      proposed.add(queue, message);
+    }
+  }
+
+  @Override
+  public boolean isFull() {
+    return configured.isFull() || proposed.isFull();
+  }
+
+  /**
+   * Compares the rules by the messages that were added.
+   *
+   * @throws IOException if these have no span of the application, or a page cannot be rendered
+   */
+  RulesComparison compare(PageSize pages) throws IOException, InterruptedException {
+    ApplicationEstimate estimate = configured.estimate();
+    if (estimate == null) {
+      throw new IOException(
+          "Application "
+              + Printable.of(application, MAX_SHOWN)
+              + " has no spans in "
+              + configured.messages()
+              + " messages ("
+              + configured.refused()
+              + " refused)"
+              + (configured.others().isEmpty()
+                  ? ""
+                  : ". They have spans of: "
+                      + configured.others().stream()
+                          .limit(OTHERS_SHOWN)
+                          .map(name -> Printable.of(name, MAX_SHOWN))
+                          .collect(Collectors.joining(", "))
+                      + (configured.others().size() > OTHERS_SHOWN ? ", …" : "")));
+    }
+    return new RulesComparison(
+        application,
+        configured.messages(),
+        configured.refused(),
+        configured.matched(),
+        estimate.spans(),
+        configured.filtered(),
+        configured.detail().queues(),
+        configuredRules.series().maxPerApplication(),
+        !isFull(),
+        cost(configuredRules, configured, pages),
+        cost(proposedRules, proposed, pages));
+  }
+
+  private static RulesCost cost(PreviewedRules rules, Preview preview, PageSize pages)
+      throws IOException, InterruptedException {
+    ApplicationEstimate estimate = preview.estimate();
+    SeriesDetail detail = preview.detail();
+    double spansPerSample = estimate.spansPerSample();
+    Collection<Long> ofQueues = detail.ofQueues(spansPerSample);
+    // Estimates of queues may sum up to less than that of the application.
+    long onQueues = Math.max(estimate.series(), ofQueues.stream().mapToLong(Long::longValue).sum());
+    int limit = rules.series().maxPerApplication();
+    SpanNaming naming = rules.naming();
+    List<SeriesDefinition> some = detail.some(RENDERED);
+    double share = some.isEmpty() ? 0 : (double) onQueues / some.size();
+    boolean isUnknown = estimate.incomplete() > 0 && estimate.samples() == 0;
+    return new RulesCost(
+        rules.name(),
+        lacking(rules.labels(), estimate),
+        isUnknown ? null : Math.sqrt(spansPerSample),
+        estimate.incomplete(),
+        estimate.samples(),
+        estimate.series(),
+        onQueues,
+        ofQueues.stream().mapToLong(series -> Math.max(0, series - limit)).sum(),
+        (int) ofQueues.stream().filter(series -> series > limit).count(),
+        Math.round(share * memoryBytes(naming, some)),
+        some.isEmpty() ? 0 : Math.round(share * pages.bytes(naming, some)),
+        Math.round(share * samples(naming, some)),
+        labels(rules.labels(), naming, estimate, detail));
+  }
+
+  private static List<String> lacking(List<String> labels, ApplicationEstimate estimate) {
+    return IntStream.range(SeriesDefinition.FIXED_DIMENSIONS, labels.size())
+        .filter(label -> estimate.lacks(label - SeriesDefinition.FIXED_DIMENSIONS))
+        .mapToObj(labels::get)
+        .toList();
+  }
+
+  private static List<RulesCost.Label> labels(
+      List<String> names, SpanNaming naming, ApplicationEstimate estimate, SeriesDetail detail) {
+    double spansPerSample = estimate.spansPerSample();
+    boolean estimated = estimate.incomplete() > 0;
+    LongPredicate isCertain = estimate::isCertain;
+    List<RulesCost.Label> labels = new ArrayList<>();
+    for (int label = SeriesDefinition.SPAN_NAME; label < names.size(); label++) {
+      int position = label;
+      UnaryOperator<String> shown = value -> naming.shown(position, value);
+      List<RulesCost.Value> top = detail.top(label, shown, isCertain, spansPerSample, TOP);
+      int dimension = label - SeriesDefinition.FIXED_DIMENSIONS;
+      if (dimension >= 0) {
+        labels.add(
+            new RulesCost.Label(
+                names.get(label),
+                estimate.values(dimension),
+                estimate.lacks(dimension),
+                estimate.without(dimension),
+                estimate.lacksOther(dimension),
+                top));
+      } else {
+        boolean isName = label == SeriesDefinition.SPAN_NAME;
+        labels.add(
+            new RulesCost.Label(
+                names.get(label),
+                isName ? estimate.names() : detail.values(label, shown),
+                false,
+                detail.without(label, isCertain, spansPerSample),
+                estimated,
+                top));
+      }
+    }
+    return List.copyOf(labels);
+  }
+
+  private static long memoryBytes(SpanNaming naming, List<SeriesDefinition> series) {
+    long state = STATE_BYTES + (long) NUMBER_BYTES * (naming.stride() - STATE_STRIDE);
+    return series.stream()
+        .mapToLong(each -> state + aligned(ARRAY_HEADER_BYTES + naming.labels(each, null).length))
+        .sum();
+  }
+
+  /** Returns the bytes that a heap uses for an object. */
+  private static long aligned(long bytes) {
+    return (bytes + 7) / 8 * 8;
+  }
+
+  /** Returns the samples of the series on a text page. */
+  private static long samples(SpanNaming naming, List<SeriesDefinition> series) {
+    long samples = 0;
+    for (SeriesDefinition each : series) {
+      long families = naming.families(each);
+      for (Family family : naming.families()) {
+        if ((families & family.bit()) != 0) {
+          // Buckets, sum and count of a histogram.
+          samples += family.isHistogram() ? family.buckets() + 2 : 1;
+        }
+      }
+    }
+    return samples;
+  }
+}
