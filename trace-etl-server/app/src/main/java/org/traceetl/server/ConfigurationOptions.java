@@ -4,10 +4,16 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.traceetl.common.ConfigException;
 import org.traceetl.server.binding.ConfigFile;
+import org.traceetl.server.binding.ConfigurationRefused;
+import org.traceetl.server.binding.ServerConfig;
+import org.traceetl.server.profile.MappedSpansProfile;
+import org.traceetl.server.web.WebServer;
 import picocli.CommandLine;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
 
 /** The options of a command that uses the server's configuration: its file, and single keys. */
 final class ConfigurationOptions {
@@ -19,6 +25,29 @@ final class ConfigurationOptions {
       paramLabel = "FILE",
       description = "Reads the configuration from a YAML or properties file.")
   private Path file;
+
+  /**
+   * Reads the configuration of a command that counts spans by rules.
+   *
+   * @throws ParameterException as {@link #arguments}, and if an option is before the command
+   * @throws ConfigurationRefused if the configuration is invalid
+   * @throws ConfigException if its profile has rules of its own
+   */
+  ServerConfig read(CommandLine command, List<String> rest) {
+    ParseResult before = command.getParent().getParseResult();
+    if (!before.matchedOptions().isEmpty() || !before.unmatched().isEmpty()) {
+      throw new ParameterException(
+          command,
+          "All options must come after the command: " + command.getCommandName() + " --config ...");
+    }
+    ServerConfig config = WebServer.check(arguments(command, rest));
+    ConfigException.check(
+        !(config.metrics().profile() instanceof MappedSpansProfile),
+        "trace-etl.metrics.profile",
+        config.metrics().profile().id(),
+        "must be otel or tempo for this command");
+    return config;
+  }
 
   /**
    * Returns the arguments from which Spring reads the configuration.

@@ -17,16 +17,12 @@ import org.traceetl.server.decode.Messages;
 import org.traceetl.server.features.preview.PreviewedRules;
 import org.traceetl.server.features.preview.RulesComparison;
 import org.traceetl.server.features.preview.RulesPreview;
-import org.traceetl.server.profile.MappedSpansProfile;
 import org.traceetl.server.rules.Rules;
-import org.traceetl.server.web.WebServer;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.Unmatched;
 import tools.jackson.databind.json.JsonMapper;
@@ -99,7 +95,6 @@ final class PreviewCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     PrintWriter err = spec.commandLine().getErr();
-    checkOrder();
     try {
       ConfigException.check(
           since.isPositive(), "--since", since.toSeconds() + "s", "must be 1s or more");
@@ -123,22 +118,8 @@ final class PreviewCommand implements Callable<Integer> {
     }
   }
 
-  /** Refuses options before the command, which would have no effect. */
-  private void checkOrder() {
-    ParseResult before = spec.commandLine().getParent().getParseResult();
-    if (!before.matchedOptions().isEmpty() || !before.unmatched().isEmpty()) {
-      throw new ParameterException(
-          spec.commandLine(), "All options must come after the command: preview --config ...");
-    }
-  }
-
   private RulesComparison compare() throws IOException, InterruptedException {
-    ServerConfig config = WebServer.check(configuration.arguments(spec.commandLine(), rest));
-    ConfigException.check(
-        !(config.metrics().profile() instanceof MappedSpansProfile),
-        "trace-etl.metrics.profile",
-        config.metrics().profile().id(),
-        "must be otel or tempo for this command");
+    ServerConfig config = configuration.read(spec.commandLine(), rest);
     Rules proposed = RulesFile.read(rules, config);
     return new RulesPreview(
             application,

@@ -68,6 +68,7 @@ public final class TraceEtlServer implements AutoCloseable {
         .addSubcommand(new CompareCommand(Clocks.SYSTEM.wall()))
         .addSubcommand(new CanaryCommand())
         .addSubcommand(new PreviewCommand(Clocks.SYSTEM))
+        .addSubcommand(new BackfillCommand(Clocks.SYSTEM))
         .registerConverter(Long.class, TraceEtlServer::wholeNumber);
   }
 

@@ -4,6 +4,8 @@ import static org.traceetl.common.ConfigException.check;
 import static org.traceetl.common.ConfigException.checkRange;
 import static org.traceetl.common.ConfigException.orElse;
 
+import java.util.Collections;
+import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -174,7 +176,11 @@ public record SeriesConfig(
     public Filter {
       application = orElse(application, "*");
       spanName = orElse(spanName, "*");
-      kinds = Set.copyOf(orElse(kinds, Set.of()));
+      // In a fixed order, because texts of configurations are compared.
+      kinds =
+          kinds == null || kinds.isEmpty()
+              ? Set.of()
+              : Collections.unmodifiableSet(EnumSet.copyOf(kinds));
       check(
           !(application.equals("*") && spanName.equals("*") && kinds.isEmpty()),
           PREFIX + "filters",

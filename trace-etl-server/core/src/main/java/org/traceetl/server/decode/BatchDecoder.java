@@ -9,6 +9,7 @@ import org.traceetl.proto.BundleReader;
 import org.traceetl.proto.Heartbeat;
 import org.traceetl.proto.Rejection;
 import org.traceetl.proto.SpanBatchReader;
+import org.traceetl.server.series.Applications;
 import org.traceetl.server.series.Utf8;
 
 /**
@@ -74,6 +75,14 @@ public final class BatchDecoder implements MessageDecoder {
   /** Whether the last message is a batch, not a single span. */
   private boolean isBatch = true;
 
+  /** The only application whose spans are decoded, in UTF-8; null for all. */
+  private byte[] selected;
+
+  /** Whether spans without the name of an application belong to the selected one. */
+  private boolean selectsUnnamed;
+
+  private boolean isSkipped;
+
   /**
    * @param mapping null if series consist of attributes without a mapping
    * @param messages the message formats
@@ -94,6 +103,40 @@ public final class BatchDecoder implements MessageDecoder {
   }
 
   /**
+   * Selects the only application whose spans are decoded from now on. Batches of other ones are
+   * read up to their spans, and are then {@link #isSkipped skipped}.
+   */
+  public void select(String application) {
+    selected = application.getBytes(UTF_8);
+    selectsUnnamed = application.equals(Applications.UNNAMED);
+  }
+
+  @Override
+  public boolean isSkipped() {
+    return isSkipped;
+  }
+
+  /** Returns whether the message is certainly not one of the selected application. */
+  private boolean isOfAnother(Rejection rejection) {
+    if (selected == null) {
+      return false;
+    }
+    int text = application();
+    if (text < 0 && rejection != Rejection.NONE) {
+      return false;
+    }
+    return text < 0 || texts.length(text) == 0
+        ? !selectsUnnamed
+        : !Arrays.equals(
+            selected,
+            0,
+            selected.length,
+            texts.buffer(text),
+            texts.offset(text),
+            texts.offset(text) + texts.length(text));
+  }
+
+  /**
    * {@inheritDoc}
    *
    * <p>After a rejection, {@link #application} is valid as well if it is at least 0.
@@ -110,10 +153,11 @@ public final class BatchDecoder implements MessageDecoder {
   private Rejection decode(byte[] message, int offset, int length, boolean batch) {
     columns.clear();
     notSent = SpanColumns.NONE;
+    isSkipped = false;
     isBatch = batch;
     Rejection rejection =
         isBatch ? decodeBatch(message, offset, length) : decodeSpan(message, offset, length);
-    if (mapping != null && rejection == Rejection.NONE) {
+    if (mapping != null && rejection == Rejection.NONE && !isSkipped) {
       mapping.map(this);
     }
     return rejection;
@@ -166,7 +210,8 @@ public final class BatchDecoder implements MessageDecoder {
 
   private Rejection decodeSpan(byte[] message, int offset, int length) {
     Rejection rejection = span.read(message, offset, length);
-    if (rejection != Rejection.NONE) {
+    isSkipped = rejection == Rejection.NONE && isOfAnother(rejection);
+    if (rejection != Rejection.NONE || isSkipped) {
       return rejection;
     }
     if (copiesDimensions) {
@@ -189,7 +234,8 @@ public final class BatchDecoder implements MessageDecoder {
     Rejection rejection = reader.wrap(message, offset, length);
     // A rejected batch may also have an application.
     texts.begin(reader);
-    if (rejection != Rejection.NONE) {
+    isSkipped = isOfAnother(rejection);
+    if (rejection != Rejection.NONE || isSkipped) {
       return rejection;
     }
     int entries = texts.size();

@@ -40,6 +40,14 @@ public sealed interface MessageDecoder permits BatchDecoder, EdgeDecoder {
    */
   Rejection decodeCompressed(byte[] body, int flags);
 
+  /**
+   * Returns whether the last message does not count because its application was not selected. If it
+   * was not rejected, its name is valid.
+   */
+  default boolean isSkipped() {
+    return false;
+  }
+
   /** Returns the number of spans or half-edges that the message declares. */
   int declaredSpans();
 

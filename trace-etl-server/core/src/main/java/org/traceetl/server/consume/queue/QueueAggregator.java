@@ -159,6 +159,13 @@ public final class QueueAggregator {
    * @param committedMillis when the agent accepted it, by the broker's clock
    */
   private void accept(Rejection rejection, int bytes, long nowMillis, long committedMillis) {
+    if (decoder.isSkipped()) {
+      if (rejection == Rejection.NONE && decoder.isNamed()) {
+        // What is missing of its agent depends on all batches.
+        isFirst(nowMillis);
+      }
+      return;
+    }
     int application = recorder.openApplication(nowMillis);
     int spans = decoder.declaredSpans();
     if (rejection != Rejection.NONE) {

@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.time.InstantSource;
-import java.util.ArrayList;
 import java.util.List;
 import org.apache.rocketmq.client.consumer.PullResult;
 import org.apache.rocketmq.client.exception.MQBrokerException;
@@ -183,13 +182,23 @@ public final class RocketMqLog implements JournalLog {
 
   @Override
   public List<Entry> read(long from) throws IOException, InterruptedException {
+    return messages(from).stream()
+        .map(message -> new Entry(message.getQueueOffset(), message.getBody()))
+        .toList();
+  }
+
+  /**
+   * Returns messages as {@link #read} does, with their store times and properties. None is
+   * decompressed; each has a body.
+   */
+  public List<MessageExt> messages(long from) throws IOException, InterruptedException {
     long offset = from;
     while (true) {
       PullMessageRequestHeader header = pull(readerGroup, offset);
       PullResult result = call("reading at " + offset, (api, broker) -> pull(api, broker, header));
       switch (result.getPullStatus()) {
         case FOUND -> {
-          return entries((PullResultExt) result);
+          return messages((PullResultExt) result);
         }
         case NO_NEW_MSG -> {
           return List.of();
@@ -227,16 +236,17 @@ public final class RocketMqLog implements JournalLog {
     return api.pullMessage(broker, header, timeoutMillis, CommunicationMode.SYNC, null);
   }
 
-  private static List<Entry> entries(PullResultExt result) {
-    List<Entry> entries = new ArrayList<>();
-    ByteBuffer messages = ByteBuffer.wrap(result.getMessageBinary());
+  private static List<MessageExt> messages(PullResultExt result) {
+    ByteBuffer binary = ByteBuffer.wrap(result.getMessageBinary());
     // Nothing is decompressed: the journal's messages are not compressed. A foreign message could
     // be large then or unreadable, and an unreadable one would hide all later messages.
-    for (MessageExt message : MessageDecoder.decodesBatch(messages, true, false, true)) {
-      byte[] body = message.getBody();
-      entries.add(new Entry(message.getQueueOffset(), body == null ? EMPTY : body));
+    List<MessageExt> messages = MessageDecoder.decodesBatch(binary, true, false, true);
+    for (MessageExt message : messages) {
+      if (message.getBody() == null) {
+        message.setBody(EMPTY);
+      }
     }
-    return entries;
+    return messages;
   }
 
   @Override

@@ -105,11 +105,11 @@ public final class RocketMqLogs implements BrokerLogs {
   }
 
   @Override
-  public JournalLog open(String other, QueueId queue) {
+  public RocketMqLog open(String other, QueueId queue) {
     return open(client(), other, queue);
   }
 
-  private JournalLog open(MQClientInstance client, String name, QueueId queue) {
+  private RocketMqLog open(MQClientInstance client, String name, QueueId queue) {
     // The client refreshes the routes of the topics in this map, and so finds new masters.
     producer
         .getDefaultMQProducerImpl()

@@ -1,0 +1,229 @@
+package org.traceetl.server;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.time.format.DateTimeParseException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.traceetl.common.Clocks;
+import org.traceetl.common.ConfigException;
+import org.traceetl.common.TlsRefused;
+import org.traceetl.server.binding.ConfigurationRefused;
+import org.traceetl.server.binding.RulesFile;
+import org.traceetl.server.binding.ServerConfig;
+import org.traceetl.server.features.backfill.Backfill;
+import org.traceetl.server.features.backfill.BackfillRequest;
+import org.traceetl.server.features.backfill.BackfillResult;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
+import picocli.CommandLine.Unmatched;
+
+/** Writes what the series of an application would have been by a file of rules. */
+@Command(
+    name = "backfill",
+    description = {
+      "Counts the retained spans of an application by a file of rules, and writes the samples with"
+          + " their times as OpenMetrics text, which promtool imports into Prometheus.",
+      "",
+      "Reads the messages outside the consumer group, and changes nothing on the broker or in"
+          + " servers. If it is interrupted, the same command continues: finished files stay."
+          + " Learnt names are ignored.",
+      ""
+    },
+    footer = {
+      "",
+      "Set a configuration key as --KEY=VALUE, as an environment variable or in the file.",
+      "",
+      "Example:",
+      "  trace-etl-server backfill --config trace-etl-server.yaml --application checkout",
+      "    --rules rules.yaml --since 12h --until 4h --output checkout",
+      "  for file in checkout/*.om; do",
+      "    promtool tsdb create-blocks-from openmetrics $file /prometheus",
+      "  done",
+      "",
+      "Do not import a file that ends after the begin of the head of Prometheus, usually two to",
+      "three hours ago: Prometheus would drop samples of its own at its next start.",
+      "",
+      "Exit codes: 0 all files are written; 1 the topic cannot be read, lacks messages of the",
+      "range or has no spans of the application in it, or a file cannot be written; 2 the",
+      "configuration, the file of rules or an option is invalid, or the directory has another plan."
+    })
+final class BackfillCommand implements Callable<Integer> {
+  private static final long DEFAULT_RATE = 50_000_000;
+  private static final Pattern DURATION = Pattern.compile("\\d{1,6}[smhd]");
+  private static final Pattern PREFIX = Pattern.compile("[a-zA-Z_:][a-zA-Z0-9_:]*");
+
+  private final Clocks clocks;
+
+  @Spec private CommandSpec spec;
+
+  @Mixin private ConfigurationOptions configuration = new ConfigurationOptions();
+
+  @Option(
+      names = "--application",
+      required = true,
+      paramLabel = "NAME",
+      description = "The application (service.name), without wildcards.")
+  private String application;
+
+  @Option(
+      names = "--rules",
+      required = true,
+      paramLabel = "FILE",
+      description = "The file of rules (YAML) by which spans count.")
+  private Path rules;
+
+  @Option(
+      names = "--since",
+      required = true,
+      paramLabel = "6h",
+      description =
+          "Begin of the first pane: a time such as 2026-11-27T12:00:00Z, or an age such as 30m, 6h"
+              + " or 1d.")
+  private String since;
+
+  @Option(
+      names = "--until",
+      paramLabel = "TIME",
+      description =
+          "End of the last pane, a time or an age, at least trace-etl.window.grace ago (default:"
+              + " as late as possible).")
+  private String until;
+
+  @Option(
+      names = "--output",
+      required = true,
+      paramLabel = "DIR",
+      description = "Directory for the files: a new or empty one, or that of the same backfill.")
+  private Path output;
+
+  @Option(
+      names = "--prefix",
+      paramLabel = "NAME",
+      description = "Begin of the names of all series (default: ${DEFAULT-VALUE}).")
+  private String prefix = "backfill_";
+
+  @Option(
+      names = "--rate",
+      paramLabel = "50MB/s",
+      converter = RateConverter.class,
+      description = "Maximum rate at which messages are read, such as 500kB/s (default: 50MB/s).")
+  private long rate = DEFAULT_RATE;
+
+  @Option(names = "--help", usageHelp = true, description = "Prints this help and exits.")
+  private boolean help;
+
+  @Unmatched private List<String> rest = new ArrayList<>();
+
+  BackfillCommand(Clocks clocks) {
+    this.clocks = clocks;
+  }
+
+  @Override
+  public Integer call() {
+    PrintWriter err = spec.commandLine().getErr();
+    int priority = Thread.currentThread().getPriority();
+    try {
+      BackfillRequest request = request();
+      Thread.currentThread().setPriority(Thread.MIN_PRIORITY);
+      BackfillResult result = new Backfill(request, clocks, err).run();
+      result.print(spec.commandLine().getOut());
+      return CommandLine.ExitCode.OK;
+    } catch (ConfigurationRefused | ConfigException e) {
+      err.println(e.getMessage());
+      return CommandLine.ExitCode.USAGE;
+    } catch (IOException | TlsRefused e) {
+      err.println(e.getMessage());
+      return CommandLine.ExitCode.SOFTWARE;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return CommandLine.ExitCode.SOFTWARE;
+    } finally {
+      Thread.currentThread().setPriority(priority);
+    }
+  }
+
+  private BackfillRequest request() {
+    ServerConfig configured = configuration.read(spec.commandLine(), rest);
+    ConfigException.check(!application.isEmpty(), "--application", application, "must be a name");
+    ConfigException.check(
+        PREFIX.matcher(prefix).matches(),
+        "--prefix",
+        prefix,
+        "must be the begin of a metric name, at least one character, so that these series are not"
+            + " added to those of servers");
+    Instant now = clocks.wall().instant();
+    BackfillRequest.Range range =
+        new BackfillRequest.Range(
+            since,
+            until,
+            time("--since", since, now),
+            until == null ? null : time("--until", until, now));
+    ServerConfig config =
+        configured.with(RulesFile.read(rules, configured).of(application, configured.rules()));
+    return new BackfillRequest(
+        application,
+        config.rocketmq(),
+        config.series(),
+        config.metrics(),
+        config.histogram(),
+        config.window(),
+        config.deduplication(),
+        config.agents(),
+        prefix,
+        range,
+        output,
+        rate);
+  }
+
+  private static Instant time(String option, String text, Instant now) {
+    try {
+      Instant time =
+          DURATION.matcher(text).matches()
+              ? now.minus(new CompareCommand.DurationConverter().convert(text))
+              : Instant.parse(text);
+      ConfigException.check(
+          !time.isBefore(Instant.EPOCH) && !time.isAfter(now),
+          option,
+          text,
+          "must be after 1970 and before now");
+      return time;
+    } catch (DateTimeParseException e) {
+      throw new ConfigException(
+          option,
+          text,
+          "must be a time in UTC, such as 2026-11-27T12:00:00Z, or an age such as 6h");
+    }
+  }
+
+  /** Bytes per second: {@code 500kB/s}, {@code 50MB/s}, {@code 1GB/s}. */
+  private static final class RateConverter implements ITypeConverter<Long> {
+    private static final Pattern RATE = Pattern.compile("([1-9]\\d{0,5})([kMG])B/s");
+
+    @Override
+    public Long convert(String text) {
+      Matcher number = RATE.matcher(text);
+      if (!number.matches()) {
+        throw new TypeConversionException(
+            "'" + text + "' is not a rate, such as 500kB/s, 50MB/s or 1GB/s");
+      }
+      return Long.parseLong(number.group(1))
+          * switch (number.group(2)) {
+            case "k" -> 1_000L;
+            case "M" -> 1_000_000L;
+            default -> 1_000_000_000L;
+          };
+    }
+  }
+}

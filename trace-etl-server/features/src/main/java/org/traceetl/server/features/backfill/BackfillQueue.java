@@ -1,0 +1,183 @@
+package org.traceetl.server.features.backfill;
+
+import java.io.IOException;
+import java.util.Arrays;
+import org.apache.rocketmq.common.message.MessageExt;
+import org.traceetl.server.consume.queue.RetainedQueue;
+import org.traceetl.server.expose.SpanNaming;
+import org.traceetl.server.window.OpenPanes;
+import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SealedWindow;
+import org.traceetl.server.window.SeriesDefinition;
+import org.traceetl.server.window.WindowPanes;
+
+/**
+ * Reads the messages of one queue and adds the counts of their panes to the sums of all queues.
+ * Late spans, whose pane is closed, count in the first pane that is not, as in servers. For one
+ * thread at a time.
+ */
+final class BackfillQueue {
+  private final QueueId id;
+  private final PacedReader.Log log;
+  private final RetainedQueue retained;
+  private final RefusedBatches refused;
+  private final SpanNaming naming;
+  private final OpenSums sums;
+  private final long to;
+
+  private long next;
+
+  /** Panes that end at or before this time are closed, milliseconds since 1970. */
+  private long closedMillis = SealedWindow.UNKNOWN_CLOSED;
+
+  /** By number of the series; null for none. */
+  private SeriesKey[] keys = new SeriesKey[64];
+
+  /** Panes that end after this time were open at the last message; {@link Long#MAX_VALUE} none. */
+  private long openAfterMillis = Long.MAX_VALUE;
+
+  private long lateSpans;
+  private long mergedSpans;
+
+  /**
+   * @param log of the queue
+   * @param retained begins at {@code from}
+   * @param refused observes {@code retained}
+   * @param to offset after the last message
+   */
+  BackfillQueue(
+      QueueId id,
+      PacedReader.Log log,
+      RetainedQueue retained,
+      RefusedBatches refused,
+      SpanNaming naming,
+      OpenSums sums,
+      long from,
+      long to) {
+    this.id = id;
+    this.log = log;
+    this.retained = retained;
+    this.refused = refused;
+    this.naming = naming;
+    this.sums = sums;
+    this.to = to;
+    next = from;
+  }
+
+  /**
+   * Reads until a pane is closed, or to the end, which closes all panes.
+   *
+   * @param endMillis end of the pane, milliseconds since 1970
+   * @throws IOException if messages are missing, or one cannot be counted
+   */
+  void close(long endMillis, PacedReader reader) throws IOException, InterruptedException {
+    while (closedMillis < endMillis) {
+      if (next >= to) {
+        add(retained.end());
+        openAfterMillis =
+            closedMillis == SealedWindow.UNKNOWN_CLOSED ? Long.MAX_VALUE : closedMillis;
+        closedMillis = Long.MAX_VALUE;
+        return;
+      }
+      long from = next;
+      for (MessageExt message : reader.read(log, from)) {
+        if (message.getQueueOffset() < to) {
+          take(message);
+        }
+      }
+      if (next == from) {
+        throw missing(to);
+      }
+    }
+  }
+
+  private void take(MessageExt message) throws IOException {
+    long offset = message.getQueueOffset();
+    if (offset != next) {
+      throw missing(offset);
+    }
+    refused.next(id, offset);
+    try {
+      add(retained.take(message));
+    } catch (RuntimeException e) {
+      throw new IOException("Message " + offset + " of queue " + id + " cannot be counted", e);
+    }
+    next = offset + 1;
+  }
+
+  private IOException missing(long offset) {
+    return new IOException(
+        "The broker no longer has messages "
+            + next
+            + " to "
+            + (offset - 1)
+            + " of queue "
+            + id
+            + "; use a later --since and an empty directory");
+  }
+
+  private void add(SealedWindow window) {
+    if (window == null) {
+      return;
+    }
+    window.created().forEach(this::create);
+    WindowPanes panes = window.panes();
+    if (window.rows() > 0) {
+      for (WindowPanes.Pane pane : panes.others()) {
+        add(window, pane);
+      }
+      add(window, panes.main(window));
+      mergedSpans += panes.mergedSpans();
+    }
+    for (int series : window.evicted()) {
+      keys[series] = null;
+    }
+    // It is below all times if it is unknown.
+    closedMillis = Math.max(closedMillis, window.closedMillis());
+  }
+
+  private void create(SeriesDefinition definition) {
+    int series = definition.series();
+    if (series >= keys.length) {
+      keys = Arrays.copyOf(keys, Math.max(series + 1, 2 * keys.length));
+    }
+    keys[series] = new SeriesKey(definition, naming);
+  }
+
+  private void add(SealedWindow window, WindowPanes.Pane pane) {
+    long paneMillis = window.panes().lengthMillis();
+    long endMillis = OpenPanes.countedUntil(pane.startMillis(), paneMillis, closedMillis);
+    if (!sums.contains(endMillis)) {
+      return;
+    }
+    boolean isLate = endMillis > pane.startMillis() + paneMillis;
+    int stride = window.stride();
+    for (int row = 0; row < pane.rows().length; row++) {
+      SeriesKey key = keys[window.series()[pane.rows()[row]]];
+      sums.add(endMillis, key, pane.counts(), row * stride, pane.durationNanos()[row]);
+      if (isLate && key.isOfSpans()) {
+        lateSpans +=
+            Arrays.stream(pane.counts(), row * stride, row * stride + window.buckets()).sum();
+      }
+    }
+  }
+
+  /**
+   * Returns the time until which all panes were closed by the last message that was read,
+   * milliseconds since 1970; {@link Long#MAX_VALUE} before the last one. Messages that arrive later
+   * may have spans of later panes.
+   */
+  long openAfterMillis() {
+    return openAfterMillis;
+  }
+
+  /** Returns how many spans were counted in a later pane because theirs was closed. */
+  long lateSpans() {
+    return lateSpans;
+  }
+
+  /** Returns how many spans were counted in a later pane because a window had too many panes. */
+  long mergedSpans() {
+    return mergedSpans;
+  }
+}

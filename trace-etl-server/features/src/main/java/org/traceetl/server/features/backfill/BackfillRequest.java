@@ -1,0 +1,106 @@
+package org.traceetl.server.features.backfill;
+
+import com.google.common.hash.Hashing;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.List;
+import org.traceetl.server.config.AgentsConfig;
+import org.traceetl.server.config.DeduplicationConfig;
+import org.traceetl.server.config.DocumentsConfig;
+import org.traceetl.server.config.HistogramConfig;
+import org.traceetl.server.config.MetricsConfig;
+import org.traceetl.server.config.RocketMqConfig;
+import org.traceetl.server.config.SeriesConfig;
+import org.traceetl.server.config.WindowConfig;
+import org.traceetl.server.consume.queue.Aggregation;
+import org.traceetl.server.decode.Messages;
+import org.traceetl.server.expose.SpanNaming;
+
+/**
+ * What to backfill, with sections of a valid configuration that contain the rules. Their profile
+ * copies attributes to series.
+ *
+ * @param application its name
+ * @param histogram only the bounds of its classic buckets apply
+ * @param prefix begin of the names of all series
+ * @param range of time
+ * @param directory for the files
+ * @param bytesPerSecond maximum rate at which messages are read, above 0
+ */
+public record BackfillRequest(
+    String application,
+    RocketMqConfig rocketmq,
+    SeriesConfig series,
+    MetricsConfig metrics,
+    HistogramConfig histogram,
+    WindowConfig window,
+    DeduplicationConfig deduplication,
+    AgentsConfig agents,
+    String prefix,
+    Range range,
+    Path directory,
+    long bytesPerSecond) {
+  public BackfillRequest {
+    histogram = new HistogramConfig(histogram.boundsMillis(), HistogramConfig.Kind.CLASSIC, null);
+    metrics =
+        new MetricsConfig(
+            metrics.profile(),
+            prefix + metrics.namespace(),
+            metrics.unit(),
+            MetricsConfig.QueueLabel.CONFLICT,
+            metrics.names(),
+            List.of(),
+            metrics.size());
+  }
+
+  /**
+   * A range of time.
+   *
+   * @param sinceText its begin as the user gave it, such as {@code 6h}
+   * @param untilText its end as the user gave it; null for the default
+   * @param since its begin, not before 1970
+   * @param until its end; null for that of the last pane that is closed
+   */
+  public record Range(String sinceText, String untilText, Instant since, Instant until) {}
+
+  SpanNaming naming() {
+    return new SpanNaming(metrics, series, histogram);
+  }
+
+  /** Returns an aggregation for one queue. */
+  Aggregation newAggregation() {
+    long seed =
+        Hashing.farmHashFingerprint64().hashString(fingerprint(), StandardCharsets.UTF_8).asLong();
+    return Aggregation.builder(() -> seed)
+        .series(series)
+        .histogram(histogram)
+        .documents(new DocumentsConfig(null, null, null, 0, 0, 0))
+        .window(window)
+        .unit(metrics.unit())
+        .sizes(metrics.size())
+        .messages(Messages.of(rocketmq.messages()))
+        .deduplication(deduplication)
+        .agents(agents)
+        .build();
+  }
+
+  /** Returns a hash of all that determines the files, except application and range. */
+  String fingerprint() {
+    List<Object> all =
+        List.of(
+            rocketmq.topic(),
+            rocketmq.messages(),
+            series,
+            metrics.profile().id(),
+            metrics.namespace(),
+            metrics.unit(),
+            metrics.names(),
+            metrics.size(),
+            histogram,
+            window,
+            deduplication,
+            agents);
+    return Hashing.sha256().hashString(all.toString(), StandardCharsets.UTF_8).toString();
+  }
+}

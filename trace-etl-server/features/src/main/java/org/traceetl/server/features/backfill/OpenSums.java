@@ -1,0 +1,51 @@
+package org.traceetl.server.features.backfill;
+
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * The sums of the panes that are not closed in all queues yet, over all queues. Panes outside the
+ * range of the backfill are left out. For one thread at a time.
+ */
+final class OpenSums {
+  private final int stride;
+  private final long sinceMillis;
+  private final long untilMillis;
+
+  /** By end of the pane. */
+  private final Map<Long, Map<SeriesKey, Totals>> panes = new HashMap<>();
+
+  /**
+   * @param stride numbers of a series
+   * @param sinceMillis begin of the first pane, milliseconds since 1970
+   * @param untilMillis end of the last one
+   */
+  OpenSums(int stride, long sinceMillis, long untilMillis) {
+    this.stride = stride;
+    this.sinceMillis = sinceMillis;
+    this.untilMillis = untilMillis;
+  }
+
+  /** Returns whether a pane is in the range. */
+  boolean contains(long endMillis) {
+    return endMillis > sinceMillis && endMillis <= untilMillis;
+  }
+
+  /**
+   * Adds the counts of a series in a pane of the range.
+   *
+   * @param counts have the series' numbers from an index on
+   */
+  void add(long endMillis, SeriesKey series, long[] counts, int at, long durationNanos) {
+    panes
+        .computeIfAbsent(endMillis, absent -> new HashMap<>())
+        .computeIfAbsent(series, absent -> new Totals(stride))
+        .add(counts, at, durationNanos);
+  }
+
+  /** Removes and returns the sums of a pane; empty if it has none. */
+  Map<SeriesKey, Totals> take(long endMillis) {
+    Map<SeriesKey, Totals> sums = panes.remove(endMillis);
+    return sums == null ? Map.of() : sums;
+  }
+}

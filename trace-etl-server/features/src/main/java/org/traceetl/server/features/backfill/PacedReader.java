@@ -1,0 +1,123 @@
+package org.traceetl.server.features.backfill;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.TimeUnit;
+import org.apache.rocketmq.common.message.MessageExt;
+import org.traceetl.common.Clocks;
+
+/**
+ * Reads messages at a bounded rate, one request at a time, and prints its progress. For one thread
+ * at a time.
+ */
+final class PacedReader {
+  private static final int MAX_ATTEMPTS = 5;
+  private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(2);
+  private static final long PROGRESS_NANOS = TimeUnit.SECONDS.toNanos(2);
+  private static final double NANOS_PER_SECOND = 1e9;
+  private static final double BYTES_PER_MEGABYTE = 1e6;
+
+  private final Clocks clocks;
+  private final long bytesPerSecond;
+  private final long all;
+  private final PrintWriter out;
+
+  private final long startNanos;
+
+  /** When the next request may begin. */
+  private long nextNanos;
+
+  private long saidNanos;
+  private long messages;
+  private long bytes;
+
+  /** A queue on the broker. */
+  @FunctionalInterface
+  interface Log {
+    /** Returns messages in order from an offset on; empty if there are none. */
+    List<MessageExt> messages(long from) throws IOException, InterruptedException;
+  }
+
+  /**
+   * @param all number of messages to read at most
+   * @param out receives a line of progress every few seconds
+   */
+  PacedReader(Clocks clocks, long bytesPerSecond, long all, PrintWriter out) {
+    this.clocks = clocks;
+    this.bytesPerSecond = bytesPerSecond;
+    this.all = all;
+    this.out = out;
+    startNanos = clocks.nanos();
+    nextNanos = startNanos;
+    saidNanos = startNanos;
+  }
+
+  /**
+   * Reads messages.
+   *
+   * @throws IOException if the broker does not answer several attempts
+   */
+  List<MessageExt> read(Log log, long from) throws IOException, InterruptedException {
+    long waitNanos = nextNanos - clocks.nanos();
+    if (waitNanos > 0) {
+      clocks.pause().nanos(waitNanos);
+    }
+    List<MessageExt> read = attempt(log, from);
+    long more = read.stream().mapToLong(message -> message.getBody().length).sum();
+    messages += read.size();
+    bytes += more;
+    // What was not used of the rate before is lost, so there are no bursts.
+    nextNanos =
+        Math.max(nextNanos, clocks.nanos()) + (long) (more * NANOS_PER_SECOND / bytesPerSecond);
+    say();
+    return read;
+  }
+
+  private List<MessageExt> attempt(Log log, long from) throws IOException, InterruptedException {
+    for (int attempt = 1; ; attempt++) {
+      try {
+        return log.messages(from);
+      } catch (IOException e) {
+        if (attempt == MAX_ATTEMPTS) {
+          throw e;
+        }
+        out.println(e.getMessage() + "; trying again");
+        clocks.pause().nanos(RETRY_NANOS);
+      }
+    }
+  }
+
+  private void say() {
+    long nowNanos = clocks.nanos();
+    if (nowNanos - saidNanos < PROGRESS_NANOS) {
+      return;
+    }
+    saidNanos = nowNanos;
+    double seconds = (nowNanos - startNanos) / NANOS_PER_SECOND;
+    Duration left =
+        Duration.ofSeconds(
+            Math.round(seconds * Math.max(0, all - messages) / Math.max(1, messages)));
+    out.printf(
+        Locale.ROOT,
+        "%d of at most %d messages, %.1f MB/s, at most %d:%02d:%02d left%n",
+        messages,
+        all,
+        bytes / seconds / BYTES_PER_MEGABYTE,
+        left.toHours(),
+        left.toMinutesPart(),
+        left.toSecondsPart());
+  }
+
+  /** Returns the number of messages that were read. */
+  long messages() {
+    return messages;
+  }
+
+  /** Returns the bytes of their bodies. */
+  long bytes() {
+    return bytes;
+  }
+}

@@ -1,0 +1,58 @@
+package org.traceetl.server.features.backfill;
+
+import java.util.EnumMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.traceetl.proto.Rejection;
+import org.traceetl.server.consume.metrics.SpanPipelineMetrics;
+import org.traceetl.server.window.QueueId;
+
+/** Counts batches that are refused or repeated. For one thread at a time. */
+final class RefusedBatches extends SpanPipelineMetrics {
+  private final Map<Rejection, Long> refused = new EnumMap<>(Rejection.class);
+  private QueueId queue;
+  private long offset;
+  private String first;
+  private long repeated;
+
+  /** Begins the next message. */
+  void next(QueueId of, long at) {
+    queue = of;
+    offset = at;
+  }
+
+  @Override
+  public void rejected(int bytes, Rejection reason) {
+    refused.merge(reason, 1L, Long::sum);
+    if (first == null) {
+      first = "message " + offset + " of queue " + queue;
+    }
+  }
+
+  @Override
+  public void duplicate(int bytes) {
+    repeated++;
+  }
+
+  /** Returns the number of batches that were counted before. */
+  long repeated() {
+    return repeated;
+  }
+
+  /** Returns the number of refused batches. */
+  long size() {
+    return refused.values().stream().mapToLong(Long::longValue).sum();
+  }
+
+  /** Returns the refused batches by reason, and the first of them; empty without one. */
+  @Override
+  public String toString() {
+    return first == null
+        ? ""
+        : refused.entrySet().stream()
+            .map(entry ->
+                String.format(Locale.ROOT, "%d %s", entry.getValue(), entry.getKey().label()))
+            .collect(Collectors.joining(", ", "", "; the first is " + first));
+  }
+}

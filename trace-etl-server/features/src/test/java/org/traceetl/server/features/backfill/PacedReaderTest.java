@@ -1,0 +1,70 @@
+package org.traceetl.server.features.backfill;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.apache.rocketmq.common.message.MessageExt;
+import org.junit.jupiter.api.Test;
+import org.traceetl.common.Clocks;
+
+/** The rate of reading, and its progress. */
+class PacedReaderTest {
+  private final StringWriter out = new StringWriter();
+  private long nowNanos;
+  private final Clocks clocks =
+      new Clocks(() -> nowNanos, InstantSource.system(), nanos -> nowNanos += nanos);
+
+  private PacedReader reader(long bytesPerSecond, long all) {
+    return new PacedReader(clocks, bytesPerSecond, all, new PrintWriter(out, true));
+  }
+
+  private static List<MessageExt> messages(int bytes) {
+    MessageExt message = new MessageExt();
+    message.setBody(new byte[bytes]);
+    return List.of(message);
+  }
+
+  @Test
+  void requestsWaitForTheRate() throws Exception {
+    PacedReader reader = reader(1_000, 100);
+    for (int i = 0; i < 5; i++) {
+      reader.read(from -> messages(500), i);
+    }
+    // The last request's share of the rate delays the next one.
+    assertThat(nowNanos).isEqualTo(TimeUnit.MILLISECONDS.toNanos(2_000));
+    nowNanos += TimeUnit.HOURS.toNanos(1);
+    long sinceNanos = nowNanos;
+    reader.read(from -> messages(500), 5);
+    reader.read(from -> messages(500), 6);
+    assertThat(nowNanos - sinceNanos).isEqualTo(TimeUnit.MILLISECONDS.toNanos(500));
+    assertThat(reader.messages()).isEqualTo(7);
+    assertThat(reader.bytes()).isEqualTo(3_500);
+    assertThat(out.toString().lines())
+        .startsWith("5 of at most 100 messages, 0.0 MB/s, at most 0:00:38 left");
+  }
+
+  @Test
+  void requestsAreRepeated() throws Exception {
+    int[] failures = {4};
+    PacedReader.Log log =
+        from -> {
+          if (failures[0]-- > 0) {
+            throw new IOException("no answer");
+          }
+          return messages(1);
+        };
+    PacedReader reader = reader(1_000_000, 1);
+    assertThat(reader.read(log, 0)).hasSize(1);
+    failures[0] = 5;
+    assertThatThrownBy(() -> reader.read(log, 1))
+        .isInstanceOf(IOException.class)
+        .hasMessage("no answer");
+    assertThat(out.toString().lines()).contains("no answer; trying again");
+  }
+}
