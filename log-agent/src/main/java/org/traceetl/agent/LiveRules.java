@@ -15,6 +15,7 @@ import org.traceetl.agent.disk.Disk;
 import org.traceetl.agent.reload.FileWatch;
 import org.traceetl.agent.reload.Reloader;
 import org.traceetl.agent.telemetry.AgentMetrics;
+import org.traceetl.common.ReloadedFile;
 
 /**
  * Holds the rules that may change while the agent runs: those of the routing and the filters file.
@@ -81,10 +82,10 @@ final class LiveRules {
       String key,
       Optional<WatchedFile> file,
       Disk disk,
-      FileWatch.Reading<T> reading,
+      ReloadedFile.Parser<T> parser,
       Consumer<T> listener)
       throws IOException {
-    return file.isEmpty() ? null : new FileWatch<>(key, file.get(), disk, reading, listener);
+    return file.isEmpty() ? null : new FileWatch<>(key, file.get(), disk, parser, listener);
   }
 
   private static int isRefused(FileWatch<?> watch) {

@@ -28,6 +28,7 @@ import org.traceetl.proto.Demand.SlowRule;
 import org.traceetl.proto.EdgeQueues.Queues;
 import org.traceetl.proto.HotspotDecisions.Decision;
 import org.traceetl.proto.MalformedDecisionsException.Reason;
+import org.traceetl.proto.RulesRecord.Rule;
 
 /** The records of all kinds in the routing topic. */
 final class RoutingRecordTest {
@@ -146,7 +147,29 @@ final class RoutingRecordTest {
             + FRAME
             + ("0008" + "62726f6b65722d61" + "0003" + "000000000000000100000007")
             + ("0007" + "6772c3b6c39f65" + "0001" + "0000012c")
-            + "03406653");
+            + "03406653"),
+    RULES(
+        RulesRecord.FORMAT,
+        new RulesRecord(
+            EPOCH,
+            1_795_255_028_000L,
+            Map.of(
+                "shop-*",
+                new Rule(
+                    0,
+                    2_000_000_000L,
+                    List.of(
+                        new SlowRule("*", 1 << 4 | 1 << 5, 30_000_000_000L),
+                        new SlowRule("shop-eu", 0, 250_000_000))),
+                "größe",
+                new Rule(1, null, List.of()))),
+        "54455255"
+            + FRAME
+            + ("0007" + "6772c3b6c39f65" + "0001" + "ffffffffffffffff" + "0000")
+            + ("0006" + "73686f702d2a" + "0000" + "0000000077359400" + "0002")
+            + ("0001" + "2a" + "30" + "00000006fc23ac00")
+            + ("0007" + "73686f702d6575" + "00" + "000000000ee6b280")
+            + "600bd3be");
 
     private final RecordFormat<?, ?> format;
     private final RoutingRecord example;
@@ -314,6 +337,21 @@ final class RoutingRecordTest {
     "EDGE_QUEUES, 34, 127, LENGTH, queues past the end",
     "EDGE_QUEUES, 35, -1, CONTENT, negative queue",
     "EDGE_QUEUES, 42, 0, CONTENT, order of queues",
+    "RULES, 4, 2, VERSION, version",
+    "RULES, 5, -1, CONTENT, epoch",
+    "RULES, 21, 4, CONTENT, '1,026 rules'",
+    "RULES, 25, 122, CONTENT, order of patterns",
+    "RULES, 33, 0, CONTENT, two rules at one place",
+    "RULES, 33, 2, CONTENT, a place without a rule",
+    "RULES, 32, 127, CONTENT, a huge place",
+    "RULES, 34, -2, CONTENT, a negative duration that is not -1",
+    "RULES, 54, 127, CONTENT, a duration above 365 days",
+    "RULES, 62, 1, CONTENT, 258 thresholds",
+    "RULES, 63, 3, LENGTH, thresholds past the end",
+    "RULES, 65, 0, LENGTH, an empty pattern",
+    "RULES, 67, 64, CONTENT, a kind 6",
+    "RULES, 68, -1, CONTENT, a negative threshold",
+    "RULES, 68, 127, CONTENT, a threshold above 365 days",
   })
   void wrongValueHasItsReason(Kind kind, int at, byte value, Reason reason, String what) {
     assertThat(kind.reason(changed(kind.example.encode(), at, value))).as(what).isEqualTo(reason);
@@ -363,6 +401,55 @@ final class RoutingRecordTest {
     EdgeQueues written = new EdgeQueues(epoch, decided, queues);
 
     assertThat(EdgeQueues.FORMAT.decode(written.encode())).isEqualTo(written);
+  }
+
+  @Property(tries = 300)
+  void rulesAreReadAsWritten(
+      @ForAll @LongRange(min = 1) long epoch,
+      @ForAll long decided,
+      @ForAll @Size(max = 20) Map<String, @IntRange(max = 6) Integer> patterns)
+      throws MalformedDecisionsException {
+    Map<String, Rule> rules = new HashMap<>();
+    patterns.forEach((pattern, count) -> {
+      if (Demand.takesText(pattern)) {
+        List<SlowRule> thresholds =
+            IntStream.range(0, count).mapToObj(i -> new SlowRule(pattern, i, i)).toList();
+        rules.put(
+            pattern,
+            new Rule(
+                rules.size(),
+                count % 2 == 0 ? null : RulesRecord.MAX_NANOS,
+                count == 3 ? null : thresholds));
+      }
+    });
+    RulesRecord written = new RulesRecord(epoch, decided, rules);
+
+    assertThat(RulesRecord.FORMAT.decode(written.encode())).isEqualTo(written);
+  }
+
+  @Test
+  void rulesAndThresholdsOfApplicationsAreBounded() throws MalformedDecisionsException {
+    List<SlowRule> most =
+        IntStream.range(0, RulesRecord.MAX_THRESHOLDS)
+            .mapToObj(i -> new SlowRule("t".repeat(Demand.MAX_TEXT_BYTES), 0, i))
+            .toList();
+    Map<String, Rule> rules = new HashMap<>();
+    for (int place = 0; place < RulesRecord.MAX_RULES; place++) {
+      String pattern = "p".repeat(Demand.MAX_TEXT_BYTES - 3) + (100 + place);
+      rules.put(pattern, new Rule(place, 1L, place == 0 ? most : List.of()));
+    }
+    RulesRecord largest = new RulesRecord(1, 1, rules);
+
+    assertThat(largest.encode()).hasSize(RulesRecord.FORMAT.maxBytes());
+    assertThat(RulesRecord.FORMAT.decode(largest.encode())).isEqualTo(largest);
+    rules.put("one more", new Rule(1, null, null));
+    assertThatThrownBy(() -> new RulesRecord(1, 1, rules))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() ->
+            new RulesRecord(1, 1, Map.of("a", new Rule(0, 1L, most), "b", new Rule(1, 1L, most))))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> new RulesRecord(1, 1, Map.of("", new Rule(0, 1L, null))))
+        .isInstanceOf(IllegalArgumentException.class);
   }
 
   @ParameterizedTest

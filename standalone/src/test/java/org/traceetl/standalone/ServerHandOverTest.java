@@ -116,12 +116,12 @@ final class ServerHandOverTest {
   }
 
   /** Scrapes servers in turn, and records each counter that decreases or restarts. */
-  private static final class Observer {
+  static final class Observer {
     private final List<Integer> ports = new ArrayList<>();
     private final Map<String, Long> values = new HashMap<>();
     private final Map<String, String> created = new HashMap<>();
     private final Map<Integer, Integer> shown = new HashMap<>();
-    private final List<String> setbacks = new ArrayList<>();
+    final List<String> setbacks = new ArrayList<>();
 
     void add(int port) {
       ports.add(port);

@@ -25,6 +25,7 @@ import org.traceetl.proto.HotspotDecisions;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.proto.MalformedDecisionsException;
 import org.traceetl.proto.MalformedDecisionsException.Reason;
+import org.traceetl.proto.RulesRecord;
 import org.traceetl.proto.SignedRecord;
 
 /**
@@ -203,6 +204,10 @@ public final class DecisionsWatch implements SteppedTask, AutoCloseable {
   }
 
   private void take(byte[] record) throws MalformedDecisionsException {
+    if (RulesRecord.FORMAT.begins(record)) {
+      // Only servers apply rules; the demand contains what agents need of them.
+      return;
+    }
     // The first followed kind refuses a record of unknown kind, with a reason.
     RecordFollower<?> its =
         kinds.stream()

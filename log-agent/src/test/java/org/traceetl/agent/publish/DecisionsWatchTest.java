@@ -34,6 +34,7 @@ import org.traceetl.proto.HotspotDecisions.Decision;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.proto.NameRule;
 import org.traceetl.proto.NameRules;
+import org.traceetl.proto.RulesRecord;
 import org.traceetl.proto.SignedRecord;
 
 final class DecisionsWatchTest {
@@ -252,6 +253,20 @@ final class DecisionsWatchTest {
     assertThat(names.current()).isEqualTo(LearntNames.NONE);
     assertThat(hotspots.current()).isEqualTo(decisions(7, 8));
     assertThat(refused("magic")).isZero();
+  }
+
+  @Test
+  void rulesOfServersAreIgnoredAndRecordsOfAnUnknownKindCounted() throws IOException {
+    byte[] rules = new RulesRecord(12, 1, Map.of()).encode();
+    byte[] ofLaterRelease = rules.clone();
+    ofLaterRelease[3]++;
+    topic.add(rules);
+    topic.add(ofLaterRelease);
+    topic.add(decisions(7, 8).encode());
+    watch().doWork();
+
+    assertThat(hotspots.current()).isEqualTo(decisions(7, 8));
+    assertThat(refused("magic")).isEqualTo(1);
   }
 
   @Test

@@ -1,6 +1,7 @@
 package org.traceetl.server;
 
 import java.io.UncheckedIOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -11,9 +12,12 @@ import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.common.Clocks;
+import org.traceetl.common.ConfigException;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.server.assembly.DecisionsConfig;
 import org.traceetl.server.assembly.ServerContext;
+import org.traceetl.server.binding.ConfigurationRefused;
+import org.traceetl.server.binding.RulesFile;
 import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.component.Component;
 import org.traceetl.server.component.Components;
@@ -37,6 +41,8 @@ import org.traceetl.server.queues.KnownQueues;
 import org.traceetl.server.queues.QueueStatus;
 import org.traceetl.server.queues.QueueWatch;
 import org.traceetl.server.rocketmq.Endpoint;
+import org.traceetl.server.rules.Rules;
+import org.traceetl.server.series.SlowThresholds;
 import org.traceetl.server.telemetry.LateSpans;
 import org.traceetl.server.telemetry.ServerTelemetry;
 import org.traceetl.server.telemetry.TargetInfo;
@@ -69,6 +75,7 @@ public final class ServerAssembly implements ServerContext {
   private final DecisionsConfig decisionsConfig;
 
   private final SpanPipeline spans;
+  private volatile boolean awaitsRules;
   private final List<Component> inOrder = new ArrayList<>();
   private Supplier<Set<QueueId>> growing = Set::of;
   private boolean saidWhyItDoesNotDecide;
@@ -217,6 +224,40 @@ public final class ServerAssembly implements ServerContext {
   @Override
   public void learnt(LearntNames names) {
     access.aggregation().learnt(names);
+  }
+
+  @Override
+  public void rules(Rules rules) {
+    access.aggregation().rules(rules);
+  }
+
+  @Override
+  public Rules parseRules(Path file, byte[] content) {
+    try {
+      return RulesFile.parseApplied(file, content, config);
+    } catch (ConfigurationRefused e) {
+      throw new ConfigException(e.getMessage().lines().toList());
+    }
+  }
+
+  @Override
+  public SlowThresholds slow() {
+    return access.aggregation().slow();
+  }
+
+  @Override
+  public void awaitRules() {
+    awaitsRules = true;
+  }
+
+  @Override
+  public void stopAwaitingRules() {
+    awaitsRules = false;
+  }
+
+  @Override
+  public boolean awaitsRules() {
+    return awaitsRules;
   }
 
   @Override

@@ -269,6 +269,34 @@ class TraceEtlServerTest {
   }
 
   @Test
+  void fileOfRulesIsChecked(@TempDir Path directory) throws IOException {
+    Path rules = directory.resolve("rules.yaml");
+    String option = "--trace-etl.rules.file=" + rules;
+    assertThat(run("--check-config", option)).isEqualTo(2);
+    assertThat(err.toString())
+        .contains("trace-etl.rules.file = " + rules + ": must be a readable file");
+
+    Files.writeString(rules, "revision: 1\ndefaults: {metrics.unit: seconds}\n");
+    assertThat(run("--check-config", option)).isEqualTo(2);
+    assertThat(err.toString())
+        .contains("defaults.metrics.unit: must be in the configuration")
+        .contains("; " + rules + ":2");
+
+    Files.writeString(rules, "revision: 1\ndefaults: {documents.slower-than: 2s}\n");
+    assertThat(run("--check-config", option)).isZero();
+    assertThat(out.toString()).contains("trace-etl.rules.file = " + rules);
+    assertThat(
+            run(
+                "--check-config",
+                option,
+                "--trace-etl.metrics.profile=ozhera",
+                "--trace-etl.ozhera.temporality=cumulative"))
+        .isEqualTo(2);
+    assertThat(err.toString())
+        .contains("must be absent with profile ozhera, which has rules of its own");
+  }
+
+  @Test
   void checkedConfigurationIsListedByKeysThatCanBeGivenAgain(@TempDir Path directory)
       throws IOException {
     Path given = directory.resolve("given.properties");

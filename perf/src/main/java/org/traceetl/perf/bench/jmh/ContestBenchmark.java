@@ -66,8 +66,8 @@ public class ContestBenchmark extends StepBenchmark {
         new SeriesConfig(
             List.of(), null, each * (applications - 1), each, null, 1_000_000, null, null, null);
     SymbolTable symbols = new SymbolTable(1_000_000, 100_000_000, 100, 1);
-    Applications known =
-        new Applications(symbols, new SlowThresholds(DocumentsConfig.defaults()), 1_000, 1);
+    SlowThresholds slow = new SlowThresholds(DocumentsConfig.defaults());
+    Applications known = new Applications(symbols, () -> slow, 1_000, 1);
     table = new SeriesTable(config, new SeriesBudget(config.max()), symbols, known, false);
     contest = new HeavyHitters(each);
     census = new CardinalitySurvey(config, false, table, known, symbols, contest);

@@ -5,6 +5,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.traceetl.proto.Demand;
 import org.traceetl.server.binding.ServerConfig;
+import org.traceetl.server.series.SlowThresholds;
 
 /** The demand of servers, without a topic. */
 public final class PublishedParts {
@@ -16,7 +17,12 @@ public final class PublishedParts {
   public static Demand of(List<ServerConfig> configs) {
     Map<String, Demand.Part> parts = new TreeMap<>();
     for (ServerConfig config : configs) {
-      OwnPart own = OwnPart.of(config, config.feature(DemandConfig.class), false);
+      OwnPart own =
+          OwnPart.of(
+              config,
+              config.feature(DemandConfig.class),
+              false,
+              new SlowThresholds(config.documents()));
       parts.put(own.fingerprint(), own.part().at(EPOCH, EPOCH));
     }
     return new Demand(EPOCH, EPOCH, parts);

@@ -1,5 +1,6 @@
 package org.traceetl.server.binding;
 
+import java.io.File;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -19,7 +20,9 @@ import org.springframework.boot.origin.TextResourceOrigin;
 import org.springframework.core.env.CommandLinePropertySource;
 import org.springframework.core.env.EnumerablePropertySource;
 import org.springframework.core.env.PropertySource;
+import org.springframework.core.io.ByteArrayResource;
 import org.springframework.core.io.FileSystemResource;
+import org.springframework.core.io.Resource;
 import org.yaml.snakeyaml.error.MarkedYAMLException;
 import org.yaml.snakeyaml.error.YAMLException;
 
@@ -102,6 +105,23 @@ public final class ConfigFile {
    * @throws ConfigurationRefused if it is neither YAML nor properties
    */
   static List<PropertySource<?>> load(String option, Path file) {
+    return load(option, file, new FileSystemResource(file));
+  }
+
+  /** Returns the documents in the content that was read from a file; as the other method. */
+  static List<PropertySource<?>> load(String option, Path file, byte[] content) {
+    return load(
+        option,
+        file,
+        new ByteArrayResource(content) {
+          @Override
+          public File getFile() {
+            return file.toFile();
+          }
+        });
+  }
+
+  private static List<PropertySource<?>> load(String option, Path file, Resource resource) {
     String name = file.toString();
     PropertySourceLoader loader;
     if (name.endsWith(".yaml") || name.endsWith(".yml")) {
@@ -112,7 +132,7 @@ public final class ConfigFile {
       throw refused(option, file.toString(), "must end in .yaml, .yml or .properties", null);
     }
     try {
-      return new ArrayList<>(loader.load(name, new FileSystemResource(file)));
+      return new ArrayList<>(loader.load(name, resource));
     } catch (MarkedYAMLException e) {
       int line = e.getProblemMark() == null ? 1 : e.getProblemMark().getLine() + 1;
       throw refused(option, file + ":" + line, "is not YAML: " + e.getProblem(), e);

@@ -22,6 +22,7 @@ import org.traceetl.server.features.index.IndexType;
 import org.traceetl.server.features.learn.LearnType;
 import org.traceetl.server.features.pages.PagesType;
 import org.traceetl.server.features.push.PushType;
+import org.traceetl.server.features.rules.RulesType;
 import org.traceetl.server.http.FeatureType;
 
 /** The features of a server. A feature is added or removed by its line in the list. */
@@ -38,6 +39,7 @@ public final class Features {
           new HistoryType(),
           new CompletenessType(),
           new LearnType(),
+          new RulesType(),
           new DemandType(),
           new HotspotType(),
           new EdgesType(),

@@ -1,6 +1,7 @@
 package org.traceetl.server.binding;
 
 import com.google.common.primitives.Longs;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.Reader;
 import java.nio.file.Files;
@@ -19,8 +20,14 @@ import org.springframework.boot.origin.OriginLookup;
 import org.springframework.core.env.EnumerablePropertySource;
 import org.springframework.core.env.MapPropertySource;
 import org.springframework.core.env.PropertySource;
+import org.traceetl.common.ConfigException;
+import org.traceetl.common.ReloadedFile;
+import org.traceetl.proto.Demand;
+import org.traceetl.server.features.rules.RulesConfig;
 import org.traceetl.server.rules.EffectiveRules;
+import org.traceetl.server.rules.PublishedRules;
 import org.traceetl.server.rules.Rules;
+import org.traceetl.server.series.SlowThresholds;
 import org.yaml.snakeyaml.LoaderOptions;
 import org.yaml.snakeyaml.Yaml;
 import org.yaml.snakeyaml.error.YAMLException;
@@ -36,8 +43,12 @@ import org.yaml.snakeyaml.reader.UnicodeReader;
 public final class RulesFile {
   static final String DEFAULTS = "defaults";
 
+  /** The option that names the file of a preview. */
   private static final String OPTION = "--rules";
-  private static final int MAX_BYTES = 1 << 20;
+
+  /** The key that names the file of rules that servers apply while they run. */
+  private static final String KEY = "trace-etl.rules.file";
+
   private static final String APPLICATIONS = "applications";
   private static final String REVISION = "revision";
 
@@ -48,6 +59,9 @@ public final class RulesFile {
   /** The end of a problem that has its line. */
   private static final Pattern LOCATED = Pattern.compile("(?s).*; .+:\\d+");
 
+  /** What names the file, for messages. */
+  private final String option;
+
   private final Path file;
   private final ServerConfig config;
   private final Set<String> problems = new LinkedHashSet<>();
@@ -56,7 +70,8 @@ public final class RulesFile {
   /** By position in the list. */
   private final Map<Integer, RulesPart> applications = new TreeMap<>();
 
-  private RulesFile(Path file, ServerConfig config) {
+  private RulesFile(String option, Path file, ServerConfig config) {
+    this.option = option;
     this.file = file;
     this.config = config;
   }
@@ -68,11 +83,67 @@ public final class RulesFile {
    * @throws ConfigurationRefused with all problems, each with its line, if the file is invalid
    */
   public static Rules read(Path file, ServerConfig config) {
-    return new RulesFile(file, config).read();
+    RulesFile rules = new RulesFile(OPTION, file, config);
+    return rules.parse(rules.content());
   }
 
-  private Rules read() {
-    EnumerablePropertySource<?> content = content();
+  /**
+   * Reads the content of a file whose rules servers apply while they run.
+   *
+   * @param config a configuration with which all rules must be valid
+   * @throws ConfigurationRefused with all problems, each with its line, if the content is invalid,
+   *     or has keys that take effect only from the configuration
+   */
+  public static Rules parseApplied(Path file, byte[] content, ServerConfig config) {
+    return new RulesFile(KEY, file, config).parseApplied(content);
+  }
+
+  /**
+   * Checks the file that the configuration names, if it names one.
+   *
+   * @throws ConfigurationRefused as {@link #parseApplied}, or if the file cannot be read
+   */
+  static void checkApplied(ServerConfig config) {
+    Path file = config.feature(RulesConfig.class).file();
+    if (file != null) {
+      RulesFile rules = new RulesFile(KEY, file, config);
+      rules.parseApplied(rules.content());
+    }
+  }
+
+  private Rules parseApplied(byte[] bytes) {
+    Rules rules = parse(bytes);
+    addNotApplied(defaults);
+    applications.values().forEach(this::addNotApplied);
+    try {
+      PublishedRules.record(rules, 0);
+      int demanded = new SlowThresholds(config.documents(), rules).exceptions().size();
+      ConfigException.check(
+          demanded <= Demand.MAX_RULES,
+          "applications",
+          demanded + " of them and their thresholds",
+          "must be at most " + Demand.MAX_RULES + ", which servers can demand of agents");
+    } catch (ConfigException e) {
+      e.problems().forEach(problem -> problems.add(problem + "; " + file));
+    }
+    if (!problems.isEmpty()) {
+      throw refused();
+    }
+    return rules;
+  }
+
+  private void addNotApplied(RulesPart part) {
+    part.notApplied()
+        .forEach((key, line) ->
+            problems.add(
+                key
+                    + ": must be in the configuration, the only place where it takes effect; here"
+                    + " the command preview shows its cost; "
+                    + line));
+  }
+
+  private Rules parse(byte[] bytes) {
+    EnumerablePropertySource<?> content = properties(bytes);
     long revision = revision(content);
     for (String name : content.getPropertyNames()) {
       if (!name.equals(REVISION)) {
@@ -173,24 +244,29 @@ public final class RulesFile {
     return OriginLookup.getOrigin(content, name);
   }
 
-  /** Returns the keys of the file. */
-  private EnumerablePropertySource<?> content() {
+  /** Returns the current content of the file. */
+  private byte[] content() {
     if (!Files.isRegularFile(file) || !Files.isReadable(file)) {
       throw refused("must be a readable file");
     }
+    try {
+      if (Files.size(file) > RulesConfig.MAX_FILE_BYTES) {
+        throw refused("must be at most 1 MiB");
+      }
+      return ReloadedFile.content(file, RulesConfig.MAX_FILE_BYTES);
+    } catch (IOException e) {
+      throw refused("cannot be read: " + e.getMessage());
+    }
+  }
+
+  /** Returns the keys in the content of the file. */
+  private EnumerablePropertySource<?> properties(byte[] bytes) {
     String name = file.toString();
     if (!name.endsWith(".yaml") && !name.endsWith(".yml")) {
       throw refused("must end in .yaml or .yml");
     }
-    try {
-      if (Files.size(file) > MAX_BYTES) {
-        throw refused("must be at most 1 MiB");
-      }
-      refuseAliases();
-    } catch (IOException e) {
-      throw refused("cannot be read: " + e.getMessage());
-    }
-    List<PropertySource<?>> documents = ConfigFile.load(OPTION, file);
+    refuseAliases(bytes);
+    List<PropertySource<?>> documents = ConfigFile.load(option, file, bytes);
     if (documents.size() > 1) {
       throw refused("has " + documents.size() + " YAML documents; only one is allowed");
     }
@@ -200,12 +276,13 @@ public final class RulesFile {
   }
 
   /** Refuses aliases: a small file with nested ones has more keys than fit into memory. */
-  private void refuseAliases() throws IOException {
-    try (Reader reader = new UnicodeReader(Files.newInputStream(file))) {
+  private void refuseAliases(byte[] bytes) {
+    try {
+      Reader reader = new UnicodeReader(new ByteArrayInputStream(bytes));
       for (Event event : new Yaml(new LoaderOptions()).parse(reader)) {
         if (event instanceof AliasEvent) {
           int line = event.getStartMark().getLine() + 1;
-          throw ConfigFile.refused(OPTION, file + ":" + line, "must have no aliases (*name)", null);
+          throw ConfigFile.refused(option, file + ":" + line, "must have no aliases (*name)", null);
         }
       }
     } catch (YAMLException e) {
@@ -214,7 +291,7 @@ public final class RulesFile {
   }
 
   private ConfigurationRefused refused(String rule) {
-    return ConfigFile.refused(OPTION, file.toString(), rule, null);
+    return ConfigFile.refused(option, file.toString(), rule, null);
   }
 
   private ConfigurationRefused refused() {

@@ -1,7 +1,9 @@
 package org.traceetl.server.binding;
 
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.function.Supplier;
 import org.springframework.boot.context.properties.bind.Bindable;
@@ -12,6 +14,7 @@ import org.springframework.boot.origin.Origin;
 import org.springframework.boot.origin.OriginTrackedValue;
 import org.springframework.core.env.MutablePropertySources;
 import org.springframework.core.env.StandardEnvironment;
+import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.TemplatesConfig;
@@ -24,6 +27,9 @@ import org.traceetl.server.rules.Rules;
  */
 final class RulesPart {
   private static final String APPLICATION = "application";
+
+  /** The section of the keys that servers apply while they run. */
+  private static final String APPLIED = ".documents.";
 
   /** The part's key in the file. */
   private final String name;
@@ -75,6 +81,23 @@ final class RulesPart {
     keys = sections == null ? RuleKeys.NONE : sections.keys();
   }
 
+  /**
+   * Returns the keys that servers do not apply while they run, as they are in the file, with the
+   * line of each.
+   */
+  Map<String, String> notApplied() {
+    Map<String, String> lines = new LinkedHashMap<>();
+    values.forEach((key, value) -> {
+      String plain = key.substring(Configuration.PREFIX.length());
+      if (!plain.toLowerCase(Locale.ROOT).startsWith(APPLIED)) {
+        lines.putIfAbsent(
+            name + plain.replaceFirst("\\[.*", ""),
+            ConfigFile.where(((OriginTrackedValue) value).getOrigin()));
+      }
+    });
+    return lines;
+  }
+
   /** Returns the keys; a refused one is absent. */
   RuleKeys keys() {
     return keys;
@@ -101,7 +124,8 @@ final class RulesPart {
   }
 
   /** The sections of the configuration, with the keys that rules have. */
-  record Sections(Series series, ServerProperties.Histogram histogram, Metrics metrics) {
+  record Sections(
+      Series series, ServerProperties.Histogram histogram, Metrics metrics, Documents documents) {
     RuleKeys keys() {
       Series ofSeries = series == null ? new Series(null, null) : series;
       ServerProperties.Histogram buckets =
@@ -112,7 +136,9 @@ final class RulesPart {
           buckets.boundsMillis(),
           buckets.kind(),
           buckets.nativeSchema(),
-          metrics == null ? null : metrics.unit);
+          metrics == null ? null : metrics.unit,
+          documents == null ? null : documents.slowerThan,
+          documents == null ? null : documents.thresholds);
     }
   }
 
@@ -121,4 +147,6 @@ final class RulesPart {
   record Templates(List<TemplatesConfig.Rule> patterns) {}
 
   record Metrics(MetricsConfig.Unit unit) {}
+
+  record Documents(Duration slowerThan, List<DocumentsConfig.Threshold> thresholds) {}
 }

@@ -136,7 +136,7 @@ public record ServerConfig(
 
   /** Returns the rules by which spans count. */
   public EffectiveRules rules() {
-    return EffectiveRules.of(series, histogram, metrics);
+    return EffectiveRules.of(series, histogram, metrics, documents);
   }
 
   /**
@@ -151,7 +151,7 @@ public record ServerConfig(
         window,
         rules.in(series),
         rules.histogram(),
-        documents,
+        rules.in(documents),
         rules.in(metrics),
         ofFeatures,
         ofProfiles,

@@ -62,6 +62,7 @@ record ServerProperties(
     }
     Features.checkFiles(config, refusals);
     refusals.throwIfAny();
+    RulesFile.checkApplied(config);
     return config;
   }
 

@@ -1,5 +1,6 @@
 package org.traceetl.server.binding;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
@@ -7,7 +8,9 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeEach;
@@ -15,11 +18,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.traceetl.server.config.DocumentsConfig.Threshold;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.HistogramConfig.Kind;
 import org.traceetl.server.config.MetricsConfig.Unit;
 import org.traceetl.server.config.SeriesConfig.Dimension;
 import org.traceetl.server.config.SeriesConfig.From;
+import org.traceetl.server.config.SpanKind;
 import org.traceetl.server.config.TemplatesConfig;
 import org.traceetl.server.rules.EffectiveRules;
 import org.traceetl.server.rules.Rules;
@@ -28,6 +33,10 @@ import org.traceetl.server.rules.Rules;
 final class RulesFileTest {
   private static final Pattern EXAMPLE =
       Pattern.compile("```yaml\n(# rules\\.yaml.*?)```", Pattern.DOTALL);
+
+  private static final Pattern THRESHOLDS =
+      Pattern.compile("```yaml\n(# thresholds\\.yaml.*?)```", Pattern.DOTALL);
+  private static final Path DOCUMENT = Path.of("..", "..", "docs", "configuration-server.md");
 
   private final ServerConfig config = ServerConfig.defaults();
   @TempDir private Path directory;
@@ -58,8 +67,7 @@ final class RulesFileTest {
 
   @Test
   void documentedExampleIsRead() throws Exception {
-    Matcher example =
-        EXAMPLE.matcher(Files.readString(Path.of("..", "..", "docs", "configuration-server.md")));
+    Matcher example = EXAMPLE.matcher(Files.readString(DOCUMENT));
     assertThat(example.find()).isTrue();
 
     Rules rules = read(example.group(1));
@@ -74,11 +82,18 @@ final class RulesFileTest {
                 List.of(new TemplatesConfig.Rule(null, "job [^ ]+", "job {name}")),
                 new HistogramConfig(
                     List.of(5.0, 10.0, 25.0, 50.0, 100.0, 250.0, 1_000.0), Kind.BOTH, null),
-                Unit.SECONDS));
+                Unit.SECONDS,
+                config.documents().slowerThan(),
+                config.documents().thresholds()));
     assertThat(rules.of("cart", config.rules()))
         .isEqualTo(
             new EffectiveRules(
-                List.of(route), List.of(), config.histogram(), config.metrics().unit()));
+                List.of(route),
+                List.of(),
+                config.histogram(),
+                config.metrics().unit(),
+                config.documents().slowerThan(),
+                config.documents().thresholds()));
   }
 
   @Test
@@ -133,7 +148,7 @@ final class RulesFileTest {
                       - name: orders
                   - metrics:
                       unit: days
-                  - documents: {slower-than: 1s}
+                  - documents: {per-series: 1}
                 """))
         .containsExactlyInAnyOrder(
             "metrics[0].name: is not a key of rules; FILE:11",
@@ -148,7 +163,7 @@ final class RulesFileTest {
             "applications[1].metrics.unit = days: must be one of milliseconds, seconds; FILE:19",
             "applications[1].application: must be the name of an application, with * as wildcard;"
                 + " FILE:19",
-            "applications[2].documents.slower-than: is not a key of rules; FILE:20",
+            "applications[2].documents.per-series: is not a key of rules; FILE:20",
             "applications[2].application: must be the name of an application, with * as wildcard;"
                 + " FILE:20");
   }
@@ -206,5 +221,88 @@ final class RulesFileTest {
     assertThat(problems()).containsExactly("--rules = FILE: must be a readable file");
     file = Files.createFile(directory.resolve("rules.txt"));
     assertThat(problems()).containsExactly("--rules = FILE: must end in .yaml or .yml");
+  }
+
+  @Test
+  void documentedThresholdsApply() throws Exception {
+    Matcher example = THRESHOLDS.matcher(Files.readString(DOCUMENT));
+    assertThat(example.find()).isTrue();
+
+    Rules rules = RulesFile.parseApplied(file, example.group(1).getBytes(UTF_8), config);
+
+    EffectiveRules checkout = rules.of("checkout-eu", config.rules());
+    assertThat(rules.revision()).isEqualTo(13);
+    assertThat(checkout.slowerThan()).isEqualTo(Duration.ofMillis(200));
+    assertThat(checkout.thresholds())
+        .containsExactly(new Threshold(null, Set.of(SpanKind.CONSUMER), Duration.ofSeconds(30)));
+  }
+
+  @Test
+  void otherKeysThanThresholdsAreRefusedWithTheirLines() {
+    String rule =
+        ": must be in the configuration, the only place where it takes effect; here the command"
+            + " preview shows its cost; FILE:";
+
+    assertThat(
+            problemsOfApplied(
+                """
+                revision: 1
+                defaults:
+                  series:
+                    dimensions:
+                      - attribute: region
+                      - attribute: shop
+                  documents.slower-than: 200ms
+                applications:
+                  - application: shop
+                    histogram: {kind: both, native-schema: 2}
+                    documents: {slower-than: 100ms}
+                """))
+        .containsExactly(
+            "defaults.series.dimensions" + rule + "5",
+            "applications[0].histogram.kind" + rule + "10",
+            "applications[0].histogram.native-schema" + rule + "10");
+  }
+
+  @Test
+  void boundsOfRulesThatApplyAreChecked() {
+    assertThat(problemsOfApplied("revision: 1000000000001"))
+        .containsExactly("revision = 1000000000001: must be at most 1000000000000; FILE");
+    assertThat(problemsOfApplied("revision: 1\napplications:\n" + "- {application: %d}\n", 128))
+        .singleElement()
+        .asString()
+        .startsWith("applications = 129 rules with 0 thresholds: must be at most 128 rules")
+        .endsWith("; FILE");
+    assertThat(
+            problemsOfApplied(
+                "revision: 1\napplications:\n"
+                    + "- {application: %d, documents.thresholds: [{slower-than: 1s}]}\n",
+                65))
+        .containsExactly(
+            "applications = 130 of them and their thresholds: must be at most 128, which servers"
+                + " can demand of agents; FILE");
+    assertThat(problemsOfApplied("a: [\n"))
+        .containsExactly(
+            "trace-etl.rules.file = FILE:2: is not YAML: expected the node content, but found"
+                + " '<stream end>'");
+  }
+
+  /** The problems of a file whose last line is repeated with the numbers from 0. */
+  private List<String> problemsOfApplied(String content, int lines) {
+    int last = content.lastIndexOf("- ");
+    StringBuilder repeated = new StringBuilder(content.substring(0, last));
+    for (int i = 0; i < lines; i++) {
+      repeated.append(content.substring(last).formatted(i));
+    }
+    return problemsOfApplied(repeated.toString());
+  }
+
+  private List<String> problemsOfApplied(String content) {
+    ConfigurationRefused refused =
+        catchThrowableOfType(
+            ConfigurationRefused.class,
+            () -> RulesFile.parseApplied(file, content.getBytes(UTF_8), config));
+    assertThat(refused).isNotNull();
+    return refused.getMessage().replace(file.toString(), "FILE").lines().toList();
   }
 }

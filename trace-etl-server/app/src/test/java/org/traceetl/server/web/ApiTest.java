@@ -615,4 +615,14 @@ class ApiTest {
     factory.made.demand = null;
     assertThat(json("/api/demand").get("state").asText()).isEqualTo("disabled");
   }
+
+  @Test
+  void thresholdsAreListedByApplication() throws Exception {
+    assertThat(json("/api/rules").toString())
+        .isEqualTo(
+            ("{'source':'configuration','revision':0,'published':null,'file':null,'applications':["
+                    + "{'application':'*','slowerThanSeconds':1.0,'thresholds':[{'application':"
+                    + "'shop-*','kinds':['CONSUMER'],'slowerThanSeconds':30.0}]}]}")
+                .replace('\'', '"'));
+  }
 }

@@ -16,7 +16,9 @@ import org.traceetl.proto.Demand;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.component.Components;
+import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.Profile;
+import org.traceetl.server.config.SpanKind;
 import org.traceetl.server.consume.metrics.SpanPipelineMetrics;
 import org.traceetl.server.expose.SpanNaming;
 import org.traceetl.server.features.completeness.Completeness;
@@ -39,6 +41,7 @@ import org.traceetl.server.features.index.WriteResult;
 import org.traceetl.server.features.learn.CardinalityResource;
 import org.traceetl.server.features.pages.PagesFeature;
 import org.traceetl.server.features.pages.SpanPages;
+import org.traceetl.server.features.rules.RulesResource;
 import org.traceetl.server.http.Feature;
 import org.traceetl.server.ozhera.OzheraConfig;
 import org.traceetl.server.ozhera.OzheraNaming;
@@ -50,6 +53,7 @@ import org.traceetl.server.ozhera.delta.MemoryPositions;
 import org.traceetl.server.ozhera.delta.http.DeltaFeature;
 import org.traceetl.server.queues.KnownQueues;
 import org.traceetl.server.queues.QueueWatch;
+import org.traceetl.server.series.SlowThresholds;
 import org.traceetl.server.telemetry.ServerTelemetry;
 import org.traceetl.server.window.TraceDocument;
 
@@ -57,6 +61,17 @@ import org.traceetl.server.window.TraceDocument;
 final class HandMadeService implements Feature {
   /** What the history takes for now. */
   static final Instant NOW = Instant.parse("2026-11-21T00:01:30Z");
+
+  private static final DocumentsConfig DOCUMENTS =
+      new DocumentsConfig(
+          null,
+          List.of(
+              new DocumentsConfig.Threshold(
+                  "shop-*", Set.of(SpanKind.CONSUMER), Duration.ofSeconds(30))),
+          null,
+          null,
+          null,
+          null);
 
   final ServerTelemetry telemetry = new ServerTelemetry("test", Duration.ofMinutes(15));
 
@@ -218,7 +233,9 @@ final class HandMadeService implements Feature {
   public List<Object> resources() {
     return List.of(
         new HotspotsResource(() -> hotspots),
-        new DemandResource("0a1b", () -> demand),
+        new DemandResource(() -> "0a1b", () -> demand),
+        new RulesResource(
+            new RulesResource.Sources(null, () -> new SlowThresholds(DOCUMENTS).applications())),
         new CompletenessResource(completeness),
         new CardinalityResource(metrics.cardinality(), () -> learnt));
   }

@@ -1,9 +1,11 @@
 package org.traceetl.server.assembly;
 
+import java.nio.file.Path;
 import java.util.Set;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import org.traceetl.common.Clocks;
+import org.traceetl.common.ConfigException;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.server.config.CoreConfig;
 import org.traceetl.server.consume.metrics.CardinalityReports;
@@ -12,6 +14,8 @@ import org.traceetl.server.journal.FleetWindows;
 import org.traceetl.server.journal.chain.JournalComponent;
 import org.traceetl.server.profile.ProfileParts;
 import org.traceetl.server.queues.KnownQueues;
+import org.traceetl.server.rules.Rules;
+import org.traceetl.server.series.SlowThresholds;
 import org.traceetl.server.telemetry.ServerTelemetry;
 import org.traceetl.server.window.QueueId;
 
@@ -37,6 +41,29 @@ public interface ServerContext {
 
   /** Joins names by these rules from the next batch on. */
   void learnt(LearntNames names);
+
+  /** Applies rules from each queue's next window on, in place of the previous ones. */
+  void rules(Rules rules);
+
+  /**
+   * Reads the content of a file of rules that are to be applied while servers run.
+   *
+   * @param file where the content is from, for messages
+   * @throws ConfigException with all problems, if rules are invalid or cannot be applied
+   */
+  Rules parseRules(Path file, byte[] content);
+
+  /** Returns the durations from which spans are slow, by the rules in force. Any thread. */
+  SlowThresholds slow();
+
+  /** Lets {@link #awaitsRules} be true until {@link #stopAwaitingRules}. */
+  void awaitRules();
+
+  /** The rules in force were looked for. Any thread. */
+  void stopAwaitingRules();
+
+  /** Returns whether rules may be in force that {@link #slow} does not have yet. Any thread. */
+  boolean awaitsRules();
 
   /**
    * Lets this server write windows with their panes from the next window on, unless its

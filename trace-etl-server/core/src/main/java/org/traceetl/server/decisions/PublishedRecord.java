@@ -19,6 +19,7 @@ import org.traceetl.proto.LearntNames;
 import org.traceetl.proto.MalformedDecisionsException;
 import org.traceetl.proto.RecordFormat;
 import org.traceetl.proto.RoutingRecord;
+import org.traceetl.proto.RulesRecord;
 import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.window.QueueId;
 
@@ -43,7 +44,12 @@ public final class PublishedRecord<R extends RoutingRecord> {
   private static final int BURIED = NEWEST / 2;
 
   private static final List<RecordFormat<?, ?>> KINDS =
-      List.of(HotspotDecisions.FORMAT, LearntNames.FORMAT, Demand.FORMAT, EdgeQueues.FORMAT);
+      List.of(
+          HotspotDecisions.FORMAT,
+          LearntNames.FORMAT,
+          Demand.FORMAT,
+          EdgeQueues.FORMAT,
+          RulesRecord.FORMAT);
 
   private final String topic;
   private final RecordFormat<R, ?> format;

@@ -1,6 +1,9 @@
 package org.traceetl.server.rules;
 
+import java.time.Duration;
 import java.util.List;
+import org.traceetl.server.config.DocumentsConfig;
+import org.traceetl.server.config.DocumentsConfig.Threshold;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.MetricsConfig.Unit;
@@ -18,27 +21,37 @@ import org.traceetl.server.config.TemplatesConfig;
  * @param templates own templates of span names; the first match applies
  * @param histogram buckets of a series
  * @param unit unit of durations on pages
+ * @param slowerThan a span of at least this duration is slow
+ * @param thresholds exceptions to {@code slowerThan}; the first match applies
  */
 public record EffectiveRules(
     List<Dimension> dimensions,
     List<TemplatesConfig.Rule> templates,
     HistogramConfig histogram,
-    Unit unit) {
+    Unit unit,
+    Duration slowerThan,
+    List<Threshold> thresholds) {
   public EffectiveRules {
     dimensions = List.copyOf(dimensions);
     templates = List.copyOf(templates);
+    thresholds = List.copyOf(thresholds);
   }
 
   /** Returns the rules that a configuration contains. */
   public static EffectiveRules of(
-      SeriesConfig series, HistogramConfig histogram, MetricsConfig metrics) {
+      SeriesConfig series,
+      HistogramConfig histogram,
+      MetricsConfig metrics,
+      DocumentsConfig documents) {
     return new EffectiveRules(
         series.dimensions().stream()
             .filter(each -> each.from() != From.EVENT && each.from() != From.EVENT_NAME)
             .toList(),
         series.templates().patterns(),
         histogram,
-        metrics.unit());
+        metrics.unit(),
+        documents.slowerThan(),
+        documents.thresholds());
   }
 
   /**
@@ -73,5 +86,20 @@ public record EffectiveRules(
         metrics.names(),
         metrics.targetInfo(),
         metrics.size());
+  }
+
+  /**
+   * Returns a section with these rules in place of its own.
+   *
+   * @throws org.traceetl.common.ConfigException if the section does not allow them
+   */
+  public DocumentsConfig in(DocumentsConfig documents) {
+    return new DocumentsConfig(
+        slowerThan,
+        thresholds,
+        documents.attributes(),
+        documents.perSeries(),
+        documents.perQueue(),
+        documents.exemplarsPerQueue());
   }
 }

@@ -2,7 +2,9 @@ package org.traceetl.server.rules;
 
 import static org.traceetl.common.ConfigException.orElse;
 
+import java.time.Duration;
 import java.util.List;
+import org.traceetl.server.config.DocumentsConfig.Threshold;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.MetricsConfig.Unit;
 import org.traceetl.server.config.SeriesConfig.Dimension;
@@ -18,6 +20,8 @@ import org.traceetl.server.config.TemplatesConfig;
  * @param kind {@code histogram.kind}
  * @param nativeSchema {@code histogram.native-schema}
  * @param unit {@code metrics.unit}
+ * @param slowerThan {@code documents.slower-than}
+ * @param thresholds {@code documents.thresholds}
  */
 public record RuleKeys(
     List<Dimension> dimensions,
@@ -25,9 +29,11 @@ public record RuleKeys(
     List<Double> boundsMillis,
     HistogramConfig.Kind kind,
     Integer nativeSchema,
-    Unit unit) {
+    Unit unit,
+    Duration slowerThan,
+    List<Threshold> thresholds) {
   /** No key is present. */
-  public static final RuleKeys NONE = new RuleKeys(null, null, null, null, null, null);
+  public static final RuleKeys NONE = new RuleKeys(null, null, null, null, null, null, null, null);
 
   /**
    * Returns the rules with these keys in place of those of other rules.
@@ -42,6 +48,8 @@ public record RuleKeys(
             orElse(boundsMillis, below.histogram().boundsMillis()),
             orElse(kind, below.histogram().kind()),
             orElse(nativeSchema, below.histogram().nativeSchema())),
-        orElse(unit, below.unit()));
+        orElse(unit, below.unit()),
+        orElse(slowerThan, below.slowerThan()),
+        orElse(thresholds, below.thresholds()));
   }
 }

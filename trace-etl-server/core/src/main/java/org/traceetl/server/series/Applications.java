@@ -3,6 +3,7 @@ package org.traceetl.server.series;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.util.Arrays;
+import java.util.function.Supplier;
 import org.traceetl.server.window.Books;
 import org.traceetl.server.window.WindowMetrics;
 
@@ -25,7 +26,7 @@ public final class Applications {
   private static final int NO_SERIES = -1;
 
   private final SymbolTable symbols;
-  private final SlowThresholds thresholds;
+  private final Supplier<SlowThresholds> thresholdsInForce;
   private final int max;
 
   /** Maximum number of overflow series of an application. */
@@ -49,13 +50,19 @@ public final class Applications {
   private int numbers;
   private int size;
 
+  /** Thresholds of the open window. */
+  private SlowThresholds thresholds;
+
   /**
+   * @param thresholdsInForce read when a window begins; never waits
    * @param max maximum number of applications, except the two that always exist
    * @param maxOverflows maximum number of overflow series of an application
    */
-  public Applications(SymbolTable symbols, SlowThresholds thresholds, int max, int maxOverflows) {
+  public Applications(
+      SymbolTable symbols, Supplier<SlowThresholds> thresholdsInForce, int max, int maxOverflows) {
     this.symbols = symbols;
-    this.thresholds = thresholds;
+    this.thresholdsInForce = thresholdsInForce;
+    thresholds = thresholdsInForce.get();
     this.max = max;
     this.maxOverflows = maxOverflows;
     symbolOf[UNKNOWN] = SymbolTable.NONE;
@@ -152,6 +159,20 @@ public final class Applications {
   /** Returns the application whose name is this symbol. */
   int named(int symbol) {
     return numberOf[symbol] - 1;
+  }
+
+  /** Begins a window, in which the thresholds that are now in force apply. */
+  public void beginWindow() {
+    SlowThresholds now = thresholdsInForce.get();
+    if (now == thresholds) {
+      return;
+    }
+    thresholds = now;
+    for (int application = OTHER; application < numbers; application++) {
+      if (names[application] != null) {
+        slowNanos[application] = now.nanosByKind(names[application]);
+      }
+    }
   }
 
   /** Returns the duration from which a span is slow, in nanoseconds by kind. Read-only. */

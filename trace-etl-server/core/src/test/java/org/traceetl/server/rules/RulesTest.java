@@ -2,8 +2,10 @@ package org.traceetl.server.rules;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.HistogramConfig.Kind;
 import org.traceetl.server.config.MetricsConfig;
@@ -20,12 +22,18 @@ final class RulesTest {
 
   private final SeriesConfig series = SeriesConfig.defaults().withDimensions(List.of(ROUTE, EVENT));
   private final EffectiveRules configured =
-      EffectiveRules.of(series, new HistogramConfig(List.of(1.0, 2.0)), MetricsConfig.defaults());
+      EffectiveRules.of(
+          series,
+          new HistogramConfig(List.of(1.0, 2.0)),
+          MetricsConfig.defaults(),
+          DocumentsConfig.defaults());
 
-  private final RuleKeys ofAll = new RuleKeys(null, null, null, Kind.BOTH, 5, null);
-  private final RuleKeys ofShop = new RuleKeys(List.of(), null, null, null, 1, Unit.SECONDS);
+  private final RuleKeys ofAll =
+      new RuleKeys(null, null, null, Kind.BOTH, 5, null, Duration.ofSeconds(3), null);
+  private final RuleKeys ofShop =
+      new RuleKeys(List.of(), null, null, null, 1, Unit.SECONDS, null, null);
   private final RuleKeys ofShops =
-      new RuleKeys(List.of(REGION), null, List.of(7.0), null, null, null);
+      new RuleKeys(List.of(REGION), null, List.of(7.0), null, null, null, null, null);
   private final Rules rules =
       new Rules(
           12,
@@ -45,6 +53,7 @@ final class RulesTest {
 
     assertThat(of.dimensions()).containsExactly(ROUTE);
     assertThat(of.histogram()).isEqualTo(new HistogramConfig(List.of(1.0, 2.0), Kind.BOTH, 5));
+    assertThat(of.slowerThan()).isEqualTo(Duration.ofSeconds(3));
     assertThat(of.unit()).isEqualTo(configured.unit());
   }
 
@@ -58,6 +67,7 @@ final class RulesTest {
     assertThat(shop.unit()).isEqualTo(Unit.SECONDS);
     assertThat(shops.dimensions()).containsExactly(REGION);
     assertThat(shops.histogram()).isEqualTo(new HistogramConfig(List.of(7.0), Kind.BOTH, 5));
+    assertThat(shops.slowerThan()).isEqualTo(Duration.ofSeconds(3));
   }
 
   @Test
@@ -68,6 +78,7 @@ final class RulesTest {
 
     assertThat(shops.in(limited))
         .isEqualTo(new SeriesConfig(List.of(REGION), null, null, 7, null, null, null, 99, null));
+    assertThat(shops.in(DocumentsConfig.defaults()).slowerThan()).isEqualTo(Duration.ofSeconds(3));
     assertThat(rules.of("shop", configured).in(MetricsConfig.defaults()).unit())
         .isEqualTo(Unit.SECONDS);
   }

@@ -3,9 +3,7 @@ package org.traceetl.server.ozhera;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.StringReader;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -14,6 +12,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.BiPredicate;
+import org.traceetl.common.ConfigException;
+import org.traceetl.common.ReloadedFile;
 import org.traceetl.server.ozhera.OzheraRules.Degradation;
 import org.traceetl.server.ozhera.OzheraRules.Section;
 import org.yaml.snakeyaml.LoaderOptions;
@@ -89,19 +89,13 @@ public final class OzheraRulesFile {
    * @throws IOException if it cannot be read, or is longer than 1 MiB
    */
   static byte[] content(Path file) throws IOException {
-    try (InputStream in = Files.newInputStream(file)) {
-      byte[] content = in.readNBytes(MAX_BYTES + 1);
-      if (content.length > MAX_BYTES) {
-        throw new IOException("is longer than 1 MiB");
-      }
-      return content;
-    }
+    return ReloadedFile.content(file, MAX_BYTES);
   }
 
   /**
    * Parses the content of the file.
    *
-   * @throws IllegalArgumentException as {@link #read}
+   * @throws ConfigException as {@link #read}
    */
   static OzheraRules parse(Path file, byte[] content) {
     return new Reading(file).rules(content);
@@ -147,7 +141,7 @@ public final class OzheraRulesFile {
         section(root, "", SECTIONS, this::section);
       }
       if (!problems.isEmpty()) {
-        throw new IllegalArgumentException(String.join("\n", problems));
+        throw new ConfigException(problems);
       }
       return new OzheraRules(
           ofAll.section().over(Section.DEFAULTS),
@@ -161,11 +155,9 @@ public final class OzheraRulesFile {
         return new Yaml(new LoaderOptions()).compose(new StringReader(new String(content, UTF_8)));
       } catch (MarkedYAMLException e) {
         int line = e.getProblemMark() == null ? 1 : e.getProblemMark().getLine() + 1;
-        throw new IllegalArgumentException(
-            KEY + " = " + file + ":" + line + ": is not YAML: " + e.getProblem(), e);
+        throw new ConfigException(KEY, file + ":" + line, "is not YAML: " + e.getProblem());
       } catch (YAMLException e) {
-        throw new IllegalArgumentException(
-            KEY + " = " + file + ": is not YAML: " + e.getMessage(), e);
+        throw new ConfigException(KEY, file, "is not YAML: " + e.getMessage());
       }
     }
 

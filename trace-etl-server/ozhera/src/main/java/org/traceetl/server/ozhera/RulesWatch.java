@@ -2,7 +2,6 @@ package org.traceetl.server.ozhera;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -10,16 +9,15 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.traceetl.common.ConfigException;
+import org.traceetl.common.ReloadedFile;
 import org.traceetl.server.component.Component;
 import org.traceetl.server.component.MetricRegistry;
 import org.traceetl.server.rocketmq.Endpoint;
 
 /**
- * The rules in force, from a file that is read again while the server runs. It compares the
- * content: a ConfigMap is a directory that is swapped beneath a symbolic link, which changes
- * neither the path nor always the time. A content takes effect after two consecutive reads have
- * returned it, so that a half-written file is not used. While the content is invalid or cannot be
- * read, the previous rules stay in force.
+ * The rules in force, from a file that is read again while the server runs; see {@link
+ * ReloadedFile}. While the content is invalid or cannot be read, the previous rules stay in force.
  *
  * <p>The rules are thread-safe to read; one thread of its own watches the file.
  */
@@ -31,7 +29,7 @@ public final class RulesWatch implements Supplier<OzheraRules>, Component {
   private static final long CLOSE_WAIT_MILLIS = 1_000;
 
   /** Null without a file. */
-  private final Path file;
+  private final ReloadedFile<OzheraRules> file;
 
   private final long intervalMillis;
   private final CountDownLatch closed = new CountDownLatch(1);
@@ -41,14 +39,8 @@ public final class RulesWatch implements Supplier<OzheraRules>, Component {
       Thread.ofPlatform().name("ozhera-rules").daemon().unstarted(this::run);
   private volatile OzheraRules inForce = OzheraRules.defaults();
 
-  // Confined to the watching thread: the settled content, the content of the last read, and its
-  // error.
-  private byte[] settled;
-  private byte[] seen;
-  private String wrong = "";
-
-  /** The error in the current file; empty if it is in force. */
-  private volatile String problem = "";
+  /** Whether an error has ended the thread. */
+  private volatile boolean failed;
 
   /**
    * Reads the file for the first time.
@@ -61,16 +53,24 @@ public final class RulesWatch implements Supplier<OzheraRules>, Component {
   }
 
   RulesWatch(Path file, long intervalMillis) {
-    this.file = file;
     this.intervalMillis = intervalMillis;
+    this.file = file == null ? null : reloaded(file);
     if (file != null) {
-      try {
-        settled = OzheraRulesFile.content(file);
-      } catch (IOException e) {
-        throw new IllegalArgumentException(OzheraRulesFile.unreadable(file, e), e);
-      }
-      seen = settled;
-      inForce = OzheraRulesFile.parse(file, settled);
+      inForce = this.file.value();
+    }
+  }
+
+  private ReloadedFile<OzheraRules> reloaded(Path path) {
+    try {
+      return new ReloadedFile<>(
+          OzheraRulesFile.KEY,
+          () -> OzheraRulesFile.content(path),
+          content -> OzheraRulesFile.parse(path, content),
+          rules -> inForce = rules);
+    } catch (IOException e) {
+      throw e.getCause() instanceof ConfigException invalid
+          ? invalid
+          : new IllegalArgumentException(OzheraRulesFile.unreadable(path, e), e);
     }
   }
 
@@ -82,7 +82,7 @@ public final class RulesWatch implements Supplier<OzheraRules>, Component {
 
   /** Returns whether the file is invalid or cannot be read, and older rules are in force. */
   public boolean isRefused() {
-    return !problem.isEmpty();
+    return failed || file != null && !file.problem().isEmpty();
   }
 
   /** Returns how often a change was {@code applied} and {@code refused}. */
@@ -120,12 +120,11 @@ public final class RulesWatch implements Supplier<OzheraRules>, Component {
     } catch (InterruptedException e) {
       // Only the end of the process interrupts this thread.
       Thread.currentThread().interrupt();
-    } catch (RuntimeException | Error e) {
-      problem = OzheraRulesFile.KEY + " = " + file + ": is no longer watched: " + e;
+    } catch (Error e) {
+      failed = true;
       log.error(
           "The rules stay unchanged until the server is restarted, because the thread that"
-              + " watches the file failed; report it:\n{}",
-          problem,
+              + " watches the file failed; report it",
           e);
       throw e;
     }
@@ -133,39 +132,15 @@ public final class RulesWatch implements Supplier<OzheraRules>, Component {
 
   /** Reads the file once, and applies a settled change. */
   void look() {
-    String before = problem;
-    try {
-      byte[] content = OzheraRulesFile.content(file);
-      boolean counts = Arrays.equals(content, seen);
-      seen = content;
-      if (!counts) {
-        return;
-      }
-      if (!Arrays.equals(content, settled)) {
-        take(content);
-      }
-      problem = wrong;
-    } catch (IOException e) {
-      seen = null;
-      problem = OzheraRulesFile.unreadable(file, e);
+    String before = file.problem();
+    if (file.look(false)) {
+      applied.incrementAndGet();
+      log.info("The changed rules of profile ozhera are in force");
     }
+    String problem = file.problem();
     if (!problem.isEmpty() && !problem.equals(before)) {
       refused.incrementAndGet();
       log.warn("The changed rules are refused, and the previous rules stay in force:\n{}", problem);
-    }
-  }
-
-  private void take(byte[] content) {
-    settled = content;
-    try {
-      inForce = OzheraRulesFile.parse(file, content);
-      wrong = "";
-      applied.incrementAndGet();
-      log.info("The changed rules in {} are in force", file);
-    } catch (IllegalArgumentException e) {
-      wrong = e.getMessage();
-    } catch (RuntimeException e) {
-      wrong = OzheraRulesFile.KEY + " = " + file + ": cannot be applied: " + e;
     }
   }
 

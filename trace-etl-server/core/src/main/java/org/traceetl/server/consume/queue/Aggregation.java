@@ -28,6 +28,7 @@ import org.traceetl.server.decode.Messages;
 import org.traceetl.server.edge.HalfTable;
 import org.traceetl.server.edge.OpenEdges;
 import org.traceetl.server.journal.QueueImage;
+import org.traceetl.server.rules.Rules;
 import org.traceetl.server.series.NamePatterns;
 import org.traceetl.server.series.RecordingFilter;
 import org.traceetl.server.series.SeriesBudget;
@@ -41,8 +42,8 @@ import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.WindowMetrics;
 
 /**
- * Holds the configuration of aggregation, prepared for use, and the learnt names. All queues share
- * it.
+ * Holds the configuration of aggregation, prepared for use, and the learnt names and rules. All
+ * queues share it.
  */
 public final class Aggregation {
   /** Options of an aggregation. */
@@ -190,7 +191,6 @@ public final class Aggregation {
   final SeriesConfig series;
   public final SeriesBudget budget;
   final RecordingFilter filter;
-  final SlowThresholds slow;
   private final NamePatterns namePatterns;
   final DimensionKeys dimensions;
   final AttributeKeys documentKeys;
@@ -228,6 +228,7 @@ public final class Aggregation {
   private final long silenceMillis;
   private final long graceMillis;
   private final long schema;
+  private volatile SlowThresholds slow;
   private volatile LearntNames learnt = LearntNames.NONE;
   private volatile Panes panes = Panes.REFUSED;
 
@@ -359,6 +360,19 @@ public final class Aggregation {
         new QueueImage(schema, stride, maxAgentBytes)
             .keepPanes(wereRead -> writes(openPanes, wereRead));
     return edges == null ? image : image.keepEdges(edges);
+  }
+
+  /** Returns the durations from which spans are slow, as of now. Any thread. */
+  public SlowThresholds slow() {
+    return slow;
+  }
+
+  /**
+   * Replaces these durations by those of rules, from each queue's next window on. Keys that the
+   * rules do not have are those of the configuration. Any thread.
+   */
+  public void rules(Rules now) {
+    slow = new SlowThresholds(documents, now);
   }
 
   /** Replaces the learnt names, from the next batch on. Any thread. */

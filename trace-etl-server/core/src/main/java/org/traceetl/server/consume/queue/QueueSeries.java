@@ -61,7 +61,7 @@ final class QueueSeries {
     applications =
         new Applications(
             symbols,
-            aggregation.slow,
+            aggregation::slow,
             aggregation.series.maxApplications(),
             overflowsByKind ? SeriesTable.KINDS_AND_STATUSES : SeriesTable.SPANS_AND_EVENTS);
     table =

@@ -176,6 +176,7 @@ final class SpanRecorder implements Recorder {
   @Override
   public void begin(long nowMillis) {
     queueSeries.begin(nowMillis);
+    applications.beginWindow();
   }
 
   @Override
@@ -651,6 +652,7 @@ final class SpanRecorder implements Recorder {
         listener.displaced(queue, displaced);
       }
     }
+    applications.beginWindow();
     return evicted;
   }
 

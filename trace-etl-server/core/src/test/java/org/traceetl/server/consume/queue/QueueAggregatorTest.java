@@ -1,6 +1,7 @@
 package org.traceetl.server.consume.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 import static org.traceetl.server.consume.queue.SealedWindows.assertBalanced;
 import static org.traceetl.server.consume.queue.SealedWindows.books;
 import static org.traceetl.server.consume.queue.SealedWindows.countsByValues;
@@ -32,6 +33,8 @@ import org.traceetl.server.config.TemplatesConfig;
 import org.traceetl.server.config.TemplatesConfig.Rule;
 import org.traceetl.server.consume.metrics.SpanPipelineMetrics;
 import org.traceetl.server.journal.QueueImage;
+import org.traceetl.server.rules.RuleKeys;
+import org.traceetl.server.rules.Rules;
 import org.traceetl.server.window.Books;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.RowlessWindow;
@@ -52,6 +55,7 @@ class QueueAggregatorTest {
   private int maxApplications = 100;
   private TemplatesConfig templates = TemplatesConfig.defaults();
   private DocumentsConfig documents = DocumentsConfig.defaults();
+  private Aggregation aggregation;
   private QueueAggregator aggregator;
   private long nowMillis = 1_000_000;
   private long offset;
@@ -70,7 +74,7 @@ class QueueAggregatorTest {
   }
 
   private Aggregators newAggregation() {
-    Aggregation aggregation =
+    aggregation =
         Aggregation.builder(() -> 1)
             .series(
                 new SeriesConfig(
@@ -671,6 +675,54 @@ class QueueAggregatorTest {
     assertThat(window.documents().get(1).operation()).isEqualTo("call");
     assertThat(window.documents().get(2).reason()).isEqualTo(Reason.ERROR);
     assertThat(window.documents().get(2).statusMessage()).isEqualTo("boom");
+  }
+
+  @Test
+  void thresholdsOfRulesApplyFromTheNextWindowOnAndRestartNoSeries() {
+    documents = new DocumentsConfig(null, null, null, null, null, 0);
+    accept(new BatchMessage("shop").span("a", 100 * MILLI));
+    SealedWindow first = seal();
+    accept(new BatchMessage("shop").span("a", 100 * MILLI));
+    aggregation.rules(shopIsSlowFrom(100));
+    accept(new BatchMessage("shop").span("a", 100 * MILLI));
+    accept(new BatchMessage("bank").span("a", 100 * MILLI));
+    SealedWindow changed = seal();
+    accept(new BatchMessage("shop").span("a", 100 * MILLI).span("a", 100 * MILLI - 1));
+    accept(new BatchMessage("bank").span("a", 100 * MILLI));
+    SealedWindow next = seal();
+    aggregation.rules(shopIsSlowFrom(101));
+    seal();
+    accept(new BatchMessage("shop").span("a", 100 * MILLI));
+    SealedWindow last = seal();
+
+    assertThat(first.created()).hasSize(1);
+    assertThat(changed.documents()).isEmpty();
+    assertThat(next.documents())
+        .extracting(TraceDocument::application, TraceDocument::reason)
+        .containsExactly(tuple("shop", Reason.SLOW));
+    assertThat(last.documents()).isEmpty();
+    assertThat(next.created()).isEmpty();
+    assertThat(last.created()).isEmpty();
+    assertThat(last.series()).isEqualTo(first.series());
+    assertThat(last.schema()).isEqualTo(first.schema());
+    aggregation.rules(shopIsSlowFrom(100));
+    aggregator =
+        aggregation.newAggregator(
+            new QueueId("b", 0), aggregation.newDecoder(), new SpanPipelineMetrics());
+    aggregator.beginAt(offset);
+    accept(new BatchMessage("shop").span("a", 100 * MILLI));
+    assertThat(seal().documents()).as("first window of a new owner").hasSize(1);
+  }
+
+  private static Rules shopIsSlowFrom(long millis) {
+    return new Rules(
+        1,
+        RuleKeys.NONE,
+        List.of(
+            new Rules.OfApplications(
+                "sh*",
+                new RuleKeys(
+                    null, null, null, null, null, null, Duration.ofMillis(millis), null))));
   }
 
   @Test

@@ -6,6 +6,8 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.common.Clocks;
@@ -14,6 +16,7 @@ import org.traceetl.proto.Demand;
 import org.traceetl.proto.Demand.Part;
 import org.traceetl.server.decisions.Decider;
 import org.traceetl.server.decisions.DecisionLog;
+import org.traceetl.server.series.SlowThresholds;
 import org.traceetl.server.window.SealedWindow;
 
 /**
@@ -39,18 +42,29 @@ public final class DemandDecider extends Decider<Demand> {
   /** Interval of looks until the first success: until then agents do not know what to send. */
   private static final long FIRST_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+  /** Interval of looks until the rules in force are known. */
+  private static final long RULES_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
   /** When this server first saw a part as it is in the record. */
   private record Sighting(Part part, long nanos) {}
 
-  private final OwnPart own;
+  private final Supplier<SlowThresholds> slow;
+  private final Function<SlowThresholds, OwnPart> partOf;
   private final BiConsumer<Boolean, Boolean> panes;
   private final Runnable withoutTopic;
   private final Duration interval;
   private volatile Demand current = Demand.NONE;
 
+  /** This server's part as of the latest look; null before the first. */
+  private volatile OwnPart own;
+
   // Confined to the thread.
 
   private final Map<String, Sighting> sightings = new HashMap<>();
+
+  /** The thresholds of this server's part. */
+  private SlowThresholds slowOfOwn;
+
   private boolean looked;
 
   /**
@@ -58,6 +72,10 @@ public final class DemandDecider extends Decider<Demand> {
    *
    * @param topic topic of the record
    * @param interval interval of looks; shortened to that of renewals
+   * @param slow returns the durations from which spans are slow; null if they are not known yet.
+   *     Each change makes another part. The previous one stays until it expires, as other servers
+   *     may still need it
+   * @param partOf returns this server's part with these durations
    * @param panes receives after each successful look whether all servers read windows with panes,
    *     and snapshots with open panes
    * @param withoutTopic runs when a look finds that the topic does not exist
@@ -65,7 +83,8 @@ public final class DemandDecider extends Decider<Demand> {
   DemandDecider(
       String topic,
       Duration interval,
-      OwnPart own,
+      Supplier<SlowThresholds> slow,
+      Function<SlowThresholds, OwnPart> partOf,
       DecisionLog decisions,
       BiConsumer<Boolean, Boolean> panes,
       Runnable withoutTopic,
@@ -78,7 +97,8 @@ public final class DemandDecider extends Decider<Demand> {
         Duration.ZERO,
         decisions,
         clocks);
-    this.own = own;
+    this.slow = slow;
+    this.partOf = partOf;
     this.panes = panes;
     this.withoutTopic = withoutTopic;
     this.interval = interval.compareTo(RENEWED_AFTER) < 0 ? interval : RENEWED_AFTER;
@@ -89,9 +109,13 @@ public final class DemandDecider extends Decider<Demand> {
     return current;
   }
 
-  /** Returns the fingerprint of this server's part. Thread-safe. */
+  /**
+   * Returns the fingerprint of this server's part as of the latest look; empty before the first.
+   * Thread-safe.
+   */
   String fingerprint() {
-    return own.fingerprint();
+    OwnPart part = own;
+    return part == null ? "" : part.fingerprint();
   }
 
   /** Windows do not change what this server needs. */
@@ -112,6 +136,15 @@ public final class DemandDecider extends Decider<Demand> {
 
   @Override
   protected long look() throws InterruptedException {
+    SlowThresholds inForce = slow.get();
+    if (inForce == null) {
+      // A demand by the configuration alone would stay in force until it expires.
+      return RULES_NANOS;
+    }
+    if (inForce != slowOfOwn) {
+      own = partOf.apply(inForce);
+      slowOfOwn = inForce;
+    }
     try {
       looked |= update();
     } catch (IOException e) {

@@ -34,8 +34,8 @@ public record DemandFeature(DemandDecider demand) implements Feature {
   public List<Object> resources() {
     return List.of(
         demand == null
-            ? new DemandResource("", () -> null)
-            : new DemandResource(demand.fingerprint(), demand::current));
+            ? new DemandResource(() -> "", () -> null)
+            : new DemandResource(demand::fingerprint, demand::current));
   }
 
   @Override

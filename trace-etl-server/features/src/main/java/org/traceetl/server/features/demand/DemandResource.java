@@ -15,14 +15,14 @@ import org.traceetl.server.config.SpanKind;
 /** What servers need of spans, by the configurations that need it. */
 @RestController
 public final class DemandResource {
-  private final String own;
+  private final Supplier<String> own;
   private final Supplier<Demand> current;
 
   /**
-   * @param own fingerprint of this server's part
+   * @param own gives the fingerprint of this server's part
    * @param current gives null if this server publishes no demand
    */
-  public DemandResource(String own, Supplier<Demand> current) {
+  public DemandResource(Supplier<String> own, Supplier<Demand> current) {
     this.own = own;
     this.current = current;
   }
@@ -89,6 +89,7 @@ public final class DemandResource {
     if (demand == null) {
       return new Answer("disabled", 0, 0, null, List.of());
     }
+    String fingerprint = own.get();
     return new Answer(
         demand.parts().isEmpty() ? "none" : "published",
         demand.version(),
@@ -96,8 +97,8 @@ public final class DemandResource {
         demand.epoch() == 0 ? null : Instant.ofEpochMilli(demand.decidedMillis()),
         demand.parts().entrySet().stream()
             .sorted(Map.Entry.comparingByKey())
-            .map(
-                part -> Configuration.of(part.getKey(), part.getValue(), part.getKey().equals(own)))
+            .map(part ->
+                Configuration.of(part.getKey(), part.getValue(), part.getKey().equals(fingerprint)))
             .toList());
   }
 }

@@ -45,7 +45,8 @@ public final class DemandType implements FeatureType {
     return new DemandDecider(
         decisions.topic(),
         decisions.interval(),
-        OwnPart.of(context.config(), config, everything),
+        () -> context.awaitsRules() ? null : context.slow(),
+        slow -> OwnPart.of(context.config(), config, everything, slow),
         context.decisions(),
         context::panes,
         context::stopAwaitingPanes,

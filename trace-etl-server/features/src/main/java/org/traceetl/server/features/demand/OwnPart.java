@@ -17,10 +17,11 @@ import org.traceetl.server.config.CoreConfig;
 import org.traceetl.server.config.DocumentsConfig.Threshold;
 import org.traceetl.server.config.SeriesConfig.Dimension;
 import org.traceetl.server.config.SpanKind;
+import org.traceetl.server.series.SlowThresholds;
 
 /**
- * What servers with this server's configuration need. Servers that need the same and read the same
- * formats have one part.
+ * What servers with this server's configuration and rules need. Servers that need the same and read
+ * the same formats have one part.
  *
  * @param fingerprint of the content, 32 hexadecimal digits
  * @param part published at no time yet
@@ -33,8 +34,9 @@ record OwnPart(String fingerprint, Part part) {
 
   /**
    * @param everything whether series may depend on any attribute
+   * @param slow durations from which spans are slow
    */
-  static OwnPart of(CoreConfig config, DemandConfig own, boolean everything) {
+  static OwnPart of(CoreConfig config, DemandConfig own, boolean everything, SlowThresholds slow) {
     int formats =
         FORMATS
             | (config.metrics().size() ? Demand.SIZES : 0)
@@ -48,7 +50,7 @@ record OwnPart(String fingerprint, Part part) {
             : List.of();
     Part part = null;
     if (!everything) {
-      part = part(config, intervalMillis, own.full(), formats, edgeKeys);
+      part = part(config, slow, intervalMillis, own.full(), formats, edgeKeys);
     }
     if (part == null) {
       part =
@@ -61,6 +63,7 @@ record OwnPart(String fingerprint, Part part) {
   /** Returns null if a record cannot contain it. */
   private static Part part(
       CoreConfig config,
+      SlowThresholds slow,
       int intervalMillis,
       List<String> full,
       int formats,
@@ -72,10 +75,10 @@ record OwnPart(String fingerprint, Part part) {
             .distinct()
             .sorted()
             .toList();
-    long otherwiseNanos = config.documents().slowerThan().toNanos();
+    long otherwiseNanos = slow.otherwise().toNanos();
     try {
       List<SlowRule> rules = new ArrayList<>();
-      for (Threshold threshold : config.documents().thresholds()) {
+      for (Threshold threshold : slow.exceptions()) {
         rules.add(
             new SlowRule(
                 threshold.application(),

@@ -16,11 +16,13 @@ import org.traceetl.common.Clocks;
 import org.traceetl.proto.Demand;
 import org.traceetl.proto.Demand.Part;
 import org.traceetl.proto.HotspotDecisions;
+import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.decisions.DecisionLog;
 import org.traceetl.server.features.hotspot.HotspotsConfig;
 import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.journal.MemoryLogs;
 import org.traceetl.server.journal.MemoryLogs.MemoryLog;
+import org.traceetl.server.series.SlowThresholds;
 import org.traceetl.server.window.QueueId;
 
 final class DemandDeciderTest {
@@ -51,6 +53,8 @@ final class DemandDeciderTest {
     private final List<Boolean> panes = new ArrayList<>();
     private final List<Boolean> openPanes = new ArrayList<>();
     private int looksWithoutTopic;
+    private OwnPart own;
+    private SlowThresholds slow = new SlowThresholds(DocumentsConfig.defaults());
 
     /** How far this server's wall clock is ahead. */
     private long aheadMillis;
@@ -66,11 +70,13 @@ final class DemandDeciderTest {
     }
 
     Server(OwnPart own, Duration interval) {
+      this.own = own;
       decider =
           new DemandDecider(
               HotspotsConfig.defaults().topic(),
               interval,
-              own,
+              () -> slow,
+              changed -> this.own,
               this,
               this::learnt,
               () -> looksWithoutTopic++,
@@ -167,6 +173,36 @@ final class DemandDeciderTest {
     assertThat(log.end()).as("records").isEqualTo(2);
     assertThat(one.part(ROUTES).changedEpoch()).isLessThan(one.part(METHODS).changedEpoch());
     assertThat(newest().version()).isEqualTo(newest().epoch());
+  }
+
+  @Test
+  void otherThresholdsMakeAPartBesideThePreviousOneUntilThatExpires() throws Exception {
+    look();
+    look();
+    one.own = own("slower", "http.route");
+    look();
+    assertThat(one.decider.fingerprint()).as("same thresholds").isEqualTo("routes");
+    one.slow = new SlowThresholds(DocumentsConfig.defaults());
+    look();
+
+    assertThat(one.decider.fingerprint()).isEqualTo("slower");
+    assertThat(newest().parts()).containsOnlyKeys("routes", "methods", "slower");
+    pass(DemandDecider.EXPIRES_AFTER.plus(DemandDecider.RENEWED_AFTER), one, other);
+    assertThat(newest().parts()).containsOnlyKeys("methods", "slower");
+  }
+
+  @Test
+  void demandWaitsUntilThresholdsAreKnown() throws Exception {
+    Server server = new Server(ROUTES);
+    SlowThresholds known = server.slow;
+    server.slow = null;
+    look(server);
+    assertThat(log.end()).isZero();
+    assertThat(server.decider.fingerprint()).isEmpty();
+
+    server.slow = known;
+    look(server);
+    assertThat(newest().parts()).containsOnlyKeys("routes");
   }
 
   @Test

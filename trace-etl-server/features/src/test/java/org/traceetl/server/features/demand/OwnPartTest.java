@@ -31,6 +31,7 @@ import org.traceetl.server.config.SeriesConfig.From;
 import org.traceetl.server.config.SpanKind;
 import org.traceetl.server.config.StandardProfile;
 import org.traceetl.server.config.WindowConfig;
+import org.traceetl.server.series.SlowThresholds;
 
 final class OwnPartTest {
   private final List<Dimension> dimensions = new ArrayList<>();
@@ -201,15 +202,17 @@ final class OwnPartTest {
 
   private OwnPart own(DemandConfig own, boolean everything) {
     SeriesConfig series = SeriesConfig.defaults().withDimensions(dimensions);
+    DocumentsConfig documents = new DocumentsConfig(null, thresholds, null, null, null, null);
     return OwnPart.of(
         new Config(
             new EventsConfig(true, null).addTo(series, StandardProfile.OTEL),
-            new DocumentsConfig(null, thresholds, null, null, null, null),
+            documents,
             new WindowConfig(null, null, null, null),
             metrics,
             edges),
         own,
-        everything);
+        everything,
+        new SlowThresholds(documents));
   }
 
   private Part part(DemandConfig own, boolean everything) {

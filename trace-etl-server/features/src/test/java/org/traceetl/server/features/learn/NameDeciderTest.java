@@ -18,6 +18,7 @@ import org.traceetl.proto.HotspotDecisions;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.proto.NameRule;
 import org.traceetl.proto.NameRules;
+import org.traceetl.proto.RulesRecord;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.TemplatesConfig;
 import org.traceetl.server.decisions.DecisionLog;
@@ -224,10 +225,14 @@ final class NameDeciderTest {
     log.append(new HotspotDecisions(nowMillis + 1, 1, Map.of()).encode());
     log.append(new Demand(nowMillis + 1, 1, Map.of()).encode());
     log.append(new EdgeQueues(nowMillis + 1, 1, Map.of()).encode());
+    log.append(new RulesRecord(12, 1, Map.of()).encode());
     log.append(new byte[] {1, 2, 3});
+    byte[] ofLaterRelease = new RulesRecord(12, 1, Map.of()).encode();
+    ofLaterRelease[3]++;
+    log.append(ofLaterRelease);
     look();
 
-    assertThat(one.decider.refused()).isEqualTo(1);
+    assertThat(one.decider.refused()).isEqualTo(2);
     assertThat(one.rules()).hasSize(1);
   }
 
