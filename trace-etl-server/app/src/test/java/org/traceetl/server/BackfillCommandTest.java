@@ -116,7 +116,7 @@ class BackfillCommandTest {
     sent.get(queue).add(new Sent(ageMillis, user, spans));
   }
 
-  /** Returns spans of a user; in a group if there is none. */
+  /** Returns spans of a user; in a group if it is null. */
   private static byte[] batch(String application, String user, int spans) {
     SpanBatchWriter writer = new SpanBatchWriter();
     writer.begin();

@@ -91,7 +91,7 @@ final class OutputDirectory implements Closeable {
   }
 
   /**
-   * Returns the plan; null if there is none.
+   * Returns the plan; null without one.
    *
    * @throws ConfigException if it cannot be read, or is malformed
    */

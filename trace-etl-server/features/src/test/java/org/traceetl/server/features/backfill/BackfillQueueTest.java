@@ -66,7 +66,7 @@ class BackfillQueueTest {
     messages.add(message);
   }
 
-  /** Returns a batch with a span of a user; with a group of three spans if there is none. */
+  /** Returns a batch with a span of a user; with a group of three spans if it is null. */
   private byte[] batch(String application, String user) {
     SpanBatchWriter writer = new SpanBatchWriter();
     writer.begin();
