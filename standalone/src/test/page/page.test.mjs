@@ -103,6 +103,14 @@ async function openShown(t, address, options) {
   return page;
 }
 
+/** Returns what keeps people from the page, as axe finds it. */
+async function barriers(page) {
+  const violations = await page.evaluate(`${axeSource}; axe.run(document, { resultTypes: ["violations"] }).then((r) => r.violations)`);
+  return violations
+    .filter((violation) => ["serious", "critical"].includes(violation.impact))
+    .map((violation) => `${violation.id}: ${violation.nodes.map((node) => node.html.slice(0, 120)).slice(0, 3).join(" | ")}`);
+}
+
 const rows = (page, table = "applications") => page.locator(`table.${table} tbody tr`);
 const names = (page, table = "applications") => page.locator(`table.${table} tbody th .name`).allTextContents();
 const api = async (path) => (await fetch(`${demo.web}/api/${path}`)).json();
@@ -750,6 +758,36 @@ test("the configuration is searched", async (t) => {
   await screenshot(page, "configuration-light");
 });
 
+// ---- previews of rules
+
+test("a preview shows what rules would cost, or the lines at fault", async (t) => {
+  // The refused rules are a failed request in the console.
+  const page = await openShown(t, addressOf("application", load.names[0]), { failures: true, colorScheme: "dark" });
+  const preview = page.getByRole("region", { name: "Preview rules" });
+  await preview.locator("summary").press("Enter");
+  const rules = preview.getByLabel("Rules (YAML)");
+  assert.match(await rules.inputValue(), /^revision: 1\n/);
+  const button = preview.getByRole("button", { name: "Preview" });
+  await rules.fill("revision: 7\nrule: 1\n");
+  await button.press("Enter");
+  await preview.getByRole("alert").getByText("rule: is not a key of rules").waitFor();
+  await preview.getByRole("button", { name: "Line 2" }).press("Enter");
+  assert.equal(await rules.evaluate((area) => area.value.slice(area.selectionStart, area.selectionEnd)), "rule: 1");
+
+  await rules.fill("revision: 7\ndefaults:\n  series:\n    dimensions:\n      - attribute: http.route\n");
+  await preview.getByLabel("Messages of the last").selectOption("15m");
+  await button.press("Enter");
+  const costs = preview.getByRole("table", { name: "Cost of the series, now and then" });
+  await costs.waitFor();
+  assert.deepEqual(await costs.locator("thead th").allTextContents(), ["Figure", "Now (configuration)", "Then (revision 7)"]);
+  assert.match(await costs.locator("tr", { hasText: "Series on all queues" }).locator("td").first().textContent(), /^\d/);
+  await preview.getByRole("table", { name: "Labels then (revision 7)" }).getByRole("rowheader", { name: "http_route" }).waitFor();
+  assert.deepEqual(await barriers(page), []);
+  assert.equal(await overflow(page), 0);
+  await preview.scrollIntoViewIfNeeded();
+  await screenshot(page, "preview-dark");
+});
+
 // ---- hostile names
 
 test("hostile names are shown as text everywhere", async (t) => {
@@ -1069,12 +1107,7 @@ for (const scheme of ["light", "dark"]) {
     test(`no barrier in ${view}, ${scheme}`, async (t) => {
       const page = await openShown(t, addressOf(view, load.names[3]), { colorScheme: scheme, reducedMotion: "reduce" });
       await settled(page);
-      const violations = await page.evaluate(`${axeSource}; axe.run(document, { resultTypes: ["violations"] }).then((r) => r.violations)`);
-      const grave = violations.filter((violation) => ["serious", "critical"].includes(violation.impact));
-      assert.deepEqual(
-        grave.map((violation) => `${violation.id}: ${violation.nodes.map((node) => node.html.slice(0, 120)).slice(0, 3).join(" | ")}`),
-        [],
-      );
+      assert.deepEqual(await barriers(page), []);
       if (scheme === "dark") {
         await screenshot(page, `${view}-dark`);
       }

@@ -84,8 +84,27 @@ export function address(path, parameters = {}) {
  * @returns {Promise<Object>}
  * @throws {ApiError} and what an aborted fetch throws
  */
-export async function get(path, parameters, signal) {
-  const response = await fetchPath(address(path, parameters), signal);
+export function get(path, parameters, signal) {
+  return json(path, address(path, parameters), {}, signal);
+}
+
+/**
+ * Sends a text, which changes nothing on the server.
+ *
+ * @param {string} path below /api/
+ * @param {Object} parameters as those of get
+ * @param {{body: string, type: string, withinMillis: number}} sent its type, and when to give up
+ * @param {AbortSignal=} signal
+ * @returns {Promise<Object>}
+ * @throws {ApiError} as get
+ */
+export function post(path, parameters, { body, type, withinMillis }, signal) {
+  const options = { method: "POST", body, headers: { "Content-Type": type }, withinMillis };
+  return json(path, address(path, parameters), options, signal);
+}
+
+async function json(path, url, options, signal) {
+  const response = await fetchPath(url, options, signal);
   try {
     return await response.json();
   } catch (e) {
@@ -96,12 +115,12 @@ export async function get(path, parameters, signal) {
 
 /** The same as a file, for an export. */
 export async function getBlob(path, parameters) {
-  return (await fetchPath(address(path, parameters))).blob();
+  return (await fetchPath(address(path, parameters), {})).blob();
 }
 
-async function fetchPath(url, signal) {
+async function fetchPath(url, options, signal) {
   const used = token;
-  const response = await send(url, used, signal);
+  const response = await send(url, options, used, signal);
   if (response.ok) {
     return response;
   }
@@ -127,16 +146,17 @@ async function fetchPath(url, signal) {
       }
     }
     signal?.throwIfAborted();
-    return fetchPath(url, signal);
+    return fetchPath(url, options, signal);
   }
   throw await problem(url, response);
 }
 
-async function send(url, bearer, signal) {
-  const timeout = AbortSignal.timeout(WITHIN_MILLIS);
+async function send(url, { withinMillis = WITHIN_MILLIS, headers = {}, ...options }, bearer, signal) {
+  const timeout = AbortSignal.timeout(withinMillis);
   const ask = () =>
     fetch(url, {
-      headers: bearer === null ? {} : { Authorization: `Bearer ${bearer}` },
+      ...options,
+      headers: bearer === null ? headers : { ...headers, Authorization: `Bearer ${bearer}` },
       redirect: "manual",
       signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
     });
@@ -146,7 +166,7 @@ async function send(url, bearer, signal) {
   } catch {
     signal?.throwIfAborted();
     if (timeout.aborted) {
-      throw new ApiError("slow", `The server did not answer within ${WITHIN_MILLIS / 1000} s.`);
+      throw new ApiError("slow", `The server did not answer within ${withinMillis / 1000} s.`);
     }
     throw new ApiError("unreachable", "The server cannot be reached.");
   }

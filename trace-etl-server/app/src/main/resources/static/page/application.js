@@ -9,6 +9,7 @@ import * as format from "./format.js";
 import { HeatMap } from "./heatmap.js";
 import { defaultOrder, historyDisabled, intervalColumns, MINUTES } from "./overview.js";
 import { empty, Pane } from "./pane.js";
+import { RulesPreview } from "./preview.js";
 import { Pages, Table } from "./table.js";
 import { noIndex, traceColumns, traceKey } from "./traces.js";
 
@@ -416,6 +417,18 @@ export function view(frame) {
     }
   }
 
+  // ---- what other rules would cost
+
+  const preview = new RulesPreview();
+  preview.element.hidden = true;
+  /** Profile ozhera has rules of its own. */
+  const showPreview = async () => {
+    await frame.statusRead;
+    const profile = frame.status?.profile ?? null;
+    preview.element.hidden = isOperation() || profile === null || profile === "ozhera";
+    preview.set(state.name);
+  };
+
   const crumbs = el("nav", { class: "crumbs", "aria-label": "Breadcrumb" });
   const heading = el("h1", {});
   const neighbourhood = el("a", {}, "Callers and callees");
@@ -429,6 +442,7 @@ export function view(frame) {
     historyPane.element,
     operationsPane.element,
     tracesPane.element,
+    preview.element,
   );
 
   const showHead = () => {
@@ -472,10 +486,11 @@ export function view(frame) {
         history,
         isOperation() ? null : operationsPane.refresh(JSON.stringify(state)),
         tracesPane.refresh(subject),
+        showPreview(),
       ]);
     },
     close: () => {
-      for (const part of [historyPane, operationsPane, tracesPane, heat, ...charts]) {
+      for (const part of [historyPane, operationsPane, tracesPane, preview, heat, ...charts]) {
         part.close();
       }
     },

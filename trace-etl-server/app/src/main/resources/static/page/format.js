@@ -62,6 +62,12 @@ export function count(value) {
   return value === null || value === undefined ? NONE : whole.format(value);
 }
 
+/** 1234 → 1.23 kB. */
+export function bytes(value) {
+  const text = short(value);
+  return text === NONE ? text : text.replace(/([kMGTP]?)$/, " $1B");
+}
+
 export function rate(perSecond) {
   const text = short(perSecond);
   return text === NONE ? text : `${text}/s`;

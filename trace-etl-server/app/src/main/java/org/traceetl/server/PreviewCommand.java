@@ -13,10 +13,8 @@ import org.traceetl.common.TlsRefused;
 import org.traceetl.server.binding.ConfigurationRefused;
 import org.traceetl.server.binding.RulesFile;
 import org.traceetl.server.binding.ServerConfig;
-import org.traceetl.server.decode.Messages;
-import org.traceetl.server.features.preview.PreviewedRules;
+import org.traceetl.server.features.preview.PreviewLimits;
 import org.traceetl.server.features.preview.RulesComparison;
-import org.traceetl.server.features.preview.RulesPreview;
 import org.traceetl.server.rules.Rules;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -121,22 +119,7 @@ final class PreviewCommand implements Callable<Integer> {
   private RulesComparison compare() throws IOException, InterruptedException {
     ServerConfig config = configuration.read(spec.commandLine(), rest);
     Rules proposed = RulesFile.read(rules, config);
-    return new RulesPreview(
-            application,
-            previewed("configuration", config),
-            previewed(
-                "revision " + proposed.revision(),
-                config.with(proposed.of(application, config.rules()))),
-            Messages.of(config.rocketmq().messages()))
-        .run(
-            config.rocketmq(),
-            since,
-            clocks,
-            new RenderedPage(clocks),
-            spec.commandLine().getErr());
-  }
-
-  private static PreviewedRules previewed(String name, ServerConfig config) {
-    return new PreviewedRules(name, config.series(), config.metrics(), config.histogram());
+    return new ConfiguredPreview(config, PreviewLimits.COMMAND, clocks)
+        .compare(application, proposed, since, spec.commandLine().getErr());
   }
 }

@@ -1,6 +1,8 @@
 package org.traceetl.server;
 
+import java.io.PrintWriter;
 import java.io.UncheckedIOException;
+import java.io.Writer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,6 +33,9 @@ import org.traceetl.server.consume.metrics.CardinalityReports;
 import org.traceetl.server.consume.metrics.SpanPipelineMetrics;
 import org.traceetl.server.decisions.DecisionLog;
 import org.traceetl.server.decisions.RoutingTopic;
+import org.traceetl.server.features.preview.PreviewFeature;
+import org.traceetl.server.features.preview.PreviewLimits;
+import org.traceetl.server.features.rules.RulesConfig;
 import org.traceetl.server.http.Feature;
 import org.traceetl.server.http.FeatureType;
 import org.traceetl.server.journal.FleetWindows;
@@ -117,6 +122,7 @@ public final class ServerAssembly implements ServerContext {
     }
     inOrder.add(queues);
     inOrder.addAll(after);
+    inOrder.add(preview());
   }
 
   /**
@@ -131,6 +137,19 @@ public final class ServerAssembly implements ServerContext {
     return new ServerComponents(
         assembly.telemetry,
         new Components(assembly.telemetry, assembly.inOrder, clocks.nanoClock()),
+        clocks);
+  }
+
+  private PreviewFeature preview() {
+    ConfiguredPreview preview = new ConfiguredPreview(config, PreviewLimits.SERVER, clocks);
+    return new PreviewFeature(
+        (application, since, rules) ->
+            preview.compare(
+                application,
+                read(() -> RulesFile.parse(rules, config)),
+                since,
+                new PrintWriter(Writer.nullWriter())),
+        RulesConfig.MAX_FILE_BYTES,
         clocks);
   }
 
@@ -233,8 +252,12 @@ public final class ServerAssembly implements ServerContext {
 
   @Override
   public Rules parseRules(Path file, byte[] content) {
+    return read(() -> RulesFile.parseApplied(file, content, config));
+  }
+
+  private static Rules read(Supplier<Rules> file) {
     try {
-      return RulesFile.parseApplied(file, content, config);
+      return file.get();
     } catch (ConfigurationRefused e) {
       throw new ConfigException(e.getMessage().lines().toList());
     }

@@ -2,13 +2,19 @@ package org.traceetl.server;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -50,6 +56,7 @@ class PreviewCommandTest {
     rocketMq = new TestRocketMq(home);
     rocketMq.createTopic(TOPIC, 2);
     rocketMq.createTopic(EMPTY_TOPIC, 1);
+    rocketMq.createTopic("trace-windows", 2);
     for (int i = 0; i < 40; i++) {
       rocketMq.send(TOPIC, i % 2, message("shop", "GET /users/" + i, "u" + i % 10, i));
     }
@@ -171,6 +178,56 @@ class PreviewCommandTest {
     assertThat(out.toString()).isEmpty();
     assertThat(execute("preview", "--help")).isZero();
     assertThat(out.toString()).contains("--rules=FILE", "--config=FILE", "Exit codes: 0 compared");
+  }
+
+  @Test
+  void aServerComparesRulesThatItIsSent() throws Exception {
+    try (TraceEtlServer server =
+            TraceEtlServer.start(
+                Map.of(
+                    "server.port",
+                    0,
+                    "trace-etl.rocketmq.topic",
+                    TOPIC,
+                    "trace-etl.rocketmq.name-server",
+                    rocketMq.namesrvAddress(),
+                    "trace-etl.rocketmq.consumer-group",
+                    "of-the-server",
+                    "trace-etl.index.type",
+                    "none"));
+        HttpClient client = HttpClient.newHttpClient()) {
+      JsonNode compared = new JsonMapper().readTree(sent(client, server, "shop", RULES).body());
+      assertThat(compared.at("/configured/seriesOnQueues").asLong()).isEqualTo(2);
+      assertThat(compared.at("/proposed/rules").asString()).isEqualTo("revision 7");
+      assertThat(compared.at("/proposed/seriesOnQueues").asLong()).isEqualTo(10);
+      assertThat(compared.at("/complete").asBoolean()).isTrue();
+
+      assertThat(sent(client, server, "absent", RULES))
+          .returns(404, HttpResponse::statusCode)
+          .extracting(HttpResponse::body, STRING)
+          .contains("Application absent has no spans in 41 messages");
+      assertThat(sent(client, server, "shop", "revision: 1\nrule: 2\n"))
+          .returns(400, HttpResponse::statusCode)
+          .extracting(HttpResponse::body, STRING)
+          .contains("rule: is not a key of rules; rules.yaml:2");
+      assertThat(sent(client, server, "shop", "revision: [1\n").body())
+          .contains("body = rules.yaml:2: is not YAML");
+    }
+  }
+
+  private static HttpResponse<String> sent(
+      HttpClient client, TraceEtlServer server, String application, String rules) throws Exception {
+    return client.send(
+        HttpRequest.newBuilder(
+                URI.create(
+                    "http://localhost:"
+                        + server.port()
+                        + "/api/preview?since=1h&application="
+                        + application))
+            .header("Content-Type", "application/yaml")
+            .POST(HttpRequest.BodyPublishers.ofString(rules))
+            .build(),
+        HttpResponse.BodyHandlers.ofString());
   }
 
   private static long mark() throws Exception {

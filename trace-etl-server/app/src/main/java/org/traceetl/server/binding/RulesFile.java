@@ -46,6 +46,11 @@ public final class RulesFile {
   /** The option that names the file of a preview. */
   private static final String OPTION = "--rules";
 
+  /** What messages call the body of a request, and the file in it. */
+  private static final String BODY = "body";
+
+  private static final Path SENT_FILE = Path.of("rules.yaml");
+
   /** The key that names the file of rules that servers apply while they run. */
   private static final String KEY = "trace-etl.rules.file";
 
@@ -85,6 +90,16 @@ public final class RulesFile {
   public static Rules read(Path file, ServerConfig config) {
     RulesFile rules = new RulesFile(OPTION, file, config);
     return rules.parse(rules.content());
+  }
+
+  /**
+   * Reads the content of a file that a caller of the API sent.
+   *
+   * @param config a configuration with which all rules must be valid
+   * @throws ConfigurationRefused with all problems, each with its line, if the content is invalid
+   */
+  public static Rules parse(byte[] content, ServerConfig config) {
+    return new RulesFile(BODY, SENT_FILE, config).parse(content);
   }
 
   /**

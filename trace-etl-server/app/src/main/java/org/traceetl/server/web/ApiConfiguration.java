@@ -19,7 +19,7 @@ import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 import org.traceetl.server.http.Cacheable;
 
-/** What all paths of the API have in common: each can only be read and knows its parameters. */
+/** What all paths of the API have in common: none changes anything, each knows its parameters. */
 @Configuration(proxyBeanMethods = false)
 class ApiConfiguration implements WebMvcConfigurer {
   private static final String API = "/api/";
@@ -59,7 +59,9 @@ class ApiConfiguration implements WebMvcConfigurer {
             HttpStatus.NOT_FOUND,
             request.getRequestURI() + ": is not a path of the API; /openapi.yaml lists the paths");
       }
-      if (!ApiProblems.METHODS.contains(request.getMethod())) {
+      // A POST is only here if the path has one.
+      if (!ApiProblems.METHODS.contains(request.getMethod())
+          && !ApiProblems.POST.equals(request.getMethod())) {
         throw new HttpRequestMethodNotSupportedException(request.getMethod());
       }
       Parameters.check(given(request), method);

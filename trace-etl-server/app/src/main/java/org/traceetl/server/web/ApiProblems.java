@@ -6,7 +6,9 @@ import java.io.IOException;
 import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.http.MediaType;
 import org.springframework.security.web.firewall.RequestRejectedException;
+import org.springframework.web.HttpMediaTypeNotSupportedException;
 import org.springframework.web.HttpRequestMethodNotSupportedException;
 import org.springframework.web.bind.MissingServletRequestParameterException;
 import org.springframework.web.bind.annotation.ExceptionHandler;
@@ -21,6 +23,9 @@ import org.traceetl.server.http.Problem;
 final class ApiProblems {
   static final List<String> METHODS = List.of("GET", "HEAD");
 
+  /** The method of a path that has a body. It changes nothing either. */
+  static final String POST = "POST";
+
   private static final Logger log = LoggerFactory.getLogger(ApiProblems.class);
 
   @ExceptionHandler
@@ -31,11 +36,26 @@ final class ApiProblems {
   @ExceptionHandler
   void method(HttpRequestMethodNotSupportedException e, HttpServletResponse response)
       throws IOException {
-    response.setHeader("Allow", String.join(", ", METHODS));
+    String[] supported = e.getSupportedMethods();
+    boolean isPosted = supported != null && List.of(supported).contains(POST);
+    response.setHeader("Allow", isPosted ? POST : String.join(", ", METHODS));
     write(
         response,
         HttpServletResponse.SC_METHOD_NOT_ALLOWED,
-        "method = " + e.getMethod() + ": must be GET or HEAD; the API is read-only");
+        "method = "
+            + e.getMethod()
+            + (isPosted ? ": must be POST" : ": must be GET or HEAD; the API is read-only"));
+  }
+
+  @ExceptionHandler
+  void type(HttpMediaTypeNotSupportedException e, HttpServletResponse response) throws IOException {
+    write(
+        response,
+        HttpServletResponse.SC_UNSUPPORTED_MEDIA_TYPE,
+        "Content-Type"
+            + (e.getContentType() == null ? "" : " = " + e.getContentType())
+            + ": must be "
+            + MediaType.toString(e.getSupportedMediaTypes()));
   }
 
   @ExceptionHandler

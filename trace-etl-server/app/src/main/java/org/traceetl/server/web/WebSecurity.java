@@ -46,7 +46,7 @@ class WebSecurity {
   SecurityFilterChain securityFilterChain(HttpSecurity http, WebConfig config, Clocks clocks)
       throws Exception {
     headers(http);
-    // The port is read-only.
+    // The port is read-only. The API's POST requires a content type that no other site can send.
     http.csrf(csrf -> csrf.disable());
     http.logout(logout -> logout.disable());
     http.requestCache(cache -> cache.disable());

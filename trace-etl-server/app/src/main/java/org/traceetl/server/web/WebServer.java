@@ -177,6 +177,10 @@ public final class WebServer implements AutoCloseable {
         "sessionLimit",
         TomcatContextCustomizer.class,
         () -> tomcat -> tomcat.setManager(sessions()));
+    context.registerBean(
+        "callers",
+        TomcatContextCustomizer.class,
+        () -> tomcat -> tomcat.getPipeline().addValve(new CallerValve()));
     context.registerBean("pageTags", FilterRegistrationBean.class, WebServer::pageTags);
     registerApi(context, server, config);
   }

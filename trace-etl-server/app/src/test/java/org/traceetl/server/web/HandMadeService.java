@@ -41,6 +41,9 @@ import org.traceetl.server.features.index.WriteResult;
 import org.traceetl.server.features.learn.CardinalityResource;
 import org.traceetl.server.features.pages.PagesFeature;
 import org.traceetl.server.features.pages.SpanPages;
+import org.traceetl.server.features.preview.PreviewFeature;
+import org.traceetl.server.features.preview.RulesComparison;
+import org.traceetl.server.features.preview.RulesCost;
 import org.traceetl.server.features.rules.RulesResource;
 import org.traceetl.server.http.Feature;
 import org.traceetl.server.ozhera.OzheraConfig;
@@ -61,6 +64,9 @@ import org.traceetl.server.window.TraceDocument;
 final class HandMadeService implements Feature {
   /** What the history takes for now. */
   static final Instant NOW = Instant.parse("2026-11-21T00:01:30Z");
+
+  /** The longest file of rules. */
+  static final int PREVIEWED_BYTES = 1_000;
 
   private static final DocumentsConfig DOCUMENTS =
       new DocumentsConfig(
@@ -110,6 +116,9 @@ final class HandMadeService implements Feature {
             return members;
           },
           Clocks.SYSTEM);
+
+  /** Compares rules for callers of the API. */
+  volatile PreviewFeature.Comparer comparer = (application, since, rules) -> comparison();
 
   volatile boolean drained;
   volatile boolean closed;
@@ -187,9 +196,42 @@ final class HandMadeService implements Feature {
         telemetry,
         new Components(
             telemetry,
-            List.of(shown, indexed, live, fleet, Graphs.feature(() -> NOW), this),
+            List.of(
+                shown,
+                indexed,
+                live,
+                fleet,
+                Graphs.feature(() -> NOW),
+                this,
+                new PreviewFeature(
+                    (application, since, rules) -> comparer.compare(application, since, rules),
+                    PREVIEWED_BYTES,
+                    Clocks.SYSTEM)),
             System::nanoTime),
         Clocks.SYSTEM);
+  }
+
+  static RulesComparison comparison() {
+    RulesCost configured =
+        new RulesCost("configuration", List.of(), 1.0, 0, 0, 1, 2, 0, 0, 3, 4, 5, List.of());
+    RulesCost proposed =
+        new RulesCost(
+            "revision 1",
+            List.of("user"),
+            null,
+            9,
+            0,
+            2,
+            3,
+            1,
+            1,
+            4,
+            5,
+            6,
+            List.of(
+                new RulesCost.Label(
+                    "user", 2, true, 1, false, List.of(new RulesCost.Value("u1", 1)))));
+    return new RulesComparison("shop", 9, 0, 8, 7, 0, 2, 100, NOW, true, configured, proposed);
   }
 
   /** Answers every search with the same page. */

@@ -72,7 +72,9 @@ class OpenApiTest {
           "/api/traces",
           List.of("", "format=csv"),
           "/api/books",
-          List.of("", "minutes=60&search=s"));
+          List.of("", "minutes=60&search=s"),
+          "/api/preview",
+          List.of("application=shop&since=6h"));
 
   private static WebServer server;
   private static JsonNode document;
@@ -195,11 +197,20 @@ class OpenApiTest {
         new TracePage(List.of(trace), new Cursor(1, trace.traceId(), trace.spanId()));
   }
 
-  private static HttpResponse<String> get(String path) throws Exception {
-    URI uri = URI.create("http://localhost:" + server.port() + path);
-    return CLIENT.send(
-        HttpRequest.newBuilder(uri).timeout(Duration.ofSeconds(60)).build(),
-        HttpResponse.BodyHandlers.ofString());
+  private static HttpResponse<String> ask(String path, String query) throws Exception {
+    URI uri = URI.create("http://localhost:" + server.port() + query);
+    HttpRequest.Builder request = HttpRequest.newBuilder(uri).timeout(Duration.ofSeconds(60));
+    if (method(path).equals("post")) {
+      request
+          .header("Content-Type", "application/yaml")
+          .POST(HttpRequest.BodyPublishers.ofString("revision: 1"));
+    }
+    return CLIENT.send(request.build(), HttpResponse.BodyHandlers.ofString());
+  }
+
+  /** Returns the one method of a path. */
+  private static String method(String path) {
+    return paths().get(path).has("post") ? "post" : "get";
   }
 
   /** The schema at a place of the document, by JSON pointer. */
@@ -248,11 +259,11 @@ class OpenApiTest {
   }
 
   private static void assertAnswers(String path, String asked) throws Exception {
-    HttpResponse<String> response = get(asked);
+    HttpResponse<String> response = ask(path, asked);
 
     assertThat(response.statusCode()).as(asked + ": " + response.body()).isEqualTo(200);
     String type = response.headers().firstValue("Content-Type").orElse("").replaceAll(";.*", "");
-    String pointer = "/paths/" + escaped(path) + "/get/responses/200/content";
+    String pointer = "/paths/" + escaped(path) + "/" + method(path) + "/responses/200/content";
     assertThat(document.at(pointer).has(type)).as(type + " of " + path).isTrue();
     if (type.equals("application/json")) {
       assertFits(response, pointer + "/application~1json/schema");
@@ -262,7 +273,7 @@ class OpenApiTest {
   @Test
   void everyRefusalIsAProblem() throws Exception {
     for (String path : paths().keySet()) {
-      HttpResponse<String> response = get(path + "?no-such-parameter=1");
+      HttpResponse<String> response = ask(path, path + "?no-such-parameter=1");
 
       assertThat(response.statusCode()).as(path).isEqualTo(400);
       assertThat(response.headers().firstValue("Content-Type"))

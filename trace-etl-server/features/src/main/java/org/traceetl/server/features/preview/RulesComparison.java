@@ -1,6 +1,7 @@
 package org.traceetl.server.features.preview;
 
 import java.io.PrintWriter;
+import java.time.Instant;
 
 /**
  * What the series of an application cost by the configuration and by a file of rules, for the same
@@ -13,7 +14,8 @@ import java.io.PrintWriter;
  * @param filtered spans of the application that filters exclude
  * @param queues queues with messages of the application
  * @param maxPerApplication the limit of an application's series on one queue
- * @param complete whether all messages were read; if not, memory did not suffice for their series
+ * @param from time since which messages were read
+ * @param complete whether all messages since then were read; if not, memory or time did not suffice
  */
 public record RulesComparison(
     String application,
@@ -24,6 +26,7 @@ public record RulesComparison(
     long filtered,
     int queues,
     int maxPerApplication,
+    Instant from,
     boolean complete,
     RulesCost configured,
     RulesCost proposed) {

@@ -3,6 +3,7 @@ package org.traceetl.server.features.preview;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -27,9 +28,6 @@ import org.traceetl.server.window.SeriesDefinition;
  * <p>Learnt names are ignored. For one thread and one comparison.
  */
 public final class RulesPreview implements RetainedMessages.Reader {
-  /** For each of both rules; a key takes about 60 bytes. */
-  private static final int MAX_KEYS = 2_500_000;
-
   private static final int TOP = 10;
   private static final int MAX_SHOWN = 100;
   private static final int OTHERS_SHOWN = 20;
@@ -55,18 +53,26 @@ public final class RulesPreview implements RetainedMessages.Reader {
   private final PreviewedRules proposedRules;
   private final Preview configured;
   private final Preview proposed;
+  private final PreviewLimits limits;
+  private RetainedMessages.Extent extent = new RetainedMessages.Extent(0, true);
 
   public RulesPreview(
-      String application, PreviewedRules configured, PreviewedRules proposed, Messages messages) {
+      String application,
+      PreviewedRules configured,
+      PreviewedRules proposed,
+      Messages messages,
+      PreviewLimits limits) {
     this.application = application;
+    this.limits = limits;
     configuredRules = configured;
     proposedRules = proposed;
-    this.configured = Preview.ofApplication(application, configured.series(), messages, MAX_KEYS);
-    this.proposed = Preview.ofApplication(application, proposed.series(), messages, MAX_KEYS);
+    this.configured =
+        Preview.ofApplication(application, configured.series(), messages, limits.keys());
+    this.proposed = Preview.ofApplication(application, proposed.series(), messages, limits.keys());
   }
 
   /**
-   * Reads the messages since a time, and compares.
+   * Reads the messages since a time as far as the limits allow, and compares.
    *
    * @param since maximum age of a message
    * @param pages measures pages
@@ -76,9 +82,9 @@ public final class RulesPreview implements RetainedMessages.Reader {
   public RulesComparison run(
       RocketMqConfig rocketmq, Duration since, Clocks clocks, PageSize pages, PrintWriter progress)
       throws IOException, InterruptedException {
-    new RetainedMessages(rocketmq, clocks, progress).read(Long.MAX_VALUE, since, this);
+    extent = new RetainedMessages(rocketmq, clocks, progress).read(since, limits, this);
     if (configured.messages() == 0) {
-      throw new IOException(
+      throw new NoSpans(
           "Topic "
               + rocketmq.topic()
               + " has no messages of spans since "
@@ -109,7 +115,7 @@ public final class RulesPreview implements RetainedMessages.Reader {
   RulesComparison compare(PageSize pages) throws IOException, InterruptedException {
     ApplicationEstimate estimate = configured.estimate();
     if (estimate == null) {
-      throw new IOException(
+      throw new NoSpans(
           "Application "
               + Printable.of(application, MAX_SHOWN)
               + " has no spans in "
@@ -135,7 +141,8 @@ public final class RulesPreview implements RetainedMessages.Reader {
         configured.filtered(),
         configured.detail().queues(),
         configuredRules.series().maxPerApplication(),
-        !isFull(),
+        Instant.ofEpochMilli(extent.fromMillis()),
+        extent.isComplete() && !isFull(),
         cost(configuredRules, configured, pages),
         cost(proposedRules, proposed, pages));
   }

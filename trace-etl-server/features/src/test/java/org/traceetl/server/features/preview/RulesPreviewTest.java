@@ -36,7 +36,8 @@ final class RulesPreviewTest {
           "shop",
           rules("configuration", List.of(1.0), "region"),
           rules("revision 7", List.of(1.0, 2.0), "region", "user"),
-          Messages.SPAN_BATCH);
+          Messages.SPAN_BATCH,
+          PreviewLimits.COMMAND);
 
   private static PreviewedRules rules(String name, List<Double> bounds, String... dimensions) {
     SeriesConfig series =

@@ -1,0 +1,54 @@
+package org.traceetl.server;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.time.Duration;
+import org.traceetl.common.Clocks;
+import org.traceetl.common.ConfigException;
+import org.traceetl.common.TlsRefused;
+import org.traceetl.server.binding.ServerConfig;
+import org.traceetl.server.decode.Messages;
+import org.traceetl.server.features.preview.PreviewLimits;
+import org.traceetl.server.features.preview.PreviewedRules;
+import org.traceetl.server.features.preview.RulesComparison;
+import org.traceetl.server.features.preview.RulesPreview;
+import org.traceetl.server.rules.Rules;
+
+/** Compares rules with a configuration. */
+final class ConfiguredPreview {
+  private final ServerConfig config;
+  private final PreviewLimits limits;
+  private final Clocks clocks;
+
+  ConfiguredPreview(ServerConfig config, PreviewLimits limits, Clocks clocks) {
+    this.config = config;
+    this.limits = limits;
+    this.clocks = clocks;
+  }
+
+  /**
+   * Compares what the series of an application cost by the configuration and by rules.
+   *
+   * @param since maximum age of a message
+   * @param progress receives a line every few seconds
+   * @throws ConfigException if the configuration does not allow the rules
+   * @throws IOException if the topic cannot be read, or has no spans of the application
+   * @throws TlsRefused if the topic cannot be read with TLS
+   */
+  RulesComparison compare(String application, Rules proposed, Duration since, PrintWriter progress)
+      throws IOException, InterruptedException {
+    return new RulesPreview(
+            application,
+            previewed("configuration", config),
+            previewed(
+                "revision " + proposed.revision(),
+                config.with(proposed.of(application, config.rules()))),
+            Messages.of(config.rocketmq().messages()),
+            limits)
+        .run(config.rocketmq(), since, clocks, new RenderedPage(clocks), progress);
+  }
+
+  private static PreviewedRules previewed(String name, ServerConfig config) {
+    return new PreviewedRules(name, config.series(), config.metrics(), config.histogram());
+  }
+}

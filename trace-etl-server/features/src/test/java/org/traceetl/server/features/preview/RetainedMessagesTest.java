@@ -1,0 +1,129 @@
+package org.traceetl.server.features.preview;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.PrintWriter;
+import java.io.Writer;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+import org.traceetl.common.Clocks;
+import org.traceetl.server.config.RocketMqConfig;
+import org.traceetl.server.features.preview.RetainedMessages.Extent;
+import org.traceetl.server.features.preview.RetainedMessages.Part;
+import org.traceetl.server.journal.JournalLog;
+import org.traceetl.server.window.QueueId;
+
+/** How many messages a preview reads, and how fast. */
+final class RetainedMessagesTest {
+  /** Messages of a queue: one a second, the newest just now. */
+  private static final long END = 4_000;
+
+  private static final int BYTES = 1_000;
+  private static final int MESSAGES_PER_READ = 10;
+  private static final long NOW_SECONDS = 1_000_000;
+
+  /** Time passes only while the reader pauses. */
+  private final AtomicLong nanos = new AtomicLong();
+
+  private final RetainedMessages messages =
+      new RetainedMessages(
+          new RocketMqConfig(null, null, null, null, null, null),
+          new Clocks(nanos::get, () -> Instant.ofEpochSecond(NOW_SECONDS), nanos::addAndGet),
+          new PrintWriter(Writer.nullWriter()));
+
+  private final AtomicLong read = new AtomicLong();
+
+  private final RetainedMessages.Reader reader =
+      new RetainedMessages.Reader() {
+        @Override
+        public void add(QueueId queue, byte[] message) {
+          read.incrementAndGet();
+        }
+
+        @Override
+        public boolean isFull() {
+          return false;
+        }
+      };
+
+  /** A queue with a message a second. */
+  private static final class Queue implements JournalLog {
+    @Override
+    public List<Entry> read(long from) {
+      return LongStream.range(from, Math.min(END, from + MESSAGES_PER_READ))
+          .mapToObj(offset -> new Entry(offset, new byte[BYTES]))
+          .toList();
+    }
+
+    @Override
+    public long begin() {
+      return 0;
+    }
+
+    @Override
+    public long end() {
+      return END;
+    }
+
+    @Override
+    public long offsetAt(long unixMillis) {
+      return END - (NOW_SECONDS - unixMillis / 1_000);
+    }
+
+    @Override
+    public long append(byte[] message) {
+      throw new UnsupportedOperationException("only read");
+    }
+
+    @Override
+    public long mark(String group) {
+      return NONE;
+    }
+
+    @Override
+    public void mark(String group, long offset) {
+      throw new UnsupportedOperationException("only read");
+    }
+  }
+
+  private Extent read(PreviewLimits limits) throws Exception {
+    Queue queue = new Queue();
+    return messages.read(
+        List.of(
+            new Part(new QueueId("a", 0), queue, 0, END),
+            new Part(new QueueId("a", 1), queue, 0, END)),
+        Duration.ofHours(1),
+        limits,
+        reader);
+  }
+
+  @Test
+  void allMessagesSinceThenAreReadIfTheyAreFewEnough() throws Exception {
+    Extent extent = read(new PreviewLimits(7_200, Long.MAX_VALUE, Duration.ofSeconds(1), 1));
+
+    assertThat(extent).isEqualTo(new Extent((NOW_SECONDS - 3_600) * 1_000, true));
+    assertThat(read).hasValue(7_200);
+  }
+
+  @Test
+  void onlyNewerMessagesAreReadIfTheyAreTooMany() throws Exception {
+    Extent extent = read(new PreviewLimits(2_000, Long.MAX_VALUE, Duration.ofSeconds(1), 1));
+
+    assertThat(extent).isEqualTo(new Extent((NOW_SECONDS - 900) * 1_000, true));
+    assertThat(read).hasValue(1_800);
+  }
+
+  @Test
+  void eachQueueHasAnEqualPartOfTheTime() throws Exception {
+    // 10 messages a second: of each queue 50 in 5 seconds.
+    Extent extent = read(new PreviewLimits(7_200, 10 * BYTES, Duration.ofSeconds(10), 1));
+
+    assertThat(extent).isEqualTo(new Extent((NOW_SECONDS - 3_600) * 1_000, false));
+    assertThat(read).hasValue(100);
+    assertThat(nanos).hasValue(Duration.ofSeconds(10).toNanos());
+  }
+}
