@@ -33,6 +33,13 @@ public final class EdgeBatchWriter {
   /** Most bytes of a duration or a step between times as a varint. */
   private static final int NUMBER_BYTES = 10;
 
+  // A packed head: 18 bits of an application, two indexes + 1 of 19 bits, and 6 further bits.
+  private static final int INDEX_BITS = 19;
+  private static final int SIDE_BITS = 3;
+  private static final int CONNECTION_TYPE_BITS = 2;
+  private static final int REMEMBERED_BITS = 8;
+  private static final long MIX = 0x9e37_79b9_7f4a_7c15L;
+
   private final BatchDictionary dictionary = new BatchDictionary();
   private byte[] message = new byte[1024];
 
@@ -49,8 +56,13 @@ public final class EdgeBatchWriter {
   /** The current head; {@link #NONE} if it was not looked up. */
   private int current;
 
-  /** The last head: halves often come in runs of one head. */
-  private int guess;
+  /** The fields of the head in one number; 0 if it has others. */
+  private long packed;
+
+  /** Heads that were looked up last, by a hash of their packed fields; 0 is free. */
+  private final long[] remembered = new long[1 << REMEMBERED_BITS];
+
+  private final int[] rememberedHeads = new int[remembered.length];
 
   // By list of halves: 2 * head for waiting ones, 2 * head + 1 for immediate ones
   private int[] sizes = new int[32];
@@ -76,7 +88,7 @@ public final class EdgeBatchWriter {
     heads.clear();
     encodedHeadLength = 0;
     current = NONE;
-    guess = 0;
+    Arrays.fill(remembered, 0);
     halfCount = 0;
     waitingCount = 0;
     messageCount = 0;
@@ -132,6 +144,15 @@ public final class EdgeBatchWriter {
     if (peer != NONE) {
       dictionary.checkedIndex(peer);
     }
+    isMessage = side >= Compact.PRODUCER;
+    packed =
+        samplingThreshold == 0 && dimensionCount == 0
+            ? packed(application, namespace, side, failed, connectionType, peer)
+            : 0;
+    if (packed != 0 && remembered[rememberedSlot()] == packed) {
+      current = rememberedHeads[rememberedSlot()];
+      return;
+    }
     byte[] out = encodedHead;
     int at = 0;
     int last = Compact.EDGE_APPLICATION;
@@ -169,8 +190,20 @@ public final class EdgeBatchWriter {
     out[at++] = Compact.field(Compact.EDGE_SIDE - last, Compact.BYTE);
     out[at++] = (byte) side;
     encodedHeadLength = at;
-    isMessage = side >= Compact.PRODUCER;
     current = NONE;
+  }
+
+  /** Returns the fields of a head in one number, which is not 0: there is no side 0. */
+  private static long packed(
+      int application, int namespace, int side, boolean failed, int connectionType, int peer) {
+    long names = ((long) application << INDEX_BITS | namespace + 1) << INDEX_BITS | peer + 1;
+    return (names << SIDE_BITS | side) << CONNECTION_TYPE_BITS + 1
+        | connectionType << 1
+        | (failed ? 1 : 0);
+  }
+
+  private int rememberedSlot() {
+    return (int) (packed * MIX >>> Long.SIZE - REMEMBERED_BITS);
   }
 
   /**
@@ -240,7 +273,7 @@ public final class EdgeBatchWriter {
       throw new IllegalStateException("the half-edge has no head");
     }
     int known = heads.size();
-    int head = heads.intern(encodedHead, 0, encodedHeadLength, guess);
+    int head = heads.intern(encodedHead, 0, encodedHeadLength);
     if (head == known) {
       if (2 * head == sizes.length) {
         sizes = Arrays.copyOf(sizes, 4 * head);
@@ -250,7 +283,10 @@ public final class EdgeBatchWriter {
       sizes[2 * head] = 0;
       sizes[2 * head + 1] = 0;
     }
-    guess = head;
+    if (packed != 0) {
+      remembered[rememberedSlot()] = packed;
+      rememberedHeads[rememberedSlot()] = head;
+    }
     return head;
   }
 

@@ -144,6 +144,44 @@ final class EdgeBatchTest {
   }
 
   @Test
+  void headsThatDifferInOneFieldAreApart() {
+    writer.begin();
+    int[] names = {intern("checkout"), intern("inventory")};
+    int heads = 2 * 2 * 2 * 2 * 3 * 4;
+    for (int i = 0; i < 3 * heads; i++) {
+      int head = i % heads;
+      writer.head(
+          names[head & 1],
+          (head >> 1 & 1) - 1,
+          head / 16 / 3 + 1,
+          (head >> 2 & 1) == 1,
+          head / 16 % 3,
+          (head >> 3 & 1) - 1,
+          0,
+          NO_DIMENSIONS,
+          0);
+      writer.waiting(head, 0, 0, 0);
+    }
+    assertThat(finishAndWrap()).isEqualTo(Rejection.NONE);
+    for (int head = 0; head < heads; head++) {
+      assertThat(reader.nextHead()).isTrue();
+      assertThat(reader.application()).isEqualTo(head & 1);
+      assertThat(reader.namespace()).isEqualTo((head >> 1 & 1) - 1);
+      assertThat(reader.side()).isEqualTo(head / 16 / 3 + 1);
+      assertThat(reader.isFailed()).isEqualTo((head >> 2 & 1) == 1);
+      assertThat(reader.connectionType()).isEqualTo(head / 16 % 3);
+      assertThat(reader.peer()).isEqualTo((head >> 3 & 1) - 1);
+      for (int i = 0; i < 3; i++) {
+        assertThat(reader.next()).isTrue();
+        assertThat(reader.key()).isEqualTo(head);
+      }
+      assertThat(reader.next()).isFalse();
+    }
+    assertThat(reader.nextHead()).isFalse();
+    assertThat(reader.rejection()).isEqualTo(Rejection.NONE);
+  }
+
+  @Test
   void headOfTheLastHalfIsKept() {
     writer.begin();
     head();

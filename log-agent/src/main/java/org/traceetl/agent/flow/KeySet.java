@@ -13,6 +13,9 @@ public final class KeySet {
   private final int shift;
   // Bit n is set if a key has n bytes, modulo 64. Most keys that are not in the set fail this test.
   private final long lengths;
+  // By length, modulo 64: bit n is set if such a key ends with the byte n, modulo 64. Most others
+  // fail this test.
+  private final long[] ends = new long[Long.SIZE];
 
   /**
    * @param keys as UTF-8
@@ -24,6 +27,9 @@ public final class KeySet {
     long bits = 0;
     for (byte[] key : List.copyOf(keys)) {
       bits |= 1L << key.length;
+      if (key.length > 0) {
+        ends[key.length & Long.SIZE - 1] |= 1L << key[key.length - 1];
+      }
       int slot = slot(key, 0, key.length);
       while (slots[slot] != null) {
         slot = slot + 1 & slots.length - 1;
@@ -39,6 +45,9 @@ public final class KeySet {
   }
 
   private boolean isFound(byte[] bytes, int offset, int length) {
+    if (length > 0 && (ends[length & Long.SIZE - 1] >>> bytes[offset + length - 1] & 1) == 0) {
+      return false;
+    }
     int slot = slot(bytes, offset, length);
     for (byte[] key = slots[slot]; key != null; key = slots[slot]) {
       if (key.length == length && Arrays.equals(key, 0, length, bytes, offset, offset + length)) {

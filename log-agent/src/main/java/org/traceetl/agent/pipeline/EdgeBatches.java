@@ -210,10 +210,10 @@ final class EdgeBatches {
       batch.immediate(span.durationNanos);
     }
     open.lastEndNanos = Math.max(open.lastEndNanos, endNanos);
-    long added = batch.sizeBytes() - before;
-    open.bytes += added;
-    bytes += added;
-    if (batch.halfCount() >= mostHalves || batch.sizeBytes() >= mostBytes) {
+    long size = batch.sizeBytes();
+    open.bytes += size - before;
+    bytes += size - before;
+    if (batch.halfCount() >= mostHalves || size >= mostBytes) {
       close(place);
     }
   }

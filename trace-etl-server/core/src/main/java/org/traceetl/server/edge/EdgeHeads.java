@@ -7,6 +7,7 @@ import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
 import org.traceetl.server.series.HashIndex;
+import org.traceetl.server.series.TextHash;
 import org.traceetl.server.series.Utf8;
 import org.traceetl.server.window.EdgeHead;
 
@@ -127,7 +128,7 @@ public final class EdgeHeads {
       int offset = slices[at + 2 * text];
       int length = Utf8.cut(buffer, offset, slices[at + 2 * text + 1], maxTextBytes);
       lengths[text] = length;
-      mixed = mix(mixed, buffer, offset, length);
+      mixed = TextHash.of(mixed, buffer, offset, length);
       added += length;
     }
     int hash = (int) (mixed ^ mixed >>> 32);
@@ -217,14 +218,6 @@ public final class EdgeHeads {
         head.connectionType(),
         head.samplingThreshold(),
         Long.MAX_VALUE);
-  }
-
-  private static long mix(long hash, byte[] bytes, int offset, int length) {
-    long mixed = mix(hash, length);
-    for (int at = offset; at < offset + length; at++) {
-      mixed = mix(mixed, bytes[at]);
-    }
-    return mixed;
   }
 
   private static long mix(long hash, long value) {

@@ -2,9 +2,6 @@ package org.traceetl.server.series;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
-import java.nio.ByteOrder;
 import java.util.Arrays;
 
 /**
@@ -30,10 +27,6 @@ public final class SymbolTable {
     SYMBOLS,
     BYTES
   }
-
-  private static final VarHandle LONG =
-      MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
-  private static final long MIX = 0x9E37_79B9_7F4A_7C15L;
 
   private final int maxSymbols;
   private final long maxBytes;
@@ -168,31 +161,12 @@ public final class SymbolTable {
    * differ even if their repaired texts are equal.
    */
   public long fingerprint(byte[] buffer, int offset, int length) {
-    return hash64(buffer, offset, Utf8.cut(buffer, offset, length, maxValueBytes));
+    return TextHash.of(seed, buffer, offset, Utf8.cut(buffer, offset, length, maxValueBytes));
   }
 
   private int hash(byte[] buffer, int offset, int length) {
-    long hash = hash64(buffer, offset, length);
+    long hash = TextHash.of(seed, buffer, offset, length);
     return (int) (hash ^ (hash >>> 32));
-  }
-
-  private long hash64(byte[] buffer, int offset, int length) {
-    long hash = seed ^ length;
-    int at = offset;
-    int end = offset + length;
-    for (; at + Long.BYTES <= end; at += Long.BYTES) {
-      hash = mix(hash ^ (long) LONG.get(buffer, at));
-    }
-    long tail = 0;
-    for (; at < end; at++) {
-      tail = (tail << Byte.SIZE) | (buffer[at] & 0xFF);
-    }
-    return mix(hash ^ tail);
-  }
-
-  private static long mix(long value) {
-    long high = Math.multiplyHigh(value, MIX);
-    return high ^ (value * MIX) ^ (value >>> 29);
   }
 
   /** Returns the symbol's text. */

@@ -317,6 +317,12 @@ public final class WindowMetrics {
     ledger.add(application, Ledger.HELD_BACK, held);
   }
 
+  /** Books spans that were recorded. */
+  public void bookRecorded(int application, long spans) {
+    ledger.add(application, Ledger.RECEIVED, spans);
+    ledger.add(application, Ledger.RECORDED, spans);
+  }
+
   /** Books the spans of a duplicate batch. */
   public void bookDuplicate(int application, long spans) {
     ledger.add(application, Ledger.RECEIVED, spans);

@@ -110,6 +110,14 @@ public final class WindowRows {
     turn = number;
   }
 
+  /**
+   * Returns the number of times that the window had turned to a pane when it turned to this one, at
+   * least 1. While it is the same, the rows are those of the same series.
+   */
+  public int turn() {
+    return turn;
+  }
+
   /** Returns the spans of batches of this pane, each counted once. */
   long ownSpans() {
     return spans;

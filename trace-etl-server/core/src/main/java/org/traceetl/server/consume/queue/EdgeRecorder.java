@@ -132,6 +132,9 @@ final class EdgeRecorder implements Recorder, Joins {
   /** By edge, as many as there are measures: the series, or {@link #NOT_LOOKED_UP}. */
   private int[] seriesOf = new int[64 * MEASURES];
 
+  /** By edge, as many as there are measures: the pane's turn &lt;&lt; 32 | the row in it. */
+  private long[] rowOf = new long[64 * MEASURES];
+
   private int edgeCount;
 
   /**
@@ -209,12 +212,12 @@ final class EdgeRecorder implements Recorder, Joins {
   private void record(int group, long committedMillis) {
     int begin = decoder.begin(group);
     int end = decoder.end(group);
-    int application = application(group, nowMillis);
     int head = head(group);
     if (head == EdgeHeads.NONE) {
-      drop(application, group, end - begin, committedMillis);
+      drop(application(group, nowMillis), group, end - begin, committedMillis);
       return;
     }
+    int application = application(head);
     int overflowed = 0;
     int duplicates = 0;
     int side = decoder.side(group);
@@ -354,11 +357,23 @@ final class EdgeRecorder implements Recorder, Joins {
   }
 
   private void count(int edge, EdgeMeasure measure, long nanos, long threshold) {
+    int at = edge * MEASURES + measure.ordinal();
+    boolean isKnown = (int) (rowOf[at] >>> Integer.SIZE) == windows.pane().turn();
+    int row = isKnown ? (int) rowOf[at] : row(edge, measure, threshold);
+    series.count(row, buckets, nanos, threshold);
+  }
+
+  /** Returns the row of an edge's measure, or its overflow series, in the current pane. */
+  private int row(int edge, EdgeMeasure measure, long threshold) {
     int number = series(edge, measure);
+    int row = series.row(number);
     if (series.table.isOverflow(number)) {
       countForRoom(edge, measure, threshold);
+    } else {
+      long turn = windows.pane().turn();
+      rowOf[edge * MEASURES + measure.ordinal()] = turn << Integer.SIZE | row;
     }
-    series.count(series.row(number), buckets, nanos, threshold);
+    return row;
   }
 
   /** Counts an edge without room, unless its application has no room for any series. */
@@ -399,6 +414,11 @@ final class EdgeRecorder implements Recorder, Joins {
   }
 
   private void bookRecorded(int head, int halves) {
+    windows.open().bookRecorded(application(head), halves);
+  }
+
+  /** Returns the application of a head, and opens its books. */
+  private int application(int head) {
     if (head >= applicationOf.length) {
       applicationOf = Arrays.copyOf(applicationOf, Math.max(head + 1, 2 * applicationOf.length));
     }
@@ -407,7 +427,7 @@ final class EdgeRecorder implements Recorder, Joins {
       applicationOf[head] =
           opened(series.applications.resolve(name, 0, name.length, nowMillis)) + 1;
     }
-    windows.open().book(applicationOf[head] - 1, halves, halves, 0, 0, 0);
+    return applicationOf[head] - 1;
   }
 
   /**
@@ -431,10 +451,12 @@ final class EdgeRecorder implements Recorder, Joins {
     if (edgeCount == edgeKeys.length) {
       edgeKeys = Arrays.copyOf(edgeKeys, 2 * edgeCount);
       seriesOf = Arrays.copyOf(seriesOf, 2 * edgeCount * MEASURES);
+      rowOf = Arrays.copyOf(rowOf, 2 * edgeCount * MEASURES);
     }
     int edge = edgeCount++;
     edgeKeys[edge] = edgeKey;
     Arrays.fill(seriesOf, edge * MEASURES, (edge + 1) * MEASURES, NOT_LOOKED_UP);
+    Arrays.fill(rowOf, edge * MEASURES, (edge + 1) * MEASURES, 0);
     index.add(hash, edge);
     return edge;
   }

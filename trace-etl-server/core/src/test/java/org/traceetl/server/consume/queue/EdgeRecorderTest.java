@@ -255,6 +255,30 @@ class EdgeRecorderTest {
   }
 
   @Test
+  void callsOfOneEdgeCountInTheirPanes() {
+    accept(client("shop", "", 1, 9), client("shop", "", 2, 8));
+    nowMillis += 20_000;
+    accept(client("cart", "", 3, 6), client("shop", "", 4, 7));
+    accept(server("stock", false, 1, 5));
+    accept(server("stock", false, 3, 5));
+    accept(server("stock", false, 4, 5), server("stock", false, 2, 5));
+    SealedWindow window = seal();
+
+    assertThat(found)
+        .containsExactlyInAnyOrderEntriesOf(
+            Map.of(
+                "shop>stock REQUESTS ", List.of(3L, 0L),
+                "shop>stock SERVER ", List.of(3L, 15L),
+                "shop>stock CLIENT ", List.of(3L, 24L),
+                "shop>stock LATENCY ", List.of(3L, 9L),
+                "cart>stock REQUESTS ", List.of(1L, 0L),
+                "cart>stock SERVER ", List.of(1L, 5L),
+                "cart>stock CLIENT ", List.of(1L, 6L),
+                "cart>stock LATENCY ", List.of(1L, 1L)));
+    assertThat(window.panes().others()).hasSize(1);
+  }
+
+  @Test
   void aCallerThatExpiresIsAnEdgeToItsPeerOrUnpaired() {
     accept(
         client("shop", "bank.example", 1, 9), client("shop", "", 2, 8), server("bank", true, 3, 7));
