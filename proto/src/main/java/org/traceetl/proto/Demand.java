@@ -32,7 +32,8 @@ import java.util.TreeSet;
  *     formats         1 byte   1: servers read bundles; 2: servers read windows with panes; 4:
  *                              servers read heartbeats; 8: servers read snapshots with open
  *                              panes; 16: servers need the sizes of spans; 32: servers read
- *                              half-edges; other bits are kept and ignored; absent: 0
+ *                              half-edges; 64: servers read labels of single series in journals;
+ *                              other bits are kept and ignored; absent: 0
  *     edge keys       2 bytes  at most 8; then for each a text; absent: none
  * </pre>
  *
@@ -87,6 +88,12 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
 
   /** Bit of {@link Part#formats}: servers read half-edges, see {@link EdgeBatchReader}. */
   public static final int EDGES = 32;
+
+  /**
+   * Bit of {@link Part#formats}: servers read series in journals that have labels of their own, in
+   * addition to the dimensions of the configuration.
+   */
+  public static final int LABELS = 64;
 
   private static final int KINDS = Compact.MAX_KIND + 1;
   private static final int MAGIC = 0x5445444D;
@@ -143,7 +150,8 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
    * @param full patterns of applications whose spans are needed whole
    * @param formats what these servers read or need in addition to batches and windows: the sum of
    *     {@link #BUNDLES}, {@link #PANES}, {@link #HEARTBEATS}, {@link #OPEN_PANES}, {@link #SIZES},
-   *     {@link #EDGES} and bits of later releases, which stay when the part is published again
+   *     {@link #EDGES}, {@link #LABELS} and bits of later releases, which stay when the part is
+   *     published again
    * @param edgeKeys attributes of spans and resources that half-edges need
    */
   public record Part(
@@ -378,6 +386,11 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
   /** As {@link #readsBundles}, of half-edges. */
   public boolean readsEdges() {
     return allRead(EDGES);
+  }
+
+  /** As {@link #readsBundles}, of labels of single series. */
+  public boolean readsLabels() {
+    return allRead(LABELS);
   }
 
   /** Returns whether servers of any part need the sizes of spans; false without a part. */

@@ -7,15 +7,17 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import org.traceetl.proto.Demand.SlowRule;
 import org.traceetl.proto.MalformedDecisionsException.Reason;
 
 /**
- * The rules of applications that servers apply while they run: from which duration spans are slow.
- * Agents do not read them, because the demand contains the result. A record of the routing topic
- * has all rules, so only the newest one is needed. Immutable.
+ * The rules of applications that servers apply while they run: from which duration spans are slow,
+ * which attributes distinguish series, and templates of span names. Agents do not read them,
+ * because the demand contains the result. A record of the routing topic has all rules, so only the
+ * newest one is needed. Immutable.
  *
- * <p>In the layout of {@link RecordFormat}, the magic is {@code TERU}, the epoch is the revision of
+ * <p>In the layout of {@link RecordFormat}, the magic is {@code TERL}, the epoch is the revision of
  * the rules, and the names are patterns of at most {@value #MAX_RULES} rules, of at most {@value
  * Demand#MAX_TEXT_BYTES} bytes. The value of a pattern:
  *
@@ -23,10 +25,21 @@ import org.traceetl.proto.MalformedDecisionsException.Reason;
  *  0  place          2 bytes  of the rule among all rules, from 0; each place once
  *  2  slower than    8 bytes  nanoseconds, 0 to 365 days; -1: absent
  * 10  thresholds     2 bytes  at most 128 of all rules together; 65,535: absent; then for each
- *     application    text     pattern: its length (2 bytes, 1 to 256), then UTF-8
+ *     application    text     pattern
  *     kinds          1 byte   bit k: kind k, 0 to 5; 0: all kinds
  *     threshold      8 bytes  nanoseconds, 0 to 365 days
+ *     dimensions     2 bytes  at most 512 of all rules together; 65,535: absent; then for each
+ *     source         1 byte   0: the span, else its resource; 1: the span; 2: the resource; 4 more:
+ *                             a label follows the attribute
+ *     attribute      text     key
+ *     label          text     if it follows
+ *     templates      2 bytes  at most 256 of all rules together; 65,535: absent; then for each
+ *     application    text     pattern
+ *     pattern        text     of at most 1,024 bytes
+ *     template       text     of at most 1,024 bytes
  * </pre>
+ *
+ * <p>A text has its length (2 bytes, 1 to 256 unless it is given), then UTF-8.
  *
  * @param epoch revision of the rules
  * @param decidedMillis when a server published them, milliseconds since 1970
@@ -41,13 +54,24 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
   /** Most thresholds of all rules. */
   public static final int MAX_THRESHOLDS = 128;
 
+  /** Most dimensions of all rules. */
+  public static final int MAX_DIMENSIONS = 512;
+
+  /** Most templates of all rules. */
+  public static final int MAX_TEMPLATES = 256;
+
+  /** Most bytes of the pattern of a template, and of the template. */
+  public static final int MAX_TEMPLATE_BYTES = 1_024;
+
   /** Highest threshold. */
   public static final long MAX_NANOS = TimeUnit.DAYS.toNanos(365);
 
-  private static final int MAGIC = 0x54455255;
+  private static final int MAGIC = 0x5445524C;
   private static final int ABSENT = -1;
   private static final int ABSENT_LIST = 0xffff;
-  private static final int FIXED_BYTES = Short.BYTES + Long.BYTES;
+
+  /** Place, threshold and the lengths of three lists. */
+  private static final int FIXED_BYTES = Short.BYTES + Long.BYTES + 3 * Short.BYTES;
 
   /** Bytes of a threshold after its pattern. */
   private static final int THRESHOLD_BYTES = 1 + Long.BYTES;
@@ -58,34 +82,88 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
           MAGIC,
           MAX_RULES,
           Demand.MAX_TEXT_BYTES,
-          MAX_RULES * (FIXED_BYTES + Short.BYTES)
-              + MAX_THRESHOLDS * (Short.BYTES + Demand.MAX_TEXT_BYTES + THRESHOLD_BYTES),
+          MAX_RULES * FIXED_BYTES
+              + MAX_THRESHOLDS * (Short.BYTES + Demand.MAX_TEXT_BYTES + THRESHOLD_BYTES)
+              + MAX_DIMENSIONS * (1 + 2 * (Short.BYTES + Demand.MAX_TEXT_BYTES))
+              + MAX_TEMPLATES
+                  * (Short.BYTES + Demand.MAX_TEXT_BYTES + 2 * (Short.BYTES + MAX_TEMPLATE_BYTES)),
           new RuleFormat(),
           RulesRecord::new);
 
   /** No rules published yet. */
   public static final RulesRecord NONE = new RulesRecord(0, 0, Map.of());
 
+  /** Where an attribute is read. The ordinal is its number in the record. */
+  public enum Source {
+    /** The span, and if it lacks the attribute, the resource. */
+    ANY,
+    /** The span only. */
+    SPAN,
+    /** The resource only. */
+    RESOURCE
+  }
+
   /**
-   * The rule of some applications.
+   * An attribute that distinguishes series.
+   *
+   * @param label null for that which follows from the attribute's key
+   */
+  public record Dimension(String attribute, String label, Source source) {
+    /**
+     * @throws IllegalArgumentException if a text is not valid
+     */
+    public Dimension {
+      if (!Demand.takesText(attribute) || !(label == null || Demand.takesText(label))) {
+        throw new IllegalArgumentException("a dimension with an empty or too long text");
+      }
+    }
+  }
+
+  /**
+   * A template of span names.
+   *
+   * @param application pattern of applications
+   * @param pattern regular expression of names
+   */
+  public record Template(String application, String pattern, String template) {
+    /**
+     * @throws IllegalArgumentException if a text is not valid
+     */
+    public Template {
+      if (!Demand.takesText(application)
+          || !takesTemplateText(pattern)
+          || !takesTemplateText(template)) {
+        throw new IllegalArgumentException("a template with an empty or too long text");
+      }
+    }
+  }
+
+  /**
+   * The rule of some applications. What is null is that of each server's configuration.
    *
    * @param place of the rule among all rules, 0 to {@value RulesRecord#MAX_RULES} - 1
-   * @param slowerThanNanos a span of at least this duration is slow; null if each server's
-   *     configuration applies
-   * @param thresholds exceptions, of which the first that matches applies; null if those of each
-   *     server's configuration apply
+   * @param slowerThanNanos a span of at least this duration is slow
+   * @param thresholds exceptions, of which the first that matches applies
+   * @param dimensions attributes that distinguish series
+   * @param templates templates of span names, of which the first that matches applies
    */
-  public record Rule(int place, Long slowerThanNanos, List<SlowRule> thresholds) {
+  public record Rule(
+      int place,
+      Long slowerThanNanos,
+      List<SlowRule> thresholds,
+      List<Dimension> dimensions,
+      List<Template> templates) {
     /**
      * @throws IllegalArgumentException if a number is out of range
      */
     public Rule {
       thresholds = thresholds == null ? null : List.copyOf(thresholds);
+      dimensions = dimensions == null ? null : List.copyOf(dimensions);
+      templates = templates == null ? null : List.copyOf(templates);
       boolean inRange =
           (slowerThanNanos == null || isThreshold(slowerThanNanos))
               && (thresholds == null
-                  || thresholds.size() <= MAX_THRESHOLDS
-                      && thresholds.stream().allMatch(each -> isThreshold(each.nanos())));
+                  || thresholds.stream().allMatch(each -> isThreshold(each.nanos())));
       if (place < 0 || place >= MAX_RULES || !inRange) {
         throw new IllegalArgumentException("a rule at " + place + ", or a threshold out of range");
       }
@@ -97,16 +175,15 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
   }
 
   /**
-   * @throws IllegalArgumentException if there are more rules or thresholds than a record holds, a
-   *     pattern that it cannot hold, or two rules at one place
+   * @throws IllegalArgumentException if there are more rules, thresholds, dimensions or templates
+   *     than a record holds, a pattern that it cannot hold, or two rules at one place
    */
   public RulesRecord {
     applications = Map.copyOf(applications);
     int rules = applications.size();
-    int thresholds =
-        applications.values().stream()
-            .mapToInt(rule -> rule.thresholds == null ? 0 : rule.thresholds.size())
-            .sum();
+    int thresholds = sum(applications, Rule::thresholds);
+    int dimensions = sum(applications, Rule::dimensions);
+    int templates = sum(applications, Rule::templates);
     long places =
         applications.values().stream()
             .mapToInt(Rule::place)
@@ -115,11 +192,33 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
             .count();
     if (rules > MAX_RULES
         || thresholds > MAX_THRESHOLDS
+        || dimensions > MAX_DIMENSIONS
+        || templates > MAX_TEMPLATES
         || places != rules
         || !applications.keySet().stream().allMatch(Demand::takesText)) {
       throw new IllegalArgumentException(
-          rules + " rules with " + thresholds + " thresholds, a wrong place or too long a pattern");
+          rules
+              + " rules with "
+              + thresholds
+              + " thresholds, "
+              + dimensions
+              + " dimensions and "
+              + templates
+              + " templates, a wrong place or too long a pattern");
     }
+  }
+
+  private static int sum(Map<String, Rule> applications, Function<Rule, List<?>> list) {
+    return applications.values().stream().map(list).mapToInt(RulesRecord::size).sum();
+  }
+
+  private static int size(List<?> list) {
+    return list == null ? 0 : list.size();
+  }
+
+  /** Returns whether a record can contain this pattern of a template, or template. */
+  public static boolean takesTemplateText(String text) {
+    return RecordFormat.isText(text, MAX_TEMPLATE_BYTES);
   }
 
   /** Returns whether the other record has the same revision of the same rules. */
@@ -133,30 +232,65 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
   }
 
   private static final class RuleFormat implements RecordFormat.Value<Rule> {
+    /** Added to the number of a source. */
+    private static final int HAS_LABEL = 4;
+
+    private static final Source[] SOURCES = Source.values();
+
+    /** Reads an element of a list. */
+    private interface Element<T> {
+      T read(ByteBuffer in) throws MalformedDecisionsException;
+    }
+
     @Override
     public int bytes(Rule rule) {
-      int bytes = FIXED_BYTES + Short.BYTES;
-      if (rule.thresholds != null) {
-        for (SlowRule threshold : rule.thresholds) {
-          bytes += RecordFormat.textBytes(threshold.application()) + THRESHOLD_BYTES;
-        }
+      int bytes = FIXED_BYTES;
+      for (SlowRule threshold : orEmpty(rule.thresholds)) {
+        bytes += RecordFormat.textBytes(threshold.application()) + THRESHOLD_BYTES;
+      }
+      for (Dimension dimension : orEmpty(rule.dimensions)) {
+        bytes += 1 + RecordFormat.textBytes(dimension.attribute);
+        bytes += dimension.label == null ? 0 : RecordFormat.textBytes(dimension.label);
+      }
+      for (Template template : orEmpty(rule.templates)) {
+        bytes += RecordFormat.textBytes(template.application);
+        bytes += RecordFormat.textBytes(template.pattern);
+        bytes += RecordFormat.textBytes(template.template);
       }
       return bytes;
+    }
+
+    private static <T> List<T> orEmpty(List<T> list) {
+      return list == null ? List.of() : list;
     }
 
     @Override
     public void write(ByteBuffer out, Rule rule) {
       out.putShort((short) rule.place);
       out.putLong(rule.slowerThanNanos == null ? ABSENT : rule.slowerThanNanos);
-      if (rule.thresholds == null) {
-        out.putShort((short) ABSENT_LIST);
-        return;
-      }
-      out.putShort((short) rule.thresholds.size());
-      for (SlowRule threshold : rule.thresholds) {
+      putSize(out, rule.thresholds);
+      for (SlowRule threshold : orEmpty(rule.thresholds)) {
         RecordFormat.putText(out, threshold.application());
         out.put((byte) threshold.kinds()).putLong(threshold.nanos());
       }
+      putSize(out, rule.dimensions);
+      for (Dimension dimension : orEmpty(rule.dimensions)) {
+        out.put((byte) (dimension.source.ordinal() | (dimension.label == null ? 0 : HAS_LABEL)));
+        RecordFormat.putText(out, dimension.attribute);
+        if (dimension.label != null) {
+          RecordFormat.putText(out, dimension.label);
+        }
+      }
+      putSize(out, rule.templates);
+      for (Template template : orEmpty(rule.templates)) {
+        RecordFormat.putText(out, template.application);
+        RecordFormat.putText(out, template.pattern);
+        RecordFormat.putText(out, template.template);
+      }
+    }
+
+    private static void putSize(ByteBuffer out, List<?> list) {
+      out.putShort((short) (list == null ? ABSENT_LIST : list.size()));
     }
 
     @Override
@@ -165,25 +299,55 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
       RecordFormat.need(in, Long.BYTES, "a rule");
       long slowerThanNanos = in.getLong();
       return new Rule(
-          place, slowerThanNanos == ABSENT ? null : (Long) slowerThanNanos, thresholds(in));
+          place,
+          slowerThanNanos == ABSENT ? null : (Long) slowerThanNanos,
+          list(in, MAX_THRESHOLDS, "thresholds", RuleFormat::threshold),
+          list(in, MAX_DIMENSIONS, "dimensions", RuleFormat::dimension),
+          list(in, MAX_TEMPLATES, "templates", RuleFormat::template));
     }
 
-    /** Returns null if they are absent. */
-    private static List<SlowRule> thresholds(ByteBuffer in) throws MalformedDecisionsException {
-      int count = RecordFormat.count(in, 0, ABSENT_LIST, "thresholds");
+    /** Returns null if the list is absent. */
+    private static <T> List<T> list(ByteBuffer in, int max, String what, Element<T> element)
+        throws MalformedDecisionsException {
+      int count = RecordFormat.count(in, 0, ABSENT_LIST, what);
       if (count == ABSENT_LIST) {
         return null;
       }
-      if (count > MAX_THRESHOLDS) {
-        throw malformed(Reason.CONTENT, count + " thresholds");
+      if (count > max) {
+        throw malformed(Reason.CONTENT, count + " of " + what);
       }
-      List<SlowRule> thresholds = new ArrayList<>();
+      List<T> list = new ArrayList<>();
       for (int i = 0; i < count; i++) {
-        String application = RecordFormat.text(in, Demand.MAX_TEXT_BYTES, "a pattern");
-        RecordFormat.need(in, THRESHOLD_BYTES, "a threshold");
-        thresholds.add(new SlowRule(application, Byte.toUnsignedInt(in.get()), in.getLong()));
+        list.add(element.read(in));
       }
-      return thresholds;
+      return list;
+    }
+
+    private static SlowRule threshold(ByteBuffer in) throws MalformedDecisionsException {
+      String application = RecordFormat.text(in, Demand.MAX_TEXT_BYTES, "a pattern");
+      RecordFormat.need(in, THRESHOLD_BYTES, "a threshold");
+      return new SlowRule(application, Byte.toUnsignedInt(in.get()), in.getLong());
+    }
+
+    private static Dimension dimension(ByteBuffer in) throws MalformedDecisionsException {
+      RecordFormat.need(in, 1, "a dimension");
+      int source = Byte.toUnsignedInt(in.get());
+      boolean hasLabel = (source & HAS_LABEL) != 0;
+      source &= ~HAS_LABEL;
+      if (source >= SOURCES.length) {
+        throw malformed(Reason.CONTENT, "source " + source + " of a dimension");
+      }
+      return new Dimension(
+          RecordFormat.text(in, Demand.MAX_TEXT_BYTES, "an attribute"),
+          hasLabel ? RecordFormat.text(in, Demand.MAX_TEXT_BYTES, "a label") : null,
+          SOURCES[source]);
+    }
+
+    private static Template template(ByteBuffer in) throws MalformedDecisionsException {
+      return new Template(
+          RecordFormat.text(in, Demand.MAX_TEXT_BYTES, "a pattern"),
+          RecordFormat.text(in, MAX_TEMPLATE_BYTES, "a pattern of names"),
+          RecordFormat.text(in, MAX_TEMPLATE_BYTES, "a template"));
     }
   }
 }

@@ -198,6 +198,18 @@ final class DemandTest {
   }
 
   @Test
+  void labelsAreReadIfAllPartsSaySo() throws MalformedDecisionsException {
+    Part labels = new Part(1, 1, false, 1, List.of(), List.of(), 0, List.of(), Demand.LABELS);
+    Part others = new Part(1, 1, false, 1, List.of(), List.of(), 0, List.of(), 63);
+    Part all = new Part(1, 1, false, 1, List.of(), List.of(), 0, List.of(), 127);
+
+    assertThat(Demand.NONE.readsLabels()).isFalse();
+    assertThat(demand(all, labels).readsLabels()).isTrue();
+    assertThat(demand(all, others).readsLabels()).isFalse();
+    assertThat(Demand.FORMAT.decode(demand(all, labels).encode()).readsLabels()).isTrue();
+  }
+
+  @Test
   void sizesAreNeededIfAnyPartSaysSo() throws MalformedDecisionsException {
     Part sizes = new Part(1, 1, false, 1, List.of(), List.of(), 0, List.of(), Demand.SIZES);
     Part formats = new Part(1, 1, false, 1, List.of(), List.of(), 0, List.of(), 15);

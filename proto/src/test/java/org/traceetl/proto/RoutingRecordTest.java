@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
@@ -28,7 +29,10 @@ import org.traceetl.proto.Demand.SlowRule;
 import org.traceetl.proto.EdgeQueues.Queues;
 import org.traceetl.proto.HotspotDecisions.Decision;
 import org.traceetl.proto.MalformedDecisionsException.Reason;
+import org.traceetl.proto.RulesRecord.Dimension;
 import org.traceetl.proto.RulesRecord.Rule;
+import org.traceetl.proto.RulesRecord.Source;
+import org.traceetl.proto.RulesRecord.Template;
 
 /** The records of all kinds in the routing topic. */
 final class RoutingRecordTest {
@@ -160,16 +164,25 @@ final class RoutingRecordTest {
                     2_000_000_000L,
                     List.of(
                         new SlowRule("*", 1 << 4 | 1 << 5, 30_000_000_000L),
-                        new SlowRule("shop-eu", 0, 250_000_000))),
+                        new SlowRule("shop-eu", 0, 250_000_000)),
+                    List.of(
+                        new Dimension("http.route", null, Source.ANY),
+                        new Dimension("cloud.region", "region", Source.RESOURCE)),
+                    List.of(new Template("*", "job [^ ]+", "job {name}"))),
                 "größe",
-                new Rule(1, null, List.of()))),
-        "54455255"
+                new Rule(1, null, List.of(), null, null))),
+        "5445524c"
             + FRAME
-            + ("0007" + "6772c3b6c39f65" + "0001" + "ffffffffffffffff" + "0000")
+            + ("0007" + "6772c3b6c39f65" + "0001" + "ffffffffffffffff" + "0000" + "ffff" + "ffff")
             + ("0006" + "73686f702d2a" + "0000" + "0000000077359400" + "0002")
             + ("0001" + "2a" + "30" + "00000006fc23ac00")
             + ("0007" + "73686f702d6575" + "00" + "000000000ee6b280")
-            + "600bd3be");
+            + "0002"
+            + ("00" + "000a" + "687474702e726f757465")
+            + ("06" + "000c" + "636c6f75642e726567696f6e" + "0006" + "726567696f6e")
+            + "0001"
+            + ("0001" + "2a" + "0009" + "6a6f62205b5e205d2b" + "000a" + "6a6f62207b6e616d657d")
+            + "c9b2890a");
 
     private final RecordFormat<?, ?> format;
     private final RoutingRecord example;
@@ -345,13 +358,25 @@ final class RoutingRecordTest {
     "RULES, 33, 2, CONTENT, a place without a rule",
     "RULES, 32, 127, CONTENT, a huge place",
     "RULES, 34, -2, CONTENT, a negative duration that is not -1",
-    "RULES, 54, 127, CONTENT, a duration above 365 days",
-    "RULES, 62, 1, CONTENT, 258 thresholds",
-    "RULES, 63, 3, LENGTH, thresholds past the end",
-    "RULES, 65, 0, LENGTH, an empty pattern",
-    "RULES, 67, 64, CONTENT, a kind 6",
-    "RULES, 68, -1, CONTENT, a negative threshold",
-    "RULES, 68, 127, CONTENT, a threshold above 365 days",
+    "RULES, 58, 127, CONTENT, a duration above 365 days",
+    "RULES, 66, 1, CONTENT, 258 thresholds",
+    "RULES, 67, 3, CONTENT, thresholds past their end",
+    "RULES, 69, 0, LENGTH, an empty pattern",
+    "RULES, 71, 64, CONTENT, a kind 6",
+    "RULES, 72, -1, CONTENT, a negative threshold",
+    "RULES, 72, 127, CONTENT, a threshold above 365 days",
+    "RULES, 98, 3, CONTENT, 770 dimensions",
+    "RULES, 99, 3, LENGTH, dimensions past their end",
+    "RULES, 100, 3, CONTENT, an unknown source",
+    "RULES, 100, 8, CONTENT, an unknown bit of a source",
+    "RULES, 102, 0, LENGTH, an empty attribute",
+    "RULES, 114, 127, LENGTH, an attribute past the end",
+    "RULES, 116, -1, CONTENT, an attribute that is not UTF-8",
+    "RULES, 129, 0, LENGTH, an empty label",
+    "RULES, 136, 1, CONTENT, 257 templates",
+    "RULES, 137, 2, LENGTH, templates past the end",
+    "RULES, 141, 4, LENGTH, a pattern of 1033 bytes",
+    "RULES, 154, -1, CONTENT, a template that is not UTF-8",
   })
   void wrongValueHasItsReason(Kind kind, int at, byte value, Reason reason, String what) {
     assertThat(kind.reason(changed(kind.example.encode(), at, value))).as(what).isEqualTo(reason);
@@ -419,7 +444,18 @@ final class RoutingRecordTest {
             new Rule(
                 rules.size(),
                 count % 2 == 0 ? null : RulesRecord.MAX_NANOS,
-                count == 3 ? null : thresholds));
+                count == 3 ? null : thresholds,
+                count == 4
+                    ? null
+                    : Collections.nCopies(
+                        count,
+                        new Dimension(
+                            pattern,
+                            count == 5 ? null : pattern,
+                            Source.values()[count % Source.values().length])),
+                count == 5
+                    ? null
+                    : Collections.nCopies(count, new Template(pattern, pattern, pattern))));
       }
     });
     RulesRecord written = new RulesRecord(epoch, decided, rules);
@@ -428,27 +464,51 @@ final class RoutingRecordTest {
   }
 
   @Test
-  void rulesAndThresholdsOfApplicationsAreBounded() throws MalformedDecisionsException {
-    List<SlowRule> most =
-        IntStream.range(0, RulesRecord.MAX_THRESHOLDS)
-            .mapToObj(i -> new SlowRule("t".repeat(Demand.MAX_TEXT_BYTES), 0, i))
-            .toList();
+  void rulesOfApplicationsAreBounded() throws MalformedDecisionsException {
+    String text = "t".repeat(Demand.MAX_TEXT_BYTES);
+    String template = "t".repeat(RulesRecord.MAX_TEMPLATE_BYTES);
+    Rule most =
+        new Rule(
+            0,
+            1L,
+            Collections.nCopies(RulesRecord.MAX_THRESHOLDS, new SlowRule(text, 0, 1)),
+            Collections.nCopies(RulesRecord.MAX_DIMENSIONS, new Dimension(text, text, Source.SPAN)),
+            Collections.nCopies(RulesRecord.MAX_TEMPLATES, new Template(text, template, template)));
     Map<String, Rule> rules = new HashMap<>();
     for (int place = 0; place < RulesRecord.MAX_RULES; place++) {
       String pattern = "p".repeat(Demand.MAX_TEXT_BYTES - 3) + (100 + place);
-      rules.put(pattern, new Rule(place, 1L, place == 0 ? most : List.of()));
+      rules.put(pattern, place == 0 ? most : new Rule(place, 1L, List.of(), List.of(), List.of()));
     }
     RulesRecord largest = new RulesRecord(1, 1, rules);
 
     assertThat(largest.encode()).hasSize(RulesRecord.FORMAT.maxBytes());
     assertThat(RulesRecord.FORMAT.decode(largest.encode())).isEqualTo(largest);
-    rules.put("one more", new Rule(1, null, null));
+    rules.put("one more", new Rule(1, null, null, null, null));
+    refuses(rules);
+    refuses(Map.of("", new Rule(0, 1L, null, null, null)));
+    refuses(with(most, new Rule(1, 1L, most.thresholds().subList(0, 1), null, null)));
+    refuses(with(most, new Rule(1, 1L, null, most.dimensions().subList(0, 1), null)));
+    refuses(with(most, new Rule(1, 1L, null, null, most.templates().subList(0, 1))));
+    for (String wrong : List.of("", text + "t", "\ud800")) {
+      assertThatThrownBy(() -> new Dimension(wrong, null, Source.ANY))
+          .isInstanceOf(IllegalArgumentException.class);
+      assertThatThrownBy(() -> new Dimension("a", wrong, Source.ANY))
+          .isInstanceOf(IllegalArgumentException.class);
+      assertThatThrownBy(() -> new Template(wrong, "a", "a"))
+          .isInstanceOf(IllegalArgumentException.class);
+    }
+    assertThatThrownBy(() -> new Template("a", template + "t", "a"))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> new Template("a", "a", template + "t"))
+        .isInstanceOf(IllegalArgumentException.class);
+  }
+
+  private static Map<String, Rule> with(Rule first, Rule second) {
+    return Map.of("a", first, "b", second);
+  }
+
+  private static void refuses(Map<String, Rule> rules) {
     assertThatThrownBy(() -> new RulesRecord(1, 1, rules))
-        .isInstanceOf(IllegalArgumentException.class);
-    assertThatThrownBy(() ->
-            new RulesRecord(1, 1, Map.of("a", new Rule(0, 1L, most), "b", new Rule(1, 1L, most))))
-        .isInstanceOf(IllegalArgumentException.class);
-    assertThatThrownBy(() -> new RulesRecord(1, 1, Map.of("", new Rule(0, 1L, null))))
         .isInstanceOf(IllegalArgumentException.class);
   }
 

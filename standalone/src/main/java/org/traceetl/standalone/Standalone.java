@@ -293,7 +293,7 @@ public final class Standalone implements Callable<Integer> {
       opened(services);
       services.start();
     }
-    out.print(whereToLook(installation, directory));
+    out.print(whereToLook(installation, broker.namesrvAddress(), directory));
     out.flush();
   }
 
@@ -303,7 +303,7 @@ public final class Standalone implements Callable<Integer> {
     }
   }
 
-  private String whereToLook(EmbeddedInstallation installation, Path directory) {
+  private String whereToLook(EmbeddedInstallation installation, String nameServer, Path directory) {
     String web = "localhost:" + installation.httpPort();
     String load = noLoad ? "no load" : "a load of " + rate + " spans/s from 5 simulated services";
     return """
@@ -318,6 +318,7 @@ public final class Standalone implements Callable<Integer> {
       slow spans     curl -s '%s/api/traces?reason=slow&limit=5'
       health         curl -s %s/ready
       the agent      curl -s localhost:%d/metrics
+      RocketMQ       name server %s
       logs           %s
 
     Ctrl-C drains and ends it.
@@ -333,6 +334,7 @@ public final class Standalone implements Callable<Integer> {
             web,
             web,
             installation.agentTelemetryPort(),
+            nameServer,
             directory.resolve("logs"));
   }
 

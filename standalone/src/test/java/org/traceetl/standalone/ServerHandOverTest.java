@@ -162,7 +162,15 @@ final class ServerHandOverTest {
     }
 
     long sum() {
-      return values.values().stream().mapToLong(value -> value).sum();
+      return sum("");
+    }
+
+    /** Returns the calls of all series whose line contains this text. */
+    long sum(String text) {
+      return values.entrySet().stream()
+          .filter(series -> series.getKey().contains(text))
+          .mapToLong(Map.Entry::getValue)
+          .sum();
     }
 
     int shownBy(int port) {

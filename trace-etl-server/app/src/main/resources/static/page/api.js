@@ -161,8 +161,9 @@ async function send(url, { withinMillis = WITHIN_MILLIS, headers = {}, ...option
       signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
     });
   try {
-    // Browsers drop what is under way when a network comes or goes.
-    return await ask().catch((e) => (e.name === "TypeError" ? ask() : Promise.reject(e)));
+    // Browsers drop what is under way when a network comes or goes. A preview would run twice.
+    const again = (e) => e.name === "TypeError" && !options.body;
+    return await ask().catch((e) => (again(e) ? ask() : Promise.reject(e)));
   } catch {
     signal?.throwIfAborted();
     if (timeout.aborted) {

@@ -217,6 +217,7 @@ export class RulesPreview {
     }
     this.#example = example(application);
     this.problems.replaceChildren();
+    this.rules.removeAttribute("aria-invalid");
     this.result.replaceChildren();
   }
 

@@ -41,12 +41,21 @@ final class ConfigurationOptions {
           "All options must come after the command: " + command.getCommandName() + " --config ...");
     }
     ServerConfig config = WebServer.check(arguments(command, rest));
+    checkProfile(config);
+    return config;
+  }
+
+  /**
+   * Checks that spans count by rules.
+   *
+   * @throws ConfigException if the profile has rules of its own
+   */
+  static void checkProfile(ServerConfig config) {
     ConfigException.check(
         !(config.metrics().profile() instanceof MappedSpansProfile),
         "trace-etl.metrics.profile",
         config.metrics().profile().id(),
-        "must be otel or tempo for this command");
-    return config;
+        "must be otel or tempo to count by rules");
   }
 
   /**

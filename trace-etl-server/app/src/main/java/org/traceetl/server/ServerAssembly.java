@@ -33,6 +33,7 @@ import org.traceetl.server.consume.metrics.CardinalityReports;
 import org.traceetl.server.consume.metrics.SpanPipelineMetrics;
 import org.traceetl.server.decisions.DecisionLog;
 import org.traceetl.server.decisions.RoutingTopic;
+import org.traceetl.server.decode.SpanRulesInForce;
 import org.traceetl.server.features.preview.PreviewFeature;
 import org.traceetl.server.features.preview.PreviewLimits;
 import org.traceetl.server.features.rules.RulesConfig;
@@ -47,7 +48,7 @@ import org.traceetl.server.queues.QueueStatus;
 import org.traceetl.server.queues.QueueWatch;
 import org.traceetl.server.rocketmq.Endpoint;
 import org.traceetl.server.rules.Rules;
-import org.traceetl.server.series.SlowThresholds;
+import org.traceetl.server.series.SpanNeeds;
 import org.traceetl.server.telemetry.LateSpans;
 import org.traceetl.server.telemetry.ServerTelemetry;
 import org.traceetl.server.telemetry.TargetInfo;
@@ -81,6 +82,11 @@ public final class ServerAssembly implements ServerContext {
 
   private final SpanPipeline spans;
   private volatile boolean awaitsRules;
+  private volatile SpanNeeds needs;
+
+  /** Whether all servers read series with labels of their own; null if it is not known yet. */
+  private volatile Boolean labels;
+
   private final List<Component> inOrder = new ArrayList<>();
   private Supplier<Set<QueueId>> growing = Set::of;
   private boolean saidWhyItDoesNotDecide;
@@ -94,6 +100,7 @@ public final class ServerAssembly implements ServerContext {
     targets = new TargetInfo(config.metrics(), config.window().idle());
     telemetry.show(targets);
     access = JournalAccess.of(config, platform, targets.attributes().isEmpty() ? null : targets);
+    needs = new SpanNeeds(access.aggregation().slow(), Set.of());
     journal = access.component();
     edgesAccess = config.edges().enabled() ? JournalAccess.ofEdges(config, platform) : null;
     edgesJournal = edgesAccess == null ? null : edgesAccess.component();
@@ -146,7 +153,10 @@ public final class ServerAssembly implements ServerContext {
         (application, since, rules) ->
             preview.compare(
                 application,
-                read(() -> RulesFile.parse(rules, config)),
+                read(() -> {
+                  ConfigurationOptions.checkProfile(config);
+                  return RulesFile.parse(rules, config);
+                }),
                 since,
                 new PrintWriter(Writer.nullWriter())),
         RulesConfig.MAX_FILE_BYTES,
@@ -264,8 +274,30 @@ public final class ServerAssembly implements ServerContext {
   }
 
   @Override
-  public SlowThresholds slow() {
-    return access.aggregation().slow();
+  public void dimensions(Rules rules) {
+    access.aggregation().dimensions(rules);
+  }
+
+  @Override
+  public SpanRulesInForce spanRules() {
+    return access.aggregation().spanRules();
+  }
+
+  @Override
+  public void checkRules(Rules rules) {
+    for (Rules.OfApplications of : rules.applications()) {
+      config.with(of.keys().over(rules.defaults().over(config.rules())));
+    }
+  }
+
+  @Override
+  public void needs(Set<String> attributes) {
+    needs = new SpanNeeds(access.aggregation().slow(), attributes);
+  }
+
+  @Override
+  public SpanNeeds needs() {
+    return awaitsRules ? null : needs;
   }
 
   @Override
@@ -279,8 +311,13 @@ public final class ServerAssembly implements ServerContext {
   }
 
   @Override
-  public boolean awaitsRules() {
-    return awaitsRules;
+  public void labels(boolean readByAll) {
+    labels = readByAll;
+  }
+
+  @Override
+  public Boolean labels() {
+    return labels;
   }
 
   @Override

@@ -13,8 +13,8 @@ import org.traceetl.proto.thrift.ozhera.TSpanData;
 import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.decode.BatchDecoder;
-import org.traceetl.server.decode.DimensionKeys;
 import org.traceetl.server.decode.Messages;
+import org.traceetl.server.decode.SpanRules;
 import org.traceetl.server.ozhera.OzheraConfig;
 import org.traceetl.server.ozhera.OzheraProfile;
 import org.traceetl.server.ozhera.OzheraRules;
@@ -31,7 +31,7 @@ public class OzheraDecodeBenchmark extends StepBenchmark {
       new OzheraStream(1, 100).spans(SPANS).stream().map(OzheraStream.Span::message).toList();
   private final OzheraSpanReader reader = new OzheraSpanReader();
   private final BatchDecoder decoder =
-      new BatchDecoder(new DimensionKeys(List.of()), null, Messages.of("ozhera"));
+      new BatchDecoder(SpanRules.of(List.of(), List.of()), null, Messages.of("ozhera"));
   private BatchDecoder mapped;
   private TDeserializer deserializer;
   private int next;
@@ -58,7 +58,7 @@ public class OzheraDecodeBenchmark extends StepBenchmark {
             null);
     mapped =
         new BatchDecoder(
-            new DimensionKeys(config.series().dimensions()),
+            SpanRules.of(config.series().dimensions(), List.of()),
             new OzheraSeries(OzheraRules::defaults).newMapping(),
             Messages.of("ozhera"));
   }

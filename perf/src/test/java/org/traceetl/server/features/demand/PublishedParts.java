@@ -2,10 +2,12 @@ package org.traceetl.server.features.demand;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import org.traceetl.proto.Demand;
 import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.series.SlowThresholds;
+import org.traceetl.server.series.SpanNeeds;
 
 /** The demand of servers, without a topic. */
 public final class PublishedParts {
@@ -22,7 +24,7 @@ public final class PublishedParts {
               config,
               config.feature(DemandConfig.class),
               false,
-              new SlowThresholds(config.documents()));
+              new SpanNeeds(new SlowThresholds(config.documents()), Set.of()));
       parts.put(own.fingerprint(), own.part().at(EPOCH, EPOCH));
     }
     return new Demand(EPOCH, EPOCH, parts);

@@ -15,6 +15,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.springframework.boot.origin.Origin;
 import org.springframework.boot.origin.OriginLookup;
 import org.springframework.core.env.EnumerablePropertySource;
@@ -23,6 +24,7 @@ import org.springframework.core.env.PropertySource;
 import org.traceetl.common.ConfigException;
 import org.traceetl.common.ReloadedFile;
 import org.traceetl.proto.Demand;
+import org.traceetl.server.config.SeriesConfig.Dimension;
 import org.traceetl.server.features.rules.RulesConfig;
 import org.traceetl.server.rules.EffectiveRules;
 import org.traceetl.server.rules.PublishedRules;
@@ -32,7 +34,10 @@ import org.yaml.snakeyaml.LoaderOptions;
 import org.yaml.snakeyaml.Yaml;
 import org.yaml.snakeyaml.error.YAMLException;
 import org.yaml.snakeyaml.events.AliasEvent;
+import org.yaml.snakeyaml.events.CollectionEndEvent;
+import org.yaml.snakeyaml.events.CollectionStartEvent;
 import org.yaml.snakeyaml.events.Event;
+import org.yaml.snakeyaml.events.ScalarEvent;
 import org.yaml.snakeyaml.reader.UnicodeReader;
 
 /**
@@ -63,6 +68,13 @@ public final class RulesFile {
 
   /** The end of a problem that has its line. */
   private static final Pattern LOCATED = Pattern.compile("(?s).*; .+:\\d+");
+
+  private static final int MAX_TEXT = 1_024;
+  private static final int MAX_TEXTS = 20_000;
+  private static final int MAX_DEPTH = 10;
+
+  /** Most problems in a message. */
+  private static final int MAX_PROBLEMS = 100;
 
   /** What names the file, for messages. */
   private final String option;
@@ -138,6 +150,17 @@ public final class RulesFile {
           "applications",
           demanded + " of them and their thresholds",
           "must be at most " + Demand.MAX_RULES + ", which servers can demand of agents");
+      long attributes =
+          Stream.concat(config.series().dimensions().stream(), rules.dimensions().stream())
+              .filter(dimension -> dimension.from().readsSpan())
+              .map(Dimension::attribute)
+              .distinct()
+              .count();
+      ConfigException.check(
+          attributes <= Demand.MAX_KEYS,
+          "series.dimensions",
+          attributes + " attributes of spans, with those of the configuration",
+          "must be at most " + Demand.MAX_KEYS + ", which servers can demand of agents");
     } catch (ConfigException e) {
       e.problems().forEach(problem -> problems.add(problem + "; " + file));
     }
@@ -280,7 +303,7 @@ public final class RulesFile {
     if (!name.endsWith(".yaml") && !name.endsWith(".yml")) {
       throw refused("must end in .yaml or .yml");
     }
-    refuseAliases(bytes);
+    refuseBombs(bytes);
     List<PropertySource<?>> documents = ConfigFile.load(option, file, bytes);
     if (documents.size() > 1) {
       throw refused("has " + documents.size() + " YAML documents; only one is allowed");
@@ -290,14 +313,34 @@ public final class RulesFile {
         : (EnumerablePropertySource<?>) documents.getFirst();
   }
 
-  /** Refuses aliases: a small file with nested ones has more keys than fit into memory. */
-  private void refuseAliases(byte[] bytes) {
+  /**
+   * Refuses what would make a small file need much memory or time: aliases, of which nested ones
+   * have more keys than fit into memory; long texts, as each key contains those above it; and many
+   * of both.
+   */
+  private void refuseBombs(byte[] bytes) {
+    int texts = 0;
+    int depth = 0;
     try {
       Reader reader = new UnicodeReader(new ByteArrayInputStream(bytes));
       for (Event event : new Yaml(new LoaderOptions()).parse(reader)) {
         if (event instanceof AliasEvent) {
-          int line = event.getStartMark().getLine() + 1;
-          throw ConfigFile.refused(option, file + ":" + line, "must have no aliases (*name)", null);
+          throw refused(event, "must have no aliases (*name)");
+        }
+        if (event instanceof CollectionStartEvent && ++depth > MAX_DEPTH) {
+          throw refused(event, "must have at most " + MAX_DEPTH + " levels");
+        }
+        if (event instanceof CollectionEndEvent) {
+          depth--;
+        }
+        if (event instanceof ScalarEvent text) {
+          if (text.getValue().length() > MAX_TEXT) {
+            throw refused(
+                event, "must have keys and values of at most " + MAX_TEXT + " characters");
+          }
+          if (++texts > MAX_TEXTS) {
+            throw refused(event, "must have at most " + MAX_TEXTS + " keys and values");
+          }
         }
       }
     } catch (YAMLException e) {
@@ -305,11 +348,20 @@ public final class RulesFile {
     }
   }
 
+  private ConfigurationRefused refused(Event event, String rule) {
+    int line = event.getStartMark().getLine() + 1;
+    return ConfigFile.refused(option, file + ":" + line, rule, null);
+  }
+
   private ConfigurationRefused refused(String rule) {
     return ConfigFile.refused(option, file.toString(), rule, null);
   }
 
   private ConfigurationRefused refused() {
-    return new ConfigurationRefused(String.join("\n", problems), null);
+    List<String> first = new ArrayList<>(problems.stream().limit(MAX_PROBLEMS).toList());
+    if (problems.size() > MAX_PROBLEMS) {
+      first.add("and " + (problems.size() - MAX_PROBLEMS) + " more problems");
+    }
+    return new ConfigurationRefused(String.join("\n", first), null);
   }
 }

@@ -28,8 +28,8 @@ import org.traceetl.server.rules.Rules;
 final class RulesPart {
   private static final String APPLICATION = "application";
 
-  /** The section of the keys that servers apply while they run. */
-  private static final String APPLIED = ".documents.";
+  /** The sections of the keys that servers apply while they run. */
+  private static final List<String> APPLIED = List.of(".documents.", ".series.");
 
   /** The part's key in the file. */
   private final String name;
@@ -89,7 +89,8 @@ final class RulesPart {
     Map<String, String> lines = new LinkedHashMap<>();
     values.forEach((key, value) -> {
       String plain = key.substring(Configuration.PREFIX.length());
-      if (!plain.toLowerCase(Locale.ROOT).startsWith(APPLIED)) {
+      String lower = plain.toLowerCase(Locale.ROOT);
+      if (APPLIED.stream().noneMatch(lower::startsWith)) {
         lines.putIfAbsent(
             name + plain.replaceFirst("\\[.*", ""),
             ConfigFile.where(((OriginTrackedValue) value).getOrigin()));

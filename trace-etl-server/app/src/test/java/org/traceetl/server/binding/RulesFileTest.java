@@ -13,12 +13,15 @@ import java.util.List;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.traceetl.server.config.DocumentsConfig.Threshold;
+import org.traceetl.server.config.EventsConfig;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.HistogramConfig.Kind;
 import org.traceetl.server.config.MetricsConfig.Unit;
@@ -34,11 +37,11 @@ final class RulesFileTest {
   private static final Pattern EXAMPLE =
       Pattern.compile("```yaml\n(# rules\\.yaml.*?)```", Pattern.DOTALL);
 
-  private static final Pattern THRESHOLDS =
-      Pattern.compile("```yaml\n(# thresholds\\.yaml.*?)```", Pattern.DOTALL);
+  private static final Pattern LIVE =
+      Pattern.compile("```yaml\n(# live\\.yaml.*?)```", Pattern.DOTALL);
   private static final Path DOCUMENT = Path.of("..", "..", "docs", "configuration-server.md");
 
-  private final ServerConfig config = ServerConfig.defaults();
+  private ServerConfig config = ServerConfig.defaults();
   @TempDir private Path directory;
   private Path file;
 
@@ -211,6 +214,17 @@ final class RulesFileTest {
     assertThat(problems()).containsExactly("--rules = FILE:2: must have no aliases (*name)");
   }
 
+  /** Small files that would need much memory: each key of the result contains those above it. */
+  @Test
+  void filesThatNeedMuchMemoryAreRefused() throws Exception {
+    assertThat(problems("? " + "a".repeat(1_025) + "\n: [1]\n"))
+        .containsExactly("--rules = FILE:1: must have keys and values of at most 1024 characters");
+    assertThat(problems("a: " + "[".repeat(11) + "]".repeat(11) + "\n"))
+        .containsExactly("--rules = FILE:1: must have at most 10 levels");
+    assertThat(problems("a:\n" + "- 1\n".repeat(20_000)))
+        .containsExactly("--rules = FILE:20001: must have at most 20000 keys and values");
+  }
+
   @Test
   void boundsAreChecked() throws Exception {
     assertThat(problems("revision: 1\n#" + "a".repeat(1 << 20)))
@@ -224,8 +238,8 @@ final class RulesFileTest {
   }
 
   @Test
-  void documentedThresholdsApply() throws Exception {
-    Matcher example = THRESHOLDS.matcher(Files.readString(DOCUMENT));
+  void documentedRulesApply() throws Exception {
+    Matcher example = LIVE.matcher(Files.readString(DOCUMENT));
     assertThat(example.find()).isTrue();
 
     Rules rules = RulesFile.parseApplied(file, example.group(1).getBytes(UTF_8), config);
@@ -235,10 +249,14 @@ final class RulesFileTest {
     assertThat(checkout.slowerThan()).isEqualTo(Duration.ofMillis(200));
     assertThat(checkout.thresholds())
         .containsExactly(new Threshold(null, Set.of(SpanKind.CONSUMER), Duration.ofSeconds(30)));
+    assertThat(checkout.dimensions())
+        .containsExactly(
+            new Dimension("http.route", null, null),
+            new Dimension("cloud.region", "region", From.RESOURCE));
   }
 
   @Test
-  void otherKeysThanThresholdsAreRefusedWithTheirLines() {
+  void keysThatChangeTheShapeOfSeriesAreRefusedWithTheirLines() {
     String rule =
         ": must be in the configuration, the only place where it takes effect; here the command"
             + " preview shows its cost; FILE:";
@@ -251,17 +269,67 @@ final class RulesFileTest {
                   series:
                     dimensions:
                       - attribute: region
-                      - attribute: shop
+                  metrics.unit: seconds
                   documents.slower-than: 200ms
                 applications:
                   - application: shop
-                    histogram: {kind: both, native-schema: 2}
+                    histogram: {kind: both, native-schema: 2, bounds-millis: [1, 2]}
                     documents: {slower-than: 100ms}
                 """))
         .containsExactly(
-            "defaults.series.dimensions" + rule + "5",
+            "defaults.metrics.unit" + rule + "6",
             "applications[0].histogram.kind" + rule + "10",
-            "applications[0].histogram.native-schema" + rule + "10");
+            "applications[0].histogram.native-schema" + rule + "10",
+            "applications[0].histogram.bounds-millis" + rule + "10");
+  }
+
+  @Test
+  void dimensionsThatApplyAreCheckedAsThoseOfTheConfiguration() {
+    config =
+        new ServerConfig(
+            null,
+            null,
+            null,
+            null,
+            null,
+            null,
+            null,
+            null,
+            null,
+            new EventsConfig(true, List.of("exception.type")),
+            null,
+            null,
+            null,
+            null,
+            null);
+    String attributes =
+        IntStream.range(0, 33)
+            .mapToObj(i -> "{attribute: a" + i + "}")
+            .collect(Collectors.joining(", "));
+    assertThat(
+            problemsOfApplied(
+                """
+                revision: 1
+                applications:
+                  - application: a
+                    series.dimensions: [{attribute: span.kind}]
+                  - application: b
+                    series.dimensions: [{attribute: exception-type}]
+                  - application: c
+                    series.dimensions: [{attribute: a.b}, {attribute: c, label: a_b}]
+                  - application: d
+                    series.dimensions: [{attribute: a, from: event}]
+                  - application: e
+                    series.dimensions: [%s]
+                """
+                    .formatted(attributes)))
+        .satisfiesExactly(
+            problem ->
+                assertThat(problem).contains("span_kind: is a label of every").endsWith(":3"),
+            problem -> assertThat(problem).contains("exception_type").endsWith(":5"),
+            problem -> assertThat(problem).contains("a_b: must not occur twice").endsWith(":7"),
+            problem -> assertThat(problem).contains("from = event: must be").endsWith(":9"),
+            problem -> assertThat(problem).contains("must be at most 32").endsWith(":11"));
   }
 
   @Test
@@ -271,8 +339,9 @@ final class RulesFileTest {
     assertThat(problemsOfApplied("revision: 1\napplications:\n" + "- {application: %d}\n", 128))
         .singleElement()
         .asString()
-        .startsWith("applications = 129 rules with 0 thresholds: must be at most 128 rules")
-        .endsWith("; FILE");
+        .isEqualTo(
+            "applications = 129 of them: must be at most 128, with a rule of all other"
+                + " applications; FILE");
     assertThat(
             problemsOfApplied(
                 "revision: 1\napplications:\n"

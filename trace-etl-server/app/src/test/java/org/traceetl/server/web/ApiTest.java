@@ -589,7 +589,8 @@ class ApiTest {
                         | Demand.HEARTBEATS
                         | Demand.OPEN_PANES
                         | Demand.SIZES
-                        | Demand.EDGES,
+                        | Demand.EDGES
+                        | Demand.LABELS,
                     List.of("service.namespace"))));
 
     assertThat(json("/api/demand").toString())
@@ -600,11 +601,12 @@ class ApiTest {
                     + "'slow':[{'application':'shop-*','kinds':['SERVER','CLIENT'],'seconds':0.25},"
                     + "{'application':'*','kinds':[],'seconds':2.0}],'slowOtherwiseSeconds':1.5,"
                     + "'full':['audit'],'bundles':true,'panes':true,'heartbeats':true,'openPanes':true,"
-                    + "'sizes':true,'edges':true,'edgeKeys':['service.namespace']},"
+                    + "'sizes':true,'edges':true,'labels':true,'edgeKeys':['service.namespace']},"
                     + "{'fingerprint':'ff00','own':false,'seen':'2026-11-21T09:57:10Z','version':7,"
                     + "'everything':true,'exemplarIntervalSeconds':1.0,'spanKeys':[],'slow':[],"
                     + "'slowOtherwiseSeconds':0.0,'full':[],'bundles':false,'panes':false,"
-                    + "'heartbeats':false,'openPanes':false,'sizes':false,'edges':false,'edgeKeys':[]}]}")
+                    + "'heartbeats':false,'openPanes':false,'sizes':false,'edges':false,'labels':false,"
+                    + "'edgeKeys':[]}]}")
                 .replace('\'', '"'));
   }
 
@@ -617,12 +619,15 @@ class ApiTest {
   }
 
   @Test
-  void thresholdsAreListedByApplication() throws Exception {
+  void rulesAreListedByApplication() throws Exception {
     assertThat(json("/api/rules").toString())
         .isEqualTo(
-            ("{'source':'configuration','revision':0,'published':null,'file':null,'applications':["
-                    + "{'application':'*','slowerThanSeconds':1.0,'thresholds':[{'application':"
-                    + "'shop-*','kinds':['CONSUMER'],'slowerThanSeconds':30.0}]}]}")
+            ("{'source':'configuration','revision':0,'published':null,'waits':null,'file':null,"
+                    + "'applications':[{'application':'*','slowerThanSeconds':1.0,'thresholds':["
+                    + "{'application':'shop-*','kinds':['CONSUMER'],'slowerThanSeconds':30.0}],"
+                    + "'dimensions':[{'attribute':'cloud.region','label':'region','from':"
+                    + "'resource'}],'templates':[{'application':'*','pattern':'job .*',"
+                    + "'template':'job'}]}]}")
                 .replace('\'', '"'));
   }
 }

@@ -17,8 +17,12 @@ import org.traceetl.proto.LearntNames;
 import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.component.Components;
 import org.traceetl.server.config.DocumentsConfig;
+import org.traceetl.server.config.HistogramConfig;
+import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.Profile;
+import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.SpanKind;
+import org.traceetl.server.config.TemplatesConfig;
 import org.traceetl.server.consume.metrics.SpanPipelineMetrics;
 import org.traceetl.server.expose.SpanNaming;
 import org.traceetl.server.features.completeness.Completeness;
@@ -56,7 +60,7 @@ import org.traceetl.server.ozhera.delta.MemoryPositions;
 import org.traceetl.server.ozhera.delta.http.DeltaFeature;
 import org.traceetl.server.queues.KnownQueues;
 import org.traceetl.server.queues.QueueWatch;
-import org.traceetl.server.series.SlowThresholds;
+import org.traceetl.server.rules.EffectiveRules;
 import org.traceetl.server.telemetry.ServerTelemetry;
 import org.traceetl.server.window.TraceDocument;
 
@@ -78,6 +82,15 @@ final class HandMadeService implements Feature {
           null,
           null,
           null);
+
+  private static final EffectiveRules RULES =
+      new EffectiveRules(
+          List.of(new SeriesConfig.Dimension("cloud.region", "region", SeriesConfig.From.RESOURCE)),
+          List.of(new TemplatesConfig.Rule(null, "job .*", "job")),
+          new HistogramConfig(null),
+          MetricsConfig.Unit.SECONDS,
+          DOCUMENTS.slowerThan(),
+          DOCUMENTS.thresholds());
 
   final ServerTelemetry telemetry = new ServerTelemetry("test", Duration.ofMinutes(15));
 
@@ -276,8 +289,7 @@ final class HandMadeService implements Feature {
     return List.of(
         new HotspotsResource(() -> hotspots),
         new DemandResource(() -> "0a1b", () -> demand),
-        new RulesResource(
-            new RulesResource.Sources(null, () -> new SlowThresholds(DOCUMENTS).applications())),
+        new RulesResource(new RulesResource.Sources(null, RULES)),
         new CompletenessResource(completeness),
         new CardinalityResource(metrics.cardinality(), () -> learnt));
   }

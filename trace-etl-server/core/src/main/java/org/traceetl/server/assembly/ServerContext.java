@@ -10,12 +10,13 @@ import org.traceetl.proto.LearntNames;
 import org.traceetl.server.config.CoreConfig;
 import org.traceetl.server.consume.metrics.CardinalityReports;
 import org.traceetl.server.decisions.DecisionLog;
+import org.traceetl.server.decode.SpanRulesInForce;
 import org.traceetl.server.journal.FleetWindows;
 import org.traceetl.server.journal.chain.JournalComponent;
 import org.traceetl.server.profile.ProfileParts;
 import org.traceetl.server.queues.KnownQueues;
 import org.traceetl.server.rules.Rules;
-import org.traceetl.server.series.SlowThresholds;
+import org.traceetl.server.series.SpanNeeds;
 import org.traceetl.server.telemetry.ServerTelemetry;
 import org.traceetl.server.window.QueueId;
 
@@ -42,8 +43,25 @@ public interface ServerContext {
   /** Joins names by these rules from the next batch on. */
   void learnt(LearntNames names);
 
-  /** Applies rules from each queue's next window on, in place of the previous ones. */
+  /** Applies the thresholds of rules from each queue's next window on. */
   void rules(Rules rules);
+
+  /**
+   * Applies the dimensions and templates of rules from each queue's next batch on.
+   *
+   * @param rules null for those of the configuration
+   */
+  void dimensions(Rules rules);
+
+  /** Returns the dimensions and templates in force. Any thread. */
+  SpanRulesInForce spanRules();
+
+  /**
+   * Checks rules of another server.
+   *
+   * @throws ConfigException if this server's configuration does not allow them
+   */
+  void checkRules(Rules rules);
 
   /**
    * Reads the content of a file of rules that are to be applied while servers run.
@@ -53,17 +71,35 @@ public interface ServerContext {
    */
   Rules parseRules(Path file, byte[] content);
 
-  /** Returns the durations from which spans are slow, by the rules in force. Any thread. */
-  SlowThresholds slow();
+  /**
+   * Sets what {@link #needs()} returns: the thresholds in force, and these attributes.
+   *
+   * @param attributes of spans that rules have as dimensions, or have from now on
+   */
+  void needs(Set<String> attributes);
 
-  /** Lets {@link #awaitsRules} be true until {@link #stopAwaitingRules}. */
+  /**
+   * Returns what this server needs of spans by the rules in force. Any thread.
+   *
+   * @return null if they are awaited
+   */
+  SpanNeeds needs();
+
+  /** Lets {@link #needs()} be null until {@link #stopAwaitingRules}. */
   void awaitRules();
 
   /** The rules in force were looked for. Any thread. */
   void stopAwaitingRules();
 
-  /** Returns whether rules may be in force that {@link #slow} does not have yet. Any thread. */
-  boolean awaitsRules();
+  /** Sets whether all servers read series that have labels of their own. */
+  void labels(boolean readByAll);
+
+  /**
+   * Returns whether all servers read series that have labels of their own. Any thread.
+   *
+   * @return null if it is not known yet
+   */
+  Boolean labels();
 
   /**
    * Lets this server write windows with their panes from the next window on, unless its

@@ -57,7 +57,7 @@ public record EventsConfig(Boolean enabled, List<String> dimensions) {
     Set<String> labels = new HashSet<>();
     for (Dimension dimension : series.dimensions()) {
       check(
-          dimension.from() != From.EVENT && dimension.from() != From.EVENT_NAME,
+          !dimension.from().isEvent(),
           "trace-etl.series.dimensions.from",
           dimension.from().name().toLowerCase(Locale.ROOT),
           "must be span, resource or any; attributes of events: " + PREFIX + "dimensions");
@@ -83,8 +83,7 @@ public record EventsConfig(Boolean enabled, List<String> dimensions) {
     int ofSpans = all.size() - added.size();
     return ofSpans >= 0
         && all.subList(ofSpans, all.size()).equals(added)
-        && all.subList(0, ofSpans).stream()
-            .noneMatch(one -> one.from() == From.EVENT || one.from() == From.EVENT_NAME);
+        && all.subList(0, ofSpans).stream().noneMatch(one -> one.from().isEvent());
   }
 
   private List<Dimension> withEvents(List<Dimension> ofSpans, Set<String> labels) {

@@ -6,6 +6,7 @@ import static org.traceetl.common.ConfigException.orElse;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.regex.Pattern;
 
 /**
  * The names of series on the page: {@code trace-etl.metrics}. A missing value is its default.
@@ -43,6 +44,7 @@ public record MetricsConfig(
 
   private static final String PREFIX = "trace-etl.metrics.";
   private static final int MAX_TARGET_ATTRIBUTES = 32;
+  private static final Pattern OTHER_CHARACTERS = Pattern.compile("[^a-zA-Z0-9_]");
 
   public MetricsConfig {
     profile = orElse(profile, StandardProfile.OTEL);
@@ -87,7 +89,7 @@ public record MetricsConfig(
 
   /** Returns the label of an attribute: its key with {@code _} for other characters. */
   public static String underscored(String attribute) {
-    return attribute.replaceAll("[^a-zA-Z0-9_]", "_");
+    return OTHER_CHARACTERS.matcher(attribute).replaceAll("_");
   }
 
   public static MetricsConfig defaults() {

@@ -1,5 +1,6 @@
 package org.traceetl.server.config;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.traceetl.common.ConfigException.check;
 import static org.traceetl.common.ConfigException.checkRange;
 import static org.traceetl.common.ConfigException.orElse;
@@ -9,6 +10,7 @@ import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.regex.Pattern;
 
 /**
  * The dimensions and limits of series: {@code trace-etl.series}. A missing value is its default.
@@ -17,8 +19,8 @@ import java.util.Set;
  *     and status; at most 32
  * @param filters spans that match all three keys of a filter count as filtered
  * @param max series in this process; 1 to 10000000. Above any limit, spans count in the overflow
- *     series of their application. Overflow series, and up to 1,536 replaced series per queue, come
- *     on top
+ *     series of their application. Overflow series, up to 1,536 replaced series per queue, and for
+ *     5 minutes after a change of rules up to {@code max-per-application} more, come on top
  * @param maxPerApplication series of one application on one queue; 1 to 10000000
  * @param maxApplications applications on one queue; further ones share the application {@code
  *     _other}; 1 to 1000000
@@ -63,6 +65,14 @@ public record SeriesConfig(
     checkRange(PREFIX + "max-symbols", maxSymbols, 1, MAX_SERIES);
     checkRange(PREFIX + "max-symbol-bytes", maxSymbolBytes, 1, 4L << 30);
     checkRange(PREFIX + "max-value-bytes", maxValueBytes, 1, 65_535);
+    for (Dimension dimension : dimensions) {
+      int bytes = dimension.utf8Label().getBytes(UTF_8).length;
+      check(
+          dimension.from().isEvent() || bytes <= maxValueBytes,
+          PREFIX + "dimensions.label",
+          dimension.utf8Label(),
+          "must have at most " + maxValueBytes + " bytes, as series.max-value-bytes says");
+    }
   }
 
   public static SeriesConfig defaults() {
@@ -118,6 +128,8 @@ public record SeriesConfig(
    *     any}: the span, else the resource
    */
   public record Dimension(String attribute, String label, From from) {
+    private static final Pattern LABEL = Pattern.compile("[a-zA-Z_][a-zA-Z0-9_]*");
+
     public Dimension {
       check(
           attribute != null && !attribute.isEmpty(),
@@ -127,10 +139,15 @@ public record SeriesConfig(
       label = orElse(label, MetricsConfig.underscored(attribute));
       from = orElse(from, From.ANY);
       check(
-          label.matches("[a-zA-Z_][a-zA-Z0-9_]*") && !label.startsWith("__") && !label.equals("le"),
+          isLabel(label),
           PREFIX + "dimensions.label",
           label,
           "must be a Prometheus label: letters, digits and _, no leading digit or __, not le");
+    }
+
+    /** Returns whether a dimension may have the label, if it is no label of every series. */
+    public static boolean isLabel(String label) {
+      return LABEL.matcher(label).matches() && !label.startsWith("__") && !label.equals("le");
     }
 
     /**
@@ -161,6 +178,11 @@ public record SeriesConfig(
 
     public boolean readsResource() {
       return this == RESOURCE || this == ANY;
+    }
+
+    /** Returns whether the source is an event, not a span or its resource. */
+    public boolean isEvent() {
+      return this == EVENT || this == EVENT_NAME;
     }
   }
 

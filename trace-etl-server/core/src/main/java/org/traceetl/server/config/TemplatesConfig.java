@@ -20,6 +20,8 @@ public record TemplatesConfig(Boolean enabled, List<Rule> patterns) {
   private static final String PREFIX = "trace-etl.series.templates.";
   private static final int MAX_PATTERNS = 100;
   private static final int MAX_LENGTH = 1_000;
+  private static final int MAX_INSTRUCTIONS = 1_000;
+  private static final int MAX_INSTRUCTIONS_OF_ALL = 10_000;
 
   public TemplatesConfig {
     enabled = orElse(enabled, true);
@@ -29,6 +31,12 @@ public record TemplatesConfig(Boolean enabled, List<Rule> patterns) {
         PREFIX + "patterns",
         patterns.size() + " of them",
         "must be at most " + MAX_PATTERNS);
+    long instructions = patterns.stream().mapToLong(rule -> PatternSize.of(rule.pattern)).sum();
+    check(
+        instructions <= MAX_INSTRUCTIONS_OF_ALL,
+        PREFIX + "patterns",
+        patterns.size() + " of them with about " + instructions + " instructions",
+        "must have at most " + MAX_INSTRUCTIONS_OF_ALL + " instructions");
   }
 
   public static TemplatesConfig defaults() {
@@ -39,7 +47,8 @@ public record TemplatesConfig(Boolean enabled, List<Rule> patterns) {
    * Names with a template of their own.
    *
    * @param application application, with {@code *} as wildcard; default all
-   * @param pattern RE2 expression of 1 to 1000 characters that matches the whole name; required
+   * @param pattern RE2 expression of 1 to 1000 characters that matches the whole name, about 1000
+   *     instructions with its repetitions written out, and all patterns together 10000; required
    * @param template new name of 1 to 1000 characters, with {@code $1} to {@code $9} for groups;
    *     required. Names of this form are not learnt from
    */
@@ -48,6 +57,16 @@ public record TemplatesConfig(Boolean enabled, List<Rule> patterns) {
       application = orElse(application, "*");
       checkText("pattern", pattern);
       checkText("template", template);
+      long instructions = PatternSize.of(pattern);
+      check(
+          instructions <= MAX_INSTRUCTIONS,
+          PREFIX + "patterns.pattern",
+          pattern,
+          "must have at most "
+              + MAX_INSTRUCTIONS
+              + " instructions, not about "
+              + instructions
+              + ": write fewer or smaller counts in braces");
       int groups = groups(pattern);
       for (int i = 0; i + 1 < template.length(); i++) {
         int group = template.charAt(i) == '$' ? template.charAt(i + 1) - '0' : 0;

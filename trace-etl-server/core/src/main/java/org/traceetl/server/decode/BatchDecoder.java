@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.function.Supplier;
 import org.traceetl.proto.BundleReader;
 import org.traceetl.proto.Heartbeat;
 import org.traceetl.proto.Rejection;
@@ -40,10 +41,8 @@ public final class BatchDecoder implements MessageDecoder {
   /** Header of field 1, a 32-bit number: the format's version is first in a batch. */
   private static final byte BATCH_BEGINS = 0x15;
 
-  private final DimensionKeys dimensions;
-
-  /** Whether to copy attributes to dimensions. A mapping sets dimensions itself. */
-  private final boolean copiesDimensions;
+  /** Null if all applications have the same rules. */
+  private final SpanRulesCache rulesOf;
 
   /** Whether events are counted. */
   private final boolean countsEvents;
@@ -57,14 +56,35 @@ public final class BatchDecoder implements MessageDecoder {
   /** Null if there are only batches. */
   private final SingleSpan span;
 
-  private final SpanColumns columns;
-  private final int[] inherited;
+  private final SpanColumns columns = new SpanColumns();
 
-  /** Values of the dimensions that a group lacks; if no dimension is {@link #notSent}, unused. */
-  private final int[] inheritedByGroups;
+  // Of the last message
 
-  /** The text of a value that was not sent; {@link SpanColumns#NONE} if groups have all values. */
+  private SpanRules rules;
+
+  /** The keys of these rules. */
+  private DimensionKeys dimensions;
+
+  /** Whether to copy attributes to dimensions. A mapping sets dimensions itself. */
+  private boolean copiesDimensions;
+
+  /** Values of the dimensions that a span lacks; longer if earlier rules had more. */
+  private int[] inherited = {};
+
+  /** Values of the dimensions that a group lacks, if {@link #groupsLack}. */
+  private int[] inheritedByGroups = {};
+
+  /** Whether groups may lack a dimension that the resource cannot replace. */
+  private boolean groupsLack;
+
+  /** Whether that dimension, or one of them, is a label. */
+  private boolean groupsLackLabel;
+
+  /** The text of a value that was not sent; {@link SpanColumns#NONE} if groups have all columns. */
   private int notSent = SpanColumns.NONE;
+
+  /** First text of the labels' names, which follow each other. */
+  private int firstLabel;
 
   /** Null if series consist of attributes without a mapping. */
   private final SpanMapping mapping;
@@ -87,19 +107,56 @@ public final class BatchDecoder implements MessageDecoder {
    * @param mapping null if series consist of attributes without a mapping
    * @param messages the message formats
    */
-  public BatchDecoder(DimensionKeys dimensions, SpanMapping mapping, Messages messages) {
-    this.dimensions = dimensions;
+  public BatchDecoder(SpanRules rules, SpanMapping mapping, Messages messages) {
+    this(rules, null, mapping, messages);
+  }
+
+  /**
+   * @param inForce called for each message; never waits
+   * @param maxNameBytes length to which names of applications are cut
+   * @param seed of hashes; random
+   * @param messages the message formats
+   */
+  public BatchDecoder(
+      Supplier<SpanRulesInForce> inForce, int maxNameBytes, long seed, Messages messages) {
+    this(inForce.get().others(), new SpanRulesCache(inForce, maxNameBytes, seed), null, messages);
+  }
+
+  private BatchDecoder(
+      SpanRules rules, SpanRulesCache rulesOf, SpanMapping mapping, Messages messages) {
+    this.rulesOf = rulesOf;
     this.mapping = mapping;
-    copiesDimensions = mapping == null && dimensions.ofSpans();
-    countsEvents = mapping == null && dimensions.eventName() >= 0;
+    countsEvents = mapping == null && rules.keys().eventName() >= 0;
     this.messages = messages;
     SpanFormat singles = messages.singles();
     span =
         singles == null ? null : singles.newReader(texts, mapping == null ? null : mapping.keys());
-    columns = new SpanColumns(dimensions.count());
-    inherited = new int[dimensions.count()];
+    use(rules);
+  }
+
+  private void use(SpanRules now) {
+    rules = now;
+    dimensions = now.keys();
+    copiesDimensions = mapping == null && dimensions.ofSpans();
+    if (inherited.length < dimensions.count()) {
+      inherited = new int[dimensions.count()];
+      inheritedByGroups = new int[dimensions.count()];
+    }
     Arrays.fill(inherited, SpanColumns.NONE);
-    inheritedByGroups = new int[dimensions.count()];
+  }
+
+  /** Begins the spans of a message whose application is known, by its rules. */
+  private void begin() {
+    SpanRules now = rulesOf == null ? rules : rulesOf.of(texts, application());
+    if (now != rules) {
+      use(now);
+    }
+    columns.clear(dimensions.count());
+    firstLabel = texts.size();
+    for (int label = 0; label < rules.labels().size(); label++) {
+      byte[] name = rules.labels().get(label);
+      texts.make(name, 0, name.length);
+    }
   }
 
   /**
@@ -151,8 +208,10 @@ public final class BatchDecoder implements MessageDecoder {
   }
 
   private Rejection decode(byte[] message, int offset, int length, boolean batch) {
-    columns.clear();
+    columns.clear(dimensions.count());
     notSent = SpanColumns.NONE;
+    groupsLack = false;
+    groupsLackLabel = false;
     isSkipped = false;
     isBatch = batch;
     Rejection rejection =
@@ -214,6 +273,7 @@ public final class BatchDecoder implements MessageDecoder {
     if (rejection != Rejection.NONE || isSkipped) {
       return rejection;
     }
+    begin();
     if (copiesDimensions) {
       inherit();
     }
@@ -238,6 +298,7 @@ public final class BatchDecoder implements MessageDecoder {
     if (rejection != Rejection.NONE || isSkipped) {
       return rejection;
     }
+    begin();
     int entries = texts.size();
     if (dimensionOf.length < entries) {
       dimensionOf = new int[Math.max(entries, dimensionOf.length * 2)];
@@ -253,7 +314,7 @@ public final class BatchDecoder implements MessageDecoder {
     if (byDemand() && copiesDimensions) {
       inheritByGroups();
     }
-    int[] ofGroups = notSent == SpanColumns.NONE ? inherited : inheritedByGroups;
+    int[] ofGroups = groupsLack ? inheritedByGroups : inherited;
     while (reader.nextGroup()) {
       columns.addGroup(reader, ofGroups);
       addDimensionsAndEvents();
@@ -269,7 +330,7 @@ public final class BatchDecoder implements MessageDecoder {
    * @return {@link Rejection#NONE}, or why the sample is not valid
    */
   public Rejection decodeSample() {
-    columns.clear();
+    columns.clear(dimensions.count());
     while (isBatch && reader.nextSample()) {
       columns.add(reader, inherited);
       addDimensionsAndEvents();
@@ -302,24 +363,38 @@ public final class BatchDecoder implements MessageDecoder {
 
   /** Determines what groups by a demand lack, which the resource cannot replace. */
   private void inheritByGroups() {
-    System.arraycopy(inherited, 0, inheritedByGroups, 0, inherited.length);
-    for (int dimension = 0; dimension < inherited.length; dimension++) {
-      if (dimensions.ofSpan().key(dimension) != null && !isGroupKey(dimension)) {
-        if (notSent == SpanColumns.NONE) {
-          notSent = texts.make(NOT_SENT_BYTES, 0, NOT_SENT_BYTES.length);
-        }
-        inheritedByGroups[dimension] = notSent;
+    System.arraycopy(inherited, 0, inheritedByGroups, 0, dimensions.count());
+    long sent = groupDimensions();
+    for (int dimension = 0; dimension < dimensions.count(); dimension++) {
+      if (dimensions.ofSpan().key(dimension) != null && (sent >>> dimension & 1) == 0) {
+        groupsLack = true;
+        inheritedByGroups[dimension] = lacked(dimension);
       }
     }
   }
 
-  private boolean isGroupKey(int dimension) {
+  /** Returns the value of a dimension that groups lack: a series without a label names none. */
+  private int lacked(int dimension) {
+    if (dimension >= rules.columns()) {
+      groupsLackLabel = true;
+      return SpanColumns.NONE;
+    }
+    if (notSent == SpanColumns.NONE) {
+      notSent = texts.make(NOT_SENT_BYTES, 0, NOT_SENT_BYTES.length);
+    }
+    return notSent;
+  }
+
+  /** Returns the dimensions that groups have, as bits: 32 columns and 32 labels at most. */
+  private long groupDimensions() {
+    long sent = 0;
     for (int i = 0; i < reader.groupKeyCount(); i++) {
-      if (find(dimensions.ofSpan(), reader.groupKey(i)) == dimension) {
-        return true;
+      int dimension = find(dimensions.ofSpan(), reader.groupKey(i));
+      if (dimension != AttributeKeys.NONE) {
+        sent |= 1L << dimension;
       }
     }
-    return false;
+    return sent;
   }
 
   private void addDimensions() {
@@ -373,13 +448,28 @@ public final class BatchDecoder implements MessageDecoder {
     return isBatch && reader.demand() > 0;
   }
 
-  /** Returns whether a group may lack a dimension because of its demand. */
+  /** Returns the rules of the message's application. */
+  public SpanRules rules() {
+    return rules;
+  }
+
+  /** Returns the text of a label's name. */
+  public int label(int dimension) {
+    return firstLabel + dimension - rules.columns();
+  }
+
+  /** Returns whether groups may lack a label because of their demand. */
+  public boolean groupsLackLabel() {
+    return groupsLackLabel;
+  }
+
+  /** Returns whether a group may lack a column because of its demand. */
   public boolean lacksDimension(int group) {
     if (mapping != null) {
       return byDemand();
     }
     for (int dimension = 0;
-        notSent != SpanColumns.NONE && dimension < inherited.length;
+        notSent != SpanColumns.NONE && dimension < rules.columns();
         dimension++) {
       if (lacks(group, dimension)) {
         return true;

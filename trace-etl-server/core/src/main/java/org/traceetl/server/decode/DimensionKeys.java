@@ -1,13 +1,11 @@
 package org.traceetl.server.decode;
 
 import java.util.List;
+import java.util.function.Predicate;
 import org.traceetl.server.config.SeriesConfig.Dimension;
 import org.traceetl.server.config.SeriesConfig.From;
 
-/**
- * The attributes of spans, resources and events that are dimensions, numbered as configured.
- * Immutable.
- */
+/** The attributes of spans, resources and events that are dimensions, numbered. Immutable. */
 public final class DimensionKeys {
   private final AttributeKeys ofSpan;
   private final AttributeKeys ofResource;
@@ -15,18 +13,23 @@ public final class DimensionKeys {
   private final int eventName;
   private final boolean ofSpans;
 
+  /**
+   * @param dimensions in the order of their numbers; null for a number without a dimension
+   */
   public DimensionKeys(List<Dimension> dimensions) {
-    ofSpan =
-        new AttributeKeys(
-            dimensions.stream().map(d -> d.from().readsSpan() ? d.attribute() : null).toList());
-    ofResource =
-        new AttributeKeys(
-            dimensions.stream().map(d -> d.from().readsResource() ? d.attribute() : null).toList());
-    ofEvent =
-        new AttributeKeys(
-            dimensions.stream().map(d -> d.from() == From.EVENT ? d.attribute() : null).toList());
-    eventName = dimensions.stream().map(Dimension::from).toList().indexOf(From.EVENT_NAME);
-    ofSpans = dimensions.stream().anyMatch(d -> d.from().readsSpan() || d.from().readsResource());
+    ofSpan = keys(dimensions, From::readsSpan);
+    ofResource = keys(dimensions, From::readsResource);
+    ofEvent = keys(dimensions, from -> from == From.EVENT);
+    List<From> sources = dimensions.stream().map(d -> d == null ? null : d.from()).toList();
+    eventName = sources.indexOf(From.EVENT_NAME);
+    ofSpans = sources.stream().anyMatch(from -> from != null && !from.isEvent());
+  }
+
+  private static AttributeKeys keys(List<Dimension> dimensions, Predicate<From> isSource) {
+    return new AttributeKeys(
+        dimensions.stream()
+            .map(d -> d != null && isSource.test(d.from()) ? d.attribute() : null)
+            .toList());
   }
 
   /** Returns whether any dimension is an attribute of spans or resources. */

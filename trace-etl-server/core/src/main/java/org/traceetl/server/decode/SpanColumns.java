@@ -20,7 +20,9 @@ public final class SpanColumns {
 
   private static final int INITIAL_SPANS = 512;
 
-  private final int dimensions;
+  /** Dimensions of a span of this batch. */
+  private int dimensions;
+
   private int size;
   private long[] traceIdHighs = new long[INITIAL_SPANS];
   private long[] traceIdLows = new long[INITIAL_SPANS];
@@ -35,7 +37,7 @@ public final class SpanColumns {
   private int[] statusMessages = new int[INITIAL_SPANS];
 
   /** Values of span i's dimensions, from {@code i * dimensions} on. */
-  private int[] dimensionValues;
+  private int[] dimensionValues = {};
 
   /** Keys and values of span i's attributes in {@code [attributeStarts[i], [i + 1])}. */
   private int[] attributes = new int[INITIAL_SPANS * 16];
@@ -61,15 +63,21 @@ public final class SpanColumns {
   private int[] eventParents = new int[16];
 
   /** Values of event i's dimensions, including the span's, from {@code i * dimensions} on. */
-  private int[] eventDimensionValues;
+  private int[] eventDimensionValues = {};
 
-  SpanColumns(int dimensions) {
+  /**
+   * Removes all spans.
+   *
+   * @param dimensions number of dimensions of a span from now on
+   */
+  void clear(int dimensions) {
     this.dimensions = dimensions;
-    dimensionValues = new int[INITIAL_SPANS * dimensions];
-    eventDimensionValues = new int[eventParents.length * dimensions];
-  }
-
-  void clear() {
+    if (dimensionValues.length < names.length * dimensions) {
+      dimensionValues = new int[names.length * dimensions];
+    }
+    if (eventDimensionValues.length < eventParents.length * dimensions) {
+      eventDimensionValues = new int[eventParents.length * dimensions];
+    }
     size = 0;
     groups = 0;
     groupDurations = 0;
@@ -389,6 +397,11 @@ public final class SpanColumns {
   /** Returns a text, or {@link #NONE}. */
   public int statusMessage(int span) {
     return statusMessages[span];
+  }
+
+  /** Returns the number of dimensions of a span: of columns, then of labels. */
+  public int dimensions() {
+    return dimensions;
   }
 
   /** Returns the text of the span's value in a dimension, or {@link #NONE}. */

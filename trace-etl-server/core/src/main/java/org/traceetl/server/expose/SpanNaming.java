@@ -1,7 +1,9 @@
 package org.traceetl.server.expose;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.MetricsConfig.Names;
@@ -39,6 +41,12 @@ public final class SpanNaming implements Naming {
   /** Name of the label of each dimension, in the order of {@link SeriesDefinition#values}. */
   private final List<String> labels;
 
+  /** The labels of the configured dimensions without UTF-8 names, in the same order. */
+  private final List<String> underscored;
+
+  /** Labels that no dimension may have. */
+  private final Set<String> reserved;
+
   private final boolean hasUtf8Names;
   private final boolean seconds;
   private final boolean namesQueues;
@@ -62,12 +70,15 @@ public final class SpanNaming implements Naming {
     seconds = metrics.unit() == Unit.SECONDS;
     namesQueues = metrics.queueLabel() == QueueLabel.ALWAYS;
     labels = new ArrayList<>(metrics.profile().labels());
-    boolean utf8 = metrics.names() == Names.UTF_8;
+    // Series may have further labels than those of the configured dimensions.
+    hasUtf8Names = metrics.names() == Names.UTF_8;
     series
         .dimensions()
         .forEach(dimension ->
-            labels.add(LabelText.name(utf8 ? dimension.utf8Label() : dimension.label())));
-    hasUtf8Names = labels.stream().anyMatch(label -> label.startsWith("\""));
+            labels.add(LabelText.name(hasUtf8Names ? dimension.utf8Label() : dimension.label())));
+    underscored = series.dimensions().stream().map(SeriesConfig.Dimension::label).toList();
+    reserved = new HashSet<>(metrics.profile().labels());
+    reserved.addAll(List.of(MetricsConfig.OVERFLOW_LABEL, MetricsConfig.QUEUE_LABEL));
     boolean durationNamesUnit = metrics.profile() == StandardProfile.OTEL;
     String unit = seconds ? "seconds" : "milliseconds";
     Family calls = Family.counter(0, metrics.namespace() + "_calls", CALLS_HELP);
@@ -160,16 +171,48 @@ public final class SpanNaming implements Naming {
     } else {
       for (int i = 1; i < labels.size() && i < definition.values().size(); i++) {
         String value = definition.values().get(i);
-        // Prometheus treats an empty label as absent.
-        if (value != null && !value.isEmpty()) {
+        if (isPresent(value)) {
           LabelText.append(out, labels.get(i), shown(i, value));
         }
+      }
+      if (definition.values().size() > labels.size()) {
+        appendFurther(out, definition.values());
       }
     }
     if (queue != null) {
       LabelText.append(out, MetricsConfig.QUEUE_LABEL, queue);
     }
     return Naming.bytes(out.toString());
+  }
+
+  /** Prometheus treats an empty label as absent. */
+  private static boolean isPresent(String value) {
+    return value != null && !value.isEmpty();
+  }
+
+  /**
+   * Appends the labels after the configured dimensions. A forged journal may have any: labels that
+   * no dimension may have are left out, and those that are on the series already, also if only a
+   * page without UTF-8 names would have them twice.
+   */
+  private void appendFurther(StringBuilder out, List<String> values) {
+    Set<String> taken = new HashSet<>(reserved);
+    for (int i = 0; i < underscored.size(); i++) {
+      if (isPresent(values.get(SeriesDefinition.FIXED_DIMENSIONS + i))) {
+        taken.add(underscored.get(i));
+      }
+    }
+    for (int i = labels.size(); i + 1 < values.size(); i += 2) {
+      String label = values.get(i);
+      String value = values.get(i + 1);
+      if (label == null || !isPresent(value)) {
+        continue;
+      }
+      String plain = MetricsConfig.underscored(label);
+      if (SeriesConfig.Dimension.isLabel(plain) && taken.add(plain)) {
+        LabelText.append(out, LabelText.name(hasUtf8Names ? label : plain), value);
+      }
+    }
   }
 
   @Override

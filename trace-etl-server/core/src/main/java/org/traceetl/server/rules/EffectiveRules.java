@@ -9,7 +9,6 @@ import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.MetricsConfig.Unit;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.SeriesConfig.Dimension;
-import org.traceetl.server.config.SeriesConfig.From;
 import org.traceetl.server.config.TemplatesConfig;
 
 /**
@@ -44,9 +43,7 @@ public record EffectiveRules(
       MetricsConfig metrics,
       DocumentsConfig documents) {
     return new EffectiveRules(
-        series.dimensions().stream()
-            .filter(each -> each.from() != From.EVENT && each.from() != From.EVENT_NAME)
-            .toList(),
+        series.dimensions().stream().filter(each -> !each.from().isEvent()).toList(),
         series.templates().patterns(),
         histogram,
         metrics.unit(),

@@ -1,25 +1,32 @@
 package org.traceetl.server.rules;
 
+import static org.traceetl.common.ConfigException.canonical;
 import static org.traceetl.common.ConfigException.check;
 import static org.traceetl.common.ConfigException.orElse;
 
 import java.time.Duration;
+import java.util.Collection;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
+import java.util.function.Function;
 import org.traceetl.common.ConfigException;
 import org.traceetl.proto.Demand;
 import org.traceetl.proto.Demand.SlowRule;
 import org.traceetl.proto.RulesRecord;
 import org.traceetl.server.config.DocumentsConfig.Threshold;
+import org.traceetl.server.config.SeriesConfig.Dimension;
+import org.traceetl.server.config.SeriesConfig.From;
 import org.traceetl.server.config.SpanKind;
+import org.traceetl.server.config.TemplatesConfig;
 
 /**
- * Translates rules into the record that all servers follow, and back. A record has thresholds only,
- * and no defaults: each rule contains those that it lacks, and a last rule those of all other
- * applications.
+ * Translates rules into the record that all servers follow, and back. A record has thresholds,
+ * dimensions and templates only, and no defaults: each rule contains those that it lacks, and a
+ * last rule those of all other applications.
  */
 public final class PublishedRules {
   /** Highest revision of a record: readers refuse epochs far ahead of their clock. */
@@ -30,7 +37,7 @@ public final class PublishedRules {
   private PublishedRules() {}
 
   /**
-   * Returns the record of the thresholds in these rules.
+   * Returns the record of the thresholds, dimensions and templates in these rules.
    *
    * @param decidedMillis when it is published, milliseconds since 1970
    * @throws ConfigException if a record cannot contain them
@@ -44,63 +51,123 @@ public final class PublishedRules {
     RuleKeys defaults = rules.defaults();
     Map<String, RuleKeys> byPattern = new LinkedHashMap<>();
     for (Rules.OfApplications of : rules.applications()) {
-      check(
+      checkText(
           Demand.takesText(of.application()),
           "application",
           of.application(),
-          "must have at most " + Demand.MAX_TEXT_BYTES + " bytes of UTF-8");
+          Demand.MAX_TEXT_BYTES);
       // Of equal patterns only the first applies.
       byPattern.putIfAbsent(of.application(), of.keys());
     }
     byPattern.putIfAbsent(ALL, RuleKeys.NONE);
-    int thresholds =
-        byPattern.values().stream()
-            .map(keys -> orElse(thresholds(keys, defaults), List.of()))
-            .mapToInt(List::size)
-            .sum();
     check(
-        byPattern.size() <= RulesRecord.MAX_RULES && thresholds <= RulesRecord.MAX_THRESHOLDS,
+        byPattern.size() <= RulesRecord.MAX_RULES,
         "applications",
-        byPattern.size() + " rules with " + thresholds + " thresholds",
-        "must be at most "
-            + RulesRecord.MAX_RULES
-            + " rules, with that of all other applications, and at most "
-            + RulesRecord.MAX_THRESHOLDS
-            + " thresholds, in each rule those of the defaults that it does not replace");
+        byPattern.size() + " of them",
+        "must be at most " + RulesRecord.MAX_RULES + ", with a rule of all other applications");
     Map<String, RulesRecord.Rule> published = new LinkedHashMap<>();
     byPattern.forEach(
         (pattern, keys) -> published.put(pattern, rule(published.size(), keys, defaults)));
+    Collection<RulesRecord.Rule> all = published.values();
+    checkSum(all, RulesRecord.Rule::thresholds, RulesRecord.MAX_THRESHOLDS, "thresholds");
+    checkSum(all, RulesRecord.Rule::dimensions, RulesRecord.MAX_DIMENSIONS, "dimensions");
+    checkSum(all, RulesRecord.Rule::templates, RulesRecord.MAX_TEMPLATES, "templates");
     return new RulesRecord(rules.revision(), decidedMillis, published);
+  }
+
+  private static void checkSum(
+      Collection<RulesRecord.Rule> rules,
+      Function<RulesRecord.Rule, List<?>> list,
+      int max,
+      String what) {
+    int sum = rules.stream().map(list).filter(Objects::nonNull).mapToInt(List::size).sum();
+    check(
+        sum <= max,
+        "applications",
+        rules.size() + " rules with " + sum + " " + what,
+        "must have at most "
+            + max
+            + " "
+            + what
+            + ", in each rule those of the defaults that it does not replace");
   }
 
   private static RulesRecord.Rule rule(int place, RuleKeys keys, RuleKeys defaults) {
     Duration slowerThan = orElse(keys.slowerThan(), defaults.slowerThan());
-    List<Threshold> thresholds = thresholds(keys, defaults);
     return new RulesRecord.Rule(
         place,
         slowerThan == null ? null : (Long) slowerThan.toNanos(),
-        thresholds == null ? null : thresholds.stream().map(PublishedRules::slowRule).toList());
+        each(orElse(keys.thresholds(), defaults.thresholds()), PublishedRules::slowRule),
+        each(orElse(keys.dimensions(), defaults.dimensions()), PublishedRules::dimension),
+        each(orElse(keys.templates(), defaults.templates()), PublishedRules::template));
   }
 
-  /** Returns null if they are absent. */
-  private static List<Threshold> thresholds(RuleKeys keys, RuleKeys defaults) {
-    return orElse(keys.thresholds(), defaults.thresholds());
+  /** Returns the translated list; null for null. */
+  private static <T, R> List<R> each(List<T> list, Function<T, R> translation) {
+    return list == null ? null : list.stream().map(translation).toList();
   }
 
   private static SlowRule slowRule(Threshold threshold) {
-    check(
+    checkText(
         Demand.takesText(threshold.application()),
         "documents.thresholds.application",
         threshold.application(),
-        "must have 1 to " + Demand.MAX_TEXT_BYTES + " bytes of UTF-8");
+        Demand.MAX_TEXT_BYTES);
     int kinds = threshold.kinds().stream().mapToInt(kind -> 1 << kind.ordinal()).sum();
     return new SlowRule(threshold.application(), kinds, threshold.slowerThan().toNanos());
+  }
+
+  private static RulesRecord.Dimension dimension(Dimension dimension) {
+    String attribute = dimension.attribute();
+    check(
+        dimension.from().readsSpan() || dimension.from().readsResource(),
+        "series.dimensions.from",
+        canonical(dimension.from().name()),
+        "must be span, resource or any");
+    checkText(
+        Demand.takesText(attribute),
+        "series.dimensions.attribute",
+        attribute,
+        Demand.MAX_TEXT_BYTES);
+    String label = dimension.utf8Label().equals(attribute) ? null : dimension.label();
+    checkText(
+        label == null || Demand.takesText(label),
+        "series.dimensions.label",
+        label,
+        Demand.MAX_TEXT_BYTES);
+    return new RulesRecord.Dimension(
+        attribute, label, RulesRecord.Source.valueOf(dimension.from().name()));
+  }
+
+  private static RulesRecord.Template template(TemplatesConfig.Rule rule) {
+    String key = "series.templates.patterns.";
+    checkText(
+        Demand.takesText(rule.application()),
+        key + "application",
+        rule.application(),
+        Demand.MAX_TEXT_BYTES);
+    checkText(
+        RulesRecord.takesTemplateText(rule.pattern()),
+        key + "pattern",
+        rule.pattern(),
+        RulesRecord.MAX_TEMPLATE_BYTES);
+    checkText(
+        RulesRecord.takesTemplateText(rule.template()),
+        key + "template",
+        rule.template(),
+        RulesRecord.MAX_TEMPLATE_BYTES);
+    return new RulesRecord.Template(rule.application(), rule.pattern(), rule.template());
+  }
+
+  private static void checkText(boolean isTaken, String key, String text, int maxBytes) {
+    check(isTaken, key, text, "must have 1 to " + maxBytes + " bytes of UTF-8");
   }
 
   /**
    * Returns the rules in a record.
    *
    * @param record of a revision of at least 1
+   * @throws ConfigException if a label or a regular expression is invalid
    */
   public static Rules rules(RulesRecord record) {
     return new Rules(
@@ -113,13 +180,25 @@ public final class PublishedRules {
   }
 
   private static RuleKeys keys(RulesRecord.Rule rule) {
-    Duration slowerThan =
-        rule.slowerThanNanos() == null ? null : Duration.ofNanos(rule.slowerThanNanos());
-    List<Threshold> thresholds =
-        rule.thresholds() == null
-            ? null
-            : rule.thresholds().stream().map(PublishedRules::threshold).toList();
-    return new RuleKeys(null, null, null, null, null, null, slowerThan, thresholds);
+    return new RuleKeys(
+        each(rule.dimensions(), PublishedRules::dimension),
+        each(rule.templates(), PublishedRules::template),
+        null,
+        null,
+        null,
+        null,
+        rule.slowerThanNanos() == null ? null : Duration.ofNanos(rule.slowerThanNanos()),
+        each(rule.thresholds(), PublishedRules::threshold));
+  }
+
+  private static Dimension dimension(RulesRecord.Dimension dimension) {
+    return new Dimension(
+        dimension.attribute(), dimension.label(), From.valueOf(dimension.source().name()));
+  }
+
+  private static TemplatesConfig.Rule template(RulesRecord.Template template) {
+    return new TemplatesConfig.Rule(
+        template.application(), template.pattern(), template.template());
   }
 
   private static Threshold threshold(SlowRule rule) {

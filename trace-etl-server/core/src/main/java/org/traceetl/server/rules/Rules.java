@@ -3,7 +3,12 @@ package org.traceetl.server.rules;
 import static org.traceetl.common.ConfigException.check;
 
 import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.traceetl.common.WildcardPattern;
+import org.traceetl.server.config.SeriesConfig.Dimension;
 
 /**
  * Rules by application.
@@ -25,6 +30,15 @@ public record Rules(long revision, RuleKeys defaults, List<OfApplications> appli
         "applications",
         applications.size() + " of them",
         "must be at most " + MAX_APPLICATIONS);
+  }
+
+  /** Returns the dimensions of all applications. */
+  public Set<Dimension> dimensions() {
+    return Stream.concat(Stream.of(defaults), applications.stream().map(OfApplications::keys))
+        .map(RuleKeys::dimensions)
+        .filter(Objects::nonNull)
+        .flatMap(List::stream)
+        .collect(Collectors.toSet());
   }
 
   /**

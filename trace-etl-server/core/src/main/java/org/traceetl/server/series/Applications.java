@@ -3,6 +3,8 @@ package org.traceetl.server.series;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.util.Arrays;
+import java.util.BitSet;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.traceetl.server.window.Books;
 import org.traceetl.server.window.WindowMetrics;
@@ -135,6 +137,15 @@ public final class Applications {
     overflows[application] = 0;
     size++;
     return application;
+  }
+
+  /** Returns the applications whose names match, without the two that always exist. */
+  public BitSet matching(Predicate<String> isName) {
+    BitSet matching = new BitSet();
+    for (int application = OTHER + 1; application < numbers; application++) {
+      matching.set(application, names[application] != null && isName.test(names[application]));
+    }
+    return matching;
   }
 
   /** Returns a number above all applications' numbers. */

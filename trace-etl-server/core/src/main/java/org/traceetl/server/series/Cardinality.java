@@ -11,7 +11,8 @@ import java.util.List;
  * @param series number of its series
  * @param overflowed spans in its overflow series, in the window that ended
  * @param overflowedEvents events in its overflow series, in the window that ended
- * @param dimensions dimensions of its series, as configured; never empty
+ * @param dimensions dimensions of its series: those of all series, then those that only the rules
+ *     of the application have; never empty
  * @param atMillis time of the survey, milliseconds since 1970
  */
 public record Cardinality(

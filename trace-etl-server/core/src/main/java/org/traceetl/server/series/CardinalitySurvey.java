@@ -3,21 +3,33 @@ package org.traceetl.server.series;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.stream.Stream;
+import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.window.WindowMetrics;
 
 /**
- * Counts the distinct values of each dimension for applications near or at a limit. It surveys each
- * such application once a minute, at the end of a window. If more than {@value #MAX_AT_ONCE} are
- * due, those due for longest come first. One owner thread.
+ * Counts the distinct values of each dimension for applications near or at a limit, also of those
+ * dimensions that only the rules of an application have. It surveys each such application once a
+ * minute, at the end of a window. If more than {@value #MAX_AT_ONCE} are due, those due for longest
+ * come first. One owner thread.
  */
 public final class CardinalitySurvey {
   private static final long PAUSE_MILLIS = 60_000;
   private static final int MAX_AT_ONCE = 8;
   private static final int EXAMPLES = 5;
   private static final int EXAMPLE_BYTES = 64;
+
+  /**
+   * Maximum number of an application's labels after the configured dimensions: twice those of its
+   * rules, which may have changed. Further labels of a forged journal are left out.
+   */
+  private static final int MAX_LABELS = 64;
 
   /** An application with this percentage of its limit is near it. */
   private static final int NEAR_PERCENT = 80;
@@ -39,6 +51,50 @@ public final class CardinalitySurvey {
   // By application: its name and time at the last survey
   private String[] seen = new String[64];
   private long[] seenMillis = new long[64];
+
+  /** The values of an application's series. */
+  private final class Values implements SeriesTable.LabelConsumer {
+    /** By dimension that all series have; numbers or symbols. */
+    final BitSet[] ofDimensions = new BitSet[names.size()];
+
+    /** By label, a symbol. */
+    private final Map<Integer, BitSet> ofLabels = new HashMap<>();
+
+    Values() {
+      Arrays.setAll(ofDimensions, dimension -> new BitSet());
+    }
+
+    @Override
+    public void label(int labelSymbol, int valueSymbol) {
+      BitSet values = ofLabels.get(labelSymbol);
+      if (values == null && ofLabels.size() < MAX_LABELS) {
+        values = new BitSet();
+        ofLabels.put(labelSymbol, values);
+      }
+      if (values != null) {
+        values.set(valueSymbol);
+      }
+    }
+
+    /** Returns the values by name, those of labels last and sorted. */
+    Map<String, BitSet> byName() {
+      Map<String, BitSet> all = new LinkedHashMap<>();
+      for (int i = 0; i < ofDimensions.length; i++) {
+        all.put(names.get(i), ofDimensions[i]);
+      }
+      Map<String, BitSet> further = new TreeMap<>();
+      ofLabels.forEach((label, values) ->
+          further.merge(MetricsConfig.underscored(symbols.text(label)), values, Values::union));
+      // A label of the rules may be that of another, configured dimension.
+      further.forEach((name, values) -> all.merge(name, values, Values::union));
+      return all;
+    }
+
+    private static BitSet union(BitSet values, BitSet others) {
+      values.or(others);
+      return values;
+    }
+  }
 
   /**
    * @param mapped whether series have a type and an outcome instead of kind and status
@@ -75,7 +131,7 @@ public final class CardinalitySurvey {
     if (due.length == 0) {
       return List.of();
     }
-    BitSet[][] values = values(due);
+    Values[] values = values(due);
     List<Cardinality> taken = new ArrayList<>();
     for (int i = 0; i < due.length; i++) {
       seen[due[i]] = applications.name(due[i]);
@@ -85,7 +141,7 @@ public final class CardinalitySurvey {
     return taken;
   }
 
-  private Cardinality look(int application, BitSet[] values, WindowMetrics window, long nowMillis) {
+  private Cardinality look(int application, Values values, WindowMetrics window, long nowMillis) {
     long overflowed = applications.overflowed(application, window);
     long events = series.overflowedEvents(application, window);
     String limit = limit(application, overflowed);
@@ -98,7 +154,7 @@ public final class CardinalitySurvey {
         events,
         application == Applications.OTHER
             ? List.of(new Cardinality.Dimension("application", applications.size(), List.of()))
-            : dimensions(values),
+            : dimensions(values.byName()),
         nowMillis);
   }
 
@@ -166,12 +222,10 @@ public final class CardinalitySurvey {
     return Arrays.copyOf(due, size);
   }
 
-  /** Returns the values of each dimension by index of application, in one pass over all series. */
-  private BitSet[][] values(int[] of) {
-    BitSet[][] values = new BitSet[of.length][names.size()];
-    for (BitSet[] its : values) {
-      Arrays.setAll(its, dimension -> new BitSet());
-    }
+  /** Returns the values by index of application, in one pass over all series. */
+  private Values[] values(int[] of) {
+    Values[] values = new Values[of.length];
+    Arrays.setAll(values, place -> new Values());
     int[] placeOf = new int[applications.end()];
     for (int i = 0; i < of.length; i++) {
       placeOf[of[i]] = i + 1;
@@ -180,31 +234,35 @@ public final class CardinalitySurvey {
     for (int number = 0; number < end; number++) {
       int application = series.application(number);
       if (application >= 0 && placeOf[application] > 0) {
-        series.addValues(number, values[placeOf[application] - 1]);
+        Values its = values[placeOf[application] - 1];
+        series.addValues(number, its.ofDimensions);
+        series.forEachLabel(number, its);
       }
     }
     return values;
   }
 
-  private List<Cardinality.Dimension> dimensions(BitSet[] values) {
+  private List<Cardinality.Dimension> dimensions(Map<String, BitSet> byName) {
+    List<BitSet> values = List.copyOf(byName.values());
     int culprit = 0;
-    for (int i = 1; i < values.length; i++) {
-      culprit = values[i].cardinality() > values[culprit].cardinality() ? i : culprit;
+    for (int i = 1; i < values.size(); i++) {
+      culprit = values.get(i).cardinality() > values.get(culprit).cardinality() ? i : culprit;
     }
     List<Cardinality.Dimension> dimensions = new ArrayList<>();
-    for (int i = 0; i < values.length; i++) {
+    for (String name : byName.keySet()) {
+      int i = dimensions.size();
       dimensions.add(
           new Cardinality.Dimension(
-              names.get(i),
-              values[i].cardinality(),
-              i == culprit && isOfSymbols(i) ? examples(values[i]) : List.of()));
+              name,
+              values.get(i).cardinality(),
+              i == culprit && isOfSymbols(i) ? examples(values.get(i)) : List.of()));
     }
     return List.copyOf(dimensions);
   }
 
   /** Returns whether values of the dimension are symbols: all except kind and status. */
   private static boolean isOfSymbols(int dimension) {
-    return dimension == 0 || dimension >= SeriesTable.DIMENSIONS;
+    return dimension == 0 || dimension >= SeriesTable.FIXED_VALUES;
   }
 
   /** Returns some evenly spaced values: early and late ones may be of different sorts. */

@@ -6,7 +6,7 @@ import java.util.List;
 import org.traceetl.common.WildcardPattern;
 import org.traceetl.server.config.TemplatesConfig;
 
-/** The configured templates of span names. Matching takes linear time for any name. Immutable. */
+/** Templates of span names. Matching takes linear time for any name. Immutable. */
 public final class NamePatterns {
   private static final Pattern GROUP = Pattern.compile("\\$[1-9]");
 

@@ -5,6 +5,7 @@ import java.util.Arrays;
 import java.util.BitSet;
 import java.util.Collections;
 import java.util.List;
+import java.util.function.IntPredicate;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
@@ -17,13 +18,15 @@ import org.traceetl.server.window.WindowMetrics;
  *   0            application, a symbol
  *   1            span name, a symbol
  *   2            kind &lt;&lt; 2 | status
- *   3 ... width  the configured dimensions, symbols or {@link SymbolTable#NONE}
+ *   3            labels after the configured dimensions: a number of {@link #labelSet}
+ *   4 ... width  the configured dimensions, symbols or {@link SymbolTable#NONE}
  * </pre>
  *
  * <p>A series is created at its first span, if its application and the process have room. Otherwise
  * the span counts in an overflow series of the application. There is one for spans and one for
  * events, or one for each kind and status. The limits exclude overflow series and retired series,
- * of which there are at most {@value #MAX_RETIRED}. One owner thread.
+ * of which there are at most {@value #MAX_RETIRED}, and after a change of rules at most as many
+ * more as an application may have. One owner thread.
  */
 public final class SeriesTable {
   /** Position of the application in a key. */
@@ -35,8 +38,14 @@ public final class SeriesTable {
   /** Position of kind and status in a key. */
   public static final int KIND_AND_STATUS = 2;
 
+  /** Position of the set of labels in a key. */
+  public static final int LABELS = 3;
+
   /** Position of the first configured dimension in a key. */
-  public static final int DIMENSIONS = 3;
+  public static final int DIMENSIONS = 4;
+
+  /** Number of the dimensions before the configured ones in {@link #addValues}. */
+  static final int FIXED_VALUES = 3;
 
   /** No such series. */
   public static final int NONE = -1;
@@ -85,6 +94,8 @@ public final class SeriesTable {
   private final SeriesBudget budget;
   private final SymbolTable symbols;
   private final Applications applications;
+
+  private final LabelSets labelSets;
 
   private final HashIndex index = new HashIndex(64);
 
@@ -150,6 +161,7 @@ public final class SeriesTable {
     this.budget = budget;
     this.symbols = symbols;
     this.applications = applications;
+    labelSets = new LabelSets(symbols);
   }
 
   /** Returns the ints of a key. */
@@ -167,6 +179,23 @@ public final class SeriesTable {
 
   public static int status(int kindAndStatus) {
     return kindAndStatus & (1 << STATUS_BITS) - 1;
+  }
+
+  /**
+   * Returns the set of some labels for a key; negative if no series has it.
+   *
+   * @param pairs symbols of label and value in turn, in {@code [0, length)}; labels ascend by text
+   */
+  public int labelSet(int[] pairs, int length) {
+    return labelSets.find(pairs, length);
+  }
+
+  /**
+   * Returns or creates the set of some labels, for a key that is created before {@link #evictIdle};
+   * arguments as in {@link #labelSet}.
+   */
+  public int internLabels(int[] pairs, int length) {
+    return labelSets.intern(pairs, length);
   }
 
   /** Returns the hash of a key, for {@link #find} and {@link #create}. */
@@ -249,13 +278,18 @@ public final class SeriesTable {
   private void add(int series, int hash, int[] key, int application) {
     System.arraycopy(key, 0, keys[series >>> BLOCK_BITS], keyAt(series), width);
     index.add(hash, series);
+    labelSets.retain(key[LABELS]);
     for (int i = 0; i < width; i++) {
-      if (i != KIND_AND_STATUS && key[i] != SymbolTable.NONE) {
+      if (isSymbol(i) && key[i] != SymbolTable.NONE) {
         symbols.retain(key[i]);
       }
     }
     limited++;
     applications.addSeries(application, 1);
+  }
+
+  private static boolean isSymbol(int position) {
+    return position != KIND_AND_STATUS && position != LABELS;
   }
 
   /** Returns or creates the application's overflow series for a kind and status. */
@@ -265,7 +299,7 @@ public final class SeriesTable {
     if (series == NONE) {
       series = claim(nowMillis);
       addOverflow(series, application, place);
-      String[] values = new String[valuesOfSeries()];
+      String[] values = new String[columns()];
       values[SeriesDefinition.APPLICATION] = applications.name(application);
       if (overflowsByKind) {
         values[SeriesDefinition.SPAN_KIND] = Integer.toString(kind(place));
@@ -328,16 +362,13 @@ public final class SeriesTable {
    *
    * @param lastMillis when it last had a span
    * @param carry value of {@link #carry}
-   * @return false, without adding it, if its dimensions differ, its number or key is in use, or it
-   *     is an overflow series that is invalid here or exists already
+   * @return false, without adding it, if its dimensions differ, its labels are invalid, its number
+   *     or key is in use, or it is an overflow series that is invalid here or exists already
    */
   public boolean restore(SeriesDefinition definition, long lastMillis, long carry) {
     List<String> values = definition.values();
     int series = definition.series();
-    if (values.size() != valuesOfSeries() || taken.get(series)) {
-      return false;
-    }
-    if (!mayHaveKind(definition)) {
+    if (taken.get(series) || !hasValues(definition) || !mayHaveKind(definition)) {
       return false;
     }
     boolean ofKind = values.get(SeriesDefinition.SPAN_KIND) != null;
@@ -366,6 +397,9 @@ public final class SeriesTable {
       String value = values.get(SeriesDefinition.FIXED_DIMENSIONS + i - DIMENSIONS);
       key[i] = value == null ? SymbolTable.NONE : symbols.restore(value);
     }
+    int[] pairs =
+        values.subList(columns(), values.size()).stream().mapToInt(symbols::restore).toArray();
+    key[LABELS] = labelSets.intern(pairs, pairs.length);
     int hash = hash(key, 0);
     if (find(hash, key, 0) != NONE) {
       return false;
@@ -429,12 +463,34 @@ public final class SeriesTable {
     return Math.clamp(seconds, Integer.MIN_VALUE, FREE - 1);
   }
 
-  private int valuesOfSeries() {
+  /** Returns the number of values of a series without labels. */
+  private int columns() {
     return SeriesDefinition.FIXED_DIMENSIONS + width - DIMENSIONS;
   }
 
+  /** Returns whether a definition has a value of each column, and labels in order with a value. */
+  private boolean hasValues(SeriesDefinition definition) {
+    List<String> values = definition.values();
+    int labels = values.size() - columns();
+    if (labels < 0 || labels % 2 != 0 || labels > 0 && definition.overflow()) {
+      return false;
+    }
+    String before = null;
+    for (int i = columns(); i < values.size(); i += 2) {
+      String label = values.get(i);
+      if (label == null
+          || values.get(i + 1) == null
+          || before != null && label.compareTo(before) <= 0) {
+        return false;
+      }
+      before = label;
+    }
+    return true;
+  }
+
   private List<String> values(int[] key) {
-    String[] values = new String[valuesOfSeries()];
+    int[] labels = labelSets.pairs(key[LABELS]);
+    String[] values = new String[columns() + labels.length];
     values[SeriesDefinition.APPLICATION] = symbols.text(key[APPLICATION]);
     values[SeriesDefinition.SPAN_NAME] = symbols.text(key[NAME]);
     values[SeriesDefinition.SPAN_KIND] = Integer.toString(kind(key[KIND_AND_STATUS]));
@@ -442,6 +498,9 @@ public final class SeriesTable {
     for (int i = DIMENSIONS; i < width; i++) {
       int at = SeriesDefinition.FIXED_DIMENSIONS + i - DIMENSIONS;
       values[at] = key[i] == SymbolTable.NONE ? null : symbols.text(key[i]);
+    }
+    for (int i = 0; i < labels.length; i++) {
+      values[columns() + i] = symbols.text(labels[i]);
     }
     return Collections.unmodifiableList(Arrays.asList(values));
   }
@@ -520,6 +579,7 @@ public final class SeriesTable {
       granted = limited;
     }
     applications.evictIdle(sinceMillis);
+    labelSets.sweep();
     symbols.sweep();
     return evicted.toArray();
   }
@@ -551,8 +611,9 @@ public final class SeriesTable {
       } else {
         leave(series);
       }
+      labelSets.release(block[at + LABELS]);
       for (int i = 0; i < width; i++) {
-        if (i != KIND_AND_STATUS && block[at + i] != SymbolTable.NONE) {
+        if (isSymbol(i) && block[at + i] != SymbolTable.NONE) {
           symbols.release(block[at + i]);
         }
       }
@@ -592,6 +653,27 @@ public final class SeriesTable {
     retiredNumbers.set(series);
   }
 
+  /**
+   * Retires the series of some applications, because their rules changed: series that still have
+   * spans continue, the others no longer count against the limits.
+   *
+   * @param changed tests an application
+   * @return whether there was room for all of them
+   */
+  public boolean retireAll(IntPredicate changed) {
+    int most = MAX_RETIRED + maxPerApplication;
+    for (int series = taken.nextSetBit(0); series >= 0; series = taken.nextSetBit(series + 1)) {
+      int application = application(series);
+      if (application != NONE && changed.test(application)) {
+        if (retired.size() >= most) {
+          return false;
+        }
+        retire(series);
+      }
+    }
+    return true;
+  }
+
   /** Returns a number above all series' numbers. */
   int end() {
     return taken.length();
@@ -606,7 +688,7 @@ public final class SeriesTable {
 
   /**
    * Adds the values of a series to one set per dimension: span name, kind, status and the
-   * configured dimensions. Values are numbers or symbols.
+   * configured dimensions. Values are numbers or symbols. Labels: {@link #forEachLabel}.
    */
   void addValues(int series, BitSet[] values) {
     int[] block = keys[series >>> BLOCK_BITS];
@@ -618,8 +700,25 @@ public final class SeriesTable {
     values[2].set(block[at + KIND_AND_STATUS] & (1 << STATUS_BITS) - 1);
     for (int i = DIMENSIONS; i < width; i++) {
       if (block[at + i] != SymbolTable.NONE) {
-        values[i].set(block[at + i]);
+        values[FIXED_VALUES + i - DIMENSIONS].set(block[at + i]);
       }
+    }
+  }
+
+  /** Receives the labels of a series after those of the configured dimensions. */
+  interface LabelConsumer {
+    /**
+     * @param labelSymbol the label, a symbol
+     * @param valueSymbol its value, a symbol
+     */
+    void label(int labelSymbol, int valueSymbol);
+  }
+
+  /** Passes on the labels of a series after those of the configured dimensions. */
+  void forEachLabel(int series, LabelConsumer to) {
+    int[] pairs = labelSets.pairs(keys[series >>> BLOCK_BITS][keyAt(series) + LABELS]);
+    for (int i = 0; i < pairs.length; i += 2) {
+      to.label(pairs[i], pairs[i + 1]);
     }
   }
 

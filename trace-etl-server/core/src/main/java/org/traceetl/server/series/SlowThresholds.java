@@ -31,8 +31,7 @@ public final class SlowThresholds {
    * @param thresholds exceptions; the first that matches applies
    * @param slowerThan threshold of other spans of the applications
    */
-  public record OfApplications(
-      String application, List<Threshold> thresholds, Duration slowerThan) {}
+  record OfApplications(String application, List<Threshold> thresholds, Duration slowerThan) {}
 
   private record Limit(WildcardPattern application, Set<SpanKind> kinds, long nanos) {}
 
@@ -102,7 +101,7 @@ public final class SlowThresholds {
    * Returns the thresholds by application. The first element that matches an application applies;
    * the last one matches all.
    */
-  public List<OfApplications> applications() {
+  List<OfApplications> applications() {
     return applications;
   }
 

@@ -31,7 +31,7 @@ public final class SpanNames {
   private static final int MIN_MATCHED_BYTES = 64;
   private static final byte[] NO_MATCH = new byte[0];
 
-  private final NamePatterns patterns;
+  private NamePatterns patterns;
   private final boolean enabled;
   private final int maxBytes;
   private final Supplier<LearntNames> learnt;
@@ -51,10 +51,11 @@ public final class SpanNames {
 
   private int entriesBefore;
 
-  // Cached results of patterns, by slot: application, name, result
-  private final String[] applications;
-  private final byte[][] names;
-  private final byte[][] answers;
+  // Cached results, by slot: patterns, application, name, result. Empty without patterns.
+  private NamePatterns[] patternsOf = {};
+  private String[] applications = {};
+  private byte[][] names = {};
+  private byte[][] answers = {};
 
   private byte[] buffer;
   private int offset;
@@ -68,13 +69,20 @@ public final class SpanNames {
   public SpanNames(
       NamePatterns patterns, boolean enabled, int maxBytes, Supplier<LearntNames> learnt) {
     this.learnt = learnt;
-    this.patterns = patterns;
     this.enabled = enabled;
     this.maxBytes = maxBytes;
-    int slots = patterns.isEmpty() ? 0 : SLOTS;
-    applications = new String[slots];
-    names = new byte[slots][];
-    answers = new byte[slots][];
+    patterns(patterns);
+  }
+
+  /** Replaces the patterns from the next batch on. */
+  public void patterns(NamePatterns now) {
+    patterns = now;
+    if (answers.length == 0 && !now.isEmpty()) {
+      patternsOf = new NamePatterns[SLOTS];
+      applications = new String[SLOTS];
+      names = new byte[SLOTS][];
+      answers = new byte[SLOTS][];
+    }
   }
 
   /** Returns whether there are patterns, which need the application's name. */
@@ -147,13 +155,15 @@ public final class SpanNames {
     }
     int slot = (31 * hash(bytes, from, size) + application.hashCode()) * MIX >>> SLOT_SHIFT;
     byte[] name = names[slot];
-    if (application.equals(applications[slot])
+    if (patternsOf[slot] == patterns
+        && application.equals(applications[slot])
         && Arrays.equals(name, 0, name.length, bytes, from, from + size)) {
       return answers[slot];
     }
     int unmatchedBefore = unmatched;
     byte[] answer = match(bytes, from, size);
     if (unmatched == unmatchedBefore) {
+      patternsOf[slot] = patterns;
       answers[slot] = answer;
       names[slot] = Arrays.copyOfRange(bytes, from, from + size);
       applications[slot] = application;

@@ -13,7 +13,9 @@ import java.util.List;
  * @param values one value per dimension, in the order application, span name, span kind (the OTLP
  *     number as text, plus {@link #OF_EVENTS} for events), status code (the OTLP number as text),
  *     then the configured dimensions, those of events last; null if the span or event lacks the
- *     attribute
+ *     attribute. Then a label and its value for each further label, sorted by label, none of them
+ *     null: those of dimensions that only the rules of the application have. Their number may
+ *     differ between the series of a queue. Readers leave out a label without a value
  */
 public record SeriesDefinition(
     int series, long createdMillis, boolean overflow, List<String> values) {

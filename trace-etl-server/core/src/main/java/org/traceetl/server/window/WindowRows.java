@@ -111,8 +111,8 @@ public final class WindowRows {
   }
 
   /**
-   * Returns the number of times that the window had turned to a pane when it turned to this one, at
-   * least 1. While it is the same, the rows are those of the same series.
+   * Returns the number of this turn in the window, 1 for the first. While it is the same, rows keep
+   * their series.
    */
   public int turn() {
     return turn;

@@ -242,13 +242,25 @@ public final class RandomWindows {
                 ofKind ? Integer.toString(random.nextInt(3)) : null,
                 null,
                 null)
-            : Arrays.asList(
+            : values());
+  }
+
+  /** Returns values with some further labels, often without any. */
+  private List<String> values() {
+    List<String> values =
+        new ArrayList<>(
+            Arrays.asList(
                 text(),
                 text(),
                 Integer.toString(random.nextInt(6)),
                 Integer.toString(random.nextInt(3)),
                 random.nextBoolean() ? text() : null,
                 text()));
+    for (int label = random.nextInt(6) - 3; label > 0; label--) {
+      values.add("label." + label);
+      values.add(text());
+    }
+    return values;
   }
 
   private String text() {

@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.Collections;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -14,11 +15,18 @@ import org.traceetl.common.ConfigException;
 import org.traceetl.proto.Demand;
 import org.traceetl.proto.RulesRecord;
 import org.traceetl.server.config.DocumentsConfig.Threshold;
+import org.traceetl.server.config.SeriesConfig.Dimension;
+import org.traceetl.server.config.SeriesConfig.From;
 import org.traceetl.server.config.SpanKind;
+import org.traceetl.server.config.TemplatesConfig;
 
-/** Which thresholds a record of rules has, and that servers read them from it. */
+/** What a record of rules has, and that servers read them from it. */
 final class PublishedRulesTest {
   private static final Threshold BATCHES = new Threshold("batch-*", null, Duration.ofDays(365));
+  private static final Dimension REGION = new Dimension("cloud.region", "region", From.RESOURCE);
+  private static final Dimension ROUTE = new Dimension("http.route", null, null);
+  private static final TemplatesConfig.Rule JOBS =
+      new TemplatesConfig.Rule(null, "job ([^ ]+)", "job $1");
   private static final Threshold CONSUMERS =
       new Threshold(
           null, EnumSet.of(SpanKind.UNSPECIFIED, SpanKind.CONSUMER), Duration.ofSeconds(30));
@@ -68,7 +76,7 @@ final class PublishedRulesTest {
   void whatARecordCannotContainIsRefused() {
     assertThat(record(PublishedRules.MAX_REVISION, 127, 128).applications()).hasSize(128);
     refuses("revision = 1000000000001", PublishedRules.MAX_REVISION + 1, 1, 1);
-    refuses("applications = 129 rules with 1 thresholds", 1, 128, 1);
+    refuses("applications = 129 of them: must be at most 128", 1, 128, 1);
     refuses("applications = 2 rules with 129 thresholds", 1, 1, 129);
     assertThatThrownBy(() -> PublishedRules.record(named("a".repeat(257), "b"), 1))
         .isInstanceOf(ConfigException.class)
@@ -76,7 +84,84 @@ final class PublishedRulesTest {
     assertThatThrownBy(() -> PublishedRules.record(named("a", "b".repeat(257)), 1))
         .isInstanceOf(ConfigException.class)
         .hasMessageStartingWith("documents.thresholds.application = bbb");
+    refuses(
+        "1 rules with 513 dimensions",
+        ofSeries(Collections.nCopies(RulesRecord.MAX_DIMENSIONS + 1, ROUTE), null));
+    refuses(
+        "1 rules with 257 templates",
+        ofSeries(null, Collections.nCopies(RulesRecord.MAX_TEMPLATES + 1, JOBS)));
+    String longest = "a".repeat(Demand.MAX_TEXT_BYTES + 1);
+    refuses("series.dimensions.attribute = aaa", new Dimension(longest, "a", null));
+    refuses("series.dimensions.label = aaa", new Dimension("b", longest, null));
+    refuses("series.dimensions.from = event-name", new Dimension("b", null, From.EVENT_NAME));
+    refuses("templates.patterns.application", new TemplatesConfig.Rule(longest, "a", "a"));
+    String wide = "ö".repeat(600);
+    refuses("templates.patterns.pattern", new TemplatesConfig.Rule(null, wide, "a"));
+    refuses("templates.patterns.template", new TemplatesConfig.Rule(null, "a", wide));
     assertThat(Demand.MAX_RULES).isGreaterThanOrEqualTo(RulesRecord.MAX_RULES);
+  }
+
+  @Test
+  void dimensionsAndTemplatesAreReadAsPublished() throws Exception {
+    RuleKeys ofAll = ofSeries(List.of(ROUTE), List.of(JOBS));
+    RuleKeys ofShop = ofSeries(List.of(REGION, new Dimension("zone", null, From.SPAN)), null);
+    RuleKeys none = ofSeries(List.of(), List.of());
+    RulesRecord published =
+        PublishedRules.record(
+            new Rules(
+                3,
+                ofAll,
+                List.of(
+                    new Rules.OfApplications("shop", ofShop),
+                    new Rules.OfApplications("bank", none))),
+            7);
+
+    assertThat(PublishedRules.rules(RulesRecord.FORMAT.decode(published.encode(), 7)))
+        .isEqualTo(
+            new Rules(
+                3,
+                RuleKeys.NONE,
+                List.of(
+                    new Rules.OfApplications("shop", ofSeries(ofShop.dimensions(), List.of(JOBS))),
+                    new Rules.OfApplications("bank", none),
+                    new Rules.OfApplications("*", ofAll))));
+  }
+
+  @Test
+  void recordOfInvalidRulesIsRefused() {
+    for (RulesRecord.Rule rule :
+        List.of(
+            new RulesRecord.Rule(
+                0,
+                null,
+                null,
+                List.of(new RulesRecord.Dimension("a", "le", RulesRecord.Source.ANY)),
+                null),
+            new RulesRecord.Rule(
+                0, null, null, null, List.of(new RulesRecord.Template("*", "(", "a"))))) {
+      RulesRecord record = new RulesRecord(1, 1, Map.of("*", rule));
+
+      assertThatThrownBy(() -> PublishedRules.rules(record)).isInstanceOf(ConfigException.class);
+    }
+  }
+
+  private static void refuses(String why, Dimension dimension) {
+    refuses(why, ofSeries(List.of(dimension), null));
+  }
+
+  private static void refuses(String why, TemplatesConfig.Rule template) {
+    refuses(why, ofSeries(null, List.of(template)));
+  }
+
+  private static void refuses(String why, RuleKeys keys) {
+    assertThatThrownBy(() -> PublishedRules.record(new Rules(1, keys, List.of()), 1))
+        .isInstanceOf(ConfigException.class)
+        .hasMessageContaining(why);
+  }
+
+  private static RuleKeys ofSeries(
+      List<Dimension> dimensions, List<TemplatesConfig.Rule> templates) {
+    return new RuleKeys(dimensions, templates, null, null, null, null, null, null);
   }
 
   private static void refuses(String why, long revision, int rules, int thresholds) {

@@ -29,12 +29,13 @@ import org.traceetl.testkit.OzheraMessages;
 
 /** A span of OzHera as a batch of one. */
 final class OzheraSpanTest {
-  private static final DimensionKeys DIMENSIONS =
-      new DimensionKeys(
+  private static final SpanRules DIMENSIONS =
+      SpanRules.of(
           List.of(
               new Dimension("http.status_code", null, From.SPAN),
               new Dimension("ip", null, From.RESOURCE),
-              new Dimension("zone", null, From.ANY)));
+              new Dimension("zone", null, From.ANY)),
+          List.of());
 
   private final BatchDecoder decoder = new BatchDecoder(DIMENSIONS, null, Messages.of("ozhera"));
 

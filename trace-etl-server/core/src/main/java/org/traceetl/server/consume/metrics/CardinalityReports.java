@@ -62,7 +62,7 @@ public final class CardinalityReports implements WindowFollower {
           cardinality.overflowedEvents(),
           cardinality.series(),
           culprit.values(),
-          culprit.name());
+          Printable.of(culprit.name(), MAX_LOGGED_NAME));
     }
   }
 

@@ -29,6 +29,7 @@ public class SpanPipelineMetrics {
   private final Counter.Child eventsFiltered;
   private final Counter namesUnmatched;
   private final Counter dimensionsNotSent;
+  private final Counter outdated;
   private final Counter documentsNotSent;
   private final Timer swap;
   private final Timer seal;
@@ -103,6 +104,11 @@ public class SpanPipelineMetrics {
         counter(
             "documents_not_sent_total",
             "Slow spans counted without a document because the agent sent only their durations.");
+    outdated =
+        counter(
+            "rules_outdated_spans_total",
+            "Spans counted without a label of their rules because the agent did not know yet that"
+                + " servers need the attribute.");
     swap =
         metrics.timer(
             "trace_etl_swap_seconds",
@@ -268,6 +274,11 @@ public class SpanPipelineMetrics {
   public void notSent(int dimensions, int documents) {
     dimensionsNotSent.inc(dimensions);
     documentsNotSent.inc(documents);
+  }
+
+  /** Counts spans without a label of their rules, because the agent did not know it yet. */
+  public void outdated(int spans) {
+    outdated.inc(spans);
   }
 
   /** Records how long a swap of windows paused the queue's worker. */

@@ -20,16 +20,15 @@ import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.consume.metrics.SpanPipelineMetrics;
 import org.traceetl.server.decode.AttributeKeys;
 import org.traceetl.server.decode.BatchDecoder;
-import org.traceetl.server.decode.DimensionKeys;
 import org.traceetl.server.decode.EdgeDecoder;
 import org.traceetl.server.decode.MappedProfile;
 import org.traceetl.server.decode.MessageDecoder;
 import org.traceetl.server.decode.Messages;
+import org.traceetl.server.decode.SpanRulesInForce;
 import org.traceetl.server.edge.HalfTable;
 import org.traceetl.server.edge.OpenEdges;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.rules.Rules;
-import org.traceetl.server.series.NamePatterns;
 import org.traceetl.server.series.RecordingFilter;
 import org.traceetl.server.series.SeriesBudget;
 import org.traceetl.server.series.SlowThresholds;
@@ -191,8 +190,6 @@ public final class Aggregation {
   final SeriesConfig series;
   public final SeriesBudget budget;
   final RecordingFilter filter;
-  private final NamePatterns namePatterns;
-  final DimensionKeys dimensions;
   final AttributeKeys documentKeys;
 
   /** Buckets of each kind of series; the number of buckets is equal. */
@@ -229,6 +226,7 @@ public final class Aggregation {
   private final long graceMillis;
   private final long schema;
   private volatile SlowThresholds slow;
+  private volatile SpanRulesInForce spanRules;
   private volatile LearntNames learnt = LearntNames.NONE;
   private volatile Panes panes = Panes.REFUSED;
 
@@ -259,8 +257,7 @@ public final class Aggregation {
     budget = new SeriesBudget(series.max());
     filter = new RecordingFilter(series.filters());
     slow = new SlowThresholds(documents);
-    namePatterns = new NamePatterns(series.templates().patterns());
-    dimensions = new DimensionKeys(series.dimensions());
+    spanRules = new SpanRulesInForce(series, null);
     documentKeys = new AttributeKeys(documents.attributes());
     hasSizes = options.sizes;
     stride = histogram.boundsNanos().length + (hasSizes ? 2 : 1);
@@ -334,7 +331,9 @@ public final class Aggregation {
 
   /** Returns a new decoder of spans. */
   public BatchDecoder newDecoder() {
-    return new BatchDecoder(dimensions, profile == null ? null : profile.newMapping(), messages);
+    return profile == null
+        ? new BatchDecoder(this::spanRules, series.maxValueBytes(), seeds.getAsLong(), messages)
+        : new BatchDecoder(spanRules.others(), profile.newMapping(), messages);
   }
 
   /** Returns a new aggregator of one queue, used by the thread that uses the decoder. */
@@ -373,6 +372,21 @@ public final class Aggregation {
    */
   public void rules(Rules now) {
     slow = new SlowThresholds(documents, now);
+  }
+
+  /** Returns the dimensions and templates of applications, as of now. Any thread. */
+  public SpanRulesInForce spanRules() {
+    return spanRules;
+  }
+
+  /**
+   * Replaces dimensions and templates of span names by those of rules, from the next batch on. Keys
+   * that the rules do not have are those of the configuration. Any thread.
+   *
+   * @param now null for the configuration alone
+   */
+  public void dimensions(Rules now) {
+    spanRules = new SpanRulesInForce(series, now);
   }
 
   /** Replaces the learnt names, from the next batch on. Any thread. */
@@ -470,7 +484,10 @@ public final class Aggregation {
 
   SpanNames newSpanNames() {
     return new SpanNames(
-        namePatterns, series.templates().enabled(), series.maxValueBytes(), () -> learnt);
+        spanRules.others().patterns(),
+        series.templates().enabled(),
+        series.maxValueBytes(),
+        () -> learnt);
   }
 
   WindowMetrics newMetrics() {

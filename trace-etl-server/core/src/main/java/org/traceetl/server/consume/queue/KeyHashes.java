@@ -18,8 +18,6 @@ final class KeyHashes {
   private final Texts texts;
   private final SpanNames names;
   private final SymbolTable symbols;
-  private final int dimensions;
-
   // By text of the batch
   private long[] nameHashes = new long[256];
   private long[] valueHashes = new long[256];
@@ -27,11 +25,10 @@ final class KeyHashes {
   /** Whether the hashes are those of the current batch. */
   private boolean fresh;
 
-  KeyHashes(Texts texts, SpanNames names, SymbolTable symbols, int dimensions) {
+  KeyHashes(Texts texts, SpanNames names, SymbolTable symbols) {
     this.texts = texts;
     this.names = names;
     this.symbols = symbols;
-    this.dimensions = dimensions;
   }
 
   void nextBatch() {
@@ -45,7 +42,7 @@ final class KeyHashes {
     }
     long hash = spans.kindAndStatus(span);
     hash = mix(hash ^ name(spans.name(span)));
-    for (int i = 0; i < dimensions; i++) {
+    for (int i = 0; i < spans.dimensions(); i++) {
       int entry = spans.dimension(span, i);
       hash = mix(hash ^ (entry == SpanColumns.NONE ? NONE : value(entry)));
     }

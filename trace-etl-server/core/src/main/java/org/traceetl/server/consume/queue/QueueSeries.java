@@ -85,9 +85,9 @@ final class QueueSeries {
     if (refused > 0) {
       log.error(
           "The journal of queue {} has {} series with other dimensions than its schema says, with"
-              + " the key of another series, or that are an overflow series which an application"
-              + " has or cannot have; they are omitted. Only servers may write to the journal's"
-              + " topic.",
+              + " invalid labels, with the key of another series, or that are an overflow series"
+              + " which an application has or cannot have; they are omitted. Only servers may write"
+              + " to the journal's topic.",
           queue,
           refused);
     }

@@ -3,6 +3,7 @@ package org.traceetl.server.consume.queue;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -12,6 +13,7 @@ import org.traceetl.server.consume.metrics.SpanPipelineMetrics;
 import org.traceetl.server.decode.AttributeKeys;
 import org.traceetl.server.decode.BatchDecoder;
 import org.traceetl.server.decode.SpanColumns;
+import org.traceetl.server.decode.SpanRulesInForce;
 import org.traceetl.server.decode.Texts;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.series.Applications;
@@ -58,6 +60,7 @@ final class SpanRecorder implements Recorder {
   private static final String RAW_NAME = "span.name";
 
   private final QueueId queue;
+  private final Aggregation aggregation;
   private final BatchDecoder decoder;
   private final QueueWindows windows;
   private final SpanPipelineMetrics listener;
@@ -108,6 +111,12 @@ final class SpanRecorder implements Recorder {
   /** Key of a span that has no series yet. */
   private final int[] key;
 
+  /** Symbols of a span's labels and their values in turn. */
+  private int[] pairs = new int[8];
+
+  /** Rules by which the series were not retired yet. */
+  private SpanRulesInForce rules;
+
   // By entry of the batch
   private int[] keys;
   private int[] hashes;
@@ -126,6 +135,9 @@ final class SpanRecorder implements Recorder {
 
   /** Slow spans in groups that a demand made. */
   private int documentsNotSent;
+
+  /** Spans in groups that may lack a label, because the demand that made them lacks it. */
+  private int outdated;
 
   // Valid while a batch is recorded
 
@@ -147,6 +159,7 @@ final class SpanRecorder implements Recorder {
       SpanPipelineMetrics listener,
       QueueImage image) {
     this.queue = queue;
+    this.aggregation = aggregation;
     this.decoder = decoder;
     this.windows = windows;
     this.listener = listener;
@@ -164,12 +177,13 @@ final class SpanRecorder implements Recorder {
     applications = queueSeries.applications;
     series = queueSeries.table;
     heavyHitters = new HeavyHitters(aggregation.series.maxPerApplication());
-    keyHashes = new KeyHashes(texts, names, symbols, series.width() - SeriesTable.DIMENSIONS);
+    keyHashes = new KeyHashes(texts, names, symbols);
     census =
         new CardinalitySurvey(
             aggregation.series, mapped, series, applications, symbols, heavyHitters);
     targets = aggregation.newTargets(queue);
     key = new int[series.width()];
+    rules = aggregation.spanRules();
     grow(INITIAL_SPANS);
   }
 
@@ -223,6 +237,9 @@ final class SpanRecorder implements Recorder {
     if (dimensionsNotSent + documentsNotSent > 0) {
       listener.notSent(dimensionsNotSent, documentsNotSent);
     }
+    if (outdated > 0) {
+      listener.outdated(outdated);
+    }
     recordEvents(application, nowMillis);
     if (targets != null) {
       targets.see(decoder, nowMillis);
@@ -237,6 +254,7 @@ final class SpanRecorder implements Recorder {
     heldBack = 0;
     dimensionsNotSent = 0;
     documentsNotSent = 0;
+    outdated = 0;
   }
 
   /** Finds the series of all entries of the batch, and counts its spans. */
@@ -256,6 +274,7 @@ final class SpanRecorder implements Recorder {
     keyHashes.nextBatch();
     int symbol = applications.symbol(application);
     this.application = application == Applications.OTHER ? null : applications.name(application);
+    names.patterns(decoder.rules().patterns());
     names.nextBatch(names.hasPatterns() ? ownName() : this.application, entries);
     long[] slowNanos = applications.slowNanos(application);
     SpanColumns spans = decoder.columns();
@@ -370,6 +389,9 @@ final class SpanRecorder implements Recorder {
     addSize(row, group);
     if (byDemand && decoder.lacksDimension(group)) {
       dimensionsNotSent += size;
+    }
+    if (decoder.groupsLackLabel()) {
+      outdated += size;
     }
   }
 
@@ -493,15 +515,21 @@ final class SpanRecorder implements Recorder {
       return SeriesTable.NONE;
     }
     internName(spans.name(span));
-    for (int i = SeriesTable.DIMENSIONS; i < key.length; i++) {
-      int entry = spans.dimension(span, i - SeriesTable.DIMENSIONS);
+    for (int i = 0; i < spans.dimensions(); i++) {
+      int entry = spans.dimension(span, i);
       if (entry != SpanColumns.NONE) {
         intern(entry);
+        if (i >= columns()) {
+          intern(decoder.label(i));
+        }
       }
     }
-    if (!fillKey(spans, span, applications.symbol(application), key, 0)) {
+    boolean known = fillColumns(spans, span, applications.symbol(application), key, 0);
+    int ints = fillLabels(spans, span);
+    if (!known || ints < 0) {
       return SeriesTable.NONE;
     }
+    key[SeriesTable.LABELS] = series.internLabels(pairs, ints);
     // After truncation or repair, two entries of the batch may be the same symbol.
     int hash = series.hash(key, 0);
     int number = series.find(hash, key, 0);
@@ -526,8 +554,17 @@ final class SpanRecorder implements Recorder {
     return (verdictOf[entry] & left) != 0;
   }
 
-  /** Writes a span's key into an array; returns whether all its strings have symbols. */
+  /** Writes a span's key into an array; returns whether all its strings and labels are known. */
   private boolean fillKey(SpanColumns spans, int span, int application, int[] to, int at) {
+    boolean known = fillColumns(spans, span, application, to, at);
+    int ints = fillLabels(spans, span);
+    int labels = ints < 0 ? ints : series.labelSet(pairs, ints);
+    to[at + SeriesTable.LABELS] = labels;
+    return known && labels >= 0;
+  }
+
+  /** Writes a key without its labels; returns whether all its strings have symbols. */
+  private boolean fillColumns(SpanColumns spans, int span, int application, int[] to, int at) {
     int name = nameSymbol(spans.name(span));
     boolean known = name >= 0;
     to[at + SeriesTable.APPLICATION] = application;
@@ -540,6 +577,35 @@ final class SpanRecorder implements Recorder {
       to[at + i] = symbol;
     }
     return known;
+  }
+
+  private int columns() {
+    return key.length - SeriesTable.DIMENSIONS;
+  }
+
+  /**
+   * Writes the labels of a span and their values to {@link #pairs}.
+   *
+   * @return number of ints; negative if a string has no symbol
+   */
+  private int fillLabels(SpanColumns spans, int span) {
+    int count = 0;
+    boolean known = true;
+    for (int i = columns(); i < spans.dimensions(); i++) {
+      int entry = spans.dimension(span, i);
+      if (entry == SpanColumns.NONE || texts.length(entry) == 0) {
+        continue;
+      }
+      if (count == pairs.length) {
+        pairs = Arrays.copyOf(pairs, count * 2);
+      }
+      // Looks up all of them, since only a text that was looked up is interned.
+      pairs[count] = symbol(decoder.label(i));
+      pairs[count + 1] = symbol(entry);
+      known &= pairs[count] >= 0 && pairs[count + 1] >= 0;
+      count += 2;
+    }
+    return known ? count : SymbolTable.ABSENT;
   }
 
   private int nameSymbol(int entry) {
@@ -652,8 +718,25 @@ final class SpanRecorder implements Recorder {
         listener.displaced(queue, displaced);
       }
     }
+    retireChanged();
     applications.beginWindow();
     return evicted;
+  }
+
+  /**
+   * Frees the places of series that spans may no longer have since rules changed. Last in a window,
+   * so that the others have the next one to take their places again.
+   */
+  private void retireChanged() {
+    SpanRulesInForce now = aggregation.spanRules();
+    if (now == rules) {
+      return;
+    }
+    SpanRulesInForce before = rules;
+    BitSet changed = applications.matching(name -> !before.of(name).sameSeries(now.of(name)));
+    if (series.retireAll(changed::get)) {
+      rules = now;
+    }
   }
 
   @Override

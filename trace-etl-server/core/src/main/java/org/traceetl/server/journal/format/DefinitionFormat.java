@@ -19,6 +19,9 @@ import org.traceetl.server.window.SeriesDefinition;
  *     octet     kind &lt;&lt; 2 | status
  *     text      the other values, n - 4 times
  * </pre>
+ *
+ * <p>The values are those of {@link SeriesDefinition#values}. Their number may differ between the
+ * series of a queue.
  */
 public final class DefinitionFormat {
   /** Minimum size of a definition. */

@@ -3,8 +3,10 @@ package org.traceetl.server.journal.format;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HexFormat;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -35,6 +37,20 @@ class DefinitionFormatTest {
     assertThat(read(written(OF_KIND))).isEqualTo(OF_KIND);
   }
 
+  @Test
+  void theNumberOfFurtherLabelsMayDiffer() throws MalformedRecordException {
+    List<String> fixed = Arrays.asList("shop", "GET", "2", "0", null);
+    for (int labels : new int[] {0, 1, 64, 125}) {
+      List<String> values = new ArrayList<>(fixed);
+      for (int label = 0; label < labels; label++) {
+        values.add("label" + label);
+        values.add("value");
+      }
+      SeriesDefinition definition = new SeriesDefinition(labels, 1_000, false, values);
+      assertThat(read(written(definition))).isEqualTo(definition);
+    }
+  }
+
   @ParameterizedTest
   @ValueSource(
       strings = {
@@ -43,6 +59,7 @@ class DefinitionFormatTest {
         "0100" + "8602" + "010473686f70" + "1f", // status 3
         "0100" + "8602" + "010473686f70" + "40", // kind 16
         "0000" + "8602" + "010473686f70" + "1e", // no overflow series
+        "0000" + "8002" + "010473686f70" + "0101" + "61" + "08", // 256 values
       })
   void othersAreRefused(String hex) {
     assertThatThrownBy(() -> read(hex)).isInstanceOf(MalformedRecordException.class);

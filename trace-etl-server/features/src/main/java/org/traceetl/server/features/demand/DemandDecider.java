@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -16,7 +16,7 @@ import org.traceetl.proto.Demand;
 import org.traceetl.proto.Demand.Part;
 import org.traceetl.server.decisions.Decider;
 import org.traceetl.server.decisions.DecisionLog;
-import org.traceetl.server.series.SlowThresholds;
+import org.traceetl.server.series.SpanNeeds;
 import org.traceetl.server.window.SealedWindow;
 
 /**
@@ -48,9 +48,9 @@ public final class DemandDecider extends Decider<Demand> {
   /** When this server first saw a part as it is in the record. */
   private record Sighting(Part part, long nanos) {}
 
-  private final Supplier<SlowThresholds> slow;
-  private final Function<SlowThresholds, OwnPart> partOf;
-  private final BiConsumer<Boolean, Boolean> panes;
+  private final Supplier<SpanNeeds> needs;
+  private final Function<SpanNeeds, OwnPart> partOf;
+  private final Consumer<Demand> formats;
   private final Runnable withoutTopic;
   private final Duration interval;
   private volatile Demand current = Demand.NONE;
@@ -62,8 +62,8 @@ public final class DemandDecider extends Decider<Demand> {
 
   private final Map<String, Sighting> sightings = new HashMap<>();
 
-  /** The thresholds of this server's part. */
-  private SlowThresholds slowOfOwn;
+  /** What this server's part was made of. */
+  private SpanNeeds needsOfOwn;
 
   private boolean looked;
 
@@ -72,21 +72,20 @@ public final class DemandDecider extends Decider<Demand> {
    *
    * @param topic topic of the record
    * @param interval interval of looks; shortened to that of renewals
-   * @param slow returns the durations from which spans are slow; null if they are not known yet.
-   *     Each change makes another part. The previous one stays until it expires, as other servers
-   *     may still need it
-   * @param partOf returns this server's part with these durations
-   * @param panes receives after each successful look whether all servers read windows with panes,
-   *     and snapshots with open panes
+   * @param needs returns what rules need of spans; null if it is not known yet. Each change makes
+   *     another part. The previous one stays until it expires, as other servers may still need it
+   * @param partOf returns this server's part with these needs
+   * @param formats receives the demand after each successful look, which shows the formats that all
+   *     servers read
    * @param withoutTopic runs when a look finds that the topic does not exist
    */
   DemandDecider(
       String topic,
       Duration interval,
-      Supplier<SlowThresholds> slow,
-      Function<SlowThresholds, OwnPart> partOf,
+      Supplier<SpanNeeds> needs,
+      Function<SpanNeeds, OwnPart> partOf,
       DecisionLog decisions,
-      BiConsumer<Boolean, Boolean> panes,
+      Consumer<Demand> formats,
       Runnable withoutTopic,
       Clocks clocks) {
     super(
@@ -97,9 +96,9 @@ public final class DemandDecider extends Decider<Demand> {
         Duration.ZERO,
         decisions,
         clocks);
-    this.slow = slow;
+    this.needs = needs;
     this.partOf = partOf;
-    this.panes = panes;
+    this.formats = formats;
     this.withoutTopic = withoutTopic;
     this.interval = interval.compareTo(RENEWED_AFTER) < 0 ? interval : RENEWED_AFTER;
   }
@@ -136,14 +135,14 @@ public final class DemandDecider extends Decider<Demand> {
 
   @Override
   protected long look() throws InterruptedException {
-    SlowThresholds inForce = slow.get();
+    SpanNeeds inForce = needs.get();
     if (inForce == null) {
       // A demand by the configuration alone would stay in force until it expires.
       return RULES_NANOS;
     }
-    if (inForce != slowOfOwn) {
+    if (!inForce.equals(needsOfOwn)) {
       own = partOf.apply(inForce);
-      slowOfOwn = inForce;
+      needsOfOwn = inForce;
     }
     try {
       looked |= update();
@@ -189,8 +188,7 @@ public final class DemandDecider extends Decider<Demand> {
       }
     } finally {
       // Also if the record that was read cannot be followed by one of this server.
-      Demand now = published.current();
-      panes.accept(now.readsPanes(), now.readsOpenPanes());
+      formats.accept(published.current());
     }
     return true;
   }

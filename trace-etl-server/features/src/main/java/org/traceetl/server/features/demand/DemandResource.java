@@ -47,6 +47,7 @@ public final class DemandResource {
       boolean openPanes,
       boolean sizes,
       boolean edges,
+      boolean labels,
       List<String> edgeKeys) {
     static Configuration of(String fingerprint, Part part, boolean own) {
       return new Configuration(
@@ -66,6 +67,7 @@ public final class DemandResource {
           (part.formats() & Demand.OPEN_PANES) != 0,
           (part.formats() & Demand.SIZES) != 0,
           (part.formats() & Demand.EDGES) != 0,
+          (part.formats() & Demand.LABELS) != 0,
           part.edgeKeys());
     }
   }

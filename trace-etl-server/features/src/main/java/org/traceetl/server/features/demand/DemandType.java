@@ -38,6 +38,7 @@ public final class DemandType implements FeatureType {
                 + " demand: enable trace-etl.demand.enabled and trace-etl.hotspots.topic, or set"
                 + " trace-etl.edges.enabled to false");
       }
+      context.labels(false);
       return null;
     }
     context.awaitPanes();
@@ -45,10 +46,13 @@ public final class DemandType implements FeatureType {
     return new DemandDecider(
         decisions.topic(),
         decisions.interval(),
-        () -> context.awaitsRules() ? null : context.slow(),
-        slow -> OwnPart.of(context.config(), config, everything, slow),
+        context::needs,
+        needs -> OwnPart.of(context.config(), config, everything, needs),
         context.decisions(),
-        context::panes,
+        now -> {
+          context.panes(now.readsPanes(), now.readsOpenPanes());
+          context.labels(now.readsLabels());
+        },
         context::stopAwaitingPanes,
         context.clocks());
   }

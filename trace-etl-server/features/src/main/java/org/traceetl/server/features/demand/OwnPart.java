@@ -8,6 +8,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.proto.Demand;
@@ -17,7 +18,7 @@ import org.traceetl.server.config.CoreConfig;
 import org.traceetl.server.config.DocumentsConfig.Threshold;
 import org.traceetl.server.config.SeriesConfig.Dimension;
 import org.traceetl.server.config.SpanKind;
-import org.traceetl.server.series.SlowThresholds;
+import org.traceetl.server.series.SpanNeeds;
 
 /**
  * What servers with this server's configuration and rules need. Servers that need the same and read
@@ -29,14 +30,14 @@ import org.traceetl.server.series.SlowThresholds;
 record OwnPart(String fingerprint, Part part) {
   private static final Logger LOG = LoggerFactory.getLogger(OwnPart.class);
   private static final int FORMATS =
-      Demand.BUNDLES | Demand.PANES | Demand.HEARTBEATS | Demand.OPEN_PANES;
+      Demand.BUNDLES | Demand.PANES | Demand.HEARTBEATS | Demand.OPEN_PANES | Demand.LABELS;
   private static final int FINGERPRINT_BYTES = Demand.MAX_FINGERPRINT_BYTES / 2;
 
   /**
    * @param everything whether series may depend on any attribute
-   * @param slow durations from which spans are slow
+   * @param needs what rules need in addition to the configuration
    */
-  static OwnPart of(CoreConfig config, DemandConfig own, boolean everything, SlowThresholds slow) {
+  static OwnPart of(CoreConfig config, DemandConfig own, boolean everything, SpanNeeds needs) {
     int formats =
         FORMATS
             | (config.metrics().size() ? Demand.SIZES : 0)
@@ -50,7 +51,7 @@ record OwnPart(String fingerprint, Part part) {
             : List.of();
     Part part = null;
     if (!everything) {
-      part = part(config, slow, intervalMillis, own.full(), formats, edgeKeys);
+      part = part(config, needs, intervalMillis, own.full(), formats, edgeKeys);
     }
     if (part == null) {
       part =
@@ -63,22 +64,24 @@ record OwnPart(String fingerprint, Part part) {
   /** Returns null if a record cannot contain it. */
   private static Part part(
       CoreConfig config,
-      SlowThresholds slow,
+      SpanNeeds needs,
       int intervalMillis,
       List<String> full,
       int formats,
       List<String> edgeKeys) {
     List<String> keys =
-        config.series().dimensions().stream()
-            .filter(dimension -> dimension.from().readsSpan())
-            .map(Dimension::attribute)
+        Stream.concat(
+                config.series().dimensions().stream()
+                    .filter(dimension -> dimension.from().readsSpan())
+                    .map(Dimension::attribute),
+                needs.attributes().stream())
             .distinct()
             .sorted()
             .toList();
-    long otherwiseNanos = slow.otherwise().toNanos();
+    long otherwiseNanos = needs.slow().otherwise().toNanos();
     try {
       List<SlowRule> rules = new ArrayList<>();
-      for (Threshold threshold : slow.exceptions()) {
+      for (Threshold threshold : needs.slow().exceptions()) {
         rules.add(
             new SlowRule(
                 threshold.application(),

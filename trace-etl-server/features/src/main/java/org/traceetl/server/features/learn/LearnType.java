@@ -31,7 +31,9 @@ public final class LearnType implements FeatureType {
             decisions.topic(),
             decisions.interval(),
             config,
-            series,
+            series.maxValueBytes(),
+            (application, name) ->
+                context.spanRules().of(application).patterns().mayMake(application, name),
             context.decides(),
             context.decisions(),
             context.clocks(),

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiPredicate;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -17,12 +18,10 @@ import org.traceetl.common.WildcardPattern;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.proto.NameRule;
 import org.traceetl.proto.NameRules;
-import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.decisions.Decider;
 import org.traceetl.server.decisions.DecisionLog;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.log.Printable;
-import org.traceetl.server.series.NamePatterns;
 import org.traceetl.server.window.SealedWindow;
 
 /**
@@ -66,7 +65,8 @@ public final class NameDecider extends Decider<LearntNames> {
    *
    * @param topic topic of the record
    * @param interval interval of reads
-   * @param series configuration of span names
+   * @param maxNameBytes longer names are cut
+   * @param patterned tests whether a template may produce a name of an application
    * @param decides whether this server may decide; otherwise it only follows
    * @param listener receives the names in force after each change, on the decider's thread
    */
@@ -74,7 +74,8 @@ public final class NameDecider extends Decider<LearntNames> {
       String topic,
       Duration interval,
       LearnConfig config,
-      SeriesConfig series,
+      int maxNameBytes,
+      BiPredicate<String, String> patterned,
       boolean decides,
       DecisionLog decisions,
       Clocks clocks,
@@ -99,8 +100,8 @@ public final class NameDecider extends Decider<LearntNames> {
     variety =
         new NameVariety(
             config.moreThan(),
-            series.maxValueBytes(),
-            new NamePatterns(series.templates().patterns())::mayMake,
+            maxNameBytes,
+            patterned,
             found -> isKept(found.application(), found.rule(0)),
             clock);
   }

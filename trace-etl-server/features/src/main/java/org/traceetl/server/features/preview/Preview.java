@@ -14,13 +14,12 @@ import org.traceetl.proto.LearntNames;
 import org.traceetl.proto.Rejection;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.decode.BatchDecoder;
-import org.traceetl.server.decode.DimensionKeys;
 import org.traceetl.server.decode.MappedProfile;
 import org.traceetl.server.decode.Messages;
 import org.traceetl.server.decode.SpanColumns;
+import org.traceetl.server.decode.SpanRules;
 import org.traceetl.server.decode.Texts;
 import org.traceetl.server.series.Applications;
-import org.traceetl.server.series.NamePatterns;
 import org.traceetl.server.series.RecordingFilter;
 import org.traceetl.server.series.SeriesTable;
 import org.traceetl.server.series.SpanNames;
@@ -91,14 +90,11 @@ final class Preview implements RetainedMessages.Reader {
     detail = only == null ? null : new SeriesDetail();
     this.config = config;
     this.maxKeys = maxKeys;
-    decoder =
-        new BatchDecoder(
-            new DimensionKeys(config.dimensions()),
-            profile == null ? null : profile.newMapping(),
-            messages);
+    SpanRules rules = SpanRules.of(config.dimensions(), config.templates().patterns());
+    decoder = new BatchDecoder(rules, profile == null ? null : profile.newMapping(), messages);
     names =
         new SpanNames(
-            new NamePatterns(config.templates().patterns()),
+            rules.patterns(),
             config.templates().enabled(),
             config.maxValueBytes(),
             () -> LearntNames.NONE);

@@ -10,8 +10,8 @@ import org.traceetl.common.Threads;
 import org.traceetl.server.http.Caller;
 
 /**
- * Runs previews for callers, one at a time, each on a thread of low priority. A preview stops if
- * its caller is gone or the server stops.
+ * Runs previews for callers, one at a time, each on a thread of its own. A preview stops if its
+ * caller is gone or the server stops.
  *
  * <p>Concurrency: callers call {@link #tryBegin} and the one method that ends the turn; any thread
  * may close it.
@@ -52,7 +52,6 @@ final class PreviewRuns implements AutoCloseable {
     boolean isStarted = false;
     try {
       Thread thread = threads.create(Threads.Kind.DAEMON, "trace-preview", () -> work(task));
-      thread.setPriority(Thread.MIN_PRIORITY);
       running = task;
       if (isClosed) {
         task.cancel(true);

@@ -18,6 +18,10 @@ import org.traceetl.server.window.QueueId;
 final class RetainedMessages {
   private static final Duration TIMEOUT = Duration.ofSeconds(10);
   private static final long PROGRESS_MILLIS = 2_000;
+
+  /** No broker retains messages for longer, so older ones are not searched for. */
+  private static final Duration MAX_AGE = Duration.ofDays(366);
+
   private static final double NANOS_PER_SECOND = 1e9;
 
   private final RocketMqConfig rocketmq;
@@ -112,15 +116,15 @@ final class RetainedMessages {
    */
   Extent read(List<Part> parts, Duration since, PreviewLimits limits, Reader reader)
       throws IOException, InterruptedException {
+    long beginNanos = clocks.nanos();
     long nowMillis = clocks.millis();
-    long ageMillis = since.toMillis();
+    long ageMillis = Math.min(since.toMillis(), MAX_AGE.toMillis());
     List<Part> newest = since(parts, nowMillis - ageMillis);
     while (newest.stream().mapToLong(Part::messages).sum() > limits.messages() && ageMillis > 0) {
       ageMillis /= 2;
       newest = since(newest, nowMillis - ageMillis);
     }
     long ofEachNanos = limits.within().toNanos() / newest.size();
-    long beginNanos = clocks.nanos();
     boolean isComplete = true;
     for (int i = 0; i < newest.size() && !reader.isFull(); i++) {
       long leftNanos = ofEachNanos * (i + 1) - (clocks.nanos() - beginNanos);
@@ -166,15 +170,19 @@ final class RetainedMessages {
     long beginNanos = clocks.nanos();
     long next = part.begin;
     while (next < part.end && !reader.isFull()) {
-      if (clocks.nanos() - beginNanos >= withinNanos) {
-        return false;
-      }
       List<JournalLog.Entry> entries = part.log.read(next);
       if (entries.isEmpty()) {
         return true;
       }
       long bytes = 0;
       for (JournalLog.Entry entry : entries) {
+        // Expressions can make a message take long.
+        if (Thread.interrupted()) {
+          throw new InterruptedException();
+        }
+        if (clocks.nanos() - beginNanos >= withinNanos) {
+          return false;
+        }
         if (entry.offset() < part.end && !reader.isFull()) {
           reader.add(part.queue, entry.body());
         }

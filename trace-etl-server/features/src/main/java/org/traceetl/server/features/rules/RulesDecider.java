@@ -2,15 +2,19 @@ package org.traceetl.server.features.rules;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.common.Clocks;
+import org.traceetl.common.ConfigException;
 import org.traceetl.common.Reason;
 import org.traceetl.common.ReloadedFile;
 import org.traceetl.proto.RulesRecord;
@@ -25,7 +29,8 @@ import org.traceetl.server.window.SealedWindow;
  * Follows the rules of the newest record, and publishes those of this server's file if they have a
  * higher revision. Every server with a file does so, not only the deciding one: the revision
  * selects the same record everywhere, so a server that still has an earlier file changes nothing. A
- * server applies rules only after it has published or read them.
+ * server applies rules only after it has published or read them: thresholds at once, dimensions and
+ * templates as {@link DimensionSwitch} determines.
  *
  * <p>Concurrency: one thread reads the file and the topic, and owns all state, except the status.
  */
@@ -37,20 +42,50 @@ final class RulesDecider extends Decider<RulesRecord> {
   static final Duration FILE_INTERVAL = Duration.ofSeconds(5);
 
   /**
-   * Revisions that a server publishes at most within {@link #CHANGES_PER}. Each changes what
-   * servers of each configuration demand of agents, and a demand has room for 16 parts of 15
-   * minutes: those of two configurations, as in a rolling update.
+   * Revisions that a server publishes at most within {@link #CHANGES_PER}. Each changes twice what
+   * servers of each configuration demand of agents: before and after the switch of dimensions. A
+   * demand has room for 16 parts of 15 minutes: with those from before the changes, 14 of two
+   * configurations, as in a rolling update.
    */
-  static final int MAX_CHANGES = 6;
+  static final int MAX_CHANGES = 3;
 
   static final Duration CHANGES_PER = Duration.ofMinutes(15);
 
   private static final Logger LOG = LoggerFactory.getLogger(RulesDecider.class);
 
-  /** Interval of reads until the first success: until then, other rules may apply. */
+  /**
+   * Interval of reads until the first success: until then, other rules may apply. Also the interval
+   * of looks while dimensions wait for servers.
+   */
   private static final long FIRST_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+  /** Interval of looks until it is known whether all servers read labels, if dimensions wait. */
+  private static final long LABELS_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
   private static final int MOST_TEXT = 2_000;
+
+  /** What rules change. Its methods are called on the decider's thread. */
+  interface Target {
+    /**
+     * @throws ConfigException if this server's configuration does not allow the rules
+     */
+    void check(Rules rules);
+
+    /** Receives the thresholds that come into force. */
+    void thresholds(Rules now);
+
+    /** Receives the dimensions and templates that come into force; null for the configuration. */
+    void dimensions(Rules now);
+
+    /** Receives the attributes of spans that are needed, after each change of rules. */
+    void needs(Set<String> attributes);
+
+    /** Returns whether all servers read labels of single series; null if it is not known yet. */
+    Boolean labels();
+
+    /** Runs after each look that shows which rules are in force. */
+    void lookedFor();
+  }
 
   /** What becomes of the content of this server's file. */
   enum FileState {
@@ -67,10 +102,23 @@ final class RulesDecider extends Decider<RulesRecord> {
   /**
    * The latest look.
    *
-   * @param inForce {@link RulesRecord#NONE} if there are no rules
+   * @param record {@link RulesRecord#NONE} if there are no rules
+   * @param rules those of the record; null if there are no rules
+   * @param waits null if all of the rules are in force
    * @param file null without a file
    */
-  record Status(RulesRecord inForce, File file) {}
+  record Status(RulesRecord record, Rules rules, Waits waits, File file) {
+    /** The status before the first look, or without rules. */
+    static final Status NONE = new Status(RulesRecord.NONE, null, null, null);
+  }
+
+  /**
+   * What dimensions and templates of the rules wait for.
+   *
+   * @param untilMillis milliseconds since 1970; null if that time has passed
+   * @param forServers whether dimensions wait until all servers read labels
+   */
+  record Waits(Long untilMillis, boolean forServers) {}
 
   /**
    * This server's file.
@@ -82,11 +130,11 @@ final class RulesDecider extends Decider<RulesRecord> {
 
   private final String topic;
   private final Duration interval;
-  private final Consumer<Rules> listener;
-  private final Runnable lookedFor;
+  private final Target target;
   private final LongAdder refusedFiles = new LongAdder();
   private final LongAdder refusedRevisions = new LongAdder();
-  private volatile Status status = new Status(RulesRecord.NONE, null);
+  private final LongAdder refusedRecords = new LongAdder();
+  private volatile Status status = Status.NONE;
 
   // Confined to the thread.
 
@@ -94,7 +142,28 @@ final class RulesDecider extends Decider<RulesRecord> {
   private final ReloadedFile<Rules> file;
 
   private final Deque<Long> changesNanos = new ArrayDeque<>();
+
+  /** Records since the last look, in the order in which they came into force. */
+  private final List<RulesRecord> adopted = new ArrayList<>();
+
+  private final DimensionSwitch dimensions;
   private RulesRecord applied = RulesRecord.NONE;
+
+  /** The rules of that record; null for none. */
+  private Rules rules;
+
+  private Waits waits;
+
+  /** Whether the log says that dimensions wait for servers. */
+  private boolean saidServers;
+
+  /** The attributes that the target received last. */
+  private Set<String> needed = Set.of();
+
+  /** Why this server's configuration does not allow the record in force; empty if it does. */
+  private String refusal = "";
+
+  private long readNanos;
   private boolean looked;
   private boolean lacksTopic;
 
@@ -111,15 +180,13 @@ final class RulesDecider extends Decider<RulesRecord> {
    * @param interval interval of looks; at most {@link #MAX_INTERVAL}, with a file {@link
    *     #FILE_INTERVAL}
    * @param file null without a file
-   * @param listener receives the rules that come into force, on the decider's thread
-   * @param lookedFor runs after each look that shows which rules are in force, on this thread
    */
   RulesDecider(
       String topic,
       Duration interval,
       ReloadedFile<Rules> file,
-      Consumer<Rules> listener,
-      Runnable lookedFor,
+      DimensionSwitch dimensions,
+      Target target,
       DecisionLog decisions,
       Clocks clocks) {
     super(
@@ -134,8 +201,9 @@ final class RulesDecider extends Decider<RulesRecord> {
     this.file = file;
     Duration most = file == null ? MAX_INTERVAL : FILE_INTERVAL;
     this.interval = interval.compareTo(most) < 0 ? interval : most;
-    this.listener = listener;
-    this.lookedFor = lookedFor;
+    this.dimensions = dimensions;
+    this.target = target;
+    readNanos = nanoTime.getAsLong();
   }
 
   /** Returns the result of the latest look. Thread-safe. */
@@ -151,24 +219,43 @@ final class RulesDecider extends Decider<RulesRecord> {
 
   /**
    * Returns how many contents of the file and records were refused, by reason: {@code file} is
-   * invalid or unreadable, {@code revision} is that of other rules, {@code record} cannot be read.
-   * Thread-safe.
+   * invalid or unreadable, {@code revision} is that of other rules, {@code record} cannot be read
+   * or is not allowed by the configuration. Thread-safe.
    */
   Map<String, Long> refusals() {
     return Map.of(
-        "file", refusedFiles.sum(), "revision", refusedRevisions.sum(), "record", refused());
+        "file",
+        refusedFiles.sum(),
+        "revision",
+        refusedRevisions.sum(),
+        "record",
+        refused() + refusedRecords.sum());
   }
 
   /** Windows do not change rules. */
   @Override
   public void window(SealedWindow window) {}
 
-  /** Does nothing: rules are applied after all records were read. */
+  /** Keeps the record: rules are applied after all records were read. */
   @Override
-  protected void adopted(RulesRecord now) {}
+  protected void adopted(RulesRecord now) {
+    adopted.add(now);
+  }
 
   @Override
   protected long look() throws InterruptedException {
+    long nowNanos = nanoTime.getAsLong();
+    if (nowNanos - readNanos >= 0) {
+      read();
+      long pauseNanos = interval.toNanos();
+      readNanos = nowNanos + (looked ? pauseNanos : Math.min(pauseNanos, FIRST_NANOS));
+    }
+    long waitNanos = switchDimensions();
+    status = new Status(applied, rules, waits, fileStatus());
+    return Math.min(readNanos - nowNanos, waitNanos);
+  }
+
+  private void read() throws InterruptedException {
     if (file != null) {
       file.look(false);
     }
@@ -181,8 +268,6 @@ final class RulesDecider extends Decider<RulesRecord> {
         LOG.warn("Could not read or publish rules; the server retries: {}", failure);
       }
     }
-    status = new Status(applied, fileStatus());
-    return looked ? interval.toNanos() : Math.min(interval.toNanos(), FIRST_NANOS);
   }
 
   private void update() throws IOException, InterruptedException {
@@ -220,7 +305,7 @@ final class RulesDecider extends Decider<RulesRecord> {
 
   private void lookedFor() {
     looked = true;
-    lookedFor.run();
+    target.lookedFor();
   }
 
   private boolean isToPublish() {
@@ -234,17 +319,96 @@ final class RulesDecider extends Decider<RulesRecord> {
         && changesNanos.size() < MAX_CHANGES;
   }
 
+  /** Applies the rules of the records that came into force. */
   private void apply() {
-    RulesRecord now = published.current();
-    if (now.epoch() > 0 && !now.sameContent(applied)) {
-      listener.accept(PublishedRules.rules(now));
-      applied = now;
-      changesNanos.addLast(nanoTime.getAsLong());
-      LOG.info(
-          "Applying rules from the next window on; revision={}, rules={}",
-          now.epoch(),
-          now.applications().size());
+    boolean changed = false;
+    for (RulesRecord now : adopted) {
+      changed |= isAllowed(now);
     }
+    adopted.clear();
+    if (changed) {
+      changesNanos.addLast(nanoTime.getAsLong());
+      target.thresholds(rules);
+      LOG.info(
+          "Applying thresholds of the rules from the next window on; revision={}, rules={}",
+          applied.epoch(),
+          applied.applications().size());
+      switchDimensions();
+      if (waits != null && waits.untilMillis != null) {
+        LOG.info(
+            "Dimensions and templates of the rules wait, so that agents first send what they need;"
+                + " revision={}, until={}",
+            applied.epoch(),
+            Instant.ofEpochMilli(waits.untilMillis));
+      }
+      // Also if only thresholds have changed.
+      target.needs(needed);
+    }
+  }
+
+  /** Returns whether a record has other rules than those applied, which are allowed here. */
+  private boolean isAllowed(RulesRecord now) {
+    if (now.epoch() == 0 || now.sameContent(applied)) {
+      return false;
+    }
+    try {
+      Rules read = PublishedRules.rules(now);
+      target.check(read);
+      dimensions.adopt(read, now.decidedMillis(), nanoTime.getAsLong());
+      rules = read;
+    } catch (ConfigException e) {
+      refusal = Printable.of(e.getMessage(), MOST_TEXT);
+      refusedRecords.increment();
+      LOG.warn(
+          "Refused the rules of another server; the rules in force stay: {}; revision={}",
+          refusal,
+          now.epoch());
+      return false;
+    }
+    refusal = "";
+    applied = now;
+    return true;
+  }
+
+  /**
+   * Applies the dimensions and templates that are due.
+   *
+   * @return nanoseconds until the next look at them; {@link Long#MAX_VALUE} if nothing waits
+   */
+  private long switchDimensions() {
+    Boolean labels = target.labels();
+    boolean changed = dimensions.look(clock.millis(), nanoTime.getAsLong(), labels);
+    long restMillis = dimensions.restMillis();
+    boolean awaitsServers = dimensions.awaitsServers();
+    waits =
+        restMillis <= 0 && !awaitsServers
+            ? null
+            : new Waits(restMillis <= 0 ? null : clock.millis() + restMillis, awaitsServers);
+    if (changed) {
+      target.dimensions(dimensions.inForce());
+      Rules now = dimensions.inForce();
+      LOG.info(
+          "Counting by dimensions and templates of {} from the next batch on",
+          now == null ? "the configuration" : "the rules of revision " + now.revision());
+    }
+    Set<String> attributes = dimensions.attributes();
+    if (!attributes.equals(needed)) {
+      needed = attributes;
+      target.needs(attributes);
+    }
+    boolean blocked = awaitsServers && labels != null;
+    if (blocked && !saidServers) {
+      LOG.warn(
+          "Dimensions of the rules wait until all servers read labels of single series: upgrade the"
+              + " servers for which /api/demand has labels = false, and enable"
+              + " trace-etl.demand.enabled; revision={}",
+          applied.epoch());
+    }
+    saidServers = blocked;
+    if (awaitsServers) {
+      return labels == null ? LABELS_NANOS : FIRST_NANOS;
+    }
+    return restMillis <= 0 ? Long.MAX_VALUE : TimeUnit.MILLISECONDS.toNanos(restMillis);
   }
 
   /** Returns the state of the file; null without a file. */
@@ -279,6 +443,12 @@ final class RulesDecider extends Decider<RulesRecord> {
   private String waitsFor() {
     if (lacksTopic) {
       return "topic " + topic + " does not exist; create it";
+    }
+    if (!refusal.isEmpty() && published.current().epoch() >= file.value().revision()) {
+      return "revision = "
+          + published.current().epoch()
+          + ": is published, but refused here; raise it: "
+          + refusal;
     }
     return changesNanos.size() < MAX_CHANGES
         ? ""

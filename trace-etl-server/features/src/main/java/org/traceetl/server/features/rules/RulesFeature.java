@@ -19,7 +19,11 @@ record RulesFeature(RulesDecider rules, RulesResource.Sources sources) implement
     registry.gauge(
         "trace_etl_rules_revision",
         "Revision of the rules in force; 0 for none.",
-        () -> rules.status().inForce().epoch());
+        () -> rules.status().record().epoch());
+    registry.gauge(
+        "trace_etl_rules_waiting",
+        "1 while dimensions or templates of the rules in force wait for agents or servers, else 0.",
+        () -> rules.status().waits() == null ? 0 : 1);
     registry.gauge(
         "trace_etl_rules_file_refused",
         "1 while the file of rules is refused and the rules in force stay, else 0.",

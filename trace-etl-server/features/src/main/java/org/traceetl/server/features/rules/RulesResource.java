@@ -10,10 +10,13 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 import org.traceetl.proto.RulesRecord;
 import org.traceetl.server.config.DocumentsConfig.Threshold;
+import org.traceetl.server.config.SeriesConfig.Dimension;
 import org.traceetl.server.config.SpanKind;
+import org.traceetl.server.config.TemplatesConfig;
 import org.traceetl.server.features.rules.RulesDecider.FileState;
 import org.traceetl.server.features.rules.RulesDecider.Status;
-import org.traceetl.server.series.SlowThresholds.OfApplications;
+import org.traceetl.server.rules.EffectiveRules;
+import org.traceetl.server.rules.Rules;
 
 /** The rules in force, and this server's file of rules. */
 @RestController
@@ -24,16 +27,16 @@ public final class RulesResource {
    * What the answer is made of, besides the status.
    *
    * @param path of the file; null for none
-   * @param thresholds those in force
+   * @param configured rules of the configuration; null if they do not apply
    */
-  public record Sources(String path, Supplier<List<OfApplications>> thresholds) {}
+  public record Sources(String path, EffectiveRules configured) {}
 
   private final Sources sources;
   private final Supplier<Status> status;
 
   /** Shows a server that follows no rules. */
   public RulesResource(Sources sources) {
-    this(sources, () -> new Status(RulesRecord.NONE, null));
+    this(sources, () -> Status.NONE);
   }
 
   RulesResource(Sources sources, Supplier<Status> status) {
@@ -42,16 +45,55 @@ public final class RulesResource {
   }
 
   record Answer(
-      String source, long revision, Instant published, File file, List<Application> applications) {}
+      String source,
+      long revision,
+      Instant published,
+      Waits waits,
+      File file,
+      List<Application> applications) {}
+
+  /**
+   * @param until null if that time has passed
+   * @param formats that not all servers read, as they are named in the demand
+   */
+  record Waits(Instant until, List<String> formats) {
+    static Waits of(RulesDecider.Waits waits) {
+      return waits == null
+          ? null
+          : new Waits(
+              waits.untilMillis() == null ? null : Instant.ofEpochMilli(waits.untilMillis()),
+              waits.forServers() ? List.of("labels") : List.of());
+    }
+  }
 
   record File(String path, long revision, String state, String problem) {}
 
-  record Application(String application, double slowerThanSeconds, List<Slow> thresholds) {
-    static Application of(OfApplications rule) {
+  record Application(
+      String application,
+      double slowerThanSeconds,
+      List<Slow> thresholds,
+      List<Label> dimensions,
+      List<Template> templates) {
+    static Application of(String application, EffectiveRules rules) {
       return new Application(
-          rule.application(),
-          seconds(rule.slowerThan()),
-          rule.thresholds().stream().map(Slow::of).toList());
+          application,
+          seconds(rules.slowerThan()),
+          rules.thresholds().stream().map(Slow::of).toList(),
+          rules.dimensions().stream().map(Label::of).toList(),
+          rules.templates().stream().map(Template::of).toList());
+    }
+  }
+
+  record Label(String attribute, String label, String from) {
+    static Label of(Dimension dimension) {
+      return new Label(
+          dimension.attribute(), dimension.label(), canonical(dimension.from().name()));
+    }
+  }
+
+  record Template(String application, String pattern, String template) {
+    static Template of(TemplatesConfig.Rule rule) {
+      return new Template(rule.application(), rule.pattern(), rule.template());
     }
   }
 
@@ -70,15 +112,14 @@ public final class RulesResource {
 
   @GetMapping("/api/rules")
   Answer rules() {
-    List<Application> applications =
-        sources.thresholds.get().stream().map(Application::of).toList();
     Status now = status.get();
-    RulesRecord inForce = now.inForce();
+    RulesRecord inForce = now.record();
     boolean isOwn = now.file() != null && now.file().state() == FileState.IN_FORCE;
     return new Answer(
         inForce.epoch() == 0 ? "configuration" : isOwn ? "file" : "record",
         inForce.epoch(),
         inForce.epoch() == 0 ? null : Instant.ofEpochMilli(inForce.decidedMillis()),
+        Waits.of(now.waits()),
         now.file() == null
             ? null
             : new File(
@@ -86,6 +127,18 @@ public final class RulesResource {
                 now.file().revision(),
                 canonical(now.file().state().name()),
                 now.file().problem().isEmpty() ? null : now.file().problem()),
-        applications);
+        applications(now.rules()));
+  }
+
+  private List<Application> applications(Rules rules) {
+    EffectiveRules configured = sources.configured;
+    if (configured == null) {
+      return List.of();
+    }
+    return rules == null
+        ? List.of(Application.of("*", configured))
+        : rules.applications().stream()
+            .map(of -> Application.of(of.application(), of.keys().over(configured)))
+            .toList();
   }
 }

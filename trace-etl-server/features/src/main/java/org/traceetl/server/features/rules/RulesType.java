@@ -1,24 +1,50 @@
 package org.traceetl.server.features.rules;
 
+import static java.util.stream.Collectors.toSet;
 import static org.traceetl.common.ConfigException.check;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Set;
 import org.traceetl.common.ReloadedFile;
 import org.traceetl.server.assembly.DecisionsConfig;
 import org.traceetl.server.assembly.ServerContext;
 import org.traceetl.server.config.ConfigSection;
+import org.traceetl.server.config.CoreConfig;
 import org.traceetl.server.config.Profile;
+import org.traceetl.server.config.SeriesConfig.Dimension;
 import org.traceetl.server.http.Feature;
 import org.traceetl.server.http.FeatureType;
 import org.traceetl.server.profile.MappedSpansProfile;
+import org.traceetl.server.rules.EffectiveRules;
 import org.traceetl.server.rules.Rules;
 
 /** Rules by application; read before the first span counts, as far as brokers answer. */
 public final class RulesType implements FeatureType {
   private static final String FILE = "trace-etl.rules.file";
+
+  /** Reads files of rules. */
+  @FunctionalInterface
+  public interface Reader {
+    /**
+     * Returns the whole content of a file.
+     *
+     * @throws IOException if it cannot be read, or is too long
+     */
+    byte[] read(Path file) throws IOException;
+  }
+
+  private final Reader reader;
+
+  /** A type that reads files of this host. */
+  public RulesType() {
+    this(file -> ReloadedFile.content(file, RulesConfig.MAX_FILE_BYTES));
+  }
+
+  /** A type that reads files elsewhere, for simulations. */
+  public RulesType(Reader reader) {
+    this.reader = reader;
+  }
 
   private static final class Section implements ConfigSection<RulesConfig, RulesConfig> {
     @Override
@@ -51,6 +77,38 @@ public final class RulesType implements FeatureType {
     }
   }
 
+  private record ContextTarget(ServerContext context) implements RulesDecider.Target {
+    @Override
+    public void check(Rules rules) {
+      context.checkRules(rules);
+    }
+
+    @Override
+    public void thresholds(Rules now) {
+      context.rules(now);
+    }
+
+    @Override
+    public void dimensions(Rules now) {
+      context.dimensions(now);
+    }
+
+    @Override
+    public void needs(Set<String> attributes) {
+      context.needs(attributes);
+    }
+
+    @Override
+    public Boolean labels() {
+      return context.labels();
+    }
+
+    @Override
+    public void lookedFor() {
+      context.stopAwaitingRules();
+    }
+  }
+
   @Override
   public ConfigSection<RulesConfig, RulesConfig> section() {
     return new Section();
@@ -58,17 +116,27 @@ public final class RulesType implements FeatureType {
 
   @Override
   public Feature create(Record own, ServerContext context) {
-    Path path = ((RulesConfig) own).file();
+    RulesConfig config = (RulesConfig) own;
+    Path path = config.file();
     boolean isMapped = context.profile().mapping() != null;
     return new RulesFeature(
-        isMapped ? null : decider(path, context),
+        isMapped ? null : decider(config, context),
         new RulesResource.Sources(
-            path == null ? null : path.toString(),
-            isMapped ? List::of : () -> context.slow().applications()));
+            path == null ? null : path.toString(), isMapped ? null : configured(context.config())));
+  }
+
+  private static EffectiveRules configured(CoreConfig config) {
+    return EffectiveRules.of(
+        config.series(), config.histogram(), config.metrics(), config.documents());
+  }
+
+  private static Set<String> labels(CoreConfig config) {
+    return config.series().dimensions().stream().map(Dimension::label).collect(toSet());
   }
 
   /** Returns null if no feature has a topic for decisions. */
-  private static RulesDecider decider(Path path, ServerContext context) {
+  private RulesDecider decider(RulesConfig config, ServerContext context) {
+    Path path = config.file();
     DecisionsConfig decisions = context.decisionsConfig();
     check(
         path == null || decisions != null,
@@ -83,19 +151,16 @@ public final class RulesType implements FeatureType {
         decisions.topic(),
         decisions.interval(),
         path == null ? null : file(path, context),
-        context::rules,
-        context::stopAwaitingRules,
+        new DimensionSwitch(config.switchAfter(), labels(context.config())),
+        new ContextTarget(context),
         context.decisions(),
         context.clocks());
   }
 
-  private static ReloadedFile<Rules> file(Path path, ServerContext context) {
+  private ReloadedFile<Rules> file(Path path, ServerContext context) {
     try {
       return new ReloadedFile<>(
-          FILE,
-          () -> ReloadedFile.content(path, RulesConfig.MAX_FILE_BYTES),
-          content -> context.parseRules(path, content),
-          rules -> {});
+          FILE, () -> reader.read(path), content -> context.parseRules(path, content), rules -> {});
     } catch (IOException e) {
       throw new IllegalArgumentException(e.getMessage(), e);
     }

@@ -23,11 +23,13 @@ import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.journal.MemoryLogs;
 import org.traceetl.server.journal.MemoryLogs.MemoryLog;
 import org.traceetl.server.series.SlowThresholds;
+import org.traceetl.server.series.SpanNeeds;
 import org.traceetl.server.window.QueueId;
 
 final class DemandDeciderTest {
   private static final QueueId ROUTING = new QueueId("a", 0);
   private static final long INTERVAL_MILLIS = HotspotsConfig.defaults().interval().toMillis();
+  private static final SlowThresholds SLOW = new SlowThresholds(DocumentsConfig.defaults());
   private static final OwnPart ROUTES = own("routes", "http.route");
   private static final OwnPart METHODS = own("methods", "rpc.method");
 
@@ -54,7 +56,7 @@ final class DemandDeciderTest {
     private final List<Boolean> openPanes = new ArrayList<>();
     private int looksWithoutTopic;
     private OwnPart own;
-    private SlowThresholds slow = new SlowThresholds(DocumentsConfig.defaults());
+    private SpanNeeds needs = new SpanNeeds(SLOW, Set.of());
 
     /** How far this server's wall clock is ahead. */
     private long aheadMillis;
@@ -75,7 +77,7 @@ final class DemandDeciderTest {
           new DemandDecider(
               HotspotsConfig.defaults().topic(),
               interval,
-              () -> slow,
+              () -> needs,
               changed -> this.own,
               this,
               this::learnt,
@@ -83,9 +85,9 @@ final class DemandDeciderTest {
               new Clocks(() -> nanos, () -> Instant.ofEpochMilli(nowMillis + aheadMillis)));
     }
 
-    private void learnt(boolean windows, boolean snapshots) {
-      panes.add(windows);
-      openPanes.add(snapshots);
+    private void learnt(Demand now) {
+      panes.add(now.readsPanes());
+      openPanes.add(now.readsOpenPanes());
     }
 
     @Override
@@ -182,7 +184,7 @@ final class DemandDeciderTest {
     one.own = own("slower", "http.route");
     look();
     assertThat(one.decider.fingerprint()).as("same thresholds").isEqualTo("routes");
-    one.slow = new SlowThresholds(DocumentsConfig.defaults());
+    one.needs = new SpanNeeds(new SlowThresholds(DocumentsConfig.defaults()), Set.of());
     look();
 
     assertThat(one.decider.fingerprint()).isEqualTo("slower");
@@ -192,15 +194,29 @@ final class DemandDeciderTest {
   }
 
   @Test
+  void otherAttributesOfRulesMakeAPart() throws Exception {
+    look();
+    one.own = own("wider", "http.route", "region");
+    one.needs = new SpanNeeds(SLOW, Set.of());
+    look();
+    assertThat(one.decider.fingerprint()).as("same needs").isEqualTo("routes");
+    one.needs = new SpanNeeds(SLOW, Set.of("region"));
+    look();
+
+    assertThat(one.decider.fingerprint()).isEqualTo("wider");
+    assertThat(newest().of("shop").spanKeys()).contains("region");
+  }
+
+  @Test
   void demandWaitsUntilThresholdsAreKnown() throws Exception {
     Server server = new Server(ROUTES);
-    SlowThresholds known = server.slow;
-    server.slow = null;
+    SpanNeeds known = server.needs;
+    server.needs = null;
     look(server);
     assertThat(log.end()).isZero();
     assertThat(server.decider.fingerprint()).isEmpty();
 
-    server.slow = known;
+    server.needs = known;
     look(server);
     assertThat(newest().parts()).containsOnlyKeys("routes");
   }
@@ -479,10 +495,10 @@ final class DemandDeciderTest {
     assertThat(newest().parts()).containsOnlyKeys("routes");
   }
 
-  private static OwnPart own(String fingerprint, String key) {
+  private static OwnPart own(String fingerprint, String... keys) {
     return new OwnPart(
         fingerprint,
-        new Part(0, 1, false, 15_000, List.of(key), List.of(), 1_000_000_000, List.of()));
+        new Part(0, 1, false, 15_000, List.of(keys), List.of(), 1_000_000_000, List.of()));
   }
 
   private static OwnPart own(String fingerprint, int formats) {

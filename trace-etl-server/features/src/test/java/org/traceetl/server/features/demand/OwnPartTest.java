@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -32,10 +33,15 @@ import org.traceetl.server.config.SpanKind;
 import org.traceetl.server.config.StandardProfile;
 import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.series.SlowThresholds;
+import org.traceetl.server.series.SpanNeeds;
 
 final class OwnPartTest {
+  private static final int FORMATS =
+      Demand.BUNDLES | Demand.PANES | Demand.HEARTBEATS | Demand.OPEN_PANES | Demand.LABELS;
+
   private final List<Dimension> dimensions = new ArrayList<>();
   private final List<Threshold> thresholds = new ArrayList<>();
+  private final Set<String> ofRules = new HashSet<>();
   private MetricsConfig metrics = MetricsConfig.defaults();
   private EdgesConfig edges = EdgesConfig.defaults();
 
@@ -101,8 +107,23 @@ final class OwnPartTest {
     assertThat(part.exemplarIntervalMillis())
         .isEqualTo((int) new WindowConfig(null, null, null, null).length().toMillis());
     assertThat(part.full()).containsExactly("audit");
-    assertThat(part.formats())
-        .isEqualTo(Demand.BUNDLES | Demand.PANES | Demand.HEARTBEATS | Demand.OPEN_PANES);
+    assertThat(part.formats()).isEqualTo(FORMATS);
+  }
+
+  @Test
+  void attributesOfRulesAreDemandedInAdditionToThoseOfTheConfiguration() {
+    dimensions.add(new Dimension("http.route", null, null));
+    OwnPart before = own(DemandConfig.defaults(), false);
+    ofRules.addAll(List.of("rpc.method", "http.route"));
+
+    assertThat(part(DemandConfig.defaults(), false).spanKeys())
+        .containsExactly("http.route", "rpc.method");
+    ofRules.remove("rpc.method");
+    assertThat(own(DemandConfig.defaults(), false)).isEqualTo(before);
+    for (int i = 0; i < Demand.MAX_KEYS; i++) {
+      ofRules.add("k" + i);
+    }
+    assertThat(part(DemandConfig.defaults(), false).everything()).isTrue();
   }
 
   @Test
@@ -148,8 +169,7 @@ final class OwnPartTest {
     Part part = part(DemandConfig.defaults(), true);
 
     assertThat(part.everything()).isTrue();
-    assertThat(part.formats())
-        .isEqualTo(Demand.BUNDLES | Demand.PANES | Demand.HEARTBEATS | Demand.OPEN_PANES);
+    assertThat(part.formats()).isEqualTo(FORMATS);
   }
 
   @Test
@@ -212,7 +232,7 @@ final class OwnPartTest {
             edges),
         own,
         everything,
-        new SlowThresholds(documents));
+        new SpanNeeds(new SlowThresholds(documents), ofRules));
   }
 
   private Part part(DemandConfig own, boolean everything) {

@@ -27,6 +27,7 @@ import org.traceetl.server.features.learn.LearnConfig.Keep;
 import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.journal.MemoryLogs;
 import org.traceetl.server.journal.MemoryLogs.MemoryLog;
+import org.traceetl.server.series.NamePatterns;
 import org.traceetl.server.window.QueueId;
 
 final class NameDeciderTest {
@@ -54,7 +55,8 @@ final class NameDeciderTest {
               HotspotsConfig.defaults().topic(),
               HotspotsConfig.defaults().interval(),
               learn,
-              series(),
+              series().maxValueBytes(),
+              new NamePatterns(series().templates().patterns())::mayMake,
               decides,
               this,
               new Clocks(

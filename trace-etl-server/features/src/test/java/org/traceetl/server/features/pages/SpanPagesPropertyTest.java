@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import java.math.BigDecimal;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
@@ -24,6 +26,18 @@ import org.traceetl.server.window.SealedWindow;
 class SpanPagesPropertyTest {
   private static final int QUEUES = 3;
   private static final int SERIES = 12;
+  private static final String[] LABELS = {
+    "a",
+    "a.b",
+    "a_b",
+    "le",
+    "otel.metric.overflow",
+    "span_name",
+    "trace.etl.queue",
+    "http.route",
+    "",
+    "__x"
+  };
   private static final String[] LE = {"2.0", "10.5", "1000.0", "+Inf"};
   private static final String[] LE_SECONDS = {"0.002", "0.0105", "1.0", "+Inf"};
 
@@ -159,7 +173,18 @@ class SpanPagesPropertyTest {
         live.put(series, model);
         String name = "op\n\"" + series + "\\ " + queue + "." + random.nextInt(1_000_000);
         boolean routed = random.nextBoolean();
-        window.create(series, "app", name, "2", "0", routed ? "/r" : null, null);
+        List<String> values =
+            new ArrayList<>(Arrays.asList("app", name, "2", "0", routed ? "/r" : null, null));
+        for (int i = random.nextInt(5); i > 0; i--) {
+          String label = LABELS[random.nextInt(LABELS.length)];
+          values.add(label);
+          values.add(label + "=\"");
+          String underscored = label.replace('.', '_');
+          if (underscored.startsWith("a") || !routed && underscored.equals("http_route")) {
+            model.labels.putIfAbsent(underscored, label + "=\"");
+          }
+        }
+        window.create(series, values.toArray(String[]::new));
         model.labels.put(seconds ? "service" : "service_name", "app");
         model.labels.put("span_name", name);
         model.labels.put("span_kind", "SPAN_KIND_SERVER");

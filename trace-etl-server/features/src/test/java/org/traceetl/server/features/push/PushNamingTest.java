@@ -35,7 +35,8 @@ class PushNamingTest {
     PushedSeries series =
         push.series(
             new QueueId("broker", 1),
-            PushFixture.definition(0, "shop", "GET", "2", "0", "/\"x\\", "1", "2"),
+            PushFixture.definition(
+                0, "shop", "GET", "2", "0", "/\"x\\", "1", "2", "Zone", "eu", "a.b", "3"),
             1);
     return Arrays.stream(series.names).map(Symbol::toString).toList();
   }
@@ -44,10 +45,12 @@ class PushNamingTest {
   void keysOfAttributesAreNamesInOtlpOnly() {
     assertThat(labels(Names.UTF_8, true))
         .contains("http.route", "named", "c=\"d\\", "service_name", "trace_etl_queue")
-        .hasSize(8);
+        .contains("Zone", "a.b")
+        .hasSize(10);
     assertThat(labels(Names.UTF_8, false)).isEqualTo(labels(Names.UNDERSCORES, false));
     assertThat(labels(Names.UNDERSCORES, true))
         .isEqualTo(labels(Names.UNDERSCORES, false))
-        .contains("http_route", "named", "c__d_");
+        .contains("http_route", "named", "c__d_", "Zone", "a_b")
+        .isSorted();
   }
 }

@@ -13,6 +13,8 @@ import java.util.Random;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.traceetl.server.config.HistogramConfig.Kind;
 import org.traceetl.server.features.push.WriteMessages.Series;
 import org.traceetl.server.window.NativeBuckets;
@@ -92,6 +94,31 @@ class RemoteWriteEncoderTest {
             duration + "_bucket{+Inf} [6.0" + times + ofDuration,
             duration + "_sum [1.50025" + times + ofDuration,
             duration + "_count [6.0" + times + ofDuration);
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"V1", "V2"})
+  void labelsOfRulesAreSortedAmongTheOthers(Protocol protocol) {
+    PushNaming naming = PushFixture.naming(Kind.CLASSIC);
+    SeriesDefinition definition =
+        definition(0, "shop", "GET", "2", "0", "Zone", "eu", "le", "1", "m.n", "o", "odd");
+    WriteRequest request = request(naming);
+    PushedSeries series = series(naming, definition);
+    request.add(
+        series, 60_000, 75_000, new long[] {3, 2, 1}, 0, 1_500, 0, NONE, Samples.NO_ROW, null);
+
+    assertThat(encoded(naming, request, protocol).get(1).labels())
+        .containsExactly(
+            "Zone=eu",
+            "__name__=traces_span_metrics_duration_seconds_bucket",
+            "job=trace-etl",
+            "le=0.01",
+            "m_n=o",
+            "service_name=shop",
+            "span_kind=SPAN_KIND_SERVER",
+            "span_name=GET",
+            "status_code=STATUS_CODE_UNSET",
+            "trace_etl_queue=broker-a/3");
   }
 
   @Test

@@ -17,21 +17,36 @@ import org.traceetl.common.ConfigException;
 import org.traceetl.common.ReloadedFile;
 import org.traceetl.proto.Demand;
 import org.traceetl.proto.RulesRecord;
+import org.traceetl.server.config.DocumentsConfig;
+import org.traceetl.server.config.HistogramConfig;
+import org.traceetl.server.config.MetricsConfig;
+import org.traceetl.server.config.SeriesConfig;
+import org.traceetl.server.config.SeriesConfig.Dimension;
+import org.traceetl.server.config.TemplatesConfig;
 import org.traceetl.server.decisions.DecisionLog;
 import org.traceetl.server.features.hotspot.HotspotsConfig;
 import org.traceetl.server.features.rules.RulesDecider.FileState;
 import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.journal.MemoryLogs;
 import org.traceetl.server.journal.MemoryLogs.MemoryLog;
+import org.traceetl.server.rules.EffectiveRules;
 import org.traceetl.server.rules.PublishedRules;
 import org.traceetl.server.rules.RuleKeys;
 import org.traceetl.server.rules.Rules;
-import org.traceetl.server.series.SlowThresholds.OfApplications;
 import org.traceetl.server.window.QueueId;
 
 final class RulesDeciderTest {
   private static final QueueId ROUTING = new QueueId("a", 0);
   private static final Duration INTERVAL = HotspotsConfig.defaults().interval();
+  private static final Duration WAIT = RulesConfig.defaults().switchAfter();
+  private static final Dimension CONFIGURED = new Dimension("zone", null, null);
+
+  private static final EffectiveRules CONFIGURATION =
+      EffectiveRules.of(
+          SeriesConfig.defaults().withDimensions(List.of(CONFIGURED)),
+          new HistogramConfig(null),
+          MetricsConfig.defaults(),
+          DocumentsConfig.defaults());
 
   private final MemoryLogs logs = new MemoryLogs();
   private final MemoryLog log = logs.open(ROUTING);
@@ -44,14 +59,23 @@ final class RulesDeciderTest {
   private boolean brokers = true;
 
   /** A server that owns no queue: it does not decide on anything else. */
-  private final class Server implements DecisionLog {
+  private final class Server implements DecisionLog, RulesDecider.Target {
     private final List<Rules> applied = new ArrayList<>();
+
+    /** Attributes of the dimensions in force, or its template; {@code -} for the configuration. */
+    private final List<String> switched = new ArrayList<>();
+
     private final RulesDecider decider;
 
     /** Whether the rules in force are known. */
     private boolean lookedFor;
 
-    /** Content of the file: revision and threshold in milliseconds. */
+    /** Whether all servers read labels. */
+    private Boolean labels = true;
+
+    private Set<String> needs = Set.of();
+
+    /** The content of the file: revision, threshold in milliseconds, attribute or /template. */
     private String content;
 
     Server(String content) throws IOException {
@@ -64,10 +88,53 @@ final class RulesDeciderTest {
                   ? null
                   : new ReloadedFile<>(
                       "rules.file", this::content, RulesDeciderTest::parse, rules -> {}),
-              applied::add,
-              () -> lookedFor = true,
+              new DimensionSwitch(WAIT, Set.of(CONFIGURED.label())),
+              this,
               this,
               new Clocks(() -> nanos, () -> Instant.ofEpochMilli(nowMillis)));
+    }
+
+    @Override
+    public void check(Rules rules) {
+      ConfigException.check(
+          rules.dimensions().stream().noneMatch(each -> each.label().equals("kind")),
+          "label",
+          "kind",
+          "is a label of every series");
+    }
+
+    @Override
+    public void thresholds(Rules now) {
+      applied.add(now);
+    }
+
+    @Override
+    public void dimensions(Rules now) {
+      if (now == null) {
+        switched.add("-");
+        return;
+      }
+      RuleKeys keys = now.applications().getFirst().keys();
+      assertThat(keys.slowerThan()).isNull();
+      switched.add(
+          keys.dimensions() == null
+              ? keys.templates().getFirst().template()
+              : keys.dimensions().getFirst().attribute());
+    }
+
+    @Override
+    public void needs(Set<String> attributes) {
+      needs = attributes;
+    }
+
+    @Override
+    public Boolean labels() {
+      return labels;
+    }
+
+    @Override
+    public void lookedFor() {
+      lookedFor = true;
     }
 
     private byte[] content() throws IOException {
@@ -132,7 +199,7 @@ final class RulesDeciderTest {
     assertThat(one.applied).containsExactly(published(1, 500));
     assertThat(other.applied).containsExactly(published(1, 500));
     assertThat(one.state()).isEqualTo(FileState.IN_FORCE);
-    assertThat(other.decider.status().inForce()).isEqualTo(one.decider.status().inForce());
+    assertThat(other.decider.status().record()).isEqualTo(one.decider.status().record());
     assertThat(other.lookedFor).isTrue();
     assertThat(log.end()).isEqualTo(1);
   }
@@ -302,7 +369,7 @@ final class RulesDeciderTest {
     }
     assertThat(server.last().revision()).isEqualTo(RulesDecider.MAX_CHANGES);
     assertThat(server.state()).isEqualTo(FileState.WAITING);
-    assertThat(server.problem()).isEqualTo("rules changed 6 times within 15 min, the maximum");
+    assertThat(server.problem()).isEqualTo("rules changed 3 times within 15 min, the maximum");
 
     pass(RulesDecider.CHANGES_PER, server);
     assertThat(server.last().revision()).isEqualTo(RulesDecider.MAX_CHANGES + 1);
@@ -324,14 +391,12 @@ final class RulesDeciderTest {
   void statusIsShown() throws Exception {
     Server one = new Server("1 500");
     Server other = new Server("1 600");
-    List<OfApplications> thresholds =
-        List.of(new OfApplications("*", List.of(), Duration.ofMillis(500)));
-    RulesResource.Sources sources = new RulesResource.Sources("rules.yaml", () -> thresholds);
-    List<RulesResource.Application> applications =
-        List.of(new RulesResource.Application("*", 0.5, List.of()));
+    RulesResource.Sources sources = new RulesResource.Sources("rules.yaml", CONFIGURATION);
 
     assertThat(new RulesResource(sources).rules())
-        .isEqualTo(new RulesResource.Answer("configuration", 0, null, null, applications));
+        .isEqualTo(
+            new RulesResource.Answer(
+                "configuration", 0, null, null, null, List.of(application(1, "zone"))));
     Instant published = Instant.ofEpochMilli(nowMillis);
     look(one, other);
     assertThat(new RulesResource(sources, one.decider::status).rules())
@@ -340,14 +405,172 @@ final class RulesDeciderTest {
                 "file",
                 1,
                 published,
+                null,
                 new RulesResource.File("rules.yaml", 1, "in-force", null),
-                applications));
+                List.of(application(0.5, "zone"))));
     RulesResource.Answer refused = new RulesResource(sources, other.decider::status).rules();
     assertThat(refused.source()).isEqualTo("record");
     assertThat(refused.file())
         .isEqualTo(
             new RulesResource.File(
                 "rules.yaml", 1, "refused", "revision = 1: has other rules already; raise it"));
+  }
+
+  @Test
+  void dimensionsFollowThresholdsAfterTheWaitAndAgentsAreAskedForBothUntilThen() throws Exception {
+    Server server = new Server("1 500 region");
+    pass(WAIT, server);
+    assertThat(server.switched).containsExactly("region");
+    write(server, "2 200 http.route");
+    assertThat(server.last().revision()).isEqualTo(2);
+    assertThat(server.switched).containsExactly("region");
+    assertThat(server.needs).containsExactlyInAnyOrder("region", "http.route");
+    RulesResource.Answer waiting = answer(server);
+    assertThat(waiting.applications()).containsExactly(application(0.2, "http.route"));
+    assertThat(waiting.waits().formats()).isEmpty();
+    assertThat(waiting.waits().until())
+        .isEqualTo(waiting.published().plus(WAIT))
+        .isAfter(Instant.ofEpochMilli(nowMillis));
+
+    pass(WAIT, server);
+    assertThat(server.switched).containsExactly("region", "http.route");
+    assertThat(server.needs).containsExactly("http.route");
+    assertThat(answer(server).waits()).isNull();
+    // Back: to fewer revisions of the same dimensions, then to the configuration.
+    write(server, "3 100 http.route");
+    assertThat(answer(server).waits()).as("only thresholds").isNull();
+    pass(RulesDecider.CHANGES_PER, server);
+    write(server, "4 100");
+    pass(WAIT, server);
+    assertThat(server.switched).containsExactly("region", "http.route", "-");
+    assertThat(server.needs).isEmpty();
+  }
+
+  @Test
+  void nextLookIsWhenTheWaitEnds() throws Exception {
+    Server server = new Server("1 500 region");
+    look(server);
+    nowMillis += WAIT.minus(INTERVAL).toMillis() - 1_500;
+    nanos += INTERVAL.toNanos();
+
+    assertThat(server.decider.step()).isEqualTo(TimeUnit.MILLISECONDS.toNanos(1_500));
+  }
+
+  @Test
+  void serverThatStartsAfterTheWaitSwitchesAtOnce() throws Exception {
+    Server one = new Server("1 500 region");
+    pass(WAIT, one);
+    Server next = new Server(null);
+    look(next);
+
+    assertThat(next.switched).containsExactly("region");
+    assertThat(next.needs).containsExactly("region");
+  }
+
+  @Test
+  void serverThatStartsWithinTheWaitCountsByThePreviousRules() throws Exception {
+    Server one = new Server("1 500 region");
+    pass(WAIT, one);
+    write(one, "2 500 http.route");
+    Server next = new Server(null);
+    look(next);
+    assertThat(next.applied).extracting(Rules::revision).containsExactly(2L);
+    assertThat(next.switched).containsExactly("region");
+    assertThat(next.needs).containsExactlyInAnyOrder("region", "http.route");
+
+    pass(WAIT, next);
+    assertThat(next.switched).containsExactly("region", "http.route");
+  }
+
+  @Test
+  void revisionWithinTheWaitReplacesTheOneThatWaits() throws Exception {
+    Server server = new Server("1 500 region");
+    look(server);
+    write(server, "2 500 http.route");
+    assertThat(server.needs).containsExactly("http.route");
+    pass(WAIT, server);
+
+    assertThat(server.switched).containsExactly("http.route");
+  }
+
+  @Test
+  void waitIsBoundedIfTheClockOfThePublisherIsAhead() throws Exception {
+    long ahead = nowMillis + Duration.ofHours(20).toMillis();
+    log.append(PublishedRules.record(parse("1 500 region".getBytes(UTF_8)), ahead).encode());
+    Server server = new Server(null);
+    look(server);
+    assertThat(server.switched).isEmpty();
+    pass(WAIT, server);
+
+    assertThat(server.switched).containsExactly("region");
+  }
+
+  @Test
+  void dimensionsWaitUntilAllServersReadLabels() throws Exception {
+    Server server = new Server("1 500 region");
+    server.labels = null;
+    pass(WAIT, server);
+    assertThat(server.decider.step()).as("until it is known").isLessThan(INTERVAL.toNanos());
+    nanos += INTERVAL.toNanos();
+    server.labels = false;
+    look(server);
+    assertThat(server.switched).isEmpty();
+    assertThat(server.needs).containsExactly("region");
+    assertThat(answer(server).waits()).isEqualTo(new RulesResource.Waits(null, List.of("labels")));
+    server.labels = true;
+    look(server);
+    assertThat(server.switched).containsExactly("region");
+    assertThat(answer(server).waits()).isNull();
+
+    // An earlier server joins: it could not read the series.
+    server.labels = false;
+    look(server);
+    assertThat(server.switched).containsExactly("region", "-");
+  }
+
+  @Test
+  void templatesAndDimensionsOfTheConfigurationDoNotWaitForServers() throws Exception {
+    Server server = new Server("1 500 /job");
+    server.labels = false;
+    pass(WAIT, server);
+    assertThat(server.switched).containsExactly("/job");
+    write(server, "2 500 zone");
+    pass(WAIT, server);
+
+    assertThat(server.switched).containsExactly("/job", "zone");
+  }
+
+  @Test
+  void recordThatTheConfigurationDoesNotAllowIsRefused() throws Exception {
+    Server server = new Server("1 500");
+    look(server);
+    log.append(PublishedRules.record(parse("3 500 kind".getBytes(UTF_8)), nowMillis).encode());
+    write(server, "2 200");
+    assertThat(server.applied).containsExactly(published(1, 500));
+    assertThat(server.decider.refusals()).containsEntry("record", 1L);
+    assertThat(server.state()).isEqualTo(FileState.WAITING);
+    assertThat(server.problem())
+        .isEqualTo(
+            "revision = 3: is published, but refused here; raise it: label = kind: is a label of"
+                + " every series");
+    write(server, "4 200");
+
+    assertThat(server.last()).isEqualTo(published(4, 200));
+  }
+
+  private static RulesResource.Answer answer(Server server) {
+    return new RulesResource(
+            new RulesResource.Sources("rules.yaml", CONFIGURATION), server.decider::status)
+        .rules();
+  }
+
+  private static RulesResource.Application application(double seconds, String attribute) {
+    return new RulesResource.Application(
+        "*",
+        seconds,
+        List.of(),
+        List.of(new RulesResource.Label(attribute, attribute.replace('.', '_'), "any")),
+        List.of());
   }
 
   /** Changes the file, and looks until the change counts. */
@@ -375,7 +598,9 @@ final class RulesDeciderTest {
   private static Rules parse(byte[] content) {
     String[] numbers = new String(content, UTF_8).split(" ");
     try {
-      return new Rules(Long.parseLong(numbers[0]), keys(Long.parseLong(numbers[1])), List.of());
+      String series = numbers.length < 3 ? null : numbers[2];
+      return new Rules(
+          Long.parseLong(numbers[0]), keys(Long.parseLong(numbers[1]), series), List.of());
     } catch (NumberFormatException e) {
       throw new ConfigException("revision", numbers[0], "must be a number");
     }
@@ -383,10 +608,23 @@ final class RulesDeciderTest {
 
   /** Returns rules as they are read from a record. */
   private static Rules published(long revision, long millis) {
-    return new Rules(revision, RuleKeys.NONE, List.of(new Rules.OfApplications("*", keys(millis))));
+    return new Rules(
+        revision, RuleKeys.NONE, List.of(new Rules.OfApplications("*", keys(millis, null))));
   }
 
-  private static RuleKeys keys(long millis) {
-    return new RuleKeys(null, null, null, null, null, null, Duration.ofMillis(millis), null);
+  /**
+   * @param series attribute of a dimension, or /template; null for none
+   */
+  private static RuleKeys keys(long millis, String series) {
+    boolean isTemplate = series != null && series.startsWith("/");
+    return new RuleKeys(
+        series == null || isTemplate ? null : List.of(new Dimension(series, null, null)),
+        isTemplate ? List.of(new TemplatesConfig.Rule(null, "job .*", series)) : null,
+        null,
+        null,
+        null,
+        null,
+        Duration.ofMillis(millis),
+        null);
   }
 }

@@ -2,6 +2,8 @@ package org.traceetl.standalone;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.opentelemetry.api.common.AttributeKey;
+import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.api.trace.SpanKind;
 import io.opentelemetry.api.trace.StatusCode;
 import java.io.IOException;
@@ -19,21 +21,25 @@ import org.traceetl.testkit.PageSample;
 import tools.jackson.databind.JsonNode;
 
 /**
- * Tests that a changed file of rules changes from which duration spans become documents, in agent
- * and servers, and that all series go on.
+ * Tests that a changed file of rules changes, in agent and servers, from which duration spans
+ * become documents and which labels their series have, while every span counts once and no series
+ * begins again.
  */
-final class LiveThresholdsTest {
+final class LiveRulesTest {
   private static final int QUEUES = 2;
   private static final int SPANS = 200;
-  private static final long DURATION_NANOS = 100_000_000;
+  private static final long SLOW_NANOS = 100_000_000;
+  private static final long FAST_NANOS = 10_000_000;
+  private static final AttributeKey<String> TIER = AttributeKey.stringKey("customer.tier");
+  private static final String LABEL = "customer_tier=\"gold\"";
 
   @TempDir private Path directory;
   private Path file;
 
   @Test
-  void spansSlowerThanTheNewThresholdBecomeDocumentsAndTheirSeriesGoOn() throws Exception {
+  void documentsAndLabelsFollowTheRulesOnAllServers() throws Exception {
     file = directory.resolve("rules.yaml");
-    write(1, "10s");
+    write(1, "10s", "");
     EmbeddedInstallation.Settings settings = settings();
     ServerHandOverTest.Observer observer = new ServerHandOverTest.Observer();
     try (EmbeddedInstallation installation = EmbeddedInstallation.start(settings);
@@ -42,23 +48,31 @@ final class LiveThresholdsTest {
       int port = installation.httpPort();
       observer.add(port);
       awaitDemand(installation, 10);
-      send(shop);
+      send(shop, SLOW_NANOS);
       awaitSum(observer, SPANS);
       assertThat(grouped(installation)).isPositive();
       assertThat(slow(port)).isEmpty();
 
-      write(2, "50ms");
+      write(2, "50ms", "");
       awaitDemand(installation, 0.05);
-      Set<String> sent = send(shop);
+      Set<String> sent = send(shop, SLOW_NANOS);
       EndToEndTest.eventually("a document of each span, so the agent sent all of them whole")
           .untilAsserted(() -> assertThat(slow(port)).isEqualTo(sent));
       awaitSum(observer, 2 * SPANS);
-      JsonNode rules = EndToEndTest.json(port, "/api/rules");
-      assertThat(rules.get("source").asString()).isEqualTo("file");
-      assertThat(rules.get("revision").asInt()).isEqualTo(2);
+
+      // Spans that agents group have the attribute only if the demand has it.
+      write(3, "10s", "series: {dimensions: [{attribute: customer.tier}]}");
+      JsonNode rules = awaitSwitch(port);
+      awaitDemand(installation, 10);
+      double groupedBefore = grouped(installation);
+      send(shop, FAST_NANOS);
+      awaitSum(observer, 3 * SPANS);
+      assertThat(grouped(installation)).isGreaterThan(groupedBefore);
+      assertThat(observer.sum(LABEL)).isEqualTo(SPANS);
+      assertThat(outdated(port)).isZero();
 
       // A rolling restart: the next server still has the earlier file.
-      write(1, "10s");
+      write(1, "10s", "");
       Map<String, Object> properties = SharedBroker.furtherServer(settings);
       properties.put("trace-etl.index.type", "none");
       try (TraceEtlServer next = TraceEtlServer.start(properties)) {
@@ -66,8 +80,9 @@ final class LiveThresholdsTest {
             .untilAsserted(() -> {
               JsonNode its = EndToEndTest.json(next.port(), "/api/rules");
               assertThat(its.get("source").asString()).isEqualTo("record");
-              assertThat(its.get("revision").asInt()).isEqualTo(2);
+              assertThat(its.get("revision").asInt()).isEqualTo(3);
               assertThat(its.get("file").get("state").asString()).isEqualTo("older");
+              assertThat(its.get("waits").isNull()).isTrue();
               assertThat(its.get("applications")).isEqualTo(rules.get("applications"));
             });
         observer.add(next.port());
@@ -76,9 +91,13 @@ final class LiveThresholdsTest {
               observer.look();
               assertThat(observer.shownBy(next.port())).isPositive();
             });
+        send(shop, FAST_NANOS);
+        awaitSum(observer, 4 * SPANS);
+        assertThat(observer.sum(LABEL)).as("on two servers").isEqualTo(2 * SPANS);
+        assertThat(outdated(next.port())).isZero();
         observer.remove(next.port());
       }
-      awaitSum(observer, 2 * SPANS);
+      awaitSum(observer, 4 * SPANS);
       assertThat(observer.setbacks).isEmpty();
     }
   }
@@ -90,10 +109,11 @@ final class LiveThresholdsTest {
     properties.put("trace-etl.documents.slower-than", "1m");
     properties.put("trace-etl.documents.per-series", 100_000);
     properties.put("trace-etl.rules.file", file.toString());
+    properties.put("trace-etl.rules.switch-after", "3s");
     return SharedBroker.settings(topic, directory, properties);
   }
 
-  private void write(int revision, String slowerThan) throws IOException {
+  private void write(int revision, String slowerThan, String series) throws IOException {
     Files.writeString(
         file,
         """
@@ -101,14 +121,32 @@ final class LiveThresholdsTest {
         applications:
           - application: shop
             documents: {slower-than: %s}
+            %s
         """
-            .formatted(revision, slowerThan));
+            .formatted(revision, slowerThan, series));
   }
 
-  private static Set<String> send(OtlpSpans shop) {
+  /** Waits until a server counts by the dimensions of its file; returns its rules. */
+  private static JsonNode awaitSwitch(int port) throws Exception {
+    EndToEndTest.eventually("the dimensions of the file in force")
+        .untilAsserted(() -> {
+          JsonNode rules = EndToEndTest.json(port, "/api/rules");
+          assertThat(rules.get("source").asString()).isEqualTo("file");
+          assertThat(rules.get("revision").asInt()).isEqualTo(3);
+          assertThat(rules.get("waits").isNull()).isTrue();
+        });
+    return EndToEndTest.json(port, "/api/rules");
+  }
+
+  private static double outdated(int port) throws Exception {
+    return PageSample.sum(EndToEndTest.samples(port), "trace_etl_rules_outdated_spans_total");
+  }
+
+  private static Set<String> send(OtlpSpans shop, long durationNanos) {
     Set<String> traces = new HashSet<>();
+    Attributes attributes = Attributes.of(TIER, "gold");
     for (int i = 0; i < SPANS; i++) {
-      traces.add(shop.send("/" + i % 4, SpanKind.SERVER, StatusCode.OK, DURATION_NANOS));
+      traces.add(shop.send("/" + i % 4, SpanKind.SERVER, StatusCode.OK, durationNanos, attributes));
     }
     shop.flush();
     return traces;

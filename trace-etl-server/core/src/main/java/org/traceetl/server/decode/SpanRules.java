@@ -1,0 +1,81 @@
+package org.traceetl.server.decode;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.traceetl.server.config.SeriesConfig.Dimension;
+import org.traceetl.server.config.TemplatesConfig;
+import org.traceetl.server.series.NamePatterns;
+
+/**
+ * How the spans of one application become series. Immutable.
+ *
+ * <p>The dimensions of the configuration have a column in every series of a server. A dimension of
+ * the rules with the label of a column is that column, whatever its attribute, so that series with
+ * equal labels are equal. Columns whose labels the rules lack have no value. All other dimensions
+ * are labels, which a series names itself.
+ */
+public final class SpanRules {
+  private final List<Dimension> dimensions;
+  private final List<TemplatesConfig.Rule> templates;
+  private final DimensionKeys keys;
+  private final List<byte[]> labels;
+  private final NamePatterns patterns;
+
+  /**
+   * @param columns dimensions of the configuration
+   * @param dimensions dimensions of the application, except those of events, which are those of the
+   *     configuration
+   * @param templates own templates of span names
+   */
+  public SpanRules(
+      List<Dimension> columns, List<Dimension> dimensions, List<TemplatesConfig.Rule> templates) {
+    this.dimensions = List.copyOf(dimensions);
+    this.templates = List.copyOf(templates);
+    Map<String, Dimension> byLabel = new HashMap<>();
+    dimensions.forEach(each -> byLabel.put(each.label(), each));
+    List<Dimension> all = new ArrayList<>();
+    columns.forEach(each -> all.add(each.from().isEvent() ? each : byLabel.remove(each.label())));
+    List<Dimension> further =
+        byLabel.values().stream().sorted(Comparator.comparing(Dimension::utf8Label)).toList();
+    all.addAll(further);
+    keys = new DimensionKeys(all);
+    labels = further.stream().map(each -> each.utf8Label().getBytes(UTF_8)).toList();
+    patterns = new NamePatterns(templates);
+  }
+
+  /** Returns rules of which every dimension is a column. */
+  public static SpanRules of(List<Dimension> columns, List<TemplatesConfig.Rule> templates) {
+    return new SpanRules(
+        columns, columns.stream().filter(each -> !each.from().isEvent()).toList(), templates);
+  }
+
+  /** Returns whether equal spans have equal series by both rules. */
+  public boolean sameSeries(SpanRules other) {
+    return dimensions.equals(other.dimensions) && templates.equals(other.templates);
+  }
+
+  /** Returns the keys of the columns, then of the labels. */
+  DimensionKeys keys() {
+    return keys;
+  }
+
+  /** Returns the number of columns; dimensions from it on are labels. */
+  public int columns() {
+    return keys.count() - labels.size();
+  }
+
+  /** Returns the labels in addition to the columns, in UTF-8, sorted. */
+  List<byte[]> labels() {
+    return labels;
+  }
+
+  /** Returns the templates of span names. */
+  public NamePatterns patterns() {
+    return patterns;
+  }
+}

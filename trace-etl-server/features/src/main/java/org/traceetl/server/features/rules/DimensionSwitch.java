@@ -1,0 +1,157 @@
+package org.traceetl.server.features.rules;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+import org.traceetl.server.config.SeriesConfig.Dimension;
+import org.traceetl.server.config.TemplatesConfig;
+import org.traceetl.server.rules.RuleKeys;
+import org.traceetl.server.rules.Rules;
+
+/**
+ * Determines which dimensions and templates are in force: those of the newest rules, after a wait
+ * in which agents begin to send what they need. Dimensions that the configuration lacks become
+ * labels of their series, so they also wait until all servers read those. For one thread.
+ */
+final class DimensionSwitch {
+  /** Rules, reduced to dimensions and templates, and when they were published and adopted. */
+  private record Revision(Rules rules, long publishedMillis, long adoptedNanos) {}
+
+  private final long waitMillis;
+  private final Set<String> configured;
+
+  /** Null before the first rules. */
+  private Revision newest;
+
+  /** The rules whose wait has passed; null for the configuration. */
+  private Rules due;
+
+  /** The rules in force; null for the configuration. */
+  private Rules inForce;
+
+  private long restMillis;
+  private boolean awaitsServers;
+
+  /**
+   * @param wait how long new rules wait after their publication, and at most after {@link #adopt}
+   * @param configured labels of the configuration's dimensions, which all series can have
+   */
+  DimensionSwitch(Duration wait, Set<String> configured) {
+    waitMillis = wait.toMillis();
+    this.configured = Set.copyOf(configured);
+  }
+
+  /**
+   * Adopts new rules. If the wait of the previous ones had passed when these were published, the
+   * previous ones stay in force meanwhile, although this server may read both at once.
+   *
+   * @param publishedMillis milliseconds since 1970
+   */
+  void adopt(Rules rules, long publishedMillis, long nowNanos) {
+    if (newest != null && publishedMillis - newest.publishedMillis >= waitMillis) {
+      due = newest.rules;
+    }
+    newest = new Revision(ofSeries(rules), publishedMillis, nowNanos);
+  }
+
+  /**
+   * Returns the rules without other keys than dimensions and templates; null if no rule has them.
+   */
+  private static Rules ofSeries(Rules rules) {
+    List<Rules.OfApplications> applications =
+        rules.applications().stream()
+            .map(of ->
+                new Rules.OfApplications(
+                    of.application(), ofSeries(of.keys().dimensions(), of.keys().templates())))
+            .toList();
+    return applications.stream().allMatch(of -> of.keys().equals(RuleKeys.NONE))
+        ? null
+        : new Rules(rules.revision(), RuleKeys.NONE, applications);
+  }
+
+  private static RuleKeys ofSeries(
+      List<Dimension> dimensions, List<TemplatesConfig.Rule> templates) {
+    return new RuleKeys(dimensions, templates, null, null, null, null, null, null);
+  }
+
+  /**
+   * Determines the rules in force.
+   *
+   * @param labels whether all servers read labels; null if it is not known yet
+   * @return whether {@link #inForce} has changed
+   */
+  boolean look(long nowMillis, long nowNanos, Boolean labels) {
+    if (newest == null) {
+      return false;
+    }
+    long sinceAdopted = Duration.ofNanos(nowNanos - newest.adoptedNanos).toMillis();
+    restMillis = waitMillis - Math.max(sinceAdopted, nowMillis - newest.publishedMillis);
+    if (isSame(newest.rules, due)) {
+      restMillis = 0;
+    }
+    if (restMillis <= 0) {
+      due = newest.rules;
+    }
+    awaitsServers = needsLabels(due) && !Boolean.TRUE.equals(labels);
+    Rules before = inForce;
+    if (!awaitsServers) {
+      inForce = due;
+    } else if (labels != null) {
+      inForce = withoutDimensions(due);
+    }
+    return !isSame(before, inForce);
+  }
+
+  private static Rules withoutDimensions(Rules rules) {
+    return ofSeries(
+        new Rules(
+            rules.revision(),
+            RuleKeys.NONE,
+            rules.applications().stream()
+                .map(of ->
+                    new Rules.OfApplications(
+                        of.application(), ofSeries(null, of.keys().templates())))
+                .toList()));
+  }
+
+  private boolean needsLabels(Rules rules) {
+    return rules != null
+        && rules.dimensions().stream().anyMatch(each -> !configured.contains(each.label()));
+  }
+
+  /** Returns whether rules are equal, whatever their revisions. */
+  private static boolean isSame(Rules one, Rules other) {
+    return one == null || other == null
+        ? one == other
+        : one.applications().equals(other.applications());
+  }
+
+  /** Returns the rules in force, with no other keys; null for those of the configuration. */
+  Rules inForce() {
+    return inForce;
+  }
+
+  /** Returns after how many milliseconds the newest rules are due; at most 0 if they are. */
+  long restMillis() {
+    return restMillis;
+  }
+
+  /** Returns whether dimensions wait until all servers read labels. */
+  boolean awaitsServers() {
+    return awaitsServers;
+  }
+
+  /** Returns the attributes of spans of all dimensions in force and awaited; sorted. */
+  Set<String> attributes() {
+    Set<String> attributes = new TreeSet<>();
+    Stream.of(newest == null ? null : newest.rules, due, inForce)
+        .filter(Objects::nonNull)
+        .flatMap(rules -> rules.dimensions().stream())
+        .filter(dimension -> dimension.from().readsSpan())
+        .forEach(dimension -> attributes.add(dimension.attribute()));
+    return attributes;
+  }
+}
