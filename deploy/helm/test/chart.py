@@ -177,6 +177,15 @@ CASES = {
             "config": {"trace-etl": {"rocketmq": {"consumer-group": "etl"}, "edges": {"max-wait": "1m", "workers": 2}}}
         },
     },
+    "rules": {
+        "server": {
+            "rules": {
+                "revision": 13,
+                "defaults": {"documents": {"slower-than": "500ms"}},
+                "applications": [{"application": "checkout-*", "documents": {"slower-than": "200ms"}}],
+            },
+        },
+    },
     "passed-on": {
         "nameOverride": "etl",
         "fullnameOverride": "a-name-that-is-so-long-that-it-has-to-be-cut-somewhere-before-its-end",
@@ -274,6 +283,17 @@ REFUSED = {
         },
         "monitoring.serverShards = 2: must be 1",
     ),
+    "rules-without-a-revision": ({"server": {"rules": {"defaults": {}}}}, "server.rules.revision: required"),
+    "rules-of-revision-zero": ({"server": {"rules": {"revision": 0}}}, "revision"),
+    "an-unknown-key-of-rules": ({"server": {"rules": {"revision": 1, "application": []}}}, "application"),
+    "rules-with-ozhera": (
+        {"server": {"rules": {"revision": 1}, "config": {"trace-etl": {"metrics": {"profile": "ozhera"}}}}},
+        "server.rules: must be empty with profile ozhera",
+    ),
+    "rules-of-a-file": (
+        {"server": {"config": {"trace-etl": {"rules": {"file": "/rules.yaml"}}}}},
+        "server.config.trace-etl.rules.file must not be in the configuration: use server.rules",
+    ),
     "too-many-shards": ({"monitoring": {"serverShards": 65}}, "serverShards"),
     "users-without-a-token": ({"server": {"usersSecret": "users"}}, "server.tokenSecret: required with"),
     "two-sign-ins": (
@@ -304,10 +324,15 @@ CHANGES = {
     "live-files": ({"agent": {"traceLogs": {"paths": ["/home/work/log/trace.log"]}}}, set()),
     "rolling-agents": ({"agent": {"config": {"spool": {"flush": "commit"}}}}, {"DaemonSet"}),
     "rolling-servers": ({"server": {"config": {"trace-etl": {"window": {"length": "30s"}}}}}, {"Deployment"}),
+    "rolling-servers-for-the-first-rules": ({"server": {"rules": {"revision": 1}}}, {"Deployment"}),
     "rolling-servers-for-edges": ({"edges": {"enabled": True}}, {"Deployment"}),
     "rolling-both": ({"rocketmq": {"topics": {"spans": "spans-2"}}}, {"DaemonSet", "Deployment"}),
 }
-OZHERA_RULES = {"server": {"ozheraRules": {"slower-than-millis": {"http": 400}}}}
+# Changes of the values of a case that must replace no pod.
+LIVE = {
+    "rules": {"server": {"rules": {"revision": 14, "applications": [{"application": "cart"}]}}},
+    "ozhera": {"server": {"ozheraRules": {"slower-than-millis": {"http": 400}}}},
+}
 
 
 def values_of_all():
@@ -316,7 +341,8 @@ def values_of_all():
         all_values[f"refused-{name}"] = merged(MINIMAL, values)
     for name, (values, _) in CHANGES.items():
         all_values[f"changed-{name}"] = merged(MINIMAL, values)
-    all_values["changed-ozhera-rules"] = merged(MINIMAL, CASES["ozhera"], OZHERA_RULES)
+    for name, values in LIVE.items():
+        all_values[f"live-{name}"] = merged(MINIMAL, CASES[name], values)
     return all_values
 
 
@@ -427,7 +453,7 @@ class ChartTest(unittest.TestCase):
             if schema.get("additionalProperties") is not False:
                 return
             known = set(schema["properties"]) - {"global"}
-            if set(values) != known and where not in ("server.config", "agent.config"):
+            if set(values) != known and where not in ("server.config", "server.rules", "agent.config"):
                 self.fail(f"{where or 'top'}: differs in {set(values) ^ known}")
             for key, value in values.items():
                 if isinstance(value, dict) and "properties" in schema["properties"][key]:
@@ -731,7 +757,9 @@ class ChartTest(unittest.TestCase):
                 after = templates(f"changed-{name}")
                 self.assertEqual({kind for kind in before if before[kind] != after[kind]}, rolled)
                 self.assertNotEqual(documents("minimal"), documents(f"changed-{name}"))
-        self.assertEqual(templates("ozhera"), templates("changed-ozhera-rules"))
+        for name in LIVE:
+            self.assertEqual(templates(name), templates(f"live-{name}"))
+            self.assertNotEqual(documents(name), documents(f"live-{name}"))
 
     def test_dashboards_and_rules_are_those_of_the_project(self):
         objects = self.rendered["monitored"]
@@ -762,11 +790,11 @@ class ChartTest(unittest.TestCase):
                 files = {}
                 for found in of_kind(objects, "ConfigMap"):
                     files.update({key: text for key, text in found["data"].items() if key.endswith(".yaml")})
-                if "ozhera-rules.yaml" not in files:
-                    files["ozhera-rules.yaml"] = "{}\n"
+                for absent in {"rules.yaml", "ozhera-rules.yaml"} - files.keys():
+                    files[absent] = "{}\n"
                 parts = {
                     "log-agent": ("log-agent.yaml", "routing.yaml", "filters.yaml"),
-                    "trace-etl-server": ("trace-etl-server.yaml", "ozhera-rules.yaml"),
+                    "trace-etl-server": ("trace-etl-server.yaml", "rules.yaml", "ozhera-rules.yaml"),
                 }
                 for program, names in parts.items():
                     key = tuple(files[name] for name in names)
@@ -814,6 +842,7 @@ class ChartTest(unittest.TestCase):
             "config": ("log-agent.yaml", "trace-etl-server.yaml"),
             "routing": ("routing.yaml",),
             "filters": ("filters.yaml",),
+            "rules": ("rules.yaml",),
             "ozhera-rules": ("ozhera-rules.yaml",),
         }.items():
             (root / folder).mkdir(parents=True)

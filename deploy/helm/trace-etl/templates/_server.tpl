@@ -111,6 +111,16 @@ trace-etl:
   {{- else if or .Values.server.usersSecret .Values.server.oidcSecret }}
   {{- fail "server.tokenSecret: required with server.usersSecret or server.oidcSecret, for programs such as Prometheus" }}
   {{- end }}
+  {{- with .Values.server.rules }}
+  {{- if not .revision }}
+  {{- fail "server.rules.revision: required, a whole number of 1 or more; raise it with each change" }}
+  {{- end }}
+  {{- if eq "ozhera" (dig "trace-etl" "metrics" "profile" "" $.Values.server.config) }}
+  {{- fail "server.rules: must be empty with profile ozhera; use server.ozheraRules" }}
+  {{- end }}
+  rules:
+    file: /etc/trace-etl/rules/rules.yaml
+  {{- end }}
   {{- if .Values.server.ozheraRules }}
   ozhera:
     rules-file: /etc/trace-etl/ozhera-rules/ozhera-rules.yaml
@@ -150,6 +160,7 @@ trace-etl/web/sign-in: server.usersSecret or server.oidcSecret
 trace-etl/web/users-file: server.usersSecret
 trace-etl/web/oidc/client-secret: server.oidcSecret
 trace-etl/web/oidc/client-secret-file: server.oidcSecret
+trace-etl/rules/file: server.rules
 trace-etl/ozhera/rules-file: server.ozheraRules
 {{- end }}
 

@@ -81,6 +81,16 @@ public record PageSample(String name, SortedMap<String, String> labels, double v
             Collectors.toMap(PageSample::series, PageSample::value, Double::sum, TreeMap::new));
   }
 
+  /** Returns the sample without a label. */
+  public PageSample without(String label) {
+    if (!labels.containsKey(label)) {
+      return this;
+    }
+    SortedMap<String, String> others = new TreeMap<>(labels);
+    others.remove(label);
+    return new PageSample(name, others, value);
+  }
+
   /** Returns the name, and the labels in alphabetical order if there are any. */
   public String series() {
     return labels.isEmpty()

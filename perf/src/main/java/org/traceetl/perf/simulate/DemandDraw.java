@@ -12,7 +12,8 @@ import org.traceetl.agent.config.DetailConfig.Detail;
  * of a run without demand.
  *
  * @param published whether servers publish what they need of spans
- * @param dimension whether spans have attributes, one of which is a dimension
+ * @param dimension whether spans have attributes, one of which is a dimension of the configuration
+ *     or of rules
  * @param panes whether servers write windows with panes, since all announce that they read them
  * @param twoConfigurations whether every other server has another configuration
  * @param sizes whether servers count the sizes of spans, and demand them
@@ -44,6 +45,11 @@ record DemandDraw(
 
   /** With it, the kept schedules that use demand draw no sizes, so their runs stay as they were. */
   private static final long SIZES_STREAM = 0x53;
+
+  /** One of this number of installations changes its rules. */
+  private static final int CHANGES_RULES = 3;
+
+  private static final long RULES_STREAM = 0x2225;
 
   private static final long SAMPLES_STREAM = 0x222222;
   private static final List<Double> SAMPLE_RATIOS = List.of(0.0, 1.0 / 128, 0.25, 1.0);
@@ -94,6 +100,12 @@ record DemandDraw(
             .limit(agents)
             .toList(),
         sampleRatios(new SplittableRandom(plan.seed() ^ SAMPLES_STREAM), agents));
+  }
+
+  /** Returns whether the faults of a plan without a recorded state include changes of rules. */
+  static boolean changesRules(Plan plan) {
+    return of(plan, false).panes()
+        && new SplittableRandom(plan.seed() ^ RULES_STREAM).nextInt(CHANGES_RULES) == 0;
   }
 
   private static List<Double> sampleRatios(SplittableRandom random, int agents) {

@@ -3,6 +3,7 @@ package org.traceetl.perf.simulate;
 import static java.util.Map.entry;
 
 import java.net.URI;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -22,6 +23,7 @@ import org.traceetl.server.config.WindowConfig.Panes;
 import org.traceetl.server.features.demand.DemandConfig;
 import org.traceetl.server.features.index.IndexConfig;
 import org.traceetl.server.features.push.PushConfig;
+import org.traceetl.server.features.rules.RulesConfig;
 
 /** The configuration of simulated servers. */
 final class ServerSettings {
@@ -41,6 +43,9 @@ final class ServerSettings {
 
   private static final List<SeriesConfig.Dimension> REGION =
       List.of(new SeriesConfig.Dimension(SeriesKey.REGION, null, SeriesConfig.From.ANY));
+
+  /** The name of each server's file of {@link org.traceetl.perf.simulate.server.SimulatedRules}. */
+  private static final Path RULES = Path.of("rules.yaml");
 
   private static final String DEMAND = "demand";
   private static final Duration OTHER_EXEMPLAR_INTERVAL = Duration.ofSeconds(7);
@@ -71,8 +76,12 @@ final class ServerSettings {
   /**
    * Draws the configuration of servers whose pages and index show every span. Servers of an
    * installation share it, except what {@link #other} changes.
+   *
+   * @param hasRules whether servers have a file of rules, and the dimension of spans is in no
+   *     configuration
    */
-  static ServerConfig draw(DemandDraw demand, EdgeDraw edges, RandomGenerator random) {
+  static ServerConfig draw(
+      DemandDraw demand, EdgeDraw edges, boolean hasRules, RandomGenerator random) {
     DocumentsConfig documents = DocumentsConfig.defaults();
     return new ServerConfig(
         new RocketMqConfig(
@@ -81,7 +90,8 @@ final class ServerSettings {
             null, seconds(LEASE_SECONDS, random), seconds(SNAPSHOT_SECONDS, random), null, null),
         new WindowConfig(
             seconds(WINDOW_SECONDS, random), IDLE, demand.panes() ? Panes.AUTO : Panes.OFF, null),
-        SeriesConfig.defaults().withDimensions(demand.dimension() ? REGION : List.of()),
+        SeriesConfig.defaults()
+            .withDimensions(demand.dimension() && !hasRules ? REGION : List.of()),
         new HistogramConfig(BOUNDS_MILLIS, null, null),
         new DocumentsConfig(
             documents.slowerThan(),
@@ -105,7 +115,9 @@ final class ServerSettings {
                 IndexConfig.Elasticsearch.at(List.of(URI.create("http://index:9200"))),
                 IndexConfig.defaults().lucene()),
             DEMAND,
-            new DemandConfig(demand.published(), null, null)),
+            new DemandConfig(demand.published(), null, null),
+            "rules",
+            new RulesConfig(hasRules ? RULES : null, null)),
         null,
         null,
         null,

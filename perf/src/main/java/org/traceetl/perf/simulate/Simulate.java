@@ -18,6 +18,7 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.traceetl.perf.simulate.fault.Drawing;
 import org.traceetl.perf.simulate.fault.Fleet;
+import org.traceetl.perf.simulate.fault.Schedule;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -376,10 +377,19 @@ public final class Simulate implements Callable<Integer> {
             DemandDraw.isUsedBy(runSeed),
             state,
             Drawing.draw(runSeed, fleet, length, mean));
-    boolean isAlone = state.isEmpty() && recording == null;
-    return mean > 0 && isAlone && EdgeDraw.of(plan, false).used()
-        ? plan.with(Drawing.withAddedEdgeQueue(runSeed, plan.schedule()))
-        : plan;
+    return mean > 0 && state.isEmpty() && recording == null ? withChanges(plan) : plan;
+  }
+
+  /** Adds what a plan without a recorded state also changes. */
+  private static Plan withChanges(Plan plan) {
+    Schedule schedule = plan.schedule();
+    if (EdgeDraw.of(plan, false).used()) {
+      schedule = Drawing.withAddedEdgeQueue(plan.seed(), schedule);
+    }
+    if (DemandDraw.changesRules(plan)) {
+      schedule = Drawing.withChangedRules(plan.seed(), plan.fleet(), schedule);
+    }
+    return plan.with(schedule);
   }
 
   /**

@@ -17,6 +17,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.traceetl.agent.config.AgentConfig;
 import org.traceetl.perf.simulate.agent.AgentSettings;
@@ -35,15 +36,19 @@ import org.traceetl.perf.simulate.check.EdgeTruth;
 import org.traceetl.perf.simulate.check.HistorySums;
 import org.traceetl.perf.simulate.check.Naming;
 import org.traceetl.perf.simulate.check.PaneTruth;
+import org.traceetl.perf.simulate.check.RegionTruth;
 import org.traceetl.perf.simulate.check.SentDocuments;
+import org.traceetl.perf.simulate.check.SeriesKey;
 import org.traceetl.perf.simulate.check.Sight;
 import org.traceetl.perf.simulate.check.SizeTruth;
 import org.traceetl.perf.simulate.check.Truth;
+import org.traceetl.perf.simulate.fault.Fault;
 import org.traceetl.perf.simulate.fault.Installation;
 import org.traceetl.perf.simulate.fault.Target;
 import org.traceetl.perf.simulate.server.Scraper;
 import org.traceetl.perf.simulate.server.SimulatedIndex;
 import org.traceetl.perf.simulate.server.SimulatedReceiver;
+import org.traceetl.perf.simulate.server.SimulatedRules;
 import org.traceetl.perf.simulate.server.SimulatedServer;
 import org.traceetl.perf.simulate.world.Durable;
 import org.traceetl.perf.simulate.world.Host;
@@ -93,6 +98,9 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   /** After the first quiet point, agents have a demand while they receive spans. */
   private static final int QUIET_POINTS_UNTIL_GROUPS = 2;
 
+  /** By then, servers have been healthy for long enough to follow changed rules. */
+  private static final int QUIET_POINTS_UNTIL_REGIONS = 3;
+
   /** Histories date windows by the clocks of servers, and find messages by those of brokers. */
   private static final Duration AFTER_STEP = Duration.ofMinutes(70);
 
@@ -116,6 +124,7 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   private final SimulatedCluster cluster;
   private final SimulatedIndex index;
   private final SimulatedReceiver receiver;
+  private final SimulatedRules rules;
   private final List<SimulatedAgent> agents = new ArrayList<>();
   private final List<SimulatedServer> servers = new ArrayList<>();
   private final int usualServers;
@@ -198,6 +207,17 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
 
   private final Sight sight;
 
+  /** Applications to which rules may add a dimension, so their series may end. */
+  private final Set<String> ruled;
+
+  /** Null if rules change nothing. */
+  private final RegionTruth regions;
+
+  /** Quiet points since rules added a dimension that they have not taken back. */
+  private int quietPointsWithRules;
+
+  private boolean rulesAddRegion;
+
   /** Programs that run, or start again if they end. */
   private final Set<Target> wanted = new TreeSet<>();
 
@@ -220,7 +240,9 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
     brokers = brokers(plan).withEdgeQueues(edgeDraw.queues());
     cluster = new SimulatedCluster(world, brokers);
     index = new SimulatedIndex(world);
-    receiver = new SimulatedReceiver(world);
+    ruled = demand.panes() ? ruled(plan) : Set.of();
+    regions = ruled.isEmpty() ? null : new RegionTruth(ruled::contains);
+    receiver = new SimulatedReceiver(world, ruled::contains);
     for (int number = 1; number <= plan.fleet().agents(); number++) {
       String name = Target.agent(number).toString();
       AgentConfig config =
@@ -235,12 +257,17 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
     }
     usualServers = plan.fleet().servers();
     faultless = plan.schedule().faults().isEmpty() && plan.from().isEmpty();
-    ServerConfig config = ServerSettings.draw(demand, edgeDraw, world.random());
+    ServerConfig config = ServerSettings.draw(demand, edgeDraw, !ruled.isEmpty(), world.random());
+    List<String> names =
+        IntStream.rangeClosed(1, usualServers + 1)
+            .mapToObj(number -> Target.server(number).toString())
+            .toList();
+    rules = new SimulatedRules(world, names);
     for (int number = 1; number <= usualServers + 1; number++) {
-      String name = Target.server(number).toString();
+      String name = names.get(number - 1);
       boolean isOther = demand.twoConfigurations() && number % 2 == 0;
       ServerConfig own = isOther ? ServerSettings.other(config) : config;
-      servers.add(new SimulatedServer(world, name, own, cluster::brokers, index, receiver));
+      servers.add(new SimulatedServer(world, name, own, cluster::brokers, index, receiver, rules));
     }
     int series = 0;
     Calls calls = edgeDraw.used() ? new Calls(new SplittableRandom(plan.seed())) : null;
@@ -274,6 +301,7 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
                 plan.fleet().brokers(),
                 series,
                 plan.fleet().brokers() * plan.queues()),
+            ruled::contains,
             failures);
     histories = new HistorySums(world.unixMillis());
     panes = demand.panes() ? new PaneTruth(world.unixMillis()) : null;
@@ -290,7 +318,23 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
     }
     resumedMillis = world.unixMillis();
     paneMillis = config.window().length().toMillis();
-    sight = new Sight(Naming.OTEL, failures);
+    sight = new Sight(Naming.OTEL, ruled::contains, failures);
+  }
+
+  /** Returns the applications of which some fault of a plan changes the rules. */
+  private static Set<String> ruled(Plan plan) {
+    int most =
+        plan.schedule().faults().stream()
+            .mapToInt(
+                fault -> fault instanceof Fault.ChangedRules changed ? changed.applications() : 0)
+            .max()
+            .orElse(0);
+    return Set.copyOf(applications(Math.min(most, plan.fleet().agents())));
+  }
+
+  /** Returns the first applications. */
+  private static List<String> applications(int count) {
+    return IntStream.rangeClosed(1, count).mapToObj(SimulatedInstallation::application).toList();
   }
 
   /** Agents may take over a list of queues for half-edges as soon as a broker has it. */
@@ -347,12 +391,16 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
     } else if (panes != null) {
       panes.uncertain(span.series().service());
     }
-    truth.add(span.series(), span.durationNanos(), certain);
+    SeriesKey key = regions == null ? span.series() : span.series().withoutRegion();
+    truth.add(key, span.durationNanos(), certain);
+    if (regions != null && !span.series().region().isEmpty()) {
+      regions.add(span.series());
+    }
     Process process = agents.get(agent).process();
     if (sizes != null) {
       // Without a demand from the first attempt on it may send no sizes.
       boolean hadDemand = demanded.holds(agent, process, when.fromMillis());
-      sizes.add(span.series(), span.sizeBytes(), certain && hadDemand);
+      sizes.add(key, span.sizeBytes(), certain && hadDemand);
     }
     if (span.half() != null) {
       edges.sent(span.half(), certain && listed.holds(agent, process, when.fromMillis()));
@@ -568,6 +616,10 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
         failures.accept("no agent has sent half-edges");
       }
     }
+    quietPointsWithRules += rulesAddRegion ? 1 : 0;
+    if (quietPointsWithRules >= QUIET_POINTS_UNTIL_REGIONS && !regions.areCounted()) {
+      failures.accept("no span has been counted by the dimension of the rules");
+    }
     // All were compared; the index still recognizes the IDs of its documents.
     documents.forget();
     index.forgetCreated();
@@ -701,6 +753,9 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
         sight.read(answer.process(), samples(answer.bytes()));
       }
     }
+    if (regions != null) {
+      regions.compare(Naming.OTEL, pagesWithRegions().values(), differences::add);
+    }
     Collection<List<PageSample>> pages = pages().values();
     truth.compare(Naming.OTEL, pages, differences::add);
     if (sizes != null) {
@@ -729,25 +784,41 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   private void comparePushed(List<String> differences) {
     // Spans wait for the next pane until the broker's clock is there again.
     if (!brokerClocks.areSetBack(world.unixMillis())) {
-      truth.compare(
-          Naming.OTEL,
-          List.of(PageSample.of(receiver.page())),
-          difference -> differences.add("the receiver: " + difference));
+      Consumer<String> atReceiver = difference -> differences.add("the receiver: " + difference);
+      List<PageSample> pushed = PageSample.of(receiver.page());
+      if (regions != null) {
+        regions.compare(Naming.OTEL, List.of(pushed), atReceiver);
+      }
+      List<List<PageSample>> compared = List.of(compared(pushed));
+      truth.compare(Naming.OTEL, compared, atReceiver);
       if (sizes != null) {
-        sizes.compare(
-            Naming.OTEL,
-            List.of(PageSample.of(receiver.page())),
-            difference -> differences.add("the receiver: " + difference));
+        sizes.compare(Naming.OTEL, compared, atReceiver);
       }
     }
     differences.addAll(receiver.faults());
   }
 
-  /** Returns the last pages. */
+  /** Returns the last pages, and what ended; without the label that rules add. */
   private SortedMap<String, List<PageSample>> pages() {
+    SortedMap<String, List<PageSample>> pages = pagesWithRegions();
+    pages.replaceAll((process, page) -> compared(page));
+    return pages;
+  }
+
+  private SortedMap<String, List<PageSample>> pagesWithRegions() {
     SortedMap<String, List<PageSample>> pages = new TreeMap<>();
     scraper.lastPages().forEach((process, page) -> pages.put(process, samples(page)));
+    if (regions != null) {
+      pages.put("ended", PageSample.of(scraper.ended()));
+    }
     return pages;
+  }
+
+  /** Returns samples as the truth has them: each series is the sum over the label of rules. */
+  private List<PageSample> compared(List<PageSample> page) {
+    return regions == null
+        ? page
+        : page.stream().map(sample -> sample.without(SeriesKey.REGION)).toList();
   }
 
   private static List<PageSample> samples(byte[] page) {
@@ -955,6 +1026,13 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   @Override
   public void addEdgeQueue() {
     cluster.addEdgeQueue();
+  }
+
+  @Override
+  public void changeRules(int count) {
+    rules.change(applications(count));
+    rulesAddRegion = count > 0 && regions != null;
+    quietPointsWithRules = 0;
   }
 
   @Override

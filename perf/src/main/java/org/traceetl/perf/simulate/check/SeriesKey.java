@@ -9,7 +9,8 @@ import java.util.Map;
 /**
  * The labels of a series of span metrics, without its queue.
  *
- * @param region empty without the dimension of spans; recorded states have none
+ * @param region empty for spans without it, and in series without this dimension; recorded states
+ *     have none
  */
 public record SeriesKey(String service, String span, String kind, String status, String region)
     implements Comparable<SeriesKey> {
@@ -35,6 +36,11 @@ public record SeriesKey(String service, String span, String kind, String status,
         labels.getOrDefault("span_kind", ""),
         labels.getOrDefault("status_code", ""),
         labels.getOrDefault(REGION, ""));
+  }
+
+  /** Returns the key of the series if the region is no dimension. */
+  public SeriesKey withoutRegion() {
+    return region.isEmpty() ? this : new SeriesKey(service, span, kind, status);
   }
 
   void write(DataOutputStream to) throws IOException {

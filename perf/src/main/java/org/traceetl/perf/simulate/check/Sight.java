@@ -9,12 +9,13 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.traceetl.perf.simulate.world.Durable;
 import org.traceetl.testkit.PageSample;
 
 /**
  * Checks pages in OpenMetrics over a whole run: a series of a queue keeps its created time on each
- * server, and the books of each page balance.
+ * server, unless rules may have ended it, and the books of each page balance.
  */
 public final class Sight implements Durable {
   private static final List<String> BOOKED =
@@ -28,17 +29,22 @@ public final class Sight implements Durable {
   private static final String CREATED = "_created";
 
   private final List<String> created;
+  private final Predicate<String> mayEnd;
   private final Consumer<String> failures;
 
   /** The created time of each series of each queue, as the last page has it. */
   private final Map<String, Double> shown = new HashMap<>();
 
-  public Sight(Naming naming, Consumer<String> failures) {
+  /**
+   * @param mayEnd whether rules may end a series of span metrics, by application
+   */
+  public Sight(Naming naming, Predicate<String> mayEnd, Consumer<String> failures) {
     created =
         List.of(
             naming.calls().replaceFirst("_total$", "_created"),
             naming.durations() + "_created",
             naming.sizes().replaceFirst("_total$", "_created"));
+    this.mayEnd = mayEnd;
     this.failures = failures;
   }
 
@@ -85,7 +91,8 @@ public final class Sight implements Durable {
 
   private void compareCreated(PageSample sample, String server) {
     Double before = shown.put(sample.series(), sample.value());
-    if (before != null && before != sample.value()) {
+    boolean isFree = mayEnd.test(SeriesKey.of(sample.labels()).service());
+    if (before != null && before != sample.value() && !isFree) {
       failures.accept(
           String.format(
               Locale.ROOT,

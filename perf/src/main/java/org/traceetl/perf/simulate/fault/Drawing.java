@@ -81,6 +81,8 @@ public final class Drawing {
   private static final long RETENTION_MILLIS = Duration.ofMinutes(30).toMillis();
 
   private static final long EDGE_QUEUE_STREAM = 0x24;
+  private static final long RULES_STREAM = 0x25;
+  private static final int MOST_CHANGES_OF_RULES = 3;
 
   private static final Misbehaviour[] UNCERTAIN = {
     Misbehaviour.LOST_ANSWER,
@@ -159,6 +161,28 @@ public final class Drawing {
     List<Fault> faults = new ArrayList<>(schedule.faults());
     faults.add(new Fault.AddedEdgeQueue(at, 0));
     return schedule.with(faults);
+  }
+
+  /**
+   * Returns the schedule with changes of rules at some times, the last of which often takes the
+   * dimension back. They are drawn from a stream of their own, so the other faults are those of a
+   * run without rules.
+   */
+  public static Schedule withChangedRules(long seed, Fleet fleet, Schedule schedule) {
+    SplittableRandom random = new SplittableRandom(seed ^ RULES_STREAM);
+    long endMillis = schedule.quietMillis().getLast();
+    List<Fault> faults = new ArrayList<>(schedule.faults());
+    faults.add(
+        new Fault.ChangedRules(random.nextLong(endMillis / 2), applications(fleet, random), 0));
+    for (int left = random.nextInt(MOST_CHANGES_OF_RULES); left > 0; left--) {
+      int applications = random.nextBoolean() ? 0 : applications(fleet, random);
+      faults.add(new Fault.ChangedRules(random.nextLong(endMillis), applications, 0));
+    }
+    return schedule.with(faults);
+  }
+
+  private static int applications(Fleet fleet, SplittableRandom random) {
+    return 1 + random.nextInt(fleet.agents());
   }
 
   private void drawWeights() {

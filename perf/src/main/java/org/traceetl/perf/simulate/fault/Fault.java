@@ -291,6 +291,17 @@ public sealed interface Fault {
     }
   }
 
+  /**
+   * Servers get a file of rules with a higher revision, each at another time: the first
+   * applications have one more dimension, the others no longer.
+   */
+  record ChangedRules(long atMillis, int applications, long lastsMillis) implements Fault {
+    @Override
+    public void begin(Installation on) {
+      on.changeRules(applications);
+    }
+  }
+
   /** A broker deletes old messages. */
   record Retention(long atMillis, Target target, long olderMillis, long lastsMillis)
       implements Fault {

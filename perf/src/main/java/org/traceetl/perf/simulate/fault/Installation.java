@@ -107,6 +107,13 @@ public interface Installation {
   void addEdgeQueue();
 
   /**
+   * Changes the servers' files of rules.
+   *
+   * @param applications the first ones, which then have one more dimension; 0 for none
+   */
+  void changeRules(int applications);
+
+  /**
    * Deletes the oldest messages of a broker.
    *
    * @param olderMillis only messages that were stored longer ago

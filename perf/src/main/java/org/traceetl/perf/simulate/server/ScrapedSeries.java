@@ -7,10 +7,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.SortedSet;
 import java.util.TreeSet;
+import java.util.function.Predicate;
+import java.util.regex.Pattern;
 
 /** The series that any page of a run has shown, with what their names say. */
 final class ScrapedSeries implements PageLines.Numbers {
   private static final String QUEUE = "trace_etl_queue=\"";
+  private static final String APPLICATION = "service_name=\"";
   private static final String EDGES = "traces_service_graph_";
 
   /** Distinguishes queues of half-edges, which have owners of their own, from those of spans. */
@@ -18,6 +21,11 @@ final class ScrapedSeries implements PageLines.Numbers {
 
   /** Instead of a queue's number. */
   static final int NO_QUEUE = -1;
+
+  /** Instead of a group's number. */
+  static final int NO_GROUP = -1;
+
+  private static final Pattern BOUND = Pattern.compile("le=\"[^\"]*\",?");
 
   /**
    * A series.
@@ -28,11 +36,24 @@ final class ScrapedSeries implements PageLines.Numbers {
    * @param ofTheJvm whether it is a measurement of the JVM, which differs between equal runs
    * @param counter whether it never decreases
    * @param bound of its values; null for none
+   * @param group number of the samples that have its labels and so end together, or {@link
+   *     #NO_GROUP} if rules may not end them
    */
   record Series(
-      String text, int queue, boolean own, boolean ofTheJvm, boolean counter, Bound bound) {}
+      String text,
+      int queue,
+      boolean own,
+      boolean ofTheJvm,
+      boolean counter,
+      Bound bound,
+      int group) {
+    boolean mayEnd() {
+      return group != NO_GROUP;
+    }
+  }
 
   private final Map<String, Bound> bounds;
+  private final Predicate<String> mayEnd;
 
   /** Metrics with a bound that no page has shown yet. */
   private final SortedSet<String> unseenBounds;
@@ -40,13 +61,16 @@ final class ScrapedSeries implements PageLines.Numbers {
   private final Map<String, Integer> numbers = new HashMap<>();
   private final List<Series> all = new ArrayList<>();
   private final Map<String, Integer> queueNumbers = new HashMap<>();
+  private final Map<String, Integer> groups = new HashMap<>();
   private final List<String> queues = new ArrayList<>();
 
   /**
    * @param bounds of servers' own metrics, by name
+   * @param mayEnd whether rules may end a series of span metrics, by application
    */
-  ScrapedSeries(Map<String, Bound> bounds) {
+  ScrapedSeries(Map<String, Bound> bounds, Predicate<String> mayEnd) {
     this.bounds = bounds;
+    this.mayEnd = mayEnd;
     unseenBounds = new TreeSet<>(bounds.keySet());
   }
 
@@ -97,7 +121,28 @@ final class ScrapedSeries implements PageLines.Numbers {
               (metric.startsWith(EDGES) ? EDGE_QUEUE : "")
                   + text.substring(label + QUEUE.length(), end));
     }
-    return new Series(text, queue, own, ofTheJvm, isCounter(metric), bounds.get(metric));
+    return new Series(
+        text,
+        queue,
+        own,
+        ofTheJvm,
+        isCounter(metric),
+        bounds.get(metric),
+        queue != NO_QUEUE && mayEnd.test(application(text))
+            ? group(text.substring(brace))
+            : NO_GROUP);
+  }
+
+  private int group(String labels) {
+    String ofAll = BOUND.matcher(labels).replaceAll("").replace(",}", "}");
+    return groups.computeIfAbsent(ofAll, absent -> groups.size());
+  }
+
+  /** Returns the application of a series of span metrics; empty for others. */
+  static String application(String series) {
+    int label = series.indexOf(APPLICATION);
+    int begin = label + APPLICATION.length();
+    return label < 0 ? "" : series.substring(begin, series.indexOf('"', begin));
   }
 
   private int number(String queue) {

@@ -2,6 +2,7 @@ package org.traceetl.perf.simulate.server;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
@@ -13,6 +14,7 @@ import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.traceetl.perf.simulate.world.World;
 
@@ -20,6 +22,8 @@ import org.traceetl.perf.simulate.world.World;
  * A Prometheus: reads the page of each server every 1 to 15 s, and keeps the last value of each
  * series. It reports a counter that decreases, a queue that two servers show at the same instant, a
  * series that its queue no longer has, and a metric of a server that exceeds its bound.
+ *
+ * <p>If rules change, series of some applications may end, and begin again from 0.
  *
  * <p>Servers must show the label of the queue on each series ({@code trace-etl.metrics.queue-label:
  * always}), and {@code trace-etl.window.idle} must be longer than the run.
@@ -86,7 +90,13 @@ public final class Scraper {
   /** By number of the series of a queue: the value that any server showed last. */
   private double[] shown = {};
 
-  /** By number of the series of a queue: the scrape that showed it last; 0 if none did. */
+  /** By number of the series of a queue: the last values before its ends. */
+  private double[] ended = {};
+
+  /**
+   * By number of the series of a queue: the scrape that showed it last; 0 if none did since its
+   * end.
+   */
   private int[] seen = {};
 
   private int scrapes;
@@ -125,15 +135,17 @@ public final class Scraper {
   /**
    * @param servers those to scrape, now
    * @param bounds of servers' own metrics, by name
+   * @param mayEnd whether rules may end a series of span metrics, by application
    * @param failures receives what must not be
    */
   public Scraper(
       World world,
       Supplier<? extends List<? extends Target>> servers,
       Map<String, Bound> bounds,
+      Predicate<String> mayEnd,
       Consumer<String> failures) {
     this.world = world;
-    series = new ScrapedSeries(bounds);
+    series = new ScrapedSeries(bounds, mayEnd);
     this.servers = servers;
     this.failures = failures;
   }
@@ -199,10 +211,12 @@ public final class Scraper {
     if (shown.length < count) {
       shown = Arrays.copyOf(shown, 2 * count);
       seen = Arrays.copyOf(seen, 2 * count);
+      ended = Arrays.copyOf(ended, 2 * count);
     }
     Own own = owns.computeIfAbsent(answer.process(), absent -> new Own());
     own.ensure(count);
     own.seen = scrapes;
+    endRestarted(lines);
     int decreases = 0;
     long hash = 0;
     for (int line = 0; line < lines.count(); line++) {
@@ -243,6 +257,29 @@ public final class Scraper {
     return new Scraped(lines, answer.bytes());
   }
 
+  /** Ends the series that rules may end and that began again since the last scrape. */
+  private void endRestarted(PageLines lines) {
+    BitSet restarted = new BitSet();
+    for (int line = 0; line < lines.count(); line++) {
+      int number = lines.series(line);
+      ScrapedSeries.Series one = series.get(number);
+      if (one.mayEnd() && seen[number] != 0 && lines.value(line) < shown[number]) {
+        restarted.set(one.group());
+      }
+    }
+    for (int number = 0; number < series.count() && !restarted.isEmpty(); number++) {
+      ScrapedSeries.Series one = series.get(number);
+      if (one.mayEnd() && restarted.get(one.group()) && seen[number] != 0) {
+        end(number);
+      }
+    }
+  }
+
+  private void end(int number) {
+    ended[number] += shown[number];
+    seen[number] = 0;
+  }
+
   private static long hash(String text, double value) {
     long mixed = (Double.doubleToRawLongBits(value) ^ text.hashCode()) * HASH_PRIME;
     return (mixed ^ mixed >>> 32) * HASH_PRIME;
@@ -275,7 +312,7 @@ public final class Scraper {
     return owners;
   }
 
-  /** Reports one of the series that are missing on the pages of their queues. */
+  /** Reports one of the series that are missing on the pages of their queues and may not end. */
   private void reportMissing(int[] owners) {
     for (int number = 0; number < series.count(); number++) {
       ScrapedSeries.Series one = series.get(number);
@@ -284,10 +321,25 @@ public final class Scraper {
           && seen[number] != 0
           && seen[number] != scrapes
           && owners[queue] != 0) {
+        if (one.mayEnd()) {
+          end(number);
+          continue;
+        }
         failures.accept(one.text() + " is missing, but its queue is shown");
         return;
       }
     }
+  }
+
+  /** Returns the last values of series before their ends, as a page. */
+  public String ended() {
+    StringBuilder page = new StringBuilder();
+    for (int number = 0; number < series.count(); number++) {
+      if (ended[number] != 0) {
+        page.append(series.get(number).text()).append(' ').append(ended[number]).append('\n');
+      }
+    }
+    return page.toString();
   }
 
   /** Returns the metrics with a bound that no page has shown: their bounds check nothing. */

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import org.traceetl.perf.simulate.world.Process;
 import org.traceetl.perf.simulate.world.World;
 import org.traceetl.server.features.push.Protocol;
@@ -39,7 +40,12 @@ public final class SimulatedReceiver {
   private record Sample(long atMillis, double value) {}
 
   private final World world;
+  private final Predicate<String> mayEnd;
   private final SortedMap<String, Sample> newest = new TreeMap<>();
+
+  /** By series that may end: the sum of its last values before its ends. */
+  private final SortedMap<String, Double> ended = new TreeMap<>();
+
   private final List<String> faults = new ArrayList<>();
   private boolean away;
   private long nextTroubleNanos;
@@ -49,8 +55,12 @@ public final class SimulatedReceiver {
   private long repeated;
   private long refused;
 
-  public SimulatedReceiver(World world) {
+  /**
+   * @param mayEnd whether rules may end a series, by application
+   */
+  public SimulatedReceiver(World world, Predicate<String> mayEnd) {
     this.world = world;
+    this.mayEnd = mayEnd;
   }
 
   /** Returns an opener of this receiver for the servers of a process. */
@@ -63,7 +73,10 @@ public final class SimulatedReceiver {
     away = isAway;
   }
 
-  /** Returns the newest samples of series that have not ended, as a page. */
+  /**
+   * Returns the newest samples of series that have not ended, and the last ones of those that rules
+   * may have ended, as a page.
+   */
   public String page() {
     StringBuilder page = new StringBuilder();
     newest.forEach((series, sample) -> {
@@ -71,6 +84,7 @@ public final class SimulatedReceiver {
         page.append(series).append(' ').append(sample.value()).append('\n');
       }
     });
+    ended.forEach((series, value) -> page.append(series).append(' ').append(value).append('\n'));
     return page.toString();
   }
 
@@ -176,6 +190,10 @@ public final class SimulatedReceiver {
       boolean isStale = Double.doubleToRawLongBits(sample.value()) == STALE;
       if (before != null && !isStale && sample.value() < before.value()) {
         faults.add(series + " decreased from " + before + " to " + sample);
+      }
+      if (isStale && before != null && mayEnd.test(ScrapedSeries.application(series))) {
+        // A series that has ended already has no further end.
+        ended.merge(series, Double.isNaN(before.value()) ? 0 : before.value(), Double::sum);
       }
       newest.put(series, sample);
       samples++;

@@ -30,6 +30,7 @@ import org.traceetl.server.features.history.HistoryFeature;
 import org.traceetl.server.features.index.IndexType;
 import org.traceetl.server.features.pages.PagesFeature;
 import org.traceetl.server.features.push.PushType;
+import org.traceetl.server.features.rules.RulesType;
 import org.traceetl.server.http.FeatureType;
 import org.traceetl.server.queues.QueueStatus;
 import org.traceetl.server.rocketmq.Endpoint;
@@ -53,6 +54,7 @@ public final class SimulatedServer extends Host implements Scraper.Target {
   private final Function<Process, Brokers> brokers;
   private final SimulatedIndex index;
   private final SimulatedReceiver receiver;
+  private final SimulatedRules rules;
   private int starts;
 
   /** The process that received SIGTERM last; null before. */
@@ -63,6 +65,7 @@ public final class SimulatedServer extends Host implements Scraper.Target {
 
   /**
    * @param brokers returns the brokers' clients of a process
+   * @param rules have a file of this server
    */
   public SimulatedServer(
       World world,
@@ -70,12 +73,14 @@ public final class SimulatedServer extends Host implements Scraper.Target {
       ServerConfig config,
       Function<Process, Brokers> brokers,
       SimulatedIndex index,
-      SimulatedReceiver receiver) {
+      SimulatedReceiver receiver,
+      SimulatedRules rules) {
     super(world, name);
     this.config = config;
     this.brokers = brokers;
     this.index = index;
     this.receiver = receiver;
+    this.rules = rules;
   }
 
   @Override
@@ -104,6 +109,7 @@ public final class SimulatedServer extends Host implements Scraper.Target {
           switch (type) {
             case IndexType ofIndex -> new IndexType(index.opener(started));
             case PushType ofPush -> new PushType(receiver.opener(started));
+            case RulesType ofRules -> new RulesType(file -> rules.content(name()));
             default -> type;
           });
     }

@@ -54,8 +54,13 @@ final class ChangingRoutingFile {
   }
 
   private void write(String rules) throws IOException {
+    replace(file, rules);
+  }
+
+  /** Replaces a file at once: no reader sees a part of the content. */
+  static void replace(Path file, String content) throws IOException {
     Path next = file.resolveSibling(file.getFileName() + ".next");
-    Files.writeString(next, rules);
+    Files.writeString(next, content);
     Files.move(next, file, ATOMIC_MOVE);
   }
 }

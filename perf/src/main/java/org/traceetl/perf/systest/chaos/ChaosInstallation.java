@@ -83,6 +83,7 @@ final class ChaosInstallation extends Installation {
   private final WallClocks clocks;
   private final boolean forced;
   private final ChangingRoutingFile routingFile;
+  private final ChangingRulesFile rulesFile;
   private final boolean replicated;
   private final boolean graph;
 
@@ -130,6 +131,7 @@ final class ChaosInstallation extends Installation {
     this.forced = safety != Safety.REPLICATED_BY_DEFAULTS;
     clocks = wrongClocks ? WallClocks.find(directory.resolve("clocks")) : null;
     routingFile = new ChangingRoutingFile(directory.resolve("routing.yaml"));
+    rulesFile = new ChangingRulesFile(directory.resolve("rules.yaml"));
     spoolDisk = SpoolDisk.mount(spoolMountPoint(1), SPOOL_DISK_MEBIBYTES);
     slowDisk = LoopDisk.mount(spoolMountPoint(AGENTS), SPOOL_DISK_MEBIBYTES);
     brokerDisk =
@@ -175,6 +177,7 @@ final class ChaosInstallation extends Installation {
                   elasticsearch.url(),
                   window)
               + push(prometheusUri)
+              + rules(rulesFile.path())
               + (graph ? EDGES : ""),
           clock("server-" + i, Duration.ZERO, 0));
     }
@@ -353,6 +356,16 @@ final class ChaosInstallation extends Installation {
             SILENCE.toSeconds(), PrometheusAnswers.PUSHED, prometheus.resolve("/api/v1/write"));
   }
 
+  /** Returns further lines of a server's configuration: it follows a file of rules. */
+  private static String rules(Path file) {
+    return """
+      rules:
+        file: %s
+        switch-after: %ds
+    """
+        .formatted(file, ChangingRulesFile.SWITCH_AFTER.toSeconds());
+  }
+
   @Override
   public void start(HttpClient http) throws IOException, InterruptedException {
     elasticsearch.program().start();
@@ -447,6 +460,10 @@ final class ChaosInstallation extends Installation {
     return routingFile;
   }
 
+  ChangingRulesFile rulesFile() {
+    return rulesFile;
+  }
+
   boolean isReplicated() {
     return replicated;
   }
@@ -467,7 +484,7 @@ final class ChaosInstallation extends Installation {
 
   List<Program> programs(FaultKind.Role role) throws InterruptedException {
     return switch (role) {
-      case SERVER -> servers;
+      case SERVER, RULES_FILE -> servers;
       case AGENT -> agents;
       case BROKER, BROKER_AND_CLIENTS -> List.of(rocketMq.broker());
       case MASTER -> List.of(rocketMq.master());

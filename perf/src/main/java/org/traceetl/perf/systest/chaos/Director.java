@@ -27,6 +27,9 @@ final class Director {
   private static final long PATIENCE_SECONDS = 120;
   private static final long END_LIMIT_NANOS = TimeUnit.SECONDS.toNanos(90);
 
+  /** Longer than the period in which servers publish a limited number of revisions. */
+  private static final long RULES_LIMIT_NANOS = TimeUnit.MINUTES.toNanos(18);
+
   /** Offsets of a program's wall clock, applied one after the other. */
   private static final List<Duration> STEPS =
       List.of(Duration.ofHours(26), Duration.ofMinutes(-10), Duration.ofMinutes(10));
@@ -57,6 +60,7 @@ final class Director {
   private final List<Period> delays = new ArrayList<>();
   private final List<Period> outages = new ArrayList<>();
   private long reroutes;
+  private long changesOfRules;
   private int edgeQueuesAdded;
 
   /** When the agents' spools were empty last, by the wall clock. */
@@ -133,6 +137,11 @@ final class Director {
   /** How often the agents' routing rules were changed. */
   long reroutes() {
     return reroutes;
+  }
+
+  /** How often the servers' rules were changed. */
+  long changesOfRules() {
+    return changesOfRules;
   }
 
   /** How often a queue of half-edges was added. */
@@ -279,6 +288,10 @@ final class Director {
       case REROUTE -> {
         installation.routingFile().change(one.fault.target());
         reroutes++;
+      }
+      case CHANGE_RULES -> {
+        installation.rulesFile().change();
+        changesOfRules++;
       }
     }
   }
@@ -430,6 +443,12 @@ final class Director {
       surprise(names(one.targets) + " did not end within 90 s of SIGTERM, and was killed");
       Program.kill(one.targets);
     }
+    if (action == FaultKind.Action.CHANGE_RULES && !rulesAreFollowed(one)) {
+      if (System.nanoTime() - one.beganNanos < RULES_LIMIT_NANOS) {
+        return;
+      }
+      surprise("the change of rules of #" + one.fault.number() + " had no effect");
+    }
     if (one.fault.kind().needsFailover()
         && installation.rocketMq().master() == one.targets.getFirst()) {
       if (System.nanoTime() - one.beganNanos < END_LIMIT_NANOS) {
@@ -472,7 +491,8 @@ final class Director {
           installation.clocks().step(target, Duration.ZERO);
         }
       }
-      case TRUNCATE, ADD_QUEUE -> {} // the writer appends to the file again; the queue stays
+      // The writer appends to the file again; the queue and the rules stay.
+      case TRUNCATE, ADD_QUEUE, CHANGE_RULES -> {}
       case REROUTE -> {
         installation.routingFile().restore();
         reroutes++;
@@ -499,8 +519,14 @@ final class Director {
           case TRUNCATE -> "follows the trace log from its start";
           case ADD_QUEUE -> "got one more queue of half-edges";
           case REROUTE -> "have the initial routing rules again";
+          case CHANGE_RULES -> "follow the changed rules";
         },
         (one.endedNanos - one.beganNanos) / 1e9);
+  }
+
+  /** Returns whether an observation since the change shows its effect. */
+  private boolean rulesAreFollowed(Active one) {
+    return now.askedNanos() > one.beganNanos && installation.rulesFile().isFollowed(now);
   }
 
   /** Finishes the fault when the installation works as before, or when the time limit expires. */

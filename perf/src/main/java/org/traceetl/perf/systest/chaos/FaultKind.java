@@ -85,7 +85,14 @@ enum FaultKind {
       Action.ADD_QUEUE,
       ChaosInstallation.BROKERS,
       0,
-      0);
+      0),
+  RULES(
+      "one more or one fewer dimension of an application",
+      Role.RULES_FILE,
+      Action.CHANGE_RULES,
+      ChaosInstallation.SERVERS,
+      (int) ChangingRulesFile.SWITCH_AFTER.toSeconds() + 5,
+      (int) ChangingRulesFile.SWITCH_AFTER.toSeconds() + 15);
 
   /** The number of kinds in a short run. */
   static final int ESSENTIAL = 10;
@@ -119,6 +126,7 @@ enum FaultKind {
     /** The trace log of the agent that follows it. */
     TRACE_LOG,
     ROUTING_FILE,
+    RULES_FILE,
     /** The topics of half-edges and of their journal, on all brokers. */
     EDGE_TOPICS
   }
@@ -161,7 +169,9 @@ enum FaultKind {
     /** The routing file names other queues; ends with the initial file. */
     REROUTE,
     /** Adds a queue, to which agents then send; needs no end. */
-    ADD_QUEUE
+    ADD_QUEUE,
+    /** The file of rules changes; ends when all servers follow it. */
+    CHANGE_RULES
   }
 
   private final String label;
@@ -204,6 +214,7 @@ enum FaultKind {
         || role == Role.CLOCK
         || role == Role.TRACE_LOG
         || role == Role.ROUTING_FILE
+        || role == Role.RULES_FILE
         || role == Role.EDGE_TOPICS
         || action == Action.CUT;
   }
@@ -215,7 +226,7 @@ enum FaultKind {
 
   /** Returns whether the fault can overlap a fault of the program itself. */
   boolean needsNoProgram() {
-    return role == Role.SPOOL_DISK || role == Role.ROUTING_FILE;
+    return role == Role.SPOOL_DISK || role == Role.ROUTING_FILE || role == Role.RULES_FILE;
   }
 
   /** Returns whether the fault needs a broker with replicas, and their controllers. */

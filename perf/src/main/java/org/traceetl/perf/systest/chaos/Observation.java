@@ -15,6 +15,9 @@ import org.traceetl.testkit.Program;
  * @param agents whether each agent reports that it is ready
  * @param spools batches in the spool of each agent
  * @param unread bytes of trace logs that are in no spool yet
+ * @param rulesRevision lowest revision of the rules in force on a server that answers; 0 while
+ *     dimensions wait on one
+ * @param hasRegion whether a series has the dimension that rules add
  */
 record Observation(
     long askedNanos,
@@ -24,7 +27,9 @@ record Observation(
     double calls,
     List<Boolean> agents,
     List<Double> spools,
-    double unread) {
+    double unread,
+    double rulesRevision,
+    boolean hasRegion) {
   /** Returns whether each queue is shown by exactly one server. */
   boolean eachQueueIsOwnedOnce() {
     List<String> all = queues.values().stream().flatMap(List::stream).toList();

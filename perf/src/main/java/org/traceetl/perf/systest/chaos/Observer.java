@@ -26,7 +26,8 @@ final class Observer {
   private final HttpClient http;
   private final Set<Double> epochs = ConcurrentHashMap.newKeySet();
   private volatile Observation newest =
-      new Observation(System.nanoTime(), false, Map.of(), 0, 0, List.of(false), List.of(), 0);
+      new Observation(
+          System.nanoTime(), false, Map.of(), 0, 0, List.of(false), List.of(), 0, 0, false);
 
   /** By server: the queues whose spans its last page showed. Confined to the observing thread. */
   private final Map<String, Set<String>> shown = new HashMap<>();
@@ -75,6 +76,9 @@ final class Observer {
     Map<String, List<String>> queues = new TreeMap<>();
     double lag = 0;
     double calls = 0;
+    double rulesRevision = Double.MAX_VALUE;
+    boolean rulesWait = false;
+    boolean hasRegion = false;
     boolean complete = true;
     for (Program server : installation.programs(FaultKind.Role.SERVER)) {
       List<String> mine = new ArrayList<>();
@@ -94,8 +98,12 @@ final class Observer {
           }
           case "traces_span_metrics_calls_total" -> {
             calls += sample.value();
+            hasRegion |= sample.labels().containsKey(SentSpan.REGION);
             shownHere.add(sample.labels().get("trace_etl_queue"));
           }
+          case "trace_etl_rules_revision" ->
+              rulesRevision = Math.min(rulesRevision, sample.value());
+          case "trace_etl_rules_waiting" -> rulesWait |= sample.value() > 0;
           default -> {}
         }
       }
@@ -113,7 +121,17 @@ final class Observer {
       spools.add(PageSample.sum(samples, "trace_etl_agent_spool_batches"));
       unread += PageSample.sum(samples, "trace_etl_agent_unread_file_bytes");
     }
-    return new Observation(askedNanos, complete, queues, lag, calls, well, spools, unread);
+    return new Observation(
+        askedNanos,
+        complete,
+        queues,
+        lag,
+        calls,
+        well,
+        spools,
+        unread,
+        rulesWait ? 0 : rulesRevision,
+        hasRegion);
   }
 
   /**

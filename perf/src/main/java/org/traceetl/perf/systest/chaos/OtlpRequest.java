@@ -19,7 +19,7 @@ final class OtlpRequest {
   static byte[] of(List<SentSpan> spans) {
     ScopeSpans.Builder scope = ScopeSpans.newBuilder();
     for (SentSpan span : spans) {
-      scope.addSpans(
+      Span.Builder sent =
           Span.newBuilder()
               .setTraceId(id(span.traceId()))
               .setSpanId(id(span.spanId()))
@@ -29,7 +29,11 @@ final class OtlpRequest {
               .setStartTimeUnixNano(span.startUnixNanos())
               .setEndTimeUnixNano(span.startUnixNanos() + span.durationNanos())
               .addAttributes(OtlpExport.attribute(SentSpan.INTERVAL, span.interval()))
-              .setStatus(Status.newBuilder().setCodeValue(span.status())));
+              .setStatus(Status.newBuilder().setCodeValue(span.status()));
+      if (!span.region().isEmpty()) {
+        sent.addAttributes(OtlpExport.attribute(SentSpan.REGION, span.region()));
+      }
+      scope.addSpans(sent);
     }
     String service = spans.getFirst().service();
     return OtlpExport.request(

@@ -29,7 +29,7 @@ record PlannedFault(
     List<FaultKind> others = all.subList(FaultKind.ESSENTIAL, all.size());
     addShuffled(kinds, all.subList(0, FaultKind.ESSENTIAL), possible, random);
     addShuffled(kinds, others, possible, random);
-    // Sixty faults contain each kind twice; each build runs the essential ones.
+    // A run of 62 faults has each kind twice; each build runs the essential ones.
     addShuffled(kinds, others, possible, random);
     addShuffled(kinds, all.subList(0, FaultKind.ESSENTIAL), possible, random);
     while (kinds.size() < faults) {

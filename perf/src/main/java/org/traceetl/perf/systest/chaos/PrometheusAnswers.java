@@ -5,6 +5,7 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.Map;
 import java.util.NavigableMap;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.LongFunction;
 import org.traceetl.testkit.Prometheus;
@@ -32,16 +33,47 @@ final class PrometheusAnswers {
     this.prometheus = new Prometheus(prometheus);
   }
 
-  Map<SeriesKey, Double> calls() throws IOException, InterruptedException {
-    return query("sum by (" + LABELS + ") (" + CALLS + SELECTOR + ")");
+  /**
+   * @param ended if rules ended series: a period that all series are in
+   */
+  Map<SeriesKey, Double> calls(Optional<Duration> ended) throws IOException, InterruptedException {
+    return sums(CALLS, ended);
   }
 
-  Map<SeriesKey, Double> durationCounts() throws IOException, InterruptedException {
-    return query("sum by (" + LABELS + ") (" + DURATION + "_count" + SELECTOR + ")");
+  /**
+   * @param ended as in {@link #calls}
+   */
+  Map<SeriesKey, Double> durationCounts(Optional<Duration> ended)
+      throws IOException, InterruptedException {
+    return sums(DURATION + "_count", ended);
   }
 
-  Map<SeriesKey, Double> durationSumsMillis() throws IOException, InterruptedException {
-    return query("sum by (" + LABELS + ") (" + DURATION + "_sum" + SELECTOR + ")");
+  /**
+   * @param ended as in {@link #calls}
+   */
+  Map<SeriesKey, Double> durationSumsMillis(Optional<Duration> ended)
+      throws IOException, InterruptedException {
+    return sums(DURATION + "_sum", ended);
+  }
+
+  /** Sums up series, which may have further labels, and of one application may have ended. */
+  private Map<SeriesKey, Double> sums(String name, Optional<Duration> ended)
+      throws IOException, InterruptedException {
+    String series =
+        ended.isEmpty()
+            ? name + SELECTOR
+            : name
+                + SELECTOR
+                + " or last_over_time("
+                + name
+                + "{job=\""
+                + SCRAPED
+                + "\", service_name=\""
+                + ChangingRulesFile.APPLICATION
+                + "\"}"
+                + range(ended.get())
+                + ")";
+    return query("sum by (" + LABELS + ") (" + series + ")");
   }
 
   /** Returns the requests between services, and those of users. */
@@ -89,7 +121,8 @@ final class PrometheusAnswers {
 
   /** Returns the number of series that more than one queue has counted. */
   int onSeveralQueues() throws IOException, InterruptedException {
-    return query("count by (" + LABELS + ") (" + CALLS + SELECTOR + ") > 1").size();
+    String queues = "sum by (" + LABELS + ", trace_etl_queue) (" + CALLS + SELECTOR + ")";
+    return query("count by (" + LABELS + ") (" + queues + ") > 1").size();
   }
 
   /** Returns all pushed samples. One request has the series of one interval. */

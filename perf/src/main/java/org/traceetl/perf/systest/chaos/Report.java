@@ -61,6 +61,7 @@ final class Report {
             "time until an added server has queues",
             seconds(director.scaledUpMillis(), Long::longValue)));
     lines.add(row("changes of the agents' routing file", Long.toString(moves.reroutes())));
+    lines.add(row("changes of the servers' file of rules", Long.toString(moves.rules())));
     lines.add(row("decisions on hotspots", Long.toString(moves.decisions())));
     lines.add(row("series counted on more than one queue", Long.toString(moves.series())));
     lines.add(row("counters that decreased", Long.toString(verdicts.counts().resets())));

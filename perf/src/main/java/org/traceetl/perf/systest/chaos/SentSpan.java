@@ -44,6 +44,12 @@ record SentSpan(
   /** The attribute's key, and the label of series. */
   static final String INTERVAL = "interval";
 
+  /** The key of an attribute that rules add as a dimension, and its label. */
+  static final String REGION = "region";
+
+  /** Values of {@link #REGION}; the last one is that of spans without it. */
+  private static final String[] REGIONS = {"ap", "eu", "us", ""};
+
   private static final String[] KINDS = {
     "UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER"
   };
@@ -67,6 +73,11 @@ record SentSpan(
   SeriesKey series() {
     return new SeriesKey(
         service, name, "SPAN_KIND_" + kindName(), "STATUS_CODE_" + statusName(), interval);
+  }
+
+  /** Returns the value of {@link #REGION}; empty if the span lacks it. */
+  String region() {
+    return REGIONS[spanId.charAt(0) % REGIONS.length];
   }
 
   String kindName() {

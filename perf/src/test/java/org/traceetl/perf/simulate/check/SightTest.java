@@ -13,7 +13,8 @@ final class SightTest {
   private static final String DURATIONS = "traces_span_metrics_duration_milliseconds_created";
 
   private final List<String> failures = new ArrayList<>();
-  private final Sight sight = new Sight(Naming.OTEL, failures::add);
+  private final Sight sight =
+      new Sight(Naming.OTEL, application -> application.equals("ruled"), failures::add);
 
   @Test
   void aQueueThatMovesKeepsItsCreatedTimes() {
@@ -31,6 +32,14 @@ final class SightTest {
     assertThat(failures).hasSize(2);
     assertThat(failures.get(0)).contains(CALLS, "changed, now on server-2: 8.0 after 7.0");
     assertThat(failures.get(1)).contains(DURATIONS, "changed, now on server-2: 9.0 after 7.0");
+  }
+
+  @Test
+  void aSeriesThatRulesMayEndCanBeginAgain() {
+    read("server-1", CREATED.formatted(CALLS, 7).replace("cart", "ruled"));
+    read("server-1", CREATED.formatted(CALLS, 8).replace("cart", "ruled"));
+
+    assertThat(failures).isEmpty();
   }
 
   @Test

@@ -28,7 +28,10 @@ final class ScheduleTest {
   @Test
   void eachKindIsDrawnAndEndsBeforeTheNextQuietPoint() {
     Schedule drawn =
-        Drawing.withAddedEdgeQueue(1, Drawing.draw(1, FLEET, Duration.ofHours(100), 1));
+        Drawing.withChangedRules(
+            1,
+            FLEET,
+            Drawing.withAddedEdgeQueue(1, Drawing.draw(1, FLEET, Duration.ofHours(100), 1)));
 
     assertThat(drawn.faults().stream().map(Object::getClass).distinct())
         .hasSameSizeAs(Fault.class.getPermittedSubclasses());

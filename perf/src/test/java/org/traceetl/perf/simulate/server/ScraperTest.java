@@ -18,7 +18,11 @@ class ScraperTest {
   private final Map<String, String> pages = new TreeMap<>();
   private final Scraper scraper =
       new Scraper(
-          world, this::targets, Map.of("trace_etl_queue_agents", new Bound(0, 5)), failures::add);
+          world,
+          this::targets,
+          Map.of("trace_etl_queue_agents", new Bound(0, 5)),
+          application -> application.equals("ruled"),
+          failures::add);
 
   private long answeredNanos;
   private boolean isCurrent = true;
@@ -115,6 +119,21 @@ class ScraperTest {
     answeredNanos = 0;
     scrape("one", calls(0, "3"));
     assertThat(scraper.lastPages()).hasSize(1);
+  }
+
+  @Test
+  void seriesThatRulesMayEndKeepsItsLastValueAndBeginsAgain() throws InterruptedException {
+    String other = "calls_total{trace_etl_queue=\"a/0\"} 1\n";
+    scrape("one", calls(0, "3").replace("é", "ruled") + other);
+    assertThat(scraper.ended()).isEmpty();
+
+    scrape("one", other);
+    scrape("one", calls(0, "2").replace("é", "ruled") + other);
+    scrape("one", calls(0, "1").replace("é", "ruled") + other);
+
+    assertThat(failures).isEmpty();
+    assertThat(scraper.ended())
+        .isEqualTo("calls_total{service_name=\"ruled\",trace_etl_queue=\"a/0\"} 5.0\n");
   }
 
   @Test

@@ -53,7 +53,8 @@ class SimulatedServerTest {
   private final SimulatedServer first = server("server-1");
   private final SimulatedServer second = server("server-2");
   private final Scraper scraper =
-      new Scraper(world, () -> List.of(first, second), Map.of(), failures::add);
+      new Scraper(
+          world, () -> List.of(first, second), Map.of(), application -> false, failures::add);
   private final SpanBatchWriter writer = new SpanBatchWriter();
   private final SortedMap<String, Double> sent = new TreeMap<>();
   private final Set<String> slow = new TreeSet<>();
@@ -61,7 +62,13 @@ class SimulatedServerTest {
 
   private SimulatedServer server(String name) {
     return new SimulatedServer(
-        world, name, config(), cluster::brokers, index, new SimulatedReceiver(world));
+        world,
+        name,
+        config(),
+        cluster::brokers,
+        index,
+        new SimulatedReceiver(world, application -> false),
+        new SimulatedRules(world, List.of(name)));
   }
 
   private static ServerConfig config() {

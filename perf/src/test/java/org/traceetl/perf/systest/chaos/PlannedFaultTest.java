@@ -36,8 +36,8 @@ final class PlannedFaultTest {
   }
 
   @Test
-  void sixtyFaultsHaveTheEssentialKindsAndEachOtherOneTwice() {
-    List<PlannedFault> plan = PlannedFault.plan(60, 20261122, ALL);
+  void sixtyTwoFaultsHaveTheEssentialKindsAndEachOtherOneTwice() {
+    List<PlannedFault> plan = PlannedFault.plan(62, 20261122, ALL);
     for (FaultKind kind : ALL) {
       assertThat(plan)
           .filteredOn(fault -> fault.kind() == kind)
