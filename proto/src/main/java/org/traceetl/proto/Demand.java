@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
+import java.util.stream.IntStream;
 
 /**
  * What the servers need to know of spans, so that agents send the rest of ordinary spans only as
@@ -35,9 +36,16 @@ import java.util.TreeSet;
  *                              half-edges; 64: servers read labels of single series in journals;
  *                              other bits are kept and ignored; absent: 0
  *     edge keys       2 bytes  at most 8; then for each a text; absent: none
+ *     key rules       2 bytes  at most 128; absent: none; then for each
+ *       application   text     pattern
+ *       keys          8 bytes  bit i: the key at place i
  * </pre>
  *
  * What servers read counts if all parts have the bit. What they need counts if any part has it.
+ *
+ * <p>A key of which no key rule has the bit is needed of all applications, any other one only of
+ * applications that match a rule with its bit. Agents that skip these rules send more than is
+ * needed.
  *
  * <p>A text has its length (2 bytes, 1 to 256), then UTF-8.
  *
@@ -61,6 +69,9 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
 
   /** Most slow rules of a part. */
   public static final int MAX_RULES = 128;
+
+  /** Most key rules of a part. */
+  public static final int MAX_KEY_RULES = 128;
 
   /** Most patterns of applications to send in full, of a part. */
   public static final int MAX_FULL = 64;
@@ -138,6 +149,23 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
   }
 
   /**
+   * Which of a part's keys some applications need.
+   *
+   * @param application pattern of applications: {@code *} matches any run of characters
+   * @param keys bit i is set for the key at place i of the part's span keys
+   */
+  public record KeyRule(String application, long keys) {
+    /**
+     * @throws IllegalArgumentException if the pattern is not valid
+     */
+    public KeyRule {
+      if (!takesText(application)) {
+        throw new IllegalArgumentException("a key rule with an invalid pattern");
+      }
+    }
+  }
+
+  /**
    * What the servers of one configuration need.
    *
    * @param seenMillis when a server last had this configuration, milliseconds since 1970
@@ -153,6 +181,8 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
    *     {@link #EDGES}, {@link #LABELS} and bits of later releases, which stay when the part is
    *     published again
    * @param edgeKeys attributes of spans and resources that half-edges need
+   * @param keyRules restrict span keys to applications; a key of which no rule has the bit is
+   *     needed of all
    */
   public record Part(
       long seenMillis,
@@ -164,7 +194,8 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
       long slowOtherwiseNanos,
       List<String> full,
       int formats,
-      List<String> edgeKeys) {
+      List<String> edgeKeys,
+      List<KeyRule> keyRules) {
     /**
      * Creates a part of servers that read only batches.
      *
@@ -192,7 +223,7 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
     }
 
     /**
-     * Creates a part without edge keys.
+     * Creates a part without edge keys and key rules.
      *
      * @throws IllegalArgumentException as the other constructor
      */
@@ -216,6 +247,7 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
           slowOtherwiseNanos,
           full,
           formats,
+          List.of(),
           List.of());
     }
 
@@ -228,6 +260,7 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
       slowRules = List.copyOf(slowRules);
       full = List.copyOf(full);
       edgeKeys = List.copyOf(edgeKeys);
+      keyRules = List.copyOf(keyRules);
       formats &= 0xff;
       if (changedEpoch < 1 || exemplarIntervalMillis < 1 || slowOtherwiseNanos < 0) {
         throw new IllegalArgumentException(
@@ -242,10 +275,12 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
           || slowRules.size() > MAX_RULES
           || full.size() > MAX_FULL
           || edgeKeys.size() > MAX_EDGE_KEYS
+          || keyRules.size() > MAX_KEY_RULES
           || !spanKeys.stream().allMatch(Demand::takesText)
           || !full.stream().allMatch(Demand::takesText)
           || !edgeKeys.stream().allMatch(Demand::takesText)
-          || PartFormat.contentBytes(spanKeys, slowRules, full, edgeKeys) > MAX_PART_BYTES) {
+          || PartFormat.contentBytes(spanKeys, slowRules, full, edgeKeys, keyRules)
+              > MAX_PART_BYTES) {
         throw new IllegalArgumentException(
             "a part with "
                 + spanKeys.size()
@@ -253,9 +288,11 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
                 + slowRules.size()
                 + " slow rules, "
                 + full.size()
-                + " patterns and "
+                + " patterns, "
                 + edgeKeys.size()
-                + " edge keys is too large, or has an invalid text");
+                + " edge keys and "
+                + keyRules.size()
+                + " key rules is too large, or has an invalid text");
       }
     }
 
@@ -276,7 +313,25 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
           slowOtherwiseNanos,
           full,
           formats,
-          edgeKeys);
+          edgeKeys,
+          keyRules);
+    }
+
+    /** Returns the span keys that an application needs. */
+    private List<String> spanKeys(String application) {
+      long restricted = 0;
+      long needed = 0;
+      for (KeyRule rule : keyRules) {
+        restricted |= rule.keys;
+        if (Demand.matches(rule.application, application)) {
+          needed |= rule.keys;
+        }
+      }
+      long all = ~restricted | needed;
+      return IntStream.range(0, spanKeys.size())
+          .filter(place -> (all & 1L << place) != 0)
+          .mapToObj(spanKeys::get)
+          .toList();
     }
 
     private boolean isFull(String application) {
@@ -431,7 +486,7 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
     int intervalMillis = Integer.MAX_VALUE;
     boolean full = false;
     for (Part part : parts.values()) {
-      keys.addAll(part.spanKeys);
+      keys.addAll(part.spanKeys(application));
       for (int kind = 0; kind < KINDS; kind++) {
         slowNanos[kind] = Math.min(slowNanos[kind], part.slowNanos(application, kind));
       }
@@ -480,9 +535,18 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
 
     /** Returns the bytes of a part after its length. */
     static int contentBytes(
-        List<String> keys, List<SlowRule> rules, List<String> full, List<String> edgeKeys) {
+        List<String> keys,
+        List<SlowRule> rules,
+        List<String> full,
+        List<String> edgeKeys,
+        List<KeyRule> keyRules) {
       int bytes = FIXED_BYTES + 3 * Short.BYTES + textBytes(keys) + textBytes(full) + FORMATS_BYTES;
-      bytes += edgeKeys.isEmpty() ? 0 : Short.BYTES + textBytes(edgeKeys);
+      boolean hasKeyRules = !keyRules.isEmpty();
+      bytes += edgeKeys.isEmpty() && !hasKeyRules ? 0 : Short.BYTES + textBytes(edgeKeys);
+      bytes += hasKeyRules ? Short.BYTES : 0;
+      for (KeyRule rule : keyRules) {
+        bytes += RecordFormat.textBytes(rule.application) + Long.BYTES;
+      }
       for (SlowRule rule : rules) {
         bytes += RecordFormat.textBytes(rule.application) + RULE_BYTES;
       }
@@ -495,7 +559,8 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
 
     @Override
     public int bytes(Part part) {
-      return Short.BYTES + contentBytes(part.spanKeys, part.slowRules, part.full, part.edgeKeys);
+      return Short.BYTES
+          + contentBytes(part.spanKeys, part.slowRules, part.full, part.edgeKeys, part.keyRules);
     }
 
     @Override
@@ -512,8 +577,15 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
       }
       putTexts(out, part.full);
       out.put((byte) part.formats);
-      if (!part.edgeKeys.isEmpty()) {
+      if (!part.edgeKeys.isEmpty() || !part.keyRules.isEmpty()) {
         putTexts(out, part.edgeKeys);
+      }
+      if (!part.keyRules.isEmpty()) {
+        out.putShort((short) part.keyRules.size());
+        for (KeyRule rule : part.keyRules) {
+          RecordFormat.putText(out, rule.application);
+          out.putLong(rule.keys);
+        }
       }
     }
 
@@ -553,7 +625,19 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
           slowOtherwiseNanos,
           full,
           formats,
-          edgeKeys);
+          edgeKeys,
+          in.hasRemaining() ? keyRules(in) : List.of());
+    }
+
+    private static List<KeyRule> keyRules(ByteBuffer in) throws MalformedDecisionsException {
+      int count = RecordFormat.count(in, 0, MAX_KEY_RULES, "key rules");
+      List<KeyRule> rules = new ArrayList<>();
+      for (int i = 0; i < count; i++) {
+        String application = RecordFormat.text(in, MAX_TEXT_BYTES, "a pattern");
+        RecordFormat.need(in, Long.BYTES, "a key rule");
+        rules.add(new KeyRule(application, in.getLong()));
+      }
+      return rules;
     }
 
     private static List<String> texts(ByteBuffer in, int max, String what)

@@ -20,6 +20,7 @@ import net.jqwik.api.constraints.Chars;
 import net.jqwik.api.constraints.NotEmpty;
 import net.jqwik.api.constraints.StringLength;
 import org.junit.jupiter.api.Test;
+import org.traceetl.proto.Demand.KeyRule;
 import org.traceetl.proto.Demand.Part;
 import org.traceetl.proto.Demand.SlowRule;
 import org.traceetl.proto.Demand.Wanted;
@@ -131,7 +132,8 @@ final class DemandTest {
             new Part(1, 1, false, 15_000, List.of(), List.of(), 1_001, List.of()),
             new Part(1, 1, false, 15_000, List.of(), List.of(), 1_000, a),
             new Part(1, 1, false, 15_000, List.of(), List.of(), 1_000, List.of(), 1),
-            new Part(1, 1, false, 15_000, List.of(), List.of(), 1_000, List.of(), 0, a))) {
+            new Part(1, 1, false, 15_000, List.of(), List.of(), 1_000, List.of(), 0, a, List.of()),
+            restricted(new KeyRule("shop", 1)))) {
       assertThat(demand(EMPTY).sameContent(demand(other))).as("%s", other).isFalse();
     }
   }
@@ -248,7 +250,60 @@ final class DemandTest {
   }
 
   private static Part withEdgeKeys(String... keys) {
-    return new Part(1, 1, false, 15_000, List.of(), List.of(), 1_000, List.of(), 0, List.of(keys));
+    return new Part(
+        1, 1, false, 15_000, List.of(), List.of(), 1_000, List.of(), 0, List.of(keys), List.of());
+  }
+
+  @Test
+  void keysOfARuleAreNeededOnlyOfItsApplications() throws MalformedDecisionsException {
+    // Of the keys a, b, c, d.
+    Part restricted = restricted(new KeyRule("shop-*", 0b0110), new KeyRule("cart", 0b0100));
+    Demand read = Demand.FORMAT.decode(demand(restricted).encode());
+
+    assertThat(read).isEqualTo(demand(restricted));
+    assertThat(read.of("orders").spanKeys()).containsExactly("a", "d");
+    assertThat(read.of("shop-eu").spanKeys()).containsExactly("a", "b", "c", "d");
+    assertThat(read.of("cart").spanKeys()).containsExactly("a", "c", "d");
+    assertThat(demand(restricted, part(1, 1, List.of("b"), List.of(), 1)).of("orders").spanKeys())
+        .as("another part needs b of all")
+        .containsExactly("a", "b", "d");
+  }
+
+  @Test
+  void keyRulesAreAtTheEndAndAbsentWithoutRules() {
+    byte[] without = demand(restricted()).encode();
+    byte[] with = demand(restricted(new KeyRule("cart", 1))).encode();
+
+    // Numbers of edge keys and of rules, the length and bytes of the pattern, the keys.
+    assertThat(with).hasSize(without.length + 2 + 2 + 2 + 4 + 8);
+  }
+
+  @Test
+  void keyRulesAreBounded() throws MalformedDecisionsException {
+    KeyRule[] most = new KeyRule[Demand.MAX_KEY_RULES];
+    Arrays.fill(most, new KeyRule("ö".repeat(Demand.MAX_TEXT_BYTES / 2), -1));
+    assertThat(Demand.FORMAT.decode(demand(restricted(most)).encode()))
+        .isEqualTo(demand(restricted(most)));
+    KeyRule[] more = Arrays.copyOf(most, most.length + 1);
+    more[most.length] = most[0];
+
+    assertThatIllegalArgumentException().isThrownBy(() -> restricted(more));
+    assertThatIllegalArgumentException().isThrownBy(() -> new KeyRule("", 1));
+  }
+
+  private static Part restricted(KeyRule... rules) {
+    return new Part(
+        1,
+        1,
+        false,
+        15_000,
+        List.of("a", "b", "c", "d"),
+        List.of(),
+        1_000,
+        List.of(),
+        0,
+        List.of(),
+        List.of(rules));
   }
 
   @Test
@@ -278,7 +333,8 @@ final class DemandTest {
 
   @Test
   void bytesOfALaterVersionAreSkipped() throws MalformedDecisionsException {
-    Demand demand = demand(withEdgeKeys("k"), part(2, 1, List.of("a"), List.of(), 1));
+    Demand demand =
+        demand(restricted(new KeyRule("shop", 1)), part(2, 1, List.of("a"), List.of(), 1));
     byte[] known = demand.encode();
     // The first part's length is behind the number of parts and its fingerprint.
     int at = 23 + 4;
@@ -310,7 +366,8 @@ final class DemandTest {
             Long.MAX_VALUE,
             Collections.nCopies(Demand.MAX_FULL, longest.substring(4)),
             0xff,
-            Collections.nCopies(Demand.MAX_EDGE_KEYS, longest));
+            Collections.nCopies(Demand.MAX_EDGE_KEYS, longest),
+            List.of());
     Map<String, Part> parts = new HashMap<>();
     for (int i = 0; i < Demand.MAX_PARTS; i++) {
       parts.put("%032x".formatted(i), largest);

@@ -6,6 +6,7 @@ import java.io.Writer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
@@ -100,7 +101,7 @@ public final class ServerAssembly implements ServerContext {
     targets = new TargetInfo(config.metrics(), config.window().idle());
     telemetry.show(targets);
     access = JournalAccess.of(config, platform, targets.attributes().isEmpty() ? null : targets);
-    needs = new SpanNeeds(access.aggregation().slow(), Set.of());
+    needs = new SpanNeeds(access.aggregation().slow(), Map.of());
     journal = access.component();
     edgesAccess = config.edges().enabled() ? JournalAccess.ofEdges(config, platform) : null;
     edgesJournal = edgesAccess == null ? null : edgesAccess.component();
@@ -291,7 +292,7 @@ public final class ServerAssembly implements ServerContext {
   }
 
   @Override
-  public void needs(Set<String> attributes) {
+  public void needs(Map<String, Set<String>> attributes) {
     needs = new SpanNeeds(access.aggregation().slow(), attributes);
   }
 

@@ -2,7 +2,6 @@ package org.traceetl.server.features.demand;
 
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
 import org.traceetl.proto.Demand;
 import org.traceetl.server.binding.ServerConfig;
@@ -24,7 +23,7 @@ public final class PublishedParts {
               config,
               config.feature(DemandConfig.class),
               false,
-              new SpanNeeds(new SlowThresholds(config.documents()), Set.of()));
+              new SpanNeeds(new SlowThresholds(config.documents()), Map.of()));
       parts.put(own.fingerprint(), own.part().at(EPOCH, EPOCH));
     }
     return new Demand(EPOCH, EPOCH, parts);

@@ -26,6 +26,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 import org.traceetl.proto.Demand;
+import org.traceetl.proto.Demand.KeyRule;
 import org.traceetl.proto.Demand.Part;
 import org.traceetl.proto.Demand.SlowRule;
 import org.traceetl.server.features.history.Histories;
@@ -591,7 +592,8 @@ class ApiTest {
                         | Demand.SIZES
                         | Demand.EDGES
                         | Demand.LABELS,
-                    List.of("service.namespace"))));
+                    List.of("service.namespace"),
+                    List.of(new KeyRule("shop-*", 1)))));
 
     assertThat(json("/api/demand").toString())
         .isEqualTo(
@@ -601,12 +603,13 @@ class ApiTest {
                     + "'slow':[{'application':'shop-*','kinds':['SERVER','CLIENT'],'seconds':0.25},"
                     + "{'application':'*','kinds':[],'seconds':2.0}],'slowOtherwiseSeconds':1.5,"
                     + "'full':['audit'],'bundles':true,'panes':true,'heartbeats':true,'openPanes':true,"
-                    + "'sizes':true,'edges':true,'labels':true,'edgeKeys':['service.namespace']},"
+                    + "'sizes':true,'edges':true,'labels':true,'edgeKeys':['service.namespace'],"
+                    + "'keysOfApplications':[{'application':'shop-*','keys':['http.route']}]},"
                     + "{'fingerprint':'ff00','own':false,'seen':'2026-11-21T09:57:10Z','version':7,"
                     + "'everything':true,'exemplarIntervalSeconds':1.0,'spanKeys':[],'slow':[],"
                     + "'slowOtherwiseSeconds':0.0,'full':[],'bundles':false,'panes':false,"
                     + "'heartbeats':false,'openPanes':false,'sizes':false,'edges':false,'labels':false,"
-                    + "'edgeKeys':[]}]}")
+                    + "'edgeKeys':[],'keysOfApplications':[]}]}")
                 .replace('\'', '"'));
   }
 

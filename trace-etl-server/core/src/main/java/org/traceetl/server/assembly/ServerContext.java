@@ -1,6 +1,7 @@
 package org.traceetl.server.assembly;
 
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
@@ -74,9 +75,10 @@ public interface ServerContext {
   /**
    * Sets what {@link #needs()} returns: the thresholds in force, and these attributes.
    *
-   * @param attributes of spans that rules have as dimensions, or have from now on
+   * @param attributes of spans that rules have as dimensions, or have from now on, by the pattern
+   *     of their applications
    */
-  void needs(Set<String> attributes);
+  void needs(Map<String, Set<String>> attributes);
 
   /**
    * Returns what this server needs of spans by the rules in force. Any thread.

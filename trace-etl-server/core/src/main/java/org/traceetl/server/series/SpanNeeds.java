@@ -1,5 +1,6 @@
 package org.traceetl.server.series;
 
+import java.util.Map;
 import java.util.Set;
 
 /**
@@ -7,10 +8,11 @@ import java.util.Set;
  * Immutable.
  *
  * @param slow durations from which spans are slow
- * @param attributes of spans that rules have as dimensions, or have from now on
+ * @param attributes of spans that rules have as dimensions, or have from now on, by the pattern of
+ *     their applications
  */
-public record SpanNeeds(SlowThresholds slow, Set<String> attributes) {
+public record SpanNeeds(SlowThresholds slow, Map<String, Set<String>> attributes) {
   public SpanNeeds {
-    attributes = Set.copyOf(attributes);
+    attributes = Map.copyOf(attributes);
   }
 }

@@ -8,6 +8,7 @@ import java.util.stream.IntStream;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 import org.traceetl.proto.Demand;
+import org.traceetl.proto.Demand.KeyRule;
 import org.traceetl.proto.Demand.Part;
 import org.traceetl.proto.Demand.SlowRule;
 import org.traceetl.server.config.SpanKind;
@@ -48,7 +49,8 @@ public final class DemandResource {
       boolean sizes,
       boolean edges,
       boolean labels,
-      List<String> edgeKeys) {
+      List<String> edgeKeys,
+      List<Keys> keysOfApplications) {
     static Configuration of(String fingerprint, Part part, boolean own) {
       return new Configuration(
           fingerprint,
@@ -68,7 +70,19 @@ public final class DemandResource {
           (part.formats() & Demand.SIZES) != 0,
           (part.formats() & Demand.EDGES) != 0,
           (part.formats() & Demand.LABELS) != 0,
-          part.edgeKeys());
+          part.edgeKeys(),
+          part.keyRules().stream().map(rule -> Keys.of(rule, part.spanKeys())).toList());
+    }
+  }
+
+  record Keys(String application, List<String> keys) {
+    static Keys of(KeyRule rule, List<String> spanKeys) {
+      return new Keys(
+          rule.application(),
+          IntStream.range(0, spanKeys.size())
+              .filter(place -> (rule.keys() & 1L << place) != 0)
+              .mapToObj(spanKeys::get)
+              .toList());
     }
   }
 

@@ -4,14 +4,18 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.proto.Demand;
+import org.traceetl.proto.Demand.KeyRule;
 import org.traceetl.proto.Demand.Part;
 import org.traceetl.proto.Demand.SlowRule;
 import org.traceetl.server.config.CoreConfig;
@@ -31,6 +35,7 @@ record OwnPart(String fingerprint, Part part) {
   private static final Logger LOG = LoggerFactory.getLogger(OwnPart.class);
   private static final int FORMATS =
       Demand.BUNDLES | Demand.PANES | Demand.HEARTBEATS | Demand.OPEN_PANES | Demand.LABELS;
+  private static final String ALL = "*";
   private static final int FINGERPRINT_BYTES = Demand.MAX_FINGERPRINT_BYTES / 2;
 
   /**
@@ -56,7 +61,17 @@ record OwnPart(String fingerprint, Part part) {
     if (part == null) {
       part =
           new Part(
-              0, 1, true, intervalMillis, List.of(), List.of(), 0, own.full(), formats, edgeKeys);
+              0,
+              1,
+              true,
+              intervalMillis,
+              List.of(),
+              List.of(),
+              0,
+              own.full(),
+              formats,
+              edgeKeys,
+              List.of());
     }
     return new OwnPart(fingerprint(part), part);
   }
@@ -69,12 +84,14 @@ record OwnPart(String fingerprint, Part part) {
       List<String> full,
       int formats,
       List<String> edgeKeys) {
+    Set<String> ofAll =
+        config.series().dimensions().stream()
+            .filter(dimension -> dimension.from().readsSpan())
+            .map(Dimension::attribute)
+            .collect(Collectors.toCollection(HashSet::new));
+    ofAll.addAll(needs.attributes().getOrDefault(ALL, Set.of()));
     List<String> keys =
-        Stream.concat(
-                config.series().dimensions().stream()
-                    .filter(dimension -> dimension.from().readsSpan())
-                    .map(Dimension::attribute),
-                needs.attributes().stream())
+        Stream.concat(ofAll.stream(), needs.attributes().values().stream().flatMap(Set::stream))
             .distinct()
             .sorted()
             .toList();
@@ -89,7 +106,17 @@ record OwnPart(String fingerprint, Part part) {
                 threshold.slowerThan().toNanos()));
       }
       return new Part(
-          0, 1, false, intervalMillis, keys, rules, otherwiseNanos, full, formats, edgeKeys);
+          0,
+          1,
+          false,
+          intervalMillis,
+          keys,
+          rules,
+          otherwiseNanos,
+          full,
+          formats,
+          edgeKeys,
+          keyRules(keys, ofAll, needs.attributes()));
     } catch (IllegalArgumentException e) {
       LOG.warn(
           "Agents must send all spans in full: the demand is limited to {} dimensions of spans, {}"
@@ -100,6 +127,31 @@ record OwnPart(String fingerprint, Part part) {
           e.getMessage());
       return null;
     }
+  }
+
+  /**
+   * Returns the rules of keys that only some applications need.
+   *
+   * @param ofAll keys that all applications need
+   * @param byPattern further keys by the pattern of their applications
+   */
+  private static List<KeyRule> keyRules(
+      List<String> keys, Set<String> ofAll, Map<String, Set<String>> byPattern) {
+    List<KeyRule> rules =
+        byPattern.entrySet().stream()
+            .sorted(Map.Entry.comparingByKey())
+            .map(each -> new KeyRule(each.getKey(), places(keys, ofAll, each.getValue())))
+            .filter(rule -> rule.keys() != 0)
+            .toList();
+    // Several revisions may have more patterns in turn than a part: agents then send a little more.
+    return rules.size() > Demand.MAX_KEY_RULES ? List.of() : rules;
+  }
+
+  private static long places(List<String> keys, Set<String> ofAll, Set<String> needed) {
+    return IntStream.range(0, keys.size())
+        .filter(place -> needed.contains(keys.get(place)) && !ofAll.contains(keys.get(place)))
+        .mapToLong(place -> 1L << place)
+        .sum();
   }
 
   private static int bits(Set<SpanKind> kinds) {

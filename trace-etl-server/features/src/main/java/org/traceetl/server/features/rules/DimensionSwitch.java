@@ -1,10 +1,12 @@
 package org.traceetl.server.features.rules;
 
 import java.time.Duration;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.traceetl.server.config.SeriesConfig.Dimension;
 import org.traceetl.server.config.TemplatesConfig;
@@ -144,14 +146,23 @@ final class DimensionSwitch {
     return awaitsServers;
   }
 
-  /** Returns the attributes of spans of all dimensions in force and awaited; sorted. */
-  Set<String> attributes() {
-    Set<String> attributes = new TreeSet<>();
+  /**
+   * Returns the attributes of spans of all dimensions in force and awaited, by the pattern of their
+   * applications.
+   */
+  Map<String, Set<String>> attributes() {
+    Map<String, Set<String>> attributes = new HashMap<>();
     Stream.of(newest == null ? null : newest.rules, due, inForce)
         .filter(Objects::nonNull)
-        .flatMap(rules -> rules.dimensions().stream())
-        .filter(dimension -> dimension.from().readsSpan())
-        .forEach(dimension -> attributes.add(dimension.attribute()));
+        .flatMap(rules -> rules.applications().stream())
+        .filter(of -> of.keys().dimensions() != null)
+        .forEach(of ->
+            of.keys().dimensions().stream()
+                .filter(dimension -> dimension.from().readsSpan())
+                .forEach(dimension ->
+                    attributes
+                        .computeIfAbsent(of.application(), pattern -> new HashSet<>())
+                        .add(dimension.attribute())));
     return attributes;
   }
 }

@@ -77,8 +77,11 @@ final class RulesDecider extends Decider<RulesRecord> {
     /** Receives the dimensions and templates that come into force; null for the configuration. */
     void dimensions(Rules now);
 
-    /** Receives the attributes of spans that are needed, after each change of rules. */
-    void needs(Set<String> attributes);
+    /**
+     * Receives the attributes of spans that are needed, by the pattern of their applications, after
+     * each change of rules.
+     */
+    void needs(Map<String, Set<String>> attributes);
 
     /** Returns whether all servers read labels of single series; null if it is not known yet. */
     Boolean labels();
@@ -158,7 +161,7 @@ final class RulesDecider extends Decider<RulesRecord> {
   private boolean saidServers;
 
   /** The attributes that the target received last. */
-  private Set<String> needed = Set.of();
+  private Map<String, Set<String>> needed = Map.of();
 
   /** Why this server's configuration does not allow the record in force; empty if it does. */
   private String refusal = "";
@@ -391,7 +394,7 @@ final class RulesDecider extends Decider<RulesRecord> {
           "Counting by dimensions and templates of {} from the next batch on",
           now == null ? "the configuration" : "the rules of revision " + now.revision());
     }
-    Set<String> attributes = dimensions.attributes();
+    Map<String, Set<String>> attributes = dimensions.attributes();
     if (!attributes.equals(needed)) {
       needed = attributes;
       target.needs(attributes);

@@ -5,6 +5,7 @@ import static org.traceetl.common.ConfigException.check;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.Set;
 import org.traceetl.common.ReloadedFile;
 import org.traceetl.server.assembly.DecisionsConfig;
@@ -94,7 +95,7 @@ public final class RulesType implements FeatureType {
     }
 
     @Override
-    public void needs(Set<String> attributes) {
+    public void needs(Map<String, Set<String>> attributes) {
       context.needs(attributes);
     }
 

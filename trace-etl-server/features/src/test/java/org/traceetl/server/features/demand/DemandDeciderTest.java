@@ -56,7 +56,7 @@ final class DemandDeciderTest {
     private final List<Boolean> openPanes = new ArrayList<>();
     private int looksWithoutTopic;
     private OwnPart own;
-    private SpanNeeds needs = new SpanNeeds(SLOW, Set.of());
+    private SpanNeeds needs = new SpanNeeds(SLOW, Map.of());
 
     /** How far this server's wall clock is ahead. */
     private long aheadMillis;
@@ -184,7 +184,7 @@ final class DemandDeciderTest {
     one.own = own("slower", "http.route");
     look();
     assertThat(one.decider.fingerprint()).as("same thresholds").isEqualTo("routes");
-    one.needs = new SpanNeeds(new SlowThresholds(DocumentsConfig.defaults()), Set.of());
+    one.needs = new SpanNeeds(new SlowThresholds(DocumentsConfig.defaults()), Map.of());
     look();
 
     assertThat(one.decider.fingerprint()).isEqualTo("slower");
@@ -197,10 +197,10 @@ final class DemandDeciderTest {
   void otherAttributesOfRulesMakeAPart() throws Exception {
     look();
     one.own = own("wider", "http.route", "region");
-    one.needs = new SpanNeeds(SLOW, Set.of());
+    one.needs = new SpanNeeds(SLOW, Map.of());
     look();
     assertThat(one.decider.fingerprint()).as("same needs").isEqualTo("routes");
-    one.needs = new SpanNeeds(SLOW, Set.of("region"));
+    one.needs = new SpanNeeds(SLOW, Map.of("*", Set.of("region")));
     look();
 
     assertThat(one.decider.fingerprint()).isEqualTo("wider");

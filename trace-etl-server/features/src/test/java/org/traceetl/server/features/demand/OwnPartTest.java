@@ -6,12 +6,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashSet;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.traceetl.common.ConfigException;
 import org.traceetl.proto.Demand;
+import org.traceetl.proto.Demand.KeyRule;
 import org.traceetl.proto.Demand.Part;
 import org.traceetl.proto.Demand.SlowRule;
 import org.traceetl.server.config.AgentsConfig;
@@ -41,7 +45,7 @@ final class OwnPartTest {
 
   private final List<Dimension> dimensions = new ArrayList<>();
   private final List<Threshold> thresholds = new ArrayList<>();
-  private final Set<String> ofRules = new HashSet<>();
+  private final Map<String, Set<String>> ofRules = new HashMap<>();
   private MetricsConfig metrics = MetricsConfig.defaults();
   private EdgesConfig edges = EdgesConfig.defaults();
 
@@ -114,16 +118,59 @@ final class OwnPartTest {
   void attributesOfRulesAreDemandedInAdditionToThoseOfTheConfiguration() {
     dimensions.add(new Dimension("http.route", null, null));
     OwnPart before = own(DemandConfig.defaults(), false);
-    ofRules.addAll(List.of("rpc.method", "http.route"));
+    ofRules.put("*", Set.of("rpc.method", "http.route"));
 
     assertThat(part(DemandConfig.defaults(), false).spanKeys())
         .containsExactly("http.route", "rpc.method");
-    ofRules.remove("rpc.method");
+    ofRules.put("*", Set.of("http.route"));
     assertThat(own(DemandConfig.defaults(), false)).isEqualTo(before);
-    for (int i = 0; i < Demand.MAX_KEYS; i++) {
-      ofRules.add("k" + i);
-    }
+    ofRules.put("*", keys(Demand.MAX_KEYS));
     assertThat(part(DemandConfig.defaults(), false).everything()).isTrue();
+  }
+
+  @Test
+  void attributesOfRulesAreDemandedOfTheirApplicationsOnly() {
+    dimensions.add(new Dimension("http.route", null, null));
+    ofRules.put("*", Set.of("region"));
+    ofRules.put("shop-*", Set.of("http.route", "region", "rpc.method"));
+    ofRules.put("cart", Set.of("rpc.method", "zone"));
+    ofRules.put("audit", Set.of());
+
+    assertThat(wanted("orders")).containsExactly("http.route", "region");
+    assertThat(wanted("shop-eu")).containsExactly("http.route", "region", "rpc.method");
+    assertThat(wanted("cart")).containsExactly("http.route", "region", "rpc.method", "zone");
+    assertThat(part(DemandConfig.defaults(), false).keyRules())
+        .extracting(KeyRule::application)
+        .containsExactly("cart", "shop-*");
+  }
+
+  @Test
+  void morePatternsThanAPartHasMakeAttributesNeededOfAll() {
+    for (int i = 0; i <= Demand.MAX_KEY_RULES; i++) {
+      ofRules.put("a" + i, Set.of("region"));
+    }
+    assertThat(wanted("orders")).containsExactly("region");
+    ofRules.remove("a0");
+    assertThat(wanted("orders")).isEmpty();
+    assertThat(wanted("a1")).containsExactly("region");
+  }
+
+  @Test
+  void allKeysOfAPartMayBeOfOneApplication() {
+    ofRules.put("shop", keys(Demand.MAX_KEYS - 1));
+
+    assertThat(wanted("orders")).isEmpty();
+    assertThat(wanted("shop")).hasSize(Demand.MAX_KEYS);
+  }
+
+  private List<String> wanted(String application) {
+    return new Demand(1, 0, Map.of("own", part(DemandConfig.defaults(), false)))
+        .of(application)
+        .spanKeys();
+  }
+
+  private static Set<String> keys(int last) {
+    return IntStream.rangeClosed(0, last).mapToObj(i -> "k" + i).collect(Collectors.toSet());
   }
 
   @Test

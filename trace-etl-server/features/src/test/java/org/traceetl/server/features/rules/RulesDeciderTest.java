@@ -2,6 +2,7 @@ package org.traceetl.server.features.rules;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.entry;
 
 import java.io.IOException;
 import java.time.Duration;
@@ -73,7 +74,7 @@ final class RulesDeciderTest {
     /** Whether all servers read labels. */
     private Boolean labels = true;
 
-    private Set<String> needs = Set.of();
+    private Map<String, Set<String>> needs = Map.of();
 
     /** The content of the file: revision, threshold in milliseconds, attribute or /template. */
     private String content;
@@ -123,7 +124,7 @@ final class RulesDeciderTest {
     }
 
     @Override
-    public void needs(Set<String> attributes) {
+    public void needs(Map<String, Set<String>> attributes) {
       needs = attributes;
     }
 
@@ -424,7 +425,7 @@ final class RulesDeciderTest {
     write(server, "2 200 http.route");
     assertThat(server.last().revision()).isEqualTo(2);
     assertThat(server.switched).containsExactly("region");
-    assertThat(server.needs).containsExactlyInAnyOrder("region", "http.route");
+    assertThat(server.needs).containsOnly(entry("*", Set.of("region", "http.route")));
     RulesResource.Answer waiting = answer(server);
     assertThat(waiting.applications()).containsExactly(application(0.2, "http.route"));
     assertThat(waiting.waits().formats()).isEmpty();
@@ -434,7 +435,7 @@ final class RulesDeciderTest {
 
     pass(WAIT, server);
     assertThat(server.switched).containsExactly("region", "http.route");
-    assertThat(server.needs).containsExactly("http.route");
+    assertThat(server.needs).containsOnly(entry("*", Set.of("http.route")));
     assertThat(answer(server).waits()).isNull();
     // Back: to fewer revisions of the same dimensions, then to the configuration.
     write(server, "3 100 http.route");
@@ -464,7 +465,7 @@ final class RulesDeciderTest {
     look(next);
 
     assertThat(next.switched).containsExactly("region");
-    assertThat(next.needs).containsExactly("region");
+    assertThat(next.needs).containsOnly(entry("*", Set.of("region")));
   }
 
   @Test
@@ -476,7 +477,7 @@ final class RulesDeciderTest {
     look(next);
     assertThat(next.applied).extracting(Rules::revision).containsExactly(2L);
     assertThat(next.switched).containsExactly("region");
-    assertThat(next.needs).containsExactlyInAnyOrder("region", "http.route");
+    assertThat(next.needs).containsOnly(entry("*", Set.of("region", "http.route")));
 
     pass(WAIT, next);
     assertThat(next.switched).containsExactly("region", "http.route");
@@ -487,7 +488,7 @@ final class RulesDeciderTest {
     Server server = new Server("1 500 region");
     look(server);
     write(server, "2 500 http.route");
-    assertThat(server.needs).containsExactly("http.route");
+    assertThat(server.needs).containsOnly(entry("*", Set.of("http.route")));
     pass(WAIT, server);
 
     assertThat(server.switched).containsExactly("http.route");
@@ -515,7 +516,7 @@ final class RulesDeciderTest {
     server.labels = false;
     look(server);
     assertThat(server.switched).isEmpty();
-    assertThat(server.needs).containsExactly("region");
+    assertThat(server.needs).containsOnly(entry("*", Set.of("region")));
     assertThat(answer(server).waits()).isEqualTo(new RulesResource.Waits(null, List.of("labels")));
     server.labels = true;
     look(server);
