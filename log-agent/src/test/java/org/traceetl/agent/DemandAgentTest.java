@@ -107,7 +107,8 @@ final class DemandAgentTest {
             0,
             List.of(),
             Demand.EDGES,
-            List.of("service.name"));
+            List.of("service.name"),
+            List.of());
     topic.records =
         List.of(new Demand(9, 1, Map.of("a", part)).encode(), TestTopology.edgeQueues(1).encode());
     try (RunningAgent agent = start("full", "off", "auto")) {
