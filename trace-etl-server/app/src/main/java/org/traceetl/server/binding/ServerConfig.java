@@ -90,7 +90,8 @@ public record ServerConfig(
       check(
           !metrics.profile().labels().contains(label)
               && !label.equals(MetricsConfig.OVERFLOW_LABEL)
-              && !label.equals(MetricsConfig.QUEUE_LABEL),
+              && !label.equals(MetricsConfig.QUEUE_LABEL)
+              && !label.equals(MetricsConfig.FORM_LABEL),
           "trace-etl.series.dimensions.label",
           label,
           "is a label of every series; configure for attribute "

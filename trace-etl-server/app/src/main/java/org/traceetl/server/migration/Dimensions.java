@@ -28,6 +28,7 @@ final class Dimensions {
     labels.addAll(profile.labels());
     labels.add(MetricsConfig.OVERFLOW_LABEL);
     labels.add(MetricsConfig.QUEUE_LABEL);
+    labels.add(MetricsConfig.FORM_LABEL);
   }
 
   /**

@@ -42,6 +42,12 @@ public record MetricsConfig(
   /** Distinguishes series of different queues that otherwise have the same labels. */
   public static final String QUEUE_LABEL = "trace_etl_queue";
 
+  /**
+   * Distinguishes the series of an application's own buckets and unit from those that it had before
+   * and will have after, which pages show for some minutes at the same time.
+   */
+  public static final String FORM_LABEL = "trace_etl_form";
+
   private static final String PREFIX = "trace-etl.metrics.";
   private static final int MAX_TARGET_ATTRIBUTES = 32;
   private static final Pattern OTHER_CHARACTERS = Pattern.compile("[^a-zA-Z0-9_]");

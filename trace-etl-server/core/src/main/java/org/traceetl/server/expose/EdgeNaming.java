@@ -10,7 +10,7 @@ import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.MetricsConfig.Unit;
 import org.traceetl.server.edge.EdgeMeasure;
-import org.traceetl.server.window.NativeBuckets;
+import org.traceetl.server.window.Form;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SeriesDefinition;
 
@@ -40,11 +40,6 @@ public final class EdgeNaming implements Naming {
   private static final int SECTION_SERIES = 4 * SpanNaming.SECTION_SERIES;
 
   private final boolean hasUtf8Names;
-  private final boolean classic;
-
-  /** Null for classic buckets only. */
-  private final NativeBuckets nativeBuckets;
-
   private final int stride;
   private final List<Family> families;
 
@@ -68,25 +63,23 @@ public final class EdgeNaming implements Naming {
     this.hasUtf8Names = hasUtf8Names;
     long[] bounds = histogram.boundsNanos();
     stride = bounds.length + 1;
-    classic = histogram.kind() != HistogramConfig.Kind.NATIVE;
-    nativeBuckets =
-        histogram.hasNative()
-            ? new NativeBuckets(histogram.nativeSchema(), Unit.SECONDS.nanos())
-            : null;
+    Form form =
+        new Form(
+            bounds, histogram.hasNative() ? histogram.nativeSchema() : null, Unit.SECONDS.nanos());
     List<Family> all = new ArrayList<>();
     counter(all, "request", "Requests", EdgeMeasure.REQUESTS);
     counter(all, "request_failed", "Requests of which an end failed", EdgeMeasure.FAILED);
-    histogram(all, bounds, EdgeMeasure.SERVER, "server", "Duration of requests at the server");
-    histogram(all, bounds, EdgeMeasure.CLIENT, "client", "Duration of requests at the client");
+    histogram(all, form, EdgeMeasure.SERVER, "server", "Duration of requests at the server");
+    histogram(all, form, EdgeMeasure.CLIENT, "client", "Duration of requests at the client");
     histogram(
         all,
-        bounds,
+        form,
         EdgeMeasure.MESSAGING,
         "messaging_system",
         "Time of messages between producer and consumer");
     histogram(
         all,
-        bounds,
+        form,
         EdgeMeasure.LATENCY,
         "latency",
         "Duration of requests at the client less that at the server");
@@ -110,7 +103,7 @@ public final class EdgeNaming implements Naming {
   }
 
   private void histogram(
-      List<Family> all, long[] boundsNanos, EdgeMeasure measure, String name, String help) {
+      List<Family> all, Form form, EdgeMeasure measure, String name, String help) {
     Family family =
         Family.histogram(
             all.size(),
@@ -118,8 +111,7 @@ public final class EdgeNaming implements Naming {
             help + " in seconds" + BY_LABELS,
             "seconds",
             SECTION_SERIES,
-            boundsNanos,
-            true);
+            form);
     add(all, family, measure);
   }
 
@@ -133,21 +125,6 @@ public final class EdgeNaming implements Naming {
   @Override
   public int stride() {
     return stride;
-  }
-
-  @Override
-  public boolean seconds() {
-    return true;
-  }
-
-  @Override
-  public boolean classic() {
-    return classic;
-  }
-
-  @Override
-  public NativeBuckets nativeBuckets() {
-    return nativeBuckets;
   }
 
   /** Returns whether the span families have them; no label of an edge has. */

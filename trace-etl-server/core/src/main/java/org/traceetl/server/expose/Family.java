@@ -4,6 +4,8 @@ import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 import org.traceetl.server.protobuf.MessageBuffer;
 import org.traceetl.server.protobuf.MetricProto;
+import org.traceetl.server.window.Form;
+import org.traceetl.server.window.NativeBuckets;
 
 /** A family of a page, a counter or a histogram, with its pre-rendered bytes. Immutable. */
 public final class Family {
@@ -41,17 +43,22 @@ public final class Family {
    */
   public final byte[][] le;
 
+  /** Start of the line of a metric of OpenMetrics 2.0. */
+  public final byte[] metric;
+
+  /** By bucket: its bound and a colon, for OpenMetrics 2.0; null for a counter. */
+  public final byte[][] point;
+
   /** The same bounds as numbers, for protobuf. */
   private final double[] bounds;
 
-  private Family(
-      int index,
-      String name,
-      String help,
-      String unit,
-      int sectionSeries,
-      byte[][] le,
-      double[] bounds) {
+  /** Null for a counter. */
+  private final Form form;
+
+  /** Null for a counter, and with classic buckets only. */
+  private final NativeBuckets nativeBuckets;
+
+  private Family(int index, String name, String help, String unit, int sectionSeries, Form form) {
     if (index >= MOST) {
       throw new IllegalArgumentException("family " + index + ": must be below " + MOST);
     }
@@ -60,8 +67,19 @@ public final class Family {
     this.help = help;
     this.unit = unit;
     this.sectionSeries = sectionSeries;
-    this.le = le;
-    this.bounds = bounds;
+    this.form = form;
+    nativeBuckets = form == null ? null : form.nativeBuckets();
+    le = form == null ? null : new byte[form.buckets()][];
+    point = form == null ? null : new byte[le.length][];
+    bounds = form == null ? null : new double[le.length];
+    for (int i = 0; form != null && i < le.length; i++) {
+      boolean isFinite = i < le.length - 1;
+      String bound = isFinite ? bound(form.boundsNanos()[i], form.seconds()) : "+Inf";
+      le[i] = Naming.bytes(BEFORE_BOUND + bound + AFTER_BOUND);
+      point[i] = Naming.bytes(bound + ":");
+      bounds[i] = isFinite ? Double.parseDouble(bound) : Double.POSITIVE_INFINITY;
+    }
+    metric = Naming.bytes(name + "{");
     total = Naming.bytes(name + "_total{");
     created = Naming.bytes(name + "_created{");
     bucket = Naming.bytes(name + "_bucket{");
@@ -74,32 +92,16 @@ public final class Family {
    * @param name name without the suffix of a sample
    */
   public static Family counter(int index, String name, String help) {
-    return new Family(index, name, help, null, BLOCK_SERIES, null, null);
+    return new Family(index, name, help, null, BLOCK_SERIES, null);
   }
 
   /**
    * @param sectionSeries see {@link #sectionSeries}
-   * @param boundsNanos upper bounds of the finite buckets, ascending
-   * @param seconds true for durations in seconds, false for milliseconds
+   * @param form buckets and unit of its series
    */
   public static Family histogram(
-      int index,
-      String name,
-      String help,
-      String unit,
-      int sectionSeries,
-      long[] boundsNanos,
-      boolean seconds) {
-    byte[][] le = new byte[boundsNanos.length + 1][];
-    double[] bounds = new double[le.length];
-    for (int i = 0; i < boundsNanos.length; i++) {
-      String bound = bound(boundsNanos[i], seconds);
-      le[i] = Naming.bytes(BEFORE_BOUND + bound + AFTER_BOUND);
-      bounds[i] = Double.parseDouble(bound);
-    }
-    le[boundsNanos.length] = Naming.bytes(BEFORE_BOUND + "+Inf" + AFTER_BOUND);
-    bounds[boundsNanos.length] = Double.POSITIVE_INFINITY;
-    return new Family(index, name, help, unit, sectionSeries, le, bounds);
+      int index, String name, String help, String unit, int sectionSeries, Form form) {
+    return new Family(index, name, help, unit, sectionSeries, form);
   }
 
   /** Returns the name without the suffix of a sample. */
@@ -133,6 +135,24 @@ public final class Family {
   /** Returns the number of buckets of a histogram, including +Inf. */
   public int buckets() {
     return le.length;
+  }
+
+  /** Returns true for durations in seconds, false for milliseconds; for a histogram. */
+  public boolean seconds() {
+    return form.seconds();
+  }
+
+  /**
+   * Returns whether pages in formats with native histograms contain the classic buckets of a
+   * histogram.
+   */
+  public boolean isClassic() {
+    return form.isClassic();
+  }
+
+  /** Returns the native buckets; null for none. */
+  public NativeBuckets nativeBuckets() {
+    return nativeBuckets;
   }
 
   /** Returns the label {@code le} of a bucket, as on all pages. */

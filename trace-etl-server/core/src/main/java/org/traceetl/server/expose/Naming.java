@@ -2,7 +2,6 @@ package org.traceetl.server.expose;
 
 import java.nio.charset.StandardCharsets;
 import java.util.List;
-import org.traceetl.server.window.NativeBuckets;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SeriesDefinition;
 
@@ -16,15 +15,6 @@ public interface Naming {
     return size() == null ? stride() : stride() - 1;
   }
 
-  /** Returns true for durations in seconds, false for milliseconds. */
-  boolean seconds();
-
-  /** Returns whether pages in formats with native histograms contain classic buckets. */
-  boolean classic();
-
-  /** Returns the native buckets; null for none. */
-  NativeBuckets nativeBuckets();
-
   /**
    * Returns whether labels may have names with other characters than letters, digits and
    * underscores, which {@link #labels} returns in quotes.
@@ -33,7 +23,11 @@ public interface Naming {
     return false;
   }
 
-  /** Returns all families in the order of the page, each at its {@link Family#index}. */
+  /**
+   * Returns all families, each at its {@link Family#index}. A page has them in this order, but
+   * those of equal names together, under the header of the first. {@link
+   * #families(SeriesDefinition)} may add families at the end.
+   */
   List<Family> families();
 
   /**

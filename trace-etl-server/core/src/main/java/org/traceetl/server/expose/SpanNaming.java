@@ -1,8 +1,10 @@
 package org.traceetl.server.expose;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.MetricsConfig;
@@ -11,7 +13,7 @@ import org.traceetl.server.config.MetricsConfig.QueueLabel;
 import org.traceetl.server.config.MetricsConfig.Unit;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.StandardProfile;
-import org.traceetl.server.window.NativeBuckets;
+import org.traceetl.server.window.Form;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SeriesDefinition;
 
@@ -19,6 +21,9 @@ import org.traceetl.server.window.SeriesDefinition;
 public final class SpanNaming implements Naming {
   /** Histograms in a section. */
   public static final int SECTION_SERIES = 16;
+
+  /** Index of the durations in the form of the configuration. */
+  private static final int DURATIONS = 1;
 
   private static final String CALLS_HELP = "Spans, by service, name, kind and status.";
   private static final String SIZE_HELP =
@@ -48,16 +53,23 @@ public final class SpanNaming implements Naming {
   private final Set<String> reserved;
 
   private final boolean hasUtf8Names;
-  private final boolean seconds;
   private final boolean namesQueues;
+  private final String namespace;
 
-  /** Null for classic buckets only. */
-  private final NativeBuckets nativeBuckets;
+  /** Whether the name of durations contains their unit. */
+  private final boolean namesUnit;
 
-  private final boolean classic;
+  /** That of the configuration. */
+  private final Form form;
+
   private final int stride;
   private final boolean countsEvents;
-  private final List<Family> families;
+
+  /** The configured ones, then those of forms, in the order of their first series. */
+  private volatile List<Family> families;
+
+  /** Durations by the text of the form that series name. */
+  private final Map<String, Family> ofForms = new HashMap<>();
 
   /** Null if sizes are not kept. */
   private final Family size;
@@ -67,7 +79,6 @@ public final class SpanNaming implements Naming {
 
   /** Creates the naming of a valid configuration, in which all labels are distinct. */
   public SpanNaming(MetricsConfig metrics, SeriesConfig series, HistogramConfig histogram) {
-    seconds = metrics.unit() == Unit.SECONDS;
     namesQueues = metrics.queueLabel() == QueueLabel.ALWAYS;
     labels = new ArrayList<>(metrics.profile().labels());
     // Series may have further labels than those of the configured dimensions.
@@ -78,19 +89,13 @@ public final class SpanNaming implements Naming {
             labels.add(LabelText.name(hasUtf8Names ? dimension.utf8Label() : dimension.label())));
     underscored = series.dimensions().stream().map(SeriesConfig.Dimension::label).toList();
     reserved = new HashSet<>(metrics.profile().labels());
-    reserved.addAll(List.of(MetricsConfig.OVERFLOW_LABEL, MetricsConfig.QUEUE_LABEL));
-    boolean durationNamesUnit = metrics.profile() == StandardProfile.OTEL;
-    String unit = seconds ? "seconds" : "milliseconds";
+    reserved.addAll(
+        List.of(MetricsConfig.OVERFLOW_LABEL, MetricsConfig.QUEUE_LABEL, MetricsConfig.FORM_LABEL));
+    namespace = metrics.namespace();
+    namesUnit = metrics.profile() == StandardProfile.OTEL;
+    form = form(histogram, metrics.unit());
     Family calls = Family.counter(0, metrics.namespace() + "_calls", CALLS_HELP);
-    Family duration =
-        Family.histogram(
-            1,
-            metrics.namespace() + (durationNamesUnit ? "_duration_" + unit : "_latency"),
-            "Duration of spans in " + unit + ".",
-            durationNamesUnit ? unit : null,
-            SECTION_SERIES,
-            histogram.boundsNanos(),
-            seconds);
+    Family duration = durations(DURATIONS, form);
     List<Family> all = new ArrayList<>(List.of(calls, duration));
     size =
         metrics.size()
@@ -108,31 +113,30 @@ public final class SpanNaming implements Naming {
     families = List.copyOf(all);
     ofEvents = events.bit();
     stride = duration.buckets() + (size == null ? 0 : 1);
-    classic = histogram.kind() != HistogramConfig.Kind.NATIVE;
-    nativeBuckets =
-        histogram.hasNative()
-            ? new NativeBuckets(histogram.nativeSchema(), metrics.unit().nanos())
-            : null;
+  }
+
+  /** Returns the form of series with such a histogram in such a unit. */
+  public static Form form(HistogramConfig histogram, Unit unit) {
+    return new Form(
+        histogram.boundsNanos(),
+        histogram.hasNative() ? histogram.nativeSchema() : null,
+        unit.nanos());
+  }
+
+  private Family durations(int index, Form of) {
+    String unit = of.seconds() ? "seconds" : "milliseconds";
+    return Family.histogram(
+        index,
+        namespace + (namesUnit ? "_duration_" + unit : "_latency"),
+        "Duration of spans in " + unit + ".",
+        namesUnit ? unit : null,
+        SECTION_SERIES,
+        of);
   }
 
   @Override
   public int stride() {
     return stride;
-  }
-
-  @Override
-  public boolean seconds() {
-    return seconds;
-  }
-
-  @Override
-  public boolean classic() {
-    return classic;
-  }
-
-  @Override
-  public NativeBuckets nativeBuckets() {
-    return nativeBuckets;
   }
 
   @Override
@@ -157,7 +161,46 @@ public final class SpanNaming implements Naming {
 
   @Override
   public long families(SeriesDefinition definition) {
-    return countsEvents && definition.isOfEvents() ? ofEvents : ofSpans;
+    if (countsEvents && definition.isOfEvents()) {
+      return ofEvents;
+    }
+    String text = form(definition);
+    if (text == null) {
+      return ofSpans;
+    }
+    Family durations = ofForm(text);
+    long others = ofSpans & ~families.get(DURATIONS).bit();
+    return durations == null ? others : others | durations.bit();
+  }
+
+  /** Returns the text of the form that a series names; null for the configuration's form. */
+  private String form(SeriesDefinition definition) {
+    List<String> values = definition.values();
+    int at = labels.size();
+    return at + 1 < values.size() && Form.KEY.equals(values.get(at)) ? values.get(at + 1) : null;
+  }
+
+  /**
+   * Returns the family of durations of a form. Null if the text is none, as it may be in a forged
+   * journal, if pages cannot show it, or if there is no room for one more.
+   */
+  private synchronized Family ofForm(String text) {
+    Family known = ofForms.get(text);
+    if (known != null || families.size() == Family.MOST) {
+      return known;
+    }
+    Form parsed = Form.parse(text);
+    if (parsed == null
+        || parsed.buckets() > buckets()
+        || !namesUnit && parsed.seconds() != form.seconds()) {
+      return null;
+    }
+    Family added = durations(families.size(), parsed);
+    List<Family> all = new ArrayList<>(families);
+    all.add(added);
+    families = List.copyOf(all);
+    ofForms.put(text, added);
+    return added;
   }
 
   @Override
@@ -177,6 +220,10 @@ public final class SpanNaming implements Naming {
       }
       if (definition.values().size() > labels.size()) {
         appendFurther(out, definition.values());
+      }
+      String text = form(definition);
+      if (text != null) {
+        LabelText.append(out, MetricsConfig.FORM_LABEL, Form.label(text));
       }
     }
     if (queue != null) {

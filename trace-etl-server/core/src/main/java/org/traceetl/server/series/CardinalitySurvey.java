@@ -11,6 +11,7 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.SeriesConfig;
+import org.traceetl.server.window.Form;
 import org.traceetl.server.window.WindowMetrics;
 
 /**
@@ -85,6 +86,7 @@ public final class CardinalitySurvey {
       Map<String, BitSet> further = new TreeMap<>();
       ofLabels.forEach((label, values) ->
           further.merge(MetricsConfig.underscored(symbols.text(label)), values, Values::union));
+      further.remove(Form.KEY);
       // A label of the rules may be that of another, configured dimension.
       further.forEach((name, values) -> all.merge(name, values, Values::union));
       return all;

@@ -7,6 +7,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.function.IntPredicate;
 import org.traceetl.server.config.SeriesConfig;
+import org.traceetl.server.window.Form;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
 import org.traceetl.server.window.WindowMetrics;
@@ -468,7 +469,10 @@ public final class SeriesTable {
     return SeriesDefinition.FIXED_DIMENSIONS + width - DIMENSIONS;
   }
 
-  /** Returns whether a definition has a value of each column, and labels in order with a value. */
+  /**
+   * Returns whether a definition has a value of each column, labels in order with a value, and a
+   * valid form if it names one.
+   */
   private boolean hasValues(SeriesDefinition definition) {
     List<String> values = definition.values();
     int labels = values.size() - columns();
@@ -485,7 +489,9 @@ public final class SeriesTable {
       }
       before = label;
     }
-    return true;
+    return labels == 0
+        || !values.get(columns()).equals(Form.KEY)
+        || Form.parse(values.get(columns() + 1)) != null;
   }
 
   private List<String> values(int[] key) {

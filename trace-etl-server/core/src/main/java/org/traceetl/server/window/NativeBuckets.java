@@ -3,6 +3,8 @@ package org.traceetl.server.window;
 import java.math.BigDecimal;
 import java.math.MathContext;
 import java.util.Arrays;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * Finds the bucket of a duration in a native histogram. Bucket i of Prometheus' schema s contains
@@ -30,6 +32,11 @@ public final class NativeBuckets {
 
   /** Below 1 ns in any unit. */
   private static final int LEAST_POWER = -32;
+
+  /** Their computation takes milliseconds. As few as schemas and units exist. */
+  private static final Map<Scale, NativeBuckets> KNOWN = new ConcurrentHashMap<>();
+
+  private record Scale(int schema, long unitNanos) {}
 
   private final int schema;
   private final int first;
@@ -71,6 +78,12 @@ public final class NativeBuckets {
     for (int entry = 0; entry < numbers.length; entry++) {
       numbers[entry] = search(leastNanos(entry));
     }
+  }
+
+  /** Returns the buckets of a schema and unit, which are computed once; arguments as above. */
+  public static NativeBuckets of(int schema, long unitNanos) {
+    return KNOWN.computeIfAbsent(
+        new Scale(schema, unitNanos), scale -> new NativeBuckets(scale.schema, scale.unitNanos));
   }
 
   /** Returns 2^(0/n), 2^(1/n), ... 2^((n-1)/n) for n = 2^schema. */

@@ -15,7 +15,8 @@ import java.util.List;
  *     then the configured dimensions, those of events last; null if the span or event lacks the
  *     attribute. Then a label and its value for each further label, sorted by label, none of them
  *     null: those of dimensions that only the rules of the application have. Their number may
- *     differ between the series of a queue. Readers leave out a label without a value
+ *     differ between the series of a queue. Readers leave out a label without a value. The label
+ *     {@link Form#KEY} is none of the page's: its value is the series' {@link Form}
  */
 public record SeriesDefinition(
     int series, long createdMillis, boolean overflow, List<String> values) {

@@ -10,11 +10,14 @@ import java.util.Random;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.MetricsConfig.Names;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.SeriesConfig.Dimension;
 import org.traceetl.server.config.StandardProfile;
+import org.traceetl.server.window.Form;
 import org.traceetl.server.window.SeriesDefinition;
 
 /** The labels of series that have more of them than the configured dimensions. */
@@ -91,6 +94,91 @@ class SpanNamingTest {
         .contains("namespace=\"eu\",http_route=\"/a\"");
     assertThat(text(Names.UNDERSCORES, "shop", "GET", "2", "0", "/b", "eu", "http_route", "/a"))
         .contains("http_route=\"/b\",namespace=\"eu\",trace_etl_queue");
+  }
+
+  @Test
+  void aFormIsShownAsItsHashAndByItsFamily() {
+    SpanNaming naming = naming(Names.UNDERSCORES);
+    Form form = new Form(new long[] {2_500_000, 1_000_000_000}, 3, 1_000_000_000);
+    String text = "unit=s;bounds=2.5,1000;native=3";
+    assertThat(form.text()).isEqualTo(text);
+    SeriesDefinition definition = definition(text);
+
+    int number = number(naming, definition);
+    Family durations = naming.families().get(number);
+    assertThat(durations.name()).isEqualTo("traces_span_metrics_duration_seconds");
+    assertThat(durations.buckets()).isEqualTo(3);
+    assertThat(durations.boundText(0)).isEqualTo("0.0025");
+    assertThat(durations.seconds()).isTrue();
+    assertThat(durations.nativeBuckets().schema()).isEqualTo(3);
+    assertThat(naming.families()).hasSize(3);
+    assertThat(new String(naming.labels(definition, null), UTF_8))
+        .endsWith(",tier=\"gold\",trace_etl_form=\"" + Form.label(text) + "\"");
+    assertThat(number(naming, definition(text))).as("each form has one family").isEqualTo(2);
+    assertThat(number(naming, definition("unit=ms;bounds=1"))).isEqualTo(3);
+    assertThat(naming.families().get(3).name())
+        .isEqualTo("traces_span_metrics_duration_milliseconds");
+  }
+
+  private static SeriesDefinition definition(String form) {
+    return new SeriesDefinition(
+        0,
+        0,
+        false,
+        Arrays.asList("shop", "GET", "2", "0", null, null, Form.KEY, form, "tier", "gold"));
+  }
+
+  /** Returns the number of the durations' family; every series is in that of the calls. */
+  private static int number(SpanNaming naming, SeriesDefinition definition) {
+    long bits = naming.families(definition);
+    assertThat(bits & 1).isOne();
+    return Long.numberOfTrailingZeros(bits & ~1);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "",
+        "unit=s",
+        "unit=h;bounds=1",
+        "unit=s;bounds=",
+        "unit=s;bounds=0",
+        "unit=s;bounds=2,1",
+        "unit=s;bounds=1,1",
+        "unit=s;bounds=1.0",
+        "unit=s;bounds=01",
+        "unit=s;bounds=1;native=9",
+        "unit=s;bounds=1;native=-0",
+        "unit=s;bounds=1;native=3;",
+        "unit=s;native=3;bounds=1",
+        "unit=s;bounds=1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17"
+      })
+  void anInvalidFormHasNoDurations(String text) {
+    SpanNaming naming = naming(Names.UNDERSCORES);
+    assertThat(naming.families(definition(text))).isOne();
+    assertThat(naming.families()).hasSize(2);
+  }
+
+  @Test
+  void formsBeyondTheRoomForFamiliesHaveNoDurations() {
+    SpanNaming naming = naming(Names.UNDERSCORES);
+    for (int bound = 1; bound < 100; bound++) {
+      naming.families(definition("unit=s;bounds=" + bound));
+    }
+    assertThat(naming.families()).hasSize(Long.SIZE);
+    assertThat(naming.families(definition("unit=s;bounds=99"))).isOne();
+    assertThat(number(naming, definition("unit=s;bounds=62"))).isEqualTo(63);
+  }
+
+  @Property
+  void formsAreReadAsWritten(@ForAll Random random) {
+    long[] bounds =
+        random.longs(random.nextInt(20), 1, 31_536_000_000_000_000L).sorted().distinct().toArray();
+    Integer schema = bounds.length == 0 || random.nextBoolean() ? random.nextInt(13) - 4 : null;
+    Form form = new Form(bounds, schema, random.nextBoolean() ? 1_000_000 : 1_000_000_000);
+
+    assertThat(Form.parse(form.text()).boundsNanos()).isEqualTo(bounds);
+    assertThat(Form.parse(form.text())).isEqualTo(form);
   }
 
   /** Rules may bring a dimension whose key needs UTF-8 at any time. */

@@ -6,10 +6,11 @@ import java.util.List;
 import java.util.Map;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.MetricsConfig.QueueLabel;
+import org.traceetl.server.config.MetricsConfig.Unit;
 import org.traceetl.server.expose.Family;
 import org.traceetl.server.expose.LabelText;
 import org.traceetl.server.expose.Naming;
-import org.traceetl.server.window.NativeBuckets;
+import org.traceetl.server.window.Form;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SeriesDefinition;
 
@@ -84,8 +85,7 @@ public final class OzheraNaming implements Naming {
             "Durations in milliseconds of spans of type " + type.documentType() + ".",
             null,
             SECTION_SERIES,
-            OzheraSeries.boundsNanos(type),
-            false);
+            new Form(OzheraSeries.boundsNanos(type), null, Unit.MILLISECONDS.nanos()));
     add(all, durations, ofOutcome, SeriesLayout.FAST, SeriesLayout.SLOW, SeriesLayout.FAILED);
     return ofOutcome;
   }
@@ -105,21 +105,6 @@ public final class OzheraNaming implements Naming {
   @Override
   public int stride() {
     return OzheraConfig.boundsMillis().size() + 1;
-  }
-
-  @Override
-  public boolean seconds() {
-    return false;
-  }
-
-  @Override
-  public boolean classic() {
-    return true;
-  }
-
-  @Override
-  public NativeBuckets nativeBuckets() {
-    return null;
   }
 
   @Override

@@ -98,7 +98,7 @@ final class SampleFiles extends LineBuffer implements Closeable {
     write(spans);
     endLine(atMillis);
     line(family.sum, labels, END_OF_LABELS);
-    if (naming.seconds()) {
+    if (family.seconds()) {
       long nanos = totals.sumMillis() % MILLIS_PER_SECOND * NANOS_PER_MILLI + totals.sumNanos();
       write(totals.sumMillis() / MILLIS_PER_SECOND, nanos, NANO_DIGITS);
     } else {

@@ -86,7 +86,9 @@ final class CumulativeSeries {
 
   /** Returns the approximate size of the sections in text. */
   long textBytes() {
-    long natives = naming.nativeBuckets() == null ? 0 : (long) size * USUAL_NATIVE_BYTES;
+    boolean hasNative =
+        naming.families().stream().anyMatch(family -> family.nativeBuckets() != null);
+    long natives = hasNative ? (long) size * USUAL_NATIVE_BYTES : 0;
     return text.lines() * (labelBytes + (long) size * text.lineBytes()) + natives;
   }
 
@@ -153,9 +155,7 @@ final class CumulativeSeries {
       blocks = Arrays.copyOf(blocks, Math.max(number + 1, blocks.length + blocks.length / 2));
     }
     if (blocks[number] == null) {
-      blocks[number] =
-          new SeriesBlock(
-              naming.stride(), naming.buckets(), naming.families().size(), forms.length);
+      blocks[number] = new SeriesBlock(naming.stride(), naming.buckets(), forms.length);
     }
     long familyBits = naming.families(definition);
     byte[] labels = label(definition, familyBits);

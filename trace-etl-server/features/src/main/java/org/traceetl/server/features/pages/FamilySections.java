@@ -8,8 +8,8 @@ import org.traceetl.server.expose.Format;
 import org.traceetl.server.expose.Section;
 
 /**
- * The sections of one family on a page. The fold thread adds them; once published, they do not
- * change and any thread reads them.
+ * The sections of one family on a page, and of the families with the same name after it. The fold
+ * thread adds them; once published, they do not change and any thread reads them.
  */
 final class FamilySections {
   private static final int INITIAL_SECTIONS = 16;
@@ -25,6 +25,11 @@ final class FamilySections {
 
   FamilySections(Family family) {
     this.family = family;
+  }
+
+  /** Returns whether a family has the name of this one. */
+  boolean isOf(Family other) {
+    return family.name().equals(other.name());
   }
 
   /** Sets the number that assigns the next sections to a shard. */
@@ -50,6 +55,15 @@ final class FamilySections {
     return sections;
   }
 
+  /**
+   * Returns the header of the family.
+   *
+   * @param ofSections length of the sections after it
+   */
+  byte[] header(Format format, long ofSections) {
+    return family.header(format, ofSections);
+  }
+
   /** Returns the length of all sections. */
   long bytes() {
     return bytes;
@@ -70,6 +84,6 @@ final class FamilySections {
         ofShard += sections.get(i).length();
       }
     }
-    page.set(header, Section.of(family.header(format, ofShard), deflated));
+    page.set(header, Section.of(header(format, ofShard), deflated));
   }
 }

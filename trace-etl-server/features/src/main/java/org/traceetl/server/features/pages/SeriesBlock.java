@@ -63,13 +63,12 @@ final class SeriesBlock {
   /**
    * @param stride numbers of a series in windows
    * @param buckets how many of them, from the first, are buckets; the size may follow
-   * @param families number of families
    * @param formats number of formats
    */
-  SeriesBlock(int stride, int buckets, int families, int formats) {
+  SeriesBlock(int stride, int buckets, int formats) {
     this.stride = stride;
     this.buckets = buckets;
-    sections = new Section[formats][families][];
+    sections = new Section[formats][0][];
     counts = new int[SERIES * stride];
   }
 
@@ -268,6 +267,10 @@ final class SeriesBlock {
       return;
     }
     Section[][] ofFormat = sections[format.ordinal()];
+    if (family.index() >= ofFormat.length) {
+      ofFormat = Arrays.copyOf(ofFormat, family.index() + 1);
+      sections[format.ordinal()] = ofFormat;
+    }
     if (ofFormat[family.index()] == null) {
       ofFormat[family.index()] = new Section[SERIES / family.sectionSeries()];
     }

@@ -40,28 +40,9 @@ final class SeriesOpenMetrics2 implements SeriesForm {
   private final Naming naming;
   private final SeriesText text;
 
-  /** By family: start of the line of a histogram; null for a counter. */
-  private final byte[][] names;
-
-  /** By family and bucket: its bound and a colon. */
-  private final byte[][][] bounds;
-
   SeriesOpenMetrics2(Naming naming, Format format) {
     this.naming = naming;
     text = new SeriesText(naming, format);
-    int families = naming.families().size();
-    names = new byte[families][];
-    bounds = new byte[families][][];
-    for (Family family : naming.families()) {
-      if (family.isHistogram()) {
-        int index = family.index();
-        names[index] = ascii(family.name() + "{");
-        bounds[index] = new byte[family.buckets()][];
-        for (int bucket = 0; bucket < family.buckets(); bucket++) {
-          bounds[index][bucket] = ascii(family.boundText(bucket) + ":");
-        }
-      }
-    }
   }
 
   @Override
@@ -80,15 +61,15 @@ final class SeriesOpenMetrics2 implements SeriesForm {
 
   @Override
   public void writeHistogram(Family family, SeriesBlock block, int place, SectionWriter writer) {
-    begin(writer, names[family.index()], text.onPage(block.labels(place)));
+    begin(writer, family.metric, text.onPage(block.labels(place)));
     writer.write(COUNT);
     writer.write(block.count(place));
     writer.write(SUM);
-    text.writeDuration(writer, block.sumMillis(place), block.sumNanos(place));
-    if (naming.nativeBuckets() != null) {
-      writeNative(naming.nativeBuckets(), block.natives(), place, writer);
+    text.writeDuration(family, writer, block.sumMillis(place), block.sumNanos(place));
+    if (family.nativeBuckets() != null) {
+      writeNative(family.nativeBuckets(), block.natives(), place, writer);
     }
-    if (naming.classic()) {
+    if (family.isClassic()) {
       writeClassic(family, block, place, writer);
     }
     writer.ensure(2 * SeriesText.MAX_VALUE_BYTES);
@@ -96,7 +77,7 @@ final class SeriesOpenMetrics2 implements SeriesForm {
     writeStart(block.createdMillis(place), writer);
     SeriesBlock.Exemplar exemplar = block.exemplar(place);
     if (exemplar != null) {
-      text.writeExemplar(writer, exemplar);
+      text.writeExemplar(family, writer, exemplar);
     }
     writer.write('\n');
   }
@@ -155,7 +136,7 @@ final class SeriesOpenMetrics2 implements SeriesForm {
   }
 
   private void writeClassic(Family family, SeriesBlock block, int place, SectionWriter writer) {
-    byte[][] of = bounds[family.index()];
+    byte[][] of = family.point;
     int last = of.length - 1;
     writer.ensure(CLASSIC.length + of.length * MAX_PAIR_BYTES);
     writer.write(CLASSIC);

@@ -85,19 +85,20 @@ final class SeriesProtobuf implements SeriesForm {
   private void writeDuration(Family family, SeriesBlock block, int place) {
     int before = out.size();
     SeriesBlock.Exemplar exemplar = block.exemplar(place);
-    NativeBuckets nativeBuckets = naming.nativeBuckets();
+    NativeBuckets nativeBuckets = family.nativeBuckets();
     if (nativeBuckets != null && exemplar != null) {
-      writeExemplar(MetricProto.HISTOGRAM_EXEMPLAR, exemplar);
+      writeExemplar(family, MetricProto.HISTOGRAM_EXEMPLAR, exemplar);
     }
     out.timestamp(MetricProto.HISTOGRAM_CREATED, block.createdMillis(place));
     if (nativeBuckets != null) {
       writeNative(nativeBuckets, block.natives(), place);
     }
     long calls = block.count(place);
-    if (naming.classic()) {
+    if (family.isClassic()) {
       writeClassic(family, block, place, calls, exemplar);
     }
-    out.decimal(MetricProto.SAMPLE_SUM, inUnit(block.sumMillis(place), block.sumNanos(place)));
+    out.decimal(
+        MetricProto.SAMPLE_SUM, inUnit(family, block.sumMillis(place), block.sumNanos(place)));
     out.integer(MetricProto.SAMPLE_COUNT, calls);
     out.enclose(MetricProto.METRIC_HISTOGRAM, before);
   }
@@ -111,7 +112,7 @@ final class SeriesProtobuf implements SeriesForm {
       if (bucket <= last) {
         int before = out.size();
         if (exemplar != null && Math.min(exemplar.bucket(), last) == bucket) {
-          writeExemplar(MetricProto.BUCKET_EXEMPLAR, exemplar);
+          writeExemplar(family, MetricProto.BUCKET_EXEMPLAR, exemplar);
         }
         out.decimal(MetricProto.BUCKET_BOUND, family.bound(bucket));
         out.integer(MetricProto.BUCKET_COUNT, bucket == last ? calls : count);
@@ -177,13 +178,13 @@ final class SeriesProtobuf implements SeriesForm {
     out.enclose(MetricProto.HISTOGRAM_POSITIVE_SPAN, before);
   }
 
-  private void writeExemplar(int field, SeriesBlock.Exemplar exemplar) {
+  private void writeExemplar(Family family, int field, SeriesBlock.Exemplar exemplar) {
     int before = out.size();
     out.timestamp(MetricProto.EXEMPLAR_TIMESTAMP, exemplar.millis());
     long nanos = exemplar.durationNanos();
     out.decimal(
         MetricProto.EXEMPLAR_VALUE,
-        inUnit(nanos / NANOS_PER_MILLI, (int) (nanos % NANOS_PER_MILLI)));
+        inUnit(family, nanos / NANOS_PER_MILLI, (int) (nanos % NANOS_PER_MILLI)));
     SpanId.writeHex(exemplar.spanId(), hex, 0);
     writeLabel(MetricProto.EXEMPLAR_LABEL, SPAN_ID, SpanId.HEX_LENGTH);
     TraceId.writeHex(exemplar.traceHigh(), exemplar.traceLow(), hex, 0);
@@ -199,11 +200,11 @@ final class SeriesProtobuf implements SeriesForm {
   }
 
   /**
-   * Returns the double nearest to a duration in the page's unit, which equals the parsed text; an
+   * Returns the double nearest to a duration in the family's unit, which equals the parsed text; an
    * adjacent one for sums of more than 104 days.
    */
-  private double inUnit(long millis, int nanos) {
-    double unitNanos = naming.seconds() ? 1e9 : 1e6;
+  private static double inUnit(Family family, long millis, int nanos) {
+    double unitNanos = family.seconds() ? 1e9 : 1e6;
     return millis < Long.MAX_VALUE / NANOS_PER_MILLI
         ? (millis * NANOS_PER_MILLI + nanos) / unitNanos
         : millis / (unitNanos / NANOS_PER_MILLI);

@@ -1,7 +1,6 @@
 package org.traceetl.server.features.pages;
 
 import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
 import org.traceetl.server.expose.Family;
 import org.traceetl.server.expose.Format;
 import org.traceetl.server.expose.LabelText;
@@ -22,6 +21,9 @@ final class SeriesText implements SeriesForm {
   /** Usual length of a line without name and labels. */
   private static final int USUAL_VALUE_BYTES = 20;
 
+  /** Maximum length of the label of a bucket: of a bound in nanoseconds of a year. */
+  private static final int MAX_LE_BYTES = 32;
+
   private static final byte[] EXEMPLAR_TRACE = ascii(" # {trace_id=\"");
   private static final byte[] EXEMPLAR_SPAN = ascii("\",span_id=\"");
   private static final byte[] EXEMPLAR_VALUE = ascii("\"} ");
@@ -31,7 +33,6 @@ final class SeriesText implements SeriesForm {
   private final boolean openMetrics;
   private final boolean escapes;
   private final int buckets;
-  private final int maxLeBytes;
   private final int usualNameBytes;
 
   /**
@@ -42,13 +43,6 @@ final class SeriesText implements SeriesForm {
     openMetrics = format.isOpenMetrics();
     escapes = naming.hasUtf8Names() && !format.hasUtf8Names();
     buckets = naming.buckets();
-    maxLeBytes =
-        naming.families().stream()
-            .filter(Family::isHistogram)
-            .flatMap(family -> Arrays.stream(family.le))
-            .mapToInt(le -> le.length)
-            .max()
-            .orElseThrow();
     usualNameBytes =
         naming.families().stream().mapToInt(family -> family.bucket.length).max().orElseThrow();
   }
@@ -88,7 +82,7 @@ final class SeriesText implements SeriesForm {
     int last = family.buckets() - 1;
     writer.ensure(
         (family.buckets() + OTHER_LINES)
-                * (nameBytes + 1 + labels.length + maxLeBytes + SectionWriter.MAX_NUMBER_BYTES)
+                * (nameBytes + 1 + labels.length + MAX_LE_BYTES + SectionWriter.MAX_NUMBER_BYTES)
             + MAX_VALUE_BYTES);
     SeriesBlock.Exemplar exemplar = openMetrics ? block.exemplar(place) : null;
     int first = writer.position();
@@ -106,12 +100,12 @@ final class SeriesText implements SeriesForm {
       writer.write(family.le[bucket]);
       writer.write(count);
       if (exemplar != null && Math.min(exemplar.bucket(), last) == bucket) {
-        writeExemplar(writer, exemplar);
+        writeExemplar(family, writer, exemplar);
       }
       writer.write('\n');
     }
     begin(writer, family.sum, labels);
-    writeDuration(writer, block.sumMillis(place), block.sumNanos(place));
+    writeDuration(family, writer, block.sumMillis(place), block.sumNanos(place));
     writer.write('\n');
     begin(writer, family.count, labels);
     writer.write(count);
@@ -134,13 +128,14 @@ final class SeriesText implements SeriesForm {
   }
 
   /** Writes an exemplar with the separator before it: at most {@link #MAX_VALUE_BYTES}. */
-  void writeExemplar(SectionWriter writer, SeriesBlock.Exemplar exemplar) {
+  void writeExemplar(Family family, SectionWriter writer, SeriesBlock.Exemplar exemplar) {
     writer.write(EXEMPLAR_TRACE);
     writer.writeTraceId(exemplar.traceHigh(), exemplar.traceLow());
     writer.write(EXEMPLAR_SPAN);
     writer.writeSpanId(exemplar.spanId());
     writer.write(EXEMPLAR_VALUE);
     writeDuration(
+        family,
         writer,
         exemplar.durationNanos() / NANOS_PER_MILLI,
         (int) (exemplar.durationNanos() % NANOS_PER_MILLI));
@@ -148,9 +143,9 @@ final class SeriesText implements SeriesForm {
     writer.writeSeconds(exemplar.millis());
   }
 
-  /** Writes a duration in the page's unit. */
-  void writeDuration(SectionWriter writer, long millis, int nanos) {
-    if (naming.seconds()) {
+  /** Writes a duration in the family's unit. */
+  void writeDuration(Family family, SectionWriter writer, long millis, int nanos) {
+    if (family.seconds()) {
       writer.write(millis / 1_000, millis % 1_000 * NANOS_PER_MILLI + nanos, SECOND_DIGITS);
     } else {
       writer.write(millis, nanos, MILLI_DIGITS);

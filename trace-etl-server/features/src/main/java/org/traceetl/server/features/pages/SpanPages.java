@@ -389,13 +389,19 @@ public final class SpanPages implements WindowFollower, Background {
     List<Section> sections = new ArrayList<>();
     List<FamilySections> families = new ArrayList<>();
     for (Family family : naming.families()) {
-      var ofFamily = new FamilySections(family);
-      for (CumulativeSeries queue : shown) {
-        queue.sections(family, format, plain && !inflated, gzip || inflated, writer, ofFamily);
+      FamilySections ofName =
+          families.stream().filter(each -> each.isOf(family)).findFirst().orElse(null);
+      if (ofName == null) {
+        ofName = new FamilySections(family);
+        families.add(ofName);
       }
-      sections.add(header(family.header(format, ofFamily.bytes())));
-      sections.addAll(ofFamily.sections());
-      families.add(ofFamily);
+      for (CumulativeSeries queue : shown) {
+        queue.sections(family, format, plain && !inflated, gzip || inflated, writer, ofName);
+      }
+    }
+    for (FamilySections ofName : families) {
+      sections.add(header(ofName.header(format, ofName.bytes())));
+      sections.addAll(ofName.sections());
     }
     if (plain) {
       put(Encoding.of(format, false), sections, families, inflated);

@@ -220,8 +220,9 @@ final class OtlpEncoder implements RequestEncoder {
 
   private void writeResource(int application) {
     int before = out.size();
-    for (int i = naming.families().size() - 1; i >= 0; i--) {
-      PushedFamily family = naming.families().get(i);
+    List<PushedFamily> families = naming.families();
+    for (int i = families.size() - 1; i >= 0; i--) {
+      PushedFamily family = families.get(i);
       if ((familyBits[application] & family.bit) != 0) {
         writeMetric(family, lastEntries[application]);
       }
@@ -245,7 +246,7 @@ final class OtlpEncoder implements RequestEncoder {
 
   private void writeMetric(PushedFamily family, int lastEntry) {
     int before = out.size();
-    boolean isNative = naming.nativeBuckets() != null;
+    boolean isNative = family.nativeBuckets != null;
     if (!family.isHistogram) {
       out.integer(SUM_MONOTONIC, 1);
     }
@@ -257,7 +258,7 @@ final class OtlpEncoder implements RequestEncoder {
         if (!family.isHistogram) {
           writeNumber(family);
         } else if (isNative) {
-          writeExponential();
+          writeExponential(family);
         } else {
           writeClassic(family);
         }
@@ -267,7 +268,7 @@ final class OtlpEncoder implements RequestEncoder {
     int ofHistogram = isNative ? METRIC_EXPONENTIAL : METRIC_HISTOGRAM;
     out.enclose(family.isHistogram ? ofHistogram : METRIC_SUM, before);
     if (!family.unit.isEmpty()) {
-      out.text(METRIC_UNIT, naming.seconds() ? "s" : "ms");
+      out.text(METRIC_UNIT, family.seconds ? "s" : "ms");
     }
     text(METRIC_DESCRIPTION, family.help);
     text(METRIC_NAME, family.name);
@@ -287,7 +288,7 @@ final class OtlpEncoder implements RequestEncoder {
   private void writeClassic(PushedFamily family) {
     writeFlags(CLASSIC_FLAGS);
     writeAttributes(CLASSIC_ATTRIBUTES);
-    writeExemplar(CLASSIC_EXEMPLARS);
+    writeExemplar(family, CLASSIC_EXEMPLARS);
     int last = family.bounds.length;
     int before = out.size();
     for (int bucket = last - 1; bucket >= 0; bucket--) {
@@ -304,24 +305,24 @@ final class OtlpEncoder implements RequestEncoder {
       out.packedBits(request.count(entry, bucket));
     }
     out.enclose(CLASSIC_COUNTS, before);
-    out.decimal(HISTOGRAM_SUM, sum());
+    out.decimal(HISTOGRAM_SUM, sum(family));
     out.bits(HISTOGRAM_COUNT, request.count(entry));
     writeTimes();
   }
 
-  private void writeExponential() {
-    NativeBuckets buckets = naming.nativeBuckets();
+  private void writeExponential(PushedFamily family) {
+    NativeBuckets buckets = family.nativeBuckets;
     NativeTotals natives = request.natives();
     int size = natives.size(entry);
     boolean hasZero = size > 0 && natives.bucket(entry, 0) == NativeBuckets.ZERO;
-    writeExemplar(EXPONENTIAL_EXEMPLARS);
+    writeExemplar(family, EXPONENTIAL_EXEMPLARS);
     writeFlags(EXPONENTIAL_FLAGS);
     writePositive(buckets, natives, hasZero ? 1 : 0, size);
     if (hasZero) {
       out.bits(EXPONENTIAL_ZERO_COUNT, natives.count(entry, 0));
     }
     out.zigZag(EXPONENTIAL_SCALE, buckets.schema());
-    out.decimal(HISTOGRAM_SUM, sum());
+    out.decimal(HISTOGRAM_SUM, sum(family));
     // The protocol requires the sum of the buckets.
     out.bits(HISTOGRAM_COUNT, request.nativeCount(entry));
     writeTimes();
@@ -349,8 +350,8 @@ final class OtlpEncoder implements RequestEncoder {
     out.enclose(EXPONENTIAL_POSITIVE, before);
   }
 
-  private double sum() {
-    return request.isStale(entry) ? 0 : request.sum(entry);
+  private double sum(PushedFamily family) {
+    return request.isStale(entry) ? 0 : request.sum(family, entry);
   }
 
   private void writeFlags(int field) {
@@ -369,7 +370,7 @@ final class OtlpEncoder implements RequestEncoder {
     }
   }
 
-  private void writeExemplar(int field) {
+  private void writeExemplar(PushedFamily family, int field) {
     SampleExemplar exemplar = request.exemplar(entry);
     if (exemplar == null) {
       return;
@@ -379,7 +380,7 @@ final class OtlpEncoder implements RequestEncoder {
     out.text(EXEMPLAR_TRACE, id, 0, id.length);
     ByteBuffer.wrap(id).putLong(exemplar.spanId());
     out.text(EXEMPLAR_SPAN, id, 0, Long.BYTES);
-    out.decimal(EXEMPLAR_VALUE, naming.inUnit(exemplar.durationNanos()));
+    out.decimal(EXEMPLAR_VALUE, family.inUnit(exemplar.durationNanos()));
     out.bits(EXEMPLAR_AT, exemplar.millis() * NANOS_PER_MILLI);
     out.enclose(field, before);
   }

@@ -7,9 +7,9 @@ import com.google.common.hash.Hashing;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.traceetl.server.expose.Family;
 import org.traceetl.server.expose.LabelText;
 import org.traceetl.server.expose.Naming;
-import org.traceetl.server.window.NativeBuckets;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SeriesDefinition;
 
@@ -18,14 +18,17 @@ import org.traceetl.server.window.SeriesDefinition;
  * threads.
  */
 final class PushNaming {
-  private static final int NANOS_PER_MILLI = 1_000_000;
-
   private final Naming naming;
 
   /** Null for Remote Write. */
   private final Map<String, String> resourceAttributes;
 
-  private final List<PushedFamily> families = new ArrayList<>();
+  /** Those of {@link Naming#families()} when they were last read, which may have become more. */
+  private volatile List<PushedFamily> families = List.of();
+
+  /** How many of those families the list represents. */
+  private int familiesRead;
+
   private final List<Symbol> ownNames = new ArrayList<>();
   private final List<Symbol> ownValues = new ArrayList<>();
 
@@ -49,9 +52,7 @@ final class PushNaming {
   PushNaming(Naming naming, Map<String, String> labels, Map<String, String> resourceAttributes) {
     this.naming = naming;
     this.resourceAttributes = resourceAttributes;
-    naming.families().stream()
-        .filter(family -> family != naming.received())
-        .forEach(family -> families.add(new PushedFamily(family, family == naming.size())));
+    readFamilies();
     labels.forEach((name, value) -> {
       // Prometheus treats an empty label as absent.
       if (!value.isEmpty()) {
@@ -63,6 +64,19 @@ final class PushNaming {
 
   List<PushedFamily> families() {
     return families;
+  }
+
+  private synchronized void readFamilies() {
+    List<Family> all = naming.families();
+    if (familiesRead < all.size()) {
+      List<PushedFamily> now = new ArrayList<>(families);
+      all.stream()
+          .skip(familiesRead)
+          .filter(family -> family != naming.received())
+          .forEach(family -> now.add(new PushedFamily(family, family == naming.size())));
+      familiesRead = all.size();
+      families = List.copyOf(now);
+    }
   }
 
   /**
@@ -83,8 +97,8 @@ final class PushNaming {
     if (resourceAttributes != null) {
       return 1;
     }
-    int classic = classic() ? family.le.length + 2 : 0;
-    return classic + (nativeBuckets() == null ? 0 : 1);
+    int classic = family.isClassic ? family.le.length + 2 : 0;
+    return classic + (family.nativeBuckets == null ? 0 : 1);
   }
 
   /** Returns the attributes of all resources of OTLP; null for Remote Write. */
@@ -100,37 +114,6 @@ final class PushNaming {
   /** Returns how many of them, from the first, are buckets; the size may follow. */
   int buckets() {
     return naming.buckets();
-  }
-
-  /** Returns true for durations in seconds, false for milliseconds. */
-  boolean seconds() {
-    return naming.seconds();
-  }
-
-  /** Returns a duration in the page's unit. */
-  double inUnit(long nanos) {
-    return inUnit(nanos / NANOS_PER_MILLI, (int) (nanos % NANOS_PER_MILLI));
-  }
-
-  /**
-   * Returns the double nearest to a duration in the page's unit; an adjacent one for sums of more
-   * than 104 days.
-   */
-  double inUnit(long millis, int nanos) {
-    double unitNanos = naming.seconds() ? 1e9 : 1e6;
-    return millis < Long.MAX_VALUE / NANOS_PER_MILLI
-        ? (millis * NANOS_PER_MILLI + nanos) / unitNanos
-        : millis / (unitNanos / NANOS_PER_MILLI);
-  }
-
-  /** Returns whether series have classic buckets. */
-  boolean classic() {
-    return naming.classic();
-  }
-
-  /** Returns the native buckets; null for none. */
-  NativeBuckets nativeBuckets() {
-    return naming.nativeBuckets();
   }
 
   /**
@@ -155,6 +138,7 @@ final class PushNaming {
     names.replaceAll(symbols::intern);
     values.replaceAll(symbols::intern);
     long familyBits = naming.families(definition);
+    readFamilies();
     return new PushedSeries(
         definition, names, values, familyBits, Math.floorMod(hash(names, values), shards));
   }

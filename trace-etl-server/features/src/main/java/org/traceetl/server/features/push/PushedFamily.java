@@ -1,14 +1,26 @@
 package org.traceetl.server.features.push;
 
 import org.traceetl.server.expose.Family;
+import org.traceetl.server.window.NativeBuckets;
 
 /** A family with the strings of its series. Immutable. */
 final class PushedFamily {
+  private static final int NANOS_PER_MILLI = 1_000_000;
+
   final long bit;
   final boolean isHistogram;
 
   /** Whether its counter adds up the sizes of spans, not spans. */
   final boolean isSize;
+
+  /** Whether series have classic buckets. */
+  final boolean isClassic;
+
+  /** Null without native buckets. */
+  final NativeBuckets nativeBuckets;
+
+  /** True for durations in seconds, false for milliseconds. */
+  final boolean seconds;
 
   /** Name of a native histogram, and of the metadata of a histogram. */
   final Symbol name;
@@ -33,6 +45,9 @@ final class PushedFamily {
     this.isSize = isSize;
     bit = family.bit();
     isHistogram = family.isHistogram();
+    isClassic = isHistogram && family.isClassic();
+    nativeBuckets = family.nativeBuckets();
+    seconds = isHistogram && family.seconds();
     name = Symbol.of(family.name());
     help = Symbol.of(family.help());
     unit = family.unit() == null ? Symbol.EMPTY : Symbol.of(family.unit());
@@ -48,5 +63,21 @@ final class PushedFamily {
         bounds[i] = family.bound(i);
       }
     }
+  }
+
+  /** Returns a duration in the family's unit. */
+  double inUnit(long nanos) {
+    return inUnit(nanos / NANOS_PER_MILLI, (int) (nanos % NANOS_PER_MILLI));
+  }
+
+  /**
+   * Returns the double nearest to a duration in the family's unit; an adjacent one for sums of more
+   * than 104 days.
+   */
+  double inUnit(long millis, int nanos) {
+    double unitNanos = seconds ? 1e9 : 1e6;
+    return millis < Long.MAX_VALUE / NANOS_PER_MILLI
+        ? (millis * NANOS_PER_MILLI + nanos) / unitNanos
+        : millis / (unitNanos / NANOS_PER_MILLI);
   }
 }

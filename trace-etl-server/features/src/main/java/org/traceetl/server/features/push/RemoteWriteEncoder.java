@@ -97,7 +97,10 @@ final class RemoteWriteEncoder implements RequestEncoder {
   private final Repeated times = new Repeated();
 
   /** By family: the metadata of its series in a request of version 2.0, which are the same. */
-  private final Repeated[] metadata;
+  private Repeated[] metadata = {};
+
+  /** The families of the current request, at least those of its series. */
+  private List<PushedFamily> families;
 
   /** That of the current family. */
   private Repeated familyMetadata;
@@ -116,8 +119,6 @@ final class RemoteWriteEncoder implements RequestEncoder {
 
   RemoteWriteEncoder(PushNaming naming) {
     this.naming = naming;
-    metadata = new Repeated[naming.families().size()];
-    Arrays.setAll(metadata, family -> new Repeated());
   }
 
   @Override
@@ -155,6 +156,11 @@ final class RemoteWriteEncoder implements RequestEncoder {
     isV2 = protocol == Protocol.V2;
     out.clear();
     symbols.clear();
+    families = naming.families();
+    if (metadata.length < families.size()) {
+      metadata = new Repeated[families.size()];
+      Arrays.setAll(metadata, family -> new Repeated());
+    }
     for (Repeated one : metadata) {
       one.clear();
     }
@@ -192,7 +198,6 @@ final class RemoteWriteEncoder implements RequestEncoder {
   }
 
   private void writeEntry() {
-    List<PushedFamily> families = naming.families();
     for (int i = families.size() - 1; i >= 0; i--) {
       PushedFamily family = families.get(i);
       if ((series.familyBits & family.bit) == 0) {
@@ -203,10 +208,10 @@ final class RemoteWriteEncoder implements RequestEncoder {
         writeSample(family, family.total, null, request.counter(family, entry), null);
         continue;
       }
-      if (naming.nativeBuckets() != null) {
-        writeNative(family, naming.nativeBuckets());
+      if (family.nativeBuckets != null) {
+        writeNative(family);
       }
-      if (naming.classic()) {
+      if (family.isClassic) {
         writeClassic(family);
       }
     }
@@ -218,7 +223,7 @@ final class RemoteWriteEncoder implements RequestEncoder {
     int last = family.le.length - 1;
     long calls = request.count(entry);
     writeSample(family, family.count, null, calls, null);
-    writeSample(family, family.sum, null, request.sum(entry), null);
+    writeSample(family, family.sum, null, request.sum(family, entry), null);
     long count = calls;
     for (int bucket = naming.buckets() - 1; bucket >= 0; bucket--) {
       if (bucket <= last) {
@@ -244,7 +249,7 @@ final class RemoteWriteEncoder implements RequestEncoder {
       PushedFamily family, Symbol name, Symbol le, double value, SampleExemplar exemplar) {
     int before = out.size();
     writeMetadata(family);
-    writeExemplar(exemplar);
+    writeExemplar(family, exemplar);
     int beforeSample = out.size();
     writeTimes();
     out.bits(SAMPLE_VALUE, request.isStale(entry) ? STALE_BITS : Double.doubleToRawLongBits(value));
@@ -262,21 +267,22 @@ final class RemoteWriteEncoder implements RequestEncoder {
     times.sizeAfter = out.size();
   }
 
-  private void writeNative(PushedFamily family, NativeBuckets buckets) {
+  private void writeNative(PushedFamily family) {
     int before = out.size();
     writeMetadata(family);
     if (!isV2) {
-      writeHistogram(buckets, SERIES_HISTOGRAMS_1);
+      writeHistogram(family, SERIES_HISTOGRAMS_1);
     }
-    writeExemplar(request.exemplar(entry));
+    writeExemplar(family, request.exemplar(entry));
     if (isV2) {
-      writeHistogram(buckets, SERIES_HISTOGRAMS_2);
+      writeHistogram(family, SERIES_HISTOGRAMS_2);
     }
     writeLabels(family.name, null);
     out.enclose(isV2 ? REQUEST_SERIES_2 : REQUEST_SERIES_1, before);
   }
 
-  private void writeHistogram(NativeBuckets buckets, int field) {
+  private void writeHistogram(PushedFamily family, int field) {
+    NativeBuckets buckets = family.nativeBuckets;
     NativeTotals natives = request.natives();
     int before = out.size();
     writeStart(HISTOGRAM_START_2);
@@ -296,7 +302,7 @@ final class RemoteWriteEncoder implements RequestEncoder {
     }
     out.decimal(HISTOGRAM_ZERO_THRESHOLD, ZERO_THRESHOLD);
     out.zigZag(HISTOGRAM_SCHEMA, buckets.schema());
-    out.decimal(HISTOGRAM_SUM, request.sum(entry));
+    out.decimal(HISTOGRAM_SUM, request.sum(family, entry));
     // Receivers refuse any other count than the sum of the buckets.
     out.integer(HISTOGRAM_COUNT, request.nativeCount(entry));
     out.enclose(field, before);
@@ -343,13 +349,13 @@ final class RemoteWriteEncoder implements RequestEncoder {
     }
   }
 
-  private void writeExemplar(SampleExemplar exemplar) {
+  private void writeExemplar(PushedFamily family, SampleExemplar exemplar) {
     if (exemplar == null) {
       return;
     }
     int before = out.size();
     out.integer(EXEMPLAR_AT, exemplar.millis());
-    out.decimal(EXEMPLAR_VALUE, naming.inUnit(exemplar.durationNanos()));
+    out.decimal(EXEMPLAR_VALUE, family.inUnit(exemplar.durationNanos()));
     byte[] trace = new byte[TraceId.HEX_LENGTH];
     TraceId.writeHex(exemplar.traceHigh(), exemplar.traceLow(), trace, 0);
     byte[] span = new byte[SpanId.HEX_LENGTH];
@@ -446,7 +452,7 @@ final class RemoteWriteEncoder implements RequestEncoder {
 
   /** Writes the metadata of families, which only version 1.0 has. */
   private void writeMetadata(long familyBits) {
-    for (PushedFamily family : naming.families()) {
+    for (PushedFamily family : families) {
       if ((family.bit & familyBits) != 0) {
         int before = out.size();
         if (!family.unit.isEmpty()) {

@@ -191,9 +191,9 @@ final class WriteRequest {
     return family.isSize ? count(entry, buckets) : count(entry);
   }
 
-  /** Returns the sum of durations in the page's unit. */
-  double sum(int entry) {
-    return naming.inUnit(sumMillis[entry], sumNanos[entry]);
+  /** Returns the sum of durations in the family's unit. */
+  double sum(PushedFamily family, int entry) {
+    return family.inUnit(sumMillis[entry], sumNanos[entry]);
   }
 
   /** Returns the spans in all native buckets. */

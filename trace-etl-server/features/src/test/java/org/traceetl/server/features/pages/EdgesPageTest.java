@@ -26,6 +26,7 @@ import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.edge.EdgeMeasure;
 import org.traceetl.server.expose.EdgeNaming;
 import org.traceetl.server.expose.Encoding;
+import org.traceetl.server.window.NativeBuckets;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SeriesDefinition;
 
@@ -117,7 +118,7 @@ class EdgesPageTest {
     var histogram =
         new HistogramConfig(PageFixture.BOUNDS.boundsMillis(), HistogramConfig.Kind.NATIVE, 0);
     var naming = new EdgeNaming(histogram, false, List.of());
-    int ofOneSecond = naming.nativeBuckets().of(1_000_000_000);
+    int ofOneSecond = NativeBuckets.of(0, 1_000_000_000).of(1_000_000_000);
     try (SpanPages pages = PageFixture.started(naming)) {
       pages.window(
           Windows.of(Windows.QUEUE, naming.stride())

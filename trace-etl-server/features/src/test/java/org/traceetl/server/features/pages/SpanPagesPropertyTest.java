@@ -35,7 +35,6 @@ class SpanPagesPropertyTest {
     "span_name",
     "trace.etl.queue",
     "http.route",
-    "",
     "__x"
   };
   private static final String[] LE = {"2.0", "10.5", "1000.0", "+Inf"};

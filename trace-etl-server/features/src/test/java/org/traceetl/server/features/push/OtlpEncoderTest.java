@@ -143,7 +143,7 @@ class OtlpEncoderTest {
   void nativeHistogramsAreExponential() {
     for (Kind kind : List.of(Kind.NATIVE, Kind.BOTH)) {
       PushNaming naming = PushFixture.otlp(kind);
-      int least = naming.nativeBuckets().index(1);
+      int least = PushFixture.nativeBuckets(naming).index(1);
       NativeTotals natives = new NativeTotals();
       natives.set(4, new char[] {0, 1, 2, 6}, new long[] {2, 7, 5, 1});
       WriteRequest request = new WriteRequest(naming, null);
@@ -166,7 +166,7 @@ class OtlpEncoderTest {
   @Property(tries = 300)
   void durationsAreInTheirBuckets(@ForAll Random random) {
     PushNaming naming = PushFixture.otlp(Kind.NATIVE);
-    NativeBuckets buckets = naming.nativeBuckets();
+    NativeBuckets buckets = PushFixture.nativeBuckets(naming);
     long nanos = 1 + (random.nextLong(1L << 62) >> random.nextInt(62));
     NativeTotals natives = new NativeTotals();
     natives.set(0, new char[] {(char) buckets.of(nanos)}, new long[] {1});
@@ -342,7 +342,7 @@ class OtlpEncoderTest {
     ofDuration.add("__name__=" + DURATION);
     ofDuration.addAll(attributes);
 
-    boolean isNative = naming.nativeBuckets() != null;
+    boolean isNative = PushFixture.nativeBuckets(naming) != null;
     long at = 15_000L * (1 + random.nextInt(1_000_000));
     if (random.nextInt(5) == 0) {
       request.addStale(series, at);
@@ -391,7 +391,9 @@ class OtlpEncoderTest {
     TreeMap<Integer, Long> byIndex = new TreeMap<>();
     buckets.forEach((number, count) ->
         byIndex.put(
-            naming.nativeBuckets() == null ? number : naming.nativeBuckets().index(number) - 1,
+            PushFixture.nativeBuckets(naming) == null
+                ? number
+                : PushFixture.nativeBuckets(naming).index(number) - 1,
             count));
     String value =
         isNative

@@ -8,6 +8,7 @@ import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.expose.SpanNaming;
+import org.traceetl.server.window.NativeBuckets;
 import org.traceetl.server.window.NativeTotals;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SeriesDefinition;
@@ -51,6 +52,11 @@ final class PushFixture {
   static PushNaming otlp(HistogramConfig histogram) {
     return new PushNaming(
         ofPage(histogram), Map.of("cluster", "eu"), Map.of("deployment.environment.name", "prod"));
+  }
+
+  /** Returns the native buckets of durations; null for none. */
+  static NativeBuckets nativeBuckets(PushNaming naming) {
+    return naming.families().get(1).nativeBuckets;
   }
 
   private static SpanNaming ofPage(HistogramConfig histogram) {

@@ -209,7 +209,7 @@ class RemoteWriteEncoderTest {
   @Test
   void nativeHistogramsHaveTheirBuckets() {
     PushNaming naming = PushFixture.naming(Kind.NATIVE);
-    NativeBuckets buckets = naming.nativeBuckets();
+    NativeBuckets buckets = PushFixture.nativeBuckets(naming);
     int first = 1;
     NativeTotals natives = new NativeTotals();
     natives.set(
