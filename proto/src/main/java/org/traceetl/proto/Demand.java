@@ -34,7 +34,7 @@ import java.util.stream.IntStream;
  *                              servers read heartbeats; 8: servers read snapshots with open
  *                              panes; 16: servers need the sizes of spans; 32: servers read
  *                              half-edges; 64: servers read labels of single series in journals;
- *                              other bits are kept and ignored; absent: 0
+ *                              128: servers read their buckets and units; absent: 0
  *     edge keys       2 bytes  at most 8; then for each a text; absent: none
  *     key rules       2 bytes  at most 128; absent: none; then for each
  *       application   text     pattern
@@ -105,6 +105,12 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
    * addition to the dimensions of the configuration.
    */
   public static final int LABELS = 64;
+
+  /**
+   * Bit of {@link Part#formats}: servers read series in journals that have buckets and a unit of
+   * their own.
+   */
+  public static final int FORMS = 128;
 
   private static final int KINDS = Compact.MAX_KIND + 1;
   private static final int MAGIC = 0x5445444D;
@@ -178,8 +184,8 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
    * @param full patterns of applications whose spans are needed whole
    * @param formats what these servers read or need in addition to batches and windows: the sum of
    *     {@link #BUNDLES}, {@link #PANES}, {@link #HEARTBEATS}, {@link #OPEN_PANES}, {@link #SIZES},
-   *     {@link #EDGES}, {@link #LABELS} and bits of later releases, which stay when the part is
-   *     published again
+   *     {@link #EDGES}, {@link #LABELS}, {@link #FORMS} and bits of later releases, which stay when
+   *     the part is published again
    * @param edgeKeys attributes of spans and resources that half-edges need
    * @param keyRules restrict span keys to applications; a key of which no rule has the bit is
    *     needed of all
@@ -446,6 +452,11 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
   /** As {@link #readsBundles}, of labels of single series. */
   public boolean readsLabels() {
     return allRead(LABELS);
+  }
+
+  /** As {@link #readsBundles}, of buckets and units of single series. */
+  public boolean readsForms() {
+    return allRead(FORMS);
   }
 
   /** Returns whether servers of any part need the sizes of spans; false without a part. */

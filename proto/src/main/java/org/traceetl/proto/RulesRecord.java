@@ -13,9 +13,9 @@ import org.traceetl.proto.MalformedDecisionsException.Reason;
 
 /**
  * The rules of applications that servers apply while they run: from which duration spans are slow,
- * which attributes distinguish series, and templates of span names. Agents do not read them,
- * because the demand contains the result. A record of the routing topic has all rules, so only the
- * newest one is needed. Immutable.
+ * which attributes distinguish series, templates of span names, and buckets and unit. Agents do not
+ * read them, because the demand contains the result. A record of the routing topic has all rules,
+ * so only the newest one is needed. Immutable.
  *
  * <p>In the layout of {@link RecordFormat}, the magic is {@code TERL}, the epoch is the revision of
  * the rules, and the names are patterns of at most {@value #MAX_RULES} rules, of at most {@value
@@ -37,6 +37,12 @@ import org.traceetl.proto.MalformedDecisionsException.Reason;
  *     application    text     pattern
  *     pattern        text     of at most 1,024 bytes
  *     template       text     of at most 1,024 bytes
+ *     form           if the place has the bit 0x8000 in addition:
+ *       kind         1 byte   1: classic; 2: native; 3: both; 0: absent
+ *       schema       1 byte   -4 to 8; 127: absent
+ *       unit         1 byte   1: milliseconds; 2: seconds; 0: absent
+ *       bounds       2 bytes  at most 1,024 of all rules together; 65,535: absent; then for each
+ *         bound      8 bytes  nanoseconds, 1 to 365 days, ascending
  * </pre>
  *
  * <p>A text has its length (2 bytes, 1 to 256 unless it is given), then UTF-8.
@@ -63,12 +69,25 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
   /** Most bytes of the pattern of a template, and of the template. */
   public static final int MAX_TEMPLATE_BYTES = 1_024;
 
-  /** Highest threshold. */
+  /** Most bounds of buckets of all rules. */
+  public static final int MAX_BOUNDS = 1_024;
+
+  /** Highest threshold, and bound. */
   public static final long MAX_NANOS = TimeUnit.DAYS.toNanos(365);
 
   private static final int MAGIC = 0x5445524C;
   private static final int ABSENT = -1;
   private static final int ABSENT_LIST = 0xffff;
+
+  /** Added to the place of a rule with a form. */
+  private static final int HAS_FORM = 0x8000;
+
+  private static final int ABSENT_SCHEMA = 127;
+  private static final int MIN_SCHEMA = -4;
+  private static final int MAX_SCHEMA = 8;
+
+  /** Kind, schema, unit and the number of bounds. */
+  private static final int FORM_BYTES = 3 + Short.BYTES;
 
   /** Place, threshold and the lengths of three lists. */
   private static final int FIXED_BYTES = Short.BYTES + Long.BYTES + 3 * Short.BYTES;
@@ -82,7 +101,8 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
           MAGIC,
           MAX_RULES,
           Demand.MAX_TEXT_BYTES,
-          MAX_RULES * FIXED_BYTES
+          MAX_RULES * (FIXED_BYTES + FORM_BYTES)
+              + MAX_BOUNDS * Long.BYTES
               + MAX_THRESHOLDS * (Short.BYTES + Demand.MAX_TEXT_BYTES + THRESHOLD_BYTES)
               + MAX_DIMENSIONS * (1 + 2 * (Short.BYTES + Demand.MAX_TEXT_BYTES))
               + MAX_TEMPLATES
@@ -138,6 +158,49 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
     }
   }
 
+  /** The buckets of a series. */
+  public enum Kind {
+    CLASSIC,
+    NATIVE,
+    BOTH
+  }
+
+  /** The unit of durations. */
+  public enum Unit {
+    MILLISECONDS,
+    SECONDS
+  }
+
+  /**
+   * Buckets and unit of series. What is null is that of each server's configuration.
+   *
+   * @param boundsNanos upper bounds of the finite classic buckets, ascending
+   * @param kind which buckets series have
+   * @param nativeSchema resolution of native buckets, -4 to 8
+   * @param unit of durations
+   */
+  public record Form(List<Long> boundsNanos, Kind kind, Integer nativeSchema, Unit unit) {
+    /** No key is present. */
+    public static final Form NONE = new Form(null, null, null, null);
+
+    /**
+     * @throws IllegalArgumentException if a number is out of range
+     */
+    public Form {
+      boundsNanos = boundsNanos == null ? null : List.copyOf(boundsNanos);
+      long previous = 0;
+      boolean inRange =
+          nativeSchema == null || nativeSchema >= MIN_SCHEMA && nativeSchema <= MAX_SCHEMA;
+      for (long bound : boundsNanos == null ? List.<Long>of() : boundsNanos) {
+        inRange &= bound > previous && bound <= MAX_NANOS;
+        previous = bound;
+      }
+      if (!inRange) {
+        throw new IllegalArgumentException("a schema or bounds out of range");
+      }
+    }
+  }
+
   /**
    * The rule of some applications. What is null is that of each server's configuration.
    *
@@ -146,13 +209,25 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
    * @param thresholds exceptions, of which the first that matches applies
    * @param dimensions attributes that distinguish series
    * @param templates templates of span names, of which the first that matches applies
+   * @param form buckets and unit of series
    */
   public record Rule(
       int place,
       Long slowerThanNanos,
       List<SlowRule> thresholds,
       List<Dimension> dimensions,
-      List<Template> templates) {
+      List<Template> templates,
+      Form form) {
+    /** A rule without form; as the other constructor. */
+    public Rule(
+        int place,
+        Long slowerThanNanos,
+        List<SlowRule> thresholds,
+        List<Dimension> dimensions,
+        List<Template> templates) {
+      this(place, slowerThanNanos, thresholds, dimensions, templates, Form.NONE);
+    }
+
     /**
      * @throws IllegalArgumentException if a number is out of range
      */
@@ -184,6 +259,7 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
     int thresholds = sum(applications, Rule::thresholds);
     int dimensions = sum(applications, Rule::dimensions);
     int templates = sum(applications, Rule::templates);
+    int bounds = sum(applications, rule -> rule.form().boundsNanos());
     long places =
         applications.values().stream()
             .mapToInt(Rule::place)
@@ -194,6 +270,7 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
         || thresholds > MAX_THRESHOLDS
         || dimensions > MAX_DIMENSIONS
         || templates > MAX_TEMPLATES
+        || bounds > MAX_BOUNDS
         || places != rules
         || !applications.keySet().stream().allMatch(Demand::takesText)) {
       throw new IllegalArgumentException(
@@ -204,7 +281,9 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
               + dimensions
               + " dimensions and "
               + templates
-              + " templates, a wrong place or too long a pattern");
+              + " templates, "
+              + bounds
+              + " bounds, a wrong place or too long a pattern");
     }
   }
 
@@ -257,6 +336,9 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
         bytes += RecordFormat.textBytes(template.pattern);
         bytes += RecordFormat.textBytes(template.template);
       }
+      if (!rule.form.equals(Form.NONE)) {
+        bytes += FORM_BYTES + Long.BYTES * size(rule.form.boundsNanos);
+      }
       return bytes;
     }
 
@@ -266,7 +348,8 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
 
     @Override
     public void write(ByteBuffer out, Rule rule) {
-      out.putShort((short) rule.place);
+      boolean hasForm = !rule.form.equals(Form.NONE);
+      out.putShort((short) (rule.place | (hasForm ? HAS_FORM : 0)));
       out.putLong(rule.slowerThanNanos == null ? ABSENT : rule.slowerThanNanos);
       putSize(out, rule.thresholds);
       for (SlowRule threshold : orEmpty(rule.thresholds)) {
@@ -287,6 +370,46 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
         RecordFormat.putText(out, template.pattern);
         RecordFormat.putText(out, template.template);
       }
+      if (hasForm) {
+        writeForm(out, rule.form);
+      }
+    }
+
+    private static void writeForm(ByteBuffer out, Form form) {
+      out.put(number(form.kind));
+      out.put((byte) (form.nativeSchema == null ? ABSENT_SCHEMA : form.nativeSchema));
+      out.put(number(form.unit));
+      putSize(out, form.boundsNanos);
+      orEmpty(form.boundsNanos).forEach(out::putLong);
+    }
+
+    /** Returns 0 for null. */
+    private static byte number(Enum<?> value) {
+      return (byte) (value == null ? 0 : value.ordinal() + 1);
+    }
+
+    private static Form form(ByteBuffer in) throws MalformedDecisionsException {
+      RecordFormat.need(in, FORM_BYTES - Short.BYTES, "a form");
+      Kind kind = value(in.get(), Kind.values());
+      int schema = in.get();
+      Unit unit = value(in.get(), Unit.values());
+      return new Form(
+          list(in, MAX_BOUNDS, "bounds", RuleFormat::bound),
+          kind,
+          schema == ABSENT_SCHEMA ? null : (Integer) schema,
+          unit);
+    }
+
+    private static Long bound(ByteBuffer in) throws MalformedDecisionsException {
+      RecordFormat.need(in, Long.BYTES, "a bound");
+      return in.getLong();
+    }
+
+    private static <T> T value(int number, T[] values) throws MalformedDecisionsException {
+      if (number < 0 || number > values.length) {
+        throw malformed(Reason.CONTENT, "number " + number + " in a form");
+      }
+      return number == 0 ? null : values[number - 1];
     }
 
     private static void putSize(ByteBuffer out, List<?> list) {
@@ -295,15 +418,17 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
 
     @Override
     public Rule read(ByteBuffer in) throws MalformedDecisionsException {
-      int place = RecordFormat.count(in, 0, MAX_RULES - 1, "a place");
+      int place = RecordFormat.count(in, 0, HAS_FORM | MAX_RULES - 1, "a place");
+      boolean hasForm = (place & HAS_FORM) != 0;
       RecordFormat.need(in, Long.BYTES, "a rule");
       long slowerThanNanos = in.getLong();
       return new Rule(
-          place,
+          place & ~HAS_FORM,
           slowerThanNanos == ABSENT ? null : (Long) slowerThanNanos,
           list(in, MAX_THRESHOLDS, "thresholds", RuleFormat::threshold),
           list(in, MAX_DIMENSIONS, "dimensions", RuleFormat::dimension),
-          list(in, MAX_TEMPLATES, "templates", RuleFormat::template));
+          list(in, MAX_TEMPLATES, "templates", RuleFormat::template),
+          hasForm ? form(in) : Form.NONE);
     }
 
     /** Returns null if the list is absent. */

@@ -13,6 +13,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import java.util.zip.CRC32C;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
@@ -30,6 +31,7 @@ import org.traceetl.proto.EdgeQueues.Queues;
 import org.traceetl.proto.HotspotDecisions.Decision;
 import org.traceetl.proto.MalformedDecisionsException.Reason;
 import org.traceetl.proto.RulesRecord.Dimension;
+import org.traceetl.proto.RulesRecord.Form;
 import org.traceetl.proto.RulesRecord.Rule;
 import org.traceetl.proto.RulesRecord.Source;
 import org.traceetl.proto.RulesRecord.Template;
@@ -455,7 +457,14 @@ final class RoutingRecordTest {
                             Source.values()[count % Source.values().length])),
                 count == 5
                     ? null
-                    : Collections.nCopies(count, new Template(pattern, pattern, pattern))));
+                    : Collections.nCopies(count, new Template(pattern, pattern, pattern)),
+                count == 0
+                    ? Form.NONE
+                    : new Form(
+                        count == 1 ? null : List.of(1L, (long) count, RulesRecord.MAX_NANOS),
+                        count == 2 ? null : RulesRecord.Kind.values()[count % 3],
+                        count == 3 ? null : (Integer) (count * 2 - 4),
+                        count == 4 ? null : RulesRecord.Unit.values()[count % 2])));
       }
     });
     RulesRecord written = new RulesRecord(epoch, decided, rules);
@@ -473,11 +482,15 @@ final class RoutingRecordTest {
             1L,
             Collections.nCopies(RulesRecord.MAX_THRESHOLDS, new SlowRule(text, 0, 1)),
             Collections.nCopies(RulesRecord.MAX_DIMENSIONS, new Dimension(text, text, Source.SPAN)),
-            Collections.nCopies(RulesRecord.MAX_TEMPLATES, new Template(text, template, template)));
+            Collections.nCopies(RulesRecord.MAX_TEMPLATES, new Template(text, template, template)),
+            new Form(
+                LongStream.rangeClosed(1, RulesRecord.MAX_BOUNDS).boxed().toList(), null, 8, null));
+    Form none = new Form(List.of(), null, null, null);
     Map<String, Rule> rules = new HashMap<>();
     for (int place = 0; place < RulesRecord.MAX_RULES; place++) {
       String pattern = "p".repeat(Demand.MAX_TEXT_BYTES - 3) + (100 + place);
-      rules.put(pattern, place == 0 ? most : new Rule(place, 1L, List.of(), List.of(), List.of()));
+      rules.put(
+          pattern, place == 0 ? most : new Rule(place, 1L, List.of(), List.of(), List.of(), none));
     }
     RulesRecord largest = new RulesRecord(1, 1, rules);
 
@@ -489,6 +502,13 @@ final class RoutingRecordTest {
     refuses(with(most, new Rule(1, 1L, most.thresholds().subList(0, 1), null, null)));
     refuses(with(most, new Rule(1, 1L, null, most.dimensions().subList(0, 1), null)));
     refuses(with(most, new Rule(1, 1L, null, null, most.templates().subList(0, 1))));
+    refuses(with(most, new Rule(1, 1L, null, null, null, new Form(List.of(1L), null, null, null))));
+    for (List<Long> bounds : List.of(List.of(0L), List.of(2L, 1L), List.of(Long.MAX_VALUE))) {
+      assertThatThrownBy(() -> new Form(bounds, null, null, null))
+          .isInstanceOf(IllegalArgumentException.class);
+    }
+    assertThatThrownBy(() -> new Form(null, null, 9, null))
+        .isInstanceOf(IllegalArgumentException.class);
     for (String wrong : List.of("", text + "t", "\ud800")) {
       assertThatThrownBy(() -> new Dimension(wrong, null, Source.ANY))
           .isInstanceOf(IllegalArgumentException.class);

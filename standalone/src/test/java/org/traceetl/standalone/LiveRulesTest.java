@@ -22,8 +22,8 @@ import tools.jackson.databind.JsonNode;
 
 /**
  * Tests that a changed file of rules changes, in agent and servers, from which duration spans
- * become documents and which labels their series have, while every span counts once and no series
- * begins again.
+ * become documents and which labels, buckets and unit their series have, while every span counts
+ * once and no series of another application begins again.
  */
 final class LiveRulesTest {
   private static final int QUEUES = 2;
@@ -32,6 +32,8 @@ final class LiveRulesTest {
   private static final long FAST_NANOS = 10_000_000;
   private static final AttributeKey<String> TIER = AttributeKey.stringKey("customer.tier");
   private static final String LABEL = "customer_tier=\"gold\"";
+  private static final String MILLIS = "traces_span_metrics_duration_milliseconds";
+  private static final String SECONDS = "traces_span_metrics_duration_seconds";
 
   @TempDir private Path directory;
   private Path file;
@@ -62,7 +64,7 @@ final class LiveRulesTest {
 
       // Spans that agents group have the attribute only if the demand has it.
       write(3, "10s", "series: {dimensions: [{attribute: customer.tier}]}");
-      JsonNode rules = awaitSwitch(port);
+      JsonNode rules = awaitSwitch(port, 3);
       awaitDemand(installation, 10);
       double groupedBefore = grouped(installation);
       send(shop, FAST_NANOS);
@@ -102,6 +104,78 @@ final class LiveRulesTest {
     }
   }
 
+  @Test
+  void bucketsAndUnitFollowTheRulesOnAllServers() throws Exception {
+    file = directory.resolve("rules.yaml");
+    write(1, "10s", "");
+    EmbeddedInstallation.Settings settings = settings();
+    ServerHandOverTest.Observer observer = new ServerHandOverTest.Observer();
+    try (EmbeddedInstallation installation = EmbeddedInstallation.start(settings);
+        OtlpSpans shop = OtlpSpans.overGrpc("shop", installation.otlpGrpcPort());
+        OtlpSpans blog = OtlpSpans.overGrpc("blog", installation.otlpGrpcPort())) {
+      installation.awaitReady(Duration.ofSeconds(60));
+      int port = installation.httpPort();
+      observer.add(port);
+      awaitDemand(installation, 10);
+      send(shop, FAST_NANOS);
+      send(blog, FAST_NANOS);
+      awaitSum(observer, 2 * SPANS);
+
+      write(2, "10s", "histogram.bounds-millis: [5, 20]");
+      awaitSwitch(port, 2);
+      send(shop, FAST_NANOS);
+      send(blog, FAST_NANOS);
+      awaitSum(observer, 4 * SPANS);
+      assertThat(bucket(port, MILLIS, "shop", "20.0")).isEqualTo(SPANS);
+      assertThat(bucket(port, MILLIS, "shop", "5.0")).isZero();
+      assertThat(bucket(port, MILLIS, "shop", "10.0")).as("as before").isEqualTo(SPANS);
+      assertThat(bucket(port, MILLIS, "blog", "10.0")).isEqualTo(2 * SPANS);
+
+      write(3, "10s", "histogram.bounds-millis: [5, 20]\n    metrics.unit: seconds");
+      JsonNode rules = awaitSwitch(port, 3);
+      assertThat(rules.at("/applications/0/histogram/unit").asString()).isEqualTo("seconds");
+      Map<String, Object> properties = SharedBroker.furtherServer(settings);
+      properties.put("trace-etl.index.type", "none");
+      try (TraceEtlServer next = TraceEtlServer.start(properties)) {
+        EndToEndTest.eventually("the same rules on both servers")
+            .untilAsserted(() -> {
+              JsonNode its = EndToEndTest.json(next.port(), "/api/rules");
+              assertThat(its.get("revision").asInt()).isEqualTo(3);
+              assertThat(its.get("waits").isNull()).isTrue();
+            });
+        observer.add(next.port());
+        EndToEndTest.eventually("a queue of the next server")
+            .untilAsserted(() -> {
+              observer.look();
+              assertThat(observer.shownBy(next.port())).isPositive();
+            });
+        send(shop, FAST_NANOS);
+        send(blog, FAST_NANOS);
+        awaitSum(observer, 6 * SPANS);
+        assertThat(
+                bucket(port, SECONDS, "shop", "0.02")
+                    + bucket(next.port(), SECONDS, "shop", "0.02"))
+            .isEqualTo(SPANS);
+        observer.remove(next.port());
+      }
+      awaitSum(observer, 6 * SPANS);
+      assertThat(bucket(port, SECONDS, "shop", "0.02")).as("taken over").isEqualTo(SPANS);
+      assertThat(bucket(port, MILLIS, "shop", "20.0")).isEqualTo(SPANS);
+      assertThat(bucket(port, MILLIS, "blog", "10.0")).isEqualTo(3 * SPANS);
+      assertThat(observer.setbacks).isEmpty();
+    }
+  }
+
+  private static double bucket(int port, String histogram, String service, String le)
+      throws Exception {
+    return EndToEndTest.samples(port).stream()
+        .filter(sample -> sample.name().equals(histogram + "_bucket"))
+        .filter(sample -> service.equals(sample.labels().get("service_name")))
+        .filter(sample -> le.equals(sample.labels().get("le")))
+        .mapToDouble(PageSample::value)
+        .sum();
+  }
+
   private EmbeddedInstallation.Settings settings() throws IOException {
     String topic = SharedBroker.newTopic(QUEUES);
     Map<String, Object> properties = SharedBroker.decidingServer(topic);
@@ -126,13 +200,13 @@ final class LiveRulesTest {
             .formatted(revision, slowerThan, series));
   }
 
-  /** Waits until a server counts by the dimensions of its file; returns its rules. */
-  private static JsonNode awaitSwitch(int port) throws Exception {
-    EndToEndTest.eventually("the dimensions of the file in force")
+  /** Waits until a server counts by the rules of its file; returns them. */
+  private static JsonNode awaitSwitch(int port, int revision) throws Exception {
+    EndToEndTest.eventually("the rules of the file in force")
         .untilAsserted(() -> {
           JsonNode rules = EndToEndTest.json(port, "/api/rules");
           assertThat(rules.get("source").asString()).isEqualTo("file");
-          assertThat(rules.get("revision").asInt()).isEqualTo(3);
+          assertThat(rules.get("revision").asInt()).isEqualTo(revision);
           assertThat(rules.get("waits").isNull()).isTrue();
         });
     return EndToEndTest.json(port, "/api/rules");

@@ -88,6 +88,9 @@ public final class ServerAssembly implements ServerContext {
   /** Whether all servers read series with labels of their own; null if it is not known yet. */
   private volatile Boolean labels;
 
+  /** Null while it is not known. */
+  private volatile Boolean forms;
+
   private final List<Component> inOrder = new ArrayList<>();
   private Supplier<Set<QueueId>> growing = Set::of;
   private boolean saidWhyItDoesNotDecide;
@@ -289,6 +292,7 @@ public final class ServerAssembly implements ServerContext {
     for (Rules.OfApplications of : rules.applications()) {
       config.with(of.keys().over(rules.defaults().over(config.rules())));
     }
+    rules.checkForms(config.rules());
   }
 
   @Override
@@ -314,6 +318,16 @@ public final class ServerAssembly implements ServerContext {
   @Override
   public void labels(boolean readByAll) {
     labels = readByAll;
+  }
+
+  @Override
+  public void forms(boolean readByAll) {
+    forms = readByAll;
+  }
+
+  @Override
+  public Boolean forms() {
+    return forms;
   }
 
   @Override

@@ -119,7 +119,7 @@ public final class RulesFile {
    *
    * @param config a configuration with which all rules must be valid
    * @throws ConfigurationRefused with all problems, each with its line, if the content is invalid,
-   *     or has keys that take effect only from the configuration
+   *     or more than servers can apply
    */
   public static Rules parseApplied(Path file, byte[] content, ServerConfig config) {
     return new RulesFile(KEY, file, config).parseApplied(content);
@@ -140,9 +140,8 @@ public final class RulesFile {
 
   private Rules parseApplied(byte[] bytes) {
     Rules rules = parse(bytes);
-    addNotApplied(defaults);
-    applications.values().forEach(this::addNotApplied);
     try {
+      rules.checkForms(config.rules());
       PublishedRules.record(rules, 0);
       int demanded = new SlowThresholds(config.documents(), rules).exceptions().size();
       ConfigException.check(
@@ -168,16 +167,6 @@ public final class RulesFile {
       throw refused();
     }
     return rules;
-  }
-
-  private void addNotApplied(RulesPart part) {
-    part.notApplied()
-        .forEach((key, line) ->
-            problems.add(
-                key
-                    + ": must be in the configuration, the only place where it takes effect; here"
-                    + " the command preview shows its cost; "
-                    + line));
   }
 
   private Rules parse(byte[] bytes) {

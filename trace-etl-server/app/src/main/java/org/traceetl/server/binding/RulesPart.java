@@ -3,7 +3,6 @@ package org.traceetl.server.binding;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.function.Supplier;
 import org.springframework.boot.context.properties.bind.Bindable;
@@ -27,9 +26,6 @@ import org.traceetl.server.rules.Rules;
  */
 final class RulesPart {
   private static final String APPLICATION = "application";
-
-  /** The sections of the keys that servers apply while they run. */
-  private static final List<String> APPLIED = List.of(".documents.", ".series.");
 
   /** The part's key in the file. */
   private final String name;
@@ -79,24 +75,6 @@ final class RulesPart {
     Sections sections =
         binder.bindOrCreate(Configuration.PREFIX, Bindable.of(Sections.class), refusals);
     keys = sections == null ? RuleKeys.NONE : sections.keys();
-  }
-
-  /**
-   * Returns the keys that servers do not apply while they run, as they are in the file, with the
-   * line of each.
-   */
-  Map<String, String> notApplied() {
-    Map<String, String> lines = new LinkedHashMap<>();
-    values.forEach((key, value) -> {
-      String plain = key.substring(Configuration.PREFIX.length());
-      String lower = plain.toLowerCase(Locale.ROOT);
-      if (APPLIED.stream().noneMatch(lower::startsWith)) {
-        lines.putIfAbsent(
-            name + plain.replaceFirst("\\[.*", ""),
-            ConfigFile.where(((OriginTrackedValue) value).getOrigin()));
-      }
-    });
-    return lines;
   }
 
   /** Returns the keys; a refused one is absent. */

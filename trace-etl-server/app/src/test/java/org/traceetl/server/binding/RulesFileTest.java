@@ -24,6 +24,7 @@ import org.traceetl.server.config.DocumentsConfig.Threshold;
 import org.traceetl.server.config.EventsConfig;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.HistogramConfig.Kind;
+import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.MetricsConfig.Unit;
 import org.traceetl.server.config.SeriesConfig.Dimension;
 import org.traceetl.server.config.SeriesConfig.From;
@@ -256,31 +257,32 @@ final class RulesFileTest {
   }
 
   @Test
-  void keysThatChangeTheShapeOfSeriesAreRefusedWithTheirLines() {
-    String rule =
-        ": must be in the configuration, the only place where it takes effect; here the command"
-            + " preview shows its cost; FILE:";
-
+  void bucketsAndUnitsApplyIfSeriesHaveRoom() {
+    String content =
+        """
+        revision: 1
+        defaults:
+          metrics.unit: seconds
+        applications:
+          - application: shop
+            histogram: {kind: both, native-schema: 2, bounds-millis: [1, 2]}
+        """;
+    EffectiveRules shop =
+        RulesFile.parseApplied(file, content.getBytes(UTF_8), config).of("shop", config.rules());
+    assertThat(shop.histogram())
+        .isEqualTo(new HistogramConfig(List.of(1.0, 2.0), HistogramConfig.Kind.BOTH, 2));
+    assertThat(shop.unit()).isEqualTo(MetricsConfig.Unit.SECONDS);
     assertThat(
             problemsOfApplied(
                 """
                 revision: 1
-                defaults:
-                  series:
-                    dimensions:
-                      - attribute: region
-                  metrics.unit: seconds
-                  documents.slower-than: 200ms
                 applications:
                   - application: shop
-                    histogram: {kind: both, native-schema: 2, bounds-millis: [1, 2]}
-                    documents: {slower-than: 100ms}
+                    histogram.bounds-millis: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17]
                 """))
-        .containsExactly(
-            "defaults.metrics.unit" + rule + "6",
-            "applications[0].histogram.kind" + rule + "10",
-            "applications[0].histogram.native-schema" + rule + "10",
-            "applications[0].histogram.bounds-millis" + rule + "10");
+        .singleElement()
+        .asString()
+        .startsWith("histogram.bounds-millis = 17 of them: must be at most 16");
   }
 
   @Test

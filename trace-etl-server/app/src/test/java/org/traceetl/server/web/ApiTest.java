@@ -603,13 +603,13 @@ class ApiTest {
                     + "'slow':[{'application':'shop-*','kinds':['SERVER','CLIENT'],'seconds':0.25},"
                     + "{'application':'*','kinds':[],'seconds':2.0}],'slowOtherwiseSeconds':1.5,"
                     + "'full':['audit'],'bundles':true,'panes':true,'heartbeats':true,'openPanes':true,"
-                    + "'sizes':true,'edges':true,'labels':true,'edgeKeys':['service.namespace'],"
+                    + "'sizes':true,'edges':true,'labels':true,'forms':false,'edgeKeys':['service.namespace'],"
                     + "'keysOfApplications':[{'application':'shop-*','keys':['http.route']}]},"
                     + "{'fingerprint':'ff00','own':false,'seen':'2026-11-21T09:57:10Z','version':7,"
                     + "'everything':true,'exemplarIntervalSeconds':1.0,'spanKeys':[],'slow':[],"
                     + "'slowOtherwiseSeconds':0.0,'full':[],'bundles':false,'panes':false,"
                     + "'heartbeats':false,'openPanes':false,'sizes':false,'edges':false,'labels':false,"
-                    + "'edgeKeys':[],'keysOfApplications':[]}]}")
+                    + "'forms':false,'edgeKeys':[],'keysOfApplications':[]}]}")
                 .replace('\'', '"'));
   }
 
@@ -630,7 +630,9 @@ class ApiTest {
                     + "{'application':'shop-*','kinds':['CONSUMER'],'slowerThanSeconds':30.0}],"
                     + "'dimensions':[{'attribute':'cloud.region','label':'region','from':"
                     + "'resource'}],'templates':[{'application':'*','pattern':'job .*',"
-                    + "'template':'job'}]}]}")
+                    + "'template':'job'}],'histogram':{'kind':'classic','boundsMillis':[2.0,4.0,6.0,"
+                    + "8.0,10.0,50.0,100.0,200.0,400.0,800.0,1000.0,1400.0,2000.0,5000.0,10000.0,"
+                    + "15000.0],'nativeSchema':null,'unit':'milliseconds'}}]}")
                 .replace('\'', '"'));
   }
 }

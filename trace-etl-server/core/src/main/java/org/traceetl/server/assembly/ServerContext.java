@@ -103,6 +103,16 @@ public interface ServerContext {
    */
   Boolean labels();
 
+  /** Sets whether all servers read series that have buckets and a unit of their own. */
+  void forms(boolean readByAll);
+
+  /**
+   * Returns whether all servers read series that have buckets and a unit of their own. Any thread.
+   *
+   * @return null if it is not known yet
+   */
+  Boolean forms();
+
   /**
    * Lets this server write windows with their panes from the next window on, unless its
    * configuration forbids it.

@@ -7,9 +7,13 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.traceetl.server.config.SeriesConfig.Dimension;
 import org.traceetl.server.config.TemplatesConfig;
 import org.traceetl.server.series.NamePatterns;
+import org.traceetl.server.window.Buckets;
+import org.traceetl.server.window.Form;
+import org.traceetl.server.window.NativeBuckets;
 
 /**
  * How the spans of one application become series. Immutable.
@@ -26,14 +30,30 @@ public final class SpanRules {
   private final List<byte[]> labels;
   private final NamePatterns patterns;
 
+  /** Null for that of the configuration. */
+  private final Form form;
+
+  /** Null without own form. */
+  private final Buckets buckets;
+
+  /** Null without own form, and with classic buckets only. */
+  private final NativeBuckets nativeBuckets;
+
   /**
    * @param columns dimensions of the configuration
    * @param dimensions dimensions of the application, except those of events, which are those of the
    *     configuration
    * @param templates own templates of span names
+   * @param form of the series of spans; null for that of the configuration
    */
   public SpanRules(
-      List<Dimension> columns, List<Dimension> dimensions, List<TemplatesConfig.Rule> templates) {
+      List<Dimension> columns,
+      List<Dimension> dimensions,
+      List<TemplatesConfig.Rule> templates,
+      Form form) {
+    this.form = form;
+    buckets = form == null ? null : new Buckets(form.boundsNanos());
+    nativeBuckets = form == null ? null : form.nativeBuckets();
     this.dimensions = List.copyOf(dimensions);
     this.templates = List.copyOf(templates);
     Map<String, Dimension> byLabel = new HashMap<>();
@@ -48,15 +68,17 @@ public final class SpanRules {
     patterns = new NamePatterns(templates);
   }
 
-  /** Returns rules of which every dimension is a column. */
+  /** Returns rules of which every dimension is a column, and with the form of the configuration. */
   public static SpanRules of(List<Dimension> columns, List<TemplatesConfig.Rule> templates) {
     return new SpanRules(
-        columns, columns.stream().filter(each -> !each.from().isEvent()).toList(), templates);
+        columns, columns.stream().filter(each -> !each.from().isEvent()).toList(), templates, null);
   }
 
   /** Returns whether equal spans have equal series by both rules. */
   public boolean sameSeries(SpanRules other) {
-    return dimensions.equals(other.dimensions) && templates.equals(other.templates);
+    return dimensions.equals(other.dimensions)
+        && templates.equals(other.templates)
+        && Objects.equals(form, other.form);
   }
 
   /** Returns the keys of the columns, then of the labels. */
@@ -72,6 +94,21 @@ public final class SpanRules {
   /** Returns the labels in addition to the columns, in UTF-8, sorted. */
   List<byte[]> labels() {
     return labels;
+  }
+
+  /** Returns the form of the series of spans; null for that of the configuration. */
+  public Form form() {
+    return form;
+  }
+
+  /** Returns the classic buckets of {@link #form()}, which must exist. */
+  public Buckets buckets() {
+    return buckets;
+  }
+
+  /** Returns the native buckets of {@link #form()}, which must exist; null for none. */
+  public NativeBuckets nativeBuckets() {
+    return nativeBuckets;
   }
 
   /** Returns the templates of span names. */

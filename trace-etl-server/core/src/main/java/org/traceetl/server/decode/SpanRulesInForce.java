@@ -4,14 +4,20 @@ import static org.traceetl.common.ConfigException.orElse;
 
 import java.util.List;
 import org.traceetl.common.WildcardPattern;
+import org.traceetl.server.config.HistogramConfig;
+import org.traceetl.server.config.MetricsConfig.Unit;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.SeriesConfig.Dimension;
 import org.traceetl.server.rules.RuleKeys;
 import org.traceetl.server.rules.Rules;
+import org.traceetl.server.window.Form;
 
 /** The rules of the spans of all applications, as of one moment. Immutable. */
 public final class SpanRulesInForce {
   private record OfApplications(WildcardPattern application, SpanRules rules) {}
+
+  private final HistogramConfig histogram;
+  private final Unit unit;
 
   /** The rules of applications that have none of their own. */
   private final SpanRules others;
@@ -20,9 +26,13 @@ public final class SpanRulesInForce {
   private final List<OfApplications> rules;
 
   /**
+   * @param histogram buckets of the configuration
+   * @param unit that of the configuration
    * @param rules null if the configuration applies
    */
-  public SpanRulesInForce(SeriesConfig config, Rules rules) {
+  public SpanRulesInForce(SeriesConfig config, HistogramConfig histogram, Unit unit, Rules rules) {
+    this.histogram = histogram;
+    this.unit = unit;
     if (rules == null) {
       others = SpanRules.of(config.dimensions(), config.templates().patterns());
       this.rules = List.of();
@@ -44,16 +54,45 @@ public final class SpanRulesInForce {
   }
 
   private static boolean hasOwn(RuleKeys keys) {
-    return keys.dimensions() != null || keys.templates() != null;
+    return keys.dimensions() != null || keys.templates() != null || keys.hasForm();
   }
 
-  private static SpanRules prepared(SeriesConfig config, RuleKeys defaults, RuleKeys keys) {
+  private SpanRules prepared(SeriesConfig config, RuleKeys defaults, RuleKeys keys) {
     List<Dimension> configured =
         config.dimensions().stream().filter(each -> !each.from().isEvent()).toList();
     return new SpanRules(
         config.dimensions(),
         orElse(orElse(keys.dimensions(), defaults.dimensions()), configured),
-        orElse(orElse(keys.templates(), defaults.templates()), config.templates().patterns()));
+        orElse(orElse(keys.templates(), defaults.templates()), config.templates().patterns()),
+        form(defaults, keys));
+  }
+
+  /** Returns null for the form of the configuration, and for one that has no room in rows. */
+  private Form form(RuleKeys defaults, RuleKeys keys) {
+    if (!defaults.hasForm() && !keys.hasForm()) {
+      return null;
+    }
+    Form configured = form(histogram, unit);
+    Form own =
+        form(
+            new HistogramConfig(
+                orElse(
+                    orElse(keys.boundsMillis(), defaults.boundsMillis()), histogram.boundsMillis()),
+                orElse(orElse(keys.kind(), defaults.kind()), histogram.kind()),
+                orElse(
+                    orElse(keys.nativeSchema(), defaults.nativeSchema()),
+                    histogram.nativeSchema())),
+            orElse(orElse(keys.unit(), defaults.unit()), unit));
+    return own.equals(configured) || !own.isNameable() || own.buckets() > configured.buckets()
+        ? null
+        : own;
+  }
+
+  private static Form form(HistogramConfig histogram, Unit unit) {
+    return new Form(
+        histogram.boundsNanos(),
+        histogram.hasNative() ? histogram.nativeSchema() : null,
+        unit.nanos());
   }
 
   /** Returns whether all applications have the same rules. */

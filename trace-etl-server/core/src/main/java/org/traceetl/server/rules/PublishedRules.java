@@ -18,26 +18,28 @@ import org.traceetl.proto.Demand;
 import org.traceetl.proto.Demand.SlowRule;
 import org.traceetl.proto.RulesRecord;
 import org.traceetl.server.config.DocumentsConfig.Threshold;
+import org.traceetl.server.config.HistogramConfig;
+import org.traceetl.server.config.MetricsConfig.Unit;
 import org.traceetl.server.config.SeriesConfig.Dimension;
 import org.traceetl.server.config.SeriesConfig.From;
 import org.traceetl.server.config.SpanKind;
 import org.traceetl.server.config.TemplatesConfig;
 
 /**
- * Translates rules into the record that all servers follow, and back. A record has thresholds,
- * dimensions and templates only, and no defaults: each rule contains those that it lacks, and a
- * last rule those of all other applications.
+ * Translates rules into the record that all servers follow, and back. A record has no defaults:
+ * each rule contains those that it lacks, and a last rule those of all other applications.
  */
 public final class PublishedRules {
   /** Highest revision of a record: readers refuse epochs far ahead of their clock. */
   static final long MAX_REVISION = 1_000_000_000_000L;
 
+  private static final double NANOS_PER_MILLI = 1e6;
   private static final String ALL = "*";
 
   private PublishedRules() {}
 
   /**
-   * Returns the record of the thresholds, dimensions and templates in these rules.
+   * Returns the record of these rules.
    *
    * @param decidedMillis when it is published, milliseconds since 1970
    * @throws ConfigException if a record cannot contain them
@@ -72,6 +74,7 @@ public final class PublishedRules {
     checkSum(all, RulesRecord.Rule::thresholds, RulesRecord.MAX_THRESHOLDS, "thresholds");
     checkSum(all, RulesRecord.Rule::dimensions, RulesRecord.MAX_DIMENSIONS, "dimensions");
     checkSum(all, RulesRecord.Rule::templates, RulesRecord.MAX_TEMPLATES, "templates");
+    checkSum(all, rule -> rule.form().boundsNanos(), RulesRecord.MAX_BOUNDS, "bounds of buckets");
     return new RulesRecord(rules.revision(), decidedMillis, published);
   }
 
@@ -99,7 +102,20 @@ public final class PublishedRules {
         slowerThan == null ? null : (Long) slowerThan.toNanos(),
         each(orElse(keys.thresholds(), defaults.thresholds()), PublishedRules::slowRule),
         each(orElse(keys.dimensions(), defaults.dimensions()), PublishedRules::dimension),
-        each(orElse(keys.templates(), defaults.templates()), PublishedRules::template));
+        each(orElse(keys.templates(), defaults.templates()), PublishedRules::template),
+        form(keys, defaults));
+  }
+
+  private static RulesRecord.Form form(RuleKeys keys, RuleKeys defaults) {
+    HistogramConfig.Kind kind = orElse(keys.kind(), defaults.kind());
+    Unit unit = orElse(keys.unit(), defaults.unit());
+    return new RulesRecord.Form(
+        each(
+            orElse(keys.boundsMillis(), defaults.boundsMillis()),
+            millis -> Math.round(millis * NANOS_PER_MILLI)),
+        kind == null ? null : RulesRecord.Kind.valueOf(kind.name()),
+        orElse(keys.nativeSchema(), defaults.nativeSchema()),
+        unit == null ? null : RulesRecord.Unit.valueOf(unit.name()));
   }
 
   /** Returns the translated list; null for null. */
@@ -180,13 +196,14 @@ public final class PublishedRules {
   }
 
   private static RuleKeys keys(RulesRecord.Rule rule) {
+    RulesRecord.Form form = rule.form();
     return new RuleKeys(
         each(rule.dimensions(), PublishedRules::dimension),
         each(rule.templates(), PublishedRules::template),
-        null,
-        null,
-        null,
-        null,
+        each(form.boundsNanos(), nanos -> nanos / NANOS_PER_MILLI),
+        form.kind() == null ? null : HistogramConfig.Kind.valueOf(form.kind().name()),
+        form.nativeSchema(),
+        form.unit() == null ? null : Unit.valueOf(form.unit().name()),
         rule.slowerThanNanos() == null ? null : Duration.ofNanos(rule.slowerThanNanos()),
         each(rule.thresholds(), PublishedRules::threshold));
   }

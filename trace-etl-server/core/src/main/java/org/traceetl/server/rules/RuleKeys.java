@@ -35,6 +35,11 @@ public record RuleKeys(
   /** No key is present. */
   public static final RuleKeys NONE = new RuleKeys(null, null, null, null, null, null, null, null);
 
+  /** Returns whether a key of buckets or of the unit is present. */
+  public boolean hasForm() {
+    return boundsMillis != null || kind != null || nativeSchema != null || unit != null;
+  }
+
   /**
    * Returns the rules with these keys in place of those of other rules.
    *

@@ -2,6 +2,7 @@ package org.traceetl.server.rules;
 
 import static org.traceetl.common.ConfigException.check;
 
+import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -9,6 +10,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.traceetl.common.WildcardPattern;
 import org.traceetl.server.config.SeriesConfig.Dimension;
+import org.traceetl.server.window.Form;
 
 /**
  * Rules by application.
@@ -22,6 +24,9 @@ public record Rules(long revision, RuleKeys defaults, List<OfApplications> appli
   /** Maximum number of rules of applications. */
   public static final int MAX_APPLICATIONS = 256;
 
+  /** Most combinations of buckets and unit: pages have room for those of a change as well. */
+  public static final int MAX_FORMS = 24;
+
   public Rules {
     applications = List.copyOf(applications);
     check(revision >= 1, "revision", revision, "must be a whole number of 1 or more");
@@ -30,6 +35,38 @@ public record Rules(long revision, RuleKeys defaults, List<OfApplications> appli
         "applications",
         applications.size() + " of them",
         "must be at most " + MAX_APPLICATIONS);
+  }
+
+  /**
+   * Checks that servers can apply the buckets of these rules while they run: series have rows of
+   * the configuration's size, and pages have room for a number of different buckets.
+   *
+   * @param below the configuration's rules
+   * @throws org.traceetl.common.ConfigException if they cannot
+   */
+  public void checkForms(EffectiveRules below) {
+    int most = Math.min(Form.MAX_BOUNDS, below.histogram().boundsNanos().length);
+    Set<Object> forms = new HashSet<>();
+    for (RuleKeys keys :
+        Stream.concat(Stream.of(RuleKeys.NONE), applications.stream().map(OfApplications::keys))
+            .toList()) {
+      EffectiveRules rules = keys.over(defaults.over(below));
+      int bounds = rules.histogram().boundsNanos().length;
+      check(
+          bounds <= most || !keys.hasForm() && !defaults.hasForm(),
+          "histogram.bounds-millis",
+          bounds + " of them",
+          "must be at most "
+              + most
+              + ", for which series have room while servers run: as many as"
+              + " the configuration has");
+      forms.add(List.of(rules.histogram(), rules.unit()));
+    }
+    check(
+        forms.size() <= MAX_FORMS,
+        "applications",
+        forms.size() + " combinations of buckets and unit",
+        "must be at most " + MAX_FORMS);
   }
 
   /** Returns the dimensions of all applications. */

@@ -74,6 +74,17 @@ public final class SymbolTable {
     return symbol;
   }
 
+  /** As {@link #find}, of a text of rules, which is valid UTF-8 and not cut. */
+  public int findRule(byte[] text) {
+    return findExact(text, 0, text.length);
+  }
+
+  /** As {@link #intern}, of a text of rules, which is valid UTF-8 and not cut. */
+  public int internRule(byte[] text) {
+    int symbol = findRule(text);
+    return symbol != ABSENT ? symbol : insert(text);
+  }
+
   private int findExact(byte[] buffer, int offset, int length) {
     int hash = hash(buffer, offset, length);
     for (int slot = index.first(hash); index.isTaken(slot); slot = index.next(slot)) {

@@ -1,5 +1,7 @@
 package org.traceetl.server.window;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import java.math.BigDecimal;
 import java.util.Arrays;
 import java.util.Locale;
@@ -48,6 +50,7 @@ public final class Form {
 
   private final long unitNanos;
   private final String text;
+  private final byte[] utf8;
 
   /**
    * @param boundsNanos upper bounds of the finite classic buckets, ascending, above 0
@@ -67,6 +70,7 @@ public final class Form {
                     .mapToObj(Form::millis)
                     .collect(Collectors.joining(",", ";bounds=", "")))
             + (schema == null ? "" : ";native=" + schema);
+    utf8 = text.getBytes(UTF_8);
   }
 
   private static String millis(long nanos) {
@@ -111,6 +115,11 @@ public final class Form {
     return boundsNanos.length <= MAX_BOUNDS
         && text.length() <= MAX_BYTES
         && (schema == null ? boundsNanos.length > 0 : schema >= MIN_SCHEMA && schema <= MAX_SCHEMA);
+  }
+
+  /** Returns the text of the form in UTF-8. Read-only. */
+  public byte[] utf8() {
+    return utf8;
   }
 
   /** Returns the text of the form. */

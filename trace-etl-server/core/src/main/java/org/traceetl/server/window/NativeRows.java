@@ -51,11 +51,14 @@ final class NativeRows {
   /**
    * Adds spans.
    *
-   * @param row opened before; below 2^24
+   * @param row below 2^24. Rows that were not opened get memory here, with those before them
    * @param bucket below {@link NativeBuckets#MAX_COUNT}
    * @param spans 0 or more
    */
   void add(int row, int bucket, long spans) {
+    while (row >>> BLOCK_BITS >= blockCount) {
+      add(new char[BLOCK_ROWS << WIDTH_BITS]);
+    }
     char[] block = blocks[row >>> BLOCK_BITS];
     int at = at(row);
     // A row without spans has 0 here, which is far from any bucket.
@@ -74,6 +77,9 @@ final class NativeRows {
 
   /** Returns whether a row has a first bucket, or nothing in the middle of its counts. */
   boolean isSound(int row) {
+    if (row >>> BLOCK_BITS >= blockCount) {
+      return true;
+    }
     char[] block = blocks[row >>> BLOCK_BITS];
     int at = at(row);
     // Reads both unconditionally, because they are in two cache lines.
@@ -94,6 +100,10 @@ final class NativeRows {
     NativeCounts beside = cells.seal(rows);
     NativeCounts.Builder sealed = new NativeCounts.Builder(rows);
     for (int row = 0; row < rows; row++) {
+      if (row >>> BLOCK_BITS >= blockCount) {
+        sealed.endRow();
+        continue;
+      }
       char[] block = blocks[row >>> BLOCK_BITS];
       int at = at(row);
       int first = block[at] - WIDTH;
@@ -130,7 +140,8 @@ final class NativeRows {
    * @param rows number of opened rows
    */
   void clear(int rows) {
-    for (int first = 0; first < rows; first += BLOCK_ROWS) {
+    int last = Math.min(rows, blockCount << BLOCK_BITS);
+    for (int first = 0; first < last; first += BLOCK_ROWS) {
       int used = Math.min(BLOCK_ROWS, rows - first);
       Arrays.fill(blocks[first >>> BLOCK_BITS], 0, used << WIDTH_BITS, (char) 0);
     }

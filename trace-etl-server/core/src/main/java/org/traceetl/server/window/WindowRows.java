@@ -56,17 +56,22 @@ public final class WindowRows {
   private int turn;
   private final RowExtras extras;
 
-  /** Null without native histograms. */
-  private final NativeRows natives;
+  /** Whether all rows have native histograms, not only those of some series. */
+  private final boolean hasNative;
+
+  /** Null while no row has a native histogram. */
+  private NativeRows natives;
 
   /**
    * @param stride buckets of a series, and its size if sizes are kept
+   * @param hasNative whether all rows have native histograms; otherwise they get memory when used
    */
   WindowRows(int stride, boolean hasNative, boolean hasSizes) {
     this.stride = stride;
     buckets = hasSizes ? stride - 1 : stride;
     width = COUNTS + stride;
     extras = new RowExtras(stride);
+    this.hasNative = hasNative;
     natives = hasNative ? new NativeRows() : null;
   }
 
@@ -153,7 +158,7 @@ public final class WindowRows {
       empty.blockCount--;
       add(empty.blocks[empty.blockCount]);
       empty.blocks[empty.blockCount] = null;
-      if (natives != null) {
+      if (natives != null && empty.natives != null) {
         natives.takeBlock(empty.natives);
       }
       return true;
@@ -184,7 +189,7 @@ public final class WindowRows {
     }
     rowsOf[block][series & BLOCK_ROWS - 1] = row + 1;
     blocks[row >>> BLOCK_BITS][at(row) + SERIES] = series;
-    if (natives != null) {
+    if (hasNative) {
       natives.open(row);
     }
     return row;
@@ -247,21 +252,24 @@ public final class WindowRows {
   }
 
   /**
-   * Adds a span to its row's native histogram, which must exist.
+   * Adds a span to its row's native histogram.
    *
    * @param bucket number from {@link NativeBuckets}
    * @param weight number of spans it represents
    */
   public void addNative(int row, int bucket, long weight) {
+    if (natives == null) {
+      natives = new NativeRows();
+    }
     natives.add(row, bucket, weight);
   }
 
   /**
-   * Returns whether a row's native histogram, which must exist, is valid. Reads the memory that
-   * {@link #addNative} writes.
+   * Returns whether a row's native histogram is valid. Reads the memory that {@link #addNative}
+   * writes.
    */
   public boolean isNativeSound(int row) {
-    return natives.isSound(row);
+    return natives == null || natives.isSound(row);
   }
 
   RowExtras extras() {
@@ -331,7 +339,7 @@ public final class WindowRows {
         extras.addAll(openExtras(row), other.extras, number, isNewer);
       }
       for (int i = itsNatives.begin(from); i < itsNatives.end(from); i++) {
-        natives.add(row, itsNatives.buckets()[i], itsNatives.counts()[i]);
+        addNative(row, itsNatives.buckets()[i], itsNatives.counts()[i]);
       }
     }
   }

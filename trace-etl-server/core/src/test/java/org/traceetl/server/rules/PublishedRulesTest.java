@@ -14,7 +14,13 @@ import org.junit.jupiter.api.Test;
 import org.traceetl.common.ConfigException;
 import org.traceetl.proto.Demand;
 import org.traceetl.proto.RulesRecord;
+import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.DocumentsConfig.Threshold;
+import org.traceetl.server.config.HistogramConfig;
+import org.traceetl.server.config.HistogramConfig.Kind;
+import org.traceetl.server.config.MetricsConfig;
+import org.traceetl.server.config.MetricsConfig.Unit;
+import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.SeriesConfig.Dimension;
 import org.traceetl.server.config.SeriesConfig.From;
 import org.traceetl.server.config.SpanKind;
@@ -125,6 +131,52 @@ final class PublishedRulesTest {
                     new Rules.OfApplications("shop", ofSeries(ofShop.dimensions(), List.of(JOBS))),
                     new Rules.OfApplications("bank", none),
                     new Rules.OfApplications("*", ofAll))));
+  }
+
+  @Test
+  void bucketsAndUnitsAreReadAsPublished() throws Exception {
+    RuleKeys ofAll = ofForm(List.of(0.25, 10.0), null, null, Unit.SECONDS);
+    RuleKeys ofShop = ofForm(null, Kind.BOTH, -2, null);
+    RulesRecord published =
+        PublishedRules.record(
+            new Rules(3, ofAll, List.of(new Rules.OfApplications("shop", ofShop))), 7);
+
+    assertThat(PublishedRules.rules(RulesRecord.FORMAT.decode(published.encode(), 7)))
+        .isEqualTo(
+            new Rules(
+                3,
+                RuleKeys.NONE,
+                List.of(
+                    new Rules.OfApplications(
+                        "shop", ofForm(ofAll.boundsMillis(), Kind.BOTH, -2, Unit.SECONDS)),
+                    new Rules.OfApplications("*", ofAll))));
+  }
+
+  private static RuleKeys ofForm(List<Double> bounds, Kind kind, Integer schema, Unit unit) {
+    return new RuleKeys(null, null, bounds, kind, schema, unit, null, null);
+  }
+
+  @Test
+  void formsForWhichServersHaveNoRoomAreRefused() {
+    EffectiveRules configured =
+        EffectiveRules.of(
+            SeriesConfig.defaults(),
+            new HistogramConfig(List.of(1.0, 2.0)),
+            MetricsConfig.defaults(),
+            DocumentsConfig.defaults());
+    new Rules(1, ofForm(List.of(3.0, 4.0), Kind.BOTH, 8, Unit.SECONDS), List.of())
+        .checkForms(configured);
+    assertThatThrownBy(() ->
+            new Rules(1, ofForm(List.of(3.0, 4.0, 5.0), null, null, null), List.of())
+                .checkForms(configured))
+        .hasMessageContaining("bounds-millis = 3 of them: must be at most 2");
+    List<Rules.OfApplications> many =
+        IntStream.range(0, Rules.MAX_FORMS)
+            .mapToObj(
+                i -> new Rules.OfApplications("a" + i, ofForm(List.of(i + 1.0), null, null, null)))
+            .toList();
+    assertThatThrownBy(() -> new Rules(1, RuleKeys.NONE, many).checkForms(configured))
+        .hasMessageContaining("25 combinations of buckets and unit: must be at most 24");
   }
 
   @Test

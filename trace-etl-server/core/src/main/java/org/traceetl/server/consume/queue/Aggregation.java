@@ -192,6 +192,9 @@ public final class Aggregation {
   final RecordingFilter filter;
   final AttributeKeys documentKeys;
 
+  private final HistogramConfig histogram;
+  private final MetricsConfig.Unit unit;
+
   /** Buckets of each kind of series; the number of buckets is equal. */
   final Buckets[] buckets;
 
@@ -257,7 +260,9 @@ public final class Aggregation {
     budget = new SeriesBudget(series.max());
     filter = new RecordingFilter(series.filters());
     slow = new SlowThresholds(documents);
-    spanRules = new SpanRulesInForce(series, null);
+    this.histogram = histogram;
+    unit = options.unit == null ? MetricsConfig.Unit.MILLISECONDS : options.unit;
+    spanRules = new SpanRulesInForce(series, histogram, unit, null);
     documentKeys = new AttributeKeys(documents.attributes());
     hasSizes = options.sizes;
     stride = histogram.boundsNanos().length + (hasSizes ? 2 : 1);
@@ -374,19 +379,19 @@ public final class Aggregation {
     slow = new SlowThresholds(documents, now);
   }
 
-  /** Returns the dimensions and templates of applications, as of now. Any thread. */
+  /** Returns the dimensions, templates and forms of applications, as of now. Any thread. */
   public SpanRulesInForce spanRules() {
     return spanRules;
   }
 
   /**
-   * Replaces dimensions and templates of span names by those of rules, from the next batch on. Keys
-   * that the rules do not have are those of the configuration. Any thread.
+   * Replaces dimensions, templates of span names and forms by those of rules, from the next batch
+   * on. Keys that the rules do not have are those of the configuration. Any thread.
    *
    * @param now null for the configuration alone
    */
   public void dimensions(Rules now) {
-    spanRules = new SpanRulesInForce(series, now);
+    spanRules = new SpanRulesInForce(series, histogram, unit, now);
   }
 
   /** Replaces the learnt names, from the next batch on. Any thread. */

@@ -23,6 +23,7 @@ import org.traceetl.server.series.SymbolTable;
 import org.traceetl.server.series.Weight;
 import org.traceetl.server.window.Buckets;
 import org.traceetl.server.window.EdgeChange;
+import org.traceetl.server.window.NativeBuckets;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SeriesDefinition;
 import org.traceetl.server.window.WindowMetrics;
@@ -101,6 +102,9 @@ final class EdgeRecorder implements Recorder, Joins {
   /** Of durations, in all measures that have some. */
   private final Buckets buckets;
 
+  /** Null if only classic buckets are configured. */
+  private final NativeBuckets nativeBuckets;
+
   private final Half half = new Half();
 
   /** Halves of the batch before this one are prepared. */
@@ -158,6 +162,7 @@ final class EdgeRecorder implements Recorder, Joins {
     edges = image.edges();
     heads = edges.heads();
     buckets = aggregation.buckets[0];
+    nativeBuckets = aggregation.nativeBuckets;
     texts = new EdgeTexts(aggregation.edgeDimensions());
     key = new int[series.table.width()];
   }
@@ -255,7 +260,7 @@ final class EdgeRecorder implements Recorder, Joins {
     EdgeMeasure measure = isCaller ? EdgeMeasure.DROPPED_CLIENT : EdgeMeasure.DROPPED_SERVER;
     int row = series.row(find(application, measure));
     for (int i = 0; i < halves; i++) {
-      series.count(row, buckets, 0, decoder.samplingThreshold(group));
+      series.count(row, buckets, nativeBuckets, 0, decoder.samplingThreshold(group));
     }
     windows.open().countSpans(halves);
     windows.open().book(application, halves, 0, halves, 0, 0);
@@ -360,7 +365,7 @@ final class EdgeRecorder implements Recorder, Joins {
     int at = edge * MEASURES + measure.ordinal();
     boolean isKnown = (int) (rowOf[at] >>> Integer.SIZE) == windows.pane().turn();
     int row = isKnown ? (int) rowOf[at] : row(edge, measure, threshold);
-    series.count(row, buckets, nanos, threshold);
+    series.count(row, buckets, nativeBuckets, nanos, threshold);
   }
 
   /** Returns the row of an edge's measure, or its overflow series, in the current pane. */

@@ -33,9 +33,6 @@ final class QueueSeries {
   private final SpanPipelineMetrics listener;
   private final long idleMillis;
 
-  /** Null if only classic buckets are configured. */
-  private final NativeBuckets nativeBuckets;
-
   /** When the previous owner last wrote to the journal; 0 without one. */
   private final long ownedUntilMillis;
 
@@ -56,7 +53,6 @@ final class QueueSeries {
     this.windows = windows;
     this.listener = listener;
     idleMillis = aggregation.idleMillis();
-    nativeBuckets = aggregation.nativeBuckets;
     symbols = aggregation.newSymbols();
     applications =
         new Applications(
@@ -127,10 +123,11 @@ final class QueueSeries {
   /**
    * Adds a duration to a row of the current pane.
    *
+   * @param nativeBuckets null for none
    * @param threshold of sampling; 0 if the span represents only itself
    * @return its bucket
    */
-  int count(int row, Buckets bounds, long nanos, long threshold) {
+  int count(int row, Buckets bounds, NativeBuckets nativeBuckets, long nanos, long threshold) {
     WindowRows to = windows.pane();
     int bucket = bounds.of(nanos);
     long whole = 1;

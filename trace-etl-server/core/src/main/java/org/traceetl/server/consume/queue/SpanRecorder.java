@@ -28,6 +28,7 @@ import org.traceetl.server.series.Utf8;
 import org.traceetl.server.series.Weight;
 import org.traceetl.server.window.Buckets;
 import org.traceetl.server.window.EdgeChange;
+import org.traceetl.server.window.Form;
 import org.traceetl.server.window.NativeBuckets;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SeriesDefinition;
@@ -56,6 +57,9 @@ final class SpanRecorder implements Recorder {
 
   private static final int NONE = -1;
 
+  /** {@link Form#KEY}. */
+  private static final byte[] NO_TEXT = {};
+
   /** Attribute of a document with the span's original name, if its series has another one. */
   private static final String RAW_NAME = "span.name";
 
@@ -74,6 +78,20 @@ final class SpanRecorder implements Recorder {
 
   /** Null if only classic buckets are configured. */
   private final NativeBuckets nativeBuckets;
+
+  /** The form of the batch's spans; null for that of the configuration. */
+  private Form form;
+
+  /** Symbols of the label of a form, and of the form. */
+  private int formLabel;
+
+  private int formText;
+
+  /** The native buckets of spans of the batch that have a series of their own; null for none. */
+  private NativeBuckets formNatives;
+
+  /** Whether the last settled entry counts in an overflow series, which has no other form. */
+  private boolean isOverflow;
 
   private final boolean hasSizes;
 
@@ -272,6 +290,7 @@ final class SpanRecorder implements Recorder {
       Arrays.fill(verdictOf, 0, entries, 0);
     }
     keyHashes.nextBatch();
+    beginForm();
     int symbol = applications.symbol(application);
     this.application = application == Applications.OTHER ? null : applications.name(application);
     names.patterns(decoder.rules().patterns());
@@ -309,7 +328,7 @@ final class SpanRecorder implements Recorder {
             "row " + rows[span] + " of " + queue + " is not series " + numbers[span] + "'s");
       }
     }
-    for (int span = 0; nativeBuckets != null && span < size; span++) {
+    for (int span = 0; formNatives != null && span < size; span++) {
       if (rows[span] >= 0 && !pane.isNativeSound(rows[span])) {
         throw new IllegalStateException(
             "row " + rows[span] + " of " + queue + " has native buckets and no first one");
@@ -354,8 +373,9 @@ final class SpanRecorder implements Recorder {
     }
     long nanos = spans.durationNanos(span);
     int kindAndStatus = spans.kindAndStatus(span);
-    Buckets bounds = buckets[SeriesTable.kind(kindAndStatus)];
-    int bucket = queueSeries.count(row, bounds, nanos, spans.samplingThreshold(span));
+    int bucket =
+        queueSeries.count(
+            row, bounds(kindAndStatus), natives(), nanos, spans.samplingThreshold(span));
     addSize(row, span);
     int status = SeriesTable.status(kindAndStatus);
     if (status == STATUS_ERROR || (mapped ? status == STATUS_SLOW : nanos >= slowNanos)) {
@@ -376,12 +396,13 @@ final class SpanRecorder implements Recorder {
     }
     long threshold = spans.samplingThreshold(group);
     int kindAndStatus = spans.kindAndStatus(group);
-    Buckets bounds = buckets[SeriesTable.kind(kindAndStatus)];
+    Buckets bounds = bounds(kindAndStatus);
+    NativeBuckets natives = natives();
     boolean byDemand = decoder.byDemand();
     boolean mappedSlow = mapped && SeriesTable.status(kindAndStatus) == STATUS_SLOW;
     for (int i = 0; i < size; i++) {
       long nanos = spans.groupDurationNanos(group, i);
-      queueSeries.count(row, bounds, nanos, threshold);
+      queueSeries.count(row, bounds, natives, nanos, threshold);
       if (byDemand && (mapped ? mappedSlow : nanos >= slowNanos)) {
         documentsNotSent++;
       }
@@ -393,6 +414,28 @@ final class SpanRecorder implements Recorder {
     if (decoder.groupsLackLabel()) {
       outdated += size;
     }
+  }
+
+  /** Takes the form of the batch's application. Its text has a symbol once a series has it. */
+  private void beginForm() {
+    form = decoder.rules().form();
+    formNatives = form == null ? nativeBuckets : decoder.rules().nativeBuckets();
+    if (form != null) {
+      formLabel = symbols.findRule(NO_TEXT);
+      formText = symbols.findRule(form.utf8());
+    }
+  }
+
+  /** Returns the classic buckets of the last settled entry. */
+  private Buckets bounds(int kindAndStatus) {
+    return form == null || isOverflow
+        ? buckets[SeriesTable.kind(kindAndStatus)]
+        : decoder.rules().buckets();
+  }
+
+  /** Returns the native buckets of the last settled entry; null for none. */
+  private NativeBuckets natives() {
+    return isOverflow ? nativeBuckets : formNatives;
   }
 
   /**
@@ -436,7 +479,8 @@ final class SpanRecorder implements Recorder {
       filtered += count;
       return NONE;
     }
-    if (number == SeriesTable.NONE) {
+    isOverflow = number == SeriesTable.NONE;
+    if (isOverflow) {
       number = series.overflow(application, spans.kindAndStatus(entry), nowMillis);
       overflowed += count;
       countForRoom(spans, entry, count, application);
@@ -524,6 +568,10 @@ final class SpanRecorder implements Recorder {
         }
       }
     }
+    if (form != null && span < spans.firstEvent()) {
+      formLabel = symbols.internRule(NO_TEXT);
+      formText = symbols.internRule(form.utf8());
+    }
     boolean known = fillColumns(spans, span, applications.symbol(application), key, 0);
     int ints = fillLabels(spans, span);
     if (!known || ints < 0) {
@@ -584,13 +632,19 @@ final class SpanRecorder implements Recorder {
   }
 
   /**
-   * Writes the labels of a span and their values to {@link #pairs}.
+   * Writes the labels of a span and their values to {@link #pairs}, first the form, which events do
+   * not have.
    *
    * @return number of ints; negative if a string has no symbol
    */
   private int fillLabels(SpanColumns spans, int span) {
     int count = 0;
     boolean known = true;
+    if (form != null && span < spans.firstEvent()) {
+      pairs[count++] = formLabel;
+      pairs[count++] = formText;
+      known = formLabel >= 0 && formText >= 0;
+    }
     for (int i = columns(); i < spans.dimensions(); i++) {
       int entry = spans.dimension(span, i);
       if (entry == SpanColumns.NONE || texts.length(entry) == 0) {

@@ -69,16 +69,14 @@ final class PaneInvariants {
           || WindowInvariants.size(pane.counts(), row, window) < 0) {
         return "a negative number in the pane at " + pane.startMillis();
       }
-      if (!window.natives().isEmpty()) {
-        long inNative = nativeSpans(pane.natives(), row);
-        if (inNative != spans) {
-          return "a native histogram of "
-              + inNative
-              + " spans in a row of "
-              + spans
-              + " of the pane at "
-              + pane.startMillis();
-        }
+      long inNative = nativeSpans(pane.natives(), row);
+      if (inNative != (WindowInvariants.hasNative(window, pane.rows()[row]) ? spans : 0)) {
+        return "a native histogram of "
+            + inNative
+            + " spans in a row of "
+            + spans
+            + " of the pane at "
+            + pane.startMillis();
       }
     }
     return null;

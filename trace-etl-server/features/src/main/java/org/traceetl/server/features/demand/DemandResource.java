@@ -49,6 +49,7 @@ public final class DemandResource {
       boolean sizes,
       boolean edges,
       boolean labels,
+      boolean forms,
       List<String> edgeKeys,
       List<Keys> keysOfApplications) {
     static Configuration of(String fingerprint, Part part, boolean own) {
@@ -70,6 +71,7 @@ public final class DemandResource {
           (part.formats() & Demand.SIZES) != 0,
           (part.formats() & Demand.EDGES) != 0,
           (part.formats() & Demand.LABELS) != 0,
+          (part.formats() & Demand.FORMS) != 0,
           part.edgeKeys(),
           part.keyRules().stream().map(rule -> Keys.of(rule, part.spanKeys())).toList());
     }

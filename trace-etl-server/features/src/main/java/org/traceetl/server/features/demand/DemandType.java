@@ -39,6 +39,7 @@ public final class DemandType implements FeatureType {
                 + " trace-etl.edges.enabled to false");
       }
       context.labels(false);
+      context.forms(false);
       return null;
     }
     context.awaitPanes();
@@ -52,6 +53,7 @@ public final class DemandType implements FeatureType {
         now -> {
           context.panes(now.readsPanes(), now.readsOpenPanes());
           context.labels(now.readsLabels());
+          context.forms(now.readsForms());
         },
         context::stopAwaitingPanes,
         context.clocks());

@@ -34,7 +34,12 @@ import org.traceetl.server.series.SpanNeeds;
 record OwnPart(String fingerprint, Part part) {
   private static final Logger LOG = LoggerFactory.getLogger(OwnPart.class);
   private static final int FORMATS =
-      Demand.BUNDLES | Demand.PANES | Demand.HEARTBEATS | Demand.OPEN_PANES | Demand.LABELS;
+      Demand.BUNDLES
+          | Demand.PANES
+          | Demand.HEARTBEATS
+          | Demand.OPEN_PANES
+          | Demand.LABELS
+          | Demand.FORMS;
   private static final String ALL = "*";
   private static final int FINGERPRINT_BYTES = Demand.MAX_FINGERPRINT_BYTES / 2;
 

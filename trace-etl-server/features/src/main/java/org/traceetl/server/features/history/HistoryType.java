@@ -6,6 +6,7 @@ import org.traceetl.server.config.CoreConfig;
 import org.traceetl.server.http.Feature;
 import org.traceetl.server.http.FeatureType;
 import org.traceetl.server.profile.ProfileParts;
+import org.traceetl.server.window.SeriesDefinition;
 
 /** The live history, the reader of the fleet's windows. */
 public final class HistoryType implements FeatureType {
@@ -38,7 +39,8 @@ public final class HistoryType implements FeatureType {
             config.journal().snapshotInterval(),
             new SeriesRules(
                 context.schema(),
-                boundsNanos.length + 1,
+                boundsNanos,
+                SeriesDefinition.FIXED_DIMENSIONS + config.series().dimensions().size(),
                 profile.countsEvents(),
                 profile::hasBucketsOfHistory,
                 profile::kind),

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
@@ -30,8 +31,11 @@ final class SeriesOperations {
 
   private final BitSet failed = new BitSet();
 
-  /** Series with buckets that differ from those of the sums. */
-  private final BitSet otherBuckets = new BitSet();
+  /** By series: {@link SeriesRules#places}. */
+  private int[][] places = new int[INITIAL_SERIES][];
+
+  /** The places of series in the configured form, which is usual. */
+  private final int[] usualPlaces;
 
   /** Series that do not count spans. */
   private final BitSet ofEvents = new BitSet();
@@ -44,6 +48,7 @@ final class SeriesOperations {
   SeriesOperations(SeriesRules rules, Operations known) {
     this.rules = rules;
     this.known = known;
+    usualPlaces = IntStream.range(0, rules.buckets()).toArray();
   }
 
   /** Replaces all series. */
@@ -115,7 +120,7 @@ final class SeriesOperations {
           pane.counts(),
           i * window.stride(),
           buckets,
-          bucketsKnown && !otherBuckets.get(series));
+          bucketsKnown ? places[series] : null);
     }
     touched.forEach(calls -> calls.operation().sums = null);
     return touched;
@@ -143,9 +148,11 @@ final class SeriesOperations {
       operations =
           Arrays.copyOf(
               operations, Math.max(series + 1, operations.length + operations.length / 2));
+      places = Arrays.copyOf(places, operations.length);
     }
     operations[series] = known.retain(definition);
-    otherBuckets.set(series, !rules.bucketsOfHistory().test(definition));
+    int[] of = rules.places(definition);
+    places[series] = Arrays.equals(of, usualPlaces) ? usualPlaces : of;
     failed.set(series, ERROR.equals(definition.values().get(SeriesDefinition.STATUS_CODE)));
   }
 
@@ -156,6 +163,7 @@ final class SeriesOperations {
     if (known(series)) {
       known.release(operations[series]);
       operations[series] = null;
+      places[series] = null;
     }
   }
 

@@ -10,7 +10,8 @@ import org.traceetl.server.minutes.Quantiles;
  * MinuteColumns}. Numbers stay between 0 and the highest one. Not thread-safe.
  *
  * <p>Spans with unknown buckets (counted under other bounds than this server's) are in the sums,
- * but not in the buckets: quantiles are those of the other spans.
+ * but not in the buckets: quantiles are those of the other spans. Spans of a series with bounds of
+ * its own are in the bucket that contains its bucket's upper bound.
  */
 final class SpanSums {
   static final int CALLS = 0;
@@ -36,15 +37,15 @@ final class SpanSums {
    *
    * @param counts spans by bucket, starting at {@code at}
    * @param buckets number of these buckets
-   * @param bucketsKnown whether these buckets are those of the sums
+   * @param places by bucket, the bucket of the sums in which its spans count; null for none
    */
-  void add(boolean failed, long nanos, long[] counts, int at, int buckets, boolean bucketsKnown) {
+  void add(boolean failed, long nanos, long[] counts, int at, int buckets, int[] places) {
     long spans = 0;
     for (int bucket = 0; bucket < buckets; bucket++) {
       long count = Math.max(0, counts[at + bucket]);
       spans = LongMath.saturatedAdd(spans, count);
-      if (bucketsKnown) {
-        add(BUCKETS + bucket, count);
+      if (places != null && bucket < places.length) {
+        add(BUCKETS + places[bucket], count);
       }
     }
     add(CALLS, spans);

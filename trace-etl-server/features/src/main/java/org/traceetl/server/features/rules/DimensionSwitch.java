@@ -8,18 +8,19 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Stream;
-import org.traceetl.server.config.SeriesConfig.Dimension;
-import org.traceetl.server.config.TemplatesConfig;
 import org.traceetl.server.rules.RuleKeys;
 import org.traceetl.server.rules.Rules;
 
 /**
- * Determines which dimensions and templates are in force: those of the newest rules, after a wait
- * in which agents begin to send what they need. Dimensions that the configuration lacks become
- * labels of their series, so they also wait until all servers read those. For one thread.
+ * Determines which dimensions, templates and forms (buckets and unit) are in force: those of the
+ * newest rules, after a wait in which agents begin to send what they need. Dimensions that the
+ * configuration lacks become labels of their series, so they also wait until all servers read
+ * those. So do forms. For one thread.
  */
 final class DimensionSwitch {
-  /** Rules, reduced to dimensions and templates, and when they were published and adopted. */
+  /**
+   * Rules, reduced to dimensions, templates and forms, and when they were published and adopted.
+   */
   private record Revision(Rules rules, long publishedMillis, long adoptedNanos) {}
 
   private final long waitMillis;
@@ -36,6 +37,7 @@ final class DimensionSwitch {
 
   private long restMillis;
   private boolean awaitsServers;
+  private boolean awaitsForms;
 
   /**
    * @param wait how long new rules wait after their publication, and at most after {@link #adopt}
@@ -60,32 +62,39 @@ final class DimensionSwitch {
   }
 
   /**
-   * Returns the rules without other keys than dimensions and templates; null if no rule has them.
+   * Returns the rules without other keys than dimensions, templates and forms; null if no rule has
+   * them.
    */
   private static Rules ofSeries(Rules rules) {
     List<Rules.OfApplications> applications =
         rules.applications().stream()
-            .map(of ->
-                new Rules.OfApplications(
-                    of.application(), ofSeries(of.keys().dimensions(), of.keys().templates())))
+            .map(of -> new Rules.OfApplications(of.application(), ofSeries(of.keys(), true, true)))
             .toList();
     return applications.stream().allMatch(of -> of.keys().equals(RuleKeys.NONE))
         ? null
         : new Rules(rules.revision(), RuleKeys.NONE, applications);
   }
 
-  private static RuleKeys ofSeries(
-      List<Dimension> dimensions, List<TemplatesConfig.Rule> templates) {
-    return new RuleKeys(dimensions, templates, null, null, null, null, null, null);
+  private static RuleKeys ofSeries(RuleKeys keys, boolean dimensions, boolean forms) {
+    return new RuleKeys(
+        dimensions ? keys.dimensions() : null,
+        keys.templates(),
+        forms ? keys.boundsMillis() : null,
+        forms ? keys.kind() : null,
+        forms ? keys.nativeSchema() : null,
+        forms ? keys.unit() : null,
+        null,
+        null);
   }
 
   /**
    * Determines the rules in force.
    *
    * @param labels whether all servers read labels; null if it is not known yet
+   * @param forms whether all servers read forms; null if it is not known yet
    * @return whether {@link #inForce} has changed
    */
-  boolean look(long nowMillis, long nowNanos, Boolean labels) {
+  boolean look(long nowMillis, long nowNanos, Boolean labels, Boolean forms) {
     if (newest == null) {
       return false;
     }
@@ -98,16 +107,16 @@ final class DimensionSwitch {
       due = newest.rules;
     }
     awaitsServers = needsLabels(due) && !Boolean.TRUE.equals(labels);
+    awaitsForms = needsForms(due) && !Boolean.TRUE.equals(forms);
     Rules before = inForce;
-    if (!awaitsServers) {
-      inForce = due;
-    } else if (labels != null) {
-      inForce = withoutDimensions(due);
+    boolean isKnown = !(awaitsServers && labels == null) && !(awaitsForms && forms == null);
+    if (isKnown) {
+      inForce = due == null ? null : reduced(due, !awaitsServers, !awaitsForms);
     }
     return !isSame(before, inForce);
   }
 
-  private static Rules withoutDimensions(Rules rules) {
+  private static Rules reduced(Rules rules, boolean dimensions, boolean forms) {
     return ofSeries(
         new Rules(
             rules.revision(),
@@ -115,13 +124,17 @@ final class DimensionSwitch {
             rules.applications().stream()
                 .map(of ->
                     new Rules.OfApplications(
-                        of.application(), ofSeries(null, of.keys().templates())))
+                        of.application(), ofSeries(of.keys(), dimensions, forms)))
                 .toList()));
   }
 
   private boolean needsLabels(Rules rules) {
     return rules != null
         && rules.dimensions().stream().anyMatch(each -> !configured.contains(each.label()));
+  }
+
+  private static boolean needsForms(Rules rules) {
+    return rules != null && rules.applications().stream().anyMatch(of -> of.keys().hasForm());
   }
 
   /** Returns whether rules are equal, whatever their revisions. */
@@ -144,6 +157,11 @@ final class DimensionSwitch {
   /** Returns whether dimensions wait until all servers read labels. */
   boolean awaitsServers() {
     return awaitsServers;
+  }
+
+  /** Returns whether forms wait until all servers read them. */
+  boolean awaitsForms() {
+    return awaitsForms;
   }
 
   /**

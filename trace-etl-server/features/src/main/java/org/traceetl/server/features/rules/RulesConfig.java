@@ -10,11 +10,10 @@ import java.time.Duration;
  * Rules that servers apply while they run: {@code trace-etl.rules}. A missing value is its default.
  *
  * @param file file of rules (YAML), which the server reads again while it runs; none: the server
- *     follows the rules of other servers' files. Only its {@code documents.slower-than}, {@code
- *     documents.thresholds}, {@code series.dimensions} and {@code series.templates.patterns} may be
- *     set
- * @param switchAfter how long after their publication the dimensions and templates of rules take
- *     effect, so that agents send the attributes first; 0 s to 10 min. The same on all servers
+ *     follows the rules of other servers' files
+ * @param switchAfter how long after their publication the dimensions, templates, buckets and units
+ *     of rules take effect, so that agents send the attributes first; 0 s to 10 min. The same on
+ *     all servers
  */
 public record RulesConfig(Path file, Duration switchAfter) {
   /** Maximum length of a file of rules, in bytes. */

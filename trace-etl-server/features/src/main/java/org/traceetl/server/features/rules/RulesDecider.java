@@ -29,8 +29,8 @@ import org.traceetl.server.window.SealedWindow;
  * Follows the rules of the newest record, and publishes those of this server's file if they have a
  * higher revision. Every server with a file does so, not only the deciding one: the revision
  * selects the same record everywhere, so a server that still has an earlier file changes nothing. A
- * server applies rules only after it has published or read them: thresholds at once, dimensions and
- * templates as {@link DimensionSwitch} determines.
+ * server applies rules only after it has published or read them: thresholds at once, dimensions,
+ * templates, buckets and units as {@link DimensionSwitch} determines.
  *
  * <p>Concurrency: one thread reads the file and the topic, and owns all state, except the status.
  */
@@ -74,7 +74,10 @@ final class RulesDecider extends Decider<RulesRecord> {
     /** Receives the thresholds that come into force. */
     void thresholds(Rules now);
 
-    /** Receives the dimensions and templates that come into force; null for the configuration. */
+    /**
+     * Receives the dimensions, templates, buckets and units that come into force; null for the
+     * configuration.
+     */
     void dimensions(Rules now);
 
     /**
@@ -85,6 +88,9 @@ final class RulesDecider extends Decider<RulesRecord> {
 
     /** Returns whether all servers read labels of single series; null if it is not known yet. */
     Boolean labels();
+
+    /** Returns whether all servers read forms of single series; null if it is not known yet. */
+    Boolean forms();
 
     /** Runs after each look that shows which rules are in force. */
     void lookedFor();
@@ -116,12 +122,13 @@ final class RulesDecider extends Decider<RulesRecord> {
   }
 
   /**
-   * What dimensions and templates of the rules wait for.
+   * What dimensions, templates, buckets and units of the rules wait for.
    *
    * @param untilMillis milliseconds since 1970; null if that time has passed
    * @param forServers whether dimensions wait until all servers read labels
+   * @param forForms whether buckets and units wait until all servers read them
    */
-  record Waits(Long untilMillis, boolean forServers) {}
+  record Waits(Long untilMillis, boolean forServers, boolean forForms) {}
 
   /**
    * This server's file.
@@ -339,8 +346,8 @@ final class RulesDecider extends Decider<RulesRecord> {
       switchDimensions();
       if (waits != null && waits.untilMillis != null) {
         LOG.info(
-            "Dimensions and templates of the rules wait, so that agents first send what they need;"
-                + " revision={}, until={}",
+            "Dimensions, templates and buckets of the rules wait, so that agents first send what they"
+                + " need; revision={}, until={}",
             applied.epoch(),
             Instant.ofEpochMilli(waits.untilMillis));
       }
@@ -380,18 +387,21 @@ final class RulesDecider extends Decider<RulesRecord> {
    */
   private long switchDimensions() {
     Boolean labels = target.labels();
-    boolean changed = dimensions.look(clock.millis(), nanoTime.getAsLong(), labels);
+    Boolean forms = target.forms();
+    boolean changed = dimensions.look(clock.millis(), nanoTime.getAsLong(), labels, forms);
     long restMillis = dimensions.restMillis();
     boolean awaitsServers = dimensions.awaitsServers();
+    boolean awaitsForms = dimensions.awaitsForms();
     waits =
-        restMillis <= 0 && !awaitsServers
+        restMillis <= 0 && !awaitsServers && !awaitsForms
             ? null
-            : new Waits(restMillis <= 0 ? null : clock.millis() + restMillis, awaitsServers);
+            : new Waits(
+                restMillis <= 0 ? null : clock.millis() + restMillis, awaitsServers, awaitsForms);
     if (changed) {
       target.dimensions(dimensions.inForce());
       Rules now = dimensions.inForce();
       LOG.info(
-          "Counting by dimensions and templates of {} from the next batch on",
+          "Counting by dimensions, templates and buckets of {} from the next batch on",
           now == null ? "the configuration" : "the rules of revision " + now.revision());
     }
     Map<String, Set<String>> attributes = dimensions.attributes();
@@ -399,17 +409,18 @@ final class RulesDecider extends Decider<RulesRecord> {
       needed = attributes;
       target.needs(attributes);
     }
-    boolean blocked = awaitsServers && labels != null;
+    boolean isKnown = !(awaitsServers && labels == null) && !(awaitsForms && forms == null);
+    boolean blocked = (awaitsServers || awaitsForms) && isKnown;
     if (blocked && !saidServers) {
       LOG.warn(
-          "Dimensions of the rules wait until all servers read labels of single series: upgrade the"
-              + " servers for which /api/demand has labels = false, and enable"
-              + " trace-etl.demand.enabled; revision={}",
+          "Dimensions or buckets of the rules wait until all servers read those of single series:"
+              + " upgrade the servers for which /api/demand has labels = false or forms = false, and"
+              + " enable trace-etl.demand.enabled; revision={}",
           applied.epoch());
     }
     saidServers = blocked;
-    if (awaitsServers) {
-      return labels == null ? LABELS_NANOS : FIRST_NANOS;
+    if (awaitsServers || awaitsForms) {
+      return isKnown ? FIRST_NANOS : LABELS_NANOS;
     }
     return restMillis <= 0 ? Long.MAX_VALUE : TimeUnit.MILLISECONDS.toNanos(restMillis);
   }

@@ -5,11 +5,14 @@ import static org.traceetl.common.ConfigException.canonical;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 import org.traceetl.proto.RulesRecord;
 import org.traceetl.server.config.DocumentsConfig.Threshold;
+import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.SeriesConfig.Dimension;
 import org.traceetl.server.config.SpanKind;
 import org.traceetl.server.config.TemplatesConfig;
@@ -62,7 +65,9 @@ public final class RulesResource {
           ? null
           : new Waits(
               waits.untilMillis() == null ? null : Instant.ofEpochMilli(waits.untilMillis()),
-              waits.forServers() ? List.of("labels") : List.of());
+              Stream.of(waits.forServers() ? "labels" : null, waits.forForms() ? "forms" : null)
+                  .filter(Objects::nonNull)
+                  .toList());
     }
   }
 
@@ -73,14 +78,30 @@ public final class RulesResource {
       double slowerThanSeconds,
       List<Slow> thresholds,
       List<Label> dimensions,
-      List<Template> templates) {
+      List<Template> templates,
+      Histogram histogram) {
     static Application of(String application, EffectiveRules rules) {
       return new Application(
           application,
           seconds(rules.slowerThan()),
           rules.thresholds().stream().map(Slow::of).toList(),
           rules.dimensions().stream().map(Label::of).toList(),
-          rules.templates().stream().map(Template::of).toList());
+          rules.templates().stream().map(Template::of).toList(),
+          Histogram.of(rules));
+    }
+  }
+
+  /**
+   * @param nativeSchema null without native buckets
+   */
+  record Histogram(String kind, List<Double> boundsMillis, Integer nativeSchema, String unit) {
+    static Histogram of(EffectiveRules rules) {
+      HistogramConfig of = rules.histogram();
+      return new Histogram(
+          canonical(of.kind().name()),
+          of.kind() == HistogramConfig.Kind.NATIVE ? List.of() : of.boundsMillis(),
+          of.hasNative() ? of.nativeSchema() : null,
+          canonical(rules.unit().name()));
     }
   }
 

@@ -105,6 +105,11 @@ public final class RulesType implements FeatureType {
     }
 
     @Override
+    public Boolean forms() {
+      return context.forms();
+    }
+
+    @Override
     public void lookedFor() {
       context.stopAwaitingRules();
     }

@@ -41,7 +41,12 @@ import org.traceetl.server.series.SpanNeeds;
 
 final class OwnPartTest {
   private static final int FORMATS =
-      Demand.BUNDLES | Demand.PANES | Demand.HEARTBEATS | Demand.OPEN_PANES | Demand.LABELS;
+      Demand.BUNDLES
+          | Demand.PANES
+          | Demand.HEARTBEATS
+          | Demand.OPEN_PANES
+          | Demand.LABELS
+          | Demand.FORMS;
 
   private final List<Dimension> dimensions = new ArrayList<>();
   private final List<Threshold> thresholds = new ArrayList<>();

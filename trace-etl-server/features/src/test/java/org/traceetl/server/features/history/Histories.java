@@ -1,6 +1,7 @@
 package org.traceetl.server.features.history;
 
 import java.util.List;
+import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.traceetl.server.window.AcceptedBatches;
@@ -32,7 +33,8 @@ public final class Histories {
       boolean failed,
       long... counts) {
     SpanSums sums = new SpanSums(history.boundsMillis().length + 1);
-    sums.add(failed, 1_000_000, counts, 0, counts.length, true);
+    sums.add(
+        failed, 1_000_000, counts, 0, counts.length, IntStream.range(0, counts.length).toArray());
     history.addCalls(
         openedMillis, openedMillis + 60_000, List.of(calls(application, name, kind, sums)));
   }

@@ -110,7 +110,8 @@ final class HistoryFollowerTest {
             history,
             new SeriesRules(
                 SCHEMA,
-                STRIDE,
+                BOUNDS_NANOS,
+                SeriesDefinition.FIXED_DIMENSIONS,
                 true,
                 definition -> !definition.values().getFirst().equals("cache"),
                 kind -> "kind " + kind),

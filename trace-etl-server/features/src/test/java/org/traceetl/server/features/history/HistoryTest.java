@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.traceetl.server.window.AcceptedBatches;
@@ -28,7 +29,8 @@ final class HistoryTest {
 
   private static SpanSums sums(boolean failed, long... counts) {
     SpanSums sums = new SpanSums(counts.length);
-    sums.add(failed, 5_000_000, counts, 0, counts.length, true);
+    sums.add(
+        failed, 5_000_000, counts, 0, counts.length, IntStream.range(0, counts.length).toArray());
     return sums;
   }
 
@@ -169,7 +171,7 @@ final class HistoryTest {
   @Test
   void sumsOfDurationsSaturate() {
     SpanSums sums = sums(false, 1, 0, 0);
-    sums.add(false, Long.MAX_VALUE, new long[3], 0, 3, true);
+    sums.add(false, Long.MAX_VALUE, new long[3], 0, 3, new int[] {0, 1, 2});
     assertThat(sums.durationMillis()).isEqualTo(Long.MAX_VALUE / 1e6);
   }
 
@@ -268,7 +270,7 @@ final class HistoryTest {
     long[] counts = {Long.MAX_VALUE, -5, Long.MAX_VALUE};
     for (int i = 0; i < 2; i++) {
       SpanSums sums = new SpanSums(3);
-      sums.add(true, Long.MIN_VALUE, counts, 0, 3, true);
+      sums.add(true, Long.MIN_VALUE, counts, 0, 3, new int[] {0, 1, 2});
       add(nowMillis, "shop", sums);
     }
     nowMillis += MINUTE;

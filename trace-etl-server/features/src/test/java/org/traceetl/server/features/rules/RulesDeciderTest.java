@@ -21,6 +21,7 @@ import org.traceetl.proto.RulesRecord;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.MetricsConfig;
+import org.traceetl.server.config.MetricsConfig.Unit;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.SeriesConfig.Dimension;
 import org.traceetl.server.config.TemplatesConfig;
@@ -63,7 +64,7 @@ final class RulesDeciderTest {
   private final class Server implements DecisionLog, RulesDecider.Target {
     private final List<Rules> applied = new ArrayList<>();
 
-    /** Attributes of the dimensions in force, or its template; {@code -} for the configuration. */
+    /** Attributes of the dimensions in force, its template or #unit; - for the configuration. */
     private final List<String> switched = new ArrayList<>();
 
     private final RulesDecider decider;
@@ -74,9 +75,12 @@ final class RulesDeciderTest {
     /** Whether all servers read labels. */
     private Boolean labels = true;
 
+    /** Whether all servers read forms. */
+    private Boolean forms = true;
+
     private Map<String, Set<String>> needs = Map.of();
 
-    /** The content of the file: revision, threshold in milliseconds, attribute or /template. */
+    /** The content of the file: revision, threshold in milliseconds, attribute, /template or #. */
     private String content;
 
     Server(String content) throws IOException {
@@ -117,6 +121,10 @@ final class RulesDeciderTest {
       }
       RuleKeys keys = now.applications().getFirst().keys();
       assertThat(keys.slowerThan()).isNull();
+      if (keys.hasForm()) {
+        switched.add("#" + keys.unit());
+        return;
+      }
       switched.add(
           keys.dimensions() == null
               ? keys.templates().getFirst().template()
@@ -131,6 +139,11 @@ final class RulesDeciderTest {
     @Override
     public Boolean labels() {
       return labels;
+    }
+
+    @Override
+    public Boolean forms() {
+      return forms;
     }
 
     @Override
@@ -530,6 +543,28 @@ final class RulesDeciderTest {
   }
 
   @Test
+  void bucketsAndUnitsWaitUntilAllServersReadThem() throws Exception {
+    Server server = new Server("1 500 #");
+    server.forms = null;
+    pass(WAIT, server);
+    assertThat(server.decider.step()).as("until it is known").isLessThan(INTERVAL.toNanos());
+    nanos += INTERVAL.toNanos();
+    server.forms = false;
+    look(server);
+    assertThat(server.switched).isEmpty();
+    assertThat(answer(server).waits()).isEqualTo(new RulesResource.Waits(null, List.of("forms")));
+    server.forms = true;
+    look(server);
+    assertThat(server.switched).containsExactly("#SECONDS");
+    assertThat(answer(server).waits()).isNull();
+    assertThat(answer(server).applications().getFirst().histogram().unit()).isEqualTo("seconds");
+
+    server.forms = false;
+    look(server);
+    assertThat(server.switched).containsExactly("#SECONDS", "-");
+  }
+
+  @Test
   void templatesAndDimensionsOfTheConfigurationDoNotWaitForServers() throws Exception {
     Server server = new Server("1 500 /job");
     server.labels = false;
@@ -571,7 +606,8 @@ final class RulesDeciderTest {
         seconds,
         List.of(),
         List.of(new RulesResource.Label(attribute, attribute.replace('.', '_'), "any")),
-        List.of());
+        List.of(),
+        RulesResource.Histogram.of(CONFIGURATION));
   }
 
   /** Changes the file, and looks until the change counts. */
@@ -614,9 +650,13 @@ final class RulesDeciderTest {
   }
 
   /**
-   * @param series attribute of a dimension, or /template; null for none
+   * @param series attribute of a dimension, /template, or # for a unit; null for none
    */
   private static RuleKeys keys(long millis, String series) {
+    if ("#".equals(series)) {
+      Duration slowerThan = Duration.ofMillis(millis);
+      return new RuleKeys(null, null, null, null, null, Unit.SECONDS, slowerThan, null);
+    }
     boolean isTemplate = series != null && series.startsWith("/");
     return new RuleKeys(
         series == null || isTemplate ? null : List.of(new Dimension(series, null, null)),
