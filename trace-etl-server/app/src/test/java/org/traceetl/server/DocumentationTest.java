@@ -80,7 +80,7 @@ final class DocumentationTest {
 
     write(types, helps);
     Map<String, String> rows =
-        rows("metrics.md", "trace_etl_(?!agent_|canary_|edges_|queue`|shard`).*");
+        rows("metrics.md", "trace_etl_(?!agent_|canary_|edges_|queue`|shard`|form`).*");
     assertThat(rows).containsOnlyKeys(types.keySet());
     types.forEach(
         (name, type) -> assertThat(rows.get(name)).contains("| " + type + " |", helps.get(name)));

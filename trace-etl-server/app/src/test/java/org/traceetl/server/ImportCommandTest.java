@@ -267,6 +267,7 @@ class ImportCommandTest {
         "é",
         "a b",
         "trace_etl_queue",
+        "trace_etl_form",
         "event.name",
         "'#{1}'",
         "0",
