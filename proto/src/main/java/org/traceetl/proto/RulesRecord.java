@@ -4,6 +4,7 @@ import static org.traceetl.proto.RecordFormat.malformed;
 
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -13,16 +14,17 @@ import org.traceetl.proto.MalformedDecisionsException.Reason;
 
 /**
  * The rules of applications that servers apply while they run: from which duration spans are slow,
- * which attributes distinguish series, templates of span names, and buckets and unit. Agents do not
- * read them, because the demand contains the result. A record of the routing topic has all rules,
- * so only the newest one is needed. Immutable.
+ * which attributes distinguish series, templates of span names, buckets and unit, and measures.
+ * Agents do not read them, because the demand contains the result. A record of the routing topic
+ * has all rules, so only the newest one is needed. Immutable.
  *
  * <p>In the layout of {@link RecordFormat}, the magic is {@code TERL}, the epoch is the revision of
  * the rules, and the names are patterns of at most {@value #MAX_RULES} rules, of at most {@value
  * Demand#MAX_TEXT_BYTES} bytes. The value of a pattern:
  *
  * <pre>
- *  0  place          2 bytes  of the rule among all rules, from 0; each place once
+ *  0  place          2 bytes  of the rule among all rules, from 0; each place once; 16,384 more:
+ *                             measures follow the templates
  *  2  slower than    8 bytes  nanoseconds, 0 to 365 days; -1: absent
  * 10  thresholds     2 bytes  at most 128 of all rules together; 65,535: absent; then for each
  *     application    text     pattern
@@ -43,7 +45,21 @@ import org.traceetl.proto.MalformedDecisionsException.Reason;
  *       unit         1 byte   1: milliseconds; 2: seconds; 0: absent
  *       bounds       2 bytes  at most 1,024 of all rules together; 65,535: absent; then for each
  *         bound      8 bytes  nanoseconds, 1 to 365 days, ascending
+ *     measures       2 bytes  if the place has the bit 0x4000 in addition; at most 512 of all rules together; then for each
+ *     name           text     of at most 128 bytes
+ *     description    text
+ *     unit           text     of at most 63 bytes
+ *     type           1 byte   0: histogram; 1: counter
+ *     value          1 byte   0: duration; 1: one; 2: an attribute
+ *     attribute      text     if it is the value
+ *     kinds          1 byte   bit k: kind k, 0 to 5; 0: all kinds
+ *     requires       2 bytes  at most 8; then for each a text: an attribute
+ *     dimensions     2 bytes  at most 16; then each as above
+ *     labels         2 bytes  at most 8; then for each two texts: label and value
+ *     bounds         2 bytes  at most 64; then for each 8 bytes: a double in the unit
  * </pre>
+ *
+ * <p>Measures of all rules together have at most 1 MiB.
  *
  * <p>A text has its length (2 bytes, 1 to 256 unless it is given), then UTF-8.
  *
@@ -65,6 +81,12 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
 
   /** Most templates of all rules. */
   public static final int MAX_TEMPLATES = 256;
+
+  /** Most measures of all rules. */
+  public static final int MAX_MEASURES = 512;
+
+  /** Most bytes of the measures of all rules. */
+  public static final int MAX_MEASURE_BYTES = 1 << 20;
 
   /** Most bytes of the pattern of a template, and of the template. */
   public static final int MAX_TEMPLATE_BYTES = 1_024;
@@ -89,6 +111,9 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
   /** Kind, schema, unit and the number of bounds. */
   private static final int FORM_BYTES = 3 + Short.BYTES;
 
+  /** Added to the place of a rule with measures. Servers of earlier releases refuse it. */
+  private static final int HAS_MEASURES = 0x4000;
+
   /** Place, threshold and the lengths of three lists. */
   private static final int FIXED_BYTES = Short.BYTES + Long.BYTES + 3 * Short.BYTES;
 
@@ -106,7 +131,9 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
               + MAX_THRESHOLDS * (Short.BYTES + Demand.MAX_TEXT_BYTES + THRESHOLD_BYTES)
               + MAX_DIMENSIONS * (1 + 2 * (Short.BYTES + Demand.MAX_TEXT_BYTES))
               + MAX_TEMPLATES
-                  * (Short.BYTES + Demand.MAX_TEXT_BYTES + 2 * (Short.BYTES + MAX_TEMPLATE_BYTES)),
+                  * (Short.BYTES + Demand.MAX_TEXT_BYTES + 2 * (Short.BYTES + MAX_TEMPLATE_BYTES))
+              + MAX_RULES * Short.BYTES
+              + MAX_MEASURE_BYTES,
           new RuleFormat(),
           RulesRecord::new);
 
@@ -154,6 +181,93 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
           || !takesTemplateText(pattern)
           || !takesTemplateText(template)) {
         throw new IllegalArgumentException("a template with an empty or too long text");
+      }
+    }
+  }
+
+  /** What a measure shows. The ordinal is its number in the record. */
+  public enum MeasureType {
+    HISTOGRAM,
+    COUNTER
+  }
+
+  /** What a span adds to a measure. The ordinal is its number in the record. */
+  public enum MeasureValue {
+    DURATION,
+    ONE,
+    ATTRIBUTE
+  }
+
+  /**
+   * A label that all series of a measure have.
+   *
+   * @param label of 1 to {@value Demand#MAX_TEXT_BYTES} bytes
+   * @param value of 1 to {@value Demand#MAX_TEXT_BYTES} bytes
+   */
+  public record Constant(String label, String value) {
+    /**
+     * @throws IllegalArgumentException if a text is not valid
+     */
+    public Constant {
+      if (!Demand.takesText(label) || !Demand.takesText(value)) {
+        throw new IllegalArgumentException("a label with an empty or too long text");
+      }
+    }
+  }
+
+  /**
+   * A metric of spans by a name of its own.
+   *
+   * @param attribute whose number is the value; null for other values
+   * @param kinds bit k is set for kind k; 0 for all kinds
+   * @param requires attributes that spans must have
+   * @param bounds of a histogram, in the unit
+   */
+  public record Measure(
+      String name,
+      String description,
+      String unit,
+      MeasureType type,
+      MeasureValue value,
+      String attribute,
+      int kinds,
+      List<String> requires,
+      List<Dimension> dimensions,
+      List<Constant> labels,
+      List<Double> bounds) {
+    /** Most attributes that a measure requires. */
+    public static final int MAX_REQUIRES = 8;
+
+    /** Most dimensions of a measure. */
+    public static final int MAX_DIMENSIONS = 16;
+
+    /** Most labels of a measure. */
+    public static final int MAX_LABELS = 8;
+
+    /** Most bounds of a measure. */
+    public static final int MAX_BOUNDS = 64;
+
+    /**
+     * @throws IllegalArgumentException if a text is not valid, or a list too long
+     */
+    public Measure {
+      requires = List.copyOf(requires);
+      dimensions = List.copyOf(dimensions);
+      labels = List.copyOf(labels);
+      bounds = List.copyOf(bounds);
+      if (!Demand.takesText(name)
+          || !Demand.takesText(description)
+          || !Demand.takesText(unit)
+          || (value == MeasureValue.ATTRIBUTE) != (attribute != null)
+          || !(attribute == null || Demand.takesText(attribute))
+          || kinds < 0
+          || kinds >= 1 << Compact.MAX_KIND + 1
+          || !requires.stream().allMatch(Demand::takesText)
+          || requires.size() > MAX_REQUIRES
+          || dimensions.size() > MAX_DIMENSIONS
+          || labels.size() > MAX_LABELS
+          || bounds.size() > MAX_BOUNDS) {
+        throw new IllegalArgumentException("a measure with an invalid text, number or list");
       }
     }
   }
@@ -210,6 +324,7 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
    * @param dimensions attributes that distinguish series
    * @param templates templates of span names, of which the first that matches applies
    * @param form buckets and unit of series
+   * @param measures metrics of spans by names of their own
    */
   public record Rule(
       int place,
@@ -217,8 +332,20 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
       List<SlowRule> thresholds,
       List<Dimension> dimensions,
       List<Template> templates,
-      Form form) {
-    /** A rule without form; as the other constructor. */
+      Form form,
+      List<Measure> measures) {
+    /** A rule without measures; as the other constructor. */
+    public Rule(
+        int place,
+        Long slowerThanNanos,
+        List<SlowRule> thresholds,
+        List<Dimension> dimensions,
+        List<Template> templates,
+        Form form) {
+      this(place, slowerThanNanos, thresholds, dimensions, templates, form, null);
+    }
+
+    /** A rule without form and measures; as the other constructor. */
     public Rule(
         int place,
         Long slowerThanNanos,
@@ -235,6 +362,7 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
       thresholds = thresholds == null ? null : List.copyOf(thresholds);
       dimensions = dimensions == null ? null : List.copyOf(dimensions);
       templates = templates == null ? null : List.copyOf(templates);
+      measures = measures == null ? null : List.copyOf(measures);
       boolean inRange =
           (slowerThanNanos == null || isThreshold(slowerThanNanos))
               && (thresholds == null
@@ -250,8 +378,8 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
   }
 
   /**
-   * @throws IllegalArgumentException if there are more rules, thresholds, dimensions or templates
-   *     than a record holds, a pattern that it cannot hold, or two rules at one place
+   * @throws IllegalArgumentException if there are more rules, thresholds, dimensions, templates or
+   *     measures than a record holds, a pattern that it cannot hold, or two rules at one place
    */
   public RulesRecord {
     applications = Map.copyOf(applications);
@@ -260,6 +388,7 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
     int dimensions = sum(applications, Rule::dimensions);
     int templates = sum(applications, Rule::templates);
     int bounds = sum(applications, rule -> rule.form().boundsNanos());
+    int measures = sum(applications, Rule::measures);
     long places =
         applications.values().stream()
             .mapToInt(Rule::place)
@@ -271,6 +400,8 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
         || dimensions > MAX_DIMENSIONS
         || templates > MAX_TEMPLATES
         || bounds > MAX_BOUNDS
+        || measures > MAX_MEASURES
+        || measureBytes(applications.values()) > MAX_MEASURE_BYTES
         || places != rules
         || !applications.keySet().stream().allMatch(Demand::takesText)) {
       throw new IllegalArgumentException(
@@ -279,11 +410,13 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
               + thresholds
               + " thresholds, "
               + dimensions
-              + " dimensions and "
+              + " dimensions, "
               + templates
               + " templates, "
               + bounds
-              + " bounds, a wrong place or too long a pattern");
+              + " bounds and "
+              + measures
+              + " measures, a wrong place or too long a pattern");
     }
   }
 
@@ -293,6 +426,11 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
 
   private static int size(List<?> list) {
     return list == null ? 0 : list.size();
+  }
+
+  /** Returns the bytes of the measures of some rules in a record. */
+  public static int measureBytes(Collection<Rule> rules) {
+    return rules.stream().mapToInt(rule -> RuleFormat.measureBytes(rule.measures)).sum();
   }
 
   /** Returns whether a record can contain this pattern of a template, or template. */
@@ -315,6 +453,8 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
     private static final int HAS_LABEL = 4;
 
     private static final Source[] SOURCES = Source.values();
+    private static final MeasureType[] TYPES = MeasureType.values();
+    private static final MeasureValue[] VALUES = MeasureValue.values();
 
     /** Reads an element of a list. */
     private interface Element<T> {
@@ -328,8 +468,7 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
         bytes += RecordFormat.textBytes(threshold.application()) + THRESHOLD_BYTES;
       }
       for (Dimension dimension : orEmpty(rule.dimensions)) {
-        bytes += 1 + RecordFormat.textBytes(dimension.attribute);
-        bytes += dimension.label == null ? 0 : RecordFormat.textBytes(dimension.label);
+        bytes += bytes(dimension);
       }
       for (Template template : orEmpty(rule.templates)) {
         bytes += RecordFormat.textBytes(template.application);
@@ -338,6 +477,34 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
       }
       if (!rule.form.equals(Form.NONE)) {
         bytes += FORM_BYTES + Long.BYTES * size(rule.form.boundsNanos);
+      }
+      return rule.measures == null ? bytes : bytes + Short.BYTES + measureBytes(rule.measures);
+    }
+
+    private static int bytes(Dimension dimension) {
+      return 1
+          + RecordFormat.textBytes(dimension.attribute)
+          + (dimension.label == null ? 0 : RecordFormat.textBytes(dimension.label));
+    }
+
+    static int measureBytes(List<Measure> measures) {
+      int bytes = 0;
+      for (Measure measure : orEmpty(measures)) {
+        bytes += RecordFormat.textBytes(measure.name);
+        bytes += RecordFormat.textBytes(measure.description);
+        bytes += RecordFormat.textBytes(measure.unit);
+        bytes += measure.attribute == null ? 0 : RecordFormat.textBytes(measure.attribute);
+        // Type, value and kinds, and the sizes of the lists.
+        bytes += 3 + 4 * Short.BYTES + measure.bounds.size() * Double.BYTES;
+        for (String key : measure.requires) {
+          bytes += RecordFormat.textBytes(key);
+        }
+        for (Dimension dimension : measure.dimensions) {
+          bytes += bytes(dimension);
+        }
+        for (Constant label : measure.labels) {
+          bytes += RecordFormat.textBytes(label.label) + RecordFormat.textBytes(label.value);
+        }
       }
       return bytes;
     }
@@ -349,7 +516,8 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
     @Override
     public void write(ByteBuffer out, Rule rule) {
       boolean hasForm = !rule.form.equals(Form.NONE);
-      out.putShort((short) (rule.place | (hasForm ? HAS_FORM : 0)));
+      int flags = (hasForm ? HAS_FORM : 0) | (rule.measures == null ? 0 : HAS_MEASURES);
+      out.putShort((short) (rule.place | flags));
       out.putLong(rule.slowerThanNanos == null ? ABSENT : rule.slowerThanNanos);
       putSize(out, rule.thresholds);
       for (SlowRule threshold : orEmpty(rule.thresholds)) {
@@ -357,13 +525,7 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
         out.put((byte) threshold.kinds()).putLong(threshold.nanos());
       }
       putSize(out, rule.dimensions);
-      for (Dimension dimension : orEmpty(rule.dimensions)) {
-        out.put((byte) (dimension.source.ordinal() | (dimension.label == null ? 0 : HAS_LABEL)));
-        RecordFormat.putText(out, dimension.attribute);
-        if (dimension.label != null) {
-          RecordFormat.putText(out, dimension.label);
-        }
-      }
+      orEmpty(rule.dimensions).forEach(dimension -> put(out, dimension));
       putSize(out, rule.templates);
       for (Template template : orEmpty(rule.templates)) {
         RecordFormat.putText(out, template.application);
@@ -373,6 +535,40 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
       if (hasForm) {
         writeForm(out, rule.form);
       }
+      if (rule.measures != null) {
+        putSize(out, rule.measures);
+        rule.measures.forEach(measure -> put(out, measure));
+      }
+    }
+
+    private static void put(ByteBuffer out, Dimension dimension) {
+      out.put((byte) (dimension.source.ordinal() | (dimension.label == null ? 0 : HAS_LABEL)));
+      RecordFormat.putText(out, dimension.attribute);
+      if (dimension.label != null) {
+        RecordFormat.putText(out, dimension.label);
+      }
+    }
+
+    private static void put(ByteBuffer out, Measure measure) {
+      RecordFormat.putText(out, measure.name);
+      RecordFormat.putText(out, measure.description);
+      RecordFormat.putText(out, measure.unit);
+      out.put((byte) measure.type.ordinal()).put((byte) measure.value.ordinal());
+      if (measure.attribute != null) {
+        RecordFormat.putText(out, measure.attribute);
+      }
+      out.put((byte) measure.kinds);
+      putSize(out, measure.requires);
+      measure.requires.forEach(key -> RecordFormat.putText(out, key));
+      putSize(out, measure.dimensions);
+      measure.dimensions.forEach(dimension -> put(out, dimension));
+      putSize(out, measure.labels);
+      for (Constant label : measure.labels) {
+        RecordFormat.putText(out, label.label);
+        RecordFormat.putText(out, label.value);
+      }
+      putSize(out, measure.bounds);
+      measure.bounds.forEach(out::putDouble);
     }
 
     private static void writeForm(ByteBuffer out, Form form) {
@@ -394,13 +590,13 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
       int schema = in.get();
       Unit unit = value(in.get(), Unit.values());
       return new Form(
-          list(in, MAX_BOUNDS, "bounds", RuleFormat::bound),
+          list(in, MAX_BOUNDS, "bounds", RuleFormat::nanos),
           kind,
           schema == ABSENT_SCHEMA ? null : (Integer) schema,
           unit);
     }
 
-    private static Long bound(ByteBuffer in) throws MalformedDecisionsException {
+    private static Long nanos(ByteBuffer in) throws MalformedDecisionsException {
       RecordFormat.need(in, Long.BYTES, "a bound");
       return in.getLong();
     }
@@ -418,17 +614,19 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
 
     @Override
     public Rule read(ByteBuffer in) throws MalformedDecisionsException {
-      int place = RecordFormat.count(in, 0, HAS_FORM | MAX_RULES - 1, "a place");
+      int place = RecordFormat.count(in, 0, HAS_FORM | HAS_MEASURES | MAX_RULES - 1, "a place");
       boolean hasForm = (place & HAS_FORM) != 0;
+      boolean hasMeasures = (place & HAS_MEASURES) != 0;
       RecordFormat.need(in, Long.BYTES, "a rule");
       long slowerThanNanos = in.getLong();
       return new Rule(
-          place & ~HAS_FORM,
+          place & ~(HAS_FORM | HAS_MEASURES),
           slowerThanNanos == ABSENT ? null : (Long) slowerThanNanos,
           list(in, MAX_THRESHOLDS, "thresholds", RuleFormat::threshold),
           list(in, MAX_DIMENSIONS, "dimensions", RuleFormat::dimension),
           list(in, MAX_TEMPLATES, "templates", RuleFormat::template),
-          hasForm ? form(in) : Form.NONE);
+          hasForm ? form(in) : Form.NONE,
+          hasMeasures ? list(in, MAX_MEASURES, "measures", RuleFormat::measure) : null);
     }
 
     /** Returns null if the list is absent. */
@@ -466,6 +664,64 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
           RecordFormat.text(in, Demand.MAX_TEXT_BYTES, "an attribute"),
           hasLabel ? RecordFormat.text(in, Demand.MAX_TEXT_BYTES, "a label") : null,
           SOURCES[source]);
+    }
+
+    private static Measure measure(ByteBuffer in) throws MalformedDecisionsException {
+      String name = RecordFormat.text(in, Demand.MAX_TEXT_BYTES, "a name");
+      String description = RecordFormat.text(in, Demand.MAX_TEXT_BYTES, "a description");
+      String unit = RecordFormat.text(in, Demand.MAX_TEXT_BYTES, "a unit");
+      MeasureType type = constant(in, TYPES, "type");
+      MeasureValue value = constant(in, VALUES, "value");
+      String attribute =
+          value == MeasureValue.ATTRIBUTE
+              ? RecordFormat.text(in, Demand.MAX_TEXT_BYTES, "an attribute")
+              : null;
+      RecordFormat.need(in, 1, "kinds");
+      return new Measure(
+          name,
+          description,
+          unit,
+          type,
+          value,
+          attribute,
+          Byte.toUnsignedInt(in.get()),
+          present(list(in, Measure.MAX_REQUIRES, "attributes", RuleFormat::attribute)),
+          present(list(in, Measure.MAX_DIMENSIONS, "dimensions", RuleFormat::dimension)),
+          present(list(in, Measure.MAX_LABELS, "labels", RuleFormat::label)),
+          present(list(in, Measure.MAX_BOUNDS, "bounds", RuleFormat::bound)));
+    }
+
+    private static <T> T constant(ByteBuffer in, T[] constants, String what)
+        throws MalformedDecisionsException {
+      RecordFormat.need(in, 1, "a measure");
+      int number = Byte.toUnsignedInt(in.get());
+      if (number >= constants.length) {
+        throw malformed(Reason.CONTENT, what + " " + number + " of a measure");
+      }
+      return constants[number];
+    }
+
+    /** Refuses an absent list where one is required. */
+    private static <T> List<T> present(List<T> list) throws MalformedDecisionsException {
+      if (list == null) {
+        throw malformed(Reason.CONTENT, "a measure without a list");
+      }
+      return list;
+    }
+
+    private static String attribute(ByteBuffer in) throws MalformedDecisionsException {
+      return RecordFormat.text(in, Demand.MAX_TEXT_BYTES, "an attribute");
+    }
+
+    private static Constant label(ByteBuffer in) throws MalformedDecisionsException {
+      return new Constant(
+          RecordFormat.text(in, Demand.MAX_TEXT_BYTES, "a label"),
+          RecordFormat.text(in, Demand.MAX_TEXT_BYTES, "a value"));
+    }
+
+    private static Double bound(ByteBuffer in) throws MalformedDecisionsException {
+      RecordFormat.need(in, Double.BYTES, "a bound");
+      return in.getDouble();
     }
 
     private static Template template(ByteBuffer in) throws MalformedDecisionsException {

@@ -30,8 +30,12 @@ import org.traceetl.proto.Demand.SlowRule;
 import org.traceetl.proto.EdgeQueues.Queues;
 import org.traceetl.proto.HotspotDecisions.Decision;
 import org.traceetl.proto.MalformedDecisionsException.Reason;
+import org.traceetl.proto.RulesRecord.Constant;
 import org.traceetl.proto.RulesRecord.Dimension;
 import org.traceetl.proto.RulesRecord.Form;
+import org.traceetl.proto.RulesRecord.Measure;
+import org.traceetl.proto.RulesRecord.MeasureType;
+import org.traceetl.proto.RulesRecord.MeasureValue;
 import org.traceetl.proto.RulesRecord.Rule;
 import org.traceetl.proto.RulesRecord.Source;
 import org.traceetl.proto.RulesRecord.Template;
@@ -170,9 +174,10 @@ final class RoutingRecordTest {
                     List.of(
                         new Dimension("http.route", null, Source.ANY),
                         new Dimension("cloud.region", "region", Source.RESOURCE)),
-                    List.of(new Template("*", "job [^ ]+", "job {name}"))),
+                    List.of(new Template("*", "job [^ ]+", "job {name}")),
+                    null),
                 "größe",
-                new Rule(1, null, List.of(), null, null))),
+                new Rule(1, null, List.of(), null, null, null))),
         "5445524c"
             + FRAME
             + ("0007" + "6772c3b6c39f65" + "0001" + "ffffffffffffffff" + "0000" + "ffff" + "ffff")
@@ -464,12 +469,78 @@ final class RoutingRecordTest {
                         count == 1 ? null : List.of(1L, (long) count, RulesRecord.MAX_NANOS),
                         count == 2 ? null : RulesRecord.Kind.values()[count % 3],
                         count == 3 ? null : (Integer) (count * 2 - 4),
-                        count == 4 ? null : RulesRecord.Unit.values()[count % 2])));
+                        count == 4 ? null : RulesRecord.Unit.values()[count % 2]),
+                count == 6 ? null : Collections.nCopies(count, measure(pattern, count))));
       }
     });
     RulesRecord written = new RulesRecord(epoch, decided, rules);
 
     assertThat(RulesRecord.FORMAT.decode(written.encode())).isEqualTo(written);
+  }
+
+  private static Measure measure(String text, int count) {
+    MeasureValue value = MeasureValue.values()[count % MeasureValue.values().length];
+    return new Measure(
+        text,
+        text,
+        text,
+        MeasureType.values()[count % 2],
+        value,
+        value == MeasureValue.ATTRIBUTE ? text : null,
+        count,
+        Collections.nCopies(count, text),
+        Collections.nCopies(count, new Dimension(text, null, Source.SPAN)),
+        Collections.nCopies(count, new Constant(text, text)),
+        Collections.nCopies(count, count + 0.5));
+  }
+
+  @Test
+  void measuresOfRulesAreBounded() {
+    Measure small = measure("m", 1);
+    assertThat(rule(Collections.nCopies(RulesRecord.MAX_MEASURES, small)).applications())
+        .hasSize(1);
+    refuses(Map.of("a", new Rule(0, null, null, null, null, many(RulesRecord.MAX_MEASURES + 1))));
+    String text = "t".repeat(Demand.MAX_TEXT_BYTES);
+    assertThatThrownBy(() -> rule(Collections.nCopies(RulesRecord.MAX_MEASURES, measure(text, 8))))
+        .isInstanceOf(IllegalArgumentException.class);
+    for (String wrong : List.of("", text + "t", "\ud800")) {
+      assertThatThrownBy(() -> measure(wrong, 1)).isInstanceOf(IllegalArgumentException.class);
+      assertThatThrownBy(() -> new Constant("a", wrong))
+          .isInstanceOf(IllegalArgumentException.class);
+    }
+    assertThatThrownBy(() -> measure("m", 9)).isInstanceOf(IllegalArgumentException.class);
+  }
+
+  /** Returns a measure of as many bytes as all of a record may have on average. */
+  private static Measure largest() {
+    String text = "t".repeat(Demand.MAX_TEXT_BYTES);
+    int bytes = RulesRecord.MAX_MEASURE_BYTES / RulesRecord.MAX_MEASURES;
+    Measure shorter = measure(text, "n");
+    int rest = bytes - RulesRecord.measureBytes(rule(List.of(shorter)).applications().values());
+    return measure(text, "n".repeat(1 + rest));
+  }
+
+  private static Measure measure(String text, String name) {
+    return new Measure(
+        name,
+        text,
+        "s",
+        MeasureType.HISTOGRAM,
+        MeasureValue.ONE,
+        null,
+        0,
+        Collections.nCopies(4, text),
+        List.of(),
+        List.of(),
+        Collections.nCopies(Measure.MAX_BOUNDS, 1.0));
+  }
+
+  private static List<Measure> many(int measures) {
+    return Collections.nCopies(measures, measure("m", 1));
+  }
+
+  private static RulesRecord rule(List<Measure> measures) {
+    return new RulesRecord(1, 1, Map.of("a", new Rule(0, null, null, null, null, measures)));
   }
 
   @Test
@@ -484,19 +555,23 @@ final class RoutingRecordTest {
             Collections.nCopies(RulesRecord.MAX_DIMENSIONS, new Dimension(text, text, Source.SPAN)),
             Collections.nCopies(RulesRecord.MAX_TEMPLATES, new Template(text, template, template)),
             new Form(
-                LongStream.rangeClosed(1, RulesRecord.MAX_BOUNDS).boxed().toList(), null, 8, null));
+                LongStream.rangeClosed(1, RulesRecord.MAX_BOUNDS).boxed().toList(), null, 8, null),
+            Collections.nCopies(RulesRecord.MAX_MEASURES, largest()));
     Form none = new Form(List.of(), null, null, null);
     Map<String, Rule> rules = new HashMap<>();
     for (int place = 0; place < RulesRecord.MAX_RULES; place++) {
       String pattern = "p".repeat(Demand.MAX_TEXT_BYTES - 3) + (100 + place);
       rules.put(
-          pattern, place == 0 ? most : new Rule(place, 1L, List.of(), List.of(), List.of(), none));
+          pattern,
+          place == 0
+              ? most
+              : new Rule(place, 1L, List.of(), List.of(), List.of(), none, List.of()));
     }
     RulesRecord largest = new RulesRecord(1, 1, rules);
 
     assertThat(largest.encode()).hasSize(RulesRecord.FORMAT.maxBytes());
     assertThat(RulesRecord.FORMAT.decode(largest.encode())).isEqualTo(largest);
-    rules.put("one more", new Rule(1, null, null, null, null));
+    rules.put("one more", new Rule(1, null, null, null, null, null));
     refuses(rules);
     refuses(Map.of("", new Rule(0, 1L, null, null, null)));
     refuses(with(most, new Rule(1, 1L, most.thresholds().subList(0, 1), null, null)));

@@ -146,6 +146,7 @@ final class OzheraDrain extends TopicDrain {
             null,
             null,
             null,
+            null,
             null);
     Aggregation aggregation =
         Aggregation.builder(() -> 1)

@@ -124,6 +124,7 @@ final class ServerSettings {
         null,
         edges.config(),
         null,
+        null,
         null);
   }
 
@@ -145,6 +146,7 @@ final class ServerSettings {
         config.deduplication(),
         config.agents(),
         config.edges(),
+        null,
         config.web(),
         config.drainWithin());
   }

@@ -75,6 +75,7 @@ final class RandomServers {
         null,
         null,
         null,
+        null,
         null);
   }
 
@@ -92,6 +93,7 @@ final class RandomServers {
         null,
         null,
         config.events(),
+        null,
         null,
         null,
         null,
@@ -123,6 +125,7 @@ final class RandomServers {
         Map.of("demand", demand()),
         null,
         random.nextBoolean() ? null : new EventsConfig(true, List.of("exception.type")),
+        null,
         null,
         null,
         null,

@@ -54,6 +54,7 @@ record JournalAccess(
             .window(config.window())
             .unit(config.metrics().unit())
             .sizes(config.metrics().size())
+            .measures(config.measures())
             .messages(Messages.of(config.rocketmq().messages()))
             .profile(profile.mapping())
             .deduplication(config.deduplication())

@@ -323,6 +323,7 @@ public final class ServerAssembly implements ServerContext {
   @Override
   public void forms(boolean readByAll) {
     forms = readByAll;
+    access.aggregation().measures(readByAll);
   }
 
   @Override

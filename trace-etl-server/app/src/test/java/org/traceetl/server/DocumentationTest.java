@@ -207,6 +207,7 @@ final class DocumentationTest {
                 null,
                 null,
                 new EdgesConfig(true, null, null, null, null, null, null, null, null),
+                null,
                 d.web(),
                 d.drainWithin()),
             ServerPlatform.system())) {

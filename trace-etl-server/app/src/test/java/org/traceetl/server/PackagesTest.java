@@ -73,7 +73,7 @@ class PackagesTest {
           .whereLayer("consume")
           .mayOnlyAccessLayers("decode", "dedup", "edge", "series", "window", "journal", "config")
           .whereLayer("decode")
-          .mayOnlyAccessLayers("series", "config")
+          .mayOnlyAccessLayers("series", "window", "config")
           .whereLayer("series")
           .mayOnlyAccessLayers("window", "config")
           .whereLayer("journal")

@@ -55,6 +55,7 @@ public class OzheraDecodeBenchmark extends StepBenchmark {
             null,
             null,
             null,
+            null,
             null);
     mapped =
         new BatchDecoder(

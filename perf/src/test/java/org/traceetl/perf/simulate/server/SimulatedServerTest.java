@@ -90,6 +90,7 @@ class SimulatedServerTest {
         null,
         null,
         null,
+        null,
         null);
   }
 

@@ -150,9 +150,12 @@ public final class RulesFile {
           demanded + " of them and their thresholds",
           "must be at most " + Demand.MAX_RULES + ", which servers can demand of agents");
       long attributes =
-          Stream.concat(config.series().dimensions().stream(), rules.dimensions().stream())
-              .filter(dimension -> dimension.from().readsSpan())
-              .map(Dimension::attribute)
+          Stream.concat(
+                  Stream.concat(config.series().dimensions().stream(), rules.dimensions().stream())
+                      .filter(dimension -> dimension.from().readsSpan())
+                      .map(Dimension::attribute),
+                  Stream.concat(config.measures().stream(), rules.measures().stream())
+                      .flatMap(measure -> measure.attributes().stream()))
               .distinct()
               .count();
       ConfigException.check(

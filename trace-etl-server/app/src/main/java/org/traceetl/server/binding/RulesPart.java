@@ -14,6 +14,7 @@ import org.springframework.boot.origin.OriginTrackedValue;
 import org.springframework.core.env.MutablePropertySources;
 import org.springframework.core.env.StandardEnvironment;
 import org.traceetl.server.config.DocumentsConfig;
+import org.traceetl.server.config.MeasureConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.TemplatesConfig;
@@ -104,7 +105,11 @@ final class RulesPart {
 
   /** The sections of the configuration, with the keys that rules have. */
   record Sections(
-      Series series, ServerProperties.Histogram histogram, Metrics metrics, Documents documents) {
+      Series series,
+      ServerProperties.Histogram histogram,
+      Metrics metrics,
+      Documents documents,
+      List<MeasureConfig> measures) {
     RuleKeys keys() {
       Series ofSeries = series == null ? new Series(null, null) : series;
       ServerProperties.Histogram buckets =
@@ -117,7 +122,8 @@ final class RulesPart {
           buckets.nativeSchema(),
           metrics == null ? null : metrics.unit,
           documents == null ? null : documents.slowerThan,
-          documents == null ? null : documents.thresholds);
+          documents == null ? null : documents.thresholds,
+          measures);
     }
   }
 

@@ -6,6 +6,7 @@ import static org.traceetl.common.ConfigException.orElse;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.traceetl.common.ConfigException;
@@ -17,6 +18,7 @@ import org.traceetl.server.config.EdgesConfig;
 import org.traceetl.server.config.EventsConfig;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.JournalConfig;
+import org.traceetl.server.config.MeasureConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.Profile;
 import org.traceetl.server.config.RocketMqConfig;
@@ -49,6 +51,7 @@ public record ServerConfig(
     DeduplicationConfig deduplication,
     AgentsConfig agents,
     EdgesConfig edges,
+    List<MeasureConfig> measures,
     WebConfig web,
     Duration drainWithin)
     implements CoreConfig {
@@ -68,6 +71,7 @@ public record ServerConfig(
     deduplication = orElse(deduplication, DeduplicationConfig.defaults());
     agents = orElse(agents, AgentsConfig.defaults());
     edges = orElse(edges, EdgesConfig.defaults());
+    measures = List.copyOf(orElse(measures, List.of()));
     web = orElse(web, WebConfig.open());
     drainWithin = orElse(drainWithin, Duration.ofSeconds(20));
     check(
@@ -98,6 +102,12 @@ public record ServerConfig(
               + dimension.attribute()
               + " another label");
     }
+    check(
+        measures.isEmpty() || profile.countsMeasures(),
+        "trace-etl.measures",
+        measures.size() + " of them",
+        "must be absent with profile " + profile.id());
+    MeasureConfig.checkAll(measures, metrics.namespace(), profile.labels(), series.maxValueBytes());
     checkDrain(drainWithin);
   }
 
@@ -137,7 +147,7 @@ public record ServerConfig(
 
   /** Returns the rules by which spans count. */
   public EffectiveRules rules() {
-    return EffectiveRules.of(series, histogram, metrics, documents);
+    return EffectiveRules.of(series, histogram, metrics, documents, measures);
   }
 
   /**
@@ -160,6 +170,7 @@ public record ServerConfig(
         deduplication,
         agents,
         edges,
+        rules.measures(),
         web,
         drainWithin);
   }
@@ -182,6 +193,7 @@ public record ServerConfig(
 
   public static ServerConfig defaults() {
     return new ServerConfig(
-        null, null, null, null, null, null, null, null, null, null, null, null, null, null, null);
+        null, null, null, null, null, null, null, null, null, null, null, null, null, null, null,
+        null);
   }
 }

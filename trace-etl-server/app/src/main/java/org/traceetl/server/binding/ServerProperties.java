@@ -14,6 +14,7 @@ import org.traceetl.server.config.EdgesConfig;
 import org.traceetl.server.config.EventsConfig;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.JournalConfig;
+import org.traceetl.server.config.MeasureConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.Profile;
 import org.traceetl.server.config.RocketMqConfig;
@@ -40,6 +41,7 @@ record ServerProperties(
     DeduplicationConfig deduplication,
     AgentsConfig agents,
     EdgesConfig edges,
+    List<MeasureConfig> measures,
     Web web,
     Duration drainWithin) {
 
@@ -54,6 +56,7 @@ record ServerProperties(
     ServerConfig config =
         config(Features.configs(ofFeatures, profile, refusals), ofProfiles, refusals);
     refusals.throwIfAny();
+    refusals.check(() -> MeasureConfig.checkBounds(config.measures(), config.histogram()));
     // Also checked where it is used; here for --check-config.
     refusals.check(() -> profile.checkFiles(config.settings(profile)));
     if (config.journal().keysFile() != null) {
@@ -93,6 +96,7 @@ record ServerProperties(
             deduplication,
             agents,
             edges,
+            measures,
             access,
             drainWithin));
   }

@@ -3,6 +3,7 @@ package org.traceetl.server.binding;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.assertj.core.api.Assertions.tuple;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -24,6 +25,9 @@ import org.traceetl.server.config.DocumentsConfig.Threshold;
 import org.traceetl.server.config.EventsConfig;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.HistogramConfig.Kind;
+import org.traceetl.server.config.MeasureConfig;
+import org.traceetl.server.config.MeasureConfig.Source;
+import org.traceetl.server.config.MeasureConfig.Type;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.MetricsConfig.Unit;
 import org.traceetl.server.config.SeriesConfig.Dimension;
@@ -40,6 +44,7 @@ final class RulesFileTest {
 
   private static final Pattern LIVE =
       Pattern.compile("```yaml\n(# live\\.yaml.*?)```", Pattern.DOTALL);
+  private static final Path MEASURES = Path.of("../../docs/measures.md");
   private static final Path DOCUMENT = Path.of("..", "..", "docs", "configuration-server.md");
 
   private ServerConfig config = ServerConfig.defaults();
@@ -88,7 +93,8 @@ final class RulesFileTest {
                     List.of(5.0, 10.0, 25.0, 50.0, 100.0, 250.0, 1_000.0), Kind.BOTH, null),
                 Unit.SECONDS,
                 config.documents().slowerThan(),
-                config.documents().thresholds()));
+                config.documents().thresholds(),
+                List.of()));
     assertThat(rules.of("cart", config.rules()))
         .isEqualTo(
             new EffectiveRules(
@@ -97,7 +103,8 @@ final class RulesFileTest {
                 config.histogram(),
                 config.metrics().unit(),
                 config.documents().slowerThan(),
-                config.documents().thresholds()));
+                config.documents().thresholds(),
+                List.of()));
   }
 
   @Test
@@ -286,6 +293,83 @@ final class RulesFileTest {
   }
 
   @Test
+  void documentedMeasuresApply() throws Exception {
+    Matcher example = Pattern.compile("(?s)```yaml\n(.*?)```").matcher(Files.readString(MEASURES));
+    assertThat(example.find()).isTrue();
+
+    Rules rules = RulesFile.parseApplied(file, example.group(1).getBytes(UTF_8), config);
+
+    List<MeasureConfig> measures = rules.of("shop", config.rules()).measures();
+    assertThat(measures)
+        .extracting(MeasureConfig::name, MeasureConfig::type, MeasureConfig::value)
+        .containsExactly(
+            tuple("http.server.request.duration", Type.HISTOGRAM, Source.DURATION),
+            tuple("db.client.operation.duration", Type.HISTOGRAM, Source.DURATION),
+            tuple("gen_ai.client.token.usage", Type.HISTOGRAM, Source.ATTRIBUTE),
+            tuple("gen_ai.client.token.usage", Type.HISTOGRAM, Source.ATTRIBUTE));
+    assertThat(measures)
+        .extracting(each -> MeasureConfig.prometheusName(each.name(), each.unit()))
+        .containsExactly(
+            "http_server_request_duration_seconds",
+            "db_client_operation_duration_seconds",
+            "gen_ai_client_token_usage",
+            "gen_ai_client_token_usage");
+    assertThat(measures.getFirst().bounds()).hasSize(14);
+    assertThat(measures.getFirst().attributes())
+        .contains("http.request.method", "http.route", "error.type");
+  }
+
+  @Test
+  void measuresThatApplyAreCheckedAsThoseOfTheConfiguration() {
+    String many = "{name: a, value: one}, ".repeat(17);
+    String bounds =
+        IntStream.rangeClosed(1, 17).mapToObj(String::valueOf).collect(Collectors.joining(", "));
+    assertThat(
+            problemsOfApplied(
+                """
+                revision: 1
+                applications:
+                  - application: a
+                    measures: [{name: "1a"}]
+                  - application: b
+                    measures: [{name: a, value: attribute}]
+                  - application: c
+                    measures: [{name: a, attribute: b, type: histogram}]
+                  - application: d
+                    measures: [{name: a, unit: min}]
+                  - application: e
+                    measures: [{name: a, dimensions: [{attribute: span_kind}]}]
+                  - application: f
+                    measures: [{name: a, value: one}, {name: a, value: one, unit: By}]
+                  - application: g
+                    measures: [{name: a.b, value: one}, {name: a_b, value: one}]
+                  - application: h
+                    measures: [{name: traces.span.metrics.calls, value: one}]
+                  - application: i
+                    measures: [{name: a.count, value: one}]
+                  - application: j
+                    measures: [{name: a, bounds: [2, 1]}]
+                  - application: k
+                    measures: [{name: a, bounds: [%s]}]
+                  - application: l
+                    measures: [%s]
+                """
+                    .formatted(bounds, many)))
+        .satisfiesExactly(
+            problem -> assertThat(problem).contains("name = 1a: must name a metric"),
+            problem -> assertThat(problem).contains("attribute: must name an attr"),
+            problem -> assertThat(problem).contains("bounds: must be 1 to 64"),
+            problem -> assertThat(problem).contains("unit = min: must be s or ms"),
+            problem -> assertThat(problem).contains("span_kind: is a label"),
+            problem -> assertThat(problem).contains("a_b: must be another"),
+            problem -> assertThat(problem).contains("must not begin like"),
+            problem -> assertThat(problem).contains("a.count: must not begin"),
+            problem -> assertThat(problem).contains("must be ascending"),
+            problem -> assertThat(problem).contains("17 of them: must be at most 16"),
+            problem -> assertThat(problem).contains("measures = 17 of them"));
+  }
+
+  @Test
   void dimensionsThatApplyAreCheckedAsThoseOfTheConfiguration() {
     config =
         new ServerConfig(
@@ -299,6 +383,7 @@ final class RulesFileTest {
             null,
             null,
             new EventsConfig(true, List.of("exception.type")),
+            null,
             null,
             null,
             null,

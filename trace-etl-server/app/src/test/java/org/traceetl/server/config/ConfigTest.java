@@ -183,7 +183,8 @@ class ConfigTest {
 
   private static ServerConfig with(EdgesConfig edges) {
     return new ServerConfig(
-        null, null, null, null, null, null, null, null, null, null, null, null, edges, null, null);
+        null, null, null, null, null, null, null, null, null, null, null, null, edges, null, null,
+        null);
   }
 
   @Test

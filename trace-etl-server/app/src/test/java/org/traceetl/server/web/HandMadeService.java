@@ -90,7 +90,8 @@ final class HandMadeService implements Feature {
           new HistogramConfig(null),
           MetricsConfig.Unit.SECONDS,
           DOCUMENTS.slowerThan(),
-          DOCUMENTS.thresholds());
+          DOCUMENTS.thresholds(),
+          List.of());
 
   final ServerTelemetry telemetry = new ServerTelemetry("test", Duration.ofMinutes(15));
 

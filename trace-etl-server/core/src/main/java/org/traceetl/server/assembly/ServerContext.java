@@ -103,7 +103,10 @@ public interface ServerContext {
    */
   Boolean labels();
 
-  /** Sets whether all servers read series that have buckets and a unit of their own. */
+  /**
+   * Sets whether all servers read series that have buckets and a unit of their own, and those of
+   * measures.
+   */
   void forms(boolean readByAll);
 
   /**

@@ -1,5 +1,7 @@
 package org.traceetl.server.config;
 
+import java.util.List;
+
 /** What core and the profiles need of a server's configuration. Immutable. */
 public interface CoreConfig {
   RocketMqConfig rocketmq();
@@ -21,6 +23,9 @@ public interface CoreConfig {
   AgentsConfig agents();
 
   EdgesConfig edges();
+
+  /** The measures of all applications. */
+  List<MeasureConfig> measures();
 
   /** The keys that a profile has of its own; null if it has none. */
   Record settings(Profile profile);

@@ -51,6 +51,11 @@ public interface Profile {
     return true;
   }
 
+  /** Returns whether the profile has metrics of spans by configured names. */
+  default boolean countsMeasures() {
+    return true;
+  }
+
   /** Returns the defaults that differ with this profile, by key below {@code trace-etl}. */
   default Map<String, String> defaults() {
     return Map.of();

@@ -86,6 +86,9 @@ public final class BatchDecoder implements MessageDecoder {
   /** First text of the labels' names, which follow each other. */
   private int firstLabel;
 
+  /** First of the texts of measures, which follow each other. */
+  private int firstMeasureText;
+
   /** Null if series consist of attributes without a mapping. */
   private final SpanMapping mapping;
 
@@ -156,6 +159,11 @@ public final class BatchDecoder implements MessageDecoder {
     for (int label = 0; label < rules.labels().size(); label++) {
       byte[] name = rules.labels().get(label);
       texts.make(name, 0, name.length);
+    }
+    firstMeasureText = texts.size();
+    for (int text = 0; text < rules.measures().texts().size(); text++) {
+      byte[] bytes = rules.measures().texts().get(text);
+      texts.make(bytes, 0, bytes.length);
     }
   }
 
@@ -456,6 +464,25 @@ public final class BatchDecoder implements MessageDecoder {
   /** Returns the text of a label's name. */
   public int label(int dimension) {
     return firstLabel + dimension - rules.columns();
+  }
+
+  /**
+   * Returns a text of the rules' measures.
+   *
+   * @param number among {@link SpanMeasures#texts}
+   */
+  int measureText(int number) {
+    return firstMeasureText + number;
+  }
+
+  /** Returns how many attributes of spans groups have, if a demand made them. */
+  int groupKeyCount() {
+    return reader.groupKeyCount();
+  }
+
+  /** Returns the text of a key that groups have, if a demand made them. */
+  int groupKey(int i) {
+    return reader.groupKey(i);
   }
 
   /** Returns whether groups may lack a label because of their demand. */

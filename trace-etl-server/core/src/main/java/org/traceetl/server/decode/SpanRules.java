@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import org.traceetl.server.config.MeasureConfig;
 import org.traceetl.server.config.SeriesConfig.Dimension;
 import org.traceetl.server.config.TemplatesConfig;
 import org.traceetl.server.series.NamePatterns;
@@ -26,6 +27,7 @@ import org.traceetl.server.window.NativeBuckets;
 public final class SpanRules {
   private final List<Dimension> dimensions;
   private final List<TemplatesConfig.Rule> templates;
+  private final SpanMeasures measures;
   private final DimensionKeys keys;
   private final List<byte[]> labels;
   private final NamePatterns patterns;
@@ -45,17 +47,20 @@ public final class SpanRules {
    *     configuration
    * @param templates own templates of span names
    * @param form of the series of spans; null for that of the configuration
+   * @param measures checked by {@link MeasureConfig#checkAll}
    */
   public SpanRules(
       List<Dimension> columns,
       List<Dimension> dimensions,
       List<TemplatesConfig.Rule> templates,
-      Form form) {
+      Form form,
+      List<MeasureConfig> measures) {
     this.form = form;
     buckets = form == null ? null : new Buckets(form.boundsNanos());
     nativeBuckets = form == null ? null : form.nativeBuckets();
     this.dimensions = List.copyOf(dimensions);
     this.templates = List.copyOf(templates);
+    this.measures = measures.isEmpty() ? SpanMeasures.NONE : new SpanMeasures(measures);
     Map<String, Dimension> byLabel = new HashMap<>();
     dimensions.forEach(each -> byLabel.put(each.label(), each));
     List<Dimension> all = new ArrayList<>();
@@ -68,17 +73,31 @@ public final class SpanRules {
     patterns = new NamePatterns(templates);
   }
 
-  /** Returns rules of which every dimension is a column, and with the form of the configuration. */
+  /**
+   * Returns rules of which every dimension is a column, with the form of the configuration and
+   * without measures.
+   */
   public static SpanRules of(List<Dimension> columns, List<TemplatesConfig.Rule> templates) {
+    return of(columns, templates, List.of());
+  }
+
+  /** Returns rules of which every dimension is a column. */
+  static SpanRules of(
+      List<Dimension> columns, List<TemplatesConfig.Rule> templates, List<MeasureConfig> measures) {
     return new SpanRules(
-        columns, columns.stream().filter(each -> !each.from().isEvent()).toList(), templates, null);
+        columns,
+        columns.stream().filter(each -> !each.from().isEvent()).toList(),
+        templates,
+        null,
+        measures);
   }
 
   /** Returns whether equal spans have equal series by both rules. */
   public boolean sameSeries(SpanRules other) {
     return dimensions.equals(other.dimensions)
         && templates.equals(other.templates)
-        && Objects.equals(form, other.form);
+        && Objects.equals(form, other.form)
+        && measures.configured().equals(other.measures.configured());
   }
 
   /** Returns the keys of the columns, then of the labels. */
@@ -94,6 +113,11 @@ public final class SpanRules {
   /** Returns the labels in addition to the columns, in UTF-8, sorted. */
   List<byte[]> labels() {
     return labels;
+  }
+
+  /** Returns the measures of the application. */
+  public SpanMeasures measures() {
+    return measures;
   }
 
   /** Returns the form of the series of spans; null for that of the configuration. */

@@ -5,6 +5,7 @@ import static org.traceetl.common.ConfigException.orElse;
 import java.util.List;
 import org.traceetl.common.WildcardPattern;
 import org.traceetl.server.config.HistogramConfig;
+import org.traceetl.server.config.MeasureConfig;
 import org.traceetl.server.config.MetricsConfig.Unit;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.SeriesConfig.Dimension;
@@ -28,17 +29,23 @@ public final class SpanRulesInForce {
   /**
    * @param histogram buckets of the configuration
    * @param unit that of the configuration
+   * @param measures those of the configuration
    * @param rules null if the configuration applies
    */
-  public SpanRulesInForce(SeriesConfig config, HistogramConfig histogram, Unit unit, Rules rules) {
+  public SpanRulesInForce(
+      SeriesConfig config,
+      HistogramConfig histogram,
+      Unit unit,
+      List<MeasureConfig> measures,
+      Rules rules) {
     this.histogram = histogram;
     this.unit = unit;
     if (rules == null) {
-      others = SpanRules.of(config.dimensions(), config.templates().patterns());
+      others = SpanRules.of(config.dimensions(), config.templates().patterns(), measures);
       this.rules = List.of();
       return;
     }
-    others = prepared(config, rules.defaults(), RuleKeys.NONE);
+    others = prepared(config, measures, rules.defaults(), RuleKeys.NONE);
     boolean isUniform = rules.applications().stream().noneMatch(rule -> hasOwn(rule.keys()));
     this.rules =
         isUniform
@@ -48,23 +55,28 @@ public final class SpanRulesInForce {
                     new OfApplications(
                         new WildcardPattern(rule.application()),
                         hasOwn(rule.keys())
-                            ? prepared(config, rules.defaults(), rule.keys())
+                            ? prepared(config, measures, rules.defaults(), rule.keys())
                             : others))
                 .toList();
   }
 
   private static boolean hasOwn(RuleKeys keys) {
-    return keys.dimensions() != null || keys.templates() != null || keys.hasForm();
+    return keys.dimensions() != null
+        || keys.templates() != null
+        || keys.hasForm()
+        || keys.measures() != null;
   }
 
-  private SpanRules prepared(SeriesConfig config, RuleKeys defaults, RuleKeys keys) {
+  private SpanRules prepared(
+      SeriesConfig config, List<MeasureConfig> measures, RuleKeys defaults, RuleKeys keys) {
     List<Dimension> configured =
         config.dimensions().stream().filter(each -> !each.from().isEvent()).toList();
     return new SpanRules(
         config.dimensions(),
         orElse(orElse(keys.dimensions(), defaults.dimensions()), configured),
         orElse(orElse(keys.templates(), defaults.templates()), config.templates().patterns()),
-        form(defaults, keys));
+        form(defaults, keys),
+        orElse(orElse(keys.measures(), defaults.measures()), measures));
   }
 
   /** Returns null for the form of the configuration, and for one that has no room in rows. */

@@ -5,6 +5,7 @@ import java.nio.charset.StandardCharsets;
 import org.traceetl.server.protobuf.MessageBuffer;
 import org.traceetl.server.protobuf.MetricProto;
 import org.traceetl.server.window.Form;
+import org.traceetl.server.window.MeasureForm;
 import org.traceetl.server.window.NativeBuckets;
 
 /** A family of a page, a counter or a histogram, with its pre-rendered bytes. Immutable. */
@@ -52,13 +53,27 @@ public final class Family {
   /** The same bounds as numbers, for protobuf. */
   private final double[] bounds;
 
-  /** Null for a counter. */
+  /** Null for a counter of spans, events or bytes. */
   private final Form form;
 
   /** Null for a counter, and with classic buckets only. */
   private final NativeBuckets nativeBuckets;
 
-  private Family(int index, String name, String help, String unit, int sectionSeries, Form form) {
+  /** The metric as OTLP has it; null if its name and unit are those of pages. */
+  private final Metric metricInOtlp;
+
+  /** A metric as OTLP names it. */
+  public record Metric(String name, String unit) {}
+
+  private Family(
+      int index,
+      String name,
+      String help,
+      String unit,
+      int sectionSeries,
+      Form form,
+      boolean isHistogram,
+      Metric metricInOtlp) {
     if (index >= MOST) {
       throw new IllegalArgumentException("family " + index + ": must be below " + MOST);
     }
@@ -68,11 +83,12 @@ public final class Family {
     this.unit = unit;
     this.sectionSeries = sectionSeries;
     this.form = form;
-    nativeBuckets = form == null ? null : form.nativeBuckets();
-    le = form == null ? null : new byte[form.buckets()][];
-    point = form == null ? null : new byte[le.length][];
-    bounds = form == null ? null : new double[le.length];
-    for (int i = 0; form != null && i < le.length; i++) {
+    this.metricInOtlp = metricInOtlp;
+    nativeBuckets = isHistogram ? form.nativeBuckets() : null;
+    le = isHistogram ? new byte[form.buckets()][] : null;
+    point = isHistogram ? new byte[le.length][] : null;
+    bounds = isHistogram ? new double[le.length] : null;
+    for (int i = 0; isHistogram && i < le.length; i++) {
       boolean isFinite = i < le.length - 1;
       String bound = isFinite ? bound(form.boundsNanos()[i], form.seconds()) : "+Inf";
       le[i] = Naming.bytes(BEFORE_BOUND + bound + AFTER_BOUND);
@@ -92,7 +108,7 @@ public final class Family {
    * @param name name without the suffix of a sample
    */
   public static Family counter(int index, String name, String help) {
-    return new Family(index, name, help, null, BLOCK_SERIES, null);
+    return new Family(index, name, help, null, BLOCK_SERIES, null, false, null);
   }
 
   /**
@@ -101,7 +117,27 @@ public final class Family {
    */
   public static Family histogram(
       int index, String name, String help, String unit, int sectionSeries, Form form) {
-    return new Family(index, name, help, unit, sectionSeries, form);
+    return new Family(index, name, help, unit, sectionSeries, form, true, null);
+  }
+
+  /**
+   * Returns the family of a measure: a histogram of its values, or a counter of their sum.
+   *
+   * @param unit unit with which the name ends; null for none
+   * @param sectionSeries see {@link #sectionSeries}
+   * @param inOtlp the metric as OTLP has it
+   */
+  static Family measure(
+      int index, String name, String unit, int sectionSeries, MeasureForm of, Metric inOtlp) {
+    return new Family(
+        index,
+        name,
+        of.help(),
+        unit,
+        of.isHistogram() ? sectionSeries : BLOCK_SERIES,
+        of.form(),
+        of.isHistogram(),
+        inOtlp);
   }
 
   /** Returns the name without the suffix of a sample. */
@@ -132,12 +168,22 @@ public final class Family {
     return le != null;
   }
 
+  /** Returns whether it is a counter of the sum of values, in the unit of {@link #seconds}. */
+  public boolean isSum() {
+    return form != null && le == null;
+  }
+
+  /** Returns the metric as OTLP has it; null if its name and unit are those of pages. */
+  public Metric metricInOtlp() {
+    return metricInOtlp;
+  }
+
   /** Returns the number of buckets of a histogram, including +Inf. */
   public int buckets() {
     return le.length;
   }
 
-  /** Returns true for durations in seconds, false for milliseconds; for a histogram. */
+  /** Returns true for durations in seconds, false for milliseconds; for a histogram or sum. */
   public boolean seconds() {
     return form.seconds();
   }
@@ -192,11 +238,16 @@ public final class Family {
         "# HELP "
             + family
             + " "
-            + help
+            + helpText()
             + "\n# TYPE "
             + family
             + (isHistogram() ? " histogram\n" : " counter\n")
             + (openMetrics && unit != null ? "# UNIT " + name + " " + unit + "\n" : ""));
+  }
+
+  /** Returns the help, escaped as the text formats require. */
+  private String helpText() {
+    return help.replace("\\", "\\\\").replace("\n", "\\n");
   }
 
   private byte[] messageHeader(long bytes) {

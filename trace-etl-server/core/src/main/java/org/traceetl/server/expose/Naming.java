@@ -69,6 +69,11 @@ public interface Naming {
    */
   String queueLabel(QueueId queue, boolean overflow);
 
+  /** As the other method, of a series. */
+  default String queueLabel(QueueId queue, SeriesDefinition definition) {
+    return queueLabel(queue, definition.overflow());
+  }
+
   static byte[] bytes(String text) {
     return text.getBytes(StandardCharsets.UTF_8);
   }

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.traceetl.server.config.HistogramConfig;
+import org.traceetl.server.config.MeasureConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.MetricsConfig.Names;
 import org.traceetl.server.config.MetricsConfig.QueueLabel;
@@ -14,6 +15,7 @@ import org.traceetl.server.config.MetricsConfig.Unit;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.StandardProfile;
 import org.traceetl.server.window.Form;
+import org.traceetl.server.window.MeasureForm;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SeriesDefinition;
 
@@ -70,6 +72,11 @@ public final class SpanNaming implements Naming {
 
   /** Durations by the text of the form that series name. */
   private final Map<String, Family> ofForms = new HashMap<>();
+
+  /** By name of the metric and text of the form. */
+  private record MeasureKey(String metric, String form) {}
+
+  private final Map<MeasureKey, Family> ofMeasures = new HashMap<>();
 
   /** Null if sizes are not kept. */
   private final Family size;
@@ -165,6 +172,14 @@ public final class SpanNaming implements Naming {
       return ofEvents;
     }
     String text = form(definition);
+    if (definition.isOfMeasure()) {
+      Family measure =
+          text == null
+              ? null
+              : ofMeasure(
+                  new MeasureKey(definition.values().get(SeriesDefinition.SPAN_NAME), text));
+      return measure == null ? 0 : measure.bit();
+    }
     if (text == null) {
       return ofSpans;
     }
@@ -195,11 +210,52 @@ public final class SpanNaming implements Naming {
         || !namesUnit && parsed.seconds() != form.seconds()) {
       return null;
     }
-    Family added = durations(families.size(), parsed);
+    Family added = add(durations(families.size(), parsed));
+    ofForms.put(text, added);
+    return added;
+  }
+
+  private Family add(Family added) {
     List<Family> all = new ArrayList<>(families);
     all.add(added);
     families = List.copyOf(all);
-    ofForms.put(text, added);
+    return added;
+  }
+
+  /**
+   * Returns the family of a measure. Null if a forged journal has another name or form than
+   * configurations allow, if another metric has its name, or if there is no room for one more.
+   */
+  private synchronized Family ofMeasure(MeasureKey key) {
+    Family known = ofMeasures.get(key);
+    if (known != null || families.size() == Family.MOST) {
+      return known;
+    }
+    MeasureForm parsed = MeasureForm.parse(key.form);
+    if (parsed == null
+        || parsed.form().buckets() > buckets()
+        || !MeasureConfig.isName(key.metric, namespace)) {
+      return null;
+    }
+    String name = MeasureConfig.prometheusName(key.metric, parsed.unit());
+    Family added =
+        Family.measure(
+            families.size(),
+            name,
+            MeasureConfig.prometheusUnit(parsed.unit()),
+            SECTION_SERIES,
+            parsed,
+            new Family.Metric(key.metric, parsed.unit()));
+    boolean isOther =
+        families.stream()
+            .anyMatch(family ->
+                family.name().equals(name)
+                    && (!added.metricInOtlp().equals(family.metricInOtlp())
+                        || added.isHistogram() != family.isHistogram()));
+    if (isOther) {
+      return null;
+    }
+    ofMeasures.put(key, add(added));
     return added;
   }
 
@@ -209,7 +265,9 @@ public final class SpanNaming implements Naming {
     String application = definition.values().get(SeriesDefinition.APPLICATION);
     // Written even if it is empty, so that the next label can begin with a comma.
     LabelText.append(out, labels.getFirst(), application == null ? "" : application);
-    if (definition.overflow()) {
+    if (definition.isOfMeasure()) {
+      appendOfMeasure(out, definition);
+    } else if (definition.overflow()) {
       LabelText.append(out, MetricsConfig.OVERFLOW_LABEL, "true");
     } else {
       for (int i = 1; i < labels.size() && i < definition.values().size(); i++) {
@@ -232,6 +290,19 @@ public final class SpanNaming implements Naming {
     return Naming.bytes(out.toString());
   }
 
+  private void appendOfMeasure(StringBuilder out, SeriesDefinition definition) {
+    List<String> values = definition.values();
+    appendLabels(out, values, new HashSet<>(reserved));
+    int overflow = values.lastIndexOf(MetricsConfig.OVERFLOW_LABEL);
+    if (overflow >= labels.size() && (overflow - labels.size()) % 2 == 0) {
+      LabelText.append(out, MetricsConfig.OVERFLOW_LABEL, "true");
+    }
+    String text = form(definition);
+    if (text != null) {
+      LabelText.append(out, MetricsConfig.FORM_LABEL, Form.label(text));
+    }
+  }
+
   /** Prometheus treats an empty label as absent. */
   private static boolean isPresent(String value) {
     return value != null && !value.isEmpty();
@@ -249,6 +320,10 @@ public final class SpanNaming implements Naming {
         taken.add(underscored.get(i));
       }
     }
+    appendLabels(out, values, taken);
+  }
+
+  private void appendLabels(StringBuilder out, List<String> values, Set<String> taken) {
     for (int i = labels.size(); i + 1 < values.size(); i += 2) {
       String label = values.get(i);
       String value = values.get(i + 1);
@@ -265,6 +340,12 @@ public final class SpanNaming implements Naming {
   @Override
   public byte[] labels(String application, String queue) {
     throw new UnsupportedOperationException("no family has them");
+  }
+
+  /** Spans of one series of a measure may be on several queues, as it has fewer labels. */
+  @Override
+  public String queueLabel(QueueId queue, SeriesDefinition definition) {
+    return queueLabel(queue, definition.overflow() || definition.isOfMeasure());
   }
 
   @Override

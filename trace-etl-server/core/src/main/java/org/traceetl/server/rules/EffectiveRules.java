@@ -5,6 +5,7 @@ import java.util.List;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.DocumentsConfig.Threshold;
 import org.traceetl.server.config.HistogramConfig;
+import org.traceetl.server.config.MeasureConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.MetricsConfig.Unit;
 import org.traceetl.server.config.SeriesConfig;
@@ -22,6 +23,7 @@ import org.traceetl.server.config.TemplatesConfig;
  * @param unit unit of durations on pages
  * @param slowerThan a span of at least this duration is slow
  * @param thresholds exceptions to {@code slowerThan}; the first match applies
+ * @param measures metrics of spans by names of their own
  */
 public record EffectiveRules(
     List<Dimension> dimensions,
@@ -29,11 +31,13 @@ public record EffectiveRules(
     HistogramConfig histogram,
     Unit unit,
     Duration slowerThan,
-    List<Threshold> thresholds) {
+    List<Threshold> thresholds,
+    List<MeasureConfig> measures) {
   public EffectiveRules {
     dimensions = List.copyOf(dimensions);
     templates = List.copyOf(templates);
     thresholds = List.copyOf(thresholds);
+    measures = List.copyOf(measures);
   }
 
   /** Returns the rules that a configuration contains. */
@@ -41,14 +45,16 @@ public record EffectiveRules(
       SeriesConfig series,
       HistogramConfig histogram,
       MetricsConfig metrics,
-      DocumentsConfig documents) {
+      DocumentsConfig documents,
+      List<MeasureConfig> measures) {
     return new EffectiveRules(
         series.dimensions().stream().filter(each -> !each.from().isEvent()).toList(),
         series.templates().patterns(),
         histogram,
         metrics.unit(),
         documents.slowerThan(),
-        documents.thresholds());
+        documents.thresholds(),
+        measures);
   }
 
   /**

@@ -19,6 +19,7 @@ import org.traceetl.proto.Demand.SlowRule;
 import org.traceetl.proto.RulesRecord;
 import org.traceetl.server.config.DocumentsConfig.Threshold;
 import org.traceetl.server.config.HistogramConfig;
+import org.traceetl.server.config.MeasureConfig;
 import org.traceetl.server.config.MetricsConfig.Unit;
 import org.traceetl.server.config.SeriesConfig.Dimension;
 import org.traceetl.server.config.SeriesConfig.From;
@@ -75,6 +76,15 @@ public final class PublishedRules {
     checkSum(all, RulesRecord.Rule::dimensions, RulesRecord.MAX_DIMENSIONS, "dimensions");
     checkSum(all, RulesRecord.Rule::templates, RulesRecord.MAX_TEMPLATES, "templates");
     checkSum(all, rule -> rule.form().boundsNanos(), RulesRecord.MAX_BOUNDS, "bounds of buckets");
+    checkSum(all, RulesRecord.Rule::measures, RulesRecord.MAX_MEASURES, "measures");
+    int measureBytes = RulesRecord.measureBytes(all);
+    check(
+        measureBytes <= RulesRecord.MAX_MEASURE_BYTES,
+        "applications",
+        all.size() + " rules with " + measureBytes + " bytes of measures",
+        "must have at most "
+            + RulesRecord.MAX_MEASURE_BYTES
+            + " bytes, in each rule those of the defaults that it does not replace");
     return new RulesRecord(rules.revision(), decidedMillis, published);
   }
 
@@ -103,7 +113,8 @@ public final class PublishedRules {
         each(orElse(keys.thresholds(), defaults.thresholds()), PublishedRules::slowRule),
         each(orElse(keys.dimensions(), defaults.dimensions()), PublishedRules::dimension),
         each(orElse(keys.templates(), defaults.templates()), PublishedRules::template),
-        form(keys, defaults));
+        form(keys, defaults),
+        each(orElse(keys.measures(), defaults.measures()), PublishedRules::measure));
   }
 
   private static RulesRecord.Form form(RuleKeys keys, RuleKeys defaults) {
@@ -129,8 +140,22 @@ public final class PublishedRules {
         "documents.thresholds.application",
         threshold.application(),
         Demand.MAX_TEXT_BYTES);
-    int kinds = threshold.kinds().stream().mapToInt(kind -> 1 << kind.ordinal()).sum();
-    return new SlowRule(threshold.application(), kinds, threshold.slowerThan().toNanos());
+    return new SlowRule(
+        threshold.application(), bits(threshold.kinds()), threshold.slowerThan().toNanos());
+  }
+
+  private static int bits(Set<SpanKind> kinds) {
+    return kinds.stream().mapToInt(kind -> 1 << kind.ordinal()).sum();
+  }
+
+  private static Set<SpanKind> kinds(int bits) {
+    Set<SpanKind> kinds = EnumSet.noneOf(SpanKind.class);
+    for (SpanKind kind : SpanKind.values()) {
+      if ((bits & 1 << kind.ordinal()) != 0) {
+        kinds.add(kind);
+      }
+    }
+    return kinds;
   }
 
   private static RulesRecord.Dimension dimension(Dimension dimension) {
@@ -175,6 +200,40 @@ public final class PublishedRules {
     return new RulesRecord.Template(rule.application(), rule.pattern(), rule.template());
   }
 
+  private static RulesRecord.Measure measure(MeasureConfig measure) {
+    measure
+        .requires()
+        .forEach(key ->
+            checkText(Demand.takesText(key), "measures.requires", key, Demand.MAX_TEXT_BYTES));
+    return new RulesRecord.Measure(
+        measure.name(),
+        measure.description(),
+        measure.unit(),
+        RulesRecord.MeasureType.valueOf(measure.type().name()),
+        RulesRecord.MeasureValue.valueOf(measure.value().name()),
+        measure.attribute(),
+        bits(measure.kinds()),
+        measure.requires(),
+        each(measure.dimensions(), PublishedRules::dimension),
+        each(measure.labels(), label -> new RulesRecord.Constant(label.label(), label.value())),
+        measure.bounds());
+  }
+
+  private static MeasureConfig measure(RulesRecord.Measure measure) {
+    return new MeasureConfig(
+        measure.name(),
+        measure.description(),
+        measure.unit(),
+        MeasureConfig.Type.valueOf(measure.type().name()),
+        MeasureConfig.Source.valueOf(measure.value().name()),
+        measure.attribute(),
+        kinds(measure.kinds()),
+        measure.requires(),
+        each(measure.dimensions(), PublishedRules::dimension),
+        each(measure.labels(), label -> new MeasureConfig.Constant(label.label(), label.value())),
+        measure.bounds());
+  }
+
   private static void checkText(boolean isTaken, String key, String text, int maxBytes) {
     check(isTaken, key, text, "must have 1 to " + maxBytes + " bytes of UTF-8");
   }
@@ -205,7 +264,8 @@ public final class PublishedRules {
         form.nativeSchema(),
         form.unit() == null ? null : Unit.valueOf(form.unit().name()),
         rule.slowerThanNanos() == null ? null : Duration.ofNanos(rule.slowerThanNanos()),
-        each(rule.thresholds(), PublishedRules::threshold));
+        each(rule.thresholds(), PublishedRules::threshold),
+        each(rule.measures(), PublishedRules::measure));
   }
 
   private static Dimension dimension(RulesRecord.Dimension dimension) {
@@ -219,12 +279,6 @@ public final class PublishedRules {
   }
 
   private static Threshold threshold(SlowRule rule) {
-    Set<SpanKind> kinds = EnumSet.noneOf(SpanKind.class);
-    for (SpanKind kind : SpanKind.values()) {
-      if ((rule.kinds() & 1 << kind.ordinal()) != 0) {
-        kinds.add(kind);
-      }
-    }
-    return new Threshold(rule.application(), kinds, Duration.ofNanos(rule.nanos()));
+    return new Threshold(rule.application(), kinds(rule.kinds()), Duration.ofNanos(rule.nanos()));
   }
 }

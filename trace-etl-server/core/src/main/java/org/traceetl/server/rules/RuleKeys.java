@@ -3,9 +3,12 @@ package org.traceetl.server.rules;
 import static org.traceetl.common.ConfigException.orElse;
 
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.traceetl.server.config.DocumentsConfig.Threshold;
 import org.traceetl.server.config.HistogramConfig;
+import org.traceetl.server.config.MeasureConfig;
 import org.traceetl.server.config.MetricsConfig.Unit;
 import org.traceetl.server.config.SeriesConfig.Dimension;
 import org.traceetl.server.config.TemplatesConfig;
@@ -22,6 +25,7 @@ import org.traceetl.server.config.TemplatesConfig;
  * @param unit {@code metrics.unit}
  * @param slowerThan {@code documents.slower-than}
  * @param thresholds {@code documents.thresholds}
+ * @param measures {@code measures}
  */
 public record RuleKeys(
     List<Dimension> dimensions,
@@ -31,13 +35,28 @@ public record RuleKeys(
     Integer nativeSchema,
     Unit unit,
     Duration slowerThan,
-    List<Threshold> thresholds) {
+    List<Threshold> thresholds,
+    List<MeasureConfig> measures) {
   /** No key is present. */
-  public static final RuleKeys NONE = new RuleKeys(null, null, null, null, null, null, null, null);
+  public static final RuleKeys NONE =
+      new RuleKeys(null, null, null, null, null, null, null, null, null);
 
   /** Returns whether a key of buckets or of the unit is present. */
   public boolean hasForm() {
     return boundsMillis != null || kind != null || nativeSchema != null || unit != null;
+  }
+
+  /** Returns the attributes of spans that dimensions and measures need. */
+  public Set<String> attributes() {
+    Set<String> attributes = new HashSet<>();
+    for (Dimension dimension : orElse(dimensions, List.<Dimension>of())) {
+      if (dimension.from().readsSpan()) {
+        attributes.add(dimension.attribute());
+      }
+    }
+    orElse(measures, List.<MeasureConfig>of())
+        .forEach(measure -> attributes.addAll(measure.attributes()));
+    return attributes;
   }
 
   /**
@@ -55,6 +74,7 @@ public record RuleKeys(
             orElse(nativeSchema, below.histogram().nativeSchema())),
         orElse(unit, below.unit()),
         orElse(slowerThan, below.slowerThan()),
-        orElse(thresholds, below.thresholds()));
+        orElse(thresholds, below.thresholds()),
+        orElse(measures, below.measures()));
   }
 }

@@ -9,6 +9,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.traceetl.common.WildcardPattern;
+import org.traceetl.server.config.MeasureConfig;
 import org.traceetl.server.config.SeriesConfig.Dimension;
 import org.traceetl.server.window.Form;
 
@@ -21,6 +22,9 @@ import org.traceetl.server.window.Form;
  *     replace those of the defaults
  */
 public record Rules(long revision, RuleKeys defaults, List<OfApplications> applications) {
+  /** Maximum number of metrics of all measures. */
+  public static final int MAX_METRICS = 32;
+
   /** Maximum number of rules of applications. */
   public static final int MAX_APPLICATIONS = 256;
 
@@ -47,6 +51,7 @@ public record Rules(long revision, RuleKeys defaults, List<OfApplications> appli
   public void checkForms(EffectiveRules below) {
     int most = Math.min(Form.MAX_BOUNDS, below.histogram().boundsNanos().length);
     Set<Object> forms = new HashSet<>();
+    Set<Object> metrics = new HashSet<>();
     for (RuleKeys keys :
         Stream.concat(Stream.of(RuleKeys.NONE), applications.stream().map(OfApplications::keys))
             .toList()) {
@@ -61,7 +66,14 @@ public record Rules(long revision, RuleKeys defaults, List<OfApplications> appli
               + ", for which series have room while servers run: as many as"
               + " the configuration has");
       forms.add(List.of(rules.histogram(), rules.unit()));
+      MeasureConfig.checkBounds(rules.measures(), below.histogram());
+      rules.measures().forEach(measure -> metrics.add(measure.metric()));
     }
+    check(
+        metrics.size() <= MAX_METRICS,
+        "applications",
+        metrics.size() + " metrics of measures",
+        "must be at most " + MAX_METRICS);
     check(
         forms.size() <= MAX_FORMS,
         "applications",
@@ -73,6 +85,15 @@ public record Rules(long revision, RuleKeys defaults, List<OfApplications> appli
   public Set<Dimension> dimensions() {
     return Stream.concat(Stream.of(defaults), applications.stream().map(OfApplications::keys))
         .map(RuleKeys::dimensions)
+        .filter(Objects::nonNull)
+        .flatMap(List::stream)
+        .collect(Collectors.toSet());
+  }
+
+  /** Returns the measures of all applications. */
+  public Set<MeasureConfig> measures() {
+    return Stream.concat(Stream.of(defaults), applications.stream().map(OfApplications::keys))
+        .map(RuleKeys::measures)
         .filter(Objects::nonNull)
         .flatMap(List::stream)
         .collect(Collectors.toSet());

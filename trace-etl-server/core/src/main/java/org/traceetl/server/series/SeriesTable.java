@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.function.IntPredicate;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.window.Form;
+import org.traceetl.server.window.MeasureForm;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
 import org.traceetl.server.window.WindowMetrics;
@@ -60,6 +61,9 @@ public final class SeriesTable {
 
   /** {@link SeriesDefinition#OF_EVENTS}. */
   public static final int OF_EVENTS = SeriesDefinition.OF_EVENTS;
+
+  /** Kind and status in the key of a measure's series. */
+  public static final int OF_MEASURES = SeriesDefinition.OF_MEASURES << STATUS_BITS;
 
   /** Number of an application's overflow series otherwise: one for spans, one for events. */
   public static final int SPANS_AND_EVENTS = 2;
@@ -316,6 +320,31 @@ public final class SeriesTable {
     return series;
   }
 
+  /**
+   * Returns or creates a series regardless of the limits: the overflow series of a measure, of
+   * which there is one for each measure of an application.
+   *
+   * @param name name of the metric
+   * @param labels label and value in turn; labels ascend
+   */
+  public int overflowOfMeasure(int application, String name, List<String> labels, long nowMillis) {
+    int[] key = new int[width];
+    Arrays.fill(key, SymbolTable.NONE);
+    key[APPLICATION] = applications.symbol(application);
+    key[NAME] = symbols.restore(name);
+    key[KIND_AND_STATUS] = OF_MEASURES;
+    int[] pairs = labels.stream().mapToInt(symbols::restore).toArray();
+    key[LABELS] = labelSets.intern(pairs, pairs.length);
+    int hash = hash(key, 0);
+    int found = find(hash, key, 0);
+    if (found != NONE) {
+      return found;
+    }
+    granted++;
+    budget.takeAll(1);
+    return create(hash, key, application, nowMillis);
+  }
+
   /** Returns whether a series of the table is an overflow series. */
   public boolean isOverflow(int series) {
     return overflows.get(series);
@@ -489,9 +518,11 @@ public final class SeriesTable {
       }
       before = label;
     }
-    return labels == 0
-        || !values.get(columns()).equals(Form.KEY)
-        || Form.parse(values.get(columns() + 1)) != null;
+    if (labels == 0 || !values.get(columns()).equals(Form.KEY)) {
+      return !definition.isOfMeasure() || overflowsByKind;
+    }
+    String form = values.get(columns() + 1);
+    return definition.isOfMeasure() ? MeasureForm.parse(form) != null : Form.parse(form) != null;
   }
 
   private List<String> values(int[] key) {
@@ -699,6 +730,10 @@ public final class SeriesTable {
   void addValues(int series, BitSet[] values) {
     int[] block = keys[series >>> BLOCK_BITS];
     int at = keyAt(series);
+    if (block[at + KIND_AND_STATUS] == OF_MEASURES && !overflowsByKind) {
+      // It has labels only.
+      return;
+    }
     values[0].set(block[at + NAME]);
     int kind = block[at + KIND_AND_STATUS] >>> STATUS_BITS;
     // Events have the kind of their span.

@@ -8,8 +8,8 @@ import java.util.Set;
  * Immutable.
  *
  * @param slow durations from which spans are slow
- * @param attributes of spans that rules have as dimensions, or have from now on, by the pattern of
- *     their applications
+ * @param attributes of spans that rules need for dimensions and measures, or need from now on, by
+ *     the pattern of their applications
  */
 public record SpanNeeds(SlowThresholds slow, Map<String, Set<String>> attributes) {
   public SpanNeeds {

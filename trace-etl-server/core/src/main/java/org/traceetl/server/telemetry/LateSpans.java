@@ -27,7 +27,8 @@ public final class LateSpans implements WindowFollower {
   private final Map<String, Long> late = new LinkedHashMap<>(16, 0.75f, true);
 
   /**
-   * @param countsEvents whether some series count events of spans, which are left out
+   * @param countsEvents whether some series count events of spans or are of measures, which are
+   *     left out
    */
   public LateSpans(boolean countsEvents) {
     this.countsEvents = countsEvents;
@@ -80,7 +81,7 @@ public final class LateSpans implements WindowFollower {
   private final class Queue {
     private long closedMillis;
 
-    /** By series; null for none and for series of events. */
+    /** By series; null for none and for series of events and measures. */
     private String[] applications = new String[64];
 
     Queue(long closedMillis) {
@@ -93,7 +94,7 @@ public final class LateSpans implements WindowFollower {
         applications = Arrays.copyOf(applications, Math.max(series + 1, 2 * applications.length));
       }
       applications[series] =
-          countsEvents && definition.isOfEvents() ? null : definition.values().getFirst();
+          countsEvents && !definition.isOfSpans() ? null : definition.values().getFirst();
     }
 
     void add(SealedWindow window) {

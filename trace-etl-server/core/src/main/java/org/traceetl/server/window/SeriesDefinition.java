@@ -34,9 +34,27 @@ public record SeriesDefinition(
    */
   public static final int OF_EVENTS = 8;
 
+  private static final String OF_MEASURES_TEXT = "14";
+
+  /**
+   * In place of OTLP's kind in a series of a measure, whose span name is the name of the metric. A
+   * profile that maps spans has no measures.
+   */
+  public static final int OF_MEASURES = 14;
+
   /** Returns whether it counts events of spans. Not valid if a profile maps spans. */
   public boolean isOfEvents() {
     String kind = values.get(SPAN_KIND);
-    return kind != null && Integer.parseInt(kind) >= OF_EVENTS;
+    return kind != null && Integer.parseInt(kind) >= OF_EVENTS && !isOfMeasure();
+  }
+
+  /** Returns whether it counts spans. Not valid if a profile maps spans. */
+  public boolean isOfSpans() {
+    return !isOfEvents() && !isOfMeasure();
+  }
+
+  /** Returns whether it is a series of a measure. Not valid if a profile maps spans. */
+  public boolean isOfMeasure() {
+    return OF_MEASURES_TEXT.equals(values.get(SPAN_KIND));
   }
 }

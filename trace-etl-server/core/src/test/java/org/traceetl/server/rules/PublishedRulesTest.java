@@ -18,6 +18,7 @@ import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.DocumentsConfig.Threshold;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.HistogramConfig.Kind;
+import org.traceetl.server.config.MeasureConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.MetricsConfig.Unit;
 import org.traceetl.server.config.SeriesConfig;
@@ -134,6 +135,59 @@ final class PublishedRulesTest {
   }
 
   @Test
+  void measuresAreReadAsPublished() throws Exception {
+    MeasureConfig usage =
+        new MeasureConfig(
+            "gen_ai.client.token.usage",
+            "Tokens",
+            "{token}",
+            MeasureConfig.Type.HISTOGRAM,
+            null,
+            "gen_ai.usage.input_tokens",
+            Set.of(SpanKind.CLIENT),
+            List.of("gen_ai.request.model"),
+            List.of(ROUTE, REGION),
+            List.of(new MeasureConfig.Constant("gen_ai.token.type", "input")),
+            List.of(1.0, 4.5));
+    MeasureConfig calls =
+        new MeasureConfig(
+            "calls",
+            null,
+            null,
+            null,
+            MeasureConfig.Source.ONE,
+            null,
+            null,
+            null,
+            null,
+            null,
+            null);
+    RulesRecord published =
+        PublishedRules.record(
+            new Rules(
+                3,
+                measures(List.of(usage)),
+                List.of(
+                    new Rules.OfApplications("shop", measures(List.of(calls, usage))),
+                    new Rules.OfApplications("bank", measures(List.of())))),
+            7);
+
+    assertThat(PublishedRules.rules(RulesRecord.FORMAT.decode(published.encode(), 7)))
+        .isEqualTo(
+            new Rules(
+                3,
+                RuleKeys.NONE,
+                List.of(
+                    new Rules.OfApplications("shop", measures(List.of(calls, usage))),
+                    new Rules.OfApplications("bank", measures(List.of())),
+                    new Rules.OfApplications("*", measures(List.of(usage))))));
+  }
+
+  private static RuleKeys measures(List<MeasureConfig> measures) {
+    return new RuleKeys(null, null, null, null, null, null, null, null, measures);
+  }
+
+  @Test
   void bucketsAndUnitsAreReadAsPublished() throws Exception {
     RuleKeys ofAll = ofForm(List.of(0.25, 10.0), null, null, Unit.SECONDS);
     RuleKeys ofShop = ofForm(null, Kind.BOTH, -2, null);
@@ -153,7 +207,7 @@ final class PublishedRulesTest {
   }
 
   private static RuleKeys ofForm(List<Double> bounds, Kind kind, Integer schema, Unit unit) {
-    return new RuleKeys(null, null, bounds, kind, schema, unit, null, null);
+    return new RuleKeys(null, null, bounds, kind, schema, unit, null, null, null);
   }
 
   @Test
@@ -163,7 +217,8 @@ final class PublishedRulesTest {
             SeriesConfig.defaults(),
             new HistogramConfig(List.of(1.0, 2.0)),
             MetricsConfig.defaults(),
-            DocumentsConfig.defaults());
+            DocumentsConfig.defaults(),
+            List.of());
     new Rules(1, ofForm(List.of(3.0, 4.0), Kind.BOTH, 8, Unit.SECONDS), List.of())
         .checkForms(configured);
     assertThatThrownBy(() ->
@@ -188,9 +243,10 @@ final class PublishedRulesTest {
                 null,
                 null,
                 List.of(new RulesRecord.Dimension("a", "le", RulesRecord.Source.ANY)),
+                null,
                 null),
             new RulesRecord.Rule(
-                0, null, null, null, List.of(new RulesRecord.Template("*", "(", "a"))))) {
+                0, null, null, null, List.of(new RulesRecord.Template("*", "(", "a")), null))) {
       RulesRecord record = new RulesRecord(1, 1, Map.of("*", rule));
 
       assertThatThrownBy(() -> PublishedRules.rules(record)).isInstanceOf(ConfigException.class);
@@ -213,7 +269,7 @@ final class PublishedRulesTest {
 
   private static RuleKeys ofSeries(
       List<Dimension> dimensions, List<TemplatesConfig.Rule> templates) {
-    return new RuleKeys(dimensions, templates, null, null, null, null, null, null);
+    return new RuleKeys(dimensions, templates, null, null, null, null, null, null, null);
   }
 
   private static void refuses(String why, long revision, int rules, int thresholds) {
@@ -246,6 +302,6 @@ final class PublishedRulesTest {
   }
 
   private static RuleKeys keys(Duration slowerThan, List<Threshold> thresholds) {
-    return new RuleKeys(null, null, null, null, null, null, slowerThan, thresholds);
+    return new RuleKeys(null, null, null, null, null, null, slowerThan, thresholds, null);
   }
 }

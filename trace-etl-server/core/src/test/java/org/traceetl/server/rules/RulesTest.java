@@ -26,14 +26,15 @@ final class RulesTest {
           series,
           new HistogramConfig(List.of(1.0, 2.0)),
           MetricsConfig.defaults(),
-          DocumentsConfig.defaults());
+          DocumentsConfig.defaults(),
+          List.of());
 
   private final RuleKeys ofAll =
-      new RuleKeys(null, null, null, Kind.BOTH, 5, null, Duration.ofSeconds(3), null);
+      new RuleKeys(null, null, null, Kind.BOTH, 5, null, Duration.ofSeconds(3), null, null);
   private final RuleKeys ofShop =
-      new RuleKeys(List.of(), null, null, null, 1, Unit.SECONDS, null, null);
+      new RuleKeys(List.of(), null, null, null, 1, Unit.SECONDS, null, null, null);
   private final RuleKeys ofShops =
-      new RuleKeys(List.of(REGION), null, List.of(7.0), null, null, null, null, null);
+      new RuleKeys(List.of(REGION), null, List.of(7.0), null, null, null, null, null, null);
   private final Rules rules =
       new Rules(
           12,

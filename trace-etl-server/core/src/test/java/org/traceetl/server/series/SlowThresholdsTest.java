@@ -146,6 +146,6 @@ final class SlowThresholdsTest {
   }
 
   private static RuleKeys keys(Duration slowerThan, List<Threshold> thresholds) {
-    return new RuleKeys(null, null, null, null, null, null, slowerThan, thresholds);
+    return new RuleKeys(null, null, null, null, null, null, slowerThan, thresholds, null);
   }
 }

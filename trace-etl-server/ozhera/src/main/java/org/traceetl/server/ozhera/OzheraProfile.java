@@ -58,6 +58,11 @@ public final class OzheraProfile implements MappedSpansProfile {
   }
 
   @Override
+  public boolean countsMeasures() {
+    return false;
+  }
+
+  @Override
   public boolean countsEvents() {
     return false;
   }

@@ -27,6 +27,12 @@ public class SpanPipelineMetrics {
   private final Counter.Child eventsRecorded;
   private final Counter.Child eventsOverflowed;
   private final Counter.Child eventsFiltered;
+  private final Counter.Child measuresRecorded;
+  private final Counter.Child measuresOverflowed;
+  private final Counter.Child measuresNotNumbers;
+  private final Counter.Child measuresNegative;
+  private final Counter.Child measuresTooLarge;
+  private final Counter.Child measuresNotSent;
   private final Counter namesUnmatched;
   private final Counter dimensionsNotSent;
   private final Counter outdated;
@@ -91,6 +97,19 @@ public class SpanPipelineMetrics {
     eventsRecorded = events.labels("recorded");
     eventsOverflowed = events.labels("overflowed");
     eventsFiltered = events.labels("filtered");
+    Counter measures =
+        Counter.build(
+                "trace_etl_measured_spans_total",
+                "Values of spans in measures, by outcome; one for each measure that a span"
+                    + " matches.")
+            .labelNames("outcome")
+            .register(registry);
+    measuresRecorded = measures.labels("recorded");
+    measuresOverflowed = measures.labels("overflowed");
+    measuresNotNumbers = measures.labels("not_a_number");
+    measuresNegative = measures.labels("negative");
+    measuresTooLarge = measures.labels("too_large");
+    measuresNotSent = measures.labels("not_sent");
     namesUnmatched =
         counter(
             "names_unmatched_total",
@@ -258,6 +277,21 @@ public class SpanPipelineMetrics {
     eventsRecorded.inc(recorded);
     eventsOverflowed.inc(overflowed);
     eventsFiltered.inc(filtered);
+  }
+
+  /**
+   * Counts the values of a batch's spans in measures, by outcome.
+   *
+   * @param notSent spans of which a demand lacked an attribute that decides whether they match
+   */
+  public void measured(
+      int recorded, int overflowed, int notNumbers, int negative, int tooLarge, int notSent) {
+    measuresRecorded.inc(recorded);
+    measuresOverflowed.inc(overflowed);
+    measuresNotNumbers.inc(notNumbers);
+    measuresNegative.inc(negative);
+    measuresTooLarge.inc(tooLarge);
+    measuresNotSent.inc(notSent);
   }
 
   /** Counts names of a batch that no pattern was tried on, because there were too many. */

@@ -14,6 +14,7 @@ import org.traceetl.server.config.DeduplicationConfig;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.EdgesConfig;
 import org.traceetl.server.config.HistogramConfig;
+import org.traceetl.server.config.MeasureConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.WindowConfig;
@@ -57,6 +58,7 @@ public final class Aggregation {
     private Messages messages = Messages.SPAN_BATCH;
     private MetricsConfig.Unit unit;
     private boolean sizes;
+    private List<MeasureConfig> measures = List.of();
     private MappedProfile profile;
     private TargetInfo targets;
     private Supplier<OpenEdges> edges;
@@ -112,6 +114,12 @@ public final class Aggregation {
     /** Sets whether the sizes of spans are added up. */
     public Builder sizes(boolean areKept) {
       sizes = areKept;
+      return this;
+    }
+
+    /** Sets the measures of all applications whose rules have no others. */
+    public Builder measures(List<MeasureConfig> ofAll) {
+      measures = ofAll;
       return this;
     }
 
@@ -221,6 +229,7 @@ public final class Aggregation {
   /** Null if only classic buckets are configured. */
   final NativeBuckets nativeBuckets;
 
+  private final List<MeasureConfig> measures;
   private final DocumentsConfig documents;
   private final long idleMillis;
   private final long paneMillis;
@@ -230,6 +239,7 @@ public final class Aggregation {
   private final long schema;
   private volatile SlowThresholds slow;
   private volatile SpanRulesInForce spanRules;
+  private volatile boolean writesMeasures;
   private volatile LearntNames learnt = LearntNames.NONE;
   private volatile Panes panes = Panes.REFUSED;
 
@@ -262,7 +272,8 @@ public final class Aggregation {
     slow = new SlowThresholds(documents);
     this.histogram = histogram;
     unit = options.unit == null ? MetricsConfig.Unit.MILLISECONDS : options.unit;
-    spanRules = new SpanRulesInForce(series, histogram, unit, null);
+    measures = List.copyOf(options.measures);
+    spanRules = new SpanRulesInForce(series, histogram, unit, measures, null);
     documentKeys = new AttributeKeys(documents.attributes());
     hasSizes = options.sizes;
     stride = histogram.boundsNanos().length + (hasSizes ? 2 : 1);
@@ -385,13 +396,26 @@ public final class Aggregation {
   }
 
   /**
-   * Replaces dimensions, templates of span names and forms by those of rules, from the next batch
-   * on. Keys that the rules do not have are those of the configuration. Any thread.
+   * Replaces dimensions, templates of span names, forms and measures by those of rules, from the
+   * next batch on. Keys that the rules do not have are those of the configuration. Any thread.
    *
    * @param now null for the configuration alone
    */
   public void dimensions(Rules now) {
-    spanRules = new SpanRulesInForce(series, histogram, unit, now);
+    spanRules = new SpanRulesInForce(series, histogram, unit, measures, now);
+  }
+
+  /**
+   * Sets whether measures count, from the next batch on: whether all servers read their series.
+   * Initially they count on queues whose journal has such series. Any thread.
+   */
+  public void measures(boolean readByAll) {
+    writesMeasures = readByAll;
+  }
+
+  /** Returns whether measures count on all queues. Any thread. */
+  boolean writesMeasures() {
+    return writesMeasures;
   }
 
   /** Replaces the learnt names, from the next batch on. Any thread. */

@@ -33,6 +33,9 @@ final class QueueSeries {
   private final SpanPipelineMetrics listener;
   private final long idleMillis;
 
+  /** Whether the journal has series of measures, which all servers read then. */
+  final boolean hadMeasures;
+
   /** When the previous owner last wrote to the journal; 0 without one. */
   private final long ownedUntilMillis;
 
@@ -63,15 +66,21 @@ final class QueueSeries {
     table =
         new SeriesTable(
             aggregation.series, aggregation.budget, symbols, applications, overflowsByKind);
-    restore(image);
+    hadMeasures = restore(image) && !overflowsByKind;
     ownedUntilMillis = image.ownedUntilMillis();
   }
 
-  /** Restores the series; skips those of a forged journal that cannot be this table's. */
-  private void restore(QueueImage image) {
+  /**
+   * Restores the series; skips those of a forged journal that cannot be this table's.
+   *
+   * @return whether there are series of measures
+   */
+  private boolean restore(QueueImage image) {
+    boolean hasMeasures = false;
     int refused = 0;
     for (int number = 0; number < image.slots(); number++) {
       SeriesDefinition definition = image.definition(number);
+      hasMeasures |= definition != null && definition.isOfMeasure();
       if (definition != null
           && !table.restore(definition, image.touchedMillis(number), image.carry(number))) {
         refused++;
@@ -87,6 +96,7 @@ final class QueueSeries {
           queue,
           refused);
     }
+    return hasMeasures;
   }
 
   /**

@@ -9,10 +9,14 @@ import java.util.List;
 import java.util.Map;
 import org.traceetl.proto.Rejection;
 import org.traceetl.proto.TraceId;
+import org.traceetl.server.config.MeasureConfig;
+import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.consume.metrics.SpanPipelineMetrics;
 import org.traceetl.server.decode.AttributeKeys;
 import org.traceetl.server.decode.BatchDecoder;
+import org.traceetl.server.decode.MeasuredSpans;
 import org.traceetl.server.decode.SpanColumns;
+import org.traceetl.server.decode.SpanMeasures;
 import org.traceetl.server.decode.SpanRulesInForce;
 import org.traceetl.server.decode.Texts;
 import org.traceetl.server.journal.QueueImage;
@@ -141,7 +145,13 @@ final class SpanRecorder implements Recorder {
   private int[] numbers;
   private int[] rows;
 
-  // Outcomes of the batch's spans, later of their events
+  /** Which spans of the batch measures count, and with which values. */
+  private final MeasuredSpans measured;
+
+  /** Key of a measure's series. */
+  private final int[] measureKey;
+
+  // Outcomes of the batch's spans, later of their events, later of their values in measures
   private int recorded;
   private int overflowed;
   private int filtered;
@@ -158,6 +168,9 @@ final class SpanRecorder implements Recorder {
   private int outdated;
 
   // Valid while a batch is recorded
+
+  /** Ints of the measure's labels in {@link #pairs}; negative if a string has no symbol. */
+  private int pairsOfMeasure;
 
   private WindowMetrics open;
 
@@ -201,6 +214,10 @@ final class SpanRecorder implements Recorder {
             aggregation.series, mapped, series, applications, symbols, heavyHitters);
     targets = aggregation.newTargets(queue);
     key = new int[series.width()];
+    measured = new MeasuredSpans(decoder);
+    measureKey = new int[series.width()];
+    Arrays.fill(measureKey, SymbolTable.NONE);
+    measureKey[SeriesTable.KIND_AND_STATUS] = SeriesTable.OF_MEASURES;
     rules = aggregation.spanRules();
     grow(INITIAL_SPANS);
   }
@@ -259,6 +276,7 @@ final class SpanRecorder implements Recorder {
       listener.outdated(outdated);
     }
     recordEvents(application, nowMillis);
+    recordMeasures(application, nowMillis);
     if (targets != null) {
       targets.see(decoder, nowMillis);
     }
@@ -460,6 +478,147 @@ final class SpanRecorder implements Recorder {
   }
 
   /**
+   * Counts the spans and groups of the batch in their measures, after {@link #recordSpans}. The
+   * books do not include them. A value has the weight of its span.
+   */
+  private void recordMeasures(int application, long nowMillis) {
+    boolean isRead = aggregation.writesMeasures() || queueSeries.hadMeasures;
+    if (!isRead || !measured.begin()) {
+      return;
+    }
+    beginCounts();
+    int notNumbers = 0;
+    int negative = 0;
+    int tooLarge = 0;
+    int notSent = 0;
+    SpanColumns spans = decoder.columns();
+    for (int entry = 0; entry < spans.firstEvent(); entry++) {
+      if (numbers[entry] == FILTERED
+          || !Weight.isSane(spans.samplingThreshold(entry))
+          || !measured.read(entry)) {
+        continue;
+      }
+      int count = spans.spans(entry);
+      for (int measure = 0; measure < measured.measures(); measure++) {
+        long value = measured.value(measure);
+        if (value >= 0) {
+          recordMeasure(spans, entry, measure, value, application, nowMillis);
+        } else if (value == MeasuredSpans.NOT_A_NUMBER) {
+          notNumbers += count;
+        } else if (value == MeasuredSpans.NEGATIVE) {
+          negative += count;
+        } else if (value == MeasuredSpans.TOO_LARGE) {
+          tooLarge += count;
+        } else if (value == MeasuredSpans.NOT_SENT) {
+          notSent += count;
+        }
+      }
+    }
+    listener.measured(recorded, overflowed, notNumbers, negative, tooLarge, notSent);
+    if (outdated > 0) {
+      listener.outdated(outdated);
+    }
+  }
+
+  private void recordMeasure(
+      SpanColumns spans, int entry, int measure, long value, int application, long nowMillis) {
+    int size = spans.spans(entry);
+    int number = measureSeries(measure, application, nowMillis);
+    if (number == SeriesTable.NONE) {
+      number = measureOverflow(measure, application, nowMillis);
+      overflowed += size;
+    } else {
+      recorded += size;
+      // Without a label of the series, groups were counted as outdated already.
+      if (measured.lacksLabel(measure) && !decoder.groupsLackLabel()) {
+        outdated += size;
+      }
+    }
+    int row = queueSeries.row(number);
+    Buckets bounds = measured.buckets(measure);
+    long threshold = spans.samplingThreshold(entry);
+    boolean isDuration = measured.config(measure).value() == MeasureConfig.Source.DURATION;
+    boolean isGroup = entry >= spans.firstGroup();
+    for (int i = 0; i < size; i++) {
+      long each = value;
+      if (isDuration) {
+        each = isGroup ? spans.groupDurationNanos(entry, i) : spans.durationNanos(entry);
+      }
+      queueSeries.count(row, bounds, null, each, threshold);
+    }
+  }
+
+  /** Returns or creates a series of a measure; {@link SeriesTable#NONE} if there is no room. */
+  private int measureSeries(int measure, int application, long nowMillis) {
+    if (application == Applications.OTHER) {
+      return SeriesTable.NONE;
+    }
+    int number = findMeasure(measure, false, application);
+    if (number != SeriesTable.NONE
+        || !series.hasRoom(application, heavyHitters.kept(application), heavyHitters.kept())) {
+      return number;
+    }
+    intern(measured.name(measure));
+    for (int i = 0; i < measured.labels(measure, false); i++) {
+      int value = measured.labelValue(measure, false, i);
+      if (value != SpanColumns.NONE) {
+        intern(measured.label(measure, false, i));
+        intern(value);
+      }
+    }
+    number = findMeasure(measure, false, application);
+    if (number == SeriesTable.NONE && pairsOfMeasure >= 0 && measureKey[SeriesTable.NAME] >= 0) {
+      measureKey[SeriesTable.LABELS] = series.internLabels(pairs, pairsOfMeasure);
+      int hash = series.hash(measureKey, 0);
+      number = series.create(hash, measureKey, application, nowMillis);
+    }
+    return number;
+  }
+
+  private int measureOverflow(int measure, int application, long nowMillis) {
+    int number = findMeasure(measure, true, application);
+    return number != SeriesTable.NONE
+        ? number
+        : series.overflowOfMeasure(
+            application,
+            measured.config(measure).name(),
+            List.of(
+                Form.KEY,
+                SpanMeasures.form(measured.config(measure)).text(),
+                MetricsConfig.OVERFLOW_LABEL,
+                "true"),
+            nowMillis);
+  }
+
+  /** Returns a series of a measure, or {@link SeriesTable#NONE}; fills its key and pairs. */
+  private int findMeasure(int measure, boolean overflow, int application) {
+    int count = 0;
+    boolean known = true;
+    for (int i = 0; i < measured.labels(measure, overflow); i++) {
+      int value = measured.labelValue(measure, overflow, i);
+      if (value == SpanColumns.NONE || texts.length(value) == 0) {
+        continue;
+      }
+      if (count == pairs.length) {
+        pairs = Arrays.copyOf(pairs, count * 2);
+      }
+      pairs[count] = symbol(measured.label(measure, overflow, i));
+      pairs[count + 1] = symbol(value);
+      known &= pairs[count] >= 0 && pairs[count + 1] >= 0;
+      count += 2;
+    }
+    int name = symbol(measured.name(measure));
+    pairsOfMeasure = known ? count : SymbolTable.ABSENT;
+    measureKey[SeriesTable.APPLICATION] = applications.symbol(application);
+    measureKey[SeriesTable.NAME] = name;
+    int labels = known ? series.labelSet(pairs, count) : SymbolTable.ABSENT;
+    measureKey[SeriesTable.LABELS] = labels;
+    return name < 0 || labels < 0
+        ? SeriesTable.NONE
+        : series.find(series.hash(measureKey, 0), measureKey, 0);
+  }
+
+  /**
    * Finds the series of an entry, and counts the outcome of its spans or events.
    *
    * @param count number of its spans or events
@@ -476,6 +635,8 @@ final class SpanRecorder implements Recorder {
       number = newSeries(spans, entry, application, nowMillis);
     }
     if (number == FILTERED) {
+      // Measures leave it out, too.
+      numbers[entry] = FILTERED;
       filtered += count;
       return NONE;
     }

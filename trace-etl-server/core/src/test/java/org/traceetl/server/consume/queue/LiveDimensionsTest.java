@@ -93,7 +93,7 @@ class LiveDimensionsTest {
         List.of(
             new Rules.OfApplications(
                 application,
-                new RuleKeys(dimensions, templates, null, null, null, null, null, null))));
+                new RuleKeys(dimensions, templates, null, null, null, null, null, null, null))));
   }
 
   private void accept(BatchMessage batch) {

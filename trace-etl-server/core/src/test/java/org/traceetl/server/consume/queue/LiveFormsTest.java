@@ -68,7 +68,8 @@ class LiveFormsTest {
         RuleKeys.NONE,
         List.of(
             new Rules.OfApplications(
-                application, new RuleKeys(null, null, bounds, kind, null, unit, null, null))));
+                application,
+                new RuleKeys(null, null, bounds, kind, null, unit, null, null, null))));
   }
 
   private void accept(String application, long... durationNanos) {
@@ -267,6 +268,7 @@ class LiveFormsTest {
                     random.nextBoolean() ? Kind.values()[random.nextInt(3)] : null,
                     random.nextBoolean() ? random.nextInt(6) : null,
                     random.nextBoolean() ? Unit.values()[random.nextInt(2)] : null,
+                    null,
                     null,
                     null))));
   }

@@ -722,7 +722,7 @@ class QueueAggregatorTest {
             new Rules.OfApplications(
                 "sh*",
                 new RuleKeys(
-                    null, null, null, null, null, null, Duration.ofMillis(millis), null))));
+                    null, null, null, null, null, null, Duration.ofMillis(millis), null, null))));
   }
 
   @Test

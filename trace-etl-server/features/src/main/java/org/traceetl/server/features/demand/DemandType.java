@@ -38,6 +38,12 @@ public final class DemandType implements FeatureType {
                 + " demand: enable trace-etl.demand.enabled and trace-etl.hotspots.topic, or set"
                 + " trace-etl.edges.enabled to false");
       }
+      if (!context.config().measures().isEmpty()) {
+        LOG.warn(
+            "This server does not count measures, because it does not know whether all servers read"
+                + " them: enable trace-etl.demand.enabled and trace-etl.hotspots.topic, or remove"
+                + " trace-etl.measures");
+      }
       context.labels(false);
       context.forms(false);
       return null;

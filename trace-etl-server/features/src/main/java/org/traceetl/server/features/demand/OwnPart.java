@@ -94,6 +94,7 @@ record OwnPart(String fingerprint, Part part) {
             .filter(dimension -> dimension.from().readsSpan())
             .map(Dimension::attribute)
             .collect(Collectors.toCollection(HashSet::new));
+    config.measures().forEach(measure -> ofAll.addAll(measure.attributes()));
     ofAll.addAll(needs.attributes().getOrDefault(ALL, Set.of()));
     List<String> keys =
         Stream.concat(ofAll.stream(), needs.attributes().values().stream().flatMap(Set::stream))

@@ -38,7 +38,7 @@ final class SeriesOperations {
   private final int[] usualPlaces;
 
   /** Series that do not count spans. */
-  private final BitSet ofEvents = new BitSet();
+  private final BitSet notOfSpans = new BitSet();
 
   private long unknownRows;
 
@@ -57,7 +57,7 @@ final class SeriesOperations {
       evict(series);
     }
     Arrays.fill(operations, null);
-    ofEvents.clear();
+    notOfSpans.clear();
     for (int series = 0; series < image.slots(); series++) {
       if (image.definition(series) != null) {
         create(image.definition(series));
@@ -75,7 +75,7 @@ final class SeriesOperations {
     window.created().forEach(this::create);
     for (int row = 0; row < window.rows(); row++) {
       int series = window.series()[row];
-      unknownRows += isOfEvents(series) || known(series) ? 0 : 1;
+      unknownRows += isNotOfSpans(series) || known(series) ? 0 : 1;
     }
     WindowPanes panes = window.panes();
     List<PaneCalls> all = new ArrayList<>();
@@ -106,7 +106,7 @@ final class SeriesOperations {
     List<PaneCalls.OperationCalls> touched = new ArrayList<>();
     for (int i = 0; i < pane.rows().length; i++) {
       int series = window.series()[pane.rows()[i]];
-      if (isOfEvents(series) || !known(series)) {
+      if (isNotOfSpans(series) || !known(series)) {
         continue;
       }
       Operation operation = operations[series];
@@ -126,8 +126,8 @@ final class SeriesOperations {
     return touched;
   }
 
-  private boolean isOfEvents(int series) {
-    return ofEvents.get(Math.max(0, series));
+  private boolean isNotOfSpans(int series) {
+    return notOfSpans.get(Math.max(0, series));
   }
 
   private boolean known(int series) {
@@ -140,8 +140,8 @@ final class SeriesOperations {
     if (series < 0 || series >= MAX_SERIES) {
       return;
     }
-    if (rules.countsEvents() && definition.isOfEvents()) {
-      ofEvents.set(series);
+    if (rules.countsEvents() && !definition.isOfSpans()) {
+      notOfSpans.set(series);
       return;
     }
     if (series >= operations.length) {
@@ -158,7 +158,7 @@ final class SeriesOperations {
 
   private void evict(int series) {
     if (series >= 0) {
-      ofEvents.clear(series);
+      notOfSpans.clear(series);
     }
     if (known(series)) {
       known.release(operations[series]);

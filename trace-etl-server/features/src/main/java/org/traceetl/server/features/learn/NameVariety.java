@@ -166,7 +166,7 @@ final class NameVariety {
   }
 
   private void add(SeriesDefinition definition) {
-    if (!definition.overflow()) {
+    if (!definition.overflow() && !definition.isOfMeasure()) {
       add(
           definition.values().get(SeriesDefinition.APPLICATION),
           definition.values().get(SeriesDefinition.SPAN_NAME));

@@ -170,7 +170,7 @@ final class CumulativeSeries {
    * series also gets its queue as a label, and if necessary its number.
    */
   private byte[] label(SeriesDefinition definition, long familyBits) {
-    String queueLabel = naming.queueLabel(queue, definition.overflow());
+    String queueLabel = naming.queueLabel(queue, definition);
     while (true) {
       byte[] candidate = naming.labels(definition, queueLabel);
       if (labelSets.add(hash(candidate, familyBits))) {

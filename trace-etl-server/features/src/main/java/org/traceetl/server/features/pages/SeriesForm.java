@@ -13,6 +13,8 @@ interface SeriesForm {
   default void write(Family family, SeriesBlock block, int place, SectionWriter writer) {
     if (family.isHistogram()) {
       writeHistogram(family, block, place, writer);
+    } else if (family.isSum()) {
+      writeSum(family, block, place, writer);
     } else {
       write(
           family,
@@ -25,6 +27,9 @@ interface SeriesForm {
 
   /** Writes the histogram of an existing series. */
   void writeHistogram(Family family, SeriesBlock block, int place, SectionWriter writer);
+
+  /** Writes the counter of the values' sum of an existing series. */
+  void writeSum(Family family, SeriesBlock block, int place, SectionWriter writer);
 
   /** Writes a counter with the given value. */
   void write(Family family, byte[] labels, long value, long createdMillis, SectionWriter writer);

@@ -60,6 +60,14 @@ final class SeriesOpenMetrics2 implements SeriesForm {
   }
 
   @Override
+  public void writeSum(Family family, SeriesBlock block, int place, SectionWriter writer) {
+    begin(writer, family.total, text.onPage(block.labels(place)));
+    text.writeDuration(family, writer, block.sumMillis(place), block.sumNanos(place));
+    writeStart(block.createdMillis(place), writer);
+    writer.write('\n');
+  }
+
+  @Override
   public void writeHistogram(Family family, SeriesBlock block, int place, SectionWriter writer) {
     begin(writer, family.metric, text.onPage(block.labels(place)));
     writer.write(COUNT);

@@ -68,6 +68,14 @@ final class SeriesProtobuf implements SeriesForm {
     end(labels, writer);
   }
 
+  @Override
+  public void writeSum(Family family, SeriesBlock block, int place, SectionWriter writer) {
+    out.clear();
+    writeCounter(
+        inUnit(family, block.sumMillis(place), block.sumNanos(place)), block.createdMillis(place));
+    end(block.labels(place), writer);
+  }
+
   private void end(byte[] labels, SectionWriter writer) {
     writeLabels(escapes ? LabelText.escaped(labels) : labels);
     out.enclose(MetricProto.FAMILY_METRIC, 0);
@@ -75,7 +83,7 @@ final class SeriesProtobuf implements SeriesForm {
     writer.write(out.array(), out.begin(), out.size());
   }
 
-  private void writeCounter(long value, long createdMillis) {
+  private void writeCounter(double value, long createdMillis) {
     int before = out.size();
     out.timestamp(MetricProto.COUNTER_CREATED, createdMillis);
     out.decimal(MetricProto.VALUE, value);

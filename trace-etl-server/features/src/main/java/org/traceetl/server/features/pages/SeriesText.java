@@ -76,6 +76,18 @@ final class SeriesText implements SeriesForm {
   }
 
   @Override
+  public void writeSum(Family family, SeriesBlock block, int place, SectionWriter writer) {
+    byte[] labels = onPage(block.labels(place));
+    writer.ensure(2 * (family.created.length + labels.length + MAX_VALUE_BYTES));
+    begin(writer, family.total, labels);
+    writeDuration(family, writer, block.sumMillis(place), block.sumNanos(place));
+    writer.write('\n');
+    if (openMetrics) {
+      writeCreated(writer, family.created, labels, block.createdMillis(place));
+    }
+  }
+
+  @Override
   public void writeHistogram(Family family, SeriesBlock block, int place, SectionWriter writer) {
     byte[] labels = onPage(block.labels(place));
     int nameBytes = family.bucket.length;

@@ -48,6 +48,7 @@ final class OtlpEncoder implements RequestEncoder {
   private static final int POINT_START = 2;
   private static final int POINT_AT = 3;
 
+  private static final int NUMBER_DOUBLE = 4;
   private static final int NUMBER_INTEGER = 6;
   private static final int NUMBER_ATTRIBUTES = 7;
   private static final int NUMBER_FLAGS = 8;
@@ -267,11 +268,11 @@ final class OtlpEncoder implements RequestEncoder {
     }
     int ofHistogram = isNative ? METRIC_EXPONENTIAL : METRIC_HISTOGRAM;
     out.enclose(family.isHistogram ? ofHistogram : METRIC_SUM, before);
-    if (!family.unit.isEmpty()) {
-      out.text(METRIC_UNIT, family.seconds ? "s" : "ms");
+    if (!family.unitInOtlp.isEmpty()) {
+      out.text(METRIC_UNIT, family.unitInOtlp);
     }
     text(METRIC_DESCRIPTION, family.help);
-    text(METRIC_NAME, family.name);
+    text(METRIC_NAME, family.nameInOtlp);
     out.enclose(SCOPE_METRICS, before);
   }
 
@@ -279,7 +280,11 @@ final class OtlpEncoder implements RequestEncoder {
     writeFlags(NUMBER_FLAGS);
     writeAttributes(NUMBER_ATTRIBUTES);
     if (!request.isStale(entry)) {
-      out.bits(NUMBER_INTEGER, request.counter(family, entry));
+      if (family.isSum) {
+        out.decimal(NUMBER_DOUBLE, request.sum(family, entry));
+      } else {
+        out.bits(NUMBER_INTEGER, request.counter(family, entry));
+      }
     }
     writeTimes();
   }

@@ -124,7 +124,7 @@ final class PushNaming {
   PushedSeries series(QueueId queue, SeriesDefinition definition, int shards) {
     List<Symbol> names = new ArrayList<>();
     List<Symbol> values = new ArrayList<>();
-    String queueLabel = naming.queueLabel(queue, definition.overflow());
+    String queueLabel = naming.queueLabel(queue, definition);
     byte[] labels = naming.labels(definition, queueLabel);
     // Receivers of Remote Write may refuse UTF-8 names; those of OTLP convert them.
     boolean escapes = naming.hasUtf8Names() && resourceAttributes == null;

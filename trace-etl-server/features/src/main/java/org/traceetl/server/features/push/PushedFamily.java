@@ -13,6 +13,9 @@ final class PushedFamily {
   /** Whether its counter adds up the sizes of spans, not spans. */
   final boolean isSize;
 
+  /** Whether its counter is the sum of values. */
+  final boolean isSum;
+
   /** Whether series have classic buckets. */
   final boolean isClassic;
 
@@ -24,6 +27,12 @@ final class PushedFamily {
 
   /** Name of a native histogram, and of the metadata of a histogram. */
   final Symbol name;
+
+  /** The name in OTLP. */
+  final Symbol nameInOtlp;
+
+  /** The unit in OTLP; empty for none. */
+  final String unitInOtlp;
 
   final Symbol help;
   final Symbol unit;
@@ -47,10 +56,14 @@ final class PushedFamily {
     isHistogram = family.isHistogram();
     isClassic = isHistogram && family.isClassic();
     nativeBuckets = family.nativeBuckets();
-    seconds = isHistogram && family.seconds();
+    isSum = family.isSum();
+    seconds = (isHistogram || isSum) && family.seconds();
     name = Symbol.of(family.name());
     help = Symbol.of(family.help());
     unit = family.unit() == null ? Symbol.EMPTY : Symbol.of(family.unit());
+    Family.Metric metric = family.metricInOtlp();
+    nameInOtlp = metric == null ? name : Symbol.of(metric.name());
+    unitInOtlp = metric != null ? metric.unit() : unitInOtlp(family);
     total = Symbol.of(family.name() + "_total");
     bucket = Symbol.of(family.name() + "_bucket");
     sum = Symbol.of(family.name() + "_sum");
@@ -63,6 +76,13 @@ final class PushedFamily {
         bounds[i] = family.bound(i);
       }
     }
+  }
+
+  private static String unitInOtlp(Family family) {
+    if (family.unit() == null) {
+      return "";
+    }
+    return family.seconds() ? "s" : "ms";
   }
 
   /** Returns a duration in the family's unit. */

@@ -205,7 +205,8 @@ final class RemoteWriteEncoder implements RequestEncoder {
       }
       familyMetadata = metadata[i];
       if (!family.isHistogram) {
-        writeSample(family, family.total, null, request.counter(family, entry), null);
+        double value = family.isSum ? request.sum(family, entry) : request.counter(family, entry);
+        writeSample(family, family.total, null, value, null);
         continue;
       }
       if (family.nativeBuckets != null) {

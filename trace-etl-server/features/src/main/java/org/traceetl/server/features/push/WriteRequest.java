@@ -186,7 +186,7 @@ final class WriteRequest {
     return spans;
   }
 
-  /** Returns the value of a counter. */
+  /** Returns the value of a counter that is not a sum of values. */
   long counter(PushedFamily family, int entry) {
     return family.isSize ? count(entry, buckets) : count(entry);
   }

@@ -12,14 +12,15 @@ import org.traceetl.server.rules.RuleKeys;
 import org.traceetl.server.rules.Rules;
 
 /**
- * Determines which dimensions, templates and forms (buckets and unit) are in force: those of the
- * newest rules, after a wait in which agents begin to send what they need. Dimensions that the
- * configuration lacks become labels of their series, so they also wait until all servers read
- * those. So do forms. For one thread.
+ * Determines which dimensions, templates, forms (buckets and unit) and measures are in force: those
+ * of the newest rules, after a wait in which agents begin to send what they need. Dimensions that
+ * the configuration lacks become labels of their series, so they also wait until all servers read
+ * those. So do forms and measures. For one thread.
  */
 final class DimensionSwitch {
   /**
-   * Rules, reduced to dimensions, templates and forms, and when they were published and adopted.
+   * Rules, reduced to dimensions, templates, forms and measures, and when they were published and
+   * adopted.
    */
   private record Revision(Rules rules, long publishedMillis, long adoptedNanos) {}
 
@@ -62,8 +63,8 @@ final class DimensionSwitch {
   }
 
   /**
-   * Returns the rules without other keys than dimensions, templates and forms; null if no rule has
-   * them.
+   * Returns the rules without other keys than dimensions, templates, forms and measures; null if no
+   * rule has them.
    */
   private static Rules ofSeries(Rules rules) {
     List<Rules.OfApplications> applications =
@@ -84,7 +85,8 @@ final class DimensionSwitch {
         forms ? keys.nativeSchema() : null,
         forms ? keys.unit() : null,
         null,
-        null);
+        null,
+        forms ? keys.measures() : null);
   }
 
   /**
@@ -134,7 +136,11 @@ final class DimensionSwitch {
   }
 
   private static boolean needsForms(Rules rules) {
-    return rules != null && rules.applications().stream().anyMatch(of -> of.keys().hasForm());
+    return rules != null && rules.applications().stream().anyMatch(of -> needsForms(of.keys()));
+  }
+
+  private static boolean needsForms(RuleKeys keys) {
+    return keys.hasForm() || keys.measures() != null && !keys.measures().isEmpty();
   }
 
   /** Returns whether rules are equal, whatever their revisions. */
@@ -165,7 +171,7 @@ final class DimensionSwitch {
   }
 
   /**
-   * Returns the attributes of spans of all dimensions in force and awaited, by the pattern of their
+   * Returns the attributes of spans of all dimensions and measures in force and awaited, by the pattern of their
    * applications.
    */
   Map<String, Set<String>> attributes() {
@@ -173,14 +179,14 @@ final class DimensionSwitch {
     Stream.of(newest == null ? null : newest.rules, due, inForce)
         .filter(Objects::nonNull)
         .flatMap(rules -> rules.applications().stream())
-        .filter(of -> of.keys().dimensions() != null)
-        .forEach(of ->
-            of.keys().dimensions().stream()
-                .filter(dimension -> dimension.from().readsSpan())
-                .forEach(dimension ->
-                    attributes
-                        .computeIfAbsent(of.application(), pattern -> new HashSet<>())
-                        .add(dimension.attribute())));
+        .forEach(of -> {
+          Set<String> needed = of.keys().attributes();
+          if (!needed.isEmpty()) {
+            attributes
+                .computeIfAbsent(of.application(), pattern -> new HashSet<>())
+                .addAll(needed);
+          }
+        });
     return attributes;
   }
 }

@@ -11,9 +11,9 @@ import java.time.Duration;
  *
  * @param file file of rules (YAML), which the server reads again while it runs; none: the server
  *     follows the rules of other servers' files
- * @param switchAfter how long after their publication the dimensions, templates, buckets and units
- *     of rules take effect, so that agents send the attributes first; 0 s to 10 min. The same on
- *     all servers
+ * @param switchAfter how long after their publication the dimensions, templates, buckets, units and
+ *     measures of rules take effect, so that agents send the attributes first; 0 s to 10 min. The
+ *     same on all servers
  */
 public record RulesConfig(Path file, Duration switchAfter) {
   /** Maximum length of a file of rules, in bytes. */

@@ -30,7 +30,7 @@ import org.traceetl.server.window.SealedWindow;
  * higher revision. Every server with a file does so, not only the deciding one: the revision
  * selects the same record everywhere, so a server that still has an earlier file changes nothing. A
  * server applies rules only after it has published or read them: thresholds at once, dimensions,
- * templates, buckets and units as {@link DimensionSwitch} determines.
+ * templates, buckets, units and measures as {@link DimensionSwitch} determines.
  *
  * <p>Concurrency: one thread reads the file and the topic, and owns all state, except the status.
  */
@@ -75,8 +75,8 @@ final class RulesDecider extends Decider<RulesRecord> {
     void thresholds(Rules now);
 
     /**
-     * Receives the dimensions, templates, buckets and units that come into force; null for the
-     * configuration.
+     * Receives the dimensions, templates, buckets, units and measures that come into force; null
+     * for the configuration.
      */
     void dimensions(Rules now);
 

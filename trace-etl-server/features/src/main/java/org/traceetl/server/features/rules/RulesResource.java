@@ -13,6 +13,7 @@ import org.springframework.web.bind.annotation.RestController;
 import org.traceetl.proto.RulesRecord;
 import org.traceetl.server.config.DocumentsConfig.Threshold;
 import org.traceetl.server.config.HistogramConfig;
+import org.traceetl.server.config.MeasureConfig;
 import org.traceetl.server.config.SeriesConfig.Dimension;
 import org.traceetl.server.config.SpanKind;
 import org.traceetl.server.config.TemplatesConfig;
@@ -79,7 +80,8 @@ public final class RulesResource {
       List<Slow> thresholds,
       List<Label> dimensions,
       List<Template> templates,
-      Histogram histogram) {
+      Histogram histogram,
+      List<Measure> measures) {
     static Application of(String application, EffectiveRules rules) {
       return new Application(
           application,
@@ -87,7 +89,8 @@ public final class RulesResource {
           rules.thresholds().stream().map(Slow::of).toList(),
           rules.dimensions().stream().map(Label::of).toList(),
           rules.templates().stream().map(Template::of).toList(),
-          Histogram.of(rules));
+          Histogram.of(rules),
+          rules.measures().stream().map(Measure::of).toList());
     }
   }
 
@@ -115,6 +118,35 @@ public final class RulesResource {
   record Template(String application, String pattern, String template) {
     static Template of(TemplatesConfig.Rule rule) {
       return new Template(rule.application(), rule.pattern(), rule.template());
+    }
+  }
+
+  /**
+   * @param attribute null unless it is the value
+   */
+  record Measure(
+      String name,
+      String type,
+      String unit,
+      String value,
+      String attribute,
+      List<SpanKind> kinds,
+      List<String> requires,
+      List<Label> dimensions,
+      List<MeasureConfig.Constant> labels,
+      List<Double> bounds) {
+    static Measure of(MeasureConfig measure) {
+      return new Measure(
+          measure.name(),
+          canonical(measure.type().name()),
+          measure.unit(),
+          canonical(measure.value().name()),
+          measure.attribute(),
+          measure.kinds().stream().sorted().toList(),
+          measure.requires(),
+          measure.dimensions().stream().map(Label::of).toList(),
+          measure.labels(),
+          measure.bounds());
     }
   }
 

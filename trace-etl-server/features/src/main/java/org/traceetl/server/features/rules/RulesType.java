@@ -133,7 +133,11 @@ public final class RulesType implements FeatureType {
 
   private static EffectiveRules configured(CoreConfig config) {
     return EffectiveRules.of(
-        config.series(), config.histogram(), config.metrics(), config.documents());
+        config.series(),
+        config.histogram(),
+        config.metrics(),
+        config.documents(),
+        config.measures());
   }
 
   private static Set<String> labels(CoreConfig config) {

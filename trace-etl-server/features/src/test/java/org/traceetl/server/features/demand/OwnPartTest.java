@@ -27,6 +27,7 @@ import org.traceetl.server.config.EdgesConfig;
 import org.traceetl.server.config.EventsConfig;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.JournalConfig;
+import org.traceetl.server.config.MeasureConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.Profile;
 import org.traceetl.server.config.RocketMqConfig;
@@ -53,6 +54,7 @@ final class OwnPartTest {
   private final Map<String, Set<String>> ofRules = new HashMap<>();
   private MetricsConfig metrics = MetricsConfig.defaults();
   private EdgesConfig edges = EdgesConfig.defaults();
+  private List<MeasureConfig> measures = List.of();
 
   /** Only what a demand depends on. */
   private record Config(
@@ -60,7 +62,8 @@ final class OwnPartTest {
       DocumentsConfig documents,
       WindowConfig window,
       MetricsConfig metrics,
-      EdgesConfig edges)
+      EdgesConfig edges,
+      List<MeasureConfig> measures)
       implements CoreConfig {
     @Override
     public RocketMqConfig rocketmq() {
@@ -281,7 +284,8 @@ final class OwnPartTest {
             documents,
             new WindowConfig(null, null, null, null),
             metrics,
-            edges),
+            edges,
+            measures),
         own,
         everything,
         new SpanNeeds(new SlowThresholds(documents), ofRules));

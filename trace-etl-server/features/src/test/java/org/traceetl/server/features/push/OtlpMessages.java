@@ -103,8 +103,9 @@ final class OtlpMessages {
         refuseUnless(sum.getIsMonotonic());
         for (NumberDataPoint point : sum.getDataPointsList()) {
           boolean stale = isStale(point.getFlags());
-          refuseUnless(stale != point.hasAsInt());
-          String value = stale ? "stale" : Double.toString(point.getAsInt());
+          refuseUnless(stale != (point.hasAsInt() || point.hasAsDouble()));
+          double number = point.hasAsInt() ? point.getAsInt() : point.getAsDouble();
+          String value = stale ? "stale" : Double.toString(number);
           all.add(
               point(
                   common,

@@ -48,7 +48,8 @@ final class RulesDeciderTest {
           SeriesConfig.defaults().withDimensions(List.of(CONFIGURED)),
           new HistogramConfig(null),
           MetricsConfig.defaults(),
-          DocumentsConfig.defaults());
+          DocumentsConfig.defaults(),
+          List.of());
 
   private final MemoryLogs logs = new MemoryLogs();
   private final MemoryLog log = logs.open(ROUTING);
@@ -607,7 +608,8 @@ final class RulesDeciderTest {
         List.of(),
         List.of(new RulesResource.Label(attribute, attribute.replace('.', '_'), "any")),
         List.of(),
-        RulesResource.Histogram.of(CONFIGURATION));
+        RulesResource.Histogram.of(CONFIGURATION),
+        List.of());
   }
 
   /** Changes the file, and looks until the change counts. */
@@ -655,7 +657,7 @@ final class RulesDeciderTest {
   private static RuleKeys keys(long millis, String series) {
     if ("#".equals(series)) {
       Duration slowerThan = Duration.ofMillis(millis);
-      return new RuleKeys(null, null, null, null, null, Unit.SECONDS, slowerThan, null);
+      return new RuleKeys(null, null, null, null, null, Unit.SECONDS, slowerThan, null, null);
     }
     boolean isTemplate = series != null && series.startsWith("/");
     return new RuleKeys(
@@ -666,6 +668,7 @@ final class RulesDeciderTest {
         null,
         null,
         Duration.ofMillis(millis),
+        null,
         null);
   }
 }
