@@ -19,7 +19,6 @@ final class Dimensions {
   private final Report report;
   private final Set<String> labels = new HashSet<>();
   private final Set<String> sources = new HashSet<>();
-  private final Set<String> added = new HashSet<>();
   private final List<Map<String, String>> ofSpans = new ArrayList<>();
   private final List<String> ofEvents = new ArrayList<>();
 
@@ -54,13 +53,6 @@ final class Dimensions {
       keys.put("from", from.name().toLowerCase(Locale.ROOT));
     }
     ofSpans.add(keys);
-  }
-
-  /** Adds a dimension, unless the same one was added. */
-  void addOnce(Value value, String attribute, From from) {
-    if (added.add(from + " " + attribute)) {
-      add(value, attribute, null, from);
-    }
   }
 
   /** Adds an attribute of events. Call this after all dimensions of spans are added. */

@@ -46,6 +46,21 @@ final class ServerYaml {
     }
   }
 
+  /** Adds a section that is a list whose elements have keys. */
+  void putList(String section, List<Map<String, String>> elements, String origin) {
+    if (elements.isEmpty()) {
+      return;
+    }
+    comment(section, origin);
+    for (Map<String, String> element : elements) {
+      String start = "    - ";
+      for (Map.Entry<String, String> entry : element.entrySet()) {
+        lines(section).add(start + entry.getKey() + ": " + entry.getValue());
+        start = "      ";
+      }
+    }
+  }
+
   private void comment(String section, String origin) {
     lines(section).add("    # " + Report.printable(origin));
   }
