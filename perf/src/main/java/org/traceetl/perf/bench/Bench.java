@@ -19,6 +19,7 @@ import picocli.CommandLine.Command;
       Rivals.class,
       Push.class,
       EdgeComparison.class,
+      MeasureComparison.class,
       Gate.class,
       BatchOverhead.class,
       Shortener.class,

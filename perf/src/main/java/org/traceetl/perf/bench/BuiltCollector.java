@@ -32,6 +32,12 @@ final class BuiltCollector {
       description = "What is added to it for the service graph (default: ${DEFAULT-VALUE}).")
   private Path edges = CONFIGURATIONS.resolve("edges.yaml");
 
+  @Option(
+      names = "--collector-measures",
+      paramLabel = "FILE",
+      description = "What is added to it for measures (default: ${DEFAULT-VALUE}).")
+  private Path measures = CONFIGURATIONS.resolve("measures.yaml");
+
   /**
    * Returns a collector that is not started.
    *
@@ -40,6 +46,12 @@ final class BuiltCollector {
    */
   Collector plain(Path directory, Ports ports, String name, int gogc) throws IOException {
     return new Collector(directory, ports, name, program, List.of(configuration), gogc, Map.of());
+  }
+
+  /** Returns a collector that also has the metrics of measures; see {@link #plain}. */
+  Collector withMeasures(Path directory, Ports ports, String name, int gogc) throws IOException {
+    return new Collector(
+        directory, ports, name, program, List.of(configuration, measures), gogc, Map.of());
   }
 
   /** Returns a collector that also counts the service graph; see {@link #plain}. */
