@@ -249,7 +249,8 @@ public record PushConfig(
           2);
     }
 
-    boolean isOtlp() {
+    /** Returns whether it gets OTLP, not Remote Write. */
+    public boolean isOtlp() {
       return !REMOTE_WRITE.equals(protocol);
     }
 

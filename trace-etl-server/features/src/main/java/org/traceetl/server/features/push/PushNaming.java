@@ -119,12 +119,13 @@ final class PushNaming {
   /**
    * Returns the labels of a series.
    *
+   * @param queue null for a series of all queues
    * @param shards number of shards of the endpoint
    */
   PushedSeries series(QueueId queue, SeriesDefinition definition, int shards) {
     List<Symbol> names = new ArrayList<>();
     List<Symbol> values = new ArrayList<>();
-    String queueLabel = naming.queueLabel(queue, definition);
+    String queueLabel = queue == null ? null : naming.queueLabel(queue, definition);
     byte[] labels = naming.labels(definition, queueLabel);
     // Receivers of Remote Write may refuse UTF-8 names; those of OTLP convert them.
     boolean escapes = naming.hasUtf8Names() && resourceAttributes == null;

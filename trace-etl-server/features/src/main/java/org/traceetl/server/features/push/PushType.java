@@ -148,7 +148,7 @@ public final class PushType implements FeatureType {
         clocks);
   }
 
-  private static PushNaming naming(PushConfig config, PushConfig.Endpoint endpoint, Naming ofPage) {
+  static PushNaming naming(PushConfig config, PushConfig.Endpoint endpoint, Naming ofPage) {
     Map<String, String> labels = new LinkedHashMap<>(config.labels());
     labels.put("job", config.job());
     labels.put("instance", config.instance());
