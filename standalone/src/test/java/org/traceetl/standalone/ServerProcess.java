@@ -15,7 +15,7 @@ import org.traceetl.testkit.Ports;
 import org.traceetl.testkit.Program;
 import org.traceetl.testkit.Programs;
 
-/** A server in its own process, which can be killed. */
+/** A server, or a command of its program, in its own process, which can be killed. */
 final class ServerProcess implements AutoCloseable {
   private static final Duration START_LIMIT = Duration.ofMinutes(4);
 
@@ -36,6 +36,43 @@ final class ServerProcess implements AutoCloseable {
       throws IOException, InterruptedException {
     int port = new Ports().next();
     Files.createDirectories(directory);
+    Map<String, Object> all = new HashMap<>(properties);
+    all.put("server.port", port);
+    ServerProcess server =
+        new ServerProcess(
+            new Program(
+                "server",
+                command(directory, List.of(), all),
+                Map.of(),
+                directory.resolve("server.log"),
+                URI.create("http://127.0.0.1:" + port + "/ready")),
+            port);
+    server.program.start();
+    try (HttpClient http = HttpClient.newHttpClient()) {
+      server.program.awaitReady(http, START_LIMIT);
+    }
+    return server;
+  }
+
+  /**
+   * Starts a command of the server's program.
+   *
+   * @param log gets its output
+   * @param options of the command, and keys of the configuration
+   */
+  static ServerProcess command(Path log, String name, Map<String, Object> options)
+      throws IOException {
+    ServerProcess process =
+        new ServerProcess(
+            new Program(
+                name, command(log.getParent(), List.of(name), options), Map.of(), log, null),
+            0);
+    process.program.start();
+    return process;
+  }
+
+  private static List<String> command(
+      Path directory, List<String> arguments, Map<String, Object> options) {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(Programs.SHORT_LIVED_JVM);
@@ -49,27 +86,22 @@ final class ServerProcess implements AutoCloseable {
             "-cp",
             System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
             TraceEtlServer.class.getName()));
-    Map<String, Object> all = new HashMap<>(properties);
-    all.put("server.port", port);
-    all.forEach((key, value) -> command.add("--" + key + "=" + value));
-    ServerProcess server =
-        new ServerProcess(
-            new Program(
-                "server",
-                command,
-                Map.of(),
-                directory.resolve("server.log"),
-                URI.create("http://127.0.0.1:" + port + "/ready")),
-            port);
-    server.program.start();
-    try (HttpClient http = HttpClient.newHttpClient()) {
-      server.program.awaitReady(http, START_LIMIT);
-    }
-    return server;
+    command.addAll(arguments);
+    options.forEach((key, value) -> command.add("--" + key + "=" + value));
+    return command;
   }
 
   URI uri(String path) {
     return URI.create("http://127.0.0.1:" + port + path);
+  }
+
+  boolean isRunning() {
+    return program.isRunning();
+  }
+
+  /** Returns the exit code of an ended program. */
+  int exitCode() {
+    return program.exitCode();
   }
 
   void kill() {

@@ -296,9 +296,26 @@ public final class Prometheus implements AutoCloseable {
     return targets;
   }
 
+  /**
+   * Writes all samples as blocks below {@code snapshots} in the directory of the data; the option
+   * {@code --web.enable-admin-api} is needed.
+   *
+   * @return name of the directory
+   */
+  public String snapshot() throws IOException, InterruptedException {
+    String path = "/api/v1/admin/tsdb/snapshot";
+    HttpRequest.Builder request = HttpRequest.newBuilder(uri.resolve(path));
+    return data(path, request.POST(HttpRequest.BodyPublishers.noBody())).path("name").asString();
+  }
+
   /** Returns the data of an API response. */
   public JsonNode data(String path) throws IOException, InterruptedException {
-    HttpRequest request = HttpRequest.newBuilder(uri.resolve(path)).timeout(QUERY_LIMIT).build();
+    return data(path, HttpRequest.newBuilder(uri.resolve(path)));
+  }
+
+  private static JsonNode data(String path, HttpRequest.Builder builder)
+      throws IOException, InterruptedException {
+    HttpRequest request = builder.timeout(QUERY_LIMIT).build();
     HttpResponse<String> response = HTTP.send(request, HttpResponse.BodyHandlers.ofString());
     JsonNode answer = JSON.readTree(response.body());
     if (!"success".equals(answer.path("status").asString(""))) {

@@ -2,11 +2,13 @@ package org.traceetl.server;
 
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -19,6 +21,12 @@ import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.features.backfill.Backfill;
 import org.traceetl.server.features.backfill.BackfillRequest;
 import org.traceetl.server.features.backfill.BackfillResult;
+import org.traceetl.server.features.backfill.LiveRules;
+import org.traceetl.server.features.backfill.SampleReceiver;
+import org.traceetl.server.features.push.PushConfig;
+import org.traceetl.server.features.push.RemoteWriter;
+import org.traceetl.server.rules.Rules;
+import org.traceetl.server.window.SeriesDefinition;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
@@ -60,6 +68,7 @@ import picocli.CommandLine.Unmatched;
       "configuration, the file of rules or an option is invalid, or the directory has another plan."
     })
 final class BackfillCommand implements Callable<Integer> {
+  private static final String SWITCH = "switch";
   private static final long DEFAULT_RATE = 50_000_000;
   private static final Pattern DURATION = Pattern.compile("\\d{1,6}[smhd]");
   private static final Pattern PREFIX = Pattern.compile("[a-zA-Z_:][a-zA-Z0-9_:]*");
@@ -97,8 +106,8 @@ final class BackfillCommand implements Callable<Integer> {
       names = "--until",
       paramLabel = "TIME",
       description =
-          "End of the last pane, a time or an age, at least trace-etl.window.grace ago (default:"
-              + " as late as possible).")
+          "End of the last pane, a time or an age, at least trace-etl.window.grace ago; or"
+              + " 'switch': where live series by these rules begin (default: as late as possible).")
   private String until;
 
   @Option(
@@ -107,6 +116,16 @@ final class BackfillCommand implements Callable<Integer> {
       paramLabel = "DIR",
       description = "Directory for the files: a new or empty one, or that of the same backfill.")
   private Path output;
+
+  @Option(
+      names = "--remote-write",
+      paramLabel = "URL",
+      description = {
+        "Also sends the samples to this receiver of Remote Write. An endpoint of trace-etl.push"
+            + " with this URL gives its credentials.",
+        "Prometheus needs storage.tsdb.out_of_order_time_window."
+      })
+  private URI remoteWrite;
 
   @Option(
       names = "--prefix",
@@ -137,8 +156,11 @@ final class BackfillCommand implements Callable<Integer> {
     try {
       BackfillRequest request = request();
       Thread.currentThread().setPriority(Thread.MIN_PRIORITY);
-      BackfillResult result = new Backfill(request, clocks, err).run();
-      result.print(spec.commandLine().getOut());
+      SampleReceiver receiver = request.receiver();
+      try (receiver) {
+        BackfillResult result = new Backfill(request, clocks, err).run();
+        result.print(spec.commandLine().getOut());
+      }
       return CommandLine.ExitCode.OK;
     } catch (ConfigurationRefused | ConfigException e) {
       err.println(e.getMessage());
@@ -163,15 +185,71 @@ final class BackfillCommand implements Callable<Integer> {
         prefix,
         "must be the begin of a metric name, at least one character, so that these series are not"
             + " added to those of servers");
+    boolean isSwitch = SWITCH.equals(until);
     Instant now = clocks.wall().instant();
     BackfillRequest.Range range =
         new BackfillRequest.Range(
             since,
             until,
             time("--since", since, now),
-            until == null ? null : time("--until", until, now));
-    ServerConfig config =
-        configured.with(RulesFile.read(rules, configured).of(application, configured.rules()));
+            until == null || isSwitch ? null : time("--until", until, now));
+    Rules ofFile = RulesFile.read(rules, configured);
+    ServerConfig config = configured.with(ofFile.of(application, configured.rules()));
+    BackfillRequest request =
+        request(config, range, isSwitch ? ServersOfRules.of(configured, ofFile, clocks) : null);
+    return remoteWrite == null ? request : request.with(receiver(configured, request));
+  }
+
+  private SampleReceiver receiver(ServerConfig configured, BackfillRequest request) {
+    PushConfig push = configured.feature(PushConfig.class);
+    PushConfig.Endpoint endpoint =
+        push.endpoints().stream()
+            .filter(each -> each.url().equals(remoteWrite))
+            .findFirst()
+            .orElseGet(() -> PushConfig.Endpoint.at(remoteWrite));
+    ConfigException.check(
+        !endpoint.isOtlp(),
+        "--remote-write",
+        endpoint.name(),
+        "must be an endpoint of Remote Write");
+    RemoteWriter writer = new RemoteWriter(push, endpoint, request.naming(), clocks);
+    return new SampleReceiver() {
+      @Override
+      public void sample(
+          SeriesDefinition series,
+          long startMillis,
+          long atMillis,
+          long[] counts,
+          long sumMillis,
+          int sumNanos)
+          throws IOException, InterruptedException {
+        writer.sample(series, startMillis, atMillis, counts, sumMillis, sumNanos);
+      }
+
+      @Override
+      public void flush() throws IOException, InterruptedException {
+        writer.flush();
+      }
+
+      @Override
+      public long written() {
+        return writer.written();
+      }
+
+      @Override
+      public Map<String, Long> refused() {
+        return writer.refused();
+      }
+
+      @Override
+      public void close() {
+        writer.close();
+      }
+    };
+  }
+
+  private BackfillRequest request(
+      ServerConfig config, BackfillRequest.Range range, LiveRules live) {
     return new BackfillRequest(
         application,
         config.rocketmq(),
@@ -184,7 +262,9 @@ final class BackfillCommand implements Callable<Integer> {
         prefix,
         range,
         output,
-        rate);
+        rate,
+        live,
+        null);
   }
 
   private static Instant time(String option, String text, Instant now) {

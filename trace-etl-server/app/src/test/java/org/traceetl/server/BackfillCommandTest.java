@@ -357,6 +357,20 @@ class BackfillCommandTest {
         .startsWith("Application absent has no spans from 20")
         .contains(" messages");
     Path other = directory.resolve("other");
+    Path switched = directory.resolve("switch");
+    assertThat(run(switched, "--application=shop", "--since=1h", "--until=switch")).isEqualTo(2);
+    assertThat(err.toString()).startsWith("--until = switch: needs the classic buckets of the");
+    Files.writeString(directory.resolve("rules.yaml"), RULES.replaceFirst(" +histogram.*\n", ""));
+    assertThat(run(switched, "--application=shop", "--since=1h", "--until=switch")).isEqualTo(1);
+    assertThat(err.toString()).startsWith("Topic trace-routing cannot be read");
+    rocketMq.createTopic("trace-routing", 1);
+    assertThat(run(switched, "--application=shop", "--since=1h", "--until=switch")).isEqualTo(2);
+    assertThat(err.toString())
+        .startsWith("--rules = revision 7: is not in force: servers follow no rules");
+    assertThat(
+            run(other, "--application=shop", "--since=1h", "--remote-write=file:///api/v1/write"))
+        .isEqualTo(2);
+    assertThat(err.toString()).contains("must be http://host:port/path");
     topic = "none";
     assertThat(run(other, "--application=shop", "--since=1h")).isEqualTo(1);
     assertThat(err.toString()).startsWith("Topic none is not known to name server");

@@ -9,10 +9,13 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import org.apache.rocketmq.common.message.MessageExt;
 import org.traceetl.common.Clocks;
 import org.traceetl.common.ConfigException;
+import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.consume.queue.Aggregation;
 import org.traceetl.server.consume.queue.RetainedQueue;
 import org.traceetl.server.expose.SpanNaming;
@@ -23,8 +26,8 @@ import org.traceetl.server.window.QueueId;
 
 /**
  * Counts the retained spans of one application by other rules, and writes the samples that a
- * Prometheus would have, in files that {@code promtool} imports. Joins no consumer group and stores
- * no offset.
+ * Prometheus would have, in files that {@code promtool} imports, and to a receiver. Joins no
+ * consumer group and stores no offset.
  *
  * <p>Queues are read in step: a pane is written when it is closed in each of them, with the sum of
  * all. The files are a function of plan and messages, so a backfill that was interrupted starts
@@ -45,6 +48,9 @@ public final class Backfill {
   private final PrintWriter progress;
   private final long paneMillis;
 
+  /** Null if the range has its end. */
+  private final LiveSeries live;
+
   /**
    * @param progress receives lines every few seconds
    */
@@ -53,17 +59,26 @@ public final class Backfill {
     this.clocks = clocks;
     this.progress = progress;
     paneMillis = request.newAggregation().paneMillis();
+    live =
+        request.live() == null
+            ? null
+            : new LiveSeries(request.live(), request.application(), request.series().dimensions());
   }
 
   /**
    * Writes all files that the directory does not have yet.
    *
-   * @throws ConfigException if the range is invalid, or the directory has the plan of another
-   *     backfill
+   * @throws ConfigException if the range is invalid, servers follow other rules, or the directory
+   *     has the plan of another backfill
    * @throws IOException if the topic cannot be read, lacks messages of the range or has no spans of
    *     the application, or a file cannot be written
    */
   public BackfillResult run() throws IOException, InterruptedException {
+    check(
+        live == null || request.live().stride() == request.naming().stride(),
+        "--until",
+        Seam.SWITCH,
+        "needs the classic buckets of the configuration; use a time");
     try (OutputDirectory directory = OutputDirectory.open(request.directory());
         RocketMqLogs logs =
             new RocketMqLogs(request.rocketmq(), request.rocketmq().topic(), TIMEOUT, clocks)) {
@@ -73,6 +88,9 @@ public final class Backfill {
         progress.println("Continues the plan in " + request.directory());
       }
       logs.start();
+      if (live != null) {
+        request.live().logs().start();
+      }
       if (plan == null) {
         plan = plan(logs);
         directory.write(plan);
@@ -80,6 +98,10 @@ public final class Backfill {
       return write(plan, directory, logs);
     } catch (UncheckedIOException e) {
       throw e.getCause();
+    } finally {
+      if (live != null) {
+        request.live().journals().close();
+      }
     }
   }
 
@@ -106,8 +128,11 @@ public final class Backfill {
     Duration grace = request.window().grace();
     long closedMillis = paneBegin(clocks.millis() - grace.toMillis());
     long sinceMillis = paneBegin(range.since().toEpochMilli());
+    Seam seam = seam(logs, closedMillis);
     long untilMillis =
-        range.until() == null ? closedMillis : paneBegin(range.until().toEpochMilli());
+        seam != null
+            ? seam.untilMillis()
+            : range.until() == null ? closedMillis : paneBegin(range.until().toEpochMilli());
     check(
         untilMillis <= closedMillis,
         "--until",
@@ -131,7 +156,9 @@ public final class Backfill {
       if (from == begin && begin > 0 && from < end) {
         checkRetained(queue, log.messages(from), sinceMillis);
       }
-      queues.add(new BackfillPlan.Queue(queue.broker(), queue.queue(), from, end));
+      queues.add(
+          new BackfillPlan.Queue(
+              queue.broker(), queue.queue(), from, Math.clamp(to(seam, queue, end), from, end)));
     }
     if (queues.isEmpty()) {
       throw new IOException(
@@ -144,7 +171,30 @@ public final class Backfill {
         request.fingerprint(),
         sinceMillis,
         untilMillis,
-        queues);
+        queues,
+        seam);
+  }
+
+  /** Returns null if the user gave the end. */
+  private Seam seam(RocketMqLogs logs, long closedMillis) throws IOException, InterruptedException {
+    if (live == null) {
+      return null;
+    }
+    Set<QueueId> journals = request.live().logs().queues();
+    return live.find(
+        logs.readableSpanQueues().stream().filter(journals::contains).sorted().toList(),
+        closedMillis);
+  }
+
+  /** Returns the offset after the last message to read of a queue: the end without live counts. */
+  private static long to(Seam seam, QueueId queue, long end) {
+    return seam == null
+        ? end
+        : seam.ends().stream()
+            .filter(each -> queue.equals(new QueueId(each.broker(), each.queue())))
+            .mapToLong(Seam.End::to)
+            .findFirst()
+            .orElse(end);
   }
 
   /** Refuses a queue whose deleted messages may have spans of the range. */
@@ -168,6 +218,14 @@ public final class Backfill {
       throws IOException, InterruptedException {
     SpanNaming naming = request.naming();
     OpenSums sums = new OpenSums(naming.stride(), plan.sinceMillis(), plan.untilMillis());
+    Seam seam = plan.seam();
+    Set<Integer> news = Set.of();
+    if (seam != null) {
+      news = live.news(seam);
+      live.takeFrom(sums, naming, seam);
+    }
+    Set<Integer> newPlaces = news;
+    long seamMillis = seam == null ? Long.MAX_VALUE : seam.millis();
     RefusedBatches refused = new RefusedBatches();
     List<BackfillQueue> queues = new ArrayList<>();
     for (BackfillPlan.Queue each : plan.queues()) {
@@ -180,30 +238,50 @@ public final class Backfill {
               logs.open(request.rocketmq().topic(), id)::messages,
               new RetainedQueue(id, aggregation, plan.application(), refused, each.from()),
               refused,
-              naming,
-              sums,
+              new WindowSums(
+                  sums, false, definition -> new SeriesKey(definition, naming, newPlaces)),
               each.from(),
               each.to()));
     }
     PacedReader reader =
-        new PacedReader(clocks, request.bytesPerSecond(), plan.messages(), progress);
+        new PacedReader(
+            clocks, request.bytesPerSecond(), plan.messages(), lag(plan, logs), progress);
     try (SampleFiles files = new SampleFiles(directory, naming)) {
+      SentSamples sent =
+          request.receiver() == null
+              ? null
+              : new SentSamples(directory, request.receiver(), clocks.nanoClock());
       Counters counters =
           new Counters(
               files,
+              sent,
               naming.stride(),
               naming.buckets(),
               paneMillis,
-              request.window().idle().toMillis());
+              request.window().idle().toMillis(),
+              seamMillis);
+      long stragglers = 0;
       for (long endMillis = plan.sinceMillis() + paneMillis;
           endMillis <= plan.untilMillis();
           endMillis += paneMillis) {
         for (BackfillQueue queue : queues) {
           queue.close(endMillis, reader);
         }
-        counters.endPane(endMillis, sums.take(endMillis));
+        Map<SeriesKey, Totals> pane = sums.take(endMillis);
+        if (endMillis > seamMillis) {
+          // Live series have all others.
+          pane.keySet().removeIf(key -> !key.isNew());
+          stragglers += pane.values().stream().mapToLong(sum -> sum.spans(naming.buckets())).sum();
+        }
+        counters.endPane(endMillis, pane);
+        if (sent != null) {
+          sent.endPane(endMillis);
+        }
       }
       files.finish();
+      if (sent != null) {
+        sent.finish(plan.untilMillis());
+      }
       if (counters.series() == 0) {
         throw new IOException(
             "Application "
@@ -237,8 +315,34 @@ public final class Backfill {
           counters.series(),
           files.samples(),
           files.files(),
-          openAfter(queues, plan.untilMillis()));
+          openAfter(queues, plan.untilMillis()),
+          seam == null
+              ? null
+              : new BackfillResult.AtSeam(
+                  Instant.ofEpochMilli(seamMillis),
+                  seam.labels().stream()
+                      .map(
+                          label -> naming.hasUtf8Names() ? label : MetricsConfig.underscored(label))
+                      .toList(),
+                  stragglers,
+                  sums.owedSpans(naming.buckets())),
+          request.receiver() == null
+              ? null
+              : new BackfillResult.Sent(
+                  request.receiver().written(), request.receiver().refused()));
     }
+  }
+
+  private LiveLag lag(BackfillPlan plan, RocketMqLogs logs) {
+    return new LiveLag(
+        plan.queues().stream()
+            .map(each ->
+                logs.open(request.rocketmq().topic(), new QueueId(each.broker(), each.queue())))
+            .toList(),
+        request.rocketmq().consumerGroup(),
+        logs::members,
+        request.window().length(),
+        clocks.wall());
   }
 
   /** Returns null if all queues closed all panes until the end. */

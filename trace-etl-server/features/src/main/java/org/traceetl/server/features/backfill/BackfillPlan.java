@@ -13,6 +13,7 @@ import java.util.Objects;
  * @param sinceMillis begin of the first pane, milliseconds since 1970
  * @param untilMillis end of the last pane
  * @param queues what to read of each queue
+ * @param seam where live series begin; null if the user gave the end
  */
 record BackfillPlan(
     String application,
@@ -21,7 +22,8 @@ record BackfillPlan(
     String fingerprint,
     long sinceMillis,
     long untilMillis,
-    List<Queue> queues) {
+    List<Queue> queues,
+    Seam seam) {
   BackfillPlan {
     Objects.requireNonNull(application);
     Objects.requireNonNull(since);

@@ -1,15 +1,10 @@
 package org.traceetl.server.features.backfill;
 
 import java.io.IOException;
-import java.util.Arrays;
 import org.apache.rocketmq.common.message.MessageExt;
 import org.traceetl.server.consume.queue.RetainedQueue;
-import org.traceetl.server.expose.SpanNaming;
-import org.traceetl.server.window.OpenPanes;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
-import org.traceetl.server.window.SeriesDefinition;
-import org.traceetl.server.window.WindowPanes;
 
 /**
  * Reads the messages of one queue and adds the counts of their panes to the sums of all queues.
@@ -21,8 +16,7 @@ final class BackfillQueue {
   private final PacedReader.Log log;
   private final RetainedQueue retained;
   private final RefusedBatches refused;
-  private final SpanNaming naming;
-  private final OpenSums sums;
+  private final WindowSums windows;
   private final long to;
 
   private long next;
@@ -30,19 +24,14 @@ final class BackfillQueue {
   /** Panes that end at or before this time are closed, milliseconds since 1970. */
   private long closedMillis = SealedWindow.UNKNOWN_CLOSED;
 
-  /** By number of the series; null for none. */
-  private SeriesKey[] keys = new SeriesKey[64];
-
   /** Panes that end after this time were open at the last message; {@link Long#MAX_VALUE} none. */
   private long openAfterMillis = Long.MAX_VALUE;
-
-  private long lateSpans;
-  private long mergedSpans;
 
   /**
    * @param log of the queue
    * @param retained begins at {@code from}
    * @param refused observes {@code retained}
+   * @param windows adds counts to the sums of all queues
    * @param to offset after the last message
    */
   BackfillQueue(
@@ -50,16 +39,14 @@ final class BackfillQueue {
       PacedReader.Log log,
       RetainedQueue retained,
       RefusedBatches refused,
-      SpanNaming naming,
-      OpenSums sums,
+      WindowSums windows,
       long from,
       long to) {
     this.id = id;
     this.log = log;
     this.retained = retained;
     this.refused = refused;
-    this.naming = naming;
-    this.sums = sums;
+    this.windows = windows;
     this.to = to;
     next = from;
   }
@@ -120,46 +107,8 @@ final class BackfillQueue {
     if (window == null) {
       return;
     }
-    window.created().forEach(this::create);
-    WindowPanes panes = window.panes();
-    if (window.rows() > 0) {
-      for (WindowPanes.Pane pane : panes.others()) {
-        add(window, pane);
-      }
-      add(window, panes.main(window));
-      mergedSpans += panes.mergedSpans();
-    }
-    for (int series : window.evicted()) {
-      keys[series] = null;
-    }
-    // It is below all times if it is unknown.
-    closedMillis = Math.max(closedMillis, window.closedMillis());
-  }
-
-  private void create(SeriesDefinition definition) {
-    int series = definition.series();
-    if (series >= keys.length) {
-      keys = Arrays.copyOf(keys, Math.max(series + 1, 2 * keys.length));
-    }
-    keys[series] = new SeriesKey(definition, naming);
-  }
-
-  private void add(SealedWindow window, WindowPanes.Pane pane) {
-    long paneMillis = window.panes().lengthMillis();
-    long endMillis = OpenPanes.countedUntil(pane.startMillis(), paneMillis, closedMillis);
-    if (!sums.contains(endMillis)) {
-      return;
-    }
-    boolean isLate = endMillis > pane.startMillis() + paneMillis;
-    int stride = window.stride();
-    for (int row = 0; row < pane.rows().length; row++) {
-      SeriesKey key = keys[window.series()[pane.rows()[row]]];
-      sums.add(endMillis, key, pane.counts(), row * stride, pane.durationNanos()[row]);
-      if (isLate && key.isOfSpans()) {
-        lateSpans +=
-            Arrays.stream(pane.counts(), row * stride, row * stride + window.buckets()).sum();
-      }
-    }
+    windows.add(window);
+    closedMillis = windows.closedMillis();
   }
 
   /**
@@ -173,11 +122,11 @@ final class BackfillQueue {
 
   /** Returns how many spans were counted in a later pane because theirs was closed. */
   long lateSpans() {
-    return lateSpans;
+    return windows.lateSpans();
   }
 
   /** Returns how many spans were counted in a later pane because a window had too many panes. */
   long mergedSpans() {
-    return mergedSpans;
+    return windows.mergedSpans();
   }
 }

@@ -27,6 +27,9 @@ import org.traceetl.server.expose.SpanNaming;
  * @param range of time
  * @param directory for the files
  * @param bytesPerSecond maximum rate at which messages are read, above 0
+ * @param live what servers count by these rules, so that it ends where their series begin; null if
+ *     the range has its end
+ * @param receiver receives the samples besides the files; null for files only
  */
 public record BackfillRequest(
     String application,
@@ -40,7 +43,9 @@ public record BackfillRequest(
     String prefix,
     Range range,
     Path directory,
-    long bytesPerSecond) {
+    long bytesPerSecond,
+    LiveRules live,
+    SampleReceiver receiver) {
   public BackfillRequest {
     histogram = new HistogramConfig(histogram.boundsMillis(), HistogramConfig.Kind.CLASSIC, null);
     metrics =
@@ -60,11 +65,31 @@ public record BackfillRequest(
    * @param sinceText its begin as the user gave it, such as {@code 6h}
    * @param untilText its end as the user gave it; null for the default
    * @param since its begin, not before 1970
-   * @param until its end; null for that of the last pane that is closed
+   * @param until its end; null for that of the last pane that is closed, or of the seam
    */
   public record Range(String sinceText, String untilText, Instant since, Instant until) {}
 
-  SpanNaming naming() {
+  /** Returns the same request with a receiver of the samples. */
+  public BackfillRequest with(SampleReceiver other) {
+    return new BackfillRequest(
+        application,
+        rocketmq,
+        series,
+        metrics,
+        histogram,
+        window,
+        deduplication,
+        agents,
+        "",
+        range,
+        directory,
+        bytesPerSecond,
+        live,
+        other);
+  }
+
+  /** Returns the names and labels of the samples. */
+  public SpanNaming naming() {
     return new SpanNaming(metrics, series, histogram);
   }
 

@@ -5,6 +5,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
 import org.traceetl.server.decode.BatchDecoder;
 import org.traceetl.server.log.Printable;
 
@@ -24,6 +26,8 @@ import org.traceetl.server.log.Printable;
  * @param mergedSpans how many spans are in a later pane because a window had too many panes
  * @param series one that ended and began again counts twice
  * @param openAfter panes that end later were open in some queue; null for none
+ * @param seam where live series begin; null if the user gave the end
+ * @param sent what a receiver got; null without one
  */
 public record BackfillResult(
     String application,
@@ -46,9 +50,34 @@ public record BackfillResult(
     long series,
     long samples,
     int files,
-    Instant openAfter) {
+    Instant openAfter,
+    AtSeam seam,
+    Sent sent) {
   private static final int MAX_SHOWN = 60;
+
+  private static final String DUPLICATE = "duplicate";
+
+  /** Reasons why a receiver refuses samples that are before its newest ones. */
+  private static final Set<String> TOO_OLD = Set.of("out_of_bounds", "out_of_order");
+
   private static final double BYTES_PER_MEGABYTE = 1e6;
+
+  /**
+   * Where live series begin.
+   *
+   * @param at end of the last pane in which live series without the labels also counted
+   * @param labels those that live series had not before
+   * @param stragglers how many of the spans are in later panes
+   * @param owed spans of live series in panes in which the backfill found none
+   */
+  public record AtSeam(Instant at, List<String> labels, long stragglers, long owed) {}
+
+  /**
+   * What a receiver got in this run.
+   *
+   * @param refused samples by reason
+   */
+  public record Sent(long samples, Map<String, Long> refused) {}
 
   /** Prints it for people. */
   public void print(PrintWriter out) {
@@ -89,12 +118,54 @@ public record BackfillResult(
     if (openAfter != null) {
       out.printf(
           Locale.ROOT,
-          "         Panes after %s were not closed yet in each queue: messages that arrive later may"
-              + " have spans of them%n",
+          "         Panes after %s were not closed yet in each queue: messages that arrive later"
+              + " may have spans of them%n",
           openAfter);
     }
     out.printf(Locale.ROOT, "written  %d samples in %d files%n", samples, files);
+    if (sent != null) {
+      printSent(out);
+    }
+    if (seam != null) {
+      printSeam(out);
+    }
     out.flush();
+  }
+
+  private void printSent(PrintWriter out) {
+    out.printf(Locale.ROOT, "sent     %d samples%n", sent.samples);
+    sent.refused.forEach((reason, count) -> {
+      if (count > 0) {
+        out.printf(
+            Locale.ROOT,
+            "         %d more %s%n",
+            count,
+            reason.equals(DUPLICATE)
+                ? "were there already"
+                : "were refused: "
+                    + reason
+                    + (TOO_OLD.contains(reason)
+                        ? "; set storage.tsdb.out_of_order_time_window in Prometheus"
+                        : ""));
+      }
+    });
+  }
+
+  private void printSeam(PrintWriter out) {
+    out.printf(
+        Locale.ROOT,
+        "seam     %s: add live series with label %s; show live series without it only after that%n",
+        seam.at,
+        String.join(" or ", seam.labels));
+    if (seam.stragglers > 0) {
+      row(out, seam.stragglers, "after the seam, because a server counted them without the label");
+    }
+    if (seam.owed > 0) {
+      out.printf(
+          Locale.ROOT,
+          "         %d spans of live series were not found in the same pane, and count twice%n",
+          seam.owed);
+    }
   }
 
   private static void row(PrintWriter out, long spans, String what) {

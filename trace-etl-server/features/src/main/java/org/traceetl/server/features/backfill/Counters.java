@@ -1,7 +1,12 @@
 package org.traceetl.server.features.backfill;
 
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Iterator;
 import java.util.Map;
 import java.util.TreeMap;
+import org.traceetl.server.window.SeriesDefinition;
 
 /**
  * The counters of all series, which begin at 0 and go up with each pane. Samples are in the order
@@ -21,11 +26,19 @@ final class Counters {
   private static final long REPEAT_MILLIS = 60_000;
 
   private final SampleFiles files;
+
+  /** Null for files only. */
+  private final SentSamples sent;
+
   private final int buckets;
   private final Totals zero;
   private final long paneMillis;
   private final long idleMillis;
+  private final long repeatedUntilMillis;
   private final Map<SeriesKey, Counter> live = new TreeMap<>();
+
+  /** Numbers of series that have ended. */
+  private final Deque<Integer> free = new ArrayDeque<>();
 
   private long series;
   private long spans;
@@ -33,25 +46,40 @@ final class Counters {
   private long lackingSpans;
 
   private static final class Counter {
+    final SeriesDefinition definition;
+    final long startMillis;
     final Totals totals;
     long changedMillis;
     long sampledMillis;
 
-    Counter(int stride) {
+    Counter(SeriesDefinition definition, int stride) {
+      this.definition = definition;
+      startMillis = definition.createdMillis();
       totals = new Totals(stride);
     }
   }
 
   /**
+   * @param sent null for files only
    * @param stride numbers of a series
    * @param buckets the first of them
    * @param idleMillis time without spans after which a series ends
+   * @param repeatedUntilMillis until when counters are repeated, milliseconds since 1970
    */
-  Counters(SampleFiles files, int stride, int buckets, long paneMillis, long idleMillis) {
+  Counters(
+      SampleFiles files,
+      SentSamples sent,
+      int stride,
+      int buckets,
+      long paneMillis,
+      long idleMillis,
+      long repeatedUntilMillis) {
     this.files = files;
+    this.sent = sent;
     this.buckets = buckets;
     this.paneMillis = paneMillis;
     this.idleMillis = idleMillis;
+    this.repeatedUntilMillis = repeatedUntilMillis;
     zero = new Totals(stride);
   }
 
@@ -60,36 +88,60 @@ final class Counters {
    *
    * @param endMillis its end, milliseconds since 1970
    * @param sums of the pane by series
+   * @throws IOException if samples cannot be sent
    */
-  void endPane(long endMillis, Map<SeriesKey, Totals> sums) {
+  void endPane(long endMillis, Map<SeriesKey, Totals> sums)
+      throws IOException, InterruptedException {
     // Before the samples, so that a series that begins again has none at the time of its zero.
-    live.entrySet()
-        .removeIf(entry ->
-            endMillis - entry.getValue().changedMillis >= idleMillis
-                && !sums.containsKey(entry.getKey()));
-    Map<SeriesKey, Totals> ordered = new TreeMap<>(sums);
-    ordered.forEach((key, sum) -> {
-      if (!live.containsKey(key)) {
-        files.sample(key, endMillis - paneMillis / 2, zero);
+    for (Iterator<Map.Entry<SeriesKey, Counter>> all = live.entrySet().iterator();
+        all.hasNext(); ) {
+      Map.Entry<SeriesKey, Counter> each = all.next();
+      if (endMillis - each.getValue().changedMillis >= idleMillis
+          && !sums.containsKey(each.getKey())) {
+        free.push(each.getValue().definition.series());
+        all.remove();
       }
-    });
+    }
+    Map<SeriesKey, Totals> ordered = new TreeMap<>(sums);
+    for (SeriesKey key : ordered.keySet()) {
+      if (!live.containsKey(key)) {
+        Counter counter = create(key, endMillis - paneMillis / 2);
+        sample(key, counter, counter.startMillis, zero);
+      }
+    }
     ordered.forEach((key, sum) -> add(key, sum, endMillis));
-    live.forEach((key, counter) -> {
+    for (Map.Entry<SeriesKey, Counter> each : live.entrySet()) {
+      Counter counter = each.getValue();
       if (counter.changedMillis == endMillis
-          || endMillis - counter.sampledMillis >= REPEAT_MILLIS) {
-        files.sample(key, endMillis, counter.totals);
+          || (endMillis <= repeatedUntilMillis
+              && endMillis - counter.sampledMillis >= REPEAT_MILLIS)) {
+        sample(each.getKey(), counter, endMillis, counter.totals);
         counter.sampledMillis = endMillis;
       }
-    });
+    }
+  }
+
+  private Counter create(SeriesKey key, long startMillis) {
+    int number = free.isEmpty() ? live.size() : free.pop();
+    SeriesDefinition of = key.definition();
+    Counter counter =
+        new Counter(
+            new SeriesDefinition(number, startMillis, of.overflow(), of.values()), zero.stride());
+    live.put(key, counter);
+    series++;
+    return counter;
+  }
+
+  private void sample(SeriesKey key, Counter counter, long atMillis, Totals totals)
+      throws IOException, InterruptedException {
+    files.sample(key, atMillis, totals);
+    if (sent != null) {
+      sent.sample(counter.definition, counter.startMillis, atMillis, totals);
+    }
   }
 
   private void add(SeriesKey key, Totals sum, long endMillis) {
     Counter counter = live.get(key);
-    if (counter == null) {
-      counter = new Counter(zero.stride());
-      live.put(key, counter);
-      series++;
-    }
     counter.totals.add(sum);
     counter.changedMillis = endMillis;
     if (key.isOfSpans()) {

@@ -5,7 +5,10 @@ import java.util.Map;
 
 /**
  * The sums of the panes that are not closed in all queues yet, over all queues. Panes outside the
- * range of the backfill are left out. For one thread at a time.
+ * range of the backfill are left out.
+ *
+ * <p>What live series count is taken away. Where that exceeds the sum, because a late span counts
+ * in another pane, the rest is taken from later panes. For one thread at a time.
  */
 final class OpenSums {
   private final int stride;
@@ -14,6 +17,9 @@ final class OpenSums {
 
   /** By end of the pane. */
   private final Map<Long, Map<SeriesKey, Totals>> panes = new HashMap<>();
+
+  /** What is still to be taken away: numbers of 0 and below. */
+  private final Map<SeriesKey, Totals> owed = new HashMap<>();
 
   /**
    * @param stride numbers of a series
@@ -43,9 +49,33 @@ final class OpenSums {
         .add(counts, at, durationNanos);
   }
 
-  /** Removes and returns the sums of a pane; empty if it has none. */
+  /** Takes away counts as {@link #add} adds them. */
+  void take(long endMillis, SeriesKey series, long[] counts, int at, long durationNanos) {
+    panes
+        .computeIfAbsent(endMillis, absent -> new HashMap<>())
+        .computeIfAbsent(series, absent -> new Totals(stride))
+        .take(counts, at, durationNanos);
+  }
+
+  /** Removes and returns the sums of a pane, none of them 0; empty if it has none. */
   Map<SeriesKey, Totals> take(long endMillis) {
-    Map<SeriesKey, Totals> sums = panes.remove(endMillis);
-    return sums == null ? Map.of() : sums;
+    Map<SeriesKey, Totals> removed = panes.remove(endMillis);
+    Map<SeriesKey, Totals> sums = removed == null ? new HashMap<>() : removed;
+    owed.forEach(
+        (series, rest) -> sums.computeIfAbsent(series, absent -> new Totals(stride)).add(rest));
+    owed.clear();
+    sums.forEach((series, sum) -> {
+      Totals rest = sum.splitNegative();
+      if (rest != null) {
+        owed.put(series, rest);
+      }
+    });
+    sums.values().removeIf(Totals::isZero);
+    return sums;
+  }
+
+  /** Returns how many spans were taken away that no pane so far has. */
+  long owedSpans(int buckets) {
+    return -owed.values().stream().mapToLong(rest -> rest.spans(buckets)).sum();
   }
 }

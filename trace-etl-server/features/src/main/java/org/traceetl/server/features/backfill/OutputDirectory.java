@@ -24,6 +24,7 @@ import tools.jackson.databind.json.JsonMapper;
 final class OutputDirectory implements Closeable {
   private static final String OPTION = "--output";
   private static final String PLAN = "plan.json";
+  private static final String SENT = "sent.json";
   private static final String LOCK = ".lock";
   private static final String UNFINISHED = ".tmp";
   private static final JsonMapper JSON = new JsonMapper();
@@ -96,27 +97,49 @@ final class OutputDirectory implements Closeable {
    * @throws ConfigException if it cannot be read, or is malformed
    */
   BackfillPlan plan() {
-    if (!has(PLAN)) {
-      return null;
-    }
+    return has(PLAN) ? read(PLAN, BackfillPlan.class) : null;
+  }
+
+  private <T> T read(String name, Class<T> type) {
     try {
-      return JSON.readValue(Files.readAllBytes(directory.resolve(PLAN)), BackfillPlan.class);
+      return JSON.readValue(Files.readAllBytes(directory.resolve(name)), type);
     } catch (IOException e) {
-      throw new ConfigException(OPTION, directory, PLAN + " " + FileReason.unreadable(e));
+      throw new ConfigException(OPTION, directory, name + " " + FileReason.unreadable(e));
     } catch (JacksonException e) {
       throw new ConfigException(
-          OPTION, directory, "has a malformed " + PLAN + "; use an empty directory");
+          OPTION, directory, "has a malformed " + name + "; use an empty directory");
     }
   }
 
   void write(BackfillPlan plan) throws IOException {
-    OutputStream out = create(PLAN);
+    write(PLAN, plan);
+  }
+
+  private void write(String name, Object content) throws IOException {
+    OutputStream out = create(name);
     try {
-      out.write(JSON.writerWithDefaultPrettyPrinter().writeValueAsBytes(plan));
+      out.write(JSON.writerWithDefaultPrettyPrinter().writeValueAsBytes(content));
     } catch (IOException e) {
       throw failed(e);
     }
-    finish(PLAN, out);
+    finish(name, out);
+  }
+
+  /** What a receiver has answered. */
+  private record Sent(long untilMillis) {}
+
+  /**
+   * Returns until when a receiver has answered all samples, milliseconds since 1970; 0 for never.
+   *
+   * @throws ConfigException if it cannot be read, or is malformed
+   */
+  long sentMillis() {
+    return has(SENT) ? read(SENT, Sent.class).untilMillis : 0;
+  }
+
+  /** Marks until when a receiver has answered all samples. */
+  void sent(long untilMillis) throws IOException {
+    write(SENT, new Sent(untilMillis));
   }
 
   /** Returns whether a file is finished. */

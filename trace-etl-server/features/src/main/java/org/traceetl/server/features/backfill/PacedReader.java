@@ -10,25 +10,30 @@ import org.apache.rocketmq.common.message.MessageExt;
 import org.traceetl.common.Clocks;
 
 /**
- * Reads messages at a bounded rate, one request at a time, and prints its progress. For one thread
- * at a time.
+ * Reads messages at a bounded rate, one request at a time, pauses while servers lag, and prints its
+ * progress. For one thread at a time.
  */
 final class PacedReader {
   private static final int MAX_ATTEMPTS = 5;
   private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(2);
   private static final long PROGRESS_NANOS = TimeUnit.SECONDS.toNanos(2);
+  private static final long LAG_NANOS = TimeUnit.SECONDS.toNanos(5);
   private static final double NANOS_PER_SECOND = 1e9;
   private static final double BYTES_PER_MEGABYTE = 1e6;
 
   private final Clocks clocks;
   private final long bytesPerSecond;
   private final long all;
+  private final Lag lag;
   private final PrintWriter out;
 
   private final long startNanos;
 
   /** When the next request may begin. */
   private long nextNanos;
+
+  /** When the lag of servers is looked at next. */
+  private long lagNanos;
 
   private long saidNanos;
   private long messages;
@@ -41,17 +46,26 @@ final class PacedReader {
     List<MessageExt> messages(long from) throws IOException, InterruptedException;
   }
 
+  /** How far servers are behind. */
+  @FunctionalInterface
+  interface Lag {
+    /** Returns the messages that servers should have counted by now; 0 if they keep up. */
+    long messages() throws IOException, InterruptedException;
+  }
+
   /**
    * @param all number of messages to read at most
    * @param out receives a line of progress every few seconds
    */
-  PacedReader(Clocks clocks, long bytesPerSecond, long all, PrintWriter out) {
+  PacedReader(Clocks clocks, long bytesPerSecond, long all, Lag lag, PrintWriter out) {
     this.clocks = clocks;
     this.bytesPerSecond = bytesPerSecond;
     this.all = all;
+    this.lag = lag;
     this.out = out;
     startNanos = clocks.nanos();
     nextNanos = startNanos;
+    lagNanos = startNanos;
     saidNanos = startNanos;
   }
 
@@ -65,6 +79,7 @@ final class PacedReader {
     if (waitNanos > 0) {
       clocks.pause().nanos(waitNanos);
     }
+    awaitServers();
     List<MessageExt> read = attempt(log, from);
     long more = read.stream().mapToLong(message -> message.getBody().length).sum();
     messages += read.size();
@@ -74,6 +89,28 @@ final class PacedReader {
         Math.max(nextNanos, clocks.nanos()) + (long) (more * NANOS_PER_SECOND / bytesPerSecond);
     say();
     return read;
+  }
+
+  /** Pauses while servers lag, so that they have the brokers and the processors to themselves. */
+  private void awaitServers() throws InterruptedException {
+    while (clocks.nanos() - lagNanos >= 0) {
+      long messages = lagging();
+      lagNanos = clocks.nanos() + LAG_NANOS;
+      if (messages == 0) {
+        return;
+      }
+      out.printf(Locale.ROOT, "Pauses: servers are %d messages behind%n", messages);
+      clocks.pause().nanos(LAG_NANOS);
+    }
+  }
+
+  private long lagging() throws InterruptedException {
+    try {
+      return lag.messages();
+    } catch (IOException e) {
+      // The next read shows whether the broker is away.
+      return 0;
+    }
   }
 
   private List<MessageExt> attempt(Log log, long from) throws IOException, InterruptedException {

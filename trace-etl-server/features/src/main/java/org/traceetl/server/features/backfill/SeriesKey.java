@@ -1,20 +1,29 @@
 package org.traceetl.server.features.backfill;
 
 import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
 import org.traceetl.server.decode.BatchDecoder;
 import org.traceetl.server.expose.SpanNaming;
 import org.traceetl.server.window.SeriesDefinition;
 
 /** A series of all queues: its labels without the queue's, and its families. Immutable. */
 final class SeriesKey implements Comparable<SeriesKey> {
+  private final SeriesDefinition definition;
   private final byte[] labels;
   private final long families;
   private final boolean isOfSpans;
   private final boolean isOverflow;
   private final boolean lacksDimension;
+  private final boolean isNew;
   private final int hash;
 
-  SeriesKey(SeriesDefinition definition, SpanNaming naming) {
+  /**
+   * @param news positions in {@link SeriesDefinition#values} of the dimensions that live series
+   *     have only from the seam on
+   */
+  SeriesKey(SeriesDefinition definition, SpanNaming naming, Set<Integer> news) {
+    this.definition = definition;
     labels = naming.labels(definition, null);
     families = naming.families(definition);
     isOfSpans = (families & naming.families().getFirst().bit()) != 0;
@@ -23,7 +32,18 @@ final class SeriesKey implements Comparable<SeriesKey> {
         definition.values().stream()
             .skip(SeriesDefinition.FIXED_DIMENSIONS)
             .anyMatch(BatchDecoder.NOT_SENT::equals);
+    isNew = !isOverflow && news.stream().anyMatch(at -> isSent(definition.values(), at));
     hash = 31 * Arrays.hashCode(labels) + Long.hashCode(families);
+  }
+
+  private static boolean isSent(List<String> values, int at) {
+    String value = values.get(at);
+    return value != null && !value.isEmpty() && !value.equals(BatchDecoder.NOT_SENT);
+  }
+
+  /** Returns its values; its number and created time mean nothing. */
+  SeriesDefinition definition() {
+    return definition;
   }
 
   /** Returns the labels without braces. Must not be modified. */
@@ -48,6 +68,11 @@ final class SeriesKey implements Comparable<SeriesKey> {
   /** Returns whether agents did not send the value of a dimension. */
   boolean lacksDimension() {
     return lacksDimension;
+  }
+
+  /** Returns whether it has a label that live series have only from the seam on. */
+  boolean isNew() {
+    return isNew;
   }
 
   @Override

@@ -25,6 +25,14 @@ final class Totals {
     addDuration(durationNanos / NANOS_PER_MILLI, (int) (durationNanos % NANOS_PER_MILLI));
   }
 
+  /** Takes away a row, so that numbers may be below 0. */
+  void take(long[] row, int at, long durationNanos) {
+    for (int i = 0; i < counts.length; i++) {
+      counts[i] -= row[at + i];
+    }
+    addDuration(-(durationNanos / NANOS_PER_MILLI), (int) -(durationNanos % NANOS_PER_MILLI));
+  }
+
   void add(Totals other) {
     for (int i = 0; i < counts.length; i++) {
       counts[i] += other.counts[i];
@@ -34,8 +42,42 @@ final class Totals {
 
   private void addDuration(long millis, int nanos) {
     int all = sumNanos + nanos;
-    sumMillis += millis + all / NANOS_PER_MILLI;
-    sumNanos = all % NANOS_PER_MILLI;
+    sumMillis += millis + Math.floorDiv(all, NANOS_PER_MILLI);
+    sumNanos = Math.floorMod(all, NANOS_PER_MILLI);
+  }
+
+  /** Removes and returns the numbers below 0; null if none is. */
+  Totals splitNegative() {
+    Totals negative = null;
+    for (int i = 0; i < counts.length; i++) {
+      if (counts[i] < 0) {
+        negative = negative == null ? new Totals(counts.length) : negative;
+        negative.counts[i] = counts[i];
+        counts[i] = 0;
+      }
+    }
+    // The sum has a sign of its own, because spans of a late batch may be in another pane.
+    if (sumMillis < 0) {
+      negative = negative == null ? new Totals(counts.length) : negative;
+      negative.addDuration(sumMillis, sumNanos);
+      sumMillis = 0;
+      sumNanos = 0;
+    }
+    return negative;
+  }
+
+  /** Returns whether all numbers are 0. */
+  boolean isZero() {
+    long all = sumMillis | sumNanos;
+    for (long count : counts) {
+      all |= count;
+    }
+    return all == 0;
+  }
+
+  /** Returns the numbers of the series. Must not be modified. */
+  long[] counts() {
+    return counts;
   }
 
   /** Returns the numbers of the series. */

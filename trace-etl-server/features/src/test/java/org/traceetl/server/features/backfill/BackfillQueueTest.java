@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import org.apache.rocketmq.common.message.MessageExt;
 import org.junit.jupiter.api.Test;
@@ -49,7 +50,9 @@ class BackfillQueueTest {
           "bf_",
           new BackfillRequest.Range("1h", null, Instant.EPOCH, null),
           null,
-          1L << 40);
+          1L << 40,
+          null,
+          null);
 
   private final List<MessageExt> messages = new ArrayList<>();
   private final RefusedBatches refused = new RefusedBatches();
@@ -108,13 +111,13 @@ class BackfillQueueTest {
                     .toList(),
             new RetainedQueue(QUEUE, REQUEST.newAggregation(), application, refused, 100),
             refused,
-            REQUEST.naming(),
-            sums,
+            new WindowSums(
+                sums, false, definition -> new SeriesKey(definition, REQUEST.naming(), Set.of())),
             100,
             to);
     PacedReader reader =
         new PacedReader(
-            Clocks.SYSTEM, 1L << 40, 1, new PrintWriter(OutputStream.nullOutputStream()));
+            Clocks.SYSTEM, 1L << 40, 1, () -> 0, new PrintWriter(OutputStream.nullOutputStream()));
     Map<String, Long> spans = new TreeMap<>();
     for (long end = START + PANE; end <= END; end += PANE) {
       queue.close(end, reader);

@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.common.ConfigException;
@@ -38,7 +39,9 @@ class CountersTest {
 
   private static SeriesKey key(String application) {
     return new SeriesKey(
-        new SeriesDefinition(1, 0, false, List.of(application, "GET /", "2", "0")), NAMING);
+        new SeriesDefinition(1, 0, false, List.of(application, "GET /", "2", "0")),
+        NAMING,
+        Set.of());
   }
 
   private static Totals sum(long fast, long slow, long nanos) {
@@ -48,7 +51,8 @@ class CountersTest {
   }
 
   private static Counters counters(SampleFiles files) {
-    return new Counters(files, NAMING.stride(), NAMING.buckets(), PANE_MILLIS, IDLE_MILLIS);
+    return new Counters(
+        files, null, NAMING.stride(), NAMING.buckets(), PANE_MILLIS, IDLE_MILLIS, Long.MAX_VALUE);
   }
 
   private List<String> samples(String file) throws IOException {
@@ -59,7 +63,7 @@ class CountersTest {
   }
 
   @Test
-  void filesHaveTheBlocksOfPromtool() throws IOException {
+  void filesHaveTheBlocksOfPromtool() throws Exception {
     try (OutputDirectory output = OutputDirectory.open(directory)) {
       SampleFiles files = new SampleFiles(output, NAMING);
       Counters counters = counters(files);
@@ -107,7 +111,7 @@ class CountersTest {
   }
 
   @Test
-  void countersAreRepeatedUntilTheyAreIdle() throws IOException {
+  void countersAreRepeatedUntilTheyAreIdle() throws Exception {
     try (OutputDirectory output = OutputDirectory.open(directory)) {
       SampleFiles files = new SampleFiles(output, NAMING);
       Counters counters = counters(files);
@@ -130,7 +134,7 @@ class CountersTest {
   }
 
   @Test
-  void finishedFilesStay() throws IOException {
+  void finishedFilesStay() throws Exception {
     Files.writeString(directory.resolve("plan.json"), "{}");
     Files.writeString(directory.resolve("2026-11-29T08-00Z.om"), "finished");
     Files.writeString(directory.resolve("2026-11-29T10-00Z.om.tmp"), "unfinished ".repeat(1_000));
@@ -151,7 +155,7 @@ class CountersTest {
   }
 
   @Test
-  void foreignDirectoriesAreRefused() throws IOException {
+  void foreignDirectoriesAreRefused() throws Exception {
     Path file = Files.writeString(directory.resolve("other.txt"), "");
     assertThatThrownBy(() -> OutputDirectory.open(directory))
         .isInstanceOf(ConfigException.class)

@@ -17,11 +17,17 @@ import org.traceetl.common.Clocks;
 class PacedReaderTest {
   private final StringWriter out = new StringWriter();
   private long nowNanos;
-  private final Clocks clocks =
-      new Clocks(() -> nowNanos, InstantSource.system(), nanos -> nowNanos += nanos);
+  private long lag;
+  private final Clocks clocks = new Clocks(() -> nowNanos, InstantSource.system(), this::pause);
+
+  /** Each pause lets servers catch up by a message. */
+  private void pause(long nanos) {
+    nowNanos += nanos;
+    lag = Math.max(0, lag - 1);
+  }
 
   private PacedReader reader(long bytesPerSecond, long all) {
-    return new PacedReader(clocks, bytesPerSecond, all, new PrintWriter(out, true));
+    return new PacedReader(clocks, bytesPerSecond, all, () -> lag, new PrintWriter(out, true));
   }
 
   private static List<MessageExt> messages(int bytes) {
@@ -66,5 +72,26 @@ class PacedReaderTest {
         .isInstanceOf(IOException.class)
         .hasMessage("no answer");
     assertThat(out.toString().lines()).contains("no answer; trying again");
+  }
+
+  @Test
+  void requestsWaitWhileServersLag() throws Exception {
+    PacedReader reader = reader(1_000_000_000, 1);
+    lag = 2;
+    reader.read(from -> messages(1), 0);
+    assertThat(nowNanos).isEqualTo(TimeUnit.SECONDS.toNanos(10));
+    assertThat(out.toString().lines())
+        .startsWith(
+            "Pauses: servers are 2 messages behind", "Pauses: servers are 1 messages behind");
+
+    // The next look is after a while.
+    lag = 1;
+    nowNanos += TimeUnit.SECONDS.toNanos(4);
+    long sinceNanos = nowNanos;
+    reader.read(from -> messages(1), 1);
+    assertThat(nowNanos).isEqualTo(sinceNanos);
+    nowNanos += TimeUnit.SECONDS.toNanos(1);
+    reader.read(from -> messages(1), 2);
+    assertThat(nowNanos).isEqualTo(sinceNanos + TimeUnit.SECONDS.toNanos(6));
   }
 }

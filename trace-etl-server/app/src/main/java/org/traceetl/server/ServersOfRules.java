@@ -1,0 +1,82 @@
+package org.traceetl.server;
+
+import java.io.IOException;
+import java.util.Map;
+import java.util.Set;
+import org.traceetl.common.Clocks;
+import org.traceetl.common.ConfigException;
+import org.traceetl.common.LogThrottle;
+import org.traceetl.proto.RulesRecord;
+import org.traceetl.server.assembly.DecisionsConfig;
+import org.traceetl.server.binding.ServerConfig;
+import org.traceetl.server.decisions.PublishedRecord;
+import org.traceetl.server.decisions.RoutingTopic;
+import org.traceetl.server.expose.SpanNaming;
+import org.traceetl.server.features.backfill.LiveRules;
+import org.traceetl.server.rules.PublishedRules;
+import org.traceetl.server.rules.Rules;
+
+/** What the servers of a configuration count by rules that they have published. */
+final class ServersOfRules {
+  private static final String OPTION = "--rules";
+
+  private ServersOfRules() {}
+
+  /**
+   * Returns access that is not started.
+   *
+   * @param config of the servers
+   * @throws ConfigException if servers with it do not follow rules
+   */
+  static LiveRules of(ServerConfig config, Rules rules, Clocks clocks) {
+    DecisionsConfig decisions = config.feature(DecisionsConfig.class);
+    ConfigException.check(
+        decisions != null, "--until", "switch", "needs servers with a topic of decisions");
+    RulesRecord own = PublishedRules.record(rules, 0);
+    JournalAccess access = JournalAccess.of(config, ServerPlatform.system(), null);
+    return new LiveRules(
+        access.logs(),
+        access.journals(),
+        config.journal().snapshotInterval(),
+        config.series().dimensions(),
+        new SpanNaming(config.metrics(), config.series(), config.histogram()).stride(),
+        () -> publishedMillis(access, config, decisions, own, clocks));
+  }
+
+  private static long publishedMillis(
+      JournalAccess access,
+      ServerConfig config,
+      DecisionsConfig decisions,
+      RulesRecord own,
+      Clocks clocks)
+      throws IOException, InterruptedException {
+    PublishedRecord<RulesRecord> published =
+        new PublishedRecord<>(
+            decisions.topic(),
+            RulesRecord.FORMAT,
+            epoch -> new RulesRecord(epoch, epoch, Map.of()),
+            new RoutingTopic(
+                access.logs(),
+                decisions.topic(),
+                config.rocketmq().topic(),
+                decisions.signing(),
+                Set::of,
+                () -> false),
+            clocks.wall(),
+            clocks.nanoClock(),
+            new LogThrottle(clocks.wall()),
+            read -> {});
+    if (!published.find() || !published.read()) {
+      throw new IOException("Topic " + decisions.topic() + " cannot be read");
+    }
+    RulesRecord inForce = published.current();
+    ConfigException.check(
+        inForce.sameContent(own),
+        OPTION,
+        "revision " + own.epoch(),
+        inForce.epoch() == 0
+            ? "is not in force: servers follow no rules"
+            : "is not in force: servers follow revision " + inForce.epoch() + " or other rules");
+    return inForce.decidedMillis();
+  }
+}

@@ -1,0 +1,367 @@
+package org.traceetl.server.features.backfill;
+
+import static org.traceetl.common.ConfigException.check;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.traceetl.server.config.SeriesConfig.Dimension;
+import org.traceetl.server.expose.SpanNaming;
+import org.traceetl.server.journal.JournalLog;
+import org.traceetl.server.journal.QueueImage;
+import org.traceetl.server.journal.chain.JournalTail;
+import org.traceetl.server.log.Printable;
+import org.traceetl.server.window.OpenPanes;
+import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SealedWindow;
+import org.traceetl.server.window.SeriesDefinition;
+import org.traceetl.server.window.WindowPanes;
+
+/**
+ * The live series of the application around the switch of rules, from the journal of each queue.
+ * Each queue switches at a batch of its own, within a pane and a window. So the seam is the last
+ * pane in which a queue counted by the rules before; up to it, backfilled series with a new label
+ * have what live series with such a label lack. For one thread at a time.
+ */
+final class LiveSeries {
+  /** Panes after the seam in which spans may still have counted by the rules before. */
+  static final Duration SETTLED = Duration.ofMinutes(5);
+
+  private static final int MAX_SHOWN = 100;
+
+  private final LiveRules live;
+  private final String application;
+  private final List<Dimension> dimensions;
+
+  /**
+   * @param dimensions of the rules
+   */
+  LiveSeries(LiveRules live, String application, List<Dimension> dimensions) {
+    this.live = live;
+    this.application = application;
+    this.dimensions = List.copyOf(dimensions);
+  }
+
+  /** What is known of a window. */
+  private record Seen(long to, long closedMillis, long paneEndMillis, Set<String> labels) {}
+
+  /** The windows of a queue. */
+  private static final class Seens {
+    final List<Seen> windows = new ArrayList<>();
+
+    /** By number of the series: its labels; null for a series of another application. */
+    final Map<Integer, Set<String>> labels = new HashMap<>();
+
+    /** Labels of series that began before the rules were published. */
+    final Set<String> before = new HashSet<>();
+
+    /** Labels of later series that windows before the first one may have counted. */
+    final Set<String> unseen = new HashSet<>();
+
+    long closedMillis = SealedWindow.UNKNOWN_CLOSED;
+    long to = JournalLog.NONE;
+  }
+
+  /** Receives what a journal has. */
+  private interface Visitor {
+    /** The state, which replaces all windows before. */
+    void state(QueueImage image);
+
+    void window(SealedWindow window) throws IOException;
+  }
+
+  private void read(QueueId queue, long publishedMillis, Visitor visitor)
+      throws IOException, InterruptedException {
+    long sinceMillis = publishedMillis - 2 * live.snapshotInterval().toMillis();
+    JournalTail tail = live.journals().tail(queue, sinceMillis, visitor::state);
+    while (true) {
+      List<JournalTail.Kept> windows = tail.poll();
+      for (JournalTail.Kept kept : windows) {
+        visitor.window(kept.window());
+      }
+      if (windows.isEmpty() && tail.lag() == 0) {
+        return;
+      }
+    }
+  }
+
+  /**
+   * Finds the seam.
+   *
+   * @param queues of the spans
+   * @param closedMillis panes that end later are not closed; milliseconds since 1970
+   * @throws IOException if journals cannot be read, or do not show the switch
+   */
+  Seam find(Collection<QueueId> queues, long closedMillis)
+      throws IOException, InterruptedException {
+    long publishedMillis = live.publication().publishedMillis();
+    Map<QueueId, Seens> all = new LinkedHashMap<>();
+    Set<String> news = newLabels();
+    for (QueueId queue : queues) {
+      Seens seens = seen(queue, publishedMillis);
+      all.put(queue, seens);
+      news.removeAll(seens.before);
+    }
+    check(
+        !news.isEmpty(),
+        "--until",
+        Seam.SWITCH,
+        "needs rules with a dimension that series did not have before; use a time");
+    long seamMillis = Long.MIN_VALUE;
+    for (Map.Entry<QueueId, Seens> of : all.entrySet()) {
+      if (of.getValue().unseen.stream().anyMatch(news::contains)) {
+        throw new IOException(
+            "The journal of queue "
+                + of.getKey()
+                + " no longer has the windows of the switch; use a time as --until");
+      }
+      seamMillis = Math.max(seamMillis, seamMillis(of.getValue(), news));
+    }
+    if (seamMillis == Long.MIN_VALUE) {
+      throw new IOException(
+          "Servers have counted no spans of application "
+              + Printable.of(application, MAX_SHOWN)
+              + " with label "
+              + String.join(" or ", news)
+              + " yet; repeat the command later");
+    }
+    if (seamMillis > closedMillis) {
+      throw new IOException(
+          "The switch was until "
+              + Instant.ofEpochMilli(seamMillis)
+              + ", and its panes are not closed; repeat the command later");
+    }
+    long untilMillis = Math.min(closedMillis, seamMillis + SETTLED.toMillis());
+    List<Seam.End> ends = new ArrayList<>();
+    all.forEach((queue, seens) -> {
+      long to = to(seens, untilMillis);
+      if (to != JournalLog.NONE) {
+        ends.add(new Seam.End(queue.broker(), queue.queue(), to));
+      }
+    });
+    return new Seam(publishedMillis, List.copyOf(news), seamMillis, untilMillis, ends);
+  }
+
+  /** Returns the labels of dimensions that only the rules have; sorted. */
+  private Set<String> newLabels() {
+    Set<String> configured =
+        live.columns().stream().map(Dimension::label).collect(Collectors.toSet());
+    return dimensions.stream()
+        .filter(dimension -> !configured.contains(dimension.label()))
+        .map(Dimension::utf8Label)
+        .collect(Collectors.toCollection(TreeSet::new));
+  }
+
+  /** Returns the end of the last pane in which a queue may have counted by the rules before. */
+  private static long seamMillis(Seens seens, Set<String> news) {
+    long lastMillis = Long.MIN_VALUE;
+    for (Seen seen : seens.windows) {
+      lastMillis = Math.max(lastMillis, seen.paneEndMillis);
+      if (seen.labels.stream().anyMatch(news::contains)) {
+        return lastMillis;
+      }
+    }
+    return Long.MIN_VALUE;
+  }
+
+  /** Returns the offset after the window that closes all panes until a time, or the last one. */
+  private static long to(Seens seens, long untilMillis) {
+    for (Seen seen : seens.windows) {
+      if (seen.closedMillis >= untilMillis) {
+        return seen.to;
+      }
+    }
+    return seens.to;
+  }
+
+  private Seens seen(QueueId queue, long publishedMillis) throws IOException, InterruptedException {
+    Seens seens = new Seens();
+    read(
+        queue,
+        publishedMillis,
+        new Visitor() {
+          @Override
+          public void state(QueueImage image) {
+            seens.windows.clear();
+            seens.labels.clear();
+            seens.to = image.to();
+            for (int series = 0; series < image.slots(); series++) {
+              if (image.definition(series) != null) {
+                create(image.definition(series), true);
+              }
+            }
+          }
+
+          @Override
+          public void window(SealedWindow window) throws IOException {
+            window.created().forEach(definition -> create(definition, false));
+            Set<String> counted = new HashSet<>();
+            boolean isOfApplication = false;
+            for (int row = 0; row < window.rows(); row++) {
+              Set<String> labels = seens.labels.get(window.series()[row]);
+              isOfApplication |= labels != null;
+              counted.addAll(labels == null ? Set.of() : labels);
+            }
+            if (isOfApplication && window.panes().isEmpty()) {
+              throw new IOException(
+                  "The journal of queue "
+                      + queue
+                      + " has windows without panes; use a time as --until");
+            }
+            long endMillis = isOfApplication ? lastEnd(window) : Long.MIN_VALUE;
+            for (int series : window.evicted()) {
+              seens.labels.remove(series);
+            }
+            seens.to = window.to();
+            seens.closedMillis = Math.max(seens.closedMillis, window.closedMillis());
+            seens.windows.add(new Seen(window.to(), seens.closedMillis, endMillis, counted));
+          }
+
+          private long lastEnd(SealedWindow window) {
+            WindowPanes panes = window.panes();
+            long startMillis =
+                panes.others().isEmpty()
+                    ? panes.mainMillis()
+                    : Math.max(panes.mainMillis(), panes.others().getLast().startMillis());
+            return OpenPanes.countedUntil(startMillis, panes.lengthMillis(), seens.closedMillis);
+          }
+
+          private void create(SeriesDefinition definition, boolean isOfState) {
+            seens.labels.remove(definition.series());
+            if (isOfApplication(definition)) {
+              Set<String> labels = labels(definition);
+              seens.labels.put(definition.series(), labels);
+              if (definition.createdMillis() < publishedMillis) {
+                seens.before.addAll(labels);
+              } else if (isOfState) {
+                seens.unseen.addAll(labels);
+              }
+            }
+          }
+        });
+    return seens;
+  }
+
+  private boolean isOfApplication(SeriesDefinition definition) {
+    return application.equals(definition.values().get(SeriesDefinition.APPLICATION));
+  }
+
+  /** Returns the labels that only rules have. */
+  private Set<String> labels(SeriesDefinition definition) {
+    List<String> values = definition.values();
+    Set<String> labels = new HashSet<>();
+    if (!definition.overflow()) {
+      for (int at = firstLabel(); at + 1 < values.size(); at += 2) {
+        labels.add(values.get(at));
+      }
+    }
+    return labels;
+  }
+
+  /** Returns the place of the first label in the values of a live series. */
+  private int firstLabel() {
+    return SeriesDefinition.FIXED_DIMENSIONS + live.columns().size();
+  }
+
+  /** Returns the places of the new labels in the values of backfilled series. */
+  Set<Integer> news(Seam seam) {
+    return IntStream.range(0, dimensions.size())
+        .filter(i -> seam.labels().contains(dimensions.get(i).utf8Label()))
+        .mapToObj(i -> SeriesDefinition.FIXED_DIMENSIONS + i)
+        .collect(Collectors.toSet());
+  }
+
+  /**
+   * Takes away what live series with new labels counted before the ends of a seam.
+   *
+   * @throws IOException if a journal cannot be read
+   */
+  void takeFrom(OpenSums sums, SpanNaming naming, Seam seam)
+      throws IOException, InterruptedException {
+    Set<Integer> news = news(seam);
+    for (Seam.End end : seam.ends()) {
+      QueueId queue = new QueueId(end.broker(), end.queue());
+      WindowSums windows = new WindowSums(sums, true, definition -> key(definition, naming, news));
+      long[] to = {JournalLog.NONE};
+      read(
+          queue,
+          seam.publishedMillis(),
+          new Visitor() {
+            @Override
+            public void state(QueueImage image) {
+              to[0] = image.to();
+              for (int series = 0; series < image.slots(); series++) {
+                if (image.definition(series) != null) {
+                  windows.create(image.definition(series));
+                }
+              }
+            }
+
+            @Override
+            public void window(SealedWindow window) {
+              if (window.to() <= end.to()) {
+                windows.add(window);
+                to[0] = window.to();
+              }
+            }
+          });
+      if (to[0] != end.to()) {
+        throw new IOException(
+            "The journal of queue "
+                + queue
+                + " no longer has the windows until offset "
+                + end.to()
+                + "; use an empty directory");
+      }
+    }
+  }
+
+  /** Returns the backfilled series that a live one is; null if it has no new label. */
+  private SeriesKey key(SeriesDefinition definition, SpanNaming naming, Set<Integer> news) {
+    if (definition.overflow() || !isOfApplication(definition) || definition.isOfEvents()) {
+      return null;
+    }
+    List<String> from = definition.values();
+    String[] values = new String[SeriesDefinition.FIXED_DIMENSIONS + dimensions.size()];
+    for (int i = 0; i < SeriesDefinition.FIXED_DIMENSIONS; i++) {
+      values[i] = from.get(i);
+    }
+    for (int i = 0; i < dimensions.size(); i++) {
+      values[SeriesDefinition.FIXED_DIMENSIONS + i] = value(from, dimensions.get(i));
+    }
+    SeriesKey key =
+        new SeriesKey(
+            new SeriesDefinition(
+                definition.series(), definition.createdMillis(), false, Arrays.asList(values)),
+            naming,
+            news);
+    return key.isNew() ? key : null;
+  }
+
+  /** Returns null without a value. */
+  private String value(List<String> from, Dimension dimension) {
+    for (int i = 0; i < live.columns().size(); i++) {
+      if (live.columns().get(i).label().equals(dimension.label())) {
+        return from.get(SeriesDefinition.FIXED_DIMENSIONS + i);
+      }
+    }
+    for (int at = firstLabel(); at + 1 < from.size(); at += 2) {
+      if (dimension.utf8Label().equals(from.get(at))) {
+        return from.get(at + 1);
+      }
+    }
+    return null;
+  }
+}
