@@ -292,7 +292,8 @@ public final class Backfill {
                 + Instant.ofEpochMilli(plan.untilMillis())
                 + " in "
                 + reader.messages()
-                + " messages");
+                + " messages"
+                + (refused.size() == 0 ? "" : "; refused batches: " + refused));
       }
       return new BackfillResult(
           plan.application(),
