@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.traceetl.server.config.SeriesConfig.Dimension;
@@ -61,7 +62,7 @@ final class LiveSeries {
   private static final class Seens {
     final List<Seen> windows = new ArrayList<>();
 
-    /** By number of the series: its labels; null for a series of another application. */
+    /** By number of the series: its labels; absent for a series of another application. */
     final Map<Integer, Set<String>> labels = new HashMap<>();
 
     /** Labels of series that began before the rules were published. */
@@ -72,6 +73,34 @@ final class LiveSeries {
 
     long closedMillis = SealedWindow.UNKNOWN_CLOSED;
     long to = JournalLog.NONE;
+
+    /** End of the last pane of the windows up to the first one with a new label. */
+    long seamMillis = Long.MIN_VALUE;
+
+    private boolean hasSwitched;
+
+    /** Number of windows that were searched for new labels. */
+    private int searched;
+
+    /** Returns whether a window counts by the new rules. */
+    boolean hasSwitched(Set<String> news) {
+      while (!hasSwitched && searched < windows.size()) {
+        Seen seen = windows.get(searched++);
+        seamMillis = Math.max(seamMillis, seen.paneEndMillis);
+        hasSwitched = seen.labels.stream().anyMatch(news::contains);
+      }
+      return hasSwitched;
+    }
+
+    /** Returns the offset after the window that closes all panes until a time, or the last one. */
+    long to(long untilMillis) {
+      for (Seen seen : windows) {
+        if (seen.closedMillis >= untilMillis) {
+          return seen.to;
+        }
+      }
+      return to;
+    }
   }
 
   /** Receives what a journal has. */
@@ -82,11 +111,17 @@ final class LiveSeries {
     void window(SealedWindow window) throws IOException;
   }
 
-  private void read(QueueId queue, long publishedMillis, Visitor visitor)
+  /** Opens the journal of a queue, some time before the rules were published. */
+  private JournalTail open(QueueId queue, long publishedMillis, Visitor visitor)
       throws IOException, InterruptedException {
     long sinceMillis = publishedMillis - 2 * live.snapshotInterval().toMillis();
-    JournalTail tail = live.journals().tail(queue, sinceMillis, visitor::state);
-    while (true) {
+    return live.journals().tail(queue, sinceMillis, visitor::state);
+  }
+
+  /** Reads a journal until it is enough, or to its end. */
+  private static void read(JournalTail tail, Visitor visitor, BooleanSupplier isEnough)
+      throws IOException, InterruptedException {
+    while (!isEnough.getAsBoolean()) {
       List<JournalTail.Kept> windows = tail.poll();
       for (JournalTail.Kept kept : windows) {
         visitor.window(kept.window());
@@ -94,6 +129,13 @@ final class LiveSeries {
       if (windows.isEmpty() && tail.lag() == 0) {
         return;
       }
+    }
+  }
+
+  /** A journal that is being read. */
+  private record Reading(JournalTail tail, Visitor visitor, Seens seens) {
+    void until(BooleanSupplier isEnough) throws IOException, InterruptedException {
+      read(tail, visitor, isEnough);
     }
   }
 
@@ -107,12 +149,13 @@ final class LiveSeries {
   Seam find(Collection<QueueId> queues, long closedMillis)
       throws IOException, InterruptedException {
     long publishedMillis = live.publication().publishedMillis();
-    Map<QueueId, Seens> all = new LinkedHashMap<>();
+    Map<QueueId, Reading> all = new LinkedHashMap<>();
     Set<String> news = newLabels();
     for (QueueId queue : queues) {
-      Seens seens = seen(queue, publishedMillis);
-      all.put(queue, seens);
-      news.removeAll(seens.before);
+      Reading reading = reading(queue, publishedMillis);
+      all.put(queue, reading);
+      reading.until(() -> reading.seens.closedMillis >= publishedMillis);
+      news.removeAll(reading.seens.before);
     }
     check(
         !news.isEmpty(),
@@ -120,14 +163,18 @@ final class LiveSeries {
         Seam.SWITCH,
         "needs rules with a dimension that series did not have before; use a time");
     long seamMillis = Long.MIN_VALUE;
-    for (Map.Entry<QueueId, Seens> of : all.entrySet()) {
-      if (of.getValue().unseen.stream().anyMatch(news::contains)) {
+    for (Map.Entry<QueueId, Reading> of : all.entrySet()) {
+      Seens seens = of.getValue().seens;
+      of.getValue().until(() -> seens.hasSwitched(news));
+      if (seens.unseen.stream().anyMatch(news::contains)) {
         throw new IOException(
             "The journal of queue "
                 + of.getKey()
                 + " no longer has the windows of the switch; use a time as --until");
       }
-      seamMillis = Math.max(seamMillis, seamMillis(of.getValue(), news));
+      if (seens.hasSwitched(news)) {
+        seamMillis = Math.max(seamMillis, seens.seamMillis);
+      }
     }
     if (seamMillis == Long.MIN_VALUE) {
       throw new IOException(
@@ -145,12 +192,14 @@ final class LiveSeries {
     }
     long untilMillis = Math.min(closedMillis, seamMillis + SETTLED.toMillis());
     List<Seam.End> ends = new ArrayList<>();
-    all.forEach((queue, seens) -> {
-      long to = to(seens, untilMillis);
+    for (Map.Entry<QueueId, Reading> of : all.entrySet()) {
+      Seens seens = of.getValue().seens;
+      of.getValue().until(() -> seens.closedMillis >= untilMillis);
+      long to = seens.to(untilMillis);
       if (to != JournalLog.NONE) {
-        ends.add(new Seam.End(queue.broker(), queue.queue(), to));
+        ends.add(new Seam.End(of.getKey().broker(), of.getKey().queue(), to));
       }
-    });
+    }
     return new Seam(publishedMillis, List.copyOf(news), seamMillis, untilMillis, ends);
   }
 
@@ -164,33 +213,10 @@ final class LiveSeries {
         .collect(Collectors.toCollection(TreeSet::new));
   }
 
-  /** Returns the end of the last pane in which a queue may have counted by the rules before. */
-  private static long seamMillis(Seens seens, Set<String> news) {
-    long lastMillis = Long.MIN_VALUE;
-    for (Seen seen : seens.windows) {
-      lastMillis = Math.max(lastMillis, seen.paneEndMillis);
-      if (seen.labels.stream().anyMatch(news::contains)) {
-        return lastMillis;
-      }
-    }
-    return Long.MIN_VALUE;
-  }
-
-  /** Returns the offset after the window that closes all panes until a time, or the last one. */
-  private static long to(Seens seens, long untilMillis) {
-    for (Seen seen : seens.windows) {
-      if (seen.closedMillis >= untilMillis) {
-        return seen.to;
-      }
-    }
-    return seens.to;
-  }
-
-  private Seens seen(QueueId queue, long publishedMillis) throws IOException, InterruptedException {
+  private Reading reading(QueueId queue, long publishedMillis)
+      throws IOException, InterruptedException {
     Seens seens = new Seens();
-    read(
-        queue,
-        publishedMillis,
+    Visitor visitor =
         new Visitor() {
           @Override
           public void state(QueueImage image) {
@@ -250,8 +276,8 @@ final class LiveSeries {
               }
             }
           }
-        });
-    return seens;
+        };
+    return new Reading(open(queue, publishedMillis, visitor), visitor, seens);
   }
 
   private boolean isOfApplication(SeriesDefinition definition) {
@@ -295,9 +321,7 @@ final class LiveSeries {
       QueueId queue = new QueueId(end.broker(), end.queue());
       WindowSums windows = new WindowSums(sums, true, definition -> key(definition, naming, news));
       long[] to = {JournalLog.NONE};
-      read(
-          queue,
-          seam.publishedMillis(),
+      Visitor visitor =
           new Visitor() {
             @Override
             public void state(QueueImage image) {
@@ -316,7 +340,8 @@ final class LiveSeries {
                 to[0] = window.to();
               }
             }
-          });
+          };
+      read(open(queue, seam.publishedMillis(), visitor), visitor, () -> to[0] >= end.to());
       if (to[0] != end.to()) {
         throw new IOException(
             "The journal of queue "
