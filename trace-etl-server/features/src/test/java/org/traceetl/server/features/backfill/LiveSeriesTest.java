@@ -1,0 +1,231 @@
+package org.traceetl.server.features.backfill;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+import org.traceetl.common.Clocks;
+import org.traceetl.common.ConfigException;
+import org.traceetl.server.config.HistogramConfig;
+import org.traceetl.server.config.MetricsConfig;
+import org.traceetl.server.config.SeriesConfig;
+import org.traceetl.server.config.SeriesConfig.Dimension;
+import org.traceetl.server.expose.SpanNaming;
+import org.traceetl.server.journal.JournalCounters;
+import org.traceetl.server.journal.JournalTiming;
+import org.traceetl.server.journal.MemoryLogs;
+import org.traceetl.server.journal.QueueImage;
+import org.traceetl.server.journal.QueueJournal;
+import org.traceetl.server.journal.chain.LogJournals;
+import org.traceetl.server.window.AcceptedBatches;
+import org.traceetl.server.window.EdgeChange;
+import org.traceetl.server.window.NativeCounts;
+import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.SealedWindow;
+import org.traceetl.server.window.SeriesDefinition;
+import org.traceetl.server.window.WindowCompleteness;
+import org.traceetl.server.window.WindowPanes;
+
+/** The seam in journals of queues that switch one after the other. */
+class LiveSeriesTest {
+  private static final QueueId A = new QueueId("a", 0);
+  private static final QueueId B = new QueueId("b", 0);
+  private static final long PANE = 15_000;
+  private static final long START = 1_795_946_400_000L;
+  private static final long PUBLISHED = START + 20_000;
+  private static final int STRIDE = 2;
+
+  private static final Dimension REGION = new Dimension("region", null, null);
+  private static final Dimension TIER = new Dimension("customer.tier", null, null);
+  private static final List<Dimension> RULES = List.of(TIER, REGION);
+  private static final SpanNaming NAMING =
+      new SpanNaming(
+          MetricsConfig.defaults(),
+          SeriesConfig.defaults().withDimensions(RULES),
+          new HistogramConfig(List.of(2.5)));
+
+  /** The configuration has only the region. */
+  private static final SeriesDefinition OLD = series(0, START, "shop");
+
+  private static final SeriesDefinition GOLD =
+      series(1, PUBLISHED + 1, "shop", "customer.tier", "gold");
+  private static final SeriesDefinition OTHER =
+      series(2, PUBLISHED + 1, "bank", "customer.tier", "gold");
+
+  private final LogJournals journals =
+      new LogJournals(
+          new MemoryLogs(),
+          "trace-spans",
+          "servers",
+          () -> new QueueImage(1, STRIDE, 1 << 20),
+          new JournalTiming(
+              new Clocks(System::nanoTime, () -> Instant.ofEpochMilli(START)),
+              new Random(1),
+              Duration.ofSeconds(30),
+              Duration.ofMinutes(10)),
+          new JournalCounters());
+  private final LiveSeries live =
+      new LiveSeries(
+          new LiveRules(
+              null, journals, Duration.ofMinutes(10), List.of(REGION), STRIDE, () -> PUBLISHED),
+          "shop",
+          RULES);
+
+  private final Owner a = new Owner(A);
+  private final Owner b = new Owner(B);
+
+  LiveSeriesTest() throws Exception {}
+
+  private static SeriesDefinition series(
+      int number, long createdMillis, String application, String... labels) {
+    List<String> values = new ArrayList<>(Arrays.asList(application, "GET /", "2", "0", "eu"));
+    values.addAll(List.of(labels));
+    return new SeriesDefinition(number, createdMillis, false, values);
+  }
+
+  /** Writes windows of one pane, each with a message. */
+  private final class Owner {
+    private final QueueId queue;
+    private final QueueJournal journal;
+    private long to;
+
+    Owner(QueueId queue) throws Exception {
+      this.queue = queue;
+      journal = journals.take(queue).journal();
+    }
+
+    /** Appends a window with so many spans of each series. */
+    void window(int pane, List<SeriesDefinition> created, Map<Integer, Integer> spans)
+        throws Exception {
+      int rows = spans.size();
+      int[] series = spans.keySet().stream().mapToInt(Integer::intValue).toArray();
+      long[] counts = new long[rows * STRIDE];
+      for (int row = 0; row < rows; row++) {
+        counts[row * STRIDE] = spans.get(series[row]);
+      }
+      int[] exemplars = new int[rows];
+      Arrays.fill(exemplars, -1);
+      long startMillis = START + pane * PANE;
+      journal.append(
+          new SealedWindow(
+              queue,
+              to,
+              ++to,
+              startMillis,
+              startMillis + PANE,
+              created,
+              new int[0],
+              rows,
+              STRIDE,
+              series,
+              counts,
+              new long[rows],
+              exemplars,
+              new int[rows],
+              List.of(),
+              List.of(),
+              1,
+              new long[rows],
+              AcceptedBatches.NONE,
+              NativeCounts.NONE,
+              new WindowPanes(PANE, startMillis, 0, List.of()),
+              WindowCompleteness.NONE,
+              startMillis,
+              false,
+              EdgeChange.NONE));
+    }
+  }
+
+  private static Map<Integer, Integer> spans(int... seriesAndSpans) {
+    Map<Integer, Integer> spans = new TreeMap<>();
+    for (int i = 0; i < seriesAndSpans.length; i += 2) {
+      spans.put(seriesAndSpans[i], seriesAndSpans[i + 1]);
+    }
+    return spans;
+  }
+
+  private static long end(int pane) {
+    return START + (pane + 1) * PANE;
+  }
+
+  private Seam find(int closedPane) throws Exception {
+    return live.find(List.of(A, B), end(closedPane));
+  }
+
+  @Test
+  void liveSeriesWithNewLabelsAreTakenAway() throws Exception {
+    a.window(0, List.of(OLD), spans(0, 7));
+    b.window(0, List.of(OLD), spans(0, 1));
+    // The switch of the first queue, within a window; it switches back for a pane.
+    a.window(2, List.of(GOLD, OTHER), spans(0, 2, 1, 3, 2, 9));
+    a.window(3, List.of(), spans(1, 4));
+    a.window(4, List.of(), spans(0, 5));
+    a.window(5, List.of(), spans(1, 6));
+    a.window(6, List.of(), spans());
+    b.window(3, List.of(), spans(0, 1));
+    b.window(4, List.of(GOLD), spans(1, 1));
+
+    Seam seam = find(5);
+    assertThat(seam)
+        .isEqualTo(
+            new Seam(
+                PUBLISHED,
+                List.of("customer.tier"),
+                end(4),
+                end(5),
+                List.of(new Seam.End("a", 0, 6), new Seam.End("b", 0, 3))));
+
+    // All spans of the application have the attribute.
+    OpenSums sums = new OpenSums(STRIDE, START, end(9));
+    SeriesKey gold =
+        new SeriesKey(
+            new SeriesDefinition(0, 0, false, List.of("shop", "GET /", "2", "0", "gold", "eu")),
+            NAMING,
+            live.news(seam));
+    live.takeFrom(sums, NAMING, seam);
+    int[] all = {8, 0, 5, 5, 6, 6};
+    List<Long> rest = new ArrayList<>();
+    for (int pane = 0; pane < all.length; pane++) {
+      sums.add(end(pane), gold, new long[] {all[pane], 0}, 0, 0);
+      Totals sum = sums.take(end(pane)).get(gold);
+      rest.add(sum == null ? 0 : sum.count(0));
+    }
+    assertThat(rest).containsExactly(8L, 0L, 2L, 1L, 5L, 0L);
+    assertThat(sums.owedSpans(STRIDE)).isZero();
+  }
+
+  @Test
+  void aSwitchThatIsNotThereYetIsSaid() throws Exception {
+    a.window(0, List.of(OLD), spans(0, 7));
+    b.window(0, List.of(OTHER), spans(2, 7));
+    assertThatThrownBy(() -> find(9))
+        .isInstanceOf(IOException.class)
+        .hasMessage(
+            "Servers have counted no spans of application shop with label customer.tier yet; repeat"
+                + " the command later");
+    a.window(1, List.of(GOLD), spans(1, 7));
+    assertThatThrownBy(() -> find(0))
+        .isInstanceOf(IOException.class)
+        .hasMessage(
+            "The switch was until 2026-11-29T10:00:30Z, and its panes are not closed; repeat the"
+                + " command later");
+    assertThat(find(1).millis()).isEqualTo(end(1));
+  }
+
+  @Test
+  void aLabelFromBeforeTheRulesIsNotNew() throws Exception {
+    a.window(0, List.of(series(0, START, "shop", "customer.tier", "gold")), spans(0, 7));
+    assertThatThrownBy(() -> find(9))
+        .isInstanceOf(ConfigException.class)
+        .hasMessageStartingWith("--until = switch: needs rules with a dimension that series did");
+  }
+}
