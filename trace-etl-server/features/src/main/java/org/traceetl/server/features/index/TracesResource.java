@@ -4,9 +4,7 @@ import java.io.IOException;
 import java.math.BigDecimal;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
-import java.time.DateTimeException;
 import java.time.Instant;
-import java.time.OffsetDateTime;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -25,6 +23,7 @@ import org.springframework.web.server.ResponseStatusException;
 import org.traceetl.server.config.SpanKind;
 import org.traceetl.server.http.Allowed;
 import org.traceetl.server.http.ParameterRefused;
+import org.traceetl.server.http.Times;
 import org.traceetl.server.window.TraceDocument;
 
 /** Spans that were slow, failed, or are exemplars; newest first. */
@@ -32,8 +31,6 @@ import org.traceetl.server.window.TraceDocument;
 final class TracesResource {
   private static final Logger log = LoggerFactory.getLogger(TracesResource.class);
   private static final String PATH = "/api/traces";
-  private static final long NANOS_PER_MILLI = 1_000_000;
-  private static final long NANOS_PER_SECOND = 1_000_000_000;
   private static final int MILLI_DIGITS = 6;
   private static final String[] STATUSES = {"UNSET", "OK", "ERROR"};
   private static final int MAX_SLICES = 60;
@@ -112,8 +109,8 @@ final class TracesResource {
       @RequestParam(required = false) String cursor,
       @RequestParam(defaultValue = "json") Format format,
       WebRequest request) {
-    long fromUnixNanos = time("from", from, 0);
-    long toUnixNanos = time("to", to, Long.MAX_VALUE);
+    long fromUnixNanos = Times.unixNanos("from", from, 0);
+    long toUnixNanos = Times.unixNanos("to", to, Long.MAX_VALUE);
     if (fromUnixNanos > toUnixNanos) {
       throw new ParameterRefused(
           "from = " + from + ": must not be after to" + (to == null ? "" : " = " + to));
@@ -165,27 +162,6 @@ final class TracesResource {
               + TraceQuery.MAX_LIMIT
               + ", and is "
               + slices * limit);
-    }
-  }
-
-  private static long time(String name, String text, long otherwise) {
-    if (text == null) {
-      return otherwise;
-    }
-    try {
-      if (text.chars().allMatch(c -> c >= '0' && c <= '9')) {
-        return Math.multiplyExact(Long.parseLong(text), NANOS_PER_MILLI);
-      }
-      Instant instant = OffsetDateTime.parse(text).toInstant();
-      return Math.addExact(
-          Math.multiplyExact(instant.getEpochSecond(), NANOS_PER_SECOND), instant.getNano());
-    } catch (DateTimeException | ArithmeticException | NumberFormatException e) {
-      throw new ParameterRefused(
-          name
-              + " = "
-              + text
-              + ": must be a time as RFC 3339 (2026-11-21T10:00:00Z) or milliseconds since 1970",
-          e);
     }
   }
 

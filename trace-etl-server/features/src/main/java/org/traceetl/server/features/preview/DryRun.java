@@ -6,6 +6,7 @@ import java.time.Duration;
 import org.traceetl.common.Clocks;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.config.SeriesConfig;
+import org.traceetl.server.consume.retained.RetainedMessages;
 import org.traceetl.server.decode.MappedProfile;
 import org.traceetl.server.decode.Messages;
 

@@ -13,6 +13,7 @@ import org.traceetl.proto.BundleReader;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.proto.Rejection;
 import org.traceetl.server.config.SeriesConfig;
+import org.traceetl.server.consume.retained.RetainedMessages;
 import org.traceetl.server.decode.BatchDecoder;
 import org.traceetl.server.decode.MappedProfile;
 import org.traceetl.server.decode.Messages;

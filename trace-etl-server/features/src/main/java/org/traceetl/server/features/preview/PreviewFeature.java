@@ -7,10 +7,11 @@ import org.traceetl.common.Clocks;
 import org.traceetl.common.ConfigException;
 import org.traceetl.common.TlsRefused;
 import org.traceetl.server.http.Feature;
+import org.traceetl.server.http.Runs;
 
 /** Previews of rules for callers of the API. They change nothing. */
 public final class PreviewFeature implements Feature {
-  private final PreviewRuns runs;
+  private final Runs<RulesComparison> runs;
   private final PreviewResource resource;
 
   /** Compares rules with the configuration of this server. */
@@ -34,7 +35,7 @@ public final class PreviewFeature implements Feature {
    * @param maxBytes maximum length of a file of rules
    */
   public PreviewFeature(Comparer comparer, int maxBytes, Clocks clocks) {
-    runs = new PreviewRuns(clocks.threads());
+    runs = new Runs<>(clocks.threads(), "trace-preview");
     resource = new PreviewResource(comparer, maxBytes, runs, clocks);
   }
 

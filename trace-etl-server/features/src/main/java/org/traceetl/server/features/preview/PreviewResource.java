@@ -23,6 +23,7 @@ import org.traceetl.common.TlsRefused;
 import org.traceetl.server.http.Allowed;
 import org.traceetl.server.http.Caller;
 import org.traceetl.server.http.ParameterRefused;
+import org.traceetl.server.http.Runs;
 
 /**
  * Compares rules with the configuration. The rules are in the body, whose content type no page of
@@ -43,10 +44,11 @@ final class PreviewResource {
 
   private final PreviewFeature.Comparer comparer;
   private final int maxBytes;
-  private final PreviewRuns runs;
+  private final Runs<RulesComparison> runs;
   private final Clocks clocks;
 
-  PreviewResource(PreviewFeature.Comparer comparer, int maxBytes, PreviewRuns runs, Clocks clocks) {
+  PreviewResource(
+      PreviewFeature.Comparer comparer, int maxBytes, Runs<RulesComparison> runs, Clocks clocks) {
     this.comparer = comparer;
     this.maxBytes = maxBytes;
     this.runs = runs;

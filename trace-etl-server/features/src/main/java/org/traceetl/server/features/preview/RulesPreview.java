@@ -14,6 +14,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.traceetl.common.Clocks;
 import org.traceetl.server.config.RocketMqConfig;
+import org.traceetl.server.consume.retained.RetainedMessages;
 import org.traceetl.server.decode.Messages;
 import org.traceetl.server.expose.Family;
 import org.traceetl.server.expose.SpanNaming;
@@ -82,7 +83,7 @@ public final class RulesPreview implements RetainedMessages.Reader {
   public RulesComparison run(
       RocketMqConfig rocketmq, Duration since, Clocks clocks, PageSize pages, PrintWriter progress)
       throws IOException, InterruptedException {
-    extent = new RetainedMessages(rocketmq, clocks, progress).read(since, limits, this);
+    extent = new RetainedMessages(rocketmq, clocks, progress).read(since, limits.reads(), this);
     if (configured.messages() == 0) {
       throw new NoSpans(
           "Topic "

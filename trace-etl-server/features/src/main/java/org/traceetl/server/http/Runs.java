@@ -1,4 +1,4 @@
-package org.traceetl.server.features.preview;
+package org.traceetl.server.http;
 
 import java.time.Duration;
 import java.util.concurrent.Callable;
@@ -7,51 +7,56 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.Semaphore;
 import org.traceetl.common.Threads;
-import org.traceetl.server.http.Caller;
 
 /**
- * Runs previews for callers, one at a time, each on a thread of its own. A preview stops if its
+ * Computes answers that take long, one at a time, each on a thread of its own. It stops if the
  * caller is gone or the server stops.
  *
  * <p>Concurrency: callers call {@link #tryBegin} and the one method that ends the turn; any thread
  * may close it.
+ *
+ * @param <T> the answer
  */
-final class PreviewRuns implements AutoCloseable {
+public final class Runs<T> implements AutoCloseable {
   /** Interval of looks whether the caller is waiting. */
   private static final Duration LOOK = Duration.ofMillis(500);
 
   private final Threads threads;
+  private final String name;
   private final Semaphore turn = new Semaphore(1);
-  private volatile FutureTask<RulesComparison> running;
+  private volatile FutureTask<T> running;
   private volatile boolean isClosed;
 
-  PreviewRuns(Threads threads) {
+  /**
+   * @param name of the thread
+   */
+  public Runs(Threads threads, String name) {
     this.threads = threads;
+    this.name = name;
   }
 
   /** Begins a caller's turn, which {@link #run} or {@link #giveUp} ends; false if there is one. */
-  boolean tryBegin() {
+  public boolean tryBegin() {
     return turn.tryAcquire();
   }
 
-  /** Ends a turn without a preview. */
-  void giveUp() {
+  /** Ends a turn without an answer. */
+  public void giveUp() {
     turn.release();
   }
 
   /**
-   * Runs a preview, and ends the turn when its thread has ended.
+   * Computes an answer, and ends the turn when its thread has ended.
    *
    * @return null if the caller is gone
    * @throws CancellationException if the server stops
-   * @throws ExecutionException if the preview failed
+   * @throws ExecutionException if the computation failed
    */
-  RulesComparison run(Callable<RulesComparison> preview, Caller caller)
-      throws ExecutionException, InterruptedException {
-    FutureTask<RulesComparison> task = new FutureTask<>(preview);
+  public T run(Callable<T> answer, Caller caller) throws ExecutionException, InterruptedException {
+    FutureTask<T> task = new FutureTask<>(answer);
     boolean isStarted = false;
     try {
-      Thread thread = threads.create(Threads.Kind.DAEMON, "trace-preview", () -> work(task));
+      Thread thread = threads.create(Threads.Kind.DAEMON, name, () -> work(task));
       running = task;
       if (isClosed) {
         task.cancel(true);
@@ -72,7 +77,7 @@ final class PreviewRuns implements AutoCloseable {
     }
   }
 
-  private void work(FutureTask<RulesComparison> task) {
+  private void work(FutureTask<T> task) {
     try {
       task.run();
     } finally {
@@ -81,11 +86,11 @@ final class PreviewRuns implements AutoCloseable {
     }
   }
 
-  /** Stops the preview, and all later ones. Idempotent. */
+  /** Stops the computation, and all later ones. Idempotent. */
   @Override
   public void close() {
     isClosed = true;
-    FutureTask<RulesComparison> task = running;
+    FutureTask<T> task = running;
     if (task != null) {
       task.cancel(true);
     }

@@ -1,8 +1,9 @@
-package org.traceetl.server.features.preview;
+package org.traceetl.server.consume.retained;
 
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import org.traceetl.common.Clocks;
@@ -12,10 +13,10 @@ import org.traceetl.server.journal.log.RocketMqLogs;
 import org.traceetl.server.window.QueueId;
 
 /**
- * Reads the messages of spans that the broker retains. Joins no consumer group and stores no
- * offset. Not thread-safe.
+ * Reads the messages of spans that the broker retains, at a bounded rate. Joins no consumer group
+ * and stores no offset. Not thread-safe.
  */
-final class RetainedMessages {
+public final class RetainedMessages {
   private static final Duration TIMEOUT = Duration.ofSeconds(10);
   private static final long PROGRESS_MILLIS = 2_000;
 
@@ -32,7 +33,7 @@ final class RetainedMessages {
   /**
    * @param progress receives a line every few seconds
    */
-  RetainedMessages(RocketMqConfig rocketmq, Clocks clocks, PrintWriter progress) {
+  public RetainedMessages(RocketMqConfig rocketmq, Clocks clocks, PrintWriter progress) {
     this.rocketmq = rocketmq;
     this.clocks = clocks;
     this.progress = progress;
@@ -45,7 +46,20 @@ final class RetainedMessages {
    * @param fromMillis time since which messages were read, in milliseconds since 1970
    * @param isComplete whether all of these were read
    */
-  record Extent(long fromMillis, boolean isComplete) {}
+  public record Extent(long fromMillis, boolean isComplete) {}
+
+  /**
+   * How much is read, and how fast.
+   *
+   * @param messages maximum number of messages
+   * @param bytesPerSecond maximum rate
+   * @param within maximum time; each queue has an equal part of it
+   */
+  public record Limits(long messages, long bytesPerSecond, Duration within) {
+    /** Those of a command, which has its own process. */
+    public static final Limits NONE =
+        new Limits(Long.MAX_VALUE, Long.MAX_VALUE, Duration.ofDays(365));
+  }
 
   /** Messages of a queue: offsets from {@code begin} to {@code end}, exclusive. */
   record Part(QueueId queue, JournalLog log, long begin, long end) {
@@ -55,13 +69,22 @@ final class RetainedMessages {
       return new Part(queue, log, Math.max(begin, first), end);
     }
 
+    /** Returns the messages that are older than this, except some of the newest. */
+    Part until(long unixMillis) throws IOException, InterruptedException {
+      long last = log.offsetAt(Math.max(0, unixMillis));
+      return new Part(queue, log, begin, Math.min(end, last));
+    }
+
     long messages() {
       return Math.max(0, end - begin);
     }
   }
 
   /** Receives the messages. */
-  interface Reader {
+  public interface Reader {
+    /** The next messages are these, unless a limit is reached. */
+    default void begin(long messages) {}
+
     /** Adds a message of a queue. Messages of a queue arrive in the order of their offsets. */
     void add(QueueId queue, byte[] message);
 
@@ -76,7 +99,8 @@ final class RetainedMessages {
    * @param since maximum age of a message; null for any
    * @throws IOException if the topic cannot be read
    */
-  void read(long messages, Duration since, Reader reader) throws IOException, InterruptedException {
+  public void read(long messages, Duration since, Reader reader)
+      throws IOException, InterruptedException {
     try (RocketMqLogs logs = logs()) {
       List<QueueId> queues = queues(logs);
       long ofEach = messages / queues.size();
@@ -86,26 +110,35 @@ final class RetainedMessages {
         Part all = all(logs, queues.get(i));
         Part newest = new Part(all.queue, all.log, Math.max(all.begin, all.end - most), all.end);
         Part part = since == null ? newest : newest.since(clocks.millis() - since.toMillis());
-        read(part, PreviewLimits.COMMAND, Long.MAX_VALUE, reader);
+        read(part, Limits.NONE, Long.MAX_VALUE, reader);
       }
     }
   }
 
   /**
-   * Reads the messages since a time, queue by queue, until the reader is full or a limit is
-   * reached. If the messages are too many, their maximum age is halved until they are not.
+   * Reads the messages since a time as {@link #read(Instant, Instant, Limits, Reader)} does.
    *
    * @param since maximum age of a message
-   * @throws IOException if the topic cannot be read
    */
-  Extent read(Duration since, PreviewLimits limits, Reader reader)
+  public Extent read(Duration since, Limits limits, Reader reader)
       throws IOException, InterruptedException {
     try (RocketMqLogs logs = logs()) {
-      List<Part> parts = new ArrayList<>();
-      for (QueueId queue : queues(logs)) {
-        parts.add(all(logs, queue));
-      }
-      return read(parts, since, limits, reader);
+      return read(all(logs), since, limits, reader);
+    }
+  }
+
+  /**
+   * Reads the messages of an interval, queue by queue, until the reader is full or a limit is
+   * reached. If the messages are too many, the interval is halved, and keeps its end, until they
+   * are not.
+   *
+   * @param until end of the interval, exclusive; a time that is not over yet is the end of the log
+   * @throws IOException if the topic cannot be read
+   */
+  public Extent read(Instant from, Instant until, Limits limits, Reader reader)
+      throws IOException, InterruptedException {
+    try (RocketMqLogs logs = logs()) {
+      return read(all(logs), from, until, limits, reader);
     }
   }
 
@@ -114,23 +147,41 @@ final class RetainedMessages {
    *
    * @param parts all messages of each queue; at least one queue
    */
-  Extent read(List<Part> parts, Duration since, PreviewLimits limits, Reader reader)
+  Extent read(List<Part> parts, Duration since, Limits limits, Reader reader)
+      throws IOException, InterruptedException {
+    Instant now = clocks.wall().instant();
+    return read(
+        parts, now.minus(since.compareTo(MAX_AGE) < 0 ? since : MAX_AGE), now, limits, reader);
+  }
+
+  /** Reads messages as the other method does. */
+  Extent read(List<Part> parts, Instant from, Instant until, Limits limits, Reader reader)
       throws IOException, InterruptedException {
     long beginNanos = clocks.nanos();
-    long nowMillis = clocks.millis();
-    long ageMillis = Math.min(since.toMillis(), MAX_AGE.toMillis());
-    List<Part> newest = since(parts, nowMillis - ageMillis);
-    while (newest.stream().mapToLong(Part::messages).sum() > limits.messages() && ageMillis > 0) {
-      ageMillis /= 2;
-      newest = since(newest, nowMillis - ageMillis);
+    long untilMillis = until.toEpochMilli();
+    long lengthMillis =
+        Math.max(0, Math.min(untilMillis - from.toEpochMilli(), MAX_AGE.toMillis()));
+    List<Part> ended = new ArrayList<>();
+    for (Part part : parts) {
+      ended.add(untilMillis < clocks.millis() ? part.until(untilMillis) : part);
     }
+    List<Part> newest = since(ended, untilMillis - lengthMillis);
+    while (messages(newest) > limits.messages() && lengthMillis > 0) {
+      lengthMillis /= 2;
+      newest = since(newest, untilMillis - lengthMillis);
+    }
+    reader.begin(messages(newest));
     long ofEachNanos = limits.within().toNanos() / newest.size();
     boolean isComplete = true;
     for (int i = 0; i < newest.size() && !reader.isFull(); i++) {
       long leftNanos = ofEachNanos * (i + 1) - (clocks.nanos() - beginNanos);
       isComplete &= read(newest.get(i), limits, leftNanos, reader);
     }
-    return new Extent(nowMillis - ageMillis, isComplete && !reader.isFull());
+    return new Extent(untilMillis - lengthMillis, isComplete && !reader.isFull());
+  }
+
+  private static long messages(List<Part> parts) {
+    return parts.stream().mapToLong(Part::messages).sum();
   }
 
   private static List<Part> since(List<Part> parts, long unixMillis)
@@ -158,6 +209,14 @@ final class RetainedMessages {
     return queues;
   }
 
+  private List<Part> all(RocketMqLogs logs) throws IOException, InterruptedException {
+    List<Part> parts = new ArrayList<>();
+    for (QueueId queue : queues(logs)) {
+      parts.add(all(logs, queue));
+    }
+    return parts;
+  }
+
   private static Part all(RocketMqLogs logs, QueueId queue)
       throws IOException, InterruptedException {
     JournalLog log = logs.open(queue);
@@ -165,7 +224,7 @@ final class RetainedMessages {
   }
 
   /** Reads messages of a queue; returns whether this took no longer than allowed. */
-  private boolean read(Part part, PreviewLimits limits, long withinNanos, Reader reader)
+  private boolean read(Part part, Limits limits, long withinNanos, Reader reader)
       throws IOException, InterruptedException {
     long beginNanos = clocks.nanos();
     long next = part.begin;

@@ -1,4 +1,4 @@
-package org.traceetl.server.features.preview;
+package org.traceetl.server.consume.retained;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -12,12 +12,13 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.traceetl.common.Clocks;
 import org.traceetl.server.config.RocketMqConfig;
-import org.traceetl.server.features.preview.RetainedMessages.Extent;
-import org.traceetl.server.features.preview.RetainedMessages.Part;
+import org.traceetl.server.consume.retained.RetainedMessages.Extent;
+import org.traceetl.server.consume.retained.RetainedMessages.Limits;
+import org.traceetl.server.consume.retained.RetainedMessages.Part;
 import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.window.QueueId;
 
-/** How many messages a preview reads, and how fast. */
+/** Which messages are read, and how fast. */
 final class RetainedMessagesTest {
   /** Messages of a queue: one a second, the newest just now. */
   private static final long END = 4_000;
@@ -90,7 +91,7 @@ final class RetainedMessagesTest {
     }
   }
 
-  private Extent read(PreviewLimits limits) throws Exception {
+  private Extent read(Limits limits) throws Exception {
     Queue queue = new Queue();
     return messages.read(
         List.of(
@@ -103,7 +104,7 @@ final class RetainedMessagesTest {
 
   @Test
   void allMessagesSinceThenAreReadIfTheyAreFewEnough() throws Exception {
-    Extent extent = read(new PreviewLimits(7_200, Long.MAX_VALUE, Duration.ofSeconds(1), 1));
+    Extent extent = read(new Limits(7_200, Long.MAX_VALUE, Duration.ofSeconds(1)));
 
     assertThat(extent).isEqualTo(new Extent((NOW_SECONDS - 3_600) * 1_000, true));
     assertThat(read).hasValue(7_200);
@@ -111,16 +112,31 @@ final class RetainedMessagesTest {
 
   @Test
   void onlyNewerMessagesAreReadIfTheyAreTooMany() throws Exception {
-    Extent extent = read(new PreviewLimits(2_000, Long.MAX_VALUE, Duration.ofSeconds(1), 1));
+    Extent extent = read(new Limits(2_000, Long.MAX_VALUE, Duration.ofSeconds(1)));
 
     assertThat(extent).isEqualTo(new Extent((NOW_SECONDS - 900) * 1_000, true));
     assertThat(read).hasValue(1_800);
   }
 
   @Test
+  void anIntervalEndsBeforeItsEnd() throws Exception {
+    Extent extent =
+        messages.read(
+            List.of(new Part(new QueueId("a", 0), new Queue(), 0, END)),
+            Instant.ofEpochSecond(NOW_SECONDS - 1_000),
+            Instant.ofEpochSecond(NOW_SECONDS - 400),
+            new Limits(300, Long.MAX_VALUE, Duration.ofSeconds(1)),
+            reader);
+
+    // Half of it, which keeps the end.
+    assertThat(extent).isEqualTo(new Extent((NOW_SECONDS - 700) * 1_000, true));
+    assertThat(read).hasValue(300);
+  }
+
+  @Test
   void eachQueueHasAnEqualPartOfTheTime() throws Exception {
     // 10 messages a second: of each queue 50 in 5 seconds.
-    Extent extent = read(new PreviewLimits(7_200, 10 * BYTES, Duration.ofSeconds(10), 1));
+    Extent extent = read(new Limits(7_200, 10 * BYTES, Duration.ofSeconds(10)));
 
     assertThat(extent).isEqualTo(new Extent((NOW_SECONDS - 3_600) * 1_000, false));
     assertThat(read).hasValue(100);

@@ -1,0 +1,2 @@
+/** Reads messages that the broker retains, outside the consumer group. */
+package org.traceetl.server.consume.retained;
