@@ -23,6 +23,7 @@ import org.traceetl.server.features.learn.LearnType;
 import org.traceetl.server.features.pages.PagesType;
 import org.traceetl.server.features.push.PushType;
 import org.traceetl.server.features.rules.RulesType;
+import org.traceetl.server.features.why.WhyType;
 import org.traceetl.server.http.FeatureType;
 
 /** The features of a server. A feature is added or removed by its line in the list. */
@@ -44,7 +45,8 @@ public final class Features {
           new HotspotType(),
           new EdgesType(),
           new GraphType(),
-          new DiscoveryType());
+          new DiscoveryType(),
+          new WhyType());
 
   private Features() {}
 

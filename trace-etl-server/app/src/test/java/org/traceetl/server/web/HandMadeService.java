@@ -24,6 +24,7 @@ import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.SpanKind;
 import org.traceetl.server.config.TemplatesConfig;
 import org.traceetl.server.consume.metrics.SpanPipelineMetrics;
+import org.traceetl.server.consume.retained.RetainedMessages;
 import org.traceetl.server.expose.SpanNaming;
 import org.traceetl.server.features.completeness.Completeness;
 import org.traceetl.server.features.completeness.CompletenessResource;
@@ -49,6 +50,10 @@ import org.traceetl.server.features.preview.PreviewFeature;
 import org.traceetl.server.features.preview.RulesComparison;
 import org.traceetl.server.features.preview.RulesCost;
 import org.traceetl.server.features.rules.RulesResource;
+import org.traceetl.server.features.why.Shop;
+import org.traceetl.server.features.why.Why;
+import org.traceetl.server.features.why.WhyConfig;
+import org.traceetl.server.features.why.WhyFeature;
 import org.traceetl.server.http.Feature;
 import org.traceetl.server.ozhera.OzheraConfig;
 import org.traceetl.server.ozhera.OzheraNaming;
@@ -61,7 +66,10 @@ import org.traceetl.server.ozhera.delta.http.DeltaFeature;
 import org.traceetl.server.queues.KnownQueues;
 import org.traceetl.server.queues.QueueWatch;
 import org.traceetl.server.rules.EffectiveRules;
+import org.traceetl.server.series.NamePatterns;
+import org.traceetl.server.series.SpanNames;
 import org.traceetl.server.telemetry.ServerTelemetry;
+import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.TraceDocument;
 
 /** What stands behind the port, without a broker: windows are given by hand. */
@@ -133,6 +141,13 @@ final class HandMadeService implements Feature {
 
   /** Compares rules for callers of the API. */
   volatile PreviewFeature.Comparer comparer = (application, since, rules) -> comparison();
+
+  /** Reads messages for questions. */
+  volatile Why.Source messages =
+      (from, until, limits, reader) -> {
+        Shop.failing().forEach(message -> reader.add(new QueueId("broker-a", 0), message));
+        return new RetainedMessages.Extent(from.toEpochMilli(), true);
+      };
 
   volatile boolean drained;
   volatile boolean closed;
@@ -220,8 +235,22 @@ final class HandMadeService implements Feature {
                 new PreviewFeature(
                     (application, since, rules) -> comparer.compare(application, since, rules),
                     PREVIEWED_BYTES,
-                    Clocks.SYSTEM)),
+                    Clocks.SYSTEM),
+                why()),
             System::nanoTime),
+        Clocks.SYSTEM);
+  }
+
+  private WhyFeature why() {
+    WhyConfig config = WhyConfig.defaults();
+    return new WhyFeature(
+        config,
+        new Why(
+            config,
+            application ->
+                new SpanNames(new NamePatterns(List.of()), true, 1_000, () -> LearntNames.NONE),
+            1_000,
+            (from, until, limits, reader) -> messages.read(from, until, limits, reader)),
         Clocks.SYSTEM);
   }
 

@@ -74,7 +74,12 @@ class OpenApiTest {
           "/api/books",
           List.of("", "minutes=60&search=s"),
           "/api/preview",
-          List.of("application=shop&since=6h"));
+          List.of("application=shop&since=6h"),
+          "/api/why",
+          List.of(
+              "application=shop&failed=true",
+              "application=shop&slowerThan=1s&kind=server&operation=GET%20/cart",
+              "application=shop&baseline=1h&from=2026-11-30T10:00:00Z&to=2026-11-30T10:10:00Z"));
 
   private static WebServer server;
   private static JsonNode document;

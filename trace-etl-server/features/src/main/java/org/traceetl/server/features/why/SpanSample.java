@@ -1,0 +1,525 @@
+package org.traceetl.server.features.why;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Predicate;
+import org.traceetl.proto.BundleReader;
+import org.traceetl.proto.Heartbeat;
+import org.traceetl.proto.Rejection;
+import org.traceetl.proto.SpanBatchReader;
+import org.traceetl.server.consume.retained.RetainedMessages;
+import org.traceetl.server.series.Applications;
+import org.traceetl.server.series.SpanNames;
+import org.traceetl.server.series.Utf8;
+import org.traceetl.server.window.QueueId;
+
+/**
+ * Selected spans and a sample of all spans of one application, from batches. Batches of other
+ * applications are skipped by their heads. One owner thread.
+ *
+ * <p>Agents send slow and failed spans whole, and others in groups; of all traces a consistent
+ * sample is sent whole. So if no group has a selected span, all selected spans are here, else those
+ * of the sample. Spans that are whole for another reason (exemplars) do not count: they are whole,
+ * in a batch by a demand, not selected, and not marked as members of the sample. A batch without
+ * groups has no marks: its ordinary spans are a sample if their agent has no groups by a demand.
+ *
+ * <p>Members of a sample may represent different numbers of spans. They are thinned, by a hash of
+ * the trace ID, until all represent as many as the one with the greatest weight, or more if memory
+ * does not suffice. So members count 1 each, and which ones remain depends only on the messages.
+ */
+final class SpanSample implements RetainedMessages.Reader {
+  /** Operations, which are names and kinds; spans of further ones are left out. */
+  static final int MAX_OPERATIONS = 10_000;
+
+  private static final int MAX_VALUE_BYTES = 256;
+  private static final int KINDS = 6;
+  private static final int UNKNOWN = -2;
+  private static final int NOT_ASKED_FOR = -1;
+  private static final double RANGE = 0x1p56;
+  private static final String STATUS_MESSAGE = "otel.status_description";
+
+  private final Question question;
+  private final int maxUnits;
+  private final int maxNameBytes;
+  private final SpanNames names;
+  private final byte[] application;
+  private final boolean isUnnamed;
+  private final SpanBatchReader reader = new SpanBatchReader();
+  private final BundleReader bundle = new BundleReader();
+  private final BitSet members = new BitSet();
+
+  private final AttributeValues values = new AttributeValues();
+  private final Map<Operation, Integer> operationNumbers = new HashMap<>();
+  private final List<Operation> operations = new ArrayList<>();
+  private long[] spansOf = new long[64];
+  private long[] selectedOf = new long[64];
+  private final Map<Key, Unit> units = new HashMap<>();
+  private final Map<Agent, Integer> agents = new HashMap<>();
+  private final Set<Integer> demandedAgents = new HashSet<>();
+
+  /** The weight of selected units, if all selected spans are here. */
+  private double wholeWeight = 1;
+
+  /** The weight of members of the sample. */
+  private double sampleWeight = 1;
+
+  private int wholeUnits;
+  private int sampleUnits;
+
+  private boolean isBaseline;
+  private long grouped;
+  private volatile long allMessages;
+  private volatile long messages;
+  private long batches;
+  private long refused;
+
+  // Of the batch
+  private int[] operationOf = {};
+  private final Map<Long, Integer> valueOf = new HashMap<>();
+  private final Map<Integer, String> textOf = new HashMap<>();
+  private int[] found = new int[64];
+  private boolean byDemand;
+  private int agent;
+
+  /** A name and kind. */
+  record Operation(String name, int kind) {}
+
+  private record Key(long traceHigh, long traceLow, int operation) {}
+
+  private record Agent(long high, long low) {}
+
+  /**
+   * @param maxUnits maximum number of selected units, and of members of the sample; each about 300
+   *     bytes
+   */
+  SpanSample(Question question, SpanNames names, int maxNameBytes, int maxUnits) {
+    this.question = question;
+    this.names = names;
+    this.maxNameBytes = maxNameBytes;
+    this.maxUnits = maxUnits;
+    application = question.application().getBytes(UTF_8);
+    isUnnamed = question.application().equals(Applications.UNNAMED);
+  }
+
+  /** The next messages are of the earlier interval, in which no span is selected. */
+  void beginBaseline() {
+    isBaseline = true;
+  }
+
+  @Override
+  public void begin(long more) {
+    allMessages += more;
+  }
+
+  /** Memory is bounded otherwise. */
+  @Override
+  public boolean isFull() {
+    return false;
+  }
+
+  @Override
+  public void add(QueueId queue, byte[] message) {
+    messages++;
+    if (Heartbeat.begins(message)) {
+      return;
+    }
+    if (!BundleReader.begins(message, 0, message.length)) {
+      add(message, 0, message.length);
+      return;
+    }
+    if (bundle.wrap(message, 0, message.length) != Rejection.NONE) {
+      refused++;
+    }
+    for (int part = 0; part < bundle.count(); part++) {
+      add(message, bundle.offset(part), bundle.length(part));
+    }
+  }
+
+  private void add(byte[] message, int offset, int length) {
+    Rejection rejection = reader.wrap(message, offset, length);
+    if (rejection == Rejection.NONE && !isOfApplication()) {
+      return;
+    }
+    if (rejection != Rejection.NONE) {
+      refused++;
+      return;
+    }
+    beginBatch();
+    // A batch counts as a whole or not at all, so it is read twice.
+    if (count() != Rejection.NONE) {
+      refused++;
+      return;
+    }
+    batches++;
+    long threshold = reader.sampleThreshold();
+    while (reader.nextSample()) {
+      int operation = operation(reader.name(), reader.kind());
+      if (operation >= 0) {
+        addMember(operation, weight(reader.samplingThreshold()), false);
+      }
+    }
+    reader.wrap(message, offset, length);
+    for (int span = 0; reader.next(); span++) {
+      int operation = operation(reader.name(), reader.kind());
+      if (operation < 0) {
+        continue;
+      }
+      if (!byDemand) {
+        addUnmarked(operation);
+      } else if (members.get(span)) {
+        addMember(operation, weight(Math.max(threshold, reader.samplingThreshold())), true);
+      } else if (isSelected()) {
+        addWhole(operation);
+      }
+    }
+  }
+
+  private boolean isOfApplication() {
+    int entry = reader.application();
+    int length = reader.dictionaryLength(entry);
+    int offset = reader.dictionaryOffset(entry);
+    return length == 0
+        ? isUnnamed
+        : Arrays.equals(
+            application, 0, application.length, reader.buffer(), offset, offset + length);
+  }
+
+  private void beginBatch() {
+    byDemand = reader.demand() > 0;
+    int entries = reader.dictionarySize();
+    if (operationOf.length < KINDS * entries) {
+      operationOf = new int[2 * KINDS * entries];
+    }
+    Arrays.fill(operationOf, 0, KINDS * entries, UNKNOWN);
+    valueOf.clear();
+    textOf.clear();
+    members.clear();
+    names.nextBatch(question.application(), entries);
+    Agent of = new Agent(reader.agentHigh(), reader.agentLow());
+    Integer known = agents.get(of);
+    if (known == null) {
+      known = agents.size();
+      agents.put(of, known);
+    }
+    agent = known;
+  }
+
+  /** Counts all spans and finds the marks; returns whether the batch is valid. */
+  private Rejection count() {
+    long[] counts = {};
+    while (reader.next()) {
+      counts = add(counts, 1, isSelected() ? 1 : 0);
+    }
+    boolean hasGroups = false;
+    long groupedHere = 0;
+    while (reader.nextGroup()) {
+      hasGroups = true;
+      long selected = 0;
+      for (int i = 0; i < reader.groupSize() && !isBaseline; i++) {
+        selected += question.selects(reader.status(), reader.groupDurationsNanos()[i]) ? 1 : 0;
+      }
+      groupedHere += operation(reader.name(), reader.kind()) < 0 ? 0 : selected;
+      counts = add(counts, reader.groupSize(), selected);
+    }
+    if (reader.rejection() != Rejection.NONE) {
+      return reader.rejection();
+    }
+    while (reader.nextSampled()) {
+      members.set(reader.sampledSpan());
+    }
+    if (byDemand && hasGroups) {
+      demandedAgents.add(agent);
+    }
+    grouped += groupedHere;
+    for (int i = 0; i < 2 * operations.size() && i < counts.length && !isBaseline; i += 2) {
+      spansOf[i / 2] += counts[i];
+      selectedOf[i / 2] += counts[i + 1];
+    }
+    return reader.rejection();
+  }
+
+  /** Adds the current span or group to counts by operation. */
+  private long[] add(long[] counts, long spans, long selected) {
+    int operation = operation(reader.name(), reader.kind());
+    if (operation < 0) {
+      return counts;
+    }
+    long[] grown =
+        2 * operation < counts.length ? counts : Arrays.copyOf(counts, 4 * operation + 4);
+    grown[2 * operation] += spans;
+    grown[2 * operation + 1] += selected;
+    return grown;
+  }
+
+  private boolean isSelected() {
+    return !isBaseline && question.selects(reader.status(), reader.durationNanos());
+  }
+
+  private static double weight(long threshold) {
+    return RANGE / (RANGE - threshold);
+  }
+
+  /** Returns the operation's number, or less than 0 if it is not asked for. */
+  private int operation(int name, int kind) {
+    int at = KINDS * name + kind;
+    if (operationOf[at] == UNKNOWN) {
+      names.resolve(
+          name, reader.buffer(), reader.dictionaryOffset(name), reader.dictionaryLength(name));
+      int length = Utf8.cut(names.buffer(), names.offset(), names.length(), maxNameBytes);
+      String text = new String(names.buffer(), names.offset(), length, UTF_8);
+      operationOf[at] =
+          question.asksFor(text, kind) ? number(new Operation(text, kind)) : NOT_ASKED_FOR;
+    }
+    return operationOf[at];
+  }
+
+  private int number(Operation operation) {
+    Integer known = operationNumbers.get(operation);
+    if (known != null) {
+      return known;
+    }
+    int number = operations.size();
+    if (number == MAX_OPERATIONS) {
+      return NOT_ASKED_FOR;
+    }
+    operationNumbers.put(operation, number);
+    operations.add(operation);
+    if (2 * number >= spansOf.length) {
+      spansOf = Arrays.copyOf(spansOf, 2 * spansOf.length);
+      selectedOf = Arrays.copyOf(selectedOf, 2 * selectedOf.length);
+    }
+    return number;
+  }
+
+  /** Adds a span of the trace sample. */
+  private void addMember(int operation, double weight, boolean isWhole) {
+    boolean isSelected = isSelected();
+    if (isSelected || comparesWithOthers()) {
+      double whole = isSelected && isWhole ? weight(reader.samplingThreshold()) : 0;
+      add(operation, whole, weight, Unit.NONE);
+    }
+  }
+
+  /** Adds a selected span that is not in the sample. */
+  private void addWhole(int operation) {
+    add(operation, weight(reader.samplingThreshold()), 0, Unit.NONE);
+  }
+
+  /** Adds a span of a batch without groups by a demand. */
+  private void addUnmarked(int operation) {
+    boolean isSelected = isSelected();
+    boolean isMember = !demandedAgents.contains(agent);
+    if (isSelected || isMember && comparesWithOthers()) {
+      double weight = weight(reader.samplingThreshold());
+      add(operation, isSelected ? weight : 0, isMember ? weight : 0, isMember ? agent : Unit.NONE);
+    }
+  }
+
+  /** Returns whether spans that are not selected are the baseline. */
+  private boolean comparesWithOthers() {
+    return isBaseline || question.earlier() == null;
+  }
+
+  /**
+   * Adds the current span to its unit, unless the thinning excludes it.
+   *
+   * @param whole weight if all selected spans are here, 0 if it is none of these
+   * @param member weight as a member of the sample, 0 if it is not one
+   * @param ofAgent the agent on which it depends whether it is a member
+   */
+  private void add(int operation, double whole, double member, int ofAgent) {
+    if (whole > wholeWeight || member > sampleWeight) {
+      wholeWeight = Math.max(wholeWeight, whole);
+      sampleWeight = Math.max(sampleWeight, member);
+      thin();
+    }
+    double place = place(reader.traceIdHigh(), reader.traceIdLow());
+    if (place * wholeWeight >= whole && place * sampleWeight >= member) {
+      return;
+    }
+    Unit unit =
+        units.computeIfAbsent(
+            new Key(reader.traceIdHigh(), reader.traceIdLow(), operation),
+            key -> new Unit(key.traceHigh, key.traceLow, key.operation));
+    boolean wasWhole = isWhole(unit);
+    boolean wasMember = isMember(unit);
+    unit.wholeWeight = Math.max(unit.wholeWeight, whole);
+    if (ofAgent == Unit.NONE) {
+      unit.sampleWeight = Math.max(unit.sampleWeight, member);
+    } else {
+      unit.agent = ofAgent;
+      unit.agentWeight = Math.max(unit.agentWeight, member);
+    }
+    boolean isSelected = isSelected();
+    if (unit.takes(isSelected, mix(reader.spanId()))) {
+      unit.values = attributes();
+      unit.spanId = reader.spanId();
+      unit.startUnixNanos = reader.startUnixNanos();
+      unit.durationNanos = reader.durationNanos();
+    }
+    unit.selected |= isSelected;
+    wholeUnits += !wasWhole && isWhole(unit) ? 1 : 0;
+    sampleUnits += !wasMember && isMember(unit) ? 1 : 0;
+    while (wholeUnits > maxUnits || sampleUnits > maxUnits) {
+      wholeWeight *= wholeUnits > maxUnits ? 2 : 1;
+      sampleWeight *= sampleUnits > maxUnits ? 2 : 1;
+      thin();
+    }
+  }
+
+  private boolean isWhole(Unit unit) {
+    return place(unit.traceHigh, unit.traceLow) * wholeWeight < unit.wholeWeight;
+  }
+
+  private boolean isMember(Unit unit) {
+    return place(unit.traceHigh, unit.traceLow) * sampleWeight
+        < Math.max(unit.sampleWeight, isOfSample(unit) ? unit.agentWeight : 0);
+  }
+
+  private boolean isOfSample(Unit unit) {
+    return unit.agent != Unit.NONE && !demandedAgents.contains(unit.agent);
+  }
+
+  private void thin() {
+    units.values().removeIf(unit -> !isWhole(unit) && !isMember(unit));
+    wholeUnits = 0;
+    sampleUnits = 0;
+    for (Unit unit : units.values()) {
+      wholeUnits += isWhole(unit) ? 1 : 0;
+      sampleUnits += isMember(unit) ? 1 : 0;
+    }
+  }
+
+  /** Returns a number in [0, 1) that differs from the randomness by which agents sample. */
+  private static double place(long traceHigh, long traceLow) {
+    return (mix(traceHigh ^ mix(traceLow)) >>> 11) * 0x1p-53;
+  }
+
+  /** The finalizer of SplitMix64. */
+  private static long mix(long value) {
+    long mixed = value + 0x9E37_79B9_7F4A_7C15L;
+    mixed = (mixed ^ mixed >>> 30) * 0xBF58_476D_1CE4_E5B9L;
+    mixed = (mixed ^ mixed >>> 27) * 0x94D0_49BB_1331_11EBL;
+    return mixed ^ mixed >>> 31;
+  }
+
+  private int[] attributes() {
+    int size = 0;
+    int[] pairs = reader.attributes();
+    int most = reader.attributeCount() + reader.resourceAttributeCount() + 1;
+    if (found.length < most) {
+      found = new int[2 * most];
+    }
+    for (int i = 0; i < reader.attributeCount(); i++) {
+      size = add(size, value(pairs[2 * i], pairs[2 * i + 1]));
+    }
+    for (int i = 0; i < reader.resourceAttributeCount(); i++) {
+      size = add(size, value(reader.resourceAttributeKey(i), reader.resourceAttributeValue(i)));
+    }
+    if (reader.statusMessage() >= 0) {
+      size = add(size, values.number(STATUS_MESSAGE, text(reader.statusMessage())));
+    }
+    return Arrays.copyOf(found, size);
+  }
+
+  private int add(int size, int value) {
+    if (value == AttributeValues.NONE) {
+      return size;
+    }
+    found[size] = value;
+    return size + 1;
+  }
+
+  private int value(int key, int value) {
+    return valueOf.computeIfAbsent(
+        (long) key << Integer.SIZE | value, pair -> values.number(text(key), text(value)));
+  }
+
+  private String text(int entry) {
+    return textOf.computeIfAbsent(
+        entry,
+        at -> {
+          int offset = reader.dictionaryOffset(at);
+          int length =
+              Utf8.cut(reader.buffer(), offset, reader.dictionaryLength(at), MAX_VALUE_BYTES);
+          return new String(reader.buffer(), offset, length, UTF_8);
+        });
+  }
+
+  /** Returns whether some selected spans are in groups only, so that the sample selects. */
+  boolean isSampled() {
+    return grouped > 0;
+  }
+
+  /** Returns the units of the selection, by operation and trace. */
+  List<Unit> selection() {
+    return sorted(unit -> unit.selected && (isSampled() ? isMember(unit) : isWhole(unit)));
+  }
+
+  /** Returns the units of the baseline, by operation and trace. */
+  List<Unit> baseline() {
+    return sorted(unit -> !unit.selected && isMember(unit));
+  }
+
+  private List<Unit> sorted(Predicate<Unit> belongs) {
+    return units.values().stream()
+        .filter(belongs)
+        .sorted((a, b) ->
+            a.operation != b.operation
+                ? Integer.compare(a.operation, b.operation)
+                : a.traceHigh != b.traceHigh
+                    ? Long.compareUnsigned(a.traceHigh, b.traceHigh)
+                    : Long.compareUnsigned(a.traceLow, b.traceLow))
+        .toList();
+  }
+
+  AttributeValues values() {
+    return values;
+  }
+
+  List<Operation> operations() {
+    return operations;
+  }
+
+  /** Returns the spans of an operation, including those in groups. */
+  long spans(int operation) {
+    return spansOf[operation];
+  }
+
+  /** Returns the selected spans of an operation, including those in groups. */
+  long selected(int operation) {
+    return selectedOf[operation];
+  }
+
+  /** Returns how many spans a member of the sample represents. */
+  double sampleWeight() {
+    return sampleWeight;
+  }
+
+  /** Returns the number of messages to read, unless a limit is reached. Any thread. */
+  long allMessages() {
+    return allMessages;
+  }
+
+  long messages() {
+    return messages;
+  }
+
+  /** Returns the batches of the application. */
+  long batches() {
+    return batches;
+  }
+
+  /** Returns the batches and bundles that no server could count. */
+  long refused() {
+    return refused;
+  }
+}
