@@ -788,6 +788,43 @@ test("a preview shows what rules would cost, or the lines at fault", async (t) =
   await screenshot(page, "preview-dark");
 });
 
+// ---- what failed spans have in common
+
+test("the customer whose calls fail is the cause that the page lists first", async (t) => {
+  const name = "why-shop";
+  for (let round = 0; round < 40; round++) {
+    const spans = Array.from({ length: 500 }, (_, i) => {
+      const failed = i % 50 === 7;
+      const attributes = { customer: failed ? "acme" : `customer-${i % 5}`, "client.platform": i % 3 === 0 ? "web" : "android", ...(failed ? { "error.type": "timeout" } : {}) };
+      return span("GET /cart", { millis: 5, failed, attributes });
+    });
+    await send(demo.otlp, new Map([[name, spans]]));
+  }
+  const page = await openShown(t, addressOf("application", name), { failures: true });
+  const why = page.getByRole("region", { name: "Why slow or failed?" });
+  await why.locator("summary").first().press("Enter");
+  const button = why.getByRole("button", { name: "Compare" });
+  const first = why.getByRole("region", { name: "Causes" }).getByRole("heading", { level: 4 }).first();
+  // The broker may not have all spans yet, and a server may run the question of another page.
+  await until("the cause is listed", async () => {
+    await button.press("Enter");
+    await page.waitForFunction(() => !document.querySelector("form button.main:disabled"));
+    return (await first.count()) > 0 && (await first.textContent()) === "customer = acme";
+  });
+  await why.getByRole("region", { name: "How they ended" }).getByText("error.type = timeout").waitFor();
+  await why.getByRole("table", { name: "Operations with such spans" }).getByRole("rowheader", { name: "GET /cart" }).waitFor();
+  assert.match(await why.getByRole("link").first().getAttribute("href"), /^https:\/\/traces\.example\.com\/trace\/[0-9a-f]{32}\?span=[0-9a-f]{16}&of=why-shop/);
+  assert.deepEqual(await barriers(page), []);
+  assert.equal(await overflow(page), 0);
+  await why.scrollIntoViewIfNeeded();
+  await screenshot(page, "why-light");
+
+  await why.getByLabel("Spans that are").selectOption("slow");
+  await why.getByLabel("Milliseconds").fill("60000");
+  await button.press("Enter");
+  await why.getByText("has no such spans").or(why.getByText("nothing can be compared")).waitFor();
+});
+
 // ---- hostile names
 
 test("hostile names are shown as text everywhere", async (t) => {

@@ -81,11 +81,12 @@ export function address(path, parameters = {}) {
  * @param {string} path below /api/
  * @param {Object} parameters those without a value are left out
  * @param {AbortSignal=} signal
+ * @param {number=} withinMillis when to give up
  * @returns {Promise<Object>}
  * @throws {ApiError} and what an aborted fetch throws
  */
-export function get(path, parameters, signal) {
-  return json(path, address(path, parameters), {}, signal);
+export function get(path, parameters, signal, withinMillis) {
+  return json(path, address(path, parameters), { withinMillis }, signal);
 }
 
 /**

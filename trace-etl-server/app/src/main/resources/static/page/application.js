@@ -12,6 +12,7 @@ import { empty, Pane } from "./pane.js";
 import { RulesPreview } from "./preview.js";
 import { Pages, Table } from "./table.js";
 import { noIndex, traceColumns, traceKey } from "./traces.js";
+import { Why } from "./why.js";
 
 const PAGE = 100;
 const TRACES_OF_A_REASON = 3;
@@ -417,6 +418,10 @@ export function view(frame) {
     }
   }
 
+  // ---- what slow or failed spans have in common
+
+  const why = new Why(frame);
+
   // ---- what other rules would cost
 
   const preview = new RulesPreview();
@@ -442,6 +447,7 @@ export function view(frame) {
     historyPane.element,
     operationsPane.element,
     tracesPane.element,
+    why.element,
     preview.element,
   );
 
@@ -457,6 +463,7 @@ export function view(frame) {
     neighbourhood.hidden = isOperation();
     neighbourhood.href = address.link("services", { application: state.name });
     operationsPane.element.hidden = isOperation();
+    why.set(state.name, isOperation() ? state.operation : null, isOperation() ? state.kind : null);
     allTraces.href = address.link("traces", { application: state.name, operation: isOperation() ? state.operation : null });
   };
 
@@ -490,7 +497,7 @@ export function view(frame) {
       ]);
     },
     close: () => {
-      for (const part of [historyPane, operationsPane, tracesPane, preview, heat, ...charts]) {
+      for (const part of [historyPane, operationsPane, tracesPane, why, preview, heat, ...charts]) {
         part.close();
       }
     },

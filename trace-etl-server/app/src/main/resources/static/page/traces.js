@@ -62,7 +62,8 @@ async function copy(text) {
   }
 }
 
-function traceId(frame, trace) {
+/** The ID of a trace, with its address and a button to copy it. */
+export function traceId(frame, trace) {
   const url = traceAddress(frame.status?.traceUrl, trace);
   const text = el("code", { title: visible(trace.traceId) }, visible(trace.traceId));
   const button = el(

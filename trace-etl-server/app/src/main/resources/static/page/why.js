@@ -1,0 +1,325 @@
+// What slow or failed spans of an application have in common, by the spans that the broker retains.
+
+import * as api from "./api.js";
+import { announce, el, name, svg, uniqueId, visible } from "./dom.js";
+import * as format from "./format.js";
+import { Table } from "./table.js";
+import { traceId } from "./traces.js";
+
+const WITHIN_MILLIS = 90_000;
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const INTERVALS = [
+  ["5m", "5 minutes", 5 * MINUTE],
+  ["10m", "10 minutes", 10 * MINUTE],
+  ["30m", "30 minutes", 30 * MINUTE],
+  ["60m", "60 minutes", 60 * MINUTE],
+];
+const BASELINES = [
+  ["rest", "their other spans"],
+  ["1h", "all spans an hour before"],
+  ["1d", "all spans a day before"],
+];
+const VALUE_CHARACTERS = 80;
+const WIDTH = 100;
+const HEIGHT = 8;
+
+/** "key = value", or two of these. */
+function values(attributes) {
+  return attributes.flatMap(({ key, value }, i) => [i === 0 ? "" : " and ", name(key, VALUE_CHARACTERS), " = ", name(value, VALUE_CHARACTERS)]);
+}
+
+/** A bar, and the interval that it may be in. The text beside it says the same. */
+function bar(className, share, low = share, high = share) {
+  const rect = (kind, from, to) => svg("rect", { class: kind, x: WIDTH * from, y: 0, width: WIDTH * (to - from), height: HEIGHT });
+  return svg(
+    "svg",
+    { class: `share ${className}`, viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", "aria-hidden": "true" },
+    rect("whole", 0, 1),
+    rect("part", 0, share),
+    rect("bounds", low, high),
+  );
+}
+
+function shares(cause, words) {
+  const percent = format.percent;
+  const bounds = `${percent(cause.baselineLow)} to ${percent(cause.baselineHigh)}`;
+  return el(
+    "dl",
+    { class: "shares" },
+    el("dt", {}, words.selection),
+    el("dd", {}, bar("selection", cause.selectionShare), el("span", {}, `${percent(cause.selectionShare)}, ${format.plural(cause.selectionTraces, "trace")}`)),
+    el("dt", {}, words.baseline),
+    el(
+      "dd",
+      {},
+      bar("baseline", cause.baselineShare, cause.baselineLow, cause.baselineHigh),
+      el("span", {}, `${percent(cause.baselineShare)} (${bounds}), ${format.plural(cause.baselineTraces, "trace")}`),
+    ),
+  );
+}
+
+function times(cause) {
+  const figure = (ratio) => `${format.short(ratio)} times`;
+  return cause.lift === null ? `At least ${figure(cause.leastLift)} as frequent` : `${figure(cause.lift)} as frequent, at least ${figure(cause.leastLift)}`;
+}
+
+function correlated(others) {
+  return others.length === 0
+    ? null
+    : el(
+        "details",
+        {},
+        el("summary", {}, `${format.plural(others.length, "value")} with it`),
+        el(
+          "ul",
+          {},
+          ...others.map((other) =>
+            el("li", {}, ...values(other.attributes), `: ${format.percent(other.selectionShare)}, else ${format.percent(other.baselineShare)}`),
+          ),
+        ),
+      );
+}
+
+function item(frame, application, cause, words) {
+  return el(
+    "li",
+    { class: "cause" },
+    el("h4", {}, ...values(cause.attributes)),
+    shares(cause, words),
+    el("p", {}, `${times(cause)}; explains ${format.percent(cause.explained)} of them.`),
+    el("p", { class: "examples" }, "Traces: ", ...cause.traces.flatMap((trace) => [traceId(frame, { ...trace, application }), " "])),
+    correlated(cause.correlated),
+  );
+}
+
+function list(frame, answer, title, causes, words) {
+  return causes.length === 0
+    ? null
+    : el(
+        "section",
+        { "aria-label": title },
+        el("h3", {}, title),
+        el("ol", { class: "causes" }, ...causes.map((cause) => item(frame, answer.application, cause, words))),
+      );
+}
+
+function operations(answer) {
+  const table = new Table({
+    caption: "Operations with such spans",
+    className: "costs",
+    captionHidden: false,
+    keyOf: (row) => `${row.operation}\n${row.kind}`,
+    columns: [
+      { key: "operation", label: "Operation", head: true, cell: (row) => name(row.operation, VALUE_CHARACTERS) },
+      { key: "kind", label: "Kind", cell: (row) => format.kind(row.kind) },
+      { key: "selected", label: "Such spans", numeric: true, cell: (row) => format.count(row.selectedSpans) },
+      { key: "spans", label: "Spans", numeric: true, cell: (row) => format.count(row.spans) },
+      { key: "share", label: "Share", numeric: true, cell: (row) => format.percent(row.spans === 0 ? null : row.selectedSpans / row.spans) },
+    ],
+  });
+  table.update(answer.operations);
+  return table.element;
+}
+
+/** What an answer says of itself: what it was made of. */
+function extent(answer, askedMillis) {
+  const fromMillis = Date.parse(answer.from);
+  const notes = [
+    `${format.plural(answer.selectedSpans, "such span")} of ${format.count(answer.spans)} since ${format.dateAndTime(fromMillis)}. ` +
+      `Compared: ${format.plural(answer.selectionTraces, "trace")} with ${format.count(answer.baselineTraces)} others` +
+      `${answer.spansPerSample > 1 ? `, a sample of 1 in ${format.count(Math.round(answer.spansPerSample))}` : ""}.`,
+  ];
+  if (answer.sampled) {
+    notes.push("The spans are below the servers' threshold of slow spans, so only those of the sample have attributes.");
+  }
+  if (fromMillis - askedMillis > MINUTE) {
+    notes.push("Earlier messages were not read, because they are too many.");
+  }
+  if (!answer.complete) {
+    notes.push("Not all messages were read, because time did not suffice.");
+  }
+  if (answer.causes.length === 0) {
+    notes.push(
+      answer.selectionTraces === 0 || answer.baselineTraces === 0
+        ? "One of both sides has no spans with attributes, so nothing can be compared."
+        : `No attribute value is more frequent in them than by chance (${format.count(answer.valuesTested)} were tested).`,
+    );
+  } else {
+    notes.push(`By chance, something is listed in at most ${format.percent(answer.errorRate)} of all answers.`);
+  }
+  return notes.map((note) => el("p", {}, note));
+}
+
+/** The form and its result. It does nothing before a person submits it. */
+export class Why {
+  #frame;
+  #subject = null;
+  #controller = null;
+  #timer = 0;
+
+  constructor(frame) {
+    this.#frame = frame;
+    const problemId = uniqueId("problem");
+    const options = (choices) => choices.map(([value, label]) => el("option", { value }, label));
+    this.which = el(
+      "select",
+      { onchange: () => this.#showThreshold() },
+      ...options([
+        ["failed", "failed"],
+        ["slow", "slower than …"],
+      ]),
+    );
+    this.millis = el("input", { type: "number", min: "1", max: "86400000", step: "1", required: true, "aria-describedby": problemId });
+    this.threshold = el("label", { class: "field" }, el("span", {}, "Milliseconds"), this.millis);
+    this.interval = el("select", {}, ...options(INTERVALS));
+    this.interval.value = "10m";
+    this.baseline = el("select", {}, ...options(BASELINES));
+    this.submit = el("button", { type: "submit", class: "main" }, "Compare");
+    this.cancel = el("button", { type: "button", onclick: () => this.#stop("Cancelled.") }, "Cancel");
+    this.cancel.hidden = true;
+    this.state = el("span", { class: "summary" });
+    this.problem = el("div", { id: problemId, role: "alert" });
+    this.result = el("div", { class: "result" });
+    this.element = el(
+      "section",
+      { class: "preview", "aria-label": "Why slow or failed?" },
+      el(
+        "details",
+        {},
+        el("summary", {}, el("h2", {}, "Why slow or failed?")),
+        el(
+          "form",
+          {
+            onsubmit: (event) => {
+              event.preventDefault();
+              this.#run();
+            },
+          },
+          el(
+            "p",
+            { class: "muted" },
+            "Lists the attribute values that these spans have more often than others. It reads spans that the broker retains, and changes nothing.",
+          ),
+          el(
+            "div",
+            { class: "toolbar fields" },
+            el("label", { class: "field" }, el("span", {}, "Spans that are"), this.which),
+            this.threshold,
+            el("label", { class: "field" }, el("span", {}, "Of the last"), this.interval),
+            el("label", { class: "field" }, el("span", {}, "Compared with"), this.baseline),
+            this.submit,
+            this.cancel,
+            this.state,
+          ),
+          this.problem,
+        ),
+        this.result,
+      ),
+    );
+    this.#showThreshold();
+  }
+
+  #showThreshold() {
+    const isSlow = this.which.value === "slow";
+    this.threshold.hidden = !isSlow;
+    this.millis.disabled = !isSlow;
+    if (isSlow && this.millis.value === "") {
+      this.millis.value = String(Math.max(1, Math.round(this.#frame.status?.slowMillis ?? SECOND)));
+    }
+  }
+
+  /** Sets the application, and the operation if it is about one. */
+  set(application, operation, kind) {
+    const subject = { application, operation, kind };
+    if (JSON.stringify(subject) === JSON.stringify(this.#subject)) {
+      return;
+    }
+    this.#stop("");
+    this.#subject = subject;
+    this.problem.replaceChildren();
+    this.result.replaceChildren();
+  }
+
+  async #run() {
+    this.#stop("");
+    const controller = new AbortController();
+    this.#controller = controller;
+    const beginMillis = Date.now();
+    const fromMillis = beginMillis - INTERVALS.find(([value]) => value === this.interval.value)[2];
+    const isSlow = this.which.value === "slow";
+    const words = {
+      selection: isSlow ? `Slower than ${format.duration(Number(this.millis.value))}` : "Failed",
+      baseline: BASELINES.find(([value]) => value === this.baseline.value)[1].replace("their o", "O").replace(/^a/, "A"),
+    };
+    this.problem.replaceChildren();
+    this.result.replaceChildren();
+    this.submit.disabled = true;
+    this.cancel.hidden = false;
+    this.cancel.focus();
+    const tick = () => (this.state.textContent = `Reading messages, ${format.age(Date.now() - beginMillis)}`);
+    tick();
+    this.#timer = setInterval(tick, SECOND);
+    announce("Reading messages");
+    try {
+      const answer = await api.get(
+        "why",
+        {
+          ...this.#subject,
+          failed: isSlow ? null : "true",
+          slowerThan: isSlow ? `${this.millis.value}ms` : null,
+          from: fromMillis,
+          to: beginMillis,
+          baseline: this.baseline.value,
+        },
+        controller.signal,
+        WITHIN_MILLIS,
+      );
+      if (controller === this.#controller) {
+        this.#stop("");
+        this.#show(answer, fromMillis, words);
+      }
+    } catch (e) {
+      if (controller === this.#controller) {
+        this.#stop("");
+        if (e.name !== "ApiError") {
+          console.error(e);
+        }
+        this.problem.replaceChildren(el("p", { class: "note bad" }, visible(e.message)));
+      }
+    }
+  }
+
+  /** Ends what is under way. */
+  #stop(text) {
+    clearInterval(this.#timer);
+    this.#controller?.abort();
+    this.#controller = null;
+    const focused = document.activeElement === this.cancel;
+    this.submit.disabled = false;
+    this.cancel.hidden = true;
+    if (focused) {
+      this.submit.focus();
+    }
+    this.state.textContent = text;
+    if (text !== "") {
+      announce(text);
+    }
+  }
+
+  #show(answer, askedMillis, words) {
+    this.result.replaceChildren(
+      ...[
+        ...extent(answer, askedMillis),
+        list(this.#frame, answer, "Causes", answer.causes, words),
+        list(this.#frame, answer, "How they ended", answer.outcomes, words),
+        answer.operations.length === 0 ? null : operations(answer),
+      ].filter((part) => part !== null),
+    );
+    announce(`${format.plural(answer.causes.length, "cause")} found`);
+  }
+
+  close() {
+    this.#stop("");
+  }
+}
