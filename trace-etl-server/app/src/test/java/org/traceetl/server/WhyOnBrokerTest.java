@@ -7,6 +7,7 @@ import java.io.Writer;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
@@ -20,8 +21,11 @@ import org.traceetl.server.features.why.Shop;
 import org.traceetl.server.features.why.Why;
 import org.traceetl.server.features.why.WhyAnswer;
 import org.traceetl.server.features.why.WhyConfig;
+import org.traceetl.server.journal.JournalLog;
+import org.traceetl.server.journal.log.RocketMqLogs;
 import org.traceetl.server.series.NamePatterns;
 import org.traceetl.server.series.SpanNames;
+import org.traceetl.server.window.QueueId;
 import org.traceetl.testkit.TestRocketMq;
 
 /**
@@ -46,14 +50,23 @@ class WhyOnBrokerTest {
       Instant begin = Instant.now();
       long bytes = 0;
       int sent = 0;
-      for (int traces = 0; traces < TRACES; traces += CHUNK) {
-        for (byte[] message : shop.messages(CHUNK)) {
-          rocketMq.send(TOPIC, sent++ % QUEUES, message);
-          bytes += message.length;
-        }
-      }
       RocketMqConfig config =
           new RocketMqConfig(rocketMq.namesrvAddress(), TOPIC, null, null, null, null);
+      // As agents do, this producer does not compress.
+      try (RocketMqLogs logs =
+          new RocketMqLogs(config, TOPIC, Duration.ofSeconds(10), Clocks.SYSTEM)) {
+        logs.start();
+        List<JournalLog> queues = new ArrayList<>();
+        for (QueueId queue : logs.queues()) {
+          queues.add(logs.open(queue));
+        }
+        for (int traces = 0; traces < TRACES; traces += CHUNK) {
+          for (byte[] message : shop.messages(CHUNK)) {
+            queues.get(sent++ % QUEUES).append(message);
+            bytes += message.length;
+          }
+        }
+      }
       AtomicLong readNanos = new AtomicLong();
       Why why =
           new Why(
