@@ -499,7 +499,8 @@ final class RoutingRecordTest {
     Measure small = measure("m", 1);
     assertThat(rule(Collections.nCopies(RulesRecord.MAX_MEASURES, small)).applications())
         .hasSize(1);
-    refuses(Map.of("a", new Rule(0, null, null, null, null, many(RulesRecord.MAX_MEASURES + 1))));
+    refuses(
+        Map.of("a", new Rule(0, null, null, null, null, null, many(RulesRecord.MAX_MEASURES + 1))));
     String text = "t".repeat(Demand.MAX_TEXT_BYTES);
     assertThatThrownBy(() -> rule(Collections.nCopies(RulesRecord.MAX_MEASURES, measure(text, 8))))
         .isInstanceOf(IllegalArgumentException.class);
@@ -540,7 +541,7 @@ final class RoutingRecordTest {
   }
 
   private static RulesRecord rule(List<Measure> measures) {
-    return new RulesRecord(1, 1, Map.of("a", new Rule(0, null, null, null, null, measures)));
+    return new RulesRecord(1, 1, Map.of("a", new Rule(0, null, null, null, null, null, measures)));
   }
 
   @Test

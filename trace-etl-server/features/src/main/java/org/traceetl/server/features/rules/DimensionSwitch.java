@@ -171,8 +171,8 @@ final class DimensionSwitch {
   }
 
   /**
-   * Returns the attributes of spans of all dimensions and measures in force and awaited, by the pattern of their
-   * applications.
+   * Returns the attributes of spans of all dimensions and measures in force and awaited, by the
+   * pattern of their applications.
    */
   Map<String, Set<String>> attributes() {
     Map<String, Set<String>> attributes = new HashMap<>();
@@ -182,9 +182,7 @@ final class DimensionSwitch {
         .forEach(of -> {
           Set<String> needed = of.keys().attributes();
           if (!needed.isEmpty()) {
-            attributes
-                .computeIfAbsent(of.application(), pattern -> new HashSet<>())
-                .addAll(needed);
+            attributes.computeIfAbsent(of.application(), pattern -> new HashSet<>()).addAll(needed);
           }
         });
     return attributes;
