@@ -229,6 +229,7 @@ public final class RetainedMessages {
     long beginNanos = clocks.nanos();
     long next = part.begin;
     while (next < part.end && !reader.isFull()) {
+      long readNanos = clocks.nanos();
       List<JournalLog.Entry> entries = part.log.read(next);
       if (entries.isEmpty()) {
         return true;
@@ -249,7 +250,9 @@ public final class RetainedMessages {
         next = entry.offset() + 1;
       }
       say(part.queue, next - part.begin, part.messages());
-      long pauseNanos = (long) (bytes * NANOS_PER_SECOND / limits.bytesPerSecond());
+      long pauseNanos =
+          (long) (bytes * NANOS_PER_SECOND / limits.bytesPerSecond())
+              - (clocks.nanos() - readNanos);
       if (pauseNanos > 0) {
         clocks.pause().nanos(pauseNanos);
       }
