@@ -45,8 +45,8 @@ import picocli.CommandLine.Unmatched;
           + " their times as OpenMetrics text, which promtool imports into Prometheus.",
       "",
       "Reads the messages outside the consumer group, and changes nothing on the broker or in"
-          + " servers. If it is interrupted, the same command continues: finished files stay."
-          + " Learnt names are ignored.",
+          + " servers. Pauses while servers lag. If it is interrupted, the same command continues:"
+          + " finished files stay. Learnt names are ignored.",
       ""
     },
     footer = {
@@ -64,8 +64,10 @@ import picocli.CommandLine.Unmatched;
       "three hours ago: Prometheus would drop samples of its own at its next start.",
       "",
       "Exit codes: 0 all files are written; 1 the topic cannot be read, lacks messages of the",
-      "range or has no spans of the application in it, or a file cannot be written; 2 the",
-      "configuration, the file of rules or an option is invalid, or the directory has another plan."
+      "range or has no spans of the application in it, the journal does not show the switch,",
+      "a file cannot be written, or the receiver does not answer; 2 the configuration, the file",
+      "of rules or an option is invalid, servers follow other rules, or the directory has",
+      "another plan."
     })
 final class BackfillCommand implements Callable<Integer> {
   private static final String SWITCH = "switch";
