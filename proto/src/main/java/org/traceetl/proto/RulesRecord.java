@@ -617,10 +617,14 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
       int place = RecordFormat.count(in, 0, HAS_FORM | HAS_MEASURES | MAX_RULES - 1, "a place");
       boolean hasForm = (place & HAS_FORM) != 0;
       boolean hasMeasures = (place & HAS_MEASURES) != 0;
+      place &= ~(HAS_FORM | HAS_MEASURES);
+      if (place >= MAX_RULES) {
+        throw malformed(Reason.CONTENT, place + " of a place");
+      }
       RecordFormat.need(in, Long.BYTES, "a rule");
       long slowerThanNanos = in.getLong();
       return new Rule(
-          place & ~(HAS_FORM | HAS_MEASURES),
+          place,
           slowerThanNanos == ABSENT ? null : (Long) slowerThanNanos,
           list(in, MAX_THRESHOLDS, "thresholds", RuleFormat::threshold),
           list(in, MAX_DIMENSIONS, "dimensions", RuleFormat::dimension),

@@ -174,10 +174,9 @@ final class RoutingRecordTest {
                     List.of(
                         new Dimension("http.route", null, Source.ANY),
                         new Dimension("cloud.region", "region", Source.RESOURCE)),
-                    List.of(new Template("*", "job [^ ]+", "job {name}")),
-                    null),
+                    List.of(new Template("*", "job [^ ]+", "job {name}"))),
                 "größe",
-                new Rule(1, null, List.of(), null, null, null))),
+                new Rule(1, null, List.of(), null, null))),
         "5445524c"
             + FRAME
             + ("0007" + "6772c3b6c39f65" + "0001" + "ffffffffffffffff" + "0000" + "ffff" + "ffff")
@@ -500,7 +499,9 @@ final class RoutingRecordTest {
     assertThat(rule(Collections.nCopies(RulesRecord.MAX_MEASURES, small)).applications())
         .hasSize(1);
     refuses(
-        Map.of("a", new Rule(0, null, null, null, null, null, many(RulesRecord.MAX_MEASURES + 1))));
+        Map.of(
+            "a",
+            new Rule(0, null, null, null, null, Form.NONE, many(RulesRecord.MAX_MEASURES + 1))));
     String text = "t".repeat(Demand.MAX_TEXT_BYTES);
     assertThatThrownBy(() -> rule(Collections.nCopies(RulesRecord.MAX_MEASURES, measure(text, 8))))
         .isInstanceOf(IllegalArgumentException.class);
@@ -541,7 +542,8 @@ final class RoutingRecordTest {
   }
 
   private static RulesRecord rule(List<Measure> measures) {
-    return new RulesRecord(1, 1, Map.of("a", new Rule(0, null, null, null, null, null, measures)));
+    return new RulesRecord(
+        1, 1, Map.of("a", new Rule(0, null, null, null, null, Form.NONE, measures)));
   }
 
   @Test
@@ -572,7 +574,7 @@ final class RoutingRecordTest {
 
     assertThat(largest.encode()).hasSize(RulesRecord.FORMAT.maxBytes());
     assertThat(RulesRecord.FORMAT.decode(largest.encode())).isEqualTo(largest);
-    rules.put("one more", new Rule(1, null, null, null, null, null));
+    rules.put("one more", new Rule(1, null, null, null, null));
     refuses(rules);
     refuses(Map.of("", new Rule(0, 1L, null, null, null)));
     refuses(with(most, new Rule(1, 1L, most.thresholds().subList(0, 1), null, null)));

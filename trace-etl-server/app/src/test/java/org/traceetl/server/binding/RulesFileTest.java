@@ -350,23 +350,27 @@ final class RulesFileTest {
                   - application: j
                     measures: [{name: a, bounds: [2, 1]}]
                   - application: k
-                    measures: [{name: a, bounds: [%s]}]
-                  - application: l
                     measures: [%s]
                 """
-                    .formatted(bounds, many)))
+                    .formatted(many)))
         .satisfiesExactly(
             problem -> assertThat(problem).contains("name = 1a: must name a metric"),
             problem -> assertThat(problem).contains("attribute: must name an attr"),
             problem -> assertThat(problem).contains("bounds: must be 1 to 64"),
             problem -> assertThat(problem).contains("unit = min: must be s or ms"),
             problem -> assertThat(problem).contains("span_kind: is a label"),
-            problem -> assertThat(problem).contains("a_b: must be another"),
+            problem -> assertThat(problem).contains("a: must be another name"),
+            problem -> assertThat(problem).contains("a_b: must be another name"),
             problem -> assertThat(problem).contains("must not begin like"),
             problem -> assertThat(problem).contains("a.count: must not begin"),
             problem -> assertThat(problem).contains("must be ascending"),
-            problem -> assertThat(problem).contains("17 of them: must be at most 16"),
             problem -> assertThat(problem).contains("measures = 17 of them"));
+    assertThat(
+            problemsOfApplied(
+                "revision: 1\ndefaults: {measures: [{name: a, bounds: [%s]}]}".formatted(bounds)))
+        .singleElement()
+        .asString()
+        .startsWith("trace-etl.measures.bounds = 17 of them: must be at most 16");
   }
 
   @Test

@@ -335,15 +335,18 @@ public record MeasureConfig(
         measures.size() + " of them",
         "must be at most " + MAX_MEASURES);
     Map<String, MeasureConfig> byName = new HashMap<>();
+    Map<String, MeasureConfig> inPrometheus = new HashMap<>();
     for (MeasureConfig measure : measures) {
       String key = prometheusName(measure.name, measure.unit);
-      MeasureConfig first = byName.putIfAbsent(key, measure);
+      MeasureConfig first = inPrometheus.putIfAbsent(key, measure);
+      MeasureConfig same = byName.putIfAbsent(measure.name, measure);
       check(
-          first == null || first.name.equals(measure.name) && first.isSameMetric(measure),
+          (first == null || first.name.equals(measure.name))
+              && (same == null || same.isSameMetric(measure)),
           PREFIX + "name",
           measure.name,
-          "must be another name, or have the description, unit, type, value and bounds of the"
-              + " measure with the same name in Prometheus");
+          "must be another name, also in Prometheus, or have the description, unit, type, value and"
+              + " bounds of the measure with the same name");
       check(
           isName(measure.name, namespace),
           PREFIX + "name",

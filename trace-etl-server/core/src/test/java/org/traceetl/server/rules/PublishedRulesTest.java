@@ -243,10 +243,9 @@ final class PublishedRulesTest {
                 null,
                 null,
                 List.of(new RulesRecord.Dimension("a", "le", RulesRecord.Source.ANY)),
-                null,
                 null),
             new RulesRecord.Rule(
-                0, null, null, null, List.of(new RulesRecord.Template("*", "(", "a")), null))) {
+                0, null, null, null, List.of(new RulesRecord.Template("*", "(", "a"))))) {
       RulesRecord record = new RulesRecord(1, 1, Map.of("*", rule));
 
       assertThatThrownBy(() -> PublishedRules.rules(record)).isInstanceOf(ConfigException.class);
