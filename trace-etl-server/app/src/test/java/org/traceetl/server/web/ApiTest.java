@@ -632,7 +632,7 @@ class ApiTest {
                     + "'resource'}],'templates':[{'application':'*','pattern':'job .*',"
                     + "'template':'job'}],'histogram':{'kind':'classic','boundsMillis':[2.0,4.0,6.0,"
                     + "8.0,10.0,50.0,100.0,200.0,400.0,800.0,1000.0,1400.0,2000.0,5000.0,10000.0,"
-                    + "15000.0],'nativeSchema':null,'unit':'seconds'}}]}")
+                    + "15000.0],'nativeSchema':null,'unit':'seconds'},'measures':[]}]}")
                 .replace('\'', '"'));
   }
 }

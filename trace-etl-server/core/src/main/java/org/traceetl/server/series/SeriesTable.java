@@ -333,8 +333,7 @@ public final class SeriesTable {
     key[APPLICATION] = applications.symbol(application);
     key[NAME] = symbols.restore(name);
     key[KIND_AND_STATUS] = OF_MEASURES;
-    int[] pairs = labels.stream().mapToInt(symbols::restore).toArray();
-    key[LABELS] = labelSets.intern(pairs, pairs.length);
+    key[LABELS] = restoreLabels(labels);
     int hash = hash(key, 0);
     int found = find(hash, key, 0);
     if (found != NONE) {
@@ -427,9 +426,7 @@ public final class SeriesTable {
       String value = values.get(SeriesDefinition.FIXED_DIMENSIONS + i - DIMENSIONS);
       key[i] = value == null ? SymbolTable.NONE : symbols.restore(value);
     }
-    int[] pairs =
-        values.subList(columns(), values.size()).stream().mapToInt(symbols::restore).toArray();
-    key[LABELS] = labelSets.intern(pairs, pairs.length);
+    key[LABELS] = restoreLabels(values.subList(columns(), values.size()));
     int hash = hash(key, 0);
     if (find(hash, key, 0) != NONE) {
       return false;
@@ -491,6 +488,12 @@ public final class SeriesTable {
   private static int seconds(long millis) {
     long seconds = Math.ceilDiv(millis, MILLIS_PER_SECOND) - BASE_SECONDS;
     return Math.clamp(seconds, Integer.MIN_VALUE, FREE - 1);
+  }
+
+  /** Returns the number of a set of labels from the journal: label and value in turn. */
+  private int restoreLabels(List<String> labels) {
+    int[] pairs = labels.stream().mapToInt(symbols::restore).toArray();
+    return labelSets.intern(pairs, pairs.length);
   }
 
   /** Returns the number of values of a series without labels. */
