@@ -350,6 +350,14 @@ final class RulesFileTest {
                   - application: j
                     measures: [{name: a, bounds: [2, 1]}]
                   - application: k
+                    measures: [{name: traces.service.graph.request, value: one}]
+                  - application: l
+                    measures: [{name: a, value: one, unit: total}]
+                  - application: m
+                    measures: [{name: a, value: one, unit: "a;b"}]
+                  - application: n
+                    measures: [{name: a, value: one, dimensions: [{attribute: trace_etl_form}]}]
+                  - application: o
                     measures: [%s]
                 """
                     .formatted(many)))
@@ -364,7 +372,24 @@ final class RulesFileTest {
             problem -> assertThat(problem).contains("must not begin like"),
             problem -> assertThat(problem).contains("a.count: must not begin"),
             problem -> assertThat(problem).contains("must be ascending"),
+            problem -> assertThat(problem).contains("request: must not begin"),
+            problem -> assertThat(problem).contains("a: must not begin"),
+            problem -> assertThat(problem).contains("unit = a;b: must be a unit"),
+            problem -> assertThat(problem).contains("trace_etl_form: is a label"),
             problem -> assertThat(problem).contains("measures = 17 of them"));
+    assertThat(
+            problemsOfApplied(
+                """
+                revision: 1
+                applications:
+                  - application: a
+                    measures: [{name: a, value: one}]
+                  - application: b
+                    measures: [{name: a, value: one, type: histogram, bounds: [1]}]
+                """))
+        .singleElement()
+        .asString()
+        .startsWith("measures.name = a: must have the same type in all rules");
     assertThat(
             problemsOfApplied(
                 "revision: 1\ndefaults: {measures: [{name: a, bounds: [%s]}]}".formatted(bounds)))

@@ -74,7 +74,7 @@ public record MeasureConfig(
   private static final int MAX_LABELS = 8;
   private static final int MAX_BOUNDS = 64;
   private static final Pattern NAME = Pattern.compile("[a-zA-Z][a-zA-Z0-9_]*(\\.[a-zA-Z0-9_]+)*");
-  private static final Pattern UNIT = Pattern.compile("[!-~]+");
+  private static final Pattern UNIT = Pattern.compile("[!-:<-~]+");
 
   /** Those of {@code http.server.request.duration} in the semantic conventions. */
   private static final List<Double> SECONDS =
@@ -245,7 +245,9 @@ public record MeasureConfig(
 
   private static void checkLabel(String key, String label, Set<String> taken) {
     check(
-        !label.equals(MetricsConfig.OVERFLOW_LABEL) && !label.equals(MetricsConfig.QUEUE_LABEL),
+        !label.equals(MetricsConfig.OVERFLOW_LABEL)
+            && !label.equals(MetricsConfig.QUEUE_LABEL)
+            && !label.equals(MetricsConfig.FORM_LABEL),
         PREFIX + key,
         label,
         "is a label that this server adds itself");
@@ -348,12 +350,13 @@ public record MeasureConfig(
           "must be another name, also in Prometheus, or have the description, unit, type, value and"
               + " bounds of the measure with the same name");
       check(
-          isName(measure.name, namespace),
+          isName(measure.name, namespace) && isName(key, namespace),
           PREFIX + "name",
           measure.name,
           "must not begin like the metrics of this server, with "
               + namespace
-              + "_ or trace_etl_, nor end like samples, with one of "
+              + "_, traces_service_graph_ or trace_etl_, nor end like samples, also with its unit, with"
+              + " one of "
               + String.join(", ", SUFFIXES));
       check(
           measure.longestText() <= maxValueBytes,
@@ -399,6 +402,7 @@ public record MeasureConfig(
     return NAME.matcher(name).matches()
         && name.getBytes(UTF_8).length <= MAX_TEXT_BYTES
         && !plain.startsWith(namespace + "_")
+        && !plain.startsWith("traces_service_graph_")
         && !plain.startsWith("trace_etl_")
         && !plain.startsWith("traces_target_info")
         && SUFFIXES.stream().noneMatch(plain::endsWith);

@@ -224,7 +224,8 @@ public final class SpanNaming implements Naming {
 
   /**
    * Returns the family of a measure. Null if a forged journal has another name or form than
-   * configurations allow, if another metric has its name, or if there is no room for one more.
+   * configurations allow, if a metric of another type has its name, or if there is no room for one
+   * more.
    */
   private synchronized Family ofMeasure(MeasureKey key) {
     Family known = ofMeasures.get(key);
@@ -249,9 +250,7 @@ public final class SpanNaming implements Naming {
     boolean isOther =
         families.stream()
             .anyMatch(family ->
-                family.name().equals(name)
-                    && (!added.metricInOtlp().equals(family.metricInOtlp())
-                        || added.isHistogram() != family.isHistogram()));
+                family.name().equals(name) && added.isHistogram() != family.isHistogram());
     if (isOther) {
       return null;
     }

@@ -2,8 +2,10 @@ package org.traceetl.server.rules;
 
 import static org.traceetl.common.ConfigException.check;
 
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -52,6 +54,7 @@ public record Rules(long revision, RuleKeys defaults, List<OfApplications> appli
     int most = Math.min(Form.MAX_BOUNDS, below.histogram().boundsNanos().length);
     Set<Object> forms = new HashSet<>();
     Set<Object> metrics = new HashSet<>();
+    Map<String, MeasureConfig.Type> types = new HashMap<>();
     for (RuleKeys keys :
         Stream.concat(Stream.of(RuleKeys.NONE), applications.stream().map(OfApplications::keys))
             .toList()) {
@@ -67,7 +70,17 @@ public record Rules(long revision, RuleKeys defaults, List<OfApplications> appli
               + " the configuration has");
       forms.add(List.of(rules.histogram(), rules.unit()));
       MeasureConfig.checkBounds(rules.measures(), below.histogram());
-      rules.measures().forEach(measure -> metrics.add(measure.metric()));
+      for (MeasureConfig measure : rules.measures()) {
+        metrics.add(measure.metric());
+        MeasureConfig.Type type =
+            types.putIfAbsent(
+                MeasureConfig.prometheusName(measure.name(), measure.unit()), measure.type());
+        check(
+            type == null || type == measure.type(),
+            "measures.name",
+            measure.name(),
+            "must have the same type in all rules");
+      }
     }
     check(
         metrics.size() <= MAX_METRICS,

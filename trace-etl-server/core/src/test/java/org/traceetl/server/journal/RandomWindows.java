@@ -238,7 +238,7 @@ public final class RandomWindows {
             ? Arrays.asList(
                 text(),
                 null,
-                ofKind ? Integer.toString(random.nextInt(16)) : null,
+                ofKind ? Integer.toString(random.nextInt(SeriesDefinition.OF_MEASURES)) : null,
                 ofKind ? Integer.toString(random.nextInt(3)) : null,
                 null,
                 null)

@@ -266,7 +266,7 @@ final class LiveSeries {
 
           private void create(SeriesDefinition definition, boolean isOfState) {
             seens.labels.remove(definition.series());
-            if (isOfApplication(definition)) {
+            if (isOfItsSpans(definition)) {
               Set<String> labels = labels(definition);
               seens.labels.put(definition.series(), labels);
               if (definition.createdMillis() < publishedMillis) {
@@ -280,8 +280,9 @@ final class LiveSeries {
     return new Reading(open(queue, publishedMillis, visitor), visitor, seens);
   }
 
-  private boolean isOfApplication(SeriesDefinition definition) {
-    return application.equals(definition.values().get(SeriesDefinition.APPLICATION));
+  private boolean isOfItsSpans(SeriesDefinition definition) {
+    return application.equals(definition.values().get(SeriesDefinition.APPLICATION))
+        && definition.isOfSpans();
   }
 
   /** Returns the labels that only rules have. */
@@ -355,7 +356,7 @@ final class LiveSeries {
 
   /** Returns the backfilled series that a live one is; null if it has no new label. */
   private SeriesKey key(SeriesDefinition definition, SpanNaming naming, Set<Integer> news) {
-    if (definition.overflow() || !isOfApplication(definition) || definition.isOfEvents()) {
+    if (definition.overflow() || !isOfItsSpans(definition)) {
       return null;
     }
     List<String> from = definition.values();

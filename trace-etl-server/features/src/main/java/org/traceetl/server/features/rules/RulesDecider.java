@@ -413,7 +413,7 @@ final class RulesDecider extends Decider<RulesRecord> {
     boolean blocked = (awaitsServers || awaitsForms) && isKnown;
     if (blocked && !saidServers) {
       LOG.warn(
-          "Dimensions or buckets of the rules wait until all servers read those of single series:"
+          "Dimensions, buckets or measures of the rules wait until all servers read those of single series:"
               + " upgrade the servers for which /api/demand has labels = false or forms = false, and"
               + " enable trace-etl.demand.enabled; revision={}",
           applied.epoch());

@@ -22,7 +22,7 @@ record RulesFeature(RulesDecider rules, RulesResource.Sources sources) implement
         () -> rules.status().record().epoch());
     registry.gauge(
         "trace_etl_rules_waiting",
-        "1 while dimensions, templates or buckets of the rules in force wait for agents or servers, else 0.",
+        "1 while dimensions, templates, buckets or measures of the rules in force wait for agents or servers, else 0.",
         () -> rules.status().waits() == null ? 0 : 1);
     registry.gauge(
         "trace_etl_rules_file_refused",

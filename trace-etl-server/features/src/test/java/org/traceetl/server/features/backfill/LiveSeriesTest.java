@@ -61,6 +61,21 @@ class LiveSeriesTest {
   private static final SeriesDefinition OTHER =
       series(2, PUBLISHED + 1, "bank", "customer.tier", "gold");
 
+  /** A series of a measure, which has the label since before. */
+  private static final SeriesDefinition MEASURE =
+      new SeriesDefinition(
+          3,
+          START,
+          false,
+          Arrays.asList(
+              "shop",
+              "tokens",
+              Integer.toString(SeriesDefinition.OF_MEASURES),
+              "0",
+              null,
+              "customer.tier",
+              "gold"));
+
   private final LogJournals journals =
       new LogJournals(
           new MemoryLogs(),
@@ -163,10 +178,10 @@ class LiveSeriesTest {
 
   @Test
   void liveSeriesWithNewLabelsAreTakenAway() throws Exception {
-    a.window(0, List.of(OLD), spans(0, 7));
+    a.window(0, List.of(OLD, MEASURE), spans(0, 7, 3, 7));
     b.window(0, List.of(OLD), spans(0, 1));
     // The switch of the first queue, within a window; it switches back for a pane.
-    a.window(2, List.of(GOLD, OTHER), spans(0, 2, 1, 3, 2, 9));
+    a.window(2, List.of(GOLD, OTHER), spans(0, 2, 1, 3, 2, 9, 3, 9));
     a.window(3, List.of(), spans(1, 4));
     a.window(4, List.of(), spans(0, 5));
     a.window(5, List.of(), spans(1, 6));
