@@ -276,10 +276,10 @@ class TraceEtlServerTest {
     assertThat(err.toString())
         .contains("trace-etl.rules.file = " + rules + ": must be a readable file");
 
-    Files.writeString(rules, "revision: 1\ndefaults: {metrics.unit: seconds}\n");
+    Files.writeString(rules, "revision: 1\ndefaults: {metrics.unit: hours}\n");
     assertThat(run("--check-config", option)).isEqualTo(2);
     assertThat(err.toString())
-        .contains("defaults.metrics.unit: must be in the configuration")
+        .contains("defaults.metrics.unit = hours: must be one of milliseconds, seconds")
         .contains("; " + rules + ":2");
 
     Files.writeString(rules, "revision: 1\ndefaults: {documents.slower-than: 2s}\n");
