@@ -17,17 +17,19 @@ final class Millionths {
   /** Highest number. Its millionths are below 2^63. */
   static final long MAX_UNITS = 9_000_000_000_000L;
 
+  private static final int NONE = -1;
   private static final int DECIMALS = 6;
   private static final long MAX = MAX_UNITS * 1_000_000;
 
   /** Longest text of a number, in bytes. */
   private static final int MAX_BYTES = 64;
 
-  /** Significant digits that a long holds; further ones are too small to change the result. */
-  private static final int MAX_DIGITS = 18;
-
   private static final int MAX_EXPONENT = 1_000;
-  private static final long[] POWERS = new long[MAX_DIGITS + 1];
+
+  /** The highest power of ten in a long. */
+  private static final int MAX_POWER = 18;
+
+  private static final long[] POWERS = new long[MAX_POWER + 1];
 
   static {
     POWERS[0] = 1;
@@ -54,7 +56,7 @@ final class Millionths {
       return NOT_A_NUMBER;
     }
     long digits = 0;
-    int significant = 0;
+    int firstDropped = NONE;
     int exponent = 0;
     int read = 0;
     boolean isFraction = false;
@@ -62,11 +64,12 @@ final class Millionths {
       int digit = text[at] - '0';
       if (digit >= 0 && digit <= 9) {
         read++;
-        if (significant < MAX_DIGITS) {
+        // Holds 18 or 19 significant digits. Only the first of the others can change the result.
+        if (digits <= MAX / 10) {
           digits = digits * 10 + digit;
-          significant += digits == 0 ? 0 : 1;
           exponent -= isFraction ? 1 : 0;
         } else {
+          firstDropped = firstDropped == NONE ? digit : firstDropped;
           exponent += isFraction ? 0 : 1;
         }
       } else if (text[at] == '.' && !isFraction) {
@@ -91,7 +94,7 @@ final class Millionths {
     if (digits == 0) {
       return 0;
     }
-    return isNegative ? NEGATIVE : scaled(digits, exponent + DECIMALS);
+    return isNegative ? NEGATIVE : scaled(digits, exponent + DECIMALS, firstDropped >= 5);
   }
 
   /** Returns a whole number; {@link Integer#MIN_VALUE} if it is none. */
@@ -115,16 +118,23 @@ final class Millionths {
     return isNegative ? -power : power;
   }
 
-  private static long scaled(long digits, int power) {
-    if (power < 0) {
-      if (power < -MAX_DIGITS) {
-        return 0;
-      }
-      long divisor = POWERS[-power];
-      long rest = digits % divisor;
-      long rounded = digits / divisor + (rest >= divisor - rest ? 1 : 0);
-      return rounded > MAX ? TOO_LARGE : rounded;
+  /**
+   * Returns digits times a power of ten.
+   *
+   * @param digits above {@link #MAX} / 10 if digits after them were dropped
+   * @param isHalf whether the dropped digits are at least half of the last digit's place
+   */
+  private static long scaled(long digits, int power, boolean isHalf) {
+    if (power > 0) {
+      return power > MAX_POWER || digits > MAX / POWERS[power] ? TOO_LARGE : digits * POWERS[power];
     }
-    return power > MAX_DIGITS || digits > MAX / POWERS[power] ? TOO_LARGE : digits * POWERS[power];
+    if (power < -MAX_POWER) {
+      return power == -MAX_POWER - 1 && digits >= 5 * POWERS[MAX_POWER] ? 1 : 0;
+    }
+    long divisor = POWERS[-power];
+    long rest = digits % divisor;
+    boolean isRoundedUp = power == 0 ? isHalf : rest >= divisor - rest;
+    long rounded = digits / divisor + (isRoundedUp ? 1 : 0);
+    return rounded > MAX ? TOO_LARGE : rounded;
   }
 }

@@ -8,7 +8,10 @@ import java.math.RoundingMode;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.DoubleRange;
+import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.LongRange;
+import net.jqwik.api.constraints.NumericChars;
+import net.jqwik.api.constraints.StringLength;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -34,6 +37,16 @@ final class MillionthsTest {
     "2.5e+3, 2500000000",
     "1.0000004, 1000000",
     "1.0000005, 1000001",
+    "1234567890123.123456, 1234567890123123456",
+    "1234567890123.1234564, 1234567890123123456",
+    "1234567890123.1234565, 1234567890123123457",
+    "8999999999999.9999995, 9000000000000000000",
+    "9000000000000.0000004, 9000000000000000000",
+    "9000000000000.000001, -3",
+    "0.0000004999999999999999999999, 0",
+    "0.9999999999999999999999, 1000000",
+    "5000000000000000000e-25, 1",
+    "4999999999999999999e-25, 0",
     "4.9E-7, 0",
     "1e-400, 0",
     "0e999999999999, 0",
@@ -72,6 +85,18 @@ final class MillionthsTest {
   @Property
   void wholeNumbersAreExact(@ForAll @LongRange(min = 0, max = Millionths.MAX_UNITS) long number) {
     assertThat(of(Long.toString(number))).isEqualTo(number * 1_000_000);
+  }
+
+  @Property
+  void decimalsAreRoundedHalfUp(
+      @ForAll @LongRange(min = 0, max = Millionths.MAX_UNITS) long whole,
+      @ForAll @NumericChars @StringLength(max = 40) String fraction,
+      @ForAll @IntRange(min = -40, max = 10) int exponent) {
+    String text = whole + "." + fraction + "e" + exponent;
+    BigDecimal rounded = new BigDecimal(text).movePointRight(6).setScale(0, RoundingMode.HALF_UP);
+    BigDecimal most = BigDecimal.valueOf(Millionths.MAX_UNITS).movePointRight(6);
+    assertThat(of(text))
+        .isEqualTo(rounded.compareTo(most) > 0 ? Millionths.TOO_LARGE : rounded.longValueExact());
   }
 
   @Property
