@@ -161,7 +161,7 @@ public final class MeasuredSpans {
     for (int i = 0; i < required.size(); i++) {
       int attribute = required.get(i);
       if (ofSpan[attribute] == SpanColumns.NONE) {
-        if (!isGroup || sent[attribute]) {
+        if (!isLacked(attribute)) {
           return NO_MATCH;
         }
         lacks = true;
@@ -223,17 +223,24 @@ public final class MeasuredSpans {
       return decoder.measureText(one.constant());
     }
     int value = one.ofSpan() == SpanMeasures.ABSENT ? SpanColumns.NONE : ofSpan[one.ofSpan()];
-    return value == SpanColumns.NONE && one.ofResource() != SpanMeasures.ABSENT
+    // The resource cannot replace an attribute that the span may have had.
+    return value == SpanColumns.NONE
+            && one.ofResource() != SpanMeasures.ABSENT
+            && !isLacked(one.ofSpan())
         ? ofResource[one.ofResource()]
         : value;
+  }
+
+  /** Returns whether the entry may have had an attribute that the agent did not send. */
+  private boolean isLacked(int attribute) {
+    return isGroup && attribute != SpanMeasures.ABSENT && !sent[attribute];
   }
 
   /** Returns whether the entry may lack a label of a measure, because a demand lacks it. */
   public boolean lacksLabel(int measure) {
     List<SpanMeasures.Label> labels = measures.measures().get(measure).labels();
     for (int i = 0; isGroup && i < labels.size(); i++) {
-      int attribute = labels.get(i).ofSpan();
-      if (attribute != SpanMeasures.ABSENT && !sent[attribute]) {
+      if (isLacked(labels.get(i).ofSpan())) {
         return true;
       }
     }

@@ -499,10 +499,11 @@ final class SpanRecorder implements Recorder {
         continue;
       }
       int count = spans.spans(entry);
+      boolean lacksLabel = false;
       for (int measure = 0; measure < measured.measures(); measure++) {
         long value = measured.value(measure);
         if (value >= 0) {
-          recordMeasure(spans, entry, measure, value, application, nowMillis);
+          lacksLabel |= recordMeasure(spans, entry, measure, value, application, nowMillis);
         } else if (value == MeasuredSpans.NOT_A_NUMBER) {
           notNumbers += count;
         } else if (value == MeasuredSpans.NEGATIVE) {
@@ -513,6 +514,10 @@ final class SpanRecorder implements Recorder {
           notSent += count;
         }
       }
+      // Without a label of the series, groups were counted as outdated already.
+      if (lacksLabel && !decoder.groupsLackLabel()) {
+        outdated += count;
+      }
     }
     listener.measured(recorded, overflowed, notNumbers, negative, tooLarge, notSent);
     if (outdated > 0) {
@@ -520,19 +525,17 @@ final class SpanRecorder implements Recorder {
     }
   }
 
-  private void recordMeasure(
+  /** Returns whether the entry counts in a series that may lack a label. */
+  private boolean recordMeasure(
       SpanColumns spans, int entry, int measure, long value, int application, long nowMillis) {
     int size = spans.spans(entry);
     int number = measureSeries(measure, application, nowMillis);
-    if (number == SeriesTable.NONE) {
+    boolean isOverflowed = number == SeriesTable.NONE;
+    if (isOverflowed) {
       number = measureOverflow(measure, application, nowMillis);
       overflowed += size;
     } else {
       recorded += size;
-      // Without a label of the series, groups were counted as outdated already.
-      if (measured.lacksLabel(measure) && !decoder.groupsLackLabel()) {
-        outdated += size;
-      }
     }
     int row = queueSeries.row(number);
     Buckets bounds = measured.buckets(measure);
@@ -546,6 +549,7 @@ final class SpanRecorder implements Recorder {
       }
       queueSeries.count(row, bounds, null, each, threshold);
     }
+    return !isOverflowed && measured.lacksLabel(measure);
   }
 
   /** Returns or creates a series of a measure; {@link SeriesTable#NONE} if there is no room. */

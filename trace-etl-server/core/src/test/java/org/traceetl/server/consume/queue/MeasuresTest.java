@@ -291,13 +291,13 @@ class MeasuresTest {
             .attribute(TOKENS, "7"));
 
     assertThat(measured(seal()))
-        .as("the demand lacked the region, which the span may have had")
-        .containsEntry(
-            "shop http.server.request.duration [cloud.region, eu]", "[1, 1, 0, 0] " + 21 * MILLI)
+        .as("the demand lacked the region: the resource does not replace what the span had")
+        .containsEntry("shop http.server.request.duration []", "[1, 1, 0, 0] " + 21 * MILLI)
+        .containsEntry("shop calls []", "[4, 0, 0, 0] " + 4 * UNIT)
         .containsEntry(
             "shop gen_ai.client.token.usage [gen_ai.token.type, input]",
             "[0, 2, 0, 0] " + 14 * UNIT);
-    assertThat(outdated).isEqualTo(6);
+    assertThat(outdated).as("once for each span, not for each measure").isEqualTo(4);
 
     outcomes = new int[OUTCOMES.size()];
     accept(server("shop").demand(2, "http.route").grouped("chat", BatchMessage.CLIENT, 0, 1, 0));
