@@ -7,6 +7,8 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.traceetl.server.config.MeasureConfig;
 import org.traceetl.server.config.MetricsConfig;
@@ -152,9 +154,23 @@ public final class SpanMeasures {
         new Form(config.boundsInParts(), null, config.parts()));
   }
 
-  /** Returns the measures as they are configured. */
-  public List<MeasureConfig> configured() {
-    return configured;
+  /**
+   * Returns the names of these measures whose series spans may no longer have by other measures.
+   */
+  public Set<String> changed(SpanMeasures now) {
+    if (configured.equals(now.configured)) {
+      return Set.of();
+    }
+    Map<String, Set<MeasureConfig>> others = now.byName();
+    Map<String, Set<MeasureConfig>> changed = byName();
+    changed.entrySet().removeIf(each -> each.getValue().equals(others.get(each.getKey())));
+    return changed.keySet();
+  }
+
+  /** Several measures may have the same name. */
+  private Map<String, Set<MeasureConfig>> byName() {
+    return configured.stream()
+        .collect(Collectors.groupingBy(MeasureConfig::name, Collectors.toSet()));
   }
 
   public boolean isEmpty() {

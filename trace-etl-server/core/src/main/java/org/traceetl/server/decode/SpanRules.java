@@ -92,12 +92,14 @@ public final class SpanRules {
         measures);
   }
 
-  /** Returns whether equal spans have equal series by both rules. */
+  /**
+   * Returns whether equal spans have equal series by both rules, apart from those of measures:
+   * {@link SpanMeasures#changed}.
+   */
   public boolean sameSeries(SpanRules other) {
     return dimensions.equals(other.dimensions)
         && templates.equals(other.templates)
-        && Objects.equals(form, other.form)
-        && measures.configured().equals(other.measures.configured());
+        && Objects.equals(form, other.form);
   }
 
   /** Returns the keys of the columns, then of the labels. */

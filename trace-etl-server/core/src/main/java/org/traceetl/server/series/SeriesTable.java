@@ -694,24 +694,25 @@ public final class SeriesTable {
   }
 
   /**
-   * Retires the series of some applications, because their rules changed: series that still have
-   * spans continue, the others no longer count against the limits.
+   * Retires some series, because rules changed: series that still have spans continue, the others
+   * no longer count against the limits.
    *
-   * @param changed tests an application
-   * @return whether there was room for all of them
+   * @param changed tests a series that counts against the limits
+   * @param from the first series; 0 or the result of the last call, so that series that continued
+   *     since then are not retired again
+   * @return the first series without room among the retired ones; {@link #NONE} if all had room
    */
-  public boolean retireAll(IntPredicate changed) {
+  public int retireAll(IntPredicate changed, int from) {
     int most = MAX_RETIRED + maxPerApplication;
-    for (int series = taken.nextSetBit(0); series >= 0; series = taken.nextSetBit(series + 1)) {
-      int application = application(series);
-      if (application != NONE && changed.test(application)) {
+    for (int series = taken.nextSetBit(from); series >= 0; series = taken.nextSetBit(series + 1)) {
+      if (application(series) != NONE && changed.test(series)) {
         if (retired.size() >= most) {
-          return false;
+          return series;
         }
         retire(series);
       }
     }
-    return true;
+    return NONE;
   }
 
   /** Returns a number above all series' numbers. */
@@ -720,10 +721,25 @@ public final class SeriesTable {
   }
 
   /** Returns the application of a series that counts against its limit; else {@link #NONE}. */
-  int application(int series) {
+  public int application(int series) {
     return !taken.get(series) || overflows.get(series) || retiredNumbers.get(series)
         ? NONE
         : applications.named(keys[series >>> BLOCK_BITS][keyAt(series) + APPLICATION]);
+  }
+
+  /**
+   * Returns the name of the measure of a series that counts against the limits; null if it is of
+   * spans or events. Allocates.
+   */
+  public String measure(int series) {
+    int[] block = keys[series >>> BLOCK_BITS];
+    return isOfMeasure(series) ? symbols.text(block[keyAt(series) + NAME]) : null;
+  }
+
+  /** A profile that maps spans has no measures. */
+  private boolean isOfMeasure(int series) {
+    int[] block = keys[series >>> BLOCK_BITS];
+    return !overflowsByKind && block[keyAt(series) + KIND_AND_STATUS] == OF_MEASURES;
   }
 
   /**
@@ -733,7 +749,7 @@ public final class SeriesTable {
   void addValues(int series, BitSet[] values) {
     int[] block = keys[series >>> BLOCK_BITS];
     int at = keyAt(series);
-    if (block[at + KIND_AND_STATUS] == OF_MEASURES && !overflowsByKind) {
+    if (isOfMeasure(series)) {
       // It has labels only.
       return;
     }

@@ -5,8 +5,10 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.traceetl.proto.Rejection;
 import org.traceetl.proto.TraceId;
 import org.traceetl.server.config.MeasureConfig;
@@ -17,6 +19,7 @@ import org.traceetl.server.decode.BatchDecoder;
 import org.traceetl.server.decode.MeasuredSpans;
 import org.traceetl.server.decode.SpanColumns;
 import org.traceetl.server.decode.SpanMeasures;
+import org.traceetl.server.decode.SpanRules;
 import org.traceetl.server.decode.SpanRulesInForce;
 import org.traceetl.server.decode.Texts;
 import org.traceetl.server.journal.QueueImage;
@@ -136,8 +139,21 @@ final class SpanRecorder implements Recorder {
   /** Symbols of a span's labels and their values in turn. */
   private int[] pairs = new int[8];
 
-  /** Rules by which the series were not retired yet. */
+  /** Rules at the end of the last window. */
   private SpanRulesInForce rules;
+
+  // Of changes of rules, until all series that they concern were retired once. If the number of an
+  // application passes to another one meanwhile, the series of that one are retired too, and
+  // continue at their next span.
+
+  /** Applications whose series of spans and events changed. */
+  private final BitSet changed = new BitSet();
+
+  /** By application: names of measures that changed. */
+  private final Map<Integer, Set<String>> changedMeasures = new HashMap<>();
+
+  /** The series at which the next window continues; {@link SeriesTable#NONE} if no change lasts. */
+  private int retireFrom = SeriesTable.NONE;
 
   // By entry of the batch
   private int[] keys;
@@ -948,14 +964,43 @@ final class SpanRecorder implements Recorder {
    */
   private void retireChanged() {
     SpanRulesInForce now = aggregation.spanRules();
-    if (now == rules) {
-      return;
-    }
-    SpanRulesInForce before = rules;
-    BitSet changed = applications.matching(name -> !before.of(name).sameSeries(now.of(name)));
-    if (series.retireAll(changed::get)) {
+    if (now != rules) {
+      addChanges(rules, now);
       rules = now;
     }
+    if (retireFrom == SeriesTable.NONE) {
+      return;
+    }
+    retireFrom = series.retireAll(this::hasChanged, retireFrom);
+    if (retireFrom == SeriesTable.NONE) {
+      changed.clear();
+      changedMeasures.clear();
+    }
+  }
+
+  private void addChanges(SpanRulesInForce before, SpanRulesInForce now) {
+    applications.matching(name -> true).stream()
+        .forEach(application -> {
+          SpanRules former = before.of(applications.name(application));
+          SpanRules next = now.of(applications.name(application));
+          Set<String> measures = former.measures().changed(next.measures());
+          if (!measures.isEmpty()) {
+            changedMeasures.computeIfAbsent(application, each -> new HashSet<>()).addAll(measures);
+            retireFrom = 0;
+          }
+          if (!former.sameSeries(next)) {
+            changed.set(application);
+            retireFrom = 0;
+          }
+        });
+  }
+
+  private boolean hasChanged(int number) {
+    int application = series.application(number);
+    String measure = series.measure(number);
+    return measure == null
+        ? changed.get(application)
+        : changedMeasures.getOrDefault(application, Set.of()).contains(measure);
   }
 
   @Override

@@ -185,6 +185,40 @@ class LiveDimensionsTest {
   }
 
   @Test
+  void changeOfMoreSeriesThanMayBeRetiredAtOnceEnds() {
+    aggregation.dimensions(dimensions("*", ROUTE));
+    owner = newOwner(aggregation.newImage());
+    acceptOfMany();
+    accept(get("silent"));
+    int silent = seal().created().getLast().series();
+    assertThat(silent).as("places of series to retire before it").isGreaterThan(1_536 + 4);
+
+    aggregation.dimensions(dimensions("*", ROUTE, AREA));
+    for (int window = 0; window < 3; window++) {
+      acceptOfMany();
+      assertThat(seal().created()).isEmpty();
+    }
+    nowMillis += RETIRED_MILLIS + 1_000;
+    acceptOfMany();
+    SealedWindow after = seal();
+    assertThat(after.evicted()).as("all others had spans").containsExactly(silent);
+
+    accept(new BatchMessage("app-0").span("one too many", MILLI));
+    assertThat(books(seal())).as("no place is free").isEqualTo("recorded=0 overflowed=1");
+  }
+
+  /** Spans of {@value #MAX_PER_APPLICATION} series of each of 400 applications. */
+  private void acceptOfMany() {
+    for (int application = 0; application < 400; application++) {
+      BatchMessage batch = new BatchMessage("app-" + application);
+      for (int i = 0; i < MAX_PER_APPLICATION; i++) {
+        batch.span("op-" + i, MILLI);
+      }
+      accept(batch);
+    }
+  }
+
+  @Test
   void labelsAreAmongTheDimensionsOfACrowdedApplication() {
     aggregation.dimensions(dimensions("shop", TIER));
     for (int i = 0; i <= MAX_PER_APPLICATION; i++) {

@@ -41,6 +41,7 @@ class MeasuresTest {
   private static final QueueId QUEUE = new QueueId("b", 0);
   private static final long MILLI = 1_000_000;
   private static final long UNIT = 1_000_000;
+  private static final long RETIRED_MILLIS = 5 * 60_000;
   private static final long HALF = 1L << 55;
   private static final String TOKENS = "gen_ai.usage.input_tokens";
   private static final List<String> OUTCOMES =
@@ -368,6 +369,40 @@ class MeasuresTest {
         .as("shop has no other measures any more")
         .containsExactly("bank gen_ai.client.token.usage [gen_ai.token.type, input]");
     assertThat(changed.evicted()).isEmpty();
+  }
+
+  @Test
+  void changeOfAMeasureRetiresItsSeriesOnly() {
+    accept(server("shop").span("chat", MILLI).attribute(TOKENS, "1"));
+    accept(server("bank").span("chat", MILLI).attribute(TOKENS, "1"));
+    SealedWindow first = seal();
+    List<Integer> usage =
+        first.created().stream()
+            .filter(each -> each.isOfMeasure() && name(each).startsWith("shop gen_ai"))
+            .map(SeriesDefinition::series)
+            .toList();
+    MeasureConfig described =
+        new MeasureConfig(
+            USAGE.name(),
+            "another description",
+            USAGE.unit(),
+            USAGE.type(),
+            USAGE.value(),
+            USAGE.attribute(),
+            USAGE.kinds(),
+            USAGE.requires(),
+            USAGE.dimensions(),
+            USAGE.labels(),
+            USAGE.bounds());
+    aggregation.dimensions(rules("shop", CALLS, described, REQUESTS));
+    accept(server("bank").span("chat", MILLI).attribute(TOKENS, "1"));
+    seal();
+
+    nowMillis += RETIRED_MILLIS + 1_000;
+    accept(server("bank").span("chat", MILLI).attribute(TOKENS, "1"));
+    assertThat(seal().evicted())
+        .as("series of spans and of measures in another order are idle only")
+        .containsExactly(usage.getFirst());
   }
 
   private static Rules rules(String application, MeasureConfig... measures) {
