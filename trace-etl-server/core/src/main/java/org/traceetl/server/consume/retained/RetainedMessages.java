@@ -230,6 +230,9 @@ public final class RetainedMessages {
     long next = part.begin;
     while (next < part.end && !reader.isFull()) {
       long readNanos = clocks.nanos();
+      if (readNanos - beginNanos >= withinNanos) {
+        return false;
+      }
       List<JournalLog.Entry> entries = part.log.read(next);
       if (entries.isEmpty()) {
         return true;
@@ -250,10 +253,12 @@ public final class RetainedMessages {
         next = entry.offset() + 1;
       }
       say(part.queue, next - part.begin, part.messages());
+      long nowNanos = clocks.nanos();
       long pauseNanos =
-          (long) (bytes * NANOS_PER_SECOND / limits.bytesPerSecond())
-              - (clocks.nanos() - readNanos);
-      if (pauseNanos > 0) {
+          Math.min(
+              (long) (bytes * NANOS_PER_SECOND / limits.bytesPerSecond()) - (nowNanos - readNanos),
+              withinNanos - (nowNanos - beginNanos));
+      if (pauseNanos > 0 && next < part.end && !reader.isFull()) {
         clocks.pause().nanos(pauseNanos);
       }
     }

@@ -142,4 +142,28 @@ final class RetainedMessagesTest {
     assertThat(read).hasValue(100);
     assertThat(nanos).hasValue(Duration.ofSeconds(10).toNanos());
   }
+
+  @Test
+  void aPauseEndsWithTheTime() throws Exception {
+    // 1 message a second, so the first 10 of each queue would take 10 seconds.
+    Extent extent = read(new Limits(7_200, BYTES, Duration.ofSeconds(4)));
+
+    assertThat(extent.isComplete()).isFalse();
+    assertThat(read).hasValue(2 * MESSAGES_PER_READ);
+    assertThat(nanos).hasValue(Duration.ofSeconds(4).toNanos());
+  }
+
+  @Test
+  void noPauseFollowsTheLastMessageOfAQueue() throws Exception {
+    Extent extent =
+        messages.read(
+            List.of(new Part(new QueueId("a", 0), new Queue(), 0, END)),
+            Duration.ofSeconds(20),
+            new Limits(20, 10 * BYTES, Duration.ofSeconds(10)),
+            reader);
+
+    assertThat(extent.isComplete()).isTrue();
+    assertThat(read).hasValue(20);
+    assertThat(nanos).hasValue(Duration.ofSeconds(1).toNanos());
+  }
 }
