@@ -260,6 +260,11 @@ public final class ServerAssembly implements ServerContext {
   }
 
   @Override
+  public LearntNames learnt() {
+    return access.aggregation().learnt();
+  }
+
+  @Override
   public void rules(Rules rules) {
     access.aggregation().rules(rules);
   }

@@ -44,6 +44,9 @@ public interface ServerContext {
   /** Joins names by these rules from the next batch on. */
   void learnt(LearntNames names);
 
+  /** Returns the learnt names in force. Any thread. */
+  LearntNames learnt();
+
   /** Applies the thresholds of rules from each queue's next window on. */
   void rules(Rules rules);
 

@@ -423,6 +423,11 @@ public final class Aggregation {
     learnt = now;
   }
 
+  /** Returns the learnt names. Any thread. */
+  public LearntNames learnt() {
+    return learnt;
+  }
+
   /**
    * Sets whether windows are written with their panes, from each queue's next window on. Initially
    * they are not. Any thread.

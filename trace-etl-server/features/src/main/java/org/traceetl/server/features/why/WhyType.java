@@ -3,7 +3,6 @@ package org.traceetl.server.features.why;
 import java.io.PrintWriter;
 import java.io.Writer;
 import java.util.function.Function;
-import org.traceetl.proto.LearntNames;
 import org.traceetl.server.assembly.ServerContext;
 import org.traceetl.server.config.ConfigSection;
 import org.traceetl.server.config.SeriesConfig;
@@ -22,14 +21,6 @@ public final class WhyType implements FeatureType {
   @Override
   public Feature create(Record own, ServerContext context) {
     SeriesConfig series = context.config().series();
-    // Learnt names are unknown here, as they are in a preview.
-    Function<String, SpanNames> names =
-        application ->
-            new SpanNames(
-                context.spanRules().of(application).patterns(),
-                series.templates().enabled(),
-                series.maxValueBytes(),
-                () -> LearntNames.NONE);
     Why.Source source =
         (from, until, limits, reader) ->
             new RetainedMessages(
@@ -39,7 +30,18 @@ public final class WhyType implements FeatureType {
                 .read(from, until, limits, reader);
     WhyConfig config = (WhyConfig) own;
     return new WhyFeature(
-        config, new Why(config, names, series.maxValueBytes(), source), context.clocks());
+        config, new Why(config, names(context), series.maxValueBytes(), source), context.clocks());
+  }
+
+  /** Returns the names of an application's operations as series have them now. */
+  static Function<String, SpanNames> names(ServerContext context) {
+    SeriesConfig series = context.config().series();
+    return application ->
+        new SpanNames(
+            context.spanRules().of(application).patterns(),
+            series.templates().enabled(),
+            series.maxValueBytes(),
+            context::learnt);
   }
 
   @Override
