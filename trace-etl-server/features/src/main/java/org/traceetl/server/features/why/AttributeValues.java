@@ -103,6 +103,11 @@ final class AttributeValues {
     return templates[number];
   }
 
+  /** Counts further values that are left out. */
+  void leaveOut(int more) {
+    leftOut += more;
+  }
+
   /** Returns how often a value had no number. */
   long leftOut() {
     return leftOut;

@@ -257,7 +257,7 @@ final class Causes {
     return Arrays.copyOf(both, size);
   }
 
-  /** Joins those that tell nothing in addition to better ones. */
+  /** Joins those that add no information to better ones. */
   private List<Group> groups(List<Property> significant, double rate) {
     List<Group> groups = new ArrayList<>();
     Contrast.Strata given = strata;
@@ -325,7 +325,7 @@ final class Causes {
         IntStream.range(0, operations).mapToLong(sample::spans).sum(),
         IntStream.range(0, operations).mapToLong(sample::selected).sum(),
         sample.isSampled(),
-        sample.sampleWeight(),
+        spansPerSample(),
         selection,
         units.size() - selection,
         tested.size(),
@@ -336,6 +336,16 @@ final class Causes {
         groups(significant(outcomes, OUTCOMES_RATE), OUTCOMES_RATE).stream()
             .map(this::cause)
             .toList());
+  }
+
+  /** The median: a single operation that is sampled otherwise must not stand for all. */
+  private double spansPerSample() {
+    double[] weights =
+        units.subList(selection, units.size()).stream()
+            .mapToDouble(unit -> sample.sampleWeight(unit.operation))
+            .sorted()
+            .toArray();
+    return weights.length == 0 ? 1 : weights[weights.length / 2];
   }
 
   private List<OperationShare> operations() {

@@ -31,19 +31,26 @@ import org.traceetl.server.window.QueueId;
  * in a batch by a demand, not selected, and not marked as members of the sample. A batch without
  * groups has no marks: its ordinary spans are a sample if their agent has no groups by a demand.
  *
- * <p>Members of a sample may represent different numbers of spans. They are thinned, by a hash of
- * the trace ID, until all represent as many as the one with the greatest weight, or more if memory
- * does not suffice. So members count 1 each, and which ones remain depends only on the messages.
+ * <p>Members of a sample may represent different numbers of spans. Those of an operation are
+ * thinned, by a hash of the trace ID, until each represents a power of two: at least the greatest
+ * weight of the operation, and more if memory does not suffice. So members count 1 each, and which
+ * ones remain depends only on the messages. Powers of two bound how often this happens.
  */
 final class SpanSample implements RetainedMessages.Reader {
   /** Operations, which are names and kinds; spans of further ones are left out. */
   static final int MAX_OPERATIONS = 10_000;
 
+  /** Values kept of a span; further ones are left out. */
+  static final int MAX_VALUES_OF_SPAN = 128;
+
+  /** Ordinary spans of further agents are no sample unless they are marked. */
+  static final int MAX_AGENTS = 100_000;
+
   private static final int MAX_VALUE_BYTES = 256;
   private static final int KINDS = 6;
   private static final int UNKNOWN = -2;
   private static final int NOT_ASKED_FOR = -1;
-  private static final double RANGE = 0x1p56;
+  private static final long RANGE = 1L << 56;
   private static final String STATUS_MESSAGE = "otel.status_description";
 
   private final Question question;
@@ -59,17 +66,15 @@ final class SpanSample implements RetainedMessages.Reader {
   private final AttributeValues values = new AttributeValues();
   private final Map<Operation, Integer> operationNumbers = new HashMap<>();
   private final List<Operation> operations = new ArrayList<>();
-  private long[] spansOf = new long[64];
-  private long[] selectedOf = new long[64];
-  private final Map<Key, Unit> units = new HashMap<>();
-  private final Map<Agent, Integer> agents = new HashMap<>();
+  private final List<Units> unitsOf = new ArrayList<>();
+  private final Map<Id, Integer> agents = new HashMap<>();
   private final Set<Integer> demandedAgents = new HashSet<>();
 
-  /** The weight of selected units, if all selected spans are here. */
-  private double wholeWeight = 1;
+  /** The least weight of any operation's selected units, so that memory suffices. */
+  private double leastWhole = 1;
 
-  /** The weight of members of the sample. */
-  private double sampleWeight = 1;
+  /** The least weight of any operation's members of the sample. */
+  private double leastSample = 1;
 
   private int wholeUnits;
   private int sampleUnits;
@@ -85,16 +90,36 @@ final class SpanSample implements RetainedMessages.Reader {
   private int[] operationOf = {};
   private final Map<Long, Integer> valueOf = new HashMap<>();
   private final Map<Integer, String> textOf = new HashMap<>();
-  private int[] found = new int[64];
+  private final int[] found = new int[MAX_VALUES_OF_SPAN];
   private boolean byDemand;
   private int agent;
 
   /** A name and kind. */
   record Operation(String name, int kind) {}
 
-  private record Key(long traceHigh, long traceLow, int operation) {}
+  /** Of a trace or an agent. */
+  private record Id(long high, long low) {}
 
-  private record Agent(long high, long low) {}
+  /** The spans of an operation. */
+  private static final class Units {
+    private final Map<Id, Unit> ofTraces = new HashMap<>();
+
+    /** The weight of selected units, if all selected spans are here. */
+    private double wholeWeight;
+
+    /** The weight of members of the sample. */
+    private double sampleWeight;
+
+    private int whole;
+    private int members;
+    private long spans;
+    private long selected;
+
+    Units(double wholeWeight, double sampleWeight) {
+      this.wholeWeight = wholeWeight;
+      this.sampleWeight = sampleWeight;
+    }
+  }
 
   /**
    * @param maxUnits maximum number of selected units, and of members of the sample; each about 300
@@ -193,7 +218,6 @@ final class SpanSample implements RetainedMessages.Reader {
   }
 
   private void beginBatch() {
-    byDemand = reader.demand() > 0;
     int entries = reader.dictionarySize();
     if (operationOf.length < KINDS * entries) {
       operationOf = new int[2 * KINDS * entries];
@@ -203,13 +227,12 @@ final class SpanSample implements RetainedMessages.Reader {
     textOf.clear();
     members.clear();
     names.nextBatch(question.application(), entries);
-    Agent of = new Agent(reader.agentHigh(), reader.agentLow());
-    Integer known = agents.get(of);
-    if (known == null) {
-      known = agents.size();
-      agents.put(of, known);
+    Id of = new Id(reader.agentHigh(), reader.agentLow());
+    if (agents.size() < MAX_AGENTS) {
+      agents.putIfAbsent(of, agents.size());
     }
-    agent = known;
+    agent = agents.getOrDefault(of, Unit.NONE);
+    byDemand = reader.demand() > 0 || agent == Unit.NONE;
   }
 
   /** Counts all spans and finds the marks; returns whether the batch is valid. */
@@ -240,8 +263,8 @@ final class SpanSample implements RetainedMessages.Reader {
     }
     grouped += groupedHere;
     for (int i = 0; i < 2 * operations.size() && i < counts.length && !isBaseline; i += 2) {
-      spansOf[i / 2] += counts[i];
-      selectedOf[i / 2] += counts[i + 1];
+      unitsOf.get(i / 2).spans += counts[i];
+      unitsOf.get(i / 2).selected += counts[i + 1];
     }
     return reader.rejection();
   }
@@ -264,7 +287,7 @@ final class SpanSample implements RetainedMessages.Reader {
   }
 
   private static double weight(long threshold) {
-    return RANGE / (RANGE - threshold);
+    return (double) RANGE / (RANGE - threshold);
   }
 
   /** Returns the operation's number, or less than 0 if it is not asked for. */
@@ -292,10 +315,7 @@ final class SpanSample implements RetainedMessages.Reader {
     }
     operationNumbers.put(operation, number);
     operations.add(operation);
-    if (2 * number >= spansOf.length) {
-      spansOf = Arrays.copyOf(spansOf, 2 * spansOf.length);
-      selectedOf = Arrays.copyOf(selectedOf, 2 * selectedOf.length);
-    }
+    unitsOf.add(new Units(leastWhole, leastSample));
     return number;
   }
 
@@ -336,19 +356,16 @@ final class SpanSample implements RetainedMessages.Reader {
    * @param ofAgent the agent on which it depends whether it is a member
    */
   private void add(int operation, double whole, double member, int ofAgent) {
-    if (whole > wholeWeight || member > sampleWeight) {
-      wholeWeight = Math.max(wholeWeight, whole);
-      sampleWeight = Math.max(sampleWeight, member);
-      thin();
-    }
+    Units of = unitsOf.get(operation);
+    thin(of, powerOfTwo(whole), powerOfTwo(member));
     double place = place(reader.traceIdHigh(), reader.traceIdLow());
-    if (place * wholeWeight >= whole && place * sampleWeight >= member) {
+    if (place * of.wholeWeight >= whole && place * of.sampleWeight >= member) {
       return;
     }
     Unit unit =
-        units.computeIfAbsent(
-            new Key(reader.traceIdHigh(), reader.traceIdLow(), operation),
-            key -> new Unit(key.traceHigh, key.traceLow, key.operation));
+        of.ofTraces.computeIfAbsent(
+            new Id(reader.traceIdHigh(), reader.traceIdLow()),
+            trace -> new Unit(trace.high, trace.low, operation));
     boolean wasWhole = isWhole(unit);
     boolean wasMember = isMember(unit);
     unit.wholeWeight = Math.max(unit.wholeWeight, whole);
@@ -366,21 +383,34 @@ final class SpanSample implements RetainedMessages.Reader {
       unit.durationNanos = reader.durationNanos();
     }
     unit.selected |= isSelected;
-    wholeUnits += !wasWhole && isWhole(unit) ? 1 : 0;
-    sampleUnits += !wasMember && isMember(unit) ? 1 : 0;
+    count(of, !wasWhole && isWhole(unit) ? 1 : 0, !wasMember && isMember(unit) ? 1 : 0);
     while (wholeUnits > maxUnits || sampleUnits > maxUnits) {
-      wholeWeight *= wholeUnits > maxUnits ? 2 : 1;
-      sampleWeight *= sampleUnits > maxUnits ? 2 : 1;
-      thin();
+      leastWhole *= wholeUnits > maxUnits ? 2 : 1;
+      leastSample *= sampleUnits > maxUnits ? 2 : 1;
+      unitsOf.forEach(each -> thin(each, leastWhole, leastSample));
     }
   }
 
+  private void count(Units of, int whole, int members) {
+    of.whole += whole;
+    of.members += members;
+    wholeUnits += whole;
+    sampleUnits += members;
+  }
+
+  /** Returns the least power of two that is not less; less than 1 for 0. */
+  private static double powerOfTwo(double weight) {
+    double power = Math.scalb(1.0, Math.getExponent(weight));
+    return power < weight ? 2 * power : power;
+  }
+
   private boolean isWhole(Unit unit) {
-    return place(unit.traceHigh, unit.traceLow) * wholeWeight < unit.wholeWeight;
+    return place(unit.traceHigh, unit.traceLow) * unitsOf.get(unit.operation).wholeWeight
+        < unit.wholeWeight;
   }
 
   private boolean isMember(Unit unit) {
-    return place(unit.traceHigh, unit.traceLow) * sampleWeight
+    return place(unit.traceHigh, unit.traceLow) * unitsOf.get(unit.operation).sampleWeight
         < Math.max(unit.sampleWeight, isOfSample(unit) ? unit.agentWeight : 0);
   }
 
@@ -388,14 +418,21 @@ final class SpanSample implements RetainedMessages.Reader {
     return unit.agent != Unit.NONE && !demandedAgents.contains(unit.agent);
   }
 
-  private void thin() {
-    units.values().removeIf(unit -> !isWhole(unit) && !isMember(unit));
-    wholeUnits = 0;
-    sampleUnits = 0;
-    for (Unit unit : units.values()) {
-      wholeUnits += isWhole(unit) ? 1 : 0;
-      sampleUnits += isMember(unit) ? 1 : 0;
+  /** Thins an operation's units until they have at least these weights. */
+  private void thin(Units of, double wholeWeight, double sampleWeight) {
+    if (wholeWeight <= of.wholeWeight && sampleWeight <= of.sampleWeight) {
+      return;
     }
+    of.wholeWeight = Math.max(of.wholeWeight, wholeWeight);
+    of.sampleWeight = Math.max(of.sampleWeight, sampleWeight);
+    of.ofTraces.values().removeIf(unit -> !isWhole(unit) && !isMember(unit));
+    int whole = 0;
+    int members = 0;
+    for (Unit unit : of.ofTraces.values()) {
+      whole += isWhole(unit) ? 1 : 0;
+      members += isMember(unit) ? 1 : 0;
+    }
+    count(of, whole - of.whole, members - of.members);
   }
 
   /** Returns a number in [0, 1) that differs from the randomness by which agents sample. */
@@ -414,19 +451,18 @@ final class SpanSample implements RetainedMessages.Reader {
   private int[] attributes() {
     int size = 0;
     int[] pairs = reader.attributes();
-    int most = reader.attributeCount() + reader.resourceAttributeCount() + 1;
-    if (found.length < most) {
-      found = new int[2 * most];
-    }
-    for (int i = 0; i < reader.attributeCount(); i++) {
-      size = add(size, value(pairs[2 * i], pairs[2 * i + 1]));
-    }
-    for (int i = 0; i < reader.resourceAttributeCount(); i++) {
-      size = add(size, value(reader.resourceAttributeKey(i), reader.resourceAttributeValue(i)));
-    }
     if (reader.statusMessage() >= 0) {
       size = add(size, values.number(STATUS_MESSAGE, text(reader.statusMessage())));
     }
+    int own = Math.min(reader.attributeCount(), MAX_VALUES_OF_SPAN - size);
+    for (int i = 0; i < own; i++) {
+      size = add(size, value(pairs[2 * i], pairs[2 * i + 1]));
+    }
+    int ofResource = Math.min(reader.resourceAttributeCount(), MAX_VALUES_OF_SPAN - size);
+    for (int i = 0; i < ofResource; i++) {
+      size = add(size, value(reader.resourceAttributeKey(i), reader.resourceAttributeValue(i)));
+    }
+    values.leaveOut(reader.attributeCount() - own + reader.resourceAttributeCount() - ofResource);
     return Arrays.copyOf(found, size);
   }
 
@@ -470,7 +506,8 @@ final class SpanSample implements RetainedMessages.Reader {
   }
 
   private List<Unit> sorted(Predicate<Unit> belongs) {
-    return units.values().stream()
+    return unitsOf.stream()
+        .flatMap(of -> of.ofTraces.values().stream())
         .filter(belongs)
         .sorted((a, b) ->
             a.operation != b.operation
@@ -491,17 +528,17 @@ final class SpanSample implements RetainedMessages.Reader {
 
   /** Returns the spans of an operation, including those in groups. */
   long spans(int operation) {
-    return spansOf[operation];
+    return unitsOf.get(operation).spans;
   }
 
   /** Returns the selected spans of an operation, including those in groups. */
   long selected(int operation) {
-    return selectedOf[operation];
+    return unitsOf.get(operation).selected;
   }
 
-  /** Returns how many spans a member of the sample represents. */
-  double sampleWeight() {
-    return sampleWeight;
+  /** Returns how many spans a member of an operation's sample represents. */
+  double sampleWeight(int operation) {
+    return unitsOf.get(operation).sampleWeight;
   }
 
   /** Returns the number of messages to read, unless a limit is reached. Any thread. */

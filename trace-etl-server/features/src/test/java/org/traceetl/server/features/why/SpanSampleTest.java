@@ -69,6 +69,11 @@ final class SpanSampleTest {
     writer.endSpan();
   }
 
+  private void span(String name, long trace, long nanos, long threshold) {
+    writer.startSpan(0, trace, trace, 0, intern(name), 2, 0, 1, nanos, threshold);
+    writer.endSpan();
+  }
+
   private void sampled(long trace, long nanos, String value) {
     grouped(nanos);
     writer.startSample(0, trace, trace, 0, intern("GET /" + trace), 2, 0, 1, nanos, HALF);
@@ -108,7 +113,7 @@ final class SpanSampleTest {
     assertThat(sample.isSampled()).isFalse();
     assertThat(traces(sample.selection())).containsExactlyInAnyOrder(1L, 2L);
     assertThat(traces(sample.baseline())).containsExactlyInAnyOrder(4L, 5L);
-    assertThat(sample.sampleWeight()).isEqualTo(2);
+    assertThat(sample.sampleWeight(0)).isEqualTo(2);
     // All templates are the same operation.
     assertThat(sample.operations()).hasSize(1);
     assertThat(sample.spans(0)).isEqualTo(6);
@@ -181,6 +186,65 @@ final class SpanSampleTest {
     sample.add(QUEUE, half);
     sample.add(QUEUE, full);
     assertThat(traces(sample.baseline())).containsExactlyInAnyOrderElementsOf(traces);
+  }
+
+  @Test
+  void anOperationThatIsSampledRarelyDoesNotThinOthers() {
+    begin("shop", false);
+    LongStream.range(1, 201).forEach(trace -> span("GET /cart", trace, 5, 0));
+    LongStream.range(201, 301).forEach(trace -> span("GET /cart", trace, SLOW, 0));
+    span("GET /rare", 1_001, 5, (1L << 56) - 1);
+    span("GET /rare", 1_002, SLOW, (1L << 56) - 1);
+    add();
+
+    assertThat(traces(sample.baseline()).stream().filter(trace -> trace < 1_000)).hasSize(200);
+    assertThat(traces(sample.selection()).stream().filter(trace -> trace < 1_000)).hasSize(100);
+    assertThat(sample.sampleWeight(0)).isEqualTo(1);
+    assertThat(sample.sampleWeight(1)).isEqualTo(0x1p56);
+  }
+
+  /** Else each of many rising thresholds would thin. */
+  @Test
+  void weightsArePowersOfTwo() {
+    begin("shop", false);
+    LongStream.range(1, 1_001).forEach(trace -> span("GET /cart", trace, 5, trace));
+    add();
+
+    assertThat(sample.sampleWeight(0)).isEqualTo(2);
+    assertThat(traces(sample.baseline())).hasSizeBetween(400, 600);
+  }
+
+  @Test
+  void valuesOfASpanAreBounded() {
+    begin("shop", false);
+    writer.startSpan(0, 1, 1, 0, intern("GET /cart"), 2, 0, 1, SLOW, 0);
+    for (int i = 0; i < 200; i++) {
+      writer.attribute(intern("key" + i), intern("value"));
+    }
+    writer.endSpan();
+    add();
+
+    assertThat(sample.selection().getFirst().values).hasSize(SpanSample.MAX_VALUES_OF_SPAN);
+    assertThat(sample.values().leftOut()).isEqualTo(200 - SpanSample.MAX_VALUES_OF_SPAN);
+  }
+
+  @Test
+  void ordinarySpansOfTooManyAgentsAreNoSample() {
+    for (int agent = 0; agent < SpanSample.MAX_AGENTS; agent++) {
+      begin("shop", false);
+      whole(1, 5, false, "full");
+      sample.add(QUEUE, message(agent));
+    }
+    begin("shop", false);
+    whole(2, 5, false, "full");
+    whole(3, SLOW, false, "slow");
+    sample.add(QUEUE, message(SpanSample.MAX_AGENTS));
+    begin("shop", false);
+    whole(4, 5, false, "full");
+    sample.add(QUEUE, message(0));
+
+    assertThat(traces(sample.baseline())).containsExactlyInAnyOrder(1L, 4L);
+    assertThat(traces(sample.selection())).containsExactly(3L);
   }
 
   @Test
