@@ -152,6 +152,9 @@ async function fetchPath(url, options, signal) {
   throw await problem(url, response);
 }
 
+/** What is not asked again. */
+const LONG = /^api\/why\?/;
+
 async function send(url, { withinMillis = WITHIN_MILLIS, headers = {}, ...options }, bearer, signal) {
   const timeout = AbortSignal.timeout(withinMillis);
   const ask = () =>
@@ -162,8 +165,8 @@ async function send(url, { withinMillis = WITHIN_MILLIS, headers = {}, ...option
       signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
     });
   try {
-    // Browsers drop what is under way when a network comes or goes. A preview would run twice.
-    const again = (e) => e.name === "TypeError" && !options.body;
+    // Browsers drop what is under way when a network comes or goes. What is long would run twice.
+    const again = (e) => e.name === "TypeError" && !options.body && !LONG.test(url);
     return await ask().catch((e) => (again(e) ? ask() : Promise.reject(e)));
   } catch {
     signal?.throwIfAborted();

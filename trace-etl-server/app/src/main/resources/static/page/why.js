@@ -146,7 +146,7 @@ function extent(answer, askedMillis) {
         : `No attribute value is more frequent in them than by chance (${format.count(answer.valuesTested)} were tested).`,
     );
   } else {
-    notes.push(`By chance, something is listed in at most ${format.percent(answer.errorRate)} of all answers.`);
+    notes.push(`If these spans differ in nothing, the probability that an answer lists a value is at most ${format.percent(answer.errorRate)}.`);
   }
   return notes.map((note) => el("p", {}, note));
 }

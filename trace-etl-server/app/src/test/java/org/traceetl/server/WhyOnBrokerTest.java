@@ -108,6 +108,7 @@ class WhyOnBrokerTest {
           answer.complete(),
           answer.selectionTraces(),
           answer.baselineTraces());
+      assertThat(answer.causes()).as("%s", answer).isNotEmpty();
       assertThat(answer.causes().getFirst().attributes())
           .containsExactly(new WhyAnswer.Attribute("host.name", "host-bad"));
       if (answer.complete()) {

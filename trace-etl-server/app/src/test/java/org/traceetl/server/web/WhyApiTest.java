@@ -111,13 +111,15 @@ class WhyApiTest {
     assertRefused(send("/api/why"), 400, "application: must be given");
     assertRefused(send("/api/why?application=shop"), 400, "requires failed or slowerThan");
     assertRefused(send(FAILED + "&slowerThan=fast"), 400, "slowerThan = fast: must be a duration");
-    assertRefused(send(FAILED + "&baseline=1m"), 400, "or the intervals overlap");
+    assertRefused(
+        send(FAILED + "&baseline=1m"), 400, "baseline = 1m: must be at least the time from");
     assertRefused(send(FAILED + "&kind=big"), 400, "kind = big: must be one of");
     assertRefused(
         send(FAILED + "&from=2026-11-30T10:00:00Z&to=2026-11-30T09:00:00Z"),
         400,
         "must be before to");
-    assertRefused(send("/api/why?application=other&failed=true"), 404, "has no such spans");
+    assertRefused(
+        send("/api/why?application=other&failed=true"), 404, "No spans of application other");
     factory.made.messages =
         (from, until, limits, reader) -> {
           throw new IOException("secret host is away");
@@ -125,6 +127,23 @@ class WhyApiTest {
     HttpResponse<String> away = send(FAILED);
     assertRefused(away, 503, "the spans cannot be read");
     assertThat(away.body()).doesNotContain("secret");
+  }
+
+  @Test
+  void aPageOfAnotherSiteIsRefused() throws Exception {
+    for (String site : List.of("cross-site", "same-site", "")) {
+      assertRefused(sendFrom(site), 403, "a page of another site");
+    }
+    assertThat(sendFrom("same-origin").statusCode()).isEqualTo(200);
+    assertThat(sendFrom("none").statusCode()).isEqualTo(200);
+  }
+
+  private HttpResponse<String> sendFrom(String site) throws Exception {
+    return client.send(
+        HttpRequest.newBuilder(get(FAILED), (name, value) -> true)
+            .header("Sec-Fetch-Site", site)
+            .build(),
+        HttpResponse.BodyHandlers.ofString());
   }
 
   @Test

@@ -77,13 +77,16 @@ public final class Why {
       }
       if (sample.operations().isEmpty()) {
         throw new NoSpans(
-            "Application "
+            "No spans of application "
                 + Printable.of(question.application(), MAX_SHOWN)
-                + " has no such spans in "
+                + (question.operation() == null && question.kind() == null
+                    ? ""
+                    : " with this operation and kind")
+                + " are in "
                 + sample.messages()
-                + " messages, "
+                + " messages with "
                 + sample.batches()
-                + " batches of it; refused: "
+                + " batches of the application; refused: "
                 + sample.refused());
       }
       return new Causes(sample).answer(question, extent.fromMillis(), isComplete, isOutcome());

@@ -15,15 +15,17 @@ import java.util.List;
  * @param spans spans in the interval
  * @param selectedSpans those that are selected
  * @param sampled whether the selection is a sample, because agents sent parts of it in groups
- * @param spansPerSample spans for each in the sample; the baseline is a sample
+ * @param spansPerSample spans for each trace of the baseline, which is a sample; the median if
+ *     operations differ
  * @param selectionTraces traces of the selection that were compared
  * @param baselineTraces traces of the baseline that were compared
  * @param valuesTested values that were tested as causes or outcomes
  * @param attributesLeftOut occurrences of values beyond the limits of memory
- * @param errorRate how likely a value is listed if the selection differs in nothing
+ * @param errorRate highest probability that an answer lists a value if the selection differs in
+ *     nothing
  * @param operations the operations of the selection, most spans first; at most 20
  * @param causes groups of values, the most informative first; at most 10
- * @param outcomes the same of attributes that tell how a span ended
+ * @param outcomes the same of attributes that record how a span ended
  */
 public record WhyAnswer(
     String application,
@@ -49,14 +51,14 @@ public record WhyAnswer(
     List<Cause> causes,
     List<Cause> outcomes) {
 
-  /** An operation of the selection, with exact counts. */
+  /** An operation of the selection. A batch that an agent sent twice counts twice. */
   public record OperationShare(String operation, String kind, long spans, long selectedSpans) {}
 
   /** An attribute and one of its values; identifiers in the value may be replaced. */
   public record Attribute(String key, String value) {}
 
   /**
-   * A value, or a pair of values, and others that tell nothing in addition.
+   * A value, or a pair of values, and others that add no information.
    *
    * @param attributes one or two
    * @param selectionTraces traces of the selection with them

@@ -18,7 +18,7 @@ import org.traceetl.server.consume.retained.RetainedMessages;
  *     100000000
  * @param maxTraces maximum number of selected traces, and of traces in the sample, that it keeps,
  *     each about 300 bytes; beyond it, a part is chosen by the trace ID; 1000 to 1000000
- * @param outcomes attributes that tell how a span ended, with {@code *} as wildcard; they are
+ * @param outcomes attributes that record how a span ended, with {@code *} as wildcard; they are
  *     listed as outcomes, not as causes
  */
 public record WhyConfig(

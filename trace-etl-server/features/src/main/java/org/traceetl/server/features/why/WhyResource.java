@@ -8,6 +8,7 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Arrays;
 import java.util.Locale;
+import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -43,6 +44,10 @@ final class WhyResource {
   private static final String KIND = "SPAN_KIND_";
 
   private static final String REST = "rest";
+
+  /** Values of {@code Sec-Fetch-Site}: of this page, or of an address that a person entered. */
+  private static final Set<String> OWN_SITES = Set.of("same-origin", "none");
+
   private static final Duration INTERVAL = Duration.ofMinutes(10);
   private static final String RETRY_AFTER_SECONDS = "5";
 
@@ -71,6 +76,12 @@ final class WhyResource {
       HttpServletRequest request,
       HttpServletResponse response)
       throws InterruptedException {
+    // An element of a page of another site, such as an image, sends a GET too.
+    String site = request.getHeader("Sec-Fetch-Site");
+    if (site != null && !OWN_SITES.contains(site)) {
+      throw new ResponseStatusException(
+          HttpStatus.FORBIDDEN, "a page of another site must not ask; open the address itself");
+    }
     Instant until = time("to", to, clock.instant());
     Question question =
         new Question(
@@ -82,13 +93,15 @@ final class WhyResource {
             time("from", from, until.minus(INTERVAL)),
             until,
             baseline.equals(REST) ? null : duration("baseline", baseline));
-    check(question, from);
+    check(question, from, baseline);
     if (!runs.tryBegin()) {
       results.accept(Result.BUSY);
       response.setHeader("Retry-After", RETRY_AFTER_SECONDS);
       throw new ResponseStatusException(
           HttpStatus.TOO_MANY_REQUESTS,
-          "this server answers another such request, and one at a time; try again later");
+          "this server is answering another request of /api/why, one at a time; try again in "
+              + RETRY_AFTER_SECONDS
+              + " s");
     }
     WhyAnswer answer = answer(question, Caller.of(request));
     results.accept(answer == null ? Result.CANCELLED : Result.ANSWERED);
@@ -104,7 +117,7 @@ final class WhyResource {
     return why.progress();
   }
 
-  private static void check(Question question, String from) {
+  private static void check(Question question, String from, String baseline) {
     if (!question.from().isBefore(question.until())) {
       throw new ParameterRefused("from = " + from + ": must be before to = " + question.until());
     }
@@ -116,7 +129,7 @@ final class WhyResource {
         && question.earlier().compareTo(Duration.between(question.from(), question.until())) < 0) {
       throw new ParameterRefused(
           "baseline = "
-              + question.earlier()
+              + baseline
               + ": must be at least the time from from to to, or the intervals overlap");
     }
   }
