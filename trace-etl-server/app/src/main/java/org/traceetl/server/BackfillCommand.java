@@ -1,14 +1,17 @@
 package org.traceetl.server;
 
+import com.google.common.hash.Hashing;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -65,9 +68,9 @@ import picocli.CommandLine.Unmatched;
       "",
       "Exit codes: 0 all files are written; 1 the topic cannot be read, lacks messages of the",
       "range or has no spans of the application in it, the journal does not show the switch,",
-      "a file cannot be written, or the receiver does not answer; 2 the configuration, the file",
-      "of rules or an option is invalid, servers follow other rules, or the directory has",
-      "another plan."
+      "a file cannot be written, or the receiver does not answer or refuses samples that it does",
+      "not have; 2 the configuration, the file of rules or an option is invalid, servers follow",
+      "other rules, or the directory has another plan."
     })
 final class BackfillCommand implements Callable<Integer> {
   private static final String SWITCH = "switch";
@@ -162,8 +165,10 @@ final class BackfillCommand implements Callable<Integer> {
       try (receiver) {
         BackfillResult result = new Backfill(request, clocks, err).run();
         result.print(spec.commandLine().getOut());
+        return receiver != null && receiver.lacksSamples()
+            ? CommandLine.ExitCode.SOFTWARE
+            : CommandLine.ExitCode.OK;
       }
-      return CommandLine.ExitCode.OK;
     } catch (ConfigurationRefused | ConfigException e) {
       err.println(e.getMessage());
       return CommandLine.ExitCode.USAGE;
@@ -215,7 +220,16 @@ final class BackfillCommand implements Callable<Integer> {
         endpoint.name(),
         "must be an endpoint of Remote Write");
     RemoteWriter writer = new RemoteWriter(push, endpoint, request.naming(), clocks);
+    String id =
+        Hashing.sha256()
+            .hashString(remoteWrite + "\n" + new TreeMap<>(push.labels()), StandardCharsets.UTF_8)
+            .toString();
     return new SampleReceiver() {
+      @Override
+      public String id() {
+        return id;
+      }
+
       @Override
       public void sample(
           SeriesDefinition series,

@@ -55,8 +55,6 @@ public record BackfillResult(
     Sent sent) {
   private static final int MAX_SHOWN = 60;
 
-  private static final String DUPLICATE = "duplicate";
-
   /** Reasons why a receiver refuses samples that are before its newest ones. */
   private static final Set<String> TOO_OLD = Set.of("out_of_bounds", "out_of_order");
 
@@ -140,12 +138,13 @@ public record BackfillResult(
             Locale.ROOT,
             "         %d more %s%n",
             count,
-            reason.equals(DUPLICATE)
+            reason.equals(SampleReceiver.DUPLICATE)
                 ? "were there already"
                 : "were refused: "
                     + reason
                     + (TOO_OLD.contains(reason)
-                        ? "; set storage.tsdb.out_of_order_time_window in Prometheus"
+                        ? "; set storage.tsdb.out_of_order_time_window in Prometheus, and repeat the"
+                            + " command"
                         : ""));
       }
     });

@@ -125,21 +125,23 @@ final class OutputDirectory implements Closeable {
     finish(name, out);
   }
 
-  /** What a receiver has answered. */
-  private record Sent(long untilMillis) {}
+  /** What a receiver has. */
+  private record Sent(String receiver, long untilMillis) {}
 
   /**
-   * Returns until when a receiver has answered all samples, milliseconds since 1970; 0 for never.
+   * Returns until when a receiver has all samples, milliseconds since 1970; 0 for never.
    *
+   * @param receiver its id
    * @throws ConfigException if it cannot be read, or is malformed
    */
-  long sentMillis() {
-    return has(SENT) ? read(SENT, Sent.class).untilMillis : 0;
+  long sentMillis(String receiver) {
+    Sent sent = has(SENT) ? read(SENT, Sent.class) : null;
+    return sent != null && receiver.equals(sent.receiver) ? sent.untilMillis : 0;
   }
 
-  /** Marks until when a receiver has answered all samples. */
-  void sent(long untilMillis) throws IOException {
-    write(SENT, new Sent(untilMillis));
+  /** Marks until when a receiver has all samples. */
+  void sent(String receiver, long untilMillis) throws IOException {
+    write(SENT, new Sent(receiver, untilMillis));
   }
 
   /** Returns whether a file is finished. */

@@ -6,6 +6,12 @@ import org.traceetl.server.window.SeriesDefinition;
 
 /** Receives the samples of a backfill, besides its files. For one thread at a time. */
 public interface SampleReceiver extends AutoCloseable {
+  /** Why a sample is refused that the receiver has already. */
+  String DUPLICATE = "duplicate";
+
+  /** Returns a text that differs between receivers, and between the labels that series get. */
+  String id();
+
   /**
    * Adds a sample. Those of a series are in the order of time. May wait until there is room.
    *
@@ -37,6 +43,12 @@ public interface SampleReceiver extends AutoCloseable {
 
   /** Returns the number of samples that the receiver refused, by reason. */
   Map<String, Long> refused();
+
+  /** Returns whether the receiver refused samples that it does not have. */
+  default boolean lacksSamples() {
+    return refused().entrySet().stream()
+        .anyMatch(each -> each.getValue() > 0 && !each.getKey().equals(DUPLICATE));
+  }
 
   @Override
   void close();

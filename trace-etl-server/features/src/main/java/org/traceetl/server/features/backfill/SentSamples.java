@@ -6,9 +6,9 @@ import java.util.function.LongSupplier;
 import org.traceetl.server.window.SeriesDefinition;
 
 /**
- * The samples that a receiver gets. Until when it has answered all of them is marked in the
- * directory from time to time, so that a backfill that continues does not send them again. For one
- * thread at a time.
+ * The samples that a receiver gets. Until when it has all of them is marked in the directory from
+ * time to time, so that a backfill that continues does not send them again. After a refused sample
+ * the mark stays, so that a repeated backfill sends it again. For one thread at a time.
  */
 final class SentSamples {
   private static final long MARK_NANOS = TimeUnit.SECONDS.toNanos(5);
@@ -17,7 +17,7 @@ final class SentSamples {
   private final SampleReceiver receiver;
   private final LongSupplier nanoClock;
 
-  /** Samples until then are answered, milliseconds since 1970. */
+  /** The receiver has answered samples until then, milliseconds since 1970. */
   private long sentMillis;
 
   private long markedNanos;
@@ -26,7 +26,7 @@ final class SentSamples {
     this.directory = directory;
     this.receiver = receiver;
     this.nanoClock = nanoClock;
-    sentMillis = directory.sentMillis();
+    sentMillis = directory.sentMillis(receiver.id());
     markedNanos = nanoClock.getAsLong();
   }
 
@@ -46,11 +46,13 @@ final class SentSamples {
     }
   }
 
-  /** Waits for all answers, and marks the time. */
+  /** Waits for all answers, and marks the time if the receiver has all samples. */
   void finish(long endMillis) throws IOException, InterruptedException {
     if (endMillis > sentMillis) {
       receiver.flush();
-      directory.sent(endMillis);
+      if (!receiver.lacksSamples()) {
+        directory.sent(receiver.id(), endMillis);
+      }
       sentMillis = endMillis;
     }
     markedNanos = nanoClock.getAsLong();
