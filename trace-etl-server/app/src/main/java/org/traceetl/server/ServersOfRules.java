@@ -39,6 +39,7 @@ final class ServersOfRules {
         access.journals(),
         config.journal().snapshotInterval(),
         config.series().dimensions(),
+        SpanNaming.form(config.histogram(), config.metrics().unit()),
         new SpanNaming(config.metrics(), config.series(), config.histogram()).stride(),
         () -> publishedMillis(access, config, decisions, own, clocks));
   }

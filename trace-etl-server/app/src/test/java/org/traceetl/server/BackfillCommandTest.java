@@ -359,7 +359,8 @@ class BackfillCommandTest {
     Path other = directory.resolve("other");
     Path switched = directory.resolve("switch");
     assertThat(run(switched, "--application=shop", "--since=1h", "--until=switch")).isEqualTo(2);
-    assertThat(err.toString()).startsWith("--until = switch: needs the classic buckets of the");
+    assertThat(err.toString())
+        .startsWith("--until = switch: needs live series with the classic buckets");
     Files.writeString(directory.resolve("rules.yaml"), RULES.replaceFirst(" +histogram.*\n", ""));
     assertThat(run(switched, "--application=shop", "--since=1h", "--until=switch")).isEqualTo(1);
     assertThat(err.toString()).startsWith("Topic trace-routing cannot be read");

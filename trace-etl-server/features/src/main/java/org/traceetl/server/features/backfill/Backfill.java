@@ -62,7 +62,11 @@ public final class Backfill {
     live =
         request.live() == null
             ? null
-            : new LiveSeries(request.live(), request.application(), request.series().dimensions());
+            : new LiveSeries(
+                request.live(),
+                request.application(),
+                request.series().dimensions(),
+                request.histogram().boundsNanos());
   }
 
   /**
@@ -74,11 +78,9 @@ public final class Backfill {
    *     the application, or a file cannot be written
    */
   public BackfillResult run() throws IOException, InterruptedException {
-    check(
-        live == null || request.live().stride() == request.naming().stride(),
-        "--until",
-        Seam.SWITCH,
-        "needs the classic buckets of the configuration; use a time");
+    if (live != null) {
+      LiveSeries.checkBuckets(request.live().stride() == request.naming().stride());
+    }
     try (OutputDirectory directory = OutputDirectory.open(request.directory());
         RocketMqLogs logs =
             new RocketMqLogs(request.rocketmq(), request.rocketmq().topic(), TIMEOUT, clocks)) {

@@ -6,6 +6,7 @@ import java.util.List;
 import org.traceetl.server.config.SeriesConfig.Dimension;
 import org.traceetl.server.journal.BrokerLogs;
 import org.traceetl.server.journal.chain.LogJournals;
+import org.traceetl.server.window.Form;
 
 /**
  * What servers count by the rules of a backfill, so that it ends where their series begin.
@@ -14,6 +15,7 @@ import org.traceetl.server.journal.chain.LogJournals;
  * @param journals of the servers' queues; closes the logs
  * @param snapshotInterval of the journal
  * @param columns dimensions of the servers' configuration
+ * @param form of series that name no other one
  * @param stride numbers of a series in the servers' windows
  * @param publication of the rules
  */
@@ -22,6 +24,7 @@ public record LiveRules(
     LogJournals journals,
     Duration snapshotInterval,
     List<Dimension> columns,
+    Form form,
     int stride,
     Publication publication) {
   /** Finds out when the rules were published. */

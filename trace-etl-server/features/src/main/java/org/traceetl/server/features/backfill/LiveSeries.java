@@ -24,6 +24,7 @@ import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.journal.chain.JournalTail;
 import org.traceetl.server.log.Printable;
+import org.traceetl.server.window.Form;
 import org.traceetl.server.window.OpenPanes;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
@@ -45,14 +46,17 @@ final class LiveSeries {
   private final LiveRules live;
   private final String application;
   private final List<Dimension> dimensions;
+  private final long[] boundsNanos;
 
   /**
    * @param dimensions of the rules
+   * @param boundsNanos upper bounds of the classic buckets of the backfill
    */
-  LiveSeries(LiveRules live, String application, List<Dimension> dimensions) {
+  LiveSeries(LiveRules live, String application, List<Dimension> dimensions, long[] boundsNanos) {
     this.live = live;
     this.application = application;
     this.dimensions = List.copyOf(dimensions);
+    this.boundsNanos = boundsNanos.clone();
   }
 
   /** What is known of a window. */
@@ -71,6 +75,9 @@ final class LiveSeries {
     /** Labels of later series that windows before the first one may have counted. */
     final Set<String> unseen = new HashSet<>();
 
+    /** Labels of series with other classic buckets than the backfill. */
+    final Set<String> otherBuckets = new HashSet<>();
+
     long closedMillis = SealedWindow.UNKNOWN_CLOSED;
     long to = JournalLog.NONE;
 
@@ -81,6 +88,15 @@ final class LiveSeries {
 
     /** Number of windows that were searched for new labels. */
     private int searched;
+
+    /** Forgets all windows. */
+    void clear() {
+      windows.clear();
+      labels.clear();
+      seamMillis = Long.MIN_VALUE;
+      hasSwitched = false;
+      searched = 0;
+    }
 
     /** Returns whether a window counts by the new rules. */
     boolean hasSwitched(Set<String> news) {
@@ -145,6 +161,8 @@ final class LiveSeries {
    * @param queues of the spans
    * @param closedMillis panes that end later are not closed; milliseconds since 1970
    * @throws IOException if journals cannot be read, or do not show the switch
+   * @throws org.traceetl.common.ConfigException if no label is new, or series with a new one have
+   *     other classic buckets than the backfill
    */
   Seam find(Collection<QueueId> queues, long closedMillis)
       throws IOException, InterruptedException {
@@ -186,21 +204,31 @@ final class LiveSeries {
     }
     if (seamMillis > closedMillis) {
       throw new IOException(
-          "The switch was until "
+          "The switch ended at "
               + Instant.ofEpochMilli(seamMillis)
-              + ", and its panes are not closed; repeat the command later");
+              + "; its panes are not closed yet. Repeat the command later");
     }
     long untilMillis = Math.min(closedMillis, seamMillis + SETTLED.toMillis());
     List<Seam.End> ends = new ArrayList<>();
     for (Map.Entry<QueueId, Reading> of : all.entrySet()) {
       Seens seens = of.getValue().seens;
       of.getValue().until(() -> seens.closedMillis >= untilMillis);
+      checkBuckets(seens.otherBuckets.stream().noneMatch(news::contains));
       long to = seens.to(untilMillis);
       if (to != JournalLog.NONE) {
         ends.add(new Seam.End(of.getKey().broker(), of.getKey().queue(), to));
       }
     }
     return new Seam(publishedMillis, List.copyOf(news), seamMillis, untilMillis, ends);
+  }
+
+  /** Refuses live series whose numbers are not those of the backfill's buckets. */
+  static void checkBuckets(boolean areEqual) {
+    check(
+        areEqual,
+        "--until",
+        Seam.SWITCH,
+        "needs live series with the classic buckets of the backfill; use a time");
   }
 
   /** Returns the labels of dimensions that only the rules have; sorted. */
@@ -220,8 +248,7 @@ final class LiveSeries {
         new Visitor() {
           @Override
           public void state(QueueImage image) {
-            seens.windows.clear();
-            seens.labels.clear();
+            seens.clear();
             seens.to = image.to();
             for (int series = 0; series < image.slots(); series++) {
               if (image.definition(series) != null) {
@@ -269,6 +296,9 @@ final class LiveSeries {
             if (isOfItsSpans(definition)) {
               Set<String> labels = labels(definition);
               seens.labels.put(definition.series(), labels);
+              if (!hasBuckets(definition)) {
+                seens.otherBuckets.addAll(labels);
+              }
               if (definition.createdMillis() < publishedMillis) {
                 seens.before.addAll(labels);
               } else if (isOfState) {
@@ -283,6 +313,17 @@ final class LiveSeries {
   private boolean isOfItsSpans(SeriesDefinition definition) {
     return application.equals(definition.values().get(SeriesDefinition.APPLICATION))
         && definition.isOfSpans();
+  }
+
+  /** Returns whether a live series has the classic buckets of the backfill. */
+  private boolean hasBuckets(SeriesDefinition definition) {
+    List<String> values = definition.values();
+    int at = firstLabel();
+    Form form =
+        at + 1 < values.size() && Form.KEY.equals(values.get(at))
+            ? Form.parse(values.get(at + 1))
+            : live.form();
+    return form != null && Arrays.equals(form.boundsNanos(), boundsNanos);
   }
 
   /** Returns the labels that only rules have. */
@@ -313,7 +354,7 @@ final class LiveSeries {
   /**
    * Takes away what live series with new labels counted before the ends of a seam.
    *
-   * @throws IOException if a journal cannot be read
+   * @throws IOException if a journal cannot be read, or no longer has the windows of the switch
    */
   void takeFrom(OpenSums sums, SpanNaming naming, Seam seam)
       throws IOException, InterruptedException {
@@ -322,6 +363,7 @@ final class LiveSeries {
       QueueId queue = new QueueId(end.broker(), end.queue());
       WindowSums windows = new WindowSums(sums, true, definition -> key(definition, naming, news));
       long[] to = {JournalLog.NONE};
+      boolean[] lacksWindows = {false};
       Visitor visitor =
           new Visitor() {
             @Override
@@ -330,6 +372,7 @@ final class LiveSeries {
               for (int series = 0; series < image.slots(); series++) {
                 if (image.definition(series) != null) {
                   windows.create(image.definition(series));
+                  lacksWindows[0] |= isUnseen(image.definition(series), seam);
                 }
               }
             }
@@ -343,15 +386,22 @@ final class LiveSeries {
             }
           };
       read(open(queue, seam.publishedMillis(), visitor), visitor, () -> to[0] >= end.to());
-      if (to[0] != end.to()) {
+      if (lacksWindows[0] || to[0] != end.to()) {
         throw new IOException(
             "The journal of queue "
                 + queue
-                + " no longer has the windows until offset "
+                + " no longer has the windows of the switch until offset "
                 + end.to()
-                + "; use an empty directory");
+                + "; use an empty directory and a time as --until");
       }
     }
+  }
+
+  /** Returns whether windows before a state may have counted a series with a label of a seam. */
+  private boolean isUnseen(SeriesDefinition definition, Seam seam) {
+    return isOfItsSpans(definition)
+        && definition.createdMillis() >= seam.publishedMillis()
+        && labels(definition).stream().anyMatch(seam.labels()::contains);
   }
 
   /** Returns the backfilled series that a live one is; null if it has no new label. */

@@ -28,6 +28,7 @@ import org.traceetl.server.journal.QueueJournal;
 import org.traceetl.server.journal.chain.LogJournals;
 import org.traceetl.server.window.AcceptedBatches;
 import org.traceetl.server.window.EdgeChange;
+import org.traceetl.server.window.Form;
 import org.traceetl.server.window.NativeCounts;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
@@ -76,9 +77,10 @@ class LiveSeriesTest {
               "customer.tier",
               "gold"));
 
+  private final MemoryLogs logs = new MemoryLogs();
   private final LogJournals journals =
       new LogJournals(
-          new MemoryLogs(),
+          logs,
           "trace-spans",
           "servers",
           () -> new QueueImage(1, STRIDE, 1 << 20),
@@ -88,17 +90,28 @@ class LiveSeriesTest {
               Duration.ofSeconds(30),
               Duration.ofMinutes(10)),
           new JournalCounters());
-  private final LiveSeries live =
-      new LiveSeries(
-          new LiveRules(
-              null, journals, Duration.ofMinutes(10), List.of(REGION), STRIDE, () -> PUBLISHED),
-          "shop",
-          RULES);
+  private final LiveSeries live = live(2_500_000);
 
   private final Owner a = new Owner(A);
   private final Owner b = new Owner(B);
 
   LiveSeriesTest() throws Exception {}
+
+  /** Returns the live series for a backfill of two buckets with this bound. */
+  private LiveSeries live(long boundNanos) {
+    return new LiveSeries(
+        new LiveRules(
+            null,
+            journals,
+            Duration.ofMinutes(10),
+            List.of(REGION),
+            new Form(new long[] {2_500_000}, null, 1_000_000),
+            STRIDE,
+            () -> PUBLISHED),
+        "shop",
+        RULES,
+        new long[] {boundNanos});
+  }
 
   private static SeriesDefinition series(
       int number, long createdMillis, String application, String... labels) {
@@ -112,10 +125,20 @@ class LiveSeriesTest {
     private final QueueId queue;
     private final QueueJournal journal;
     private long to;
+    private long snapshot;
 
     Owner(QueueId queue) throws Exception {
       this.queue = queue;
       journal = journals.take(queue).journal();
+    }
+
+    void snapshot() throws Exception {
+      snapshot = logs.open(queue).end();
+      assertThat(journal.snapshot()).isEqualTo(QueueJournal.Outcome.KEPT);
+    }
+
+    void loseWindowsBeforeTheSnapshot() {
+      logs.open(queue).deleteBefore(snapshot);
     }
 
     /** Appends a window with so many spans of each series. */
@@ -231,7 +254,7 @@ class LiveSeriesTest {
     assertThatThrownBy(() -> find(0))
         .isInstanceOf(IOException.class)
         .hasMessage(
-            "The switch was until 2026-11-29T10:00:30Z, and its panes are not closed; repeat the"
+            "The switch ended at 2026-11-29T10:00:30Z; its panes are not closed yet. Repeat the"
                 + " command later");
     assertThat(find(1).millis()).isEqualTo(end(1));
   }
@@ -242,5 +265,54 @@ class LiveSeriesTest {
     assertThatThrownBy(() -> find(9))
         .isInstanceOf(ConfigException.class)
         .hasMessageStartingWith("--until = switch: needs rules with a dimension that series did");
+  }
+
+  @Test
+  void liveSeriesWithOtherBucketsAreRefused() throws Exception {
+    a.window(0, List.of(OLD), spans(0, 7));
+    a.window(
+        2, List.of(withForm("unit=s;bounds=2.5", 1), withForm("unit=ms;native=3", 2)), spans(1, 1));
+    b.window(2, List.of(GOLD), spans(1, 7));
+    String message = "--until = switch: needs live series with the classic buckets of the backfill";
+    // Native buckets only: all spans of a row are in its first number.
+    assertThatThrownBy(() -> find(2))
+        .isInstanceOf(ConfigException.class)
+        .hasMessageStartingWith(message);
+    // A series without a form has the bounds of the configuration.
+    assertThatThrownBy(() -> live(5_000_000).find(List.of(B), end(2)))
+        .isInstanceOf(ConfigException.class)
+        .hasMessageStartingWith(message);
+    assertThat(live.find(List.of(B), end(2)).millis()).isEqualTo(end(2));
+  }
+
+  @Test
+  void aFormWithTheSameBoundsHasTheSameBuckets() throws Exception {
+    a.window(2, List.of(withForm("unit=s;bounds=2.5", 1)), spans(1, 1));
+    assertThat(live.find(List.of(A), end(2)).millis()).isEqualTo(end(2));
+  }
+
+  private static SeriesDefinition withForm(String form, int number) {
+    return series(number, PUBLISHED + 1, "shop", Form.KEY, form, "customer.tier", "gold");
+  }
+
+  @Test
+  void aSwitchBeforeTheFirstStateIsRefused() throws Exception {
+    a.window(0, List.of(OLD), spans(0, 7));
+    a.window(2, List.of(GOLD), spans(1, 7));
+    a.snapshot();
+    a.window(3, List.of(), spans(1, 7));
+    a.window(4, List.of(), spans(1, 7));
+    Seam seam = live.find(List.of(A), end(3));
+    assertThat(seam.ends()).containsExactly(new Seam.End("a", 0, 4));
+
+    a.loseWindowsBeforeTheSnapshot();
+    String message = "The journal of queue a/0 no longer has the windows of the switch";
+    assertThatThrownBy(() -> live.find(List.of(A), end(3)))
+        .isInstanceOf(IOException.class)
+        .hasMessageStartingWith(message);
+    OpenSums sums = new OpenSums(STRIDE, START, end(9));
+    assertThatThrownBy(() -> live.takeFrom(sums, NAMING, seam))
+        .isInstanceOf(IOException.class)
+        .hasMessageStartingWith(message);
   }
 }
