@@ -99,7 +99,11 @@ final class PacedReader {
       if (messages == 0) {
         return;
       }
-      out.printf(Locale.ROOT, "Pauses: servers are %d messages behind%n", messages);
+      out.printf(
+          Locale.ROOT,
+          "Pausing for %d s: servers have not committed %d older messages%n",
+          TimeUnit.NANOSECONDS.toSeconds(LAG_NANOS),
+          messages);
       clocks.pause().nanos(LAG_NANOS);
     }
   }

@@ -82,7 +82,8 @@ class PacedReaderTest {
     assertThat(nowNanos).isEqualTo(TimeUnit.SECONDS.toNanos(10));
     assertThat(out.toString().lines())
         .startsWith(
-            "Pauses: servers are 2 messages behind", "Pauses: servers are 1 messages behind");
+            "Pausing for 5 s: servers have not committed 2 older messages",
+            "Pausing for 5 s: servers have not committed 1 older messages");
 
     // The next look is after a while.
     lag = 1;
