@@ -224,8 +224,8 @@ public final class SpanNaming implements Naming {
 
   /**
    * Returns the family of a measure. Null if a forged journal has another name or form than
-   * configurations allow, if a metric of another type has its name, or if there is no room for one
-   * more.
+   * configurations allow, if another metric, or one of another type, has its name, or if there is
+   * no room for one more.
    */
   private synchronized Family ofMeasure(MeasureKey key) {
     Family known = ofMeasures.get(key);
@@ -250,7 +250,10 @@ public final class SpanNaming implements Naming {
     boolean isOther =
         families.stream()
             .anyMatch(family ->
-                family.name().equals(name) && added.isHistogram() != family.isHistogram());
+                family.name().equals(name)
+                    && (family.metricInOtlp() == null
+                        || !family.metricInOtlp().name().equals(key.metric)
+                        || added.isHistogram() != family.isHistogram()));
     if (isOther) {
       return null;
     }
