@@ -128,9 +128,7 @@ final class WhyResource {
     if (question.earlier() != null
         && question.earlier().compareTo(Duration.between(question.from(), question.until())) < 0) {
       throw new ParameterRefused(
-          "baseline = "
-              + baseline
-              + ": must be at least the time from from to to, or the intervals overlap");
+          "baseline = " + baseline + ": must be at least `to` - `from`, or the intervals overlap");
     }
   }
 
