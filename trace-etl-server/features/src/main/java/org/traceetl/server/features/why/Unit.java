@@ -22,7 +22,7 @@ final class Unit {
 
   /**
    * The agent of an ordinary span that is one of its sample only if the agent sends all spans
-   * whole; {@link #NONE} if there is none.
+   * whole; {@link #NONE} without one.
    */
   int agent = NONE;
 
