@@ -7,17 +7,22 @@ import io.opentelemetry.proto.trace.v1.ScopeSpans;
 import io.opentelemetry.proto.trace.v1.Span;
 import io.opentelemetry.proto.trace.v1.Span.SpanKind;
 import java.io.IOException;
+import java.net.URI;
 import java.net.http.HttpClient;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.traceetl.perf.bench.load.GrpcSender;
 import org.traceetl.perf.bench.load.OtlpExport;
@@ -41,7 +46,9 @@ import picocli.CommandLine.Option;
           + " to metrics connector on the same spans: each bucket, count and sum; and the CPU of a"
           + " span in both.",
       "",
-      "Fails if a sample differs, or if the counts are not those of the spans sent.",
+      "Fails if a sample differs after spans that were sent one request at a time, or if our counts"
+          + " are not those of all spans sent. collector_share is the share that the Collector has of"
+          + " spans that were sent with 32 requests under way.",
       ""
     })
 final class MeasureComparison extends Measurement {
@@ -55,6 +62,14 @@ final class MeasureComparison extends Measurement {
   private static final int CHAT = 20;
 
   private static final double MOST_DIFFERENCE = 1e-9;
+  private static final int MOST_NAMED = 5;
+
+  /**
+   * Spans that are compared. They are sent one request at a time: of requests at the same time, the
+   * Collector's delta_to_cumulative drops points that are not newer than those before.
+   */
+  private static final int EQUAL_SPANS = 100_000;
+
   private static final String REQUESTS = "http_server_request_duration_seconds";
   private static final String USAGE = "gen_ai_client_token_usage";
   private static final String TOKENS = "gen_ai_client_tokens_total";
@@ -90,8 +105,14 @@ final class MeasureComparison extends Measurement {
   @Mixin private BuiltCollector collector;
   @Mixin private RunFolder folder;
 
-  @Option(names = "--spans", description = "Spans (default: ${DEFAULT-VALUE}).")
-  private int spans = 200_000;
+  @Option(names = "--spans", description = "Spans of a round (default: ${DEFAULT-VALUE}).")
+  private int spans = 1_000_000;
+
+  @Option(
+      names = "--rounds",
+      description =
+          "Rounds of both in turn; the first half warms up" + " (default: ${DEFAULT-VALUE}).")
+  private int rounds = 6;
 
   @Option(
       names = "--seed",
@@ -100,14 +121,24 @@ final class MeasureComparison extends Measurement {
 
   private final HttpClient http = HttpClient.newHttpClient();
   private final Ports ports = new Ports();
+  private final long startUnixNanos = TimeUnit.MILLISECONDS.toNanos(System.currentTimeMillis());
+
+  /** Spans sent, by page. */
+  private final Map<URI, Long> taken = new HashMap<>();
+
+  // Of what both were sent.
   private long requests;
   private long chats;
   private long tokens;
 
   @Override
   protected void measure() throws Exception {
-    if (spans < 1) {
-      throw new IllegalArgumentException("--spans=" + spans + " must be at least 1");
+    if (spans < 1 || spans % SPANS_PER_EXPORT != 0) {
+      throw new IllegalArgumentException(
+          "--spans=%d must be a multiple of %d".formatted(spans, SPANS_PER_EXPORT));
+    }
+    if (rounds < 1) {
+      throw new IllegalArgumentException("--rounds=" + rounds + " must be at least 1");
     }
     results.columns("sample ours collector");
     try {
@@ -118,53 +149,61 @@ final class MeasureComparison extends Measurement {
   }
 
   private void run(Path data) throws Exception {
-    List<byte[]> exports = exports();
     try (TraceEtl ours = new TraceEtl(data, ports, installed, List.of(), WINDOW, null, MEASURES);
         Collector theirs =
             collector.withMeasures(data, ports, "collector", BuiltCollector.GO_GOGC)) {
       ours.start(http);
       theirs.start(http);
-      Map<String, Object> summary = new LinkedHashMap<>();
-      summary.put("spans", spans);
-      summary.put("cpu_nanos", cpuOfSpan(ours, exports));
-      summary.put("collector_cpu_nanos", cpuOfSpan(theirs, exports));
+      send(ours, seed, EQUAL_SPANS, 1);
+      send(theirs, seed, EQUAL_SPANS, 1);
       Set<String> different = awaitEqual(ours, theirs);
-      Map<String, Double> samples = samples(ours);
-      summary.put("samples", samples.size());
+      long[] ourNanos = new long[rounds];
+      long[] theirNanos = new long[rounds];
+      for (int round = 0; round < rounds; round++) {
+        ourNanos[round] = send(ours, seed + 1 + round, spans, Driver.UNANSWERED) / spans;
+        theirNanos[round] = send(theirs, seed + 1 + round, spans, Driver.UNANSWERED) / spans;
+      }
+      Map<String, Object> summary = new LinkedHashMap<>();
+      summary.put("spans", (long) rounds * spans);
+      summary.put("cpu_nanos", medianOfSecondHalf(ourNanos));
+      summary.put("collector_cpu_nanos", medianOfSecondHalf(theirNanos));
+      summary.put("samples", samples(ours).size());
       summary.put("different", different.size());
+      String missing = awaitAll(ours);
+      double counted = sum(samples(ours), REQUESTS + "_count");
+      summary.put("collector_share", sum(samples(theirs), REQUESTS + "_count") / counted);
       results.summary("measures", summary);
       if (!different.isEmpty()) {
-        throw new IOException("%d samples differ: %s".formatted(different.size(), different));
+        throw new IOException(
+            "%d samples differ, the first are %s"
+                .formatted(different.size(), different.stream().limit(MOST_NAMED).toList()));
       }
-      check(samples, REQUESTS + "_count", requests);
-      check(samples, USAGE + "_count", chats);
-      check(samples, USAGE + "_sum", tokens);
-      check(samples, TOKENS, tokens);
+      if (missing != null) {
+        throw new IOException(missing);
+      }
     }
   }
 
-  /** Returns the spans as requests of one application each. */
-  private List<byte[]> exports() {
-    SplittableRandom random = new SplittableRandom(seed);
-    List<byte[]> exports = new ArrayList<>();
-    for (int sent = 0; sent < spans; sent += SPANS_PER_EXPORT) {
-      ScopeSpans.Builder scope = ScopeSpans.newBuilder();
-      for (int i = sent; i < Math.min(spans, sent + SPANS_PER_EXPORT); i++) {
-        scope.addSpans(span(random));
-      }
-      exports.add(
-          OtlpExport.request(
-              Resource.newBuilder()
-                  .addAttributes(
-                      OtlpExport.attribute(
-                          "service.name", "service-" + random.nextInt(APPLICATIONS))),
-              scope));
+  private static long medianOfSecondHalf(long[] nanos) {
+    long[] half = Arrays.copyOfRange(nanos, nanos.length / 2, nanos.length);
+    Arrays.sort(half);
+    return half[half.length / 2];
+  }
+
+  /** Returns a request with the next spans, of one application. */
+  private byte[] export(SplittableRandom random) {
+    ScopeSpans.Builder scope = ScopeSpans.newBuilder();
+    for (int i = 0; i < SPANS_PER_EXPORT; i++) {
+      scope.addSpans(span(random));
     }
-    return exports;
+    return OtlpExport.request(
+        Resource.newBuilder()
+            .addAttributes(
+                OtlpExport.attribute("service.name", "service-" + random.nextInt(APPLICATIONS))),
+        scope);
   }
 
   private Span span(SplittableRandom random) {
-    long start = TimeUnit.MILLISECONDS.toNanos(System.currentTimeMillis());
     boolean isChat = random.nextInt(CHAT) == 0;
     Span.Builder span =
         Span.newBuilder()
@@ -172,9 +211,10 @@ final class MeasureComparison extends Measurement {
             .setSpanId(OtlpExport.id(random.nextLong()))
             .setName(isChat ? "chat" : "GET /orders/{id}")
             .setKind(isChat ? SpanKind.SPAN_KIND_CLIENT : SpanKind.SPAN_KIND_SERVER)
-            .setStartTimeUnixNano(start)
+            .setStartTimeUnixNano(startUnixNanos)
             .setEndTimeUnixNano(
-                start + (long) (TimeUnit.SECONDS.toNanos(20) * Math.pow(random.nextDouble(), 4)));
+                startUnixNanos
+                    + (long) (TimeUnit.SECONDS.toNanos(20) * Math.pow(random.nextDouble(), 4)));
     if (isChat) {
       long used = (long) (2_000_000 * Math.pow(random.nextDouble(), 6));
       chats++;
@@ -195,20 +235,36 @@ final class MeasureComparison extends Measurement {
     return span.build();
   }
 
-  /** Sends the requests; returns the CPU time of all programs for each span. */
-  private long cpuOfSpan(Contender contender, List<byte[]> exports)
+  /**
+   * Sends spans, equal ones for equal seeds, with a maximum number of requests under way; returns
+   * the CPU time of all programs for them.
+   */
+  private long send(Contender contender, long seed, int spans, int mostUnanswered)
       throws IOException, InterruptedException {
+    SplittableRandom random = new SplittableRandom(seed);
     long before = cpuNanos(contender);
+    Semaphore unanswered = new Semaphore(mostUnanswered);
+    Queue<String> refusals = new ConcurrentLinkedQueue<>();
     try (OtlpSender sender = new GrpcSender(contender.otlpPort(), 1)) {
-      for (byte[] export : exports) {
-        String refusal = sender.await(export);
-        if (refusal != null) {
-          throw new IOException("a request was refused: " + refusal);
-        }
+      for (int sent = 0; sent < spans; sent += SPANS_PER_EXPORT) {
+        unanswered.acquire();
+        sender.send(
+            export(random),
+            refusal -> {
+              if (refusal != null) {
+                refusals.add(refusal);
+              }
+              unanswered.release();
+            });
       }
+      unanswered.acquire(mostUnanswered);
     }
-    contender.awaitTaken(spans);
-    return (cpuNanos(contender) - before) / spans;
+    if (!refusals.isEmpty()) {
+      throw new IOException(
+          "%d requests were refused: %s".formatted(refusals.size(), refusals.peek()));
+    }
+    contender.awaitTaken(taken.merge(contender.page(), (long) spans, Long::sum));
+    return cpuNanos(contender) - before;
   }
 
   private static long cpuNanos(Contender contender) {
@@ -283,15 +339,42 @@ final class MeasureComparison extends Measurement {
     return Double.parseDouble(bound.replace("Inf", "Infinity"));
   }
 
-  private static void check(Map<String, Double> samples, String name, long expected)
-      throws IOException {
-    double sum =
-        samples.entrySet().stream()
-            .filter(sample -> sample.getKey().startsWith(name + "{"))
-            .mapToDouble(Map.Entry::getValue)
-            .sum();
-    if (Math.abs(sum - expected) > MOST_DIFFERENCE * expected) {
-      throw new IOException("%s is %s in place of %d".formatted(name, sum, expected));
+  /** Waits until our page has all spans; returns null, or what is still missing after a time. */
+  private String awaitAll(Contender ours) throws IOException, InterruptedException {
+    long startNanos = System.nanoTime();
+    String missing = missing(samples(ours));
+    while (missing != null && System.nanoTime() - startNanos < PAGE_LIMIT.toNanos()) {
+      Thread.sleep(LOOK);
+      missing = missing(samples(ours));
     }
+    return missing;
+  }
+
+  /** Both were sent the same spans. */
+  private String missing(Map<String, Double> samples) {
+    Map<String, Long> expected =
+        Map.of(
+            REQUESTS + "_count",
+            requests / 2,
+            USAGE + "_count",
+            chats / 2,
+            USAGE + "_sum",
+            tokens / 2,
+            TOKENS,
+            tokens / 2);
+    for (Map.Entry<String, Long> one : expected.entrySet()) {
+      double sum = sum(samples, one.getKey());
+      if (Math.abs(sum - one.getValue()) > MOST_DIFFERENCE * one.getValue()) {
+        return "%s is %s in place of %d".formatted(one.getKey(), sum, one.getValue());
+      }
+    }
+    return null;
+  }
+
+  private static double sum(Map<String, Double> samples, String name) {
+    return samples.entrySet().stream()
+        .filter(sample -> sample.getKey().startsWith(name + "{"))
+        .mapToDouble(Map.Entry::getValue)
+        .sum();
   }
 }
