@@ -4,11 +4,11 @@
 import * as api from "./api.js";
 import { announce, el, name, uniqueId, visible } from "./dom.js";
 import * as format from "./format.js";
+import { Run } from "./run.js";
 import { Table } from "./table.js";
 
 const WITHIN_MILLIS = 90_000;
-const SECOND = 1000;
-const MINUTE = 60 * SECOND;
+const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const SINCE = [
   ["15m", "15 minutes", 15 * MINUTE],
@@ -149,8 +149,7 @@ function problems(text) {
 export class RulesPreview {
   #application = null;
   #example = null;
-  #controller = null;
-  #timer = 0;
+  #run = new Run("Preview");
 
   constructor() {
     const problemsId = uniqueId("problems");
@@ -163,10 +162,6 @@ export class RulesPreview {
     });
     this.since = el("select", {}, ...SINCE.map(([value, label]) => el("option", { value }, label)));
     this.since.value = "1h";
-    this.submit = el("button", { type: "submit", class: "main" }, "Preview");
-    this.cancel = el("button", { type: "button", onclick: () => this.#stop("Cancelled.") }, "Cancel");
-    this.cancel.hidden = true;
-    this.state = el("span", { class: "summary" });
     this.problems = el("div", { id: problemsId, role: "alert" });
     this.result = el("div", { class: "result" });
     this.element = el(
@@ -181,7 +176,7 @@ export class RulesPreview {
           {
             onsubmit: (event) => {
               event.preventDefault();
-              this.#run();
+              this.#submit();
             },
           },
           el(
@@ -194,9 +189,7 @@ export class RulesPreview {
             "div",
             { class: "toolbar fields" },
             el("label", { class: "field" }, el("span", {}, "Messages of the last"), this.since),
-            this.submit,
-            this.cancel,
-            this.state,
+            ...this.#run.parts,
           ),
           this.problems,
         ),
@@ -210,7 +203,7 @@ export class RulesPreview {
     if (application === this.#application) {
       return;
     }
-    this.#stop("");
+    this.#run.stop();
     this.#application = application;
     if (this.rules.value === (this.#example ?? "")) {
       this.rules.value = example(application);
@@ -221,56 +214,22 @@ export class RulesPreview {
     this.result.replaceChildren();
   }
 
-  async #run() {
-    this.#stop("");
-    const controller = new AbortController();
-    this.#controller = controller;
-    const beginMillis = Date.now();
-    const sinceMillis = SINCE.find(([value]) => value === this.since.value)[2];
+  #submit() {
+    const sinceMillis = Date.now() - SINCE.find(([value]) => value === this.since.value)[2];
     this.problems.replaceChildren();
     this.rules.removeAttribute("aria-invalid");
     this.result.replaceChildren();
-    this.submit.disabled = true;
-    this.cancel.hidden = false;
-    this.cancel.focus();
-    const tick = () => (this.state.textContent = `Reading messages, ${format.age(Date.now() - beginMillis)}`);
-    tick();
-    this.#timer = setInterval(tick, SECOND);
-    announce("Reading messages");
-    try {
-      const comparison = await api.post(
-        "preview",
-        { application: this.#application, since: this.since.value },
-        { body: this.rules.value, type: "application/yaml", withinMillis: WITHIN_MILLIS },
-        controller.signal,
-      );
-      if (controller === this.#controller) {
-        this.#stop("");
-        this.#show(comparison, beginMillis - sinceMillis);
-      }
-    } catch (e) {
-      if (controller === this.#controller) {
-        this.#stop("");
-        this.#refuse(e);
-      }
-    }
-  }
-
-  /** Ends what is under way. */
-  #stop(text) {
-    clearInterval(this.#timer);
-    this.#controller?.abort();
-    this.#controller = null;
-    const focused = document.activeElement === this.cancel;
-    this.submit.disabled = false;
-    this.cancel.hidden = true;
-    if (focused) {
-      this.submit.focus();
-    }
-    this.state.textContent = text;
-    if (text !== "") {
-      announce(text);
-    }
+    this.#run.begin(
+      (signal) =>
+        api.post(
+          "preview",
+          { application: this.#application, since: this.since.value },
+          { body: this.rules.value, type: "application/yaml", withinMillis: WITHIN_MILLIS },
+          signal,
+        ),
+      (comparison) => this.#show(comparison, sinceMillis),
+      (e) => this.#refuse(e),
+    );
   }
 
   #show(comparison, askedMillis) {
@@ -289,9 +248,6 @@ export class RulesPreview {
   }
 
   #refuse(e) {
-    if (e.name !== "ApiError") {
-      console.error(e);
-    }
     const found = problems(e.message);
     if (found.some(({ line }) => line !== null)) {
       this.rules.setAttribute("aria-invalid", "true");
@@ -323,6 +279,6 @@ export class RulesPreview {
   }
 
   close() {
-    this.#stop("");
+    this.#run.stop();
   }
 }

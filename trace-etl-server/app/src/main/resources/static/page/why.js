@@ -3,6 +3,7 @@
 import * as api from "./api.js";
 import { announce, el, name, svg, uniqueId, visible } from "./dom.js";
 import * as format from "./format.js";
+import { Run } from "./run.js";
 import { Table } from "./table.js";
 import { traceId } from "./traces.js";
 
@@ -155,8 +156,7 @@ function extent(answer, askedMillis) {
 export class Why {
   #frame;
   #subject = null;
-  #controller = null;
-  #timer = 0;
+  #run = new Run("Compare");
 
   constructor(frame) {
     this.#frame = frame;
@@ -175,10 +175,6 @@ export class Why {
     this.interval = el("select", {}, ...options(INTERVALS));
     this.interval.value = "10m";
     this.baseline = el("select", {}, ...options(BASELINES));
-    this.submit = el("button", { type: "submit", class: "main" }, "Compare");
-    this.cancel = el("button", { type: "button", onclick: () => this.#stop("Cancelled.") }, "Cancel");
-    this.cancel.hidden = true;
-    this.state = el("span", { class: "summary" });
     this.problem = el("div", { id: problemId, role: "alert" });
     this.result = el("div", { class: "result" });
     this.element = el(
@@ -193,7 +189,7 @@ export class Why {
           {
             onsubmit: (event) => {
               event.preventDefault();
-              this.#run();
+              this.#submit();
             },
           },
           el(
@@ -208,9 +204,7 @@ export class Why {
             this.threshold,
             el("label", { class: "field" }, el("span", {}, "Of the last"), this.interval),
             el("label", { class: "field" }, el("span", {}, "Compared with"), this.baseline),
-            this.submit,
-            this.cancel,
-            this.state,
+            ...this.#run.parts,
           ),
           this.problem,
         ),
@@ -235,76 +229,35 @@ export class Why {
     if (JSON.stringify(subject) === JSON.stringify(this.#subject)) {
       return;
     }
-    this.#stop("");
+    this.#run.stop();
     this.#subject = subject;
     this.problem.replaceChildren();
     this.result.replaceChildren();
   }
 
-  async #run() {
-    this.#stop("");
-    const controller = new AbortController();
-    this.#controller = controller;
-    const beginMillis = Date.now();
-    const fromMillis = beginMillis - INTERVALS.find(([value]) => value === this.interval.value)[2];
+  #submit() {
+    const untilMillis = Date.now();
+    const fromMillis = untilMillis - INTERVALS.find(([value]) => value === this.interval.value)[2];
     const isSlow = this.which.value === "slow";
     const words = {
       selection: isSlow ? `Slower than ${format.duration(Number(this.millis.value))}` : "Failed",
       baseline: BASELINES.find(([value]) => value === this.baseline.value)[1].replace("their o", "O").replace(/^a/, "A"),
     };
+    const question = {
+      ...this.#subject,
+      failed: isSlow ? null : "true",
+      slowerThan: isSlow ? `${this.millis.value}ms` : null,
+      from: fromMillis,
+      to: untilMillis,
+      baseline: this.baseline.value,
+    };
     this.problem.replaceChildren();
     this.result.replaceChildren();
-    this.submit.disabled = true;
-    this.cancel.hidden = false;
-    this.cancel.focus();
-    const tick = () => (this.state.textContent = `Reading messages, ${format.age(Date.now() - beginMillis)}`);
-    tick();
-    this.#timer = setInterval(tick, SECOND);
-    announce("Reading messages");
-    try {
-      const answer = await api.get(
-        "why",
-        {
-          ...this.#subject,
-          failed: isSlow ? null : "true",
-          slowerThan: isSlow ? `${this.millis.value}ms` : null,
-          from: fromMillis,
-          to: beginMillis,
-          baseline: this.baseline.value,
-        },
-        controller.signal,
-        WITHIN_MILLIS,
-      );
-      if (controller === this.#controller) {
-        this.#stop("");
-        this.#show(answer, fromMillis, words);
-      }
-    } catch (e) {
-      if (controller === this.#controller) {
-        this.#stop("");
-        if (e.name !== "ApiError") {
-          console.error(e);
-        }
-        this.problem.replaceChildren(el("p", { class: "note bad" }, visible(e.message)));
-      }
-    }
-  }
-
-  /** Ends what is under way. */
-  #stop(text) {
-    clearInterval(this.#timer);
-    this.#controller?.abort();
-    this.#controller = null;
-    const focused = document.activeElement === this.cancel;
-    this.submit.disabled = false;
-    this.cancel.hidden = true;
-    if (focused) {
-      this.submit.focus();
-    }
-    this.state.textContent = text;
-    if (text !== "") {
-      announce(text);
-    }
+    this.#run.begin(
+      (signal) => api.get("why", question, signal, WITHIN_MILLIS),
+      (answer) => this.#show(answer, fromMillis, words),
+      (e) => this.problem.replaceChildren(el("p", { class: "note bad" }, visible(e.message))),
+    );
   }
 
   #show(answer, askedMillis, words) {
@@ -320,6 +273,6 @@ export class Why {
   }
 
   close() {
-    this.#stop("");
+    this.#run.stop();
   }
 }
