@@ -17,6 +17,7 @@ import org.traceetl.agent.config.DetailConfig.Detail;
  * @param panes whether servers write windows with panes, since all announce that they read them
  * @param twoConfigurations whether every other server has another configuration
  * @param sizes whether servers count the sizes of spans, and demand them
+ * @param forms whether rules that change also have buckets, units and measures
  * @param agents by agent: whether it sends what servers demand
  * @param bundles by agent: whether it sends bundles while servers say that they read them
  * @param lingerMillis by agent: how long its batches wait for others to share a bundle
@@ -28,6 +29,7 @@ record DemandDraw(
     boolean panes,
     boolean twoConfigurations,
     boolean sizes,
+    boolean forms,
     List<Boolean> agents,
     List<Boolean> bundles,
     List<Integer> lingerMillis,
@@ -50,6 +52,11 @@ record DemandDraw(
   private static final int CHANGES_RULES = 3;
 
   private static final long RULES_STREAM = 0x2225;
+
+  /**
+   * With it, the kept schedule that adds a dimension draws no forms, so its run stays as it was.
+   */
+  private static final long FORMS_STREAM = 0x22253;
 
   private static final long SAMPLES_STREAM = 0x222222;
   private static final List<Double> SAMPLE_RATIOS = List.of(0.0, 1.0 / 128, 0.25, 1.0);
@@ -77,6 +84,7 @@ record DemandDraw(
           false,
           false,
           false,
+          false,
           none,
           none,
           Collections.nCopies(agents, 0),
@@ -94,6 +102,7 @@ record DemandDraw(
         published && !recorded,
         twoConfigurations,
         published && !recorded && new SplittableRandom(plan.seed() ^ SIZES_STREAM).nextBoolean(),
+        published && !recorded && rules(plan.seed()).nextBoolean(),
         Stream.generate(() -> obeyed && random.nextInt(AGENTS_WITHOUT) > 0).limit(agents).toList(),
         bundles(bundles, agents, published && !recorded),
         Stream.generate(() -> LINGER_MILLIS[bundles.nextInt(LINGER_MILLIS.length)])
@@ -106,6 +115,11 @@ record DemandDraw(
   static boolean changesRules(Plan plan) {
     return of(plan, false).panes()
         && new SplittableRandom(plan.seed() ^ RULES_STREAM).nextInt(CHANGES_RULES) == 0;
+  }
+
+  /** Returns the random numbers of the contents of rules. */
+  static SplittableRandom rules(long seed) {
+    return new SplittableRandom(seed ^ FORMS_STREAM);
   }
 
   private static List<Double> sampleRatios(SplittableRandom random, int agents) {

@@ -71,6 +71,9 @@ final class ServerSettings {
   /** Names of spans, and texts that each queue has. */
   private static final int MOST_SYMBOLS = 20;
 
+  /** Forms, names of measures and of their labels, and values of these. */
+  private static final int MOST_SYMBOLS_OF_RULES = 40;
+
   private ServerSettings() {}
 
   /**
@@ -157,15 +160,18 @@ final class ServerSettings {
    *
    * @param series of all applications, each of which may be on any queue
    * @param queues of all brokers
+   * @param forms whether rules have buckets, units and measures
    */
-  static Map<String, Bound> bounds(int agents, int brokers, int series, int queues) {
+  static Map<String, Bound> bounds(int agents, int brokers, int series, int queues, boolean forms) {
     Bound none = new Bound(0, 0);
     Bound documents = new Bound(0, 2 * BATCH_DOCUMENTS + (double) brokers * DOCUMENTS_OF_A_READ);
     return Map.ofEntries(
         entry("trace_etl_queue_agents", new Bound(0, agents)),
         entry("trace_etl_agents_evicted_total", none),
         entry("trace_etl_queue_series", new Bound(0, series)),
-        entry("trace_etl_queue_symbols", new Bound(0, MOST_SYMBOLS + agents)),
+        entry(
+            "trace_etl_queue_symbols",
+            new Bound(0, MOST_SYMBOLS + agents + (forms ? MOST_SYMBOLS_OF_RULES : 0))),
         entry(
             "trace_etl_series_left",
             new Bound(

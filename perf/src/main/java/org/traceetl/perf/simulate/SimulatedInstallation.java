@@ -17,6 +17,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.traceetl.agent.config.AgentConfig;
@@ -34,6 +35,7 @@ import org.traceetl.perf.simulate.check.BrokerClocks;
 import org.traceetl.perf.simulate.check.CompleteMinutes;
 import org.traceetl.perf.simulate.check.EdgeTruth;
 import org.traceetl.perf.simulate.check.HistorySums;
+import org.traceetl.perf.simulate.check.MeasureTruth;
 import org.traceetl.perf.simulate.check.Naming;
 import org.traceetl.perf.simulate.check.PaneTruth;
 import org.traceetl.perf.simulate.check.RegionTruth;
@@ -117,6 +119,12 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   private static final Duration AFTER_LOSS = Duration.ofMinutes(10);
 
   private static final double NANOS_PER_MILLI = 1e6;
+
+  /** With those of forms before the last one, and of measures. */
+  private static final int SERIES_BY_FORM = 5;
+
+  private static final String RULES_REVISION = "rules_revision";
+  private static final String RULES_WAIT = "rules_waiting";
 
   private final World world;
   private final Consumer<String> failures;
@@ -213,6 +221,22 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   /** Null if rules change nothing. */
   private final RegionTruth regions;
 
+  /** Null if rules have no measures. */
+  private final MeasureTruth measures;
+
+  /**
+   * Whether all servers followed the newest rules at the last quiet point, and none is new since.
+   */
+  private boolean rulesAreFollowed;
+
+  private int quietPointsSinceChange;
+
+  /** Spans that agents sent without what rules need, as the pages of the last quiet point say. */
+  private double outdatedSpans;
+
+  /** Processes at the last quiet point. */
+  private Set<String> processes = Set.of();
+
   /** Quiet points since rules added a dimension that they have not taken back. */
   private int quietPointsWithRules;
 
@@ -242,6 +266,8 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
     index = new SimulatedIndex(world);
     ruled = demand.panes() ? ruled(plan) : Set.of();
     regions = ruled.isEmpty() ? null : new RegionTruth(ruled::contains);
+    boolean hasForms = regions != null && demand.forms();
+    measures = hasForms ? new MeasureTruth(ruled::contains) : null;
     receiver = new SimulatedReceiver(world, ruled::contains);
     for (int number = 1; number <= plan.fleet().agents(); number++) {
       String name = Target.agent(number).toString();
@@ -262,7 +288,8 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
         IntStream.rangeClosed(1, usualServers + 1)
             .mapToObj(number -> Target.server(number).toString())
             .toList();
-    rules = new SimulatedRules(world, names);
+    rules =
+        new SimulatedRules(world, names, hasForms ? DemandDraw.rules(plan.seed()).split() : null);
     for (int number = 1; number <= usualServers + 1; number++) {
       String name = names.get(number - 1);
       boolean isOther = demand.twoConfigurations() && number % 2 == 0;
@@ -280,8 +307,9 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
               pauseNanos,
               i % 2 == 0 ? GIVE_UP_NANOS : Long.MAX_VALUE / 2,
               demand.dimension(),
+              hasForms,
               calls);
-      series += load.series();
+      series += load.series() * (hasForms ? SERIES_BY_FORM : 1);
       applications.put(agents.get(i).name(), application(i + 1));
       int number = i;
       senders.add(
@@ -300,7 +328,8 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
                 plan.fleet().agents(),
                 plan.fleet().brokers(),
                 series,
-                plan.fleet().brokers() * plan.queues()),
+                plan.fleet().brokers() * plan.queues(),
+                hasForms),
             ruled::contains,
             failures);
     histories = new HistorySums(world.unixMillis());
@@ -395,6 +424,9 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
     truth.add(key, span.durationNanos(), certain);
     if (regions != null && !span.series().region().isEmpty()) {
       regions.add(span.series());
+    }
+    if (measures != null) {
+      measures.add(span.series(), span.durationNanos(), span.amount(), certain);
     }
     Process process = agents.get(agent).process();
     if (sizes != null) {
@@ -620,10 +652,74 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
     if (quietPointsWithRules >= QUIET_POINTS_UNTIL_REGIONS && !regions.areCounted()) {
       failures.accept("no span has been counted by the dimension of the rules");
     }
+    if (measures != null) {
+      settleMeasures();
+    }
     // All were compared; the index still recognizes the IDs of its documents.
     documents.forget();
     index.forgetCreated();
     settleHistories();
+  }
+
+  private void settleMeasures() {
+    Collection<List<PageSample>> pages = pagesWithRegions().values();
+    measures.settle(pages);
+    rulesAreFollowed = follow(pages);
+    if (++quietPointsSinceChange >= QUIET_POINTS_UNTIL_REGIONS && !rulesAreFollowed) {
+      failures.accept("some server does not follow the newest rules");
+    }
+    if (rulesAreFollowed) {
+      world.timeline().note("rules", "all servers follow revision " + rules.revision());
+    }
+    outdatedSpans = outdatedSpans(pages);
+    processes = processes();
+  }
+
+  /** Returns whether all servers count by the newest rules. */
+  private boolean follow(Collection<List<PageSample>> pages) {
+    long servers = pages.stream().filter(page -> ofServer(page, RULES_REVISION) != null).count();
+    return servers == processes().size()
+        && pages.stream()
+            .filter(page -> ofServer(page, RULES_REVISION) != null)
+            .allMatch(page ->
+                ofServer(page, RULES_REVISION) == rules.revision()
+                    && ofServer(page, RULES_WAIT) == 0);
+  }
+
+  private static Double ofServer(List<PageSample> page, String name) {
+    return page.stream()
+        .filter(sample -> sample.name().equals("trace_etl_" + name))
+        .map(PageSample::value)
+        .findFirst()
+        .orElse(null);
+  }
+
+  private static double outdatedSpans(Collection<List<PageSample>> pages) {
+    return pages.stream()
+        .flatMap(List::stream)
+        .filter(sample ->
+            sample.name().equals("trace_etl_rules_outdated_spans_total")
+                || sample.name().equals("trace_etl_measured_spans_total")
+                    && "not_sent".equals(sample.labels().get("outcome")))
+        .mapToDouble(PageSample::value)
+        .sum();
+  }
+
+  /** Returns the servers' processes, which no earlier ones were. */
+  private Set<String> processes() {
+    return servers.stream()
+        .filter(Host::isRunning)
+        .map(SimulatedServer::run)
+        .collect(Collectors.toSet());
+  }
+
+  /** Returns the measures that all servers had in force since the last quiet point; null if not. */
+  private Map<String, Set<String>> measuresInForce(Collection<List<PageSample>> pages) {
+    return rulesAreFollowed
+            && processes().equals(processes)
+            && outdatedSpans(pages) == outdatedSpans
+        ? rules.measures()
+        : null;
   }
 
   private void compareHistories(List<String> differences) {
@@ -753,8 +849,14 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
         sight.read(answer.process(), samples(answer.bytes()));
       }
     }
+    Map<String, Set<String>> inForce = null;
     if (regions != null) {
-      regions.compare(Naming.OTEL, pagesWithRegions().values(), differences::add);
+      Collection<List<PageSample>> withRegions = pagesWithRegions().values();
+      regions.compare(Naming.OTEL, withRegions, differences::add);
+      if (measures != null) {
+        inForce = measuresInForce(withRegions);
+        measures.compare(withRegions, inForce, differences::add);
+      }
     }
     Collection<List<PageSample>> pages = pages().values();
     truth.compare(Naming.OTEL, pages, differences::add);
@@ -765,7 +867,7 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
       edges.compare(pages, differences::add);
     }
     if (demand.panes()) {
-      comparePushed(differences);
+      comparePushed(inForce, differences);
     }
     documents.compare(index.created(), differences::add);
     SentDocuments.checkExemplars(index.exemplars(), differences::add);
@@ -781,13 +883,16 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
     return differences;
   }
 
-  private void comparePushed(List<String> differences) {
+  private void comparePushed(Map<String, Set<String>> inForce, List<String> differences) {
     // Spans wait for the next pane until the broker's clock is there again.
     if (!brokerClocks.areSetBack(world.unixMillis())) {
       Consumer<String> atReceiver = difference -> differences.add("the receiver: " + difference);
       List<PageSample> pushed = PageSample.of(receiver.page());
       if (regions != null) {
         regions.compare(Naming.OTEL, List.of(pushed), atReceiver);
+      }
+      if (measures != null) {
+        measures.compare(List.of(pushed), inForce, atReceiver);
       }
       List<List<PageSample>> compared = List.of(compared(pushed));
       truth.compare(Naming.OTEL, compared, atReceiver);
@@ -1031,7 +1136,9 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   @Override
   public void changeRules(int count) {
     rules.change(applications(count));
-    rulesAddRegion = count > 0 && regions != null;
+    rulesAreFollowed = false;
+    quietPointsSinceChange = 0;
+    rulesAddRegion = regions != null && rules.addRegion();
     quietPointsWithRules = 0;
   }
 

@@ -32,6 +32,7 @@ public final class Sender {
    * @param pauseNanos between two requests
    * @param giveUpNanos when a request is given up
    * @param attributes whether spans have attributes; then their region is a dimension
+   * @param amounts whether most spans have an attribute for measures
    * @param calls between applications; null for spans without parents
    */
   public record Load(
@@ -40,10 +41,11 @@ public final class Sender {
       long pauseNanos,
       long giveUpNanos,
       boolean attributes,
+      boolean amounts,
       Calls calls) {
     /** Spans without attributes and parents. */
     public Load(String application, int spansPerRequest, long pauseNanos, long giveUpNanos) {
-      this(application, spansPerRequest, pauseNanos, giveUpNanos, false, null);
+      this(application, spansPerRequest, pauseNanos, giveUpNanos, false, false, null);
     }
 
     /** Returns the number of series that the spans have. */
@@ -97,7 +99,7 @@ public final class Sender {
     this.agent = agent;
     this.ledger = ledger;
     random = new SplittableRandom(world.random().nextLong());
-    traffic = new Traffic(load.application, load.attributes, load.calls, random);
+    traffic = new Traffic(load.application, load.attributes, load.amounts, load.calls, random);
   }
 
   /** Starts to send. */

@@ -11,6 +11,7 @@ import org.traceetl.perf.simulate.check.SeriesKey;
  * @param sizeBytes bytes of its message
  * @param document what the index must have; null if it need not have it
  * @param half what it tells of a request between processes; null for nothing
+ * @param amount its attribute of measures; empty for none
  */
 public record SentSpan(
     SeriesKey series,
@@ -20,7 +21,8 @@ public record SentSpan(
     long durationNanos,
     long sizeBytes,
     Document document,
-    HalfEdge half) {
+    HalfEdge half,
+    String amount) {
   /** The duration from which a span is slow: the server's default. */
   static final long SLOW_NANOS = 1_000_000_000L;
 

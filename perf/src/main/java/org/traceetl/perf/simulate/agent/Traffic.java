@@ -10,6 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
 import org.traceetl.perf.simulate.check.Document;
 import org.traceetl.perf.simulate.check.HalfEdge;
+import org.traceetl.perf.simulate.check.MeasureTruth;
 import org.traceetl.perf.simulate.check.SeriesKey;
 
 /** Random requests of one application, in OTLP's protobuf. */
@@ -31,8 +32,14 @@ final class Traffic {
   /** Values of {@link SeriesKey#REGION}; the last one is that of spans without it. */
   private static final List<String> REGIONS = List.of("ap", "eu", "us", "");
 
+  /** Values of {@link MeasureTruth#ATTRIBUTE}; the last one is that of spans without it. */
+  private static final List<String> AMOUNTS =
+      List.of("0.5", "3", "10", "12.25", "250", "-4", "many", "");
+
   /** Bits of a span's ID, which is a checksum, that determine its region. */
   private static final int REGION_SHIFT = 40;
+
+  private static final int AMOUNT_SHIFT = 44;
 
   /** Series of one application. */
   static int series(boolean withAttributes) {
@@ -65,6 +72,7 @@ final class Traffic {
   private final byte[] resource;
   private final List<byte[]> names;
   private final boolean hasAttributes;
+  private final boolean hasAmounts;
 
   /** Null if no span has a parent. */
   private final Calls calls;
@@ -78,11 +86,18 @@ final class Traffic {
 
   /**
    * @param hasAttributes whether spans have attributes; their other content is the same
+   * @param hasAmounts whether most spans have an attribute for measures
    * @param calls between applications; null for spans without parents
    */
-  Traffic(String application, boolean hasAttributes, Calls calls, RandomGenerator random) {
+  Traffic(
+      String application,
+      boolean hasAttributes,
+      boolean hasAmounts,
+      Calls calls,
+      RandomGenerator random) {
     this.application = application;
     this.hasAttributes = hasAttributes;
+    this.hasAmounts = hasAmounts;
     this.calls = calls;
     this.random = random;
     int commandLine = COMMAND_LINE_BYTES[random.nextInt(COMMAND_LINE_BYTES.length)];
@@ -197,6 +212,11 @@ final class Traffic {
     byte[] name = names.get(kind);
     int region = hasAttributes ? (int) (id >>> REGION_SHIFT & 3) : REGIONS.size() - 1;
     byte[] attributes = hasAttributes ? attributes(REGIONS.get(region), id) : NOTHING;
+    String amount = hasAmounts ? AMOUNTS.get((int) (id >>> AMOUNT_SHIFT & 7)) : "";
+    if (!amount.isEmpty()) {
+      byte[] ofAmount = spanAttribute(MeasureTruth.ATTRIBUTE, amount.getBytes(UTF_8));
+      attributes = joined(attributes, ofAmount);
+    }
     HalfEdge half = null;
     if (calls != null) {
       int its = KINDS.get(kind).kind;
@@ -243,7 +263,8 @@ final class Traffic {
         nanos,
         size,
         document(kind, status, endNanos - nanos, nanos),
-        half);
+        half,
+        amount);
   }
 
   /** Returns the parent of a span, of another process or of this one; null for none. */

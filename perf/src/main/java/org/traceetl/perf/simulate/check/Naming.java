@@ -14,4 +14,9 @@ public record Naming(String calls, String durations, String sizes) {
           "traces_span_metrics_calls_total",
           "traces_span_metrics_duration_milliseconds",
           "traces_span_metrics_size_total");
+
+  /** Returns the name of the histogram of durations in seconds, which rules may choose. */
+  String seconds() {
+    return durations.replace("_milliseconds", "_seconds");
+  }
 }

@@ -8,6 +8,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.Consumer;
@@ -17,11 +18,20 @@ import org.traceetl.testkit.PageSample;
 /**
  * The counts that pages must show: each accepted span counts once. A span whose sender gave up may
  * count or not.
+ *
+ * <p>Series whose rules choose other buckets are added up with the others. Then only the number of
+ * spans up to the bounds that all of them have is known; for other bounds it is compared with the
+ * spans up to the bounds below and above.
  */
 public final class Truth implements Durable {
   private static final double RELATIVE_ERROR = 1e-9;
   private static final double NANOS_PER_MILLI = 1e6;
+  private static final double MILLIS_PER_SECOND = 1e3;
   private static final String ERROR = "STATUS_CODE_ERROR";
+  private static final String FORM = "trace_etl_form";
+
+  /** In the names of samples that stand for a native histogram. */
+  public static final String NATIVE = "_native";
 
   private final double[] boundsMillis;
   private final Map<SeriesKey, Total> series = new TreeMap<>();
@@ -64,9 +74,12 @@ public final class Truth implements Durable {
     /** Takes what is shown as certain. */
     void settle(Shown shown) {
       double before = 0;
+      long least = 0;
       for (int i = 0; i < certain.length; i++) {
-        certain[i] = Math.round(shown.buckets[i] - before);
-        before = shown.buckets[i];
+        least += certain[i];
+        double spans = Math.max(least, shown.least[i]);
+        certain[i] = Math.round(spans - before);
+        before = spans;
       }
       certainNanos = Math.round(shown.sumMillis * NANOS_PER_MILLI);
       Arrays.fill(uncertain, 0);
@@ -74,16 +87,59 @@ public final class Truth implements Durable {
     }
   }
 
-  /** What pages show of a series: spans by bucket, the last of which has all, and their sum. */
+  /**
+   * What pages show of a series: at least and at most how many spans each bucket has, the last of
+   * which has all, and their sum.
+   */
   private static final class Shown {
-    final double[] buckets;
+    final double[] least;
+    final double[] most;
     double calls;
     double count;
     double sumMillis;
 
+    /** By the form that rules chose. */
+    final Map<String, OfForm> forms = new TreeMap<>();
+
     Shown(int buckets) {
-      this.buckets = new double[buckets];
+      least = new double[buckets];
+      most = new double[buckets];
     }
+
+    /** Adds the series of all forms. */
+    void addForms(double[] boundsMillis) {
+      for (OfForm form : forms.values()) {
+        double spans = form.count == null ? form.natives : form.count;
+        if (form.count != null && form.natives != 0 && form.natives != form.count) {
+          spans = Double.NaN;
+        }
+        count += spans;
+        sumMillis += form.count == null ? form.nativeSumMillis : form.sumMillis;
+        form.buckets.putIfAbsent(Double.POSITIVE_INFINITY, spans);
+        for (int i = 0; i < least.length; i++) {
+          double bound = i < boundsMillis.length ? boundsMillis[i] : Double.POSITIVE_INFINITY;
+          Map.Entry<Double, Double> below = form.buckets.floorEntry(bound);
+          least[i] += below == null ? 0 : below.getValue();
+          most[i] += form.buckets.ceilingEntry(bound).getValue();
+        }
+      }
+      forms.clear();
+    }
+  }
+
+  /** The series of one form: spans by the bound of their bucket in milliseconds, and all spans. */
+  private static final class OfForm {
+    final NavigableMap<Double, Double> buckets = new TreeMap<>();
+
+    /** Null without classic buckets. */
+    Double count;
+
+    double sumMillis;
+
+    /** Spans in native buckets, where these are pushed. */
+    double natives;
+
+    double nativeSumMillis;
   }
 
   /**
@@ -178,6 +234,7 @@ public final class Truth implements Durable {
   private Map<SeriesKey, Shown> shown(Naming naming, Collection<List<PageSample>> pages) {
     Map<SeriesKey, Shown> shown = new TreeMap<>();
     pages.forEach(page -> page.forEach(sample -> add(naming, sample, shown)));
+    shown.values().forEach(found -> found.addForms(boundsMillis));
     return shown;
   }
 
@@ -204,7 +261,8 @@ public final class Truth implements Durable {
 
   private void add(Naming naming, PageSample sample, Map<SeriesKey, Shown> shown) {
     String name = sample.name();
-    if (!name.startsWith(naming.calls()) && !name.startsWith(naming.durations())) {
+    boolean isInSeconds = name.startsWith(naming.seconds());
+    if (!name.startsWith(naming.calls()) && !name.startsWith(naming.durations()) && !isInSeconds) {
       return;
     }
     Shown to =
@@ -212,12 +270,39 @@ public final class Truth implements Durable {
             SeriesKey.of(sample.labels()), key -> new Shown(boundsMillis.length + 1));
     if (name.equals(naming.calls())) {
       to.calls += sample.value();
+    } else if (sample.labels().containsKey(FORM)) {
+      String base = isInSeconds ? naming.seconds() : naming.durations();
+      OfForm form = to.forms.computeIfAbsent(sample.labels().get(FORM), key -> new OfForm());
+      addOfForm(name.substring(base.length()), sample, isInSeconds ? MILLIS_PER_SECOND : 1, form);
     } else if (name.equals(naming.durations() + "_count")) {
       to.count += sample.value();
     } else if (name.equals(naming.durations() + "_sum")) {
       to.sumMillis += sample.value();
     } else if (name.equals(naming.durations() + "_bucket")) {
-      to.buckets[bucketOf(sample.labels().get("le"))] += sample.value();
+      int bucket = bucketOf(sample.labels().get("le"));
+      to.least[bucket] += sample.value();
+      to.most[bucket] += sample.value();
+    }
+  }
+
+  private static void addOfForm(String suffix, PageSample sample, double millis, OfForm to) {
+    switch (suffix) {
+      case "_count" -> to.count = (to.count == null ? 0 : to.count) + sample.value();
+      case "_sum" -> to.sumMillis += sample.value() * millis;
+      case "_bucket" -> {
+        String le = sample.labels().get("le");
+        // A decimal bound in seconds is not exactly the one in milliseconds.
+        double bound =
+            le.equals("+Inf")
+                ? Double.POSITIVE_INFINITY
+                : Math.round(Double.parseDouble(le) * millis * NANOS_PER_MILLI) / NANOS_PER_MILLI;
+        to.buckets.merge(bound, sample.value(), Double::sum);
+      }
+      case NATIVE + "_count" -> to.natives += sample.value();
+      case NATIVE + "_sum" -> to.nativeSumMillis += sample.value() * millis;
+      default -> {
+        // Other samples of the histogram, such as created times.
+      }
     }
   }
 
@@ -239,7 +324,8 @@ public final class Truth implements Durable {
               : " bucket of all spans",
           least,
           more,
-          shown.buckets[i],
+          shown.least[i],
+          shown.most[i],
           text);
     }
     difference(" calls", least, more, shown.calls, text);
@@ -262,7 +348,13 @@ public final class Truth implements Durable {
 
   /** Appends what is shown if it is not within the limits. */
   static void difference(String what, long least, long more, double shown, StringBuilder text) {
-    if (!(shown >= least && shown <= least + more)) {
+    difference(what, least, more, shown, shown, text);
+  }
+
+  private static void difference(
+      String what, long least, long more, double shownLeast, double shownMost, StringBuilder text) {
+    if (!(shownMost >= least && shownLeast <= least + more)) {
+      double shown = shownMost >= least ? shownLeast : shownMost;
       text.append(
           more == 0
               ? String.format(

@@ -27,8 +27,8 @@ import picocli.CommandLine.Spec;
     },
     footer = {
       "",
-      "Exit codes: 0 if at least --found faults are found; 1 otherwise, or if the unchanged programs"
-          + " fail; 2 for wrong usage."
+      "Exit codes: 0 if at least --found faults are found; 1 otherwise, or if the unchanged"
+          + " programs fail; 2 for wrong usage."
     })
 public final class Mutations implements Callable<Integer> {
   private static final int MAX_HOURS = 100_000;
@@ -55,6 +55,12 @@ public final class Mutations implements Callable<Integer> {
       names = "--first-seed",
       description = "The seed to begin with (default: ${DEFAULT-VALUE}).")
   private long firstSeed = 1;
+
+  @Option(
+      names = "--replay",
+      paramLabel = "FILE",
+      description = "Runs the schedule in this file with each fault, instead of seeds.")
+  private Path replayed;
 
   @Option(
       names = "--simulate",
@@ -185,7 +191,13 @@ public final class Mutations implements Callable<Integer> {
     Trial trial =
         new Trial(
             new Trial.Limits(
-                simulation, hours, firstSeed, seeds, options, Duration.ofSeconds(wallSeconds)),
+                simulation,
+                hours,
+                firstSeed,
+                seeds,
+                replayed,
+                options,
+                Duration.ofSeconds(wallSeconds)),
             work.toAbsolutePath());
     out.printf("| number | fault | found | seed | check | simulated | real time |%n");
     out.printf("|--:|---|---|--:|---|--:|--:|%n");

@@ -33,6 +33,7 @@ final class Trial {
    * @param simulation main class of the simulation
    * @param hours simulated by each seed
    * @param firstSeed the next ones follow it
+   * @param replayed schedule to run instead of seeds; null for none
    * @param options further ones of the simulation
    * @param wallLimit of all seeds of a mutant
    */
@@ -41,6 +42,7 @@ final class Trial {
       double hours,
       long firstSeed,
       int seeds,
+      Path replayed,
       List<String> options,
       Duration wallLimit) {}
 
@@ -110,9 +112,13 @@ final class Trial {
     command.add("-cp");
     command.add(classes + File.pathSeparator + System.getProperty("java.class.path"));
     command.add(limits.simulation());
-    command.add("--seed=" + limits.firstSeed());
-    command.add("--runs=" + limits.seeds());
-    command.add("--hours=" + limits.hours());
+    if (limits.replayed() == null) {
+      command.add("--seed=" + limits.firstSeed());
+      command.add("--runs=" + limits.seeds());
+      command.add("--hours=" + limits.hours());
+    } else {
+      command.add("--replay=" + limits.replayed());
+    }
     command.add("--shrink-for=0s");
     command.addAll(limits.options());
     return new ProcessBuilder(command)

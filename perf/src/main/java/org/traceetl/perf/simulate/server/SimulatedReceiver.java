@@ -13,6 +13,7 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
+import org.traceetl.perf.simulate.check.Truth;
 import org.traceetl.perf.simulate.world.Process;
 import org.traceetl.perf.simulate.world.World;
 import org.traceetl.server.features.push.Protocol;
@@ -20,9 +21,10 @@ import org.traceetl.server.features.push.PushType;
 import org.traceetl.server.features.push.WriteTransport;
 
 /**
- * A receiver of Remote Write 2.0 in memory, which all servers of a world share. As Prometheus does,
- * it takes only samples newer than the series' newest one, or an equal repeat of that one, and
- * writes the rest of a request with others.
+ * A receiver of Remote Write 2.0 in memory, which all servers of a world share. Of a native
+ * histogram it keeps count and sum, as samples of two series with {@value Truth#NATIVE} in their
+ * names. As Prometheus does, it takes only samples newer than the series' newest one, or an equal
+ * repeat of that one, and writes the rest of a request with others.
  */
 public final class SimulatedReceiver {
   private static final long FASTEST_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
@@ -38,6 +40,8 @@ public final class SimulatedReceiver {
   private static final long TROUBLE_NANOS = TimeUnit.MINUTES.toNanos(2);
 
   private record Sample(long atMillis, double value) {}
+
+  private record Named(String series, Sample sample) {}
 
   private final World world;
   private final Predicate<String> mayEnd;
@@ -173,10 +177,8 @@ public final class SimulatedReceiver {
     int written = 0;
     boolean isRefused = false;
     for (ByteBuffer one : series) {
-      List<Sample> ofSeries = new ArrayList<>();
-      String name = read(one, symbols, ofSeries);
-      for (Sample sample : ofSeries) {
-        boolean taken = take(name, sample);
+      for (Named sample : read(one, symbols)) {
+        boolean taken = take(sample.series(), sample.sample());
         written += taken ? 1 : 0;
         isRefused |= !taken;
       }
@@ -212,8 +214,11 @@ public final class SimulatedReceiver {
     return false;
   }
 
-  private static String read(ByteBuffer series, List<String> symbols, List<Sample> samples) {
+  private static List<Named> read(ByteBuffer series, List<String> symbols) {
     SortedMap<String, String> labels = new TreeMap<>();
+    List<Sample> samples = new ArrayList<>();
+    List<Sample> counts = new ArrayList<>();
+    List<Sample> sums = new ArrayList<>();
     Fields fields = new Fields(series);
     while (fields.next()) {
       if (fields.number == 1) {
@@ -223,13 +228,41 @@ public final class SimulatedReceiver {
         }
       } else if (fields.number == 2) {
         samples.add(sample(fields.bytes));
+      } else if (fields.number == 3) {
+        histogram(fields.bytes, counts, sums);
       }
     }
-    StringBuilder text = new StringBuilder(labels.remove("__name__")).append('{');
+    String name = labels.remove("__name__");
+    StringBuilder text = new StringBuilder("{");
     labels.forEach((label, value) ->
         text.append(label).append("=\"").append(value.replace("\"", "\\\"")).append("\","));
     text.setLength(text.length() - 1);
-    return text.append('}').toString();
+    text.append('}');
+    List<Named> named = new ArrayList<>();
+    samples.forEach(sample -> named.add(new Named(name + text, sample)));
+    counts.forEach(sample -> named.add(new Named(name + Truth.NATIVE + "_count" + text, sample)));
+    sums.forEach(sample -> named.add(new Named(name + Truth.NATIVE + "_sum" + text, sample)));
+    return named;
+  }
+
+  private static void histogram(ByteBuffer histogram, List<Sample> counts, List<Sample> sums) {
+    Fields fields = new Fields(histogram);
+    long count = 0;
+    double sum = 0;
+    long atMillis = 0;
+    while (fields.next()) {
+      switch (fields.number) {
+        case 1 -> count = fields.value;
+        case 3 -> sum = Double.longBitsToDouble(fields.value);
+        case 15 -> atMillis = fields.value;
+        default -> {
+          // Buckets are compared where they are encoded.
+        }
+      }
+    }
+    boolean isStale = Double.doubleToRawLongBits(sum) == STALE;
+    counts.add(new Sample(atMillis, isStale ? sum : count));
+    sums.add(new Sample(atMillis, sum));
   }
 
   private static Sample sample(ByteBuffer sample) {

@@ -4,9 +4,10 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
-import org.traceetl.perf.simulate.check.SeriesKey;
 import org.traceetl.perf.simulate.world.World;
 
 /**
@@ -17,40 +18,44 @@ public final class SimulatedRules {
   private static final long LATEST_NANOS = TimeUnit.SECONDS.toNanos(90);
 
   private record File(long revision, String content) {
-    static File of(long revision, List<String> applications) {
-      StringBuilder content = new StringBuilder("revision: " + revision + "\n");
-      if (!applications.isEmpty()) {
-        content.append("applications:\n");
-      }
-      for (String application : applications) {
-        content.append("  - application: ").append(application).append('\n');
-        content.append("    series: {dimensions: [{attribute: ").append(SeriesKey.REGION);
-        content.append("}]}\n");
-      }
-      return new File(revision, content.toString());
+    static File of(long revision, DrawnRules rules) {
+      return new File(revision, rules.text(revision));
     }
   }
 
   private final World world;
+  private final SplittableRandom contents;
 
   /** By name of the server. */
   private final Map<String, File> files = new TreeMap<>();
 
   private long revision = 1;
+  private DrawnRules newest = DrawnRules.none();
 
-  /** Creates the files of servers, without rules of applications. */
-  public SimulatedRules(World world, List<String> servers) {
+  /**
+   * Creates the files of servers, without rules of applications.
+   *
+   * @param contents draws dimensions, buckets, units and measures of rules; null for rules that
+   *     have spans' regions as a dimension, and nothing else
+   */
+  public SimulatedRules(World world, List<String> servers, SplittableRandom contents) {
     this.world = world;
-    servers.forEach(server -> files.put(server, File.of(revision, List.of())));
+    this.contents = contents;
+    servers.forEach(server -> files.put(server, File.of(revision, newest)));
   }
 
   /**
-   * Raises the revision, and gives spans' regions to the series of some applications.
+   * Raises the revision.
    *
-   * @param applications all that have this dimension from now on
+   * @param applications all that have rules from now on
    */
   public void change(List<String> applications) {
-    File changed = File.of(++revision, applications);
+    newest =
+        contents == null
+            ? DrawnRules.ofRegion(applications)
+            : DrawnRules.draw(applications, contents);
+    File changed = File.of(++revision, newest);
+    world.timeline().note("rules", changed.content());
     for (String server : files.keySet()) {
       world.after(world.random().nextLong(LATEST_NANOS), () -> replace(server, changed));
     }
@@ -63,5 +68,20 @@ public final class SimulatedRules {
 
   byte[] content(String server) {
     return files.get(server).content().getBytes(UTF_8);
+  }
+
+  /** Returns the newest revision. */
+  public long revision() {
+    return revision;
+  }
+
+  /** Returns whether the newest rules have spans' regions as a dimension. */
+  public boolean addRegion() {
+    return newest.addRegion();
+  }
+
+  /** Returns the metrics of measures that the newest rules have, by application. */
+  public Map<String, Set<String>> measures() {
+    return newest.measures();
   }
 }

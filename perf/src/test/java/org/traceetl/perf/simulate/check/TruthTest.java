@@ -126,4 +126,61 @@ final class TruthTest {
     """
         .formatted(Naming.OTEL.calls(), labels, all, durations, upTo10, upTo100, sum);
   }
+
+  @Test
+  void spansOfAllFormsAreAddedUp() {
+    truth.add(CART, 5_000_000, true);
+    truth.add(CART, 50_000_000, true);
+    truth.add(CART, 500_000_000, true);
+    String inSeconds = form("seconds", 1, 1, 0.05, "0.1", 1);
+    String other = form("milliseconds", 1, 1, 500, "200.0", 0);
+
+    compare(PageSample.of(text(1, 1, 1, 1, 5) + inSeconds + other));
+    assertThat(differences).isEmpty();
+
+    compare(PageSample.of(text(1, 1, 1, 1, 5) + inSeconds));
+    assertThat(differences).singleElement().asString().contains("calls 2 instead of 3");
+  }
+
+  @Test
+  void boundsThatAFormLacksAreComparedWithThoseAround() {
+    truth.add(CART, 5_000_000, true);
+    compare(PageSample.of(form("milliseconds", 1, 1, 5, "50.0", 1)));
+    assertThat(differences).isEmpty();
+
+    compare(PageSample.of(form("milliseconds", 1, 1, 5, "50.0", 0)));
+    assertThat(differences).singleElement().asString().contains("up to 10.0 ms 0 instead of 1");
+  }
+
+  @Test
+  void nativeHistogramsCountAlone() {
+    truth.add(CART, 5_000_000, true);
+    String labels = LABELS.formatted(1) + ",trace_etl_form=\"1\"";
+    String calls = "traces_span_metrics_calls_total{" + labels + "} 1\n";
+    String natives =
+        """
+        traces_span_metrics_duration_seconds_native_count{%1$s} %2$d
+        traces_span_metrics_duration_seconds_native_sum{%1$s} 0.005
+        """;
+
+    compare(PageSample.of(calls + natives.formatted(labels, 1)));
+    assertThat(differences).isEmpty();
+
+    compare(PageSample.of(calls + natives.formatted(labels, 2)));
+    assertThat(differences).singleElement().asString().contains("count of durations 2");
+  }
+
+  private static String form(
+      String unit, int queue, int calls, double sum, String le, int upToBound) {
+    String labels = LABELS.formatted(queue) + ",trace_etl_form=\"" + le + "\"";
+    String name = "traces_span_metrics_duration_" + unit;
+    return """
+    traces_span_metrics_calls_total{%1$s} %2$d
+    %3$s_bucket{%1$s,le="%4$s"} %5$d
+    %3$s_bucket{%1$s,le="+Inf"} %2$d
+    %3$s_sum{%1$s} %6$s
+    %3$s_count{%1$s} %2$d
+    """
+        .formatted(labels, calls, name, le, upToBound, sum);
+  }
 }

@@ -101,7 +101,7 @@ final class TrialTest {
   private Trial trial(long firstSeed, int seeds, Duration wallLimit) {
     return new Trial(
         new Trial.Limits(
-            PretendedSimulation.class.getName(), 1, firstSeed, seeds, List.of(), wallLimit),
+            PretendedSimulation.class.getName(), 1, firstSeed, seeds, null, List.of(), wallLimit),
         folder);
   }
 

@@ -68,7 +68,7 @@ class SimulatedServerTest {
         cluster::brokers,
         index,
         new SimulatedReceiver(world, application -> false),
-        new SimulatedRules(world, List.of(name)));
+        new SimulatedRules(world, List.of(name), null));
   }
 
   private static ServerConfig config() {
