@@ -296,6 +296,10 @@ public final class Chaos extends SystemTest<ChaosInstallation> {
     }
     observer.shownTwice().forEach(what -> failures.add("two servers showed queue " + what));
     failures.addAll(director.surprises());
+    observer
+        .others()
+        .restarted()
+        .forEach(series -> failures.add("a series of another application restarted: " + series));
     List<String> differences = new ArrayList<>(verdict.differences());
     differences.addAll(paneVerdict.differences());
     if (verdicts.edges() != null) {
@@ -360,7 +364,9 @@ public final class Chaos extends SystemTest<ChaosInstallation> {
               plan.size(),
               notRun));
     }
-    out.println(verdicts.line(plan.size()));
+    out.println(
+        verdicts.line(plan.size())
+            + (director.changesOfRules() > 0 ? " " + observer.others().line() : ""));
     out.flush();
     return good;
   }

@@ -290,6 +290,7 @@ final class Director {
         reroutes++;
       }
       case CHANGE_RULES -> {
+        observer.others().begin();
         installation.rulesFile().change();
         changesOfRules++;
       }
@@ -522,6 +523,9 @@ final class Director {
           case CHANGE_RULES -> "follow the changed rules";
         },
         (one.endedNanos - one.beganNanos) / 1e9);
+    if (action == FaultKind.Action.CHANGE_RULES) {
+      say("    %s", observer.others().compared());
+    }
   }
 
   /** Returns whether an observation since the change shows its effect. */

@@ -34,6 +34,8 @@ final class Observer {
 
   private final Set<String> shownTwice = ConcurrentHashMap.newKeySet();
 
+  private final OtherSeries others = new OtherSeries(ChangingRulesFile.APPLICATION);
+
   Observer(ChaosInstallation installation, HttpClient http) {
     this.installation = installation;
     this.http = http;
@@ -53,6 +55,11 @@ final class Observer {
    */
   Set<String> shownTwice() {
     return shownTwice;
+  }
+
+  /** Returns the series of applications whose rules never change. */
+  OtherSeries others() {
+    return others;
   }
 
   /** Returns the number of hotspot decisions that a server showed. */
@@ -83,9 +90,10 @@ final class Observer {
     for (Program server : installation.programs(FaultKind.Role.SERVER)) {
       List<String> mine = new ArrayList<>();
       Set<String> shownHere = new HashSet<>();
-      String page = page(server);
+      List<PageSample> page = PageSample.of(page(server));
       complete &= !page.isEmpty();
-      for (PageSample sample : PageSample.of(page)) {
+      others.read(server.name(), page);
+      for (PageSample sample : page) {
         switch (sample.name()) {
           case "trace_etl_queue_lag_messages" -> {
             mine.add(sample.labels().get("queue"));
@@ -151,7 +159,7 @@ final class Observer {
     shown.put(server, queues);
   }
 
-  /** Returns a program's metrics; empty if it does not answer. */
+  /** Returns a program's metrics in OpenMetrics; empty if it does not answer. */
   private String page(Program program) throws InterruptedException {
     if (program.isPaused()) {
       return "";
@@ -160,7 +168,10 @@ final class Observer {
     try {
       HttpResponse<String> response =
           http.send(
-              HttpRequest.newBuilder(metrics).timeout(PATIENCE).build(),
+              HttpRequest.newBuilder(metrics)
+                  .timeout(PATIENCE)
+                  .header("Accept", "application/openmetrics-text")
+                  .build(),
               HttpResponse.BodyHandlers.ofString());
       return response.statusCode() == 200 ? response.body() : "";
     } catch (IOException e) {
