@@ -177,7 +177,7 @@ final class ServerHandOverTest {
       return shown.getOrDefault(port, 0);
     }
 
-    private static String page(int port) throws IOException {
+    static String page(int port) throws IOException {
       HttpURLConnection page =
           (HttpURLConnection)
               URI.create("http://127.0.0.1:" + port + "/metrics").toURL().openConnection();

@@ -1,6 +1,7 @@
 package org.traceetl.server.journal;
 
 import java.util.Arrays;
+import java.util.List;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.traceetl.server.dedup.BatchHistory;
@@ -19,7 +20,7 @@ import org.traceetl.server.window.WindowPanes;
  * passes it to the queue's new owner; a snapshot is a written image. For one thread at a time.
  *
  * <p>Series of a different schema cannot continue: they are removed; position and de-duplication
- * remain.
+ * remain. Of a snapshot, their definitions remain for readers.
  */
 public final class QueueImage {
   private static final long NANOS_PER_MILLI = 1_000_000;
@@ -43,6 +44,9 @@ public final class QueueImage {
   private int rows;
   private SeriesDefinition[] definitions = new SeriesDefinition[INITIAL_SERIES];
   private long[] counts;
+
+  /** The series of a snapshot of a different schema, until the next window. */
+  private List<SeriesDefinition> foreign = List.of();
 
   // In two parts: nanoseconds would overflow after 292 years of spans.
   private long[] sumMillis = new long[INITIAL_SERIES];
@@ -209,6 +213,7 @@ public final class QueueImage {
 
   /** Adds the queue's next window. */
   public void apply(SealedWindow window) {
+    foreign = List.of();
     to = window.to();
     ownedUntil(window.sealedMillis());
     for (int run = 0; run < window.batches().size(); run++) {
@@ -418,6 +423,22 @@ public final class QueueImage {
   /** Returns the row of a series, or -1 if there is none. */
   public int row(int series) {
     return series < slots ? rowOf[series] - 1 : -1;
+  }
+
+  /**
+   * Sets the series of a snapshot of a different schema. They have no counts, because their buckets
+   * are unknown.
+   */
+  public void restoreForeign(List<SeriesDefinition> all) {
+    foreign = List.copyOf(all);
+  }
+
+  /**
+   * Returns all series, also those of a snapshot of a different schema. These are void for the
+   * queue's next owner. Values after the fixed ones are those of unknown dimensions then.
+   */
+  public List<SeriesDefinition> definitions() {
+    return foreign.isEmpty() ? List.of(Arrays.copyOf(definitions, rows)) : foreign;
   }
 
   public long schema() {

@@ -1,9 +1,12 @@
 package org.traceetl.server.journal.format;
 
+import java.util.ArrayList;
+import java.util.List;
 import org.traceetl.server.dedup.BatchHistory;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.window.AcceptedBatches;
 import org.traceetl.server.window.EdgeChange;
+import org.traceetl.server.window.NativeTotals;
 import org.traceetl.server.window.ReceivedSpans;
 import org.traceetl.server.window.SeriesDefinition;
 
@@ -56,6 +59,13 @@ public final class SnapshotFormat {
 
   static final int NANOS_PER_MILLI = 1_000_000;
   private static final int MIN_RECEIVED_BYTES = 4;
+
+  // For messages
+
+  private static final String COUNTS = "counts";
+  private static final String SUM = "sum of durations";
+  private static final String NANOSECONDS = "nanoseconds";
+  private static final String CARRY = "carry";
 
   private SnapshotFormat() {}
 
@@ -127,9 +137,9 @@ public final class SnapshotFormat {
   /**
    * Reads an image.
    *
-   * @param image an empty one. If its schema differs, it gets only the position, the history and
-   *     the open half-edges. If these contradict themselves, they are unknown. Invalid after an
-   *     exception
+   * @param image an empty one. If its schema differs, it gets only the position, the history, the
+   *     open half-edges, and the definitions of series. If half-edges contradict themselves, they
+   *     are unknown. Invalid after an exception
    * @throws UnknownVersionException if the version is later than the known ones
    * @throws MalformedRecordException if {@code bytes[offset, offset + length)} are not exactly one
    */
@@ -150,23 +160,22 @@ public final class SnapshotFormat {
     long schema = in.fixed();
     long stride = in.upTo(WindowFormat.MAX_STRIDE, "stride");
     if (schema != image.schema() || stride != image.stride()) {
+      image.restoreForeign(readDefinitions(in, version, (int) stride));
       return;
     }
     long baseMillis = in.signed();
-    int size =
-        in.count(
-            DefinitionFormat.MIN_BYTES + RecordWriter.sparseBytes(image.stride()) + 4, "series");
+    int size = in.count(minSeriesBytes(image.stride()), "series");
     DefinitionFormat definitions = new DefinitionFormat(baseMillis);
     for (int i = 0; i < size; i++) {
       SeriesDefinition definition = definitions.read(in);
       int row = image.create(definition);
-      in.sparse(image.counts(), row * image.stride(), image.stride(), "counts");
+      in.sparse(image.counts(), row * image.stride(), image.stride(), COUNTS);
       if (version >= WindowFormat.NATIVE_VERSION) {
         NativeFormat.read(in, image.natives(), row);
       }
-      long sumMillis = in.amount("sum of durations");
-      int sumNanos = (int) in.upTo(NANOS_PER_MILLI - 1L, "nanoseconds");
-      image.restore(row, sumMillis, sumNanos, baseMillis - in.signed(), in.amount("carry"));
+      long sumMillis = in.amount(SUM);
+      int sumNanos = (int) in.upTo(NANOS_PER_MILLI - 1L, NANOSECONDS);
+      image.restore(row, sumMillis, sumNanos, baseMillis - in.signed(), in.amount(CARRY));
       image.restoreStart(
           row, version >= OPEN_PANES_VERSION ? definition.createdMillis() - in.signed() : 0);
     }
@@ -177,6 +186,36 @@ public final class SnapshotFormat {
       OpenPanesFormat.read(in, baseMillis, image);
     }
     in.end();
+  }
+
+  /** Reads series, and skips their counts. */
+  private static List<SeriesDefinition> readDefinitions(RecordReader in, int version, int stride)
+      throws MalformedRecordException {
+    long baseMillis = in.signed();
+    int size = in.count(minSeriesBytes(stride), "series");
+    DefinitionFormat definitions = new DefinitionFormat(baseMillis);
+    List<SeriesDefinition> all = new ArrayList<>();
+    long[] counts = new long[stride];
+    NativeTotals natives = new NativeTotals();
+    for (int i = 0; i < size; i++) {
+      all.add(definitions.read(in));
+      in.sparse(counts, 0, stride, COUNTS);
+      if (version >= WindowFormat.NATIVE_VERSION) {
+        NativeFormat.read(in, natives, 0);
+      }
+      in.amount(SUM);
+      in.upTo(NANOS_PER_MILLI - 1L, NANOSECONDS);
+      in.signed();
+      in.amount(CARRY);
+      if (version >= OPEN_PANES_VERSION) {
+        in.signed();
+      }
+    }
+    return all;
+  }
+
+  private static int minSeriesBytes(int stride) {
+    return DefinitionFormat.MIN_BYTES + RecordWriter.sparseBytes(stride) + 4;
   }
 
   private static void writeEdges(EdgeChange all, RecordWriter out) {

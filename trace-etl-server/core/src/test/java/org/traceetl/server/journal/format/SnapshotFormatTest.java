@@ -216,7 +216,8 @@ class SnapshotFormatTest {
   }
 
   @Property(tries = 20)
-  void seriesOfAnotherSchemaStayBehind(@ForAll long seed) throws MalformedRecordException {
+  void ofSeriesOfAnotherSchemaOnlyTheDefinitionsAreRead(@ForAll long seed)
+      throws MalformedRecordException {
     RandomWindows windows = new RandomWindows(seed);
     QueueImage image = image(windows, 10);
     byte[] record = encoded(image);
@@ -227,6 +228,10 @@ class SnapshotFormatTest {
     assertThat(read.to()).isEqualTo(image.to());
     assertThat(read.history().agents()).isEqualTo(image.history().agents());
     assertThat(read.slots()).isZero();
+    assertThat(read.definitions()).hasSameElementsAs(image.definitions()).isNotEmpty();
+
+    read.apply(windows.next());
+    assertThat(read.definitions()).as("of the next owner").isEmpty();
   }
 
   @Test

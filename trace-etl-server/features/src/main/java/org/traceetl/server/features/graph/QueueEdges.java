@@ -35,11 +35,7 @@ final class QueueEdges {
     for (int series = 0; series < edgeOf.length; series++) {
       evict(series);
     }
-    for (int series = 0; series < image.slots(); series++) {
-      if (image.definition(series) != null) {
-        create(image.definition(series));
-      }
-    }
+    image.definitions().forEach(this::create);
   }
 
   /** Adds a series. One with a measure that a later release may have written stays unknown. */

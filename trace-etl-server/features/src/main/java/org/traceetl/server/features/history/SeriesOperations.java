@@ -58,11 +58,7 @@ final class SeriesOperations {
     }
     Arrays.fill(operations, null);
     notOfSpans.clear();
-    for (int series = 0; series < image.slots(); series++) {
-      if (image.definition(series) != null) {
-        create(image.definition(series));
-      }
-    }
+    image.definitions().forEach(this::create);
   }
 
   /**

@@ -119,12 +119,7 @@ final class NameVariety {
 
   /** Adds all series of a queue. */
   synchronized void series(QueueImage image) {
-    for (int series = 0; series < image.slots(); series++) {
-      SeriesDefinition definition = image.definition(series);
-      if (definition != null) {
-        add(definition);
-      }
-    }
+    image.definitions().forEach(this::add);
   }
 
   /** Sets the rules in force. */

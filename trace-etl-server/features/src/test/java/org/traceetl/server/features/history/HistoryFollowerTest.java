@@ -69,11 +69,15 @@ final class HistoryFollowerTest {
   }
 
   private LogJournals journals(JournalLogs messages) {
+    return journals(messages, SCHEMA);
+  }
+
+  private LogJournals journals(JournalLogs messages, long schema) {
     return new LogJournals(
         messages,
         "trace-spans",
         "servers",
-        () -> new QueueImage(SCHEMA, STRIDE, 1 << 20),
+        () -> new QueueImage(schema, STRIDE, 1 << 20),
         new JournalTiming(
             new Clocks(System::nanoTime, this::now),
             new Random(),
@@ -124,9 +128,7 @@ final class HistoryFollowerTest {
 
               @Override
               public void series(QueueImage image) {
-                for (int series = 0; series < image.slots(); series++) {
-                  definitions.add(image.definition(series));
-                }
+                definitions.addAll(image.definitions());
               }
             });
     return new FleetFollower(
@@ -226,6 +228,23 @@ final class HistoryFollowerTest {
     assertThat(calls("shop")).isEqualTo(200);
     assertThat(history.upToDate()).isTrue();
     assertThat(definitions).contains(series(3, "shop", "0"));
+  }
+
+  @Test
+  void seriesOfAnotherSchemaAreKnownFromTheSnapshot() throws Exception {
+    QueueJournal journal = journals(logs, SCHEMA + 1).take(A).journal();
+    journal.append(window(A, 0, SCHEMA + 1, List.of(series(3, "shop", "2")), 3, 1));
+    long lost = logs.open(A).end();
+    journal.append(window(A, 1, SCHEMA + 1, List.of(), 3, 10));
+    journal.snapshot();
+    journal.append(window(A, 2, SCHEMA + 1, List.of(), 3, 100));
+    logs.open(A).deleteBefore(lost);
+    settle();
+
+    assertThat(calls("shop")).isEqualTo(200);
+    assertThat(history.minutes("shop", 1).getFirst().interval().errors()).isEqualTo(200);
+    assertThat(follower.unknownRows()).isZero();
+    assertThat(definitions).contains(series(3, "shop", "2"));
   }
 
   @Test
