@@ -13,6 +13,7 @@ import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.Profile;
 import org.traceetl.server.features.completeness.CompletenessType;
 import org.traceetl.server.features.demand.DemandType;
+import org.traceetl.server.features.deploys.DeploysType;
 import org.traceetl.server.features.discovery.DiscoveryType;
 import org.traceetl.server.features.edges.EdgesType;
 import org.traceetl.server.features.graph.GraphType;
@@ -39,6 +40,7 @@ public final class Features {
           new PushType(),
           new HistoryType(),
           new CompletenessType(),
+          new DeploysType(),
           new LearnType(),
           new RulesType(),
           new DemandType(),

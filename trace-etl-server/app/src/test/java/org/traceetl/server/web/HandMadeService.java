@@ -29,6 +29,7 @@ import org.traceetl.server.expose.SpanNaming;
 import org.traceetl.server.features.completeness.Completeness;
 import org.traceetl.server.features.completeness.CompletenessResource;
 import org.traceetl.server.features.demand.DemandResource;
+import org.traceetl.server.features.deploys.DeployedShop;
 import org.traceetl.server.features.discovery.DiscoveryConfig;
 import org.traceetl.server.features.discovery.DiscoveryFeature;
 import org.traceetl.server.features.graph.Graphs;
@@ -231,6 +232,7 @@ final class HandMadeService implements Feature {
                 live,
                 fleet,
                 Graphs.feature(() -> NOW),
+                DeployedShop.feature(() -> NOW),
                 this,
                 new PreviewFeature(
                     (application, since, rules) -> comparer.compare(application, since, rules),

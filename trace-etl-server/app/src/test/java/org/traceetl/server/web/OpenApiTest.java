@@ -71,6 +71,8 @@ class OpenApiTest {
           List.of("", "application=shop&steps=2&connection=none&sort=p95&order=asc"),
           "/api/traces",
           List.of("", "format=csv"),
+          "/api/deploys",
+          List.of("", "application=shop"),
           "/api/books",
           List.of("", "minutes=60&search=s"),
           "/api/preview",

@@ -3,6 +3,7 @@ package org.traceetl.server.journal;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BooleanSupplier;
+import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 
 /**
@@ -16,7 +17,7 @@ public final class FleetWindows {
     void window(SealedWindow window);
 
     /** Receives the series that a queue had before its first window; read-only, not to be kept. */
-    default void series(QueueImage image) {}
+    default void series(QueueId queue, QueueImage image) {}
   }
 
   private final List<Listener> listeners = new CopyOnWriteArrayList<>();
@@ -39,8 +40,8 @@ public final class FleetWindows {
       }
 
       @Override
-      public void series(QueueImage image) {
-        listeners.forEach(listener -> listener.series(image));
+      public void series(QueueId queue, QueueImage image) {
+        listeners.forEach(listener -> listener.series(queue, image));
       }
     };
   }

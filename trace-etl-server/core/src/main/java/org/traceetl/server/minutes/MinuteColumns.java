@@ -17,7 +17,10 @@ import java.util.Arrays;
  */
 public final class MinuteColumns {
   /** Minutes in memory: 60 that have ended, the current one, and one ahead of it. */
-  static final int KEPT = LastHour.MINUTES + 2;
+  private static final int KEPT = LastHour.MINUTES + 2;
+
+  /** Maximum number in memory: their lowest 8 bits tell apart them and those that are outdated. */
+  private static final int MAX_KEPT = 200;
 
   private static final int HEADER = 3;
   private static final int MINUTE_MASK = 0xff;
@@ -31,6 +34,7 @@ public final class MinuteColumns {
   private static final int VARINT_MORE = 0x80;
 
   private final int columns;
+  private final int kept;
   private final long[] values;
   private final byte[] packed;
 
@@ -71,10 +75,29 @@ public final class MinuteColumns {
    * @param columns columns of each minute, at most {@value #MAX_COLUMNS}
    */
   public MinuteColumns(int columns) {
-    if (columns > MAX_COLUMNS) {
-      throw new IllegalArgumentException(columns + " columns are more than " + MAX_COLUMNS);
+    this(columns, KEPT);
+  }
+
+  /**
+   * Creates columns of other intervals than minutes, which are numbered like them.
+   *
+   * @param columns columns of each interval, at most {@value #MAX_COLUMNS}
+   * @param kept intervals in memory, including the current one and one ahead of it; at most {@value
+   *     #MAX_KEPT}
+   */
+  public MinuteColumns(int columns, int kept) {
+    if (columns > MAX_COLUMNS || kept > MAX_KEPT) {
+      throw new IllegalArgumentException(
+          columns
+              + " columns of "
+              + kept
+              + " intervals are more than "
+              + MAX_COLUMNS
+              + " of "
+              + MAX_KEPT);
     }
     this.columns = columns;
+    this.kept = kept;
     values = new long[columns];
     packed = new byte[HEADER + columns * 2 * MAX_VARINT];
   }
@@ -82,7 +105,7 @@ public final class MinuteColumns {
   /**
    * Adds to a minute; sums that would overflow stay at the highest number.
    *
-   * @param minute at most {@value #KEPT} - 2 before {@code now}, at most one after it
+   * @param minute at most the number of kept ones - 2 before {@code now}, at most one after it
    * @param added numbers by column, not below 0
    */
   public void add(Minutes to, long minute, long[] added, long now) {
@@ -135,7 +158,7 @@ public final class MinuteColumns {
 
   private void append(Minutes to, long minute, long[] added) {
     int outdated = 0;
-    while (outdated < to.size && to.minuteAt(outdated) <= minute - KEPT) {
+    while (outdated < to.size && to.minuteAt(outdated) <= minute - kept) {
       outdated += to.length(outdated);
     }
     System.arraycopy(to.bytes, outdated, to.bytes, 0, to.size - outdated);

@@ -56,7 +56,7 @@ class BrokerThreadsTest {
           }
 
           @Override
-          public void series(QueueImage image) {
+          public void series(QueueId queue, QueueImage image) {
             received.add(image);
           }
         });
@@ -68,7 +68,7 @@ class BrokerThreadsTest {
     SealedWindow window = Windows.window(new QueueId("b", 0), 0, 1, 1);
     QueueImage image = Windows.newImage();
     reader.window(window);
-    reader.series(image);
+    reader.series(window.queue(), image);
 
     assertThat(windows.upToDate()).isTrue();
     assertThat(received).containsExactly(window, window, image);

@@ -41,6 +41,18 @@ final class MinuteColumnsTest {
         .ofMaxSize(200);
   }
 
+  @Test
+  void otherIntervalsAreKeptAsLongAsConfigured() {
+    MinuteColumns quarters = new MinuteColumns(1, 200);
+    for (long quarter = NOW - 400; quarter <= NOW; quarter++) {
+      quarters.add(minutes, quarter, new long[] {1}, quarter);
+    }
+    long[] sum = new long[1];
+    quarters.sum(minutes, NOW - 400, NOW, sum);
+    assertThat(sum[0]).isEqualTo(200);
+    assertThatThrownBy(() -> new MinuteColumns(1, 201)).hasMessageContaining("201");
+  }
+
   @Property(tries = 300)
   void sumsAreThoseOfAllThatWasAdded(@ForAll("additions") List<Addition> additions) {
     MinuteColumns.Minutes packed = new MinuteColumns.Minutes();

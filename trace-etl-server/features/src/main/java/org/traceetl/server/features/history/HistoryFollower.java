@@ -48,7 +48,7 @@ final class HistoryFollower implements FleetFollower.Sink {
   @Override
   public void series(QueueId queue, QueueImage image) {
     series(queue).replace(image);
-    listener.series(image);
+    listener.series(queue, image);
   }
 
   @Override

@@ -22,6 +22,7 @@ import org.traceetl.server.decisions.Decider;
 import org.traceetl.server.decisions.DecisionLog;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.log.Printable;
+import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 
 /**
@@ -116,7 +117,7 @@ public final class NameDecider extends Decider<LearntNames> {
 
   /** Adds the names of all series of a queue. Thread-safe. */
   @Override
-  public void series(QueueImage image) {
+  public void series(QueueId queue, QueueImage image) {
     if (decides) {
       variety.series(image);
     }

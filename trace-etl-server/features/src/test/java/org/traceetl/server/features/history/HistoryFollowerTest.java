@@ -127,7 +127,7 @@ final class HistoryFollowerTest {
               }
 
               @Override
-              public void series(QueueImage image) {
+              public void series(QueueId queue, QueueImage image) {
                 definitions.addAll(image.definitions());
               }
             });
