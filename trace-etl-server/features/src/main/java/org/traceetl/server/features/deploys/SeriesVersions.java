@@ -84,10 +84,14 @@ final class SeriesVersions {
     this.reader = reader;
   }
 
-  /** Replaces all series. */
+  /** Replaces all series. Those of another configuration have no version: it may be elsewhere. */
   void replace(QueueImage image) {
     calls.clear();
-    image.definitions().forEach(this::create);
+    for (int series = 0; series < image.slots(); series++) {
+      if (image.definition(series) != null) {
+        create(image.definition(series));
+      }
+    }
   }
 
   void create(SeriesDefinition definition) {

@@ -17,6 +17,7 @@ import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.minutes.MinuteColumns;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
+import org.traceetl.server.window.SeriesDefinition;
 import org.traceetl.server.window.WindowPanes;
 
 /**
@@ -101,7 +102,14 @@ final class Versions implements FleetWindows.Listener {
     long now = slot(clock.millis());
     sweep(now);
     SeriesVersions series = queue(window.queue());
-    window.created().forEach(series::create);
+    for (SeriesDefinition created : window.created()) {
+      if (window.schema() == schema) {
+        series.create(created);
+      } else {
+        // The version may be in another column of another configuration, or in none.
+        series.evict(created.series());
+      }
+    }
     WindowPanes panes = window.panes();
     for (WindowPanes.Pane pane : panes.others()) {
       add(pane, pane.startMillis(), window, series, now);

@@ -28,10 +28,16 @@ final class VersionQueue {
   private final Map<Integer, long[]> rows = new LinkedHashMap<>();
   private final Map<Integer, Long> nanos = new HashMap<>();
   private int[] evicted = {};
+  private final long schema;
   private long offset;
 
   VersionQueue(int id) {
+    this(id, SCHEMA);
+  }
+
+  VersionQueue(int id, long schema) {
     queue = new QueueId("broker-a", id);
+    this.schema = schema;
   }
 
   /**
@@ -92,7 +98,7 @@ final class VersionQueue {
             new int[size],
             List.of(),
             List.of(),
-            SCHEMA,
+            schema,
             new long[size],
             AcceptedBatches.NONE,
             NativeCounts.NONE,

@@ -104,6 +104,19 @@ final class VersionsTest {
   }
 
   @Test
+  void windowsOfAnotherConfigurationHaveNoVersions() {
+    VersionQueue other = new VersionQueue(2, VersionQueue.SCHEMA + 1);
+    run(40, "1.3", 1_000, 1);
+    for (int i = 0; i < 20; i++) {
+      nowMillis += SLOT;
+      versions.window(other.calls("eu", 1_200, 50, 40, 0).seal(nowMillis));
+    }
+
+    assertThat(deploys()).isEmpty();
+    assertThat(versions.operations()).isOne();
+  }
+
+  @Test
   void aFasterVersionIsBetterAndAnEqualOneNeither() {
     run(40, "1.3", 1_000, 1);
     run(20, "1.4", 800, 1);
