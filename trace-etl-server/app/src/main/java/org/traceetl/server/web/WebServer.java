@@ -13,8 +13,10 @@ import org.springframework.boot.SpringApplication;
 import org.springframework.boot.context.event.ApplicationEnvironmentPreparedEvent;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.boot.tomcat.ConfigurableTomcatWebServerFactory;
 import org.springframework.boot.tomcat.TomcatContextCustomizer;
 import org.springframework.boot.web.server.PortInUseException;
+import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.boot.web.server.context.WebServerApplicationContext;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.boot.web.servlet.ServletRegistrationBean;
@@ -177,6 +179,12 @@ public final class WebServer implements AutoCloseable {
         "sessionLimit",
         TomcatContextCustomizer.class,
         () -> tomcat -> tomcat.setManager(sessions()));
+    var answers = new WholeAnswers(PORT_CLOSES_WITHIN);
+    context.registerBean(WholeAnswers.class, () -> answers);
+    context.registerBean(
+        "answers",
+        TomcatCustomizer.class,
+        () -> factory -> factory.addEngineValves(answers.valve()));
     context.registerBean(
         "callers",
         TomcatContextCustomizer.class,
@@ -298,4 +306,8 @@ public final class WebServer implements AutoCloseable {
       return new SpringApplication.AbandonedRunException();
     }
   }
+
+  /** A type that tells Spring which factory is customized. */
+  private interface TomcatCustomizer
+      extends WebServerFactoryCustomizer<ConfigurableTomcatWebServerFactory> {}
 }
