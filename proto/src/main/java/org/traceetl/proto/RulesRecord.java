@@ -14,9 +14,9 @@ import org.traceetl.proto.MalformedDecisionsException.Reason;
 
 /**
  * The rules of applications that servers apply while they run: from which duration spans are slow,
- * which attributes distinguish series, templates of span names, buckets and unit, and measures.
- * Agents do not read them, because the demand contains the result. A record of the routing topic
- * has all rules, so only the newest one is needed. Immutable.
+ * which attributes distinguish series, templates of span names, buckets and unit, measures, and
+ * objectives. Agents do not read them, because the demand contains the result. A record of the
+ * routing topic has all rules, so only the newest one is needed. Immutable.
  *
  * <p>In the layout of {@link RecordFormat}, the magic is {@code TERL}, the epoch is the revision of
  * the rules, and the names are patterns of at most {@value #MAX_RULES} rules, of at most {@value
@@ -24,7 +24,7 @@ import org.traceetl.proto.MalformedDecisionsException.Reason;
  *
  * <pre>
  *  0  place          2 bytes  of the rule among all rules, from 0; each place once; 16,384 more:
- *                             measures follow the templates
+ *                             measures follow the templates; 8,192 more: objectives follow
  *  2  slower than    8 bytes  nanoseconds, 0 to 365 days; -1: absent
  * 10  thresholds     2 bytes  at most 128 of all rules together; 65,535: absent; then for each
  *     application    text     pattern
@@ -57,6 +57,13 @@ import org.traceetl.proto.MalformedDecisionsException.Reason;
  *     dimensions     2 bytes  at most 16; then each as above
  *     labels         2 bytes  at most 8; then for each two texts: label and value
  *     bounds         2 bytes  at most 64; then for each 8 bytes: a double in the unit
+ *     objectives     2 bytes  if the place has the bit 0x2000 in addition; at most 512 of all rules together; then for each
+ *     name           text     of at most 63 bytes
+ *     target         8 bytes  a double: percent, above 0 and below 100
+ *     faster than    8 bytes  nanoseconds, 1 to 365 days; -1: absent
+ *     window         2 bytes  days, 1 to 90
+ *     kinds          1 byte   bit k: kind k, 0 to 5; 64 more: the operation follows
+ *     operation      text     pattern, if it follows
  * </pre>
  *
  * <p>Measures of all rules together have at most 1 MiB.
@@ -84,6 +91,9 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
 
   /** Most measures of all rules. */
   public static final int MAX_MEASURES = 512;
+
+  /** Most objectives of all rules. */
+  public static final int MAX_OBJECTIVES = 512;
 
   /** Most bytes of the measures of all rules. */
   public static final int MAX_MEASURE_BYTES = 1 << 20;
@@ -114,6 +124,12 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
   /** Added to the place of a rule with measures. Servers of earlier releases refuse it. */
   private static final int HAS_MEASURES = 0x4000;
 
+  /** Added to the place of a rule with objectives. Servers of earlier releases refuse it. */
+  private static final int HAS_OBJECTIVES = 0x2000;
+
+  /** Target, threshold, window and kinds of an objective. */
+  private static final int OBJECTIVE_BYTES = Double.BYTES + Long.BYTES + Short.BYTES + 1;
+
   /** Place, threshold and the lengths of three lists. */
   private static final int FIXED_BYTES = Short.BYTES + Long.BYTES + 3 * Short.BYTES;
 
@@ -132,8 +148,13 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
               + MAX_DIMENSIONS * (1 + 2 * (Short.BYTES + Demand.MAX_TEXT_BYTES))
               + MAX_TEMPLATES
                   * (Short.BYTES + Demand.MAX_TEXT_BYTES + 2 * (Short.BYTES + MAX_TEMPLATE_BYTES))
-              + MAX_RULES * Short.BYTES
-              + MAX_MEASURE_BYTES,
+              + 2 * MAX_RULES * Short.BYTES
+              + MAX_MEASURE_BYTES
+              + MAX_OBJECTIVES
+                  * (2 * Short.BYTES
+                      + Objective.MAX_NAME_BYTES
+                      + Demand.MAX_TEXT_BYTES
+                      + OBJECTIVE_BYTES),
           new RuleFormat(),
           RulesRecord::new);
 
@@ -272,6 +293,40 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
     }
   }
 
+  /**
+   * A service level objective.
+   *
+   * @param target percent of the events that are to be good
+   * @param fasterThanNanos a good event takes less time; null for any
+   * @param days length of the window
+   * @param kinds bit k is set for kind k, one at least
+   * @param operation pattern of the names of spans; null for all
+   */
+  public record Objective(
+      String name, double target, Long fasterThanNanos, int days, int kinds, String operation) {
+    /** Most bytes of a name. */
+    public static final int MAX_NAME_BYTES = 63;
+
+    private static final int MAX_DAYS = 90;
+    private static final double ALL = 100;
+
+    /**
+     * @throws IllegalArgumentException if a text is not valid, or a number out of range
+     */
+    public Objective {
+      if (!RecordFormat.isText(name, MAX_NAME_BYTES)
+          || !(target > 0 && target < ALL)
+          || fasterThanNanos != null && (fasterThanNanos < 1 || fasterThanNanos > MAX_NANOS)
+          || days < 1
+          || days > MAX_DAYS
+          || kinds < 1
+          || kinds >= 1 << Compact.MAX_KIND + 1
+          || !(operation == null || Demand.takesText(operation))) {
+        throw new IllegalArgumentException("an objective with an invalid text or number");
+      }
+    }
+  }
+
   /** The buckets of a series. */
   public enum Kind {
     CLASSIC,
@@ -325,6 +380,7 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
    * @param templates templates of span names, of which the first that matches applies
    * @param form buckets and unit of series
    * @param measures metrics of spans by names of their own
+   * @param objectives service level objectives
    */
   public record Rule(
       int place,
@@ -333,8 +389,21 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
       List<Dimension> dimensions,
       List<Template> templates,
       Form form,
-      List<Measure> measures) {
-    /** A rule without measures; as the other constructor. */
+      List<Measure> measures,
+      List<Objective> objectives) {
+    /** A rule without objectives; as the other constructor. */
+    public Rule(
+        int place,
+        Long slowerThanNanos,
+        List<SlowRule> thresholds,
+        List<Dimension> dimensions,
+        List<Template> templates,
+        Form form,
+        List<Measure> measures) {
+      this(place, slowerThanNanos, thresholds, dimensions, templates, form, measures, null);
+    }
+
+    /** A rule without measures and objectives; as the other constructor. */
     public Rule(
         int place,
         Long slowerThanNanos,
@@ -363,6 +432,7 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
       dimensions = dimensions == null ? null : List.copyOf(dimensions);
       templates = templates == null ? null : List.copyOf(templates);
       measures = measures == null ? null : List.copyOf(measures);
+      objectives = objectives == null ? null : List.copyOf(objectives);
       boolean inRange =
           (slowerThanNanos == null || isThreshold(slowerThanNanos))
               && (thresholds == null
@@ -378,8 +448,9 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
   }
 
   /**
-   * @throws IllegalArgumentException if there are more rules, thresholds, dimensions, templates or
-   *     measures than a record holds, a pattern that it cannot hold, or two rules at one place
+   * @throws IllegalArgumentException if there are more rules, thresholds, dimensions, templates,
+   *     measures or objectives than a record holds, a pattern that it cannot hold, or two rules at
+   *     one place
    */
   public RulesRecord {
     applications = Map.copyOf(applications);
@@ -389,6 +460,7 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
     int templates = sum(applications, Rule::templates);
     int bounds = sum(applications, rule -> rule.form().boundsNanos());
     int measures = sum(applications, Rule::measures);
+    int objectives = sum(applications, Rule::objectives);
     long places =
         applications.values().stream()
             .mapToInt(Rule::place)
@@ -401,6 +473,7 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
         || templates > MAX_TEMPLATES
         || bounds > MAX_BOUNDS
         || measures > MAX_MEASURES
+        || objectives > MAX_OBJECTIVES
         || measureBytes(applications.values()) > MAX_MEASURE_BYTES
         || places != rules
         || !applications.keySet().stream().allMatch(Demand::takesText)) {
@@ -414,9 +487,11 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
               + templates
               + " templates, "
               + bounds
-              + " bounds and "
+              + " bounds, "
               + measures
-              + " measures, a wrong place or too long a pattern");
+              + " measures and "
+              + objectives
+              + " objectives, a wrong place or too long a pattern");
     }
   }
 
@@ -452,6 +527,9 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
     /** Added to the number of a source. */
     private static final int HAS_LABEL = 4;
 
+    /** Added to the kinds of an objective. */
+    private static final int HAS_OPERATION = 0x40;
+
     private static final Source[] SOURCES = Source.values();
     private static final MeasureType[] TYPES = MeasureType.values();
     private static final MeasureValue[] VALUES = MeasureValue.values();
@@ -478,7 +556,13 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
       if (!rule.form.equals(Form.NONE)) {
         bytes += FORM_BYTES + Long.BYTES * size(rule.form.boundsNanos);
       }
-      return rule.measures == null ? bytes : bytes + Short.BYTES + measureBytes(rule.measures);
+      bytes += rule.measures == null ? 0 : Short.BYTES + measureBytes(rule.measures);
+      bytes += rule.objectives == null ? 0 : Short.BYTES;
+      for (Objective objective : orEmpty(rule.objectives)) {
+        bytes += RecordFormat.textBytes(objective.name) + OBJECTIVE_BYTES;
+        bytes += objective.operation == null ? 0 : RecordFormat.textBytes(objective.operation);
+      }
+      return bytes;
     }
 
     private static int bytes(Dimension dimension) {
@@ -516,7 +600,10 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
     @Override
     public void write(ByteBuffer out, Rule rule) {
       boolean hasForm = !rule.form.equals(Form.NONE);
-      int flags = (hasForm ? HAS_FORM : 0) | (rule.measures == null ? 0 : HAS_MEASURES);
+      int flags =
+          (hasForm ? HAS_FORM : 0)
+              | (rule.measures == null ? 0 : HAS_MEASURES)
+              | (rule.objectives == null ? 0 : HAS_OBJECTIVES);
       out.putShort((short) (rule.place | flags));
       out.putLong(rule.slowerThanNanos == null ? ABSENT : rule.slowerThanNanos);
       putSize(out, rule.thresholds);
@@ -538,6 +625,21 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
       if (rule.measures != null) {
         putSize(out, rule.measures);
         rule.measures.forEach(measure -> put(out, measure));
+      }
+      if (rule.objectives != null) {
+        putSize(out, rule.objectives);
+        rule.objectives.forEach(objective -> put(out, objective));
+      }
+    }
+
+    private static void put(ByteBuffer out, Objective objective) {
+      RecordFormat.putText(out, objective.name);
+      out.putDouble(objective.target);
+      out.putLong(objective.fasterThanNanos == null ? ABSENT : objective.fasterThanNanos);
+      out.putShort((short) objective.days);
+      out.put((byte) (objective.kinds | (objective.operation == null ? 0 : HAS_OPERATION)));
+      if (objective.operation != null) {
+        RecordFormat.putText(out, objective.operation);
       }
     }
 
@@ -614,10 +716,12 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
 
     @Override
     public Rule read(ByteBuffer in) throws MalformedDecisionsException {
-      int place = RecordFormat.count(in, 0, HAS_FORM | HAS_MEASURES | MAX_RULES - 1, "a place");
+      int flags = HAS_FORM | HAS_MEASURES | HAS_OBJECTIVES;
+      int place = RecordFormat.count(in, 0, flags | MAX_RULES - 1, "a place");
       boolean hasForm = (place & HAS_FORM) != 0;
       boolean hasMeasures = (place & HAS_MEASURES) != 0;
-      place &= ~(HAS_FORM | HAS_MEASURES);
+      boolean hasObjectives = (place & HAS_OBJECTIVES) != 0;
+      place &= ~flags;
       if (place >= MAX_RULES) {
         throw malformed(Reason.CONTENT, place + " of a place");
       }
@@ -630,7 +734,8 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
           list(in, MAX_DIMENSIONS, "dimensions", RuleFormat::dimension),
           list(in, MAX_TEMPLATES, "templates", RuleFormat::template),
           hasForm ? form(in) : Form.NONE,
-          hasMeasures ? list(in, MAX_MEASURES, "measures", RuleFormat::measure) : null);
+          hasMeasures ? list(in, MAX_MEASURES, "measures", RuleFormat::measure) : null,
+          hasObjectives ? list(in, MAX_OBJECTIVES, "objectives", RuleFormat::objective) : null);
     }
 
     /** Returns null if the list is absent. */
@@ -726,6 +831,23 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
     private static Double bound(ByteBuffer in) throws MalformedDecisionsException {
       RecordFormat.need(in, Double.BYTES, "a bound");
       return in.getDouble();
+    }
+
+    private static Objective objective(ByteBuffer in) throws MalformedDecisionsException {
+      String name = RecordFormat.text(in, Objective.MAX_NAME_BYTES, "a name");
+      RecordFormat.need(in, OBJECTIVE_BYTES, "an objective");
+      double target = in.getDouble();
+      long fasterThanNanos = in.getLong();
+      int days = in.getShort();
+      int kinds = Byte.toUnsignedInt(in.get());
+      boolean hasOperation = (kinds & HAS_OPERATION) != 0;
+      return new Objective(
+          name,
+          target,
+          fasterThanNanos == ABSENT ? null : (Long) fasterThanNanos,
+          days,
+          kinds & ~HAS_OPERATION,
+          hasOperation ? RecordFormat.text(in, Demand.MAX_TEXT_BYTES, "a pattern") : null);
     }
 
     private static Template template(ByteBuffer in) throws MalformedDecisionsException {

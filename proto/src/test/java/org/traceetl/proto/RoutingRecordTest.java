@@ -36,6 +36,7 @@ import org.traceetl.proto.RulesRecord.Form;
 import org.traceetl.proto.RulesRecord.Measure;
 import org.traceetl.proto.RulesRecord.MeasureType;
 import org.traceetl.proto.RulesRecord.MeasureValue;
+import org.traceetl.proto.RulesRecord.Objective;
 import org.traceetl.proto.RulesRecord.Rule;
 import org.traceetl.proto.RulesRecord.Source;
 import org.traceetl.proto.RulesRecord.Template;
@@ -513,6 +514,45 @@ final class RoutingRecordTest {
     assertThatThrownBy(() -> measure("m", 9)).isInstanceOf(IllegalArgumentException.class);
   }
 
+  @Test
+  void objectivesOfRulesAreReadAsWrittenAndBounded() throws MalformedDecisionsException {
+    List<Objective> objectives =
+        List.of(
+            new Objective("fast", 99.9, 300_000_000L, 30, 4, "GET *"),
+            new Objective("ok", 50, null, 1, 36, null));
+    RulesRecord written = objectives(objectives);
+    assertThat(RulesRecord.FORMAT.decode(written.encode())).isEqualTo(written);
+    assertThat(RulesRecord.FORMAT.decode(objectives(List.of()).encode()))
+        .as("an empty list replaces that of the defaults")
+        .isEqualTo(objectives(List.of()))
+        .isNotEqualTo(objectives(null));
+
+    Objective ok = objectives.getLast();
+    List<Objective> many = Collections.nCopies(RulesRecord.MAX_OBJECTIVES + 1, ok);
+    assertThatThrownBy(() -> objectives(many)).hasMessageContaining("513 objectives");
+    for (double target : new double[] {0, 100, -1, Double.NaN}) {
+      assertThatThrownBy(() -> new Objective("a", target, null, 30, 4, null))
+          .isInstanceOf(IllegalArgumentException.class);
+    }
+    for (String wrong : List.of("", "t".repeat(257))) {
+      assertThatThrownBy(() -> new Objective("a", 99, null, 30, 4, wrong))
+          .isInstanceOf(IllegalArgumentException.class);
+      assertThatThrownBy(() -> new Objective(wrong, 99, null, 30, 4, null))
+          .isInstanceOf(IllegalArgumentException.class);
+    }
+    assertThatThrownBy(() -> new Objective("a", 99, 0L, 30, 4, null))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> new Objective("a", 99, null, 91, 4, null))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> new Objective("a", 99, null, 30, 0, null))
+        .isInstanceOf(IllegalArgumentException.class);
+  }
+
+  private static RulesRecord objectives(List<Objective> objectives) {
+    return new RulesRecord(
+        1, 1, Map.of("a", new Rule(0, null, null, null, null, Form.NONE, null, objectives)));
+  }
+
   /** Returns a measure of as many bytes as all of a record may have on average. */
   private static Measure largest() {
     String text = "t".repeat(Demand.MAX_TEXT_BYTES);
@@ -559,7 +599,10 @@ final class RoutingRecordTest {
             Collections.nCopies(RulesRecord.MAX_TEMPLATES, new Template(text, template, template)),
             new Form(
                 LongStream.rangeClosed(1, RulesRecord.MAX_BOUNDS).boxed().toList(), null, 8, null),
-            Collections.nCopies(RulesRecord.MAX_MEASURES, largest()));
+            Collections.nCopies(RulesRecord.MAX_MEASURES, largest()),
+            Collections.nCopies(
+                RulesRecord.MAX_OBJECTIVES,
+                new Objective("o".repeat(Objective.MAX_NAME_BYTES), 99.9, 1L, 90, 63, text)));
     Form none = new Form(List.of(), null, null, null);
     Map<String, Rule> rules = new HashMap<>();
     for (int place = 0; place < RulesRecord.MAX_RULES; place++) {
@@ -568,7 +611,7 @@ final class RoutingRecordTest {
           pattern,
           place == 0
               ? most
-              : new Rule(place, 1L, List.of(), List.of(), List.of(), none, List.of()));
+              : new Rule(place, 1L, List.of(), List.of(), List.of(), none, List.of(), List.of()));
     }
     RulesRecord largest = new RulesRecord(1, 1, rules);
 

@@ -21,8 +21,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.config.EdgesConfig;
+import org.traceetl.server.config.MeasureConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.MetricsConfig.QueueLabel;
+import org.traceetl.server.config.ObjectiveConfig;
 import org.traceetl.server.config.Profile;
 import org.traceetl.server.config.StandardProfile;
 import org.traceetl.server.expose.Format;
@@ -80,10 +82,21 @@ final class DocumentationTest {
 
     write(types, helps);
     Map<String, String> rows =
-        rows("metrics.md", "trace_etl_(?!agent_|canary_|edges_|queue`|shard`|form`).*");
+        rows("metrics.md", "trace_etl_(?!agent_|canary_|edges_|slo_|queue`|shard`|form`).*");
     assertThat(rows).containsOnlyKeys(types.keySet());
     types.forEach(
         (name, type) -> assertThat(rows.get(name)).contains("| " + type + " |", helps.get(name)));
+  }
+
+  @Test
+  void everyMetricOfObjectivesStandsWithItsHelp() throws Exception {
+    ObjectiveConfig objective = new ObjectiveConfig("a", 99.0, null, null, null, null);
+    Map<String, String> rows = rows("metrics.md", "trace_etl_slo_.*");
+
+    assertThat(rows).hasSize(2);
+    for (MeasureConfig each : List.of(objective.events(), objective.good())) {
+      assertThat(rows.get(each.name() + "_total")).contains("| counter |", each.description());
+    }
   }
 
   @ParameterizedTest

@@ -16,6 +16,7 @@ import org.springframework.core.env.StandardEnvironment;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.MeasureConfig;
 import org.traceetl.server.config.MetricsConfig;
+import org.traceetl.server.config.ObjectiveConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.TemplatesConfig;
 import org.traceetl.server.rules.RuleKeys;
@@ -109,7 +110,8 @@ final class RulesPart {
       ServerProperties.Histogram histogram,
       Metrics metrics,
       Documents documents,
-      List<MeasureConfig> measures) {
+      List<MeasureConfig> measures,
+      List<ObjectiveConfig> objectives) {
     RuleKeys keys() {
       Series ofSeries = series == null ? new Series(null, null) : series;
       ServerProperties.Histogram buckets =
@@ -123,7 +125,8 @@ final class RulesPart {
           metrics == null ? null : metrics.unit,
           documents == null ? null : documents.slowerThan,
           documents == null ? null : documents.thresholds,
-          measures);
+          measures,
+          objectives);
     }
   }
 

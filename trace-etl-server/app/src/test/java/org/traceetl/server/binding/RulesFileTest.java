@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -317,6 +318,32 @@ final class RulesFileTest {
     assertThat(measures.getFirst().bounds()).hasSize(14);
     assertThat(measures.getFirst().attributes())
         .contains("http.request.method", "http.route", "error.type");
+  }
+
+  @Test
+  void objectivesThatCannotApplyAreRefusedWithTheirLine() throws Exception {
+    Map<String, String> problems =
+        Map.of(
+            "{name: a b, target: 99}",
+            "[0].name = a b: must have 1 to 63 letters, digits, _ and -, the first a letter or digit",
+            "{name: a, target: 0}",
+            "[0].target = 0.0: must be the percent of good events, above 0 and below 100, such as 99.9",
+            "{name: a}",
+            "[0].target: must be the percent of good events, above 0 and below 100, such as 99.9",
+            "{name: a, target: 99, faster-than: 0s}",
+            "[0].faster-than = 0s: must be a duration above 0, such as 300ms, at most 365 days",
+            "{name: a, target: 99, window: 36h}",
+            "[0].window = 36h: must be 7 to 90 whole days, such as 30d",
+            "{name: a, target: 99, window: 6d}",
+            "[0].window = 6d: must be 7 to 90 whole days, such as 30d",
+            "{name: a, target: 99, goal: 1}",
+            "[0].goal: is not a key of rules",
+            "{name: a, target: 99}, {name: a, target: 98}",
+            ".name = a: must not occur twice in the objectives of an application");
+    for (Map.Entry<String, String> each : problems.entrySet()) {
+      assertThat(problems("revision: 1\ndefaults:\n  objectives: [" + each.getKey() + "]\n"))
+          .containsExactly("defaults.objectives" + each.getValue() + "; FILE:3");
+    }
   }
 
   @Test

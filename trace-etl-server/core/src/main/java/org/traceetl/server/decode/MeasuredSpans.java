@@ -2,6 +2,7 @@ package org.traceetl.server.decode;
 
 import java.util.Arrays;
 import java.util.List;
+import org.traceetl.common.WildcardPattern;
 import org.traceetl.server.config.MeasureConfig;
 import org.traceetl.server.window.Buckets;
 
@@ -27,6 +28,11 @@ public final class MeasuredSpans {
   public static final long TOO_LARGE = Millionths.TOO_LARGE;
 
   private static final long NOT_READ = Long.MIN_VALUE;
+  private static final int STATUS_ERROR = 2;
+
+  /** Added to the measures of a name: the name was matched with them. */
+  private static final long MATCHED = Long.MIN_VALUE;
+
   private static final int NOT_LOOKED_UP = -2;
 
   private final BatchDecoder decoder;
@@ -41,6 +47,9 @@ public final class MeasuredSpans {
   /** By text: its millionths. */
   private long[] valueOf = new long[256];
 
+  /** By text of a name: the measures whose operation it is, as bits; 0 if it was not matched. */
+  private long[] measuresOf = new long[256];
+
   /** By attribute of resources: the text of its value. */
   private int[] ofResource = {};
 
@@ -54,6 +63,10 @@ public final class MeasuredSpans {
 
   private boolean isGroup;
   private int kind;
+  private boolean isFailed;
+
+  /** Text of the name. */
+  private int name;
 
   public MeasuredSpans(BatchDecoder decoder) {
     this.decoder = decoder;
@@ -69,7 +82,9 @@ public final class MeasuredSpans {
     if (attributeOf.length < texts) {
       attributeOf = new int[Math.max(texts, attributeOf.length * 2)];
       valueOf = new long[attributeOf.length];
+      measuresOf = new long[attributeOf.length];
     }
+    Arrays.fill(measuresOf, 0, texts, 0);
     Arrays.fill(attributeOf, 0, texts, NOT_LOOKED_UP);
     Arrays.fill(valueOf, 0, texts, NOT_READ);
     AttributeKeys spans = measures.ofSpan();
@@ -125,6 +140,8 @@ public final class MeasuredSpans {
       return false;
     }
     isGroup = entry >= spans.firstGroup();
+    isFailed = spans.status(entry) == STATUS_ERROR;
+    name = spans.name(entry);
     Arrays.fill(ofSpan, SpanColumns.NONE);
     int count = spans.attributeCount(entry);
     for (int i = 0; i < count; i++) {
@@ -134,6 +151,25 @@ public final class MeasuredSpans {
       }
     }
     return true;
+  }
+
+  /**
+   * Returns whether measures need the name in series of the entry: {@link #name(byte[], int, int)}.
+   */
+  public boolean needsName() {
+    return measures.hasOperations() && measuresOf[name] == 0;
+  }
+
+  /** Matches the name of the entry in series, once for each text of the batch. */
+  public void name(byte[] bytes, int offset, int length) {
+    long matching = MATCHED;
+    for (int i = 0; i < measures.measures().size(); i++) {
+      WildcardPattern operation = measures.measures().get(i).operation();
+      if (operation == null || operation.matches(bytes, offset, length)) {
+        matching |= 1L << i;
+      }
+    }
+    measuresOf[name] = matching;
   }
 
   /** Returns the number of measures of the batch's application. */
@@ -153,7 +189,8 @@ public final class MeasuredSpans {
    */
   public long value(int measure) {
     SpanMeasures.Measure one = measures.measures().get(measure);
-    if ((one.kinds() >>> kind & 1) == 0) {
+    if ((one.kinds() >>> kind & 1) == 0
+        || one.operation() != null && (measuresOf[name] >>> measure & 1) == 0) {
       return NO_MATCH;
     }
     boolean lacks = false;
@@ -175,6 +212,22 @@ public final class MeasuredSpans {
       case ONE -> MeasureConfig.PARTS;
       case ATTRIBUTE -> number(ofSpan[one.value()]);
     };
+  }
+
+  /**
+   * Returns what one span of the entry adds.
+   *
+   * @param value of the entry
+   * @param nanos duration of the span
+   */
+  public long added(int measure, long value, long nanos) {
+    SpanMeasures.Measure one = measures.measures().get(measure);
+    if (one.config().value() == MeasureConfig.Source.DURATION) {
+      return nanos;
+    }
+    boolean isBad =
+        one.goodNanos() != SpanMeasures.ABSENT && (isFailed || nanos >= one.goodNanos());
+    return isBad ? 0 : value;
   }
 
   private long number(int text) {
@@ -209,6 +262,11 @@ public final class MeasuredSpans {
   private List<SpanMeasures.Label> all(int measure, boolean overflow) {
     SpanMeasures.Measure one = measures.measures().get(measure);
     return overflow ? one.overflow() : one.labels();
+  }
+
+  /** Returns the labels of a measure's overflow series, name and value in turn. */
+  public List<String> overflowLabels(int measure) {
+    return measures.measures().get(measure).overflowTexts();
   }
 
   /** Returns the text of a label's name; labels ascend by it. */

@@ -4,14 +4,17 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.traceetl.common.WildcardPattern;
 import org.traceetl.server.config.MeasureConfig;
 import org.traceetl.server.config.MetricsConfig;
+import org.traceetl.server.config.ObjectiveConfig;
 import org.traceetl.server.config.SeriesConfig.Dimension;
 import org.traceetl.server.config.SpanKind;
 import org.traceetl.server.window.Buckets;
@@ -19,12 +22,13 @@ import org.traceetl.server.window.Form;
 import org.traceetl.server.window.MeasureForm;
 
 /**
- * The measures of one application, prepared for its batches. Each attribute that they need has a
- * number, and each text that their labels have in all series. Immutable.
+ * The measures of one application, those of its objectives last, prepared for its batches. Each
+ * attribute that they need has a number, and each text that their labels have in all series.
+ * Immutable.
  */
 public final class SpanMeasures {
   /** No measures. */
-  public static final SpanMeasures NONE = new SpanMeasures(List.of());
+  public static final SpanMeasures NONE = new SpanMeasures(List.of(), List.of());
 
   /** No attribute or text. */
   static final int ABSENT = -1;
@@ -48,7 +52,11 @@ public final class SpanMeasures {
    * @param name number of its name among {@link #texts}
    * @param labels sorted by name; the first one is the form
    * @param overflow those of its overflow series
+   * @param overflowTexts the same, name and value in turn
    * @param buckets of its values in {@link MeasureConfig#parts}
+   * @param operation names of spans that match; null for all
+   * @param goodNanos failed spans, and those of at least this duration, add 0; {@link #ABSENT} for
+   *     measures to which all add their value
    */
   record Measure(
       MeasureConfig config,
@@ -58,26 +66,42 @@ public final class SpanMeasures {
       int name,
       List<Label> labels,
       List<Label> overflow,
-      Buckets buckets) {}
+      List<String> overflowTexts,
+      Buckets buckets,
+      WildcardPattern operation,
+      long goodNanos) {}
 
   private final List<MeasureConfig> configured;
+  private final List<ObjectiveConfig> objectives;
   private final List<Measure> measures;
   private final int kinds;
+  private final boolean hasOperations;
   private final AttributeKeys ofSpan;
   private final AttributeKeys ofResource;
   private final List<byte[]> texts;
 
   /**
    * @param configured checked by {@link MeasureConfig#checkAll}
+   * @param objectives checked by {@link ObjectiveConfig#checkAll}
    */
-  public SpanMeasures(List<MeasureConfig> configured) {
+  public SpanMeasures(List<MeasureConfig> configured, List<ObjectiveConfig> objectives) {
     this.configured = List.copyOf(configured);
+    this.objectives = List.copyOf(objectives);
     Numbers spans = new Numbers();
     Numbers resources = new Numbers();
     Numbers labels = new Numbers();
-    measures =
-        configured.stream().map(config -> prepared(config, spans, resources, labels)).toList();
+    measures = new ArrayList<>();
+    configured.forEach(
+        config -> measures.add(prepared(config, null, ABSENT, spans, resources, labels)));
+    for (ObjectiveConfig each : objectives) {
+      WildcardPattern operation =
+          each.operation() == null ? null : new WildcardPattern(each.operation());
+      long goodNanos = each.fasterThan() == null ? Long.MAX_VALUE : each.fasterThan().toNanos();
+      measures.add(prepared(each.events(), operation, ABSENT, spans, resources, labels));
+      measures.add(prepared(each.good(), operation, goodNanos, spans, resources, labels));
+    }
     kinds = measures.stream().mapToInt(Measure::kinds).reduce(0, (one, other) -> one | other);
+    hasOperations = measures.stream().anyMatch(each -> each.operation() != null);
     ofSpan = new AttributeKeys(spans.names());
     ofResource = new AttributeKeys(resources.names());
     texts = labels.names().stream().map(text -> text.getBytes(UTF_8)).toList();
@@ -97,7 +121,12 @@ public final class SpanMeasures {
   }
 
   private static Measure prepared(
-      MeasureConfig config, Numbers spans, Numbers resources, Numbers texts) {
+      MeasureConfig config,
+      WildcardPattern operation,
+      long goodNanos,
+      Numbers spans,
+      Numbers resources,
+      Numbers texts) {
     int kinds =
         IntStream.range(0, SpanKind.values().length)
             .filter(config::hasKind)
@@ -130,6 +159,13 @@ public final class SpanMeasures {
             .sorted(Map.Entry.comparingByKey(Comparator.naturalOrder()))
             .map(Map.Entry::getValue)
             .toList();
+    List<String> overflow =
+        new ArrayList<>(
+            List.of(Form.KEY, form(config).text(), MetricsConfig.OVERFLOW_LABEL, "true"));
+    if (ObjectiveConfig.isMetric(config.name())) {
+      // Its one series without a label would be that of all objectives.
+      overflow.addAll(List.of(ObjectiveConfig.LABEL, config.labels().getFirst().value()));
+    }
     return new Measure(
         config,
         kinds,
@@ -137,8 +173,13 @@ public final class SpanMeasures {
         List.copyOf(required),
         texts.of(config.name()),
         sorted,
-        List.of(form, constant(MetricsConfig.OVERFLOW_LABEL, "true", texts)),
-        new Buckets(config.boundsInParts()));
+        IntStream.range(0, overflow.size() / 2)
+            .mapToObj(i -> constant(overflow.get(2 * i), overflow.get(2 * i + 1), texts))
+            .toList(),
+        List.copyOf(overflow),
+        new Buckets(config.boundsInParts()),
+        operation,
+        goodNanos);
   }
 
   private static Label constant(String name, String value, Numbers texts) {
@@ -158,19 +199,24 @@ public final class SpanMeasures {
    * Returns the names of these measures whose series spans may no longer have by other measures.
    */
   public Set<String> changed(SpanMeasures now) {
-    if (configured.equals(now.configured)) {
+    if (configured.equals(now.configured) && objectives.equals(now.objectives)) {
       return Set.of();
     }
-    Map<String, Set<MeasureConfig>> others = now.byName();
-    Map<String, Set<MeasureConfig>> changed = byName();
+    Map<String, Set<Record>> others = now.byName();
+    Map<String, Set<Record>> changed = byName();
     changed.entrySet().removeIf(each -> each.getValue().equals(others.get(each.getKey())));
     return changed.keySet();
   }
 
   /** Several measures may have the same name. */
-  private Map<String, Set<MeasureConfig>> byName() {
-    return configured.stream()
-        .collect(Collectors.groupingBy(MeasureConfig::name, Collectors.toSet()));
+  private Map<String, Set<Record>> byName() {
+    Map<String, Set<Record>> byName = new HashMap<>();
+    configured.forEach(
+        each -> byName.computeIfAbsent(each.name(), name -> new HashSet<>()).add(each));
+    for (String metric : List.of(ObjectiveConfig.EVENTS, ObjectiveConfig.GOOD)) {
+      byName.put(metric, new HashSet<>(objectives));
+    }
+    return byName;
   }
 
   public boolean isEmpty() {
@@ -179,6 +225,11 @@ public final class SpanMeasures {
 
   List<Measure> measures() {
     return measures;
+  }
+
+  /** Returns whether any measure has spans of some names only. */
+  boolean hasOperations() {
+    return hasOperations;
   }
 
   /** Returns whether any measure has spans of a kind. */

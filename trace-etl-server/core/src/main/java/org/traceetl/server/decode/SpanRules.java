@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.traceetl.server.config.MeasureConfig;
+import org.traceetl.server.config.ObjectiveConfig;
 import org.traceetl.server.config.SeriesConfig.Dimension;
 import org.traceetl.server.config.TemplatesConfig;
 import org.traceetl.server.series.NamePatterns;
@@ -48,19 +49,24 @@ public final class SpanRules {
    * @param templates own templates of span names
    * @param form of the series of spans; null for that of the configuration
    * @param measures checked by {@link MeasureConfig#checkAll}
+   * @param objectives checked by {@link ObjectiveConfig#checkAll}
    */
   public SpanRules(
       List<Dimension> columns,
       List<Dimension> dimensions,
       List<TemplatesConfig.Rule> templates,
       Form form,
-      List<MeasureConfig> measures) {
+      List<MeasureConfig> measures,
+      List<ObjectiveConfig> objectives) {
     this.form = form;
     buckets = form == null ? null : new Buckets(form.boundsNanos());
     nativeBuckets = form == null ? null : form.nativeBuckets();
     this.dimensions = List.copyOf(dimensions);
     this.templates = List.copyOf(templates);
-    this.measures = measures.isEmpty() ? SpanMeasures.NONE : new SpanMeasures(measures);
+    this.measures =
+        measures.isEmpty() && objectives.isEmpty()
+            ? SpanMeasures.NONE
+            : new SpanMeasures(measures, objectives);
     Map<String, Dimension> byLabel = new HashMap<>();
     dimensions.forEach(each -> byLabel.put(each.label(), each));
     List<Dimension> all = new ArrayList<>();
@@ -89,7 +95,8 @@ public final class SpanRules {
         columns.stream().filter(each -> !each.from().isEvent()).toList(),
         templates,
         null,
-        measures);
+        measures,
+        List.of());
   }
 
   /**

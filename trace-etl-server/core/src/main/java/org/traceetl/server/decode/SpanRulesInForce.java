@@ -64,7 +64,8 @@ public final class SpanRulesInForce {
     return keys.dimensions() != null
         || keys.templates() != null
         || keys.hasForm()
-        || keys.measures() != null;
+        || keys.measures() != null
+        || keys.objectives() != null;
   }
 
   private SpanRules prepared(
@@ -76,7 +77,8 @@ public final class SpanRulesInForce {
         orElse(orElse(keys.dimensions(), defaults.dimensions()), configured),
         orElse(orElse(keys.templates(), defaults.templates()), config.templates().patterns()),
         form(defaults, keys),
-        orElse(orElse(keys.measures(), defaults.measures()), measures));
+        orElse(orElse(keys.measures(), defaults.measures()), measures),
+        orElse(orElse(keys.objectives(), defaults.objectives()), List.of()));
   }
 
   /** Returns null for the form of the configuration, and for one that has no room in rows. */

@@ -12,6 +12,7 @@ import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.MetricsConfig.Names;
 import org.traceetl.server.config.MetricsConfig.QueueLabel;
 import org.traceetl.server.config.MetricsConfig.Unit;
+import org.traceetl.server.config.ObjectiveConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.StandardProfile;
 import org.traceetl.server.window.Form;
@@ -235,7 +236,7 @@ public final class SpanNaming implements Naming {
     MeasureForm parsed = MeasureForm.parse(key.form);
     if (parsed == null
         || parsed.form().buckets() > buckets()
-        || !MeasureConfig.isName(key.metric, namespace)) {
+        || !(MeasureConfig.isName(key.metric, namespace) || ObjectiveConfig.isMetric(key.metric))) {
       return null;
     }
     String name = MeasureConfig.prometheusName(key.metric, parsed.unit());

@@ -8,6 +8,7 @@ import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.MeasureConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.MetricsConfig.Unit;
+import org.traceetl.server.config.ObjectiveConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.SeriesConfig.Dimension;
 import org.traceetl.server.config.TemplatesConfig;
@@ -24,6 +25,7 @@ import org.traceetl.server.config.TemplatesConfig;
  * @param slowerThan a span of at least this duration is slow
  * @param thresholds exceptions to {@code slowerThan}; the first match applies
  * @param measures metrics of spans by names of their own
+ * @param objectives service level objectives, which a configuration does not contain
  */
 public record EffectiveRules(
     List<Dimension> dimensions,
@@ -32,12 +34,26 @@ public record EffectiveRules(
     Unit unit,
     Duration slowerThan,
     List<Threshold> thresholds,
-    List<MeasureConfig> measures) {
+    List<MeasureConfig> measures,
+    List<ObjectiveConfig> objectives) {
+  /** Rules without objectives. */
+  public EffectiveRules(
+      List<Dimension> dimensions,
+      List<TemplatesConfig.Rule> templates,
+      HistogramConfig histogram,
+      Unit unit,
+      Duration slowerThan,
+      List<Threshold> thresholds,
+      List<MeasureConfig> measures) {
+    this(dimensions, templates, histogram, unit, slowerThan, thresholds, measures, List.of());
+  }
+
   public EffectiveRules {
     dimensions = List.copyOf(dimensions);
     templates = List.copyOf(templates);
     thresholds = List.copyOf(thresholds);
     measures = List.copyOf(measures);
+    objectives = List.copyOf(objectives);
   }
 
   /** Returns the rules that a configuration contains. */
@@ -63,6 +79,7 @@ public record EffectiveRules(
    * @throws org.traceetl.common.ConfigException if the section does not allow them
    */
   public SeriesConfig in(SeriesConfig series) {
+    ObjectiveConfig.checkAll(objectives, series.maxValueBytes());
     return new SeriesConfig(
         dimensions,
         series.filters(),

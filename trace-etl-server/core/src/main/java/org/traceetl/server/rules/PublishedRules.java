@@ -21,6 +21,7 @@ import org.traceetl.server.config.DocumentsConfig.Threshold;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.MeasureConfig;
 import org.traceetl.server.config.MetricsConfig.Unit;
+import org.traceetl.server.config.ObjectiveConfig;
 import org.traceetl.server.config.SeriesConfig.Dimension;
 import org.traceetl.server.config.SeriesConfig.From;
 import org.traceetl.server.config.SpanKind;
@@ -77,6 +78,7 @@ public final class PublishedRules {
     checkSum(all, RulesRecord.Rule::templates, RulesRecord.MAX_TEMPLATES, "templates");
     checkSum(all, rule -> rule.form().boundsNanos(), RulesRecord.MAX_BOUNDS, "bounds of buckets");
     checkSum(all, RulesRecord.Rule::measures, RulesRecord.MAX_MEASURES, "measures");
+    checkSum(all, RulesRecord.Rule::objectives, RulesRecord.MAX_OBJECTIVES, "objectives");
     int measureBytes = RulesRecord.measureBytes(all);
     check(
         measureBytes <= RulesRecord.MAX_MEASURE_BYTES,
@@ -114,7 +116,8 @@ public final class PublishedRules {
         each(orElse(keys.dimensions(), defaults.dimensions()), PublishedRules::dimension),
         each(orElse(keys.templates(), defaults.templates()), PublishedRules::template),
         form(keys, defaults),
-        each(orElse(keys.measures(), defaults.measures()), PublishedRules::measure));
+        each(orElse(keys.measures(), defaults.measures()), PublishedRules::measure),
+        each(orElse(keys.objectives(), defaults.objectives()), PublishedRules::objective));
   }
 
   private static RulesRecord.Form form(RuleKeys keys, RuleKeys defaults) {
@@ -234,6 +237,28 @@ public final class PublishedRules {
         measure.bounds());
   }
 
+  private static RulesRecord.Objective objective(ObjectiveConfig objective) {
+    Duration fasterThan = objective.fasterThan();
+    return new RulesRecord.Objective(
+        objective.name(),
+        objective.target(),
+        fasterThan == null ? null : (Long) fasterThan.toNanos(),
+        (int) objective.window().toDays(),
+        bits(objective.kinds()),
+        objective.operation());
+  }
+
+  private static ObjectiveConfig objective(RulesRecord.Objective objective) {
+    Long fasterThan = objective.fasterThanNanos();
+    return new ObjectiveConfig(
+        objective.name(),
+        objective.target(),
+        fasterThan == null ? null : Duration.ofNanos(fasterThan),
+        objective.operation(),
+        kinds(objective.kinds()),
+        Duration.ofDays(objective.days()));
+  }
+
   private static void checkText(boolean isTaken, String key, String text, int maxBytes) {
     check(isTaken, key, text, "must have 1 to " + maxBytes + " bytes of UTF-8");
   }
@@ -265,7 +290,8 @@ public final class PublishedRules {
         form.unit() == null ? null : Unit.valueOf(form.unit().name()),
         rule.slowerThanNanos() == null ? null : Duration.ofNanos(rule.slowerThanNanos()),
         each(rule.thresholds(), PublishedRules::threshold),
-        each(rule.measures(), PublishedRules::measure));
+        each(rule.measures(), PublishedRules::measure),
+        each(rule.objectives(), PublishedRules::objective));
   }
 
   private static Dimension dimension(RulesRecord.Dimension dimension) {

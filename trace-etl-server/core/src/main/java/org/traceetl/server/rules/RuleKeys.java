@@ -10,6 +10,7 @@ import org.traceetl.server.config.DocumentsConfig.Threshold;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.MeasureConfig;
 import org.traceetl.server.config.MetricsConfig.Unit;
+import org.traceetl.server.config.ObjectiveConfig;
 import org.traceetl.server.config.SeriesConfig.Dimension;
 import org.traceetl.server.config.TemplatesConfig;
 
@@ -26,6 +27,7 @@ import org.traceetl.server.config.TemplatesConfig;
  * @param slowerThan {@code documents.slower-than}
  * @param thresholds {@code documents.thresholds}
  * @param measures {@code measures}
+ * @param objectives {@code objectives}
  */
 public record RuleKeys(
     List<Dimension> dimensions,
@@ -36,10 +38,35 @@ public record RuleKeys(
     Unit unit,
     Duration slowerThan,
     List<Threshold> thresholds,
-    List<MeasureConfig> measures) {
+    List<MeasureConfig> measures,
+    List<ObjectiveConfig> objectives) {
   /** No key is present. */
   public static final RuleKeys NONE =
       new RuleKeys(null, null, null, null, null, null, null, null, null);
+
+  /** Keys without objectives. */
+  public RuleKeys(
+      List<Dimension> dimensions,
+      List<TemplatesConfig.Rule> templates,
+      List<Double> boundsMillis,
+      HistogramConfig.Kind kind,
+      Integer nativeSchema,
+      Unit unit,
+      Duration slowerThan,
+      List<Threshold> thresholds,
+      List<MeasureConfig> measures) {
+    this(
+        dimensions,
+        templates,
+        boundsMillis,
+        kind,
+        nativeSchema,
+        unit,
+        slowerThan,
+        thresholds,
+        measures,
+        null);
+  }
 
   /** Returns whether a key of buckets or of the unit is present. */
   public boolean hasForm() {
@@ -75,6 +102,7 @@ public record RuleKeys(
         orElse(unit, below.unit()),
         orElse(slowerThan, below.slowerThan()),
         orElse(thresholds, below.thresholds()),
-        orElse(measures, below.measures()));
+        orElse(measures, below.measures()),
+        orElse(objectives, below.objectives()));
   }
 }

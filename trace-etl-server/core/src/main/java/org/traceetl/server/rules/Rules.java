@@ -2,8 +2,10 @@ package org.traceetl.server.rules;
 
 import static org.traceetl.common.ConfigException.check;
 
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -12,6 +14,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.traceetl.common.WildcardPattern;
 import org.traceetl.server.config.MeasureConfig;
+import org.traceetl.server.config.ObjectiveConfig;
 import org.traceetl.server.config.SeriesConfig.Dimension;
 import org.traceetl.server.window.Form;
 
@@ -44,8 +47,9 @@ public record Rules(long revision, RuleKeys defaults, List<OfApplications> appli
   }
 
   /**
-   * Checks that servers can apply the buckets of these rules while they run: series have rows of
-   * the configuration's size, and pages have room for a number of different buckets.
+   * Checks that servers can apply these rules while they run: series have rows of the
+   * configuration's size, pages have room for a number of different buckets, and objectives with
+   * the same name have the same alerts.
    *
    * @param below the configuration's rules
    * @throws org.traceetl.common.ConfigException if they cannot
@@ -87,6 +91,7 @@ public record Rules(long revision, RuleKeys defaults, List<OfApplications> appli
         "applications",
         metrics.size() + " metrics of measures",
         "must be at most " + MAX_METRICS);
+    objectives();
     check(
         forms.size() <= MAX_FORMS,
         "applications",
@@ -110,6 +115,28 @@ public record Rules(long revision, RuleKeys defaults, List<OfApplications> appli
         .filter(Objects::nonNull)
         .flatMap(List::stream)
         .collect(Collectors.toSet());
+  }
+
+  /**
+   * Returns the objectives of all rules, of equal names the first one.
+   *
+   * @throws org.traceetl.common.ConfigException if others with that name have other alerts
+   */
+  public Collection<ObjectiveConfig> objectives() {
+    Map<String, ObjectiveConfig> byName = new LinkedHashMap<>();
+    Stream.concat(Stream.of(defaults), applications.stream().map(OfApplications::keys))
+        .map(RuleKeys::objectives)
+        .filter(Objects::nonNull)
+        .flatMap(List::stream)
+        .forEach(each -> {
+          ObjectiveConfig first = byName.putIfAbsent(each.name(), each);
+          check(
+              first == null || first.alertsLike(each),
+              "objectives.name",
+              each.name(),
+              "must have the same target and window in all rules; choose another name");
+        });
+    return byName.values();
   }
 
   /**

@@ -21,6 +21,7 @@ import org.traceetl.server.config.HistogramConfig.Kind;
 import org.traceetl.server.config.MeasureConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.MetricsConfig.Unit;
+import org.traceetl.server.config.ObjectiveConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.SeriesConfig.Dimension;
 import org.traceetl.server.config.SeriesConfig.From;
@@ -181,6 +182,51 @@ final class PublishedRulesTest {
                     new Rules.OfApplications("shop", measures(List.of(calls, usage))),
                     new Rules.OfApplications("bank", measures(List.of())),
                     new Rules.OfApplications("*", measures(List.of(usage))))));
+  }
+
+  @Test
+  void objectivesAreReadAsPublished() throws Exception {
+    ObjectiveConfig fast =
+        new ObjectiveConfig(
+            "fast", 99.9, Duration.ofMillis(300), "GET *", Set.of(SpanKind.SERVER), null);
+    ObjectiveConfig slower =
+        new ObjectiveConfig("fast", 99.9, Duration.ofSeconds(1), null, null, Duration.ofDays(30));
+    Rules rules =
+        new Rules(
+            3,
+            objectives(List.of(fast)),
+            List.of(
+                new Rules.OfApplications("shop", objectives(List.of(slower))),
+                new Rules.OfApplications("bank", objectives(List.of()))));
+    RulesRecord published = PublishedRules.record(rules, 7);
+
+    assertThat(PublishedRules.rules(RulesRecord.FORMAT.decode(published.encode(), 7)))
+        .isEqualTo(
+            new Rules(
+                3,
+                RuleKeys.NONE,
+                List.of(
+                    new Rules.OfApplications("shop", objectives(List.of(slower))),
+                    new Rules.OfApplications("bank", objectives(List.of())),
+                    new Rules.OfApplications("*", objectives(List.of(fast))))));
+    assertThat(rules.objectives()).containsExactly(fast);
+
+    ObjectiveConfig stricter = new ObjectiveConfig("fast", 99.99, null, null, null, null);
+    Rules other =
+        new Rules(
+            3,
+            objectives(List.of(fast)),
+            List.of(new Rules.OfApplications("shop", objectives(List.of(stricter)))));
+    assertThatThrownBy(other::objectives)
+        .hasMessage(
+            "objectives.name = fast: must have the same target and window in all rules; choose"
+                + " another name");
+    refuses(
+        "513 objectives", objectives(Collections.nCopies(RulesRecord.MAX_OBJECTIVES + 1, fast)));
+  }
+
+  private static RuleKeys objectives(List<ObjectiveConfig> objectives) {
+    return new RuleKeys(null, null, null, null, null, null, null, null, null, objectives);
   }
 
   private static RuleKeys measures(List<MeasureConfig> measures) {

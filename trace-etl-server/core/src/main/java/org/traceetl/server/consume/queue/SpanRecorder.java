@@ -11,14 +11,11 @@ import java.util.Map;
 import java.util.Set;
 import org.traceetl.proto.Rejection;
 import org.traceetl.proto.TraceId;
-import org.traceetl.server.config.MeasureConfig;
-import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.consume.metrics.SpanPipelineMetrics;
 import org.traceetl.server.decode.AttributeKeys;
 import org.traceetl.server.decode.BatchDecoder;
 import org.traceetl.server.decode.MeasuredSpans;
 import org.traceetl.server.decode.SpanColumns;
-import org.traceetl.server.decode.SpanMeasures;
 import org.traceetl.server.decode.SpanRules;
 import org.traceetl.server.decode.SpanRulesInForce;
 import org.traceetl.server.decode.Texts;
@@ -514,6 +511,10 @@ final class SpanRecorder implements Recorder {
           || !measured.read(entry)) {
         continue;
       }
+      if (measured.needsName()) {
+        resolveName(spans.name(entry));
+        measured.name(names.buffer(), names.offset(), names.length());
+      }
       int count = spans.spans(entry);
       boolean lacksLabel = false;
       for (int measure = 0; measure < measured.measures(); measure++) {
@@ -556,14 +557,10 @@ final class SpanRecorder implements Recorder {
     int row = queueSeries.row(number);
     Buckets bounds = measured.buckets(measure);
     long threshold = spans.samplingThreshold(entry);
-    boolean isDuration = measured.config(measure).value() == MeasureConfig.Source.DURATION;
     boolean isGroup = entry >= spans.firstGroup();
     for (int i = 0; i < size; i++) {
-      long each = value;
-      if (isDuration) {
-        each = isGroup ? spans.groupDurationNanos(entry, i) : spans.durationNanos(entry);
-      }
-      queueSeries.count(row, bounds, null, each, threshold);
+      long nanos = isGroup ? spans.groupDurationNanos(entry, i) : spans.durationNanos(entry);
+      queueSeries.count(row, bounds, null, measured.added(measure, value, nanos), threshold);
     }
     return !isOverflowed && measured.lacksLabel(measure);
   }
@@ -602,11 +599,7 @@ final class SpanRecorder implements Recorder {
         : series.overflowOfMeasure(
             application,
             measured.config(measure).name(),
-            List.of(
-                Form.KEY,
-                SpanMeasures.form(measured.config(measure)).text(),
-                MetricsConfig.OVERFLOW_LABEL,
-                "true"),
+            measured.overflowLabels(measure),
             nowMillis);
   }
 

@@ -12,10 +12,10 @@ import org.traceetl.server.rules.RuleKeys;
 import org.traceetl.server.rules.Rules;
 
 /**
- * Determines which dimensions, templates, forms (buckets and unit) and measures are in force: those
- * of the newest rules, after a wait in which agents begin to send what they need. Dimensions that
- * the configuration lacks become labels of their series, so they also wait until all servers read
- * those. So do forms and measures. For one thread.
+ * Determines which dimensions, templates, forms (buckets and unit), measures and objectives are in
+ * force: those of the newest rules, after a wait in which agents begin to send what they need.
+ * Dimensions that the configuration lacks become labels of their series, so they also wait until
+ * all servers read those. So do forms, measures and objectives. For one thread.
  */
 final class DimensionSwitch {
   /**
@@ -86,7 +86,8 @@ final class DimensionSwitch {
         forms ? keys.unit() : null,
         null,
         null,
-        forms ? keys.measures() : null);
+        forms ? keys.measures() : null,
+        forms ? keys.objectives() : null);
   }
 
   /**
@@ -140,7 +141,9 @@ final class DimensionSwitch {
   }
 
   private static boolean needsForms(RuleKeys keys) {
-    return keys.hasForm() || keys.measures() != null && !keys.measures().isEmpty();
+    return keys.hasForm()
+        || keys.measures() != null && !keys.measures().isEmpty()
+        || keys.objectives() != null && !keys.objectives().isEmpty();
   }
 
   /** Returns whether rules are equal, whatever their revisions. */

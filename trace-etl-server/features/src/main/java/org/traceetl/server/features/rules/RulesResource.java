@@ -14,6 +14,7 @@ import org.traceetl.proto.RulesRecord;
 import org.traceetl.server.config.DocumentsConfig.Threshold;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.MeasureConfig;
+import org.traceetl.server.config.ObjectiveConfig;
 import org.traceetl.server.config.SeriesConfig.Dimension;
 import org.traceetl.server.config.SpanKind;
 import org.traceetl.server.config.TemplatesConfig;
@@ -81,7 +82,8 @@ public final class RulesResource {
       List<Label> dimensions,
       List<Template> templates,
       Histogram histogram,
-      List<Measure> measures) {
+      List<Measure> measures,
+      List<Objective> objectives) {
     static Application of(String application, EffectiveRules rules) {
       return new Application(
           application,
@@ -90,7 +92,8 @@ public final class RulesResource {
           rules.dimensions().stream().map(Label::of).toList(),
           rules.templates().stream().map(Template::of).toList(),
           Histogram.of(rules),
-          rules.measures().stream().map(Measure::of).toList());
+          rules.measures().stream().map(Measure::of).toList(),
+          rules.objectives().stream().map(Objective::of).toList());
     }
   }
 
@@ -147,6 +150,28 @@ public final class RulesResource {
           measure.dimensions().stream().map(Label::of).toList(),
           measure.labels(),
           measure.bounds());
+    }
+  }
+
+  /**
+   * @param fasterThanSeconds null for any duration
+   * @param operation null for all
+   */
+  record Objective(
+      String name,
+      double target,
+      Double fasterThanSeconds,
+      String operation,
+      List<SpanKind> kinds,
+      long windowDays) {
+    static Objective of(ObjectiveConfig objective) {
+      return new Objective(
+          objective.name(),
+          objective.target(),
+          objective.fasterThan() == null ? null : (Double) seconds(objective.fasterThan()),
+          objective.operation(),
+          objective.kinds().stream().sorted().toList(),
+          objective.window().toDays());
     }
   }
 

@@ -24,6 +24,7 @@ class MeasuresPageTest {
   private static final String REQUESTS = "http_server_request_duration_seconds";
   private static final String DURATION =
       form(true, "s", new Form(new long[] {5 * MILLI, SECOND}, null, SECOND));
+  private static final String GOOD = form(false, "1", new Form(new long[0], null, MILLI));
   private static final String BYTES = form(false, "By", new Form(new long[0], null, MILLI));
 
   private static String form(boolean isHistogram, String unit, Form values) {
@@ -58,6 +59,10 @@ class MeasuresPageTest {
     create(next, 5, "traces.span.metrics.calls", BYTES).row(5, MILLI, 1);
     create(next, 6, "response_size", BYTES).row(6, MILLI, 1);
     create(next, 7, "response.size_bytes", DURATION).row(7, MILLI, 1);
+    create(next, 8, "trace_etl_slo_good", GOOD, "slo", "fast").row(8, 3 * MILLI, 4);
+    create(next, 9, "trace_etl_slo_good", GOOD, MetricsConfig.OVERFLOW_LABEL, "true", "slo", "fast")
+        .row(9, 2 * MILLI, 2);
+    create(next, 10, "trace_etl_forged", GOOD).row(10, MILLI, 1);
     pages.window(next.seal());
     return pages;
   }
@@ -76,6 +81,7 @@ class MeasuresPageTest {
                       .doesNotContainKeys("span_name", "span_kind", "status_code");
                   return labels.getOrDefault("http_route", "")
                       + labels.getOrDefault(MetricsConfig.OVERFLOW_LABEL, "")
+                      + labels.getOrDefault("slo", "")
                       + labels.getOrDefault("le", "");
                 },
                 sample -> sample.getValue().doubleValue()));
@@ -111,6 +117,9 @@ class MeasuresPageTest {
       assertThat(values(samples, "response_size_bytes_total"))
           .as("another metric with the same name in Prometheus has no room")
           .containsOnly(Map.entry("", 1_500.25), Map.entry("true", 8.0));
+      assertThat(values(samples, "trace_etl_slo_good_total"))
+          .as("also without room for series")
+          .containsOnly(Map.entry("fast", 3.0), Map.entry("truefast", 2.0));
       assertThat(samples.values.keySet())
           .as("a series of spans has no measure, and the other way round")
           .filteredOn(key -> key.name().equals("traces_span_metrics_calls_total"))

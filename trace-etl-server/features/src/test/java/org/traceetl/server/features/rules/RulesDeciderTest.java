@@ -22,6 +22,7 @@ import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.MetricsConfig.Unit;
+import org.traceetl.server.config.ObjectiveConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.SeriesConfig.Dimension;
 import org.traceetl.server.config.TemplatesConfig;
@@ -124,6 +125,10 @@ final class RulesDeciderTest {
       assertThat(keys.slowerThan()).isNull();
       if (keys.hasForm()) {
         switched.add("#" + keys.unit());
+        return;
+      }
+      if (keys.objectives() != null) {
+        switched.add("%" + keys.objectives().getFirst().name());
         return;
       }
       switched.add(
@@ -566,6 +571,22 @@ final class RulesDeciderTest {
   }
 
   @Test
+  void objectivesWaitUntilAllServersReadThem() throws Exception {
+    Server server = new Server("1 500 %");
+    server.forms = false;
+    pass(WAIT, server);
+    assertThat(server.switched).isEmpty();
+    assertThat(answer(server).waits()).isEqualTo(new RulesResource.Waits(null, List.of("forms")));
+    server.forms = true;
+    look(server);
+    assertThat(server.switched).containsExactly("%requests");
+    RulesResource.Objective shown =
+        answer(server).applications().getFirst().objectives().getFirst();
+    assertThat(shown.target()).isEqualTo(99.9);
+    assertThat(shown.windowDays()).isEqualTo(30);
+  }
+
+  @Test
   void templatesAndDimensionsOfTheConfigurationDoNotWaitForServers() throws Exception {
     Server server = new Server("1 500 /job");
     server.labels = false;
@@ -609,6 +630,7 @@ final class RulesDeciderTest {
         List.of(new RulesResource.Label(attribute, attribute.replace('.', '_'), "any")),
         List.of(),
         RulesResource.Histogram.of(CONFIGURATION),
+        List.of(),
         List.of());
   }
 
@@ -652,12 +674,26 @@ final class RulesDeciderTest {
   }
 
   /**
-   * @param series attribute of a dimension, /template, or # for a unit; null for none
+   * @param series attribute of a dimension, /template, # for a unit, or % for an objective; null
+   *     for none
    */
   private static RuleKeys keys(long millis, String series) {
     if ("#".equals(series)) {
       Duration slowerThan = Duration.ofMillis(millis);
       return new RuleKeys(null, null, null, null, null, Unit.SECONDS, slowerThan, null, null);
+    }
+    if ("%".equals(series)) {
+      return new RuleKeys(
+          null,
+          null,
+          null,
+          null,
+          null,
+          null,
+          Duration.ofMillis(millis),
+          null,
+          null,
+          List.of(new ObjectiveConfig("requests", 99.9, null, null, null, null)));
     }
     boolean isTemplate = series != null && series.startsWith("/");
     return new RuleKeys(
