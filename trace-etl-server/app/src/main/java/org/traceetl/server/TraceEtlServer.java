@@ -69,6 +69,7 @@ public final class TraceEtlServer implements AutoCloseable {
         .addSubcommand(new CanaryCommand())
         .addSubcommand(new PreviewCommand(Clocks.SYSTEM))
         .addSubcommand(new BackfillCommand(Clocks.SYSTEM))
+        .addSubcommand(new SloCommand())
         .registerConverter(Long.class, TraceEtlServer::wholeNumber);
   }
 

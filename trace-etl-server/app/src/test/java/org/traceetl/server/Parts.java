@@ -40,6 +40,7 @@ final class Parts {
     SERVER + "canary..",
     SERVER + "compare..",
     SERVER + "migration..",
+    SERVER + "slo..",
     SERVER + "web..",
     SERVER + "ozhera..",
   };
@@ -50,6 +51,7 @@ final class Parts {
     SERVER + "canary..",
     SERVER + "compare..",
     SERVER + "migration..",
+    SERVER + "slo..",
     SERVER + "web..",
     SERVER + "features..",
     SERVER + "http..",

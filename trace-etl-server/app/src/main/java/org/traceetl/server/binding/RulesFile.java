@@ -126,6 +126,17 @@ public final class RulesFile {
   }
 
   /**
+   * Reads a file whose rules servers apply while they run.
+   *
+   * @param config a configuration with which all rules must be valid
+   * @throws ConfigurationRefused as {@link #parseApplied}, or if the file cannot be read
+   */
+  public static Rules readApplied(Path file, ServerConfig config) {
+    RulesFile rules = new RulesFile(OPTION, file, config);
+    return rules.parseApplied(rules.content());
+  }
+
+  /**
    * Checks the file that the configuration names, if it names one.
    *
    * @throws ConfigurationRefused as {@link #parseApplied}, or if the file cannot be read

@@ -1,0 +1,2 @@
+/** Writes the rules for Prometheus that follow from objectives. */
+package org.traceetl.server.slo;
