@@ -10,10 +10,13 @@ import io.opentelemetry.api.trace.SpanKind;
 import io.opentelemetry.api.trace.StatusCode;
 import io.opentelemetry.context.Context;
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -63,6 +66,12 @@ final class DashboardQueriesTest {
   private static final String MILLIS_ROW = "Durations in milliseconds (profile otel)";
   private static final String SECONDS_ROW =
       "Durations in seconds (profile tempo, or metrics.unit: seconds)";
+
+  private static final String OBJECTIVES =
+      """
+      revision: 1
+      defaults.objectives: [{name: requests, target: 99, faster-than: 1s}]
+      """;
 
   private static final Path RULES =
       Path.of(System.getProperty("basedir", "."), "..", "deploy", "prometheus");
@@ -138,6 +147,10 @@ final class DashboardQueriesTest {
     properties.put("trace-etl.index.type", "elasticsearch");
     properties.put("trace-etl.index.elasticsearch.urls", server.url().toString());
     properties.put("trace-etl.index.elasticsearch.data-stream", DATA_STREAM);
+    Path objectives = directory.resolve("objectives.yaml");
+    Files.writeString(objectives, OBJECTIVES);
+    properties.put("trace-etl.rules.file", objectives.toString());
+    properties.put("trace-etl.rules.switch-after", "1s");
     EmbeddedInstallation.Settings settings = SharedBroker.settings(topic, directory, properties);
     installation = EmbeddedInstallation.start(settings);
     installation.awaitReady(Duration.ofSeconds(60));
@@ -164,7 +177,8 @@ final class DashboardQueriesTest {
               targets,
               List.of(
                   RULES.resolve("trace-etl-recording.rules.yaml"),
-                  RULES.resolve("trace-etl-alerts.rules.yaml")),
+                  RULES.resolve("trace-etl-alerts.rules.yaml"),
+                  rulesOf(objectives, kind.names)),
               kind.nativeBuckets));
     }
     sendMalformedSpan();
@@ -188,6 +202,19 @@ final class DashboardQueriesTest {
     if (installation != null) {
       installation.close();
     }
+  }
+
+  /** Returns a file with the rules of objectives. */
+  private static Path rulesOf(Path objectives, Names names) throws IOException {
+    List<String> command = new ArrayList<>(List.of("slo", "--rules", objectives.toString()));
+    names.properties.forEach((key, value) -> command.add("--" + key + "=" + value));
+    StringWriter rules = new StringWriter();
+    assertThat(
+            TraceEtlServer.commandLine()
+                .setOut(new PrintWriter(rules))
+                .execute(command.toArray(String[]::new)))
+        .isZero();
+    return Files.writeString(directory.resolve(names + "-objectives.rules.yaml"), rules.toString());
   }
 
   /** Returns the settings of another server that reads the same spans. */

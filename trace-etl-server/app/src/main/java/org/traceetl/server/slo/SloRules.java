@@ -19,8 +19,16 @@ public final class SloRules {
   private static final String INDENT = "          ";
   private static final int DIGITS = 10;
 
-  /** Windows of error ratios, besides that of the objective. */
-  private static final List<String> WINDOWS = List.of("5m", "30m", "1h", "2h", "6h", "1d", "3d");
+  /** Good events per second of an objective and application, and all its events. */
+  private static final String GOOD_RATE = "slo:good_events:rate5m";
+
+  private static final String EVENTS_RATE = "slo:events:rate5m";
+
+  private static final String SHORTEST = "5m";
+
+  /** Windows of error ratios, except that of the objective. */
+  private static final List<String> WINDOWS =
+      List.of(SHORTEST, "30m", "1h", "2h", "6h", "1d", "3d");
 
   /**
    * A condition of an alert: the budget burns fast in a long window, and still does in a short one.
@@ -73,24 +81,20 @@ public final class SloRules {
     String days = objective.window().toDays() + "d";
     String budget = plain(objective.budget());
     group("trace-etl-slo-sli-recordings-" + name);
-    events("good", ObjectiveConfig.GOOD, name);
-    events("events", ObjectiveConfig.EVENTS, name);
+    record(GOOD_RATE, "sloth_slo: \"" + name + "\"");
+    labelled(name, sum(ObjectiveConfig.GOOD, name, SHORTEST));
+    record(EVENTS_RATE, "sloth_slo: \"" + name + "\"");
+    labelled(name, sum(ObjectiveConfig.EVENTS, name, SHORTEST));
     for (String window : WINDOWS) {
-      record("slo:sli_error:ratio_rate" + window, name, window);
       ratio(
-          name,
-          "sum by (%s) (rate(%s_total{slo=\"%s\"}[%s]))"
-              .formatted(service, ObjectiveConfig.GOOD, name, window),
-          "sum by (%s) (rate(%s_total{slo=\"%s\"}[%s]))"
-              .formatted(service, ObjectiveConfig.EVENTS, name, window));
+          objective,
+          window,
+          sum(ObjectiveConfig.GOOD, name, window),
+          sum(ObjectiveConfig.EVENTS, name, window));
     }
-    // Each event of the window has the same weight. Of series this long, only sums are read.
-    record("slo:sli_error:ratio_rate" + days, name, days);
-    ratio(
-        name,
-        "sum_over_time(slo:trace_etl_slo_good:rate5m{sloth_slo=\"%s\"}[%s])".formatted(name, days),
-        "sum_over_time(slo:trace_etl_slo_events:rate5m{sloth_slo=\"%s\"}[%s])"
-            .formatted(name, days));
+    // Each event of the window weighs the same. Over so long a time, only sums are read.
+    String of = "{sloth_slo=\"" + name + "\"}[" + days + "])";
+    ratio(objective, days, "sum_over_time(" + GOOD_RATE + of, "sum_over_time(" + EVENTS_RATE + of);
 
     group("trace-etl-slo-meta-recordings-" + name);
     String ofWindow = ratioOf(days, name);
@@ -104,7 +108,7 @@ public final class SloRules {
     meta(
         "slo:current_burn_rate:ratio",
         name,
-        "max without (sloth_window) (" + ratioOf("5m", name) + ") / " + budget);
+        "max without (sloth_window) (" + ratioOf(SHORTEST, name) + ") / " + budget);
     meta("slo:period_burn_rate:ratio", name, any + " / " + budget);
     meta(
         "slo:period_error_budget_remaining:ratio",
@@ -128,27 +132,31 @@ public final class SloRules {
     line("    rules:");
   }
 
-  /** Adds the rule of the events that the objective's own window adds up. */
-  private void events(String what, String metric, String name) {
-    line("      - record: slo:trace_etl_slo_" + what + ":rate5m");
-    line("        labels: {sloth_slo: \"" + name + "\"}");
-    line(
-        "        expr: sum by (%s) (rate(%s_total{slo=\"%s\"}[5m]))"
-            .formatted(service, metric, name));
+  /** Returns the events per second of each application. */
+  private String sum(String metric, String name, String window) {
+    return "sum by (%s) (rate(%s_total{slo=\"%s\"}[%s]))".formatted(service, metric, name, window);
   }
 
-  private void record(String series, String name, String window) {
+  private void record(String series, String labels) {
     line("      - record: " + series);
-    line("        labels: {sloth_slo: \"" + name + "\", sloth_window: \"" + window + "\"}");
+    line("        labels: {" + labels + "}");
     line("        expr: |");
   }
 
-  /** Adds an expression of the bad part of the events; no result without events. */
-  private void ratio(String name, String good, String events) {
+  /** Adds the rule of the bad part of the events, which has no result without events. */
+  private void ratio(ObjectiveConfig objective, String window, String good, String events) {
+    String name = objective.name();
+    record(
+        "slo:sli_error:ratio_rate" + window,
+        "sloth_slo: \"" + name + "\", sloth_window: \"" + window + "\"");
+    labelled(name, "1 - " + good, "  / (" + events + " > 0)");
+  }
+
+  /** Adds an expression with the labels of Sloth that the application determines. */
+  private void labelled(String name, String... lines) {
     line(INDENT + "label_replace(");
     line(INDENT + "  label_replace(");
-    line(INDENT + "    1 - " + good);
-    line(INDENT + "      / (" + events + " > 0),");
+    line(INDENT + "    " + String.join("\n" + INDENT + "    ", lines) + ",");
     line(INDENT + "    \"sloth_service\", \"$1\", \"" + service + "\", \"(.*)\"),");
     line(INDENT + "  \"sloth_id\", \"$1-" + name + "\", \"" + service + "\", \"(.*)\")");
   }
