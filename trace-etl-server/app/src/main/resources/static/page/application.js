@@ -8,6 +8,7 @@ import { announce, choice, el, mark, name, searchField, wholeName } from "./dom.
 import * as format from "./format.js";
 import { HeatMap } from "./heatmap.js";
 import { defaultOrder, historyDisabled, intervalColumns, MINUTES } from "./overview.js";
+import { Objectives } from "./objectives.js";
 import { empty, Pane } from "./pane.js";
 import { RulesPreview } from "./preview.js";
 import { Pages, Table } from "./table.js";
@@ -418,6 +419,8 @@ export function view(frame) {
     }
   }
 
+  const objectives = new Objectives();
+
   // ---- what slow or failed spans have in common
 
   const why = new Why(frame);
@@ -445,6 +448,7 @@ export function view(frame) {
     el("div", { class: "title" }, heading, neighbourhood),
     whole,
     historyPane.element,
+    objectives.element,
     operationsPane.element,
     tracesPane.element,
     why.element,
@@ -491,13 +495,14 @@ export function view(frame) {
       minutesKnown = heatFrom === null ? history : null;
       return Promise.all([
         history,
+        objectives.refresh(isOperation() ? null : state.name),
         isOperation() ? null : operationsPane.refresh(JSON.stringify(state)),
         tracesPane.refresh(subject),
         showPreview(),
       ]);
     },
     close: () => {
-      for (const part of [historyPane, operationsPane, tracesPane, why, preview, heat, ...charts]) {
+      for (const part of [historyPane, objectives, operationsPane, tracesPane, why, preview, heat, ...charts]) {
         part.close();
       }
     },

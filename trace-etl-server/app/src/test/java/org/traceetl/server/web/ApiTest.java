@@ -3,6 +3,7 @@ package org.traceetl.server.web;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
@@ -150,6 +151,34 @@ class ApiTest {
             .isEqualTo(parts[1].strip());
       }
     }
+  }
+
+  @Test
+  void objectivesShowHowFastTheirBudgetsBurn() throws Exception {
+    add("shop", 3, 1);
+    Histories.addEvents(factory.made.history, NOW - MINUTE, "shop", "fast", 4);
+    Histories.addEvents(factory.made.history, NOW - 30 * MINUTE, "shop", "fast", 6);
+    Histories.addEvents(factory.made.history, NOW - MINUTE, "shop", "of earlier rules", 5);
+
+    JsonNode answer = json("/api/objectives?application=shop");
+
+    assertThat(names(answer, "objectives", "name")).containsExactly("fast", "unused");
+    assertThat(answer.get("observedSeconds").asInt()).isEqualTo(30 * 60);
+    JsonNode fast = answer.at("/objectives/0");
+    assertThat(fast.get("events").asInt()).isEqualTo(10);
+    assertThat(fast.get("good").asDouble()).isEqualTo(2);
+    assertThat(fast.get("burnRate").asDouble()).as("0.8 of 0.01").isCloseTo(80, within(1e-9));
+    assertThat(fast.get("recentBurnRate").asDouble()).isCloseTo(75, within(1e-9));
+    assertThat(fast.get("budgetSpent").asDouble())
+        .as("half an hour of 30 days")
+        .isCloseTo(80 * 0.5 / 24 / 30, within(1e-9));
+    assertThat(answer.at("/objectives/1/events").asInt()).isZero();
+    assertThat(answer.at("/objectives/1/burnRate").isNull()).isTrue();
+
+    assertThat(names(json("/api/operations?application=shop"), "operations", "operation"))
+        .as("objectives are no operations")
+        .containsExactly("GET /");
+    assertThat(json("/api/applications").at("/applications/0/calls").asInt()).isEqualTo(4);
   }
 
   @Test
@@ -632,7 +661,7 @@ class ApiTest {
                     + "'resource'}],'templates':[{'application':'*','pattern':'job .*',"
                     + "'template':'job'}],'histogram':{'kind':'classic','boundsMillis':[2.0,4.0,6.0,"
                     + "8.0,10.0,50.0,100.0,200.0,400.0,800.0,1000.0,1400.0,2000.0,5000.0,10000.0,"
-                    + "15000.0],'nativeSchema':null,'unit':'seconds'},'measures':[]}]}")
+                    + "15000.0],'nativeSchema':null,'unit':'seconds'},'measures':[],'objectives':[]}]}")
                 .replace('\'', '"'));
   }
 }

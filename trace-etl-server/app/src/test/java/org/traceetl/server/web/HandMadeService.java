@@ -19,6 +19,7 @@ import org.traceetl.server.component.Components;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.MetricsConfig;
+import org.traceetl.server.config.ObjectiveConfig;
 import org.traceetl.server.config.Profile;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.SpanKind;
@@ -153,6 +154,12 @@ final class HandMadeService implements Feature {
   volatile boolean drained;
   volatile boolean closed;
 
+  /** Of all applications. */
+  static final List<ObjectiveConfig> OBJECTIVES =
+      List.of(
+          new ObjectiveConfig("fast", 99.0, Duration.ofMillis(300), "GET *", null, null),
+          new ObjectiveConfig("unused", 99.9, null, null, null, null));
+
   HandMadeService(ServerConfig config) {
     HistoryConfig own = config.feature(HistoryConfig.class);
     history =
@@ -221,7 +228,8 @@ final class HandMadeService implements Feature {
         new HistoryFeature(
             config.feature(HistoryConfig.class).enabled() ? history : null,
             () -> queues,
-            slowMillis);
+            slowMillis,
+            application -> OBJECTIVES);
     return new ServerComponents(
         telemetry,
         new Components(

@@ -63,6 +63,8 @@ class OpenApiTest {
           List.of("spark=true", "minutes=59&sort=p99&limit=1"),
           "/api/operations",
           List.of("application=shop"),
+          "/api/objectives",
+          List.of("application=shop", "application=unknown"),
           "/api/history",
           List.of(
               "application=shop",
@@ -111,6 +113,7 @@ class OpenApiTest {
     counts[3] = 5;
     Histories.add(service.history, NOW - 60_000, "shop", true, counts);
     Histories.add(service.history, NOW - 60_000, "quiet", false, new long[17]);
+    Histories.addEvents(service.history, NOW - 60_000, "shop", "fast", 4);
     Histories.add(
         service.history,
         queue,

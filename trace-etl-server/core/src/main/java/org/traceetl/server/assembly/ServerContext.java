@@ -1,6 +1,7 @@
 package org.traceetl.server.assembly;
 
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Supplier;
@@ -9,6 +10,7 @@ import org.traceetl.common.Clocks;
 import org.traceetl.common.ConfigException;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.server.config.CoreConfig;
+import org.traceetl.server.config.ObjectiveConfig;
 import org.traceetl.server.consume.metrics.CardinalityReports;
 import org.traceetl.server.decisions.DecisionLog;
 import org.traceetl.server.decode.SpanRulesInForce;
@@ -59,6 +61,11 @@ public interface ServerContext {
 
   /** Returns the dimensions and templates in force. Any thread. */
   SpanRulesInForce spanRules();
+
+  /** Returns the objectives of an application that are in force. Any thread. */
+  default List<ObjectiveConfig> objectives(String application) {
+    return spanRules().of(application).measures().objectives();
+  }
 
   /**
    * Checks rules of another server.

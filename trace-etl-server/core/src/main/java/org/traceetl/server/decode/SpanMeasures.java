@@ -219,6 +219,11 @@ public final class SpanMeasures {
     return byName;
   }
 
+  /** Returns the objectives that are among the measures. */
+  public List<ObjectiveConfig> objectives() {
+    return objectives;
+  }
+
   public boolean isEmpty() {
     return measures.isEmpty();
   }

@@ -5,11 +5,13 @@ import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import org.traceetl.server.config.ObjectiveConfig;
 import org.traceetl.server.minutes.MinuteColumns;
 import org.traceetl.server.window.Books;
 
 /**
- * Calls of each application and of its operations by minute. Not thread-safe.
+ * Calls of each application and of its operations, and events of its objectives, by minute. Not
+ * thread-safe.
  *
  * <p>Bounded: applications and operations above the limits are added up as {@link Books#OTHER}. One
  * without spans for an hour is removed.
@@ -23,6 +25,7 @@ final class ApplicationMinutes {
     private final String name;
     private final MinuteColumns.Minutes minutes = new MinuteColumns.Minutes();
     private final Map<Name, MinuteColumns.Minutes> operations = new HashMap<>();
+    private final Map<String, MinuteColumns.Minutes> objectives = new HashMap<>();
 
     /** The part of the calls that are being added; null for nothing. */
     private SpanSums sums;
@@ -42,7 +45,14 @@ final class ApplicationMinutes {
     Map<Name, MinuteColumns.Minutes> operations() {
       return operations;
     }
+
+    /** By name: calls are events, and the sum of durations is that of good ones, in millionths. */
+    Map<String, MinuteColumns.Minutes> objectives() {
+      return objectives;
+    }
   }
+
+  private static final int MAX_OBJECTIVES = 4 * ObjectiveConfig.MAX_OBJECTIVES;
 
   private static final Name OTHER = new Name(Books.OTHER, History.UNKNOWN_KIND);
 
@@ -68,6 +78,10 @@ final class ApplicationMinutes {
     for (PaneCalls.OperationCalls its : calls) {
       Operation operation = its.operation();
       Application application = application(operation.application);
+      if (operation.isObjective()) {
+        addObjective(application, its, minute, now);
+        continue;
+      }
       if (application.sums == null) {
         application.sums = new SpanSums(buckets);
         touched.add(application);
@@ -78,6 +92,20 @@ final class ApplicationMinutes {
     for (Application application : touched) {
       columns.add(application.minutes, minute, application.sums.columns(), now);
       application.sums = null;
+    }
+  }
+
+  private void addObjective(
+      Application application, PaneCalls.OperationCalls its, long minute, long now) {
+    Map<String, MinuteColumns.Minutes> objectives = application.objectives;
+    String name = its.operation().name;
+    // Rules may replace all of them several times in an hour.
+    if (objectives.size() < MAX_OBJECTIVES || objectives.containsKey(name)) {
+      columns.add(
+          objectives.computeIfAbsent(name, absent -> new MinuteColumns.Minutes()),
+          minute,
+          its.sums().columns(),
+          now);
     }
   }
 
@@ -118,6 +146,7 @@ final class ApplicationMinutes {
           operations -= operation.getKey().equals(OTHER) ? 0 : 1;
         }
       }
+      application.objectives.values().removeIf(minutes -> minutes.endedBefore(oldest));
       if (application.minutes.endedBefore(oldest) && application.operations.isEmpty()) {
         all.remove();
       }

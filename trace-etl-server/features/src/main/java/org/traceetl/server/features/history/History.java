@@ -4,6 +4,7 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
@@ -46,6 +47,16 @@ public final class History {
 
   /** The numbers of an operation. */
   public record OperationTotal(String operation, String kind, Interval interval) {}
+
+  /**
+   * Events of an objective.
+   *
+   * @param good how many are good; may have a fraction if spans are sampled
+   */
+  public record Events(long events, double good) {
+    /** No events. */
+    public static final Events NONE = new Events(0, 0);
+  }
 
   /**
    * A minute.
@@ -351,6 +362,34 @@ public final class History {
       totals.add(new OperationTotal(name.operation(), name.kind(), interval));
     }
     return totals;
+  }
+
+  /**
+   * Returns the events of each objective of an application in the last completed minutes, by name;
+   * empty without any.
+   *
+   * @param count 1 to {@value #MINUTES} - 1
+   */
+  public synchronized Map<String, Events> objectives(String application, int count) {
+    long now = hour.now();
+    Application found = applications.get(application);
+    Map<String, Events> events = new HashMap<>();
+    if (found != null) {
+      found
+          .objectives()
+          .forEach((name, minutes) -> {
+            SpanSums sum = applications.sum(minutes, now - count, now - 1);
+            // Millionths, as nanoseconds are those of a millisecond.
+            events.put(name, new Events(sum.calls(), sum.durationMillis()));
+          });
+    }
+    return events;
+  }
+
+  /** Returns how many milliseconds of the last completed minutes were observed. */
+  long observedMillis(int count) {
+    long now = hour.now();
+    return hour.observedMillis(now - count, now - 1);
   }
 
   /** Returns the trend of each of these applications, in their order; zeros for an unknown one. */

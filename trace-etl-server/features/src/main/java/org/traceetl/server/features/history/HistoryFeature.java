@@ -3,10 +3,12 @@ package org.traceetl.server.features.history;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.traceetl.common.Clocks;
 import org.traceetl.server.component.Background;
 import org.traceetl.server.component.MetricRegistry;
+import org.traceetl.server.config.ObjectiveConfig;
 import org.traceetl.server.http.Feature;
 import org.traceetl.server.journal.FleetWindows;
 import org.traceetl.server.journal.chain.JournalComponent;
@@ -22,6 +24,7 @@ public final class HistoryFeature implements Feature {
 
   private final Supplier<KnownQueues> queues;
   private final double slowMillis;
+  private final Function<String, List<ObjectiveConfig>> objectives;
 
   /** Null before {@link #follow}. */
   private HistoryFollower follower;
@@ -35,11 +38,17 @@ public final class HistoryFeature implements Feature {
    * @param history null if it is disabled
    * @param queues further facts about the fleet's queues
    * @param slowMillis p99 from which an application is slow
+   * @param objectives returns those of an application that are in force
    */
-  public HistoryFeature(History history, Supplier<KnownQueues> queues, double slowMillis) {
+  public HistoryFeature(
+      History history,
+      Supplier<KnownQueues> queues,
+      double slowMillis,
+      Function<String, List<ObjectiveConfig>> objectives) {
     this.history = history;
     this.queues = queues;
     this.slowMillis = slowMillis;
+    this.objectives = objectives;
   }
 
   /**
@@ -113,7 +122,10 @@ public final class HistoryFeature implements Feature {
 
   @Override
   public List<Object> resources() {
-    return List.of(new HistoryResource(history, slowMillis), new QueuesResource(history, queues));
+    return List.of(
+        new HistoryResource(history, slowMillis),
+        new ObjectivesResource(history, objectives),
+        new QueuesResource(history, queues));
   }
 
   @Override

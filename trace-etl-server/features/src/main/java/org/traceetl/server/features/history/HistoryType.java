@@ -33,7 +33,10 @@ public final class HistoryType implements FeatureType {
                 context.random())
             : null;
     return new HistoryFeature(
-            kept, context::queues, config.documents().slowerThan().toNanos() / NANOS_PER_MILLI)
+            kept,
+            context::queues,
+            config.documents().slowerThan().toNanos() / NANOS_PER_MILLI,
+            context::objectives)
         .follow(
             context.journal(),
             config.journal().snapshotInterval(),

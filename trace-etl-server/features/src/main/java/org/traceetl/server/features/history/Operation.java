@@ -1,7 +1,13 @@
 package org.traceetl.server.features.history;
 
-/** Spans of one name and kind of an application. Confined to the follower's thread. */
+/**
+ * Spans of one name and kind, or of an objective, of an application. Confined to the follower's
+ * thread.
+ */
 final class Operation {
+  /** Kind of an objective, whose name is that of the objective. */
+  static final String OBJECTIVE = "objective";
+
   final String application;
   final String name;
   final String kind;
@@ -16,5 +22,10 @@ final class Operation {
     this.application = application;
     this.name = name;
     this.kind = kind;
+  }
+
+  /** Returns whether the sums are those of good events: calls are all events, the sum good ones. */
+  boolean isObjective() {
+    return kind.equals(OBJECTIVE);
   }
 }

@@ -136,7 +136,8 @@ final class SeriesOperations {
     if (series < 0 || series >= MAX_SERIES) {
       return;
     }
-    if (rules.countsEvents() && !definition.isOfSpans()) {
+    String objective = rules.objective(definition);
+    if (objective == null && rules.countsEvents() && !definition.isOfSpans()) {
       notOfSpans.set(series);
       return;
     }
@@ -146,7 +147,13 @@ final class SeriesOperations {
               operations, Math.max(series + 1, operations.length + operations.length / 2));
       places = Arrays.copyOf(places, operations.length);
     }
-    operations[series] = known.retain(definition);
+    operations[series] =
+        objective == null
+            ? known.retain(definition)
+            : new Operation(
+                definition.values().get(SeriesDefinition.APPLICATION),
+                objective,
+                Operation.OBJECTIVE);
     int[] of = rules.places(definition);
     places[series] = Arrays.equals(of, usualPlaces) ? usualPlaces : of;
     failed.set(series, ERROR.equals(definition.values().get(SeriesDefinition.STATUS_CODE)));
@@ -157,7 +164,9 @@ final class SeriesOperations {
       notOfSpans.clear(series);
     }
     if (known(series)) {
-      known.release(operations[series]);
+      if (!operations[series].isObjective()) {
+        known.release(operations[series]);
+      }
       operations[series] = null;
       places[series] = null;
     }

@@ -6,6 +6,7 @@ import java.util.function.IntFunction;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
+import org.traceetl.server.config.ObjectiveConfig;
 import org.traceetl.server.window.Form;
 import org.traceetl.server.window.SeriesDefinition;
 
@@ -47,6 +48,25 @@ public record SeriesRules(
         : LongStream.concat(Arrays.stream(form.boundsNanos()), LongStream.of(Long.MAX_VALUE))
             .mapToInt(this::bucket)
             .toArray();
+  }
+
+  /**
+   * Returns the objective whose good events a series counts. Null if it counts others: the series
+   * has a row for each event, so those of all events are not needed.
+   */
+  String objective(SeriesDefinition definition) {
+    List<String> values = definition.values();
+    if (!countsEvents
+        || !definition.isOfMeasure()
+        || !ObjectiveConfig.GOOD.equals(values.get(SeriesDefinition.SPAN_NAME))) {
+      return null;
+    }
+    for (int i = columns; i + 1 < values.size(); i += 2) {
+      if (ObjectiveConfig.LABEL.equals(values.get(i))) {
+        return values.get(i + 1);
+      }
+    }
+    return null;
   }
 
   private int bucket(long nanos) {

@@ -23,6 +23,12 @@ public final class Histories {
     add(history, openedMillis, application, "GET /", "SPAN_KIND_SERVER", failed, counts);
   }
 
+  /** Adds what a window has of an objective: events, of which one is good. */
+  public static void addEvents(
+      History history, long openedMillis, String application, String objective, long events) {
+    add(history, openedMillis, application, objective, Operation.OBJECTIVE, false, events);
+  }
+
   /** Adds what a window has of an operation. */
   public static void add(
       History history,

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.SplittableRandom;
@@ -297,6 +298,53 @@ final class HistoryFollowerTest {
     assertThat(calls("shop")).isEqualTo(2);
     assertThat(history.minutes("shop", 1).getFirst().interval().errors()).isZero();
     assertThat(follower.unknownRows()).isZero();
+  }
+
+  @Test
+  void goodEventsShowThoseOfAnObjectiveToo() throws Exception {
+    QueueJournal journal = journals.take(A).journal();
+    SealedWindow spans =
+        window(
+            A,
+            0,
+            SCHEMA,
+            List.of(
+                series(0, "shop", "0"),
+                objective(1, "trace_etl_slo_events", "slo", "fast"),
+                objective(2, "trace_etl_slo_good", "slo", "fast"),
+                objective(3, "trace_etl_slo_good", "otel_metric_overflow", "true", "slo", "fast"),
+                objective(4, "http.server.request.duration", "slo", "fast")),
+            0,
+            1,
+            1,
+            5,
+            2,
+            5,
+            3,
+            1,
+            4,
+            9);
+    journal.append(Windows.with(spans, "durationNanos", new long[] {0, 10, 7_000_000, 500_000, 9}));
+    settle();
+    nowMillis += 60_000;
+
+    assertThat(history.objectives("shop", 5))
+        .isEqualTo(Map.of("fast", new History.Events(12, 7.5)));
+    assertThat(history.objectives("cart", 5)).isEmpty();
+    assertThat(calls("shop")).as("events are no calls").isEqualTo(2);
+    assertThat(history.operations("shop", 5)).hasSize(1);
+    assertThat(follower.unknownRows()).isZero();
+
+    journal.append(window(A, 1, SCHEMA, List.of(), 0, 1, 2, 1));
+    settle();
+    nowMillis += 60_000;
+    assertThat(history.objectives("shop", 1)).isEqualTo(Map.of("fast", new History.Events(2, 0)));
+  }
+
+  private static SeriesDefinition objective(int number, String metric, String... labels) {
+    List<String> values = new ArrayList<>(List.of("shop", metric, "14", "0", "", "a form"));
+    values.addAll(List.of(labels));
+    return new SeriesDefinition(number, 1, false, values);
   }
 
   /**
