@@ -1108,6 +1108,38 @@ test("a note reports counts that are still too low", async (t) => {
   await page.locator(".notice.warn", { hasText: "counts are too low" }).waitFor();
 });
 
+test("charts mark a deploy, and words say whether the new version is worse", async (t) => {
+  const minutesAgo = (minutes) => new Date(Date.now() - minutes * 60_000).toISOString();
+  const signals = [
+    { signal: "errors", verdict: "no_difference_yet", difference: 0.0004, lower: -0.0002, upper: 0.001 },
+    { signal: "latency_mean", verdict: "worse", difference: 0.2, lower: 0.12, upper: 0.28 },
+    { signal: "latency_rank", verdict: "better", difference: -0.08, lower: -0.1, upper: -0.06 },
+  ];
+  const page = await openShown(t, addressOf("application", load.names[0]), {
+    before: changed("deploys", () => ({
+      upToDate: true,
+      deploys: [
+        {
+          application: load.names[0],
+          version: "1.4 <b>",
+          previous: "1.3",
+          start: minutesAgo(1.5),
+          comparedUntil: minutesAgo(0.5),
+          baselineMinutes: 25,
+          signals,
+        },
+      ],
+    })),
+  });
+  const deploys = page.getByRole("region", { name: "Deploys" });
+  await deploys.getByText("Version 1.4 <b>").waitFor();
+  await deploys.getByText("Error ratio: ○ no difference yet, +0.04 points (−0.02 points to +0.1 points)").waitFor();
+  await deploys.getByText("Mean duration: ✕ worse, +20 % (+12 % to +28 %)").waitFor();
+  await deploys.getByText("Probability to take longer: ✓ better, 42 % (40 % to 44 %; 50 % if equal)").waitFor();
+  assert.equal(await page.getByRole("img", { name: /Version 1\.4 <b> since/ }).count(), 3);
+  await screenshot(page, "deploy");
+});
+
 test("the service graph reports rates that are still too low", async (t) => {
   const page = await openShown(t, "#/services", { before: changed("services", (answer) => ({ ...answer, upToDate: false })) });
   await page.getByText("The edges are still being read from the journal.").waitFor();

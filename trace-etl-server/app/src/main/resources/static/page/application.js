@@ -4,6 +4,7 @@
 import * as address from "./address.js";
 import * as api from "./api.js";
 import { Chart, loadPlot } from "./chart.js";
+import { Deploys, readDeploys } from "./deploys.js";
 import { announce, choice, el, mark, name, searchField, wholeName } from "./dom.js";
 import * as format from "./format.js";
 import { HeatMap } from "./heatmap.js";
@@ -89,6 +90,7 @@ export function view(frame) {
   });
   const charts = [rateChart, errorChart, durationChart];
   const heat = new HeatMap((trace) => find(trace));
+  const deploys = new Deploys();
   const tiles = el("dl", { class: "tiles" });
   const minuteTable = new Table({
     caption: "Minute by minute",
@@ -123,6 +125,7 @@ export function view(frame) {
     skeleton: 9,
     content: [
       tiles,
+      deploys.element,
       el("div", { class: "charts" }, ...charts.map((chart) => chart.element)),
       provisionalNote,
       minuteDetails,
@@ -130,16 +133,17 @@ export function view(frame) {
     ],
     load: async (signal) => {
       try {
-        const [history, completeness] = await Promise.all([
+        const [history, completeness, deployed] = await Promise.all([
           api.get(
             "history",
             { application: state.name, operation: isOperation() ? state.operation : null, kind: isOperation() ? state.kind : null, buckets: "true" },
             signal,
           ),
           readCompleteness(signal),
+          readDeploys(state.name, signal),
           loadPlot(),
         ]);
-        return { ...history, completeness };
+        return { ...history, completeness, deploys: deployed };
       } catch (e) {
         const disabled = e.name === "ApiError" ? await historyDisabled(e, frame) : null;
         if (disabled) {
@@ -207,27 +211,32 @@ export function view(frame) {
     const firstProvisional = ended.find((minute) => minute.provisional);
     const provisional = firstProvisional?.start ?? null;
     showProvisional(firstProvisional, data.completeness);
+    deploys.update(data.deploys);
     rateChart.update(
       starts,
       [ended.map((m) => m.calls / m.observedSeconds), ended.map((m) => m.errors / m.observedSeconds)],
       provisional,
+      data.deploys,
     );
     const ratios = ended.map((m) => (m.calls === 0 ? null : m.errors / m.calls));
     errorChart.update(
       starts,
       [ratios, ratios.map((ratio) => (format.isHighErrorRatio(ratio) ? ratio : null))],
       provisional,
+      data.deploys,
     );
     durationChart.update(
       starts,
       [ended.map((m) => m.p50Millis), ended.map((m) => m.p95Millis), ended.map((m) => m.p99Millis)],
       provisional,
+      data.deploys,
     );
     heat.element.hidden = !data.boundsMillis;
     if (data.boundsMillis) {
       heat.update(
         minutes.map((m) => ({ ...m, buckets: m.buckets ?? new Array(data.boundsMillis.length + 1).fill(0) })),
         data.boundsMillis,
+        data.deploys,
       );
     }
     minutesShown = [...minutes].reverse();

@@ -1,11 +1,14 @@
 // Lines over the minutes of the last hour, drawn by uPlot, which is loaded when the first one is.
 
-import { colour, el } from "./dom.js";
+import { colour, cut, el } from "./dom.js";
 import * as format from "./format.js";
 
 const HEIGHT = 170;
 const MINUTE_SECONDS = 60;
 const HATCH_PIXELS = 7;
+const VERSION_PIXELS = 3;
+const VERSION_CHARACTERS = 20;
+const FONT_PIXELS = 11;
 const STEPS = [1, 2, 5, 10, 15, 30, 60].map((minutes) => minutes * MINUTE_SECONDS);
 const VENDOR = new URL("./vendor/uplot/", import.meta.url);
 
@@ -41,6 +44,31 @@ function range(seconds) {
   return seconds.length === 0 ? [null, null] : from < to ? [from, to] : [from - MINUTE_SECONDS, to + MINUTE_SECONDS];
 }
 
+/** Draws a line at each deploy, with the version at its top. */
+function markDeploys(plot, deploys, ink, font) {
+  const { ctx, bbox } = plot;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.clip();
+  ctx.strokeStyle = ink;
+  ctx.fillStyle = ink;
+  ctx.lineWidth = devicePixelRatio;
+  ctx.font = font;
+  ctx.textBaseline = "top";
+  for (const { start, version } of deploys) {
+    const x = plot.valToPos(start / 1000, "x", true);
+    const isLate = x > bbox.left + bbox.width / 2;
+    ctx.beginPath();
+    ctx.moveTo(x, bbox.top);
+    ctx.lineTo(x, bbox.top + bbox.height);
+    ctx.stroke();
+    ctx.textAlign = isLate ? "right" : "left";
+    ctx.fillText(cut(version, VERSION_CHARACTERS), x + (isLate ? -1 : 1) * VERSION_PIXELS * devicePixelRatio, bbox.top);
+  }
+  ctx.restore();
+}
+
 /** Hatches the part of a plot from a time on, behind its lines. */
 function hatch(plot, fromSeconds, ink) {
   const { ctx, bbox } = plot;
@@ -66,6 +94,7 @@ export class Chart {
   #plot = null;
   #data = null;
   #provisionalSeconds = null;
+  #deploys = [];
   #observer;
   #onScheme = () => this.#make();
 
@@ -120,8 +149,10 @@ export class Chart {
    * @param {number[]} starts of the minutes, milliseconds since 1970
    * @param {(number|null)[][]} lines values of each series
    * @param {?number} provisional start of the first minute whose counts may still rise, if one is shown
+   * @param {{start: number, version: string}[]} deploys to mark, start in milliseconds since 1970
    */
-  update(starts, lines, provisional = null) {
+  update(starts, lines, provisional = null, deploys = []) {
+    this.#deploys = deploys;
     this.#data = [starts.map((millis) => millis / 1000), ...lines];
     this.#provisionalSeconds = provisional === null ? null : provisional / 1000;
     this.box.setAttribute("aria-label", this.#told(lines));
@@ -143,7 +174,8 @@ export class Chart {
     });
     const rises =
       this.#provisionalSeconds === null ? "" : ` Counts from ${format.time(this.#provisionalSeconds * 1000)} on may still rise.`;
-    return `${this.title} in the last hour: ${of.join("; ")}.${rises} The numbers are in the table “Minute by minute”.`;
+    const marks = this.#deploys.map(({ start, version }) => ` Version ${version} since ${format.time(start)}.`).join("");
+    return `${this.title} in the last hour: ${of.join("; ")}.${rises}${marks} The numbers are in the table “Minute by minute”.`;
   }
 
   #showAt(index) {
@@ -162,7 +194,8 @@ export class Chart {
     this.#plot?.destroy();
     const ink = colour("--muted");
     const grid = colour("--line");
-    const font = `11px ${getComputedStyle(document.body).fontFamily}`;
+    const family = getComputedStyle(document.body).fontFamily;
+    const font = `${FONT_PIXELS}px ${family}`;
     const axis = { stroke: ink, font, grid: { stroke: grid, width: 1 }, ticks: { show: false } };
     this.#plot = new globalThis.uPlot(
       {
@@ -190,6 +223,7 @@ export class Chart {
         ],
         hooks: {
           setCursor: [(plot) => this.#showAt(plot.cursor.idx ?? null)],
+          draw: [(plot) => markDeploys(plot, this.#deploys, ink, `${FONT_PIXELS * devicePixelRatio}px ${family}`)],
           drawAxes: [
             (plot) => {
               if (this.#provisionalSeconds !== null) {

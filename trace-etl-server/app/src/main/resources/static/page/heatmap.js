@@ -19,6 +19,7 @@ export class HeatMap {
   #high = 0;
   #most = 0;
   #traces = [];
+  #deploys = [];
   #places = [];
   #cell = null;
   #observer;
@@ -73,8 +74,10 @@ export class HeatMap {
   /**
    * @param {Object[]} minutes with start (milliseconds since 1970) and buckets
    * @param {number[]} bounds upper bounds of the buckets but the last, milliseconds
+   * @param {{start: number}[]} deploys to mark, start in milliseconds since 1970
    */
-  update(minutes, bounds) {
+  update(minutes, bounds, deploys = []) {
+    this.#deploys = deploys;
     this.#minutes = minutes;
     this.#bounds = bounds;
     const used = new Array(bounds.length + 1).fill(false);
@@ -138,6 +141,7 @@ export class HeatMap {
     g.textBaseline = "middle";
     this.#drawCells(g, cell);
     this.#drawAxes(g, width, height, cell);
+    this.#drawDeploys(g, cell);
     this.#drawTraces(g, cell);
     this.#drawCursor(g, cell);
   }
@@ -185,6 +189,20 @@ export class HeatMap {
         g.fillText(format.time(minute.start), Math.min(width - 18, LEFT + x * cell), height - BOTTOM / 2);
       }
     });
+  }
+
+  #drawDeploys(g, cell) {
+    g.strokeStyle = colour("--muted");
+    g.lineWidth = 1;
+    for (const { start } of this.#deploys) {
+      const minutes = (start - this.#minutes[0].start) / MINUTE;
+      if (minutes >= 0 && minutes < this.#minutes.length) {
+        g.beginPath();
+        g.moveTo(LEFT + minutes * cell, TOP);
+        g.lineTo(LEFT + minutes * cell, this.#y(this.#low) + ROW);
+        g.stroke();
+      }
+    }
   }
 
   #drawTraces(g, cell) {
