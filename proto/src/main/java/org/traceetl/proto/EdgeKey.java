@@ -45,7 +45,7 @@ public final class EdgeKey {
     return mixed ^ mixed >>> 31;
   }
 
-  private static long fmix64(long value) {
+  static long fmix64(long value) {
     long mixed = (value ^ value >>> 33) * 0xff51_afd7_ed55_8ccdL;
     mixed = (mixed ^ mixed >>> 33) * 0xc4ce_b9fe_1a85_ec53L;
     return mixed ^ mixed >>> 33;

@@ -6,7 +6,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import org.traceetl.agent.hash.XxHash64;
+import org.traceetl.proto.XxHash64;
 
 /**
  * Which spans are not sent, and what is removed from the others. Immutable.

@@ -8,8 +8,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import org.traceetl.agent.hash.XxHash64;
 import org.traceetl.common.WildcardPattern;
+import org.traceetl.proto.XxHash64;
 
 /**
  * How applications are spread over the queues, and which applications are dropped. Immutable.

@@ -5,8 +5,8 @@ import java.util.concurrent.TimeUnit;
 import org.traceetl.agent.flow.Attributes;
 import org.traceetl.agent.flow.KeySet;
 import org.traceetl.agent.flow.SpanView;
-import org.traceetl.agent.hash.XxHash64;
 import org.traceetl.proto.Demand;
+import org.traceetl.proto.XxHash64;
 
 /** What servers demand of the spans of an application. Immutable. */
 public final class DemandedDetail {

@@ -1,41 +1,36 @@
 package org.traceetl.agent.route;
 
 import java.util.List;
+import java.util.stream.IntStream;
 import org.traceetl.proto.EdgeKey;
 import org.traceetl.proto.EdgeQueues;
+import org.traceetl.proto.EdgeSlots;
 
 /**
- * The queue of each half-edge: that with the highest weight for the slot of its key, so that both
- * halves of an edge reach one queue. Ties are resolved by broker and number. Immutable.
+ * The queue of each half-edge, by the {@link EdgeSlots} of a list, so that both halves of an edge
+ * reach one queue. Immutable.
  */
 public final class EdgeRoute {
   /** No queues: half-edges are not sent. */
   public static final EdgeRoute NONE = new EdgeRoute(EdgeQueues.NONE);
 
+  private final EdgeSlots slots;
   private final Topology topology;
-  // By slot: the place of its queue in the topology.
-  private final int[] places;
 
   public EdgeRoute(EdgeQueues list) {
+    slots = new EdgeSlots(list);
     topology =
         new Topology(
-            list.brokers().entrySet().stream()
-                .flatMap(broker ->
-                    broker
-                        .getValue()
-                        .numbers()
-                        .mapToObj(
-                            id -> new BrokerQueue(BrokerQueue.Topic.EDGES, broker.getKey(), id)))
+            IntStream.range(0, slots.queues())
+                .mapToObj(place ->
+                    new BrokerQueue(
+                        BrokerQueue.Topic.EDGES, slots.broker(place), slots.number(place)))
                 .toList());
-    places = new int[topology.queues().isEmpty() ? 0 : EdgeKey.SLOTS];
-    for (int slot = 0; slot < places.length; slot++) {
-      places[slot] = topology.heaviest(slot);
-    }
   }
 
   /** Returns whether there are no queues. */
   public boolean isEmpty() {
-    return places.length == 0;
+    return slots.queues() == 0;
   }
 
   /** Returns all queues, sorted by broker and number. */
@@ -54,6 +49,6 @@ public final class EdgeRoute {
    * @param key from {@link EdgeKey#key}
    */
   public int place(long key) {
-    return places[EdgeKey.slot(key)];
+    return slots.place(EdgeKey.slot(key));
   }
 }

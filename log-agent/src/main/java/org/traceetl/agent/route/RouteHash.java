@@ -2,7 +2,7 @@ package org.traceetl.agent.route;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import org.traceetl.agent.hash.XxHash64;
+import org.traceetl.proto.XxHash64;
 
 /**
  * The hashes that define routing, so that any program can compute the queue of a series. All are 64
@@ -24,8 +24,7 @@ import org.traceetl.agent.hash.XxHash64;
  * weight(series, queue)}. With random spread, {@code span ID XOR low half of the trace ID} replaces
  * {@code series}. Kind and status are numbered as in OTLP.
  *
- * <p>A half-edge goes to the queue of the servers' list with the highest {@code weight(slot,
- * queue)}, whatever its application; {@link org.traceetl.proto.EdgeKey} defines slots.
+ * <p>{@link org.traceetl.proto.EdgeSlots} defines the queues of half-edges.
  */
 public final class RouteHash {
   private RouteHash() {}

@@ -26,11 +26,6 @@ public final class Topology {
     return hashes[queue];
   }
 
-  /** Returns the place of the queue with the highest weight; the first of equal ones. */
-  int heaviest(long hash) {
-    return RouteHash.heaviest(hash, hashes);
-  }
-
   @Override
   public boolean equals(Object other) {
     return other instanceof Topology that && queues.equals(that.queues);

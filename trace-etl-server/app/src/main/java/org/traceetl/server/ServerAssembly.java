@@ -16,6 +16,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.common.Clocks;
 import org.traceetl.common.ConfigException;
+import org.traceetl.proto.EdgeQueues;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.server.assembly.DecisionsConfig;
 import org.traceetl.server.assembly.ServerContext;
@@ -252,6 +253,13 @@ public final class ServerAssembly implements ServerContext {
   @Override
   public long edgesSchema() {
     return edgesAccess.aggregation().schema();
+  }
+
+  @Override
+  public void edgeQueues(EdgeQueues list) {
+    if (edgesAccess != null) {
+      edgesAccess.aggregation().edgeQueues(list);
+    }
   }
 
   @Override

@@ -9,7 +9,7 @@ import org.traceetl.testkit.PageSample;
  *
  * @param client empty if it is unknown
  * @param server empty if it is unknown
- * @param type connection type; empty for a call
+ * @param type connection type; empty for a call; {@link #MOVED} of unpaired spans with this reason
  */
 record EdgeSeries(Measure measure, String client, String server, String type)
     implements Comparable<EdgeSeries> {
@@ -17,6 +17,7 @@ record EdgeSeries(Measure measure, String client, String server, String type)
   static final String MESSAGE = "messaging_system";
   static final String DATABASE = "database";
   static final String VIRTUAL = "virtual_node";
+  static final String MOVED = "moved";
 
   private static final String PREFIX = "traces_service_graph_";
 
@@ -81,7 +82,7 @@ record EdgeSeries(Measure measure, String client, String server, String type)
         labels.getOrDefault("server", ""),
         labels.containsKey("otel_metric_overflow")
             ? "overflow"
-            : labels.getOrDefault("connection_type", CALL));
+            : labels.getOrDefault("reason", labels.getOrDefault("connection_type", CALL)));
   }
 
   @Override

@@ -21,8 +21,10 @@ import org.traceetl.testkit.PageSample;
  * <p>Two halves are a request for certain if they have the same queue and were stored within the
  * waiting time, with a margin for what lets stream time pass faster. If they were stored in
  * different queues, because the list of queues changed in between, both expire. Other halves are a
- * request, or expire both. A half without another one expires; it is known to have expired only
- * after a rest without faults, see {@link Rests}.
+ * request, or expire both. A half that expires after a change of the list may count as moved, or as
+ * without a change: servers learn of it some time later, and do not know where its other half is. A
+ * half without another one expires; it is known to have expired only after a rest without faults,
+ * see {@link Rests}.
  */
 public final class EdgeTruth {
   /** The client of a request without a parent. */
@@ -36,6 +38,9 @@ public final class EdgeTruth {
 
   /** What a step of a broker's clock adds at most. */
   private static final long CLOCK_STEP_NANOS = TimeUnit.SECONDS.toNanos(15);
+
+  /** How long after a change servers may count halves as moved, apart from the waiting time. */
+  private static final long MOVED_NANOS = TimeUnit.MINUTES.toNanos(3);
 
   private static final long NOT_KNOWN = Long.MAX_VALUE;
 
@@ -73,6 +78,8 @@ public final class EdgeTruth {
   private long settledBeforeNanos;
   private int clockSteps;
   private boolean messagesLost;
+
+  private boolean listHasChanged;
 
   /** Since when all agents have had the newest list, or {@link #NOT_KNOWN}. */
   private long sameListNanos = NOT_KNOWN;
@@ -146,6 +153,7 @@ public final class EdgeTruth {
   /** A broker has another list of queues, which agents read some time later. */
   public void listChanged() {
     sameListNanos = NOT_KNOWN;
+    listHasChanged = true;
   }
 
   /** Returns whether brokers have had half-edges. */
@@ -281,7 +289,7 @@ public final class EdgeTruth {
         addPair(caller.half(), callee.half(), isRequest, to);
       }
       if (!isRequest) {
-        addExpired(callee.half(), !isTogether && isExpired(callee), to);
+        addExpired(callee, !isTogether && isExpired(callee), to);
       }
       addEnd(Measure.CALLEES, callee.half(), isRequest || isExpired(callee), to);
       isPaired |= isRequest;
@@ -290,7 +298,7 @@ public final class EdgeTruth {
     if (caller != null) {
       boolean isExpired = isExpired(caller);
       if (!isPaired) {
-        addExpired(caller.half(), !mayBePaired && isExpired, to);
+        addExpired(caller, !mayBePaired && isExpired, to);
       }
       boolean isMessage =
           caller.half().side() == HalfEdge.PRODUCER
@@ -304,16 +312,16 @@ public final class EdgeTruth {
   }
 
   /** Adds what may be, in any order of arrival. */
-  private static void addIrregular(Call call, EdgeSums to) {
+  private void addIrregular(Call call, EdgeSums to) {
     for (StoredHalf caller : call.callers) {
       for (StoredHalf callee : call.callees) {
         addPair(caller.half(), callee.half(), false, to);
       }
-      addExpired(caller.half(), false, to);
+      addExpired(caller, false, to);
       addEnd(Measure.CALLERS, caller.half(), false, to);
     }
     for (StoredHalf callee : call.callees) {
-      addExpired(callee.half(), false, to);
+      addExpired(callee, false, to);
       addEnd(Measure.CALLEES, callee.half(), false, to);
     }
   }
@@ -339,14 +347,30 @@ public final class EdgeTruth {
     }
   }
 
-  private static void addExpired(HalfEdge half, boolean certain, EdgeSums to) {
+  private void addExpired(StoredHalf stored, boolean expired, EdgeSums to) {
+    HalfEdge half = stored.half();
+    boolean mayBeMoved = mayBeMoved(stored);
+    boolean certain = expired && !mayBeMoved;
+    if (mayBeMoved) {
+      addUnpaired(half, EdgeSeries.MOVED, false, to);
+    }
     if (half.isCaller() && !half.peer().isEmpty()) {
       String client = half.application();
       addRequest(client, half.peer(), EdgeSeries.VIRTUAL, half.failed(), certain, to);
       addDuration(Measure.CLIENT, client, half.peer(), EdgeSeries.VIRTUAL, half, certain, to);
       return;
     }
-    String type = half.connectionType() == HalfEdge.MESSAGE ? EdgeSeries.MESSAGE : EdgeSeries.CALL;
+    boolean isMessage = half.connectionType() == HalfEdge.MESSAGE;
+    addUnpaired(half, isMessage ? EdgeSeries.MESSAGE : EdgeSeries.CALL, certain, to);
+  }
+
+  private boolean mayBeMoved(StoredHalf half) {
+    return listHasChanged
+        && (sameListNanos == NOT_KNOWN
+            || half.first().nanos() < sameListNanos + waitNanos + MOVED_NANOS);
+  }
+
+  private static void addUnpaired(HalfEdge half, String type, boolean certain, EdgeSums to) {
     to.add(
         new EdgeSeries(
             Measure.UNPAIRED,

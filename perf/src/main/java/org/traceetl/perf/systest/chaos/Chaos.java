@@ -481,7 +481,10 @@ public final class Chaos extends SystemTest<ChaosInstallation> {
                 calls == null
                     ? null
                     : EdgeVerdict.of(
-                        calls.edges(), counts.edges(), counts.unpairedServers(), queueAdded));
+                        calls.edges(),
+                        counts.edges(),
+                        counts.unpairedServers(""),
+                        queueAdded ? counts.unpairedServers("moved") : Map.of()));
         exactTimes = verdicts.areExact() ? exactTimes + 1 : 0;
         if (!verdicts.equals(last)) {
           changedNanos = System.nanoTime();

@@ -11,7 +11,7 @@ import java.util.TreeSet;
 /**
  * Compares the edges found with the requests sent. A request whose two ends were sent to different
  * queues, because a queue was added in between, is not found; then its server's end must be counted
- * as unpaired.
+ * as moved.
  *
  * @param lost requests missing, over all edges
  * @param doubled requests too many, over all edges, and servers' ends too many; if only the failed
@@ -24,14 +24,14 @@ record EdgeVerdict(long lost, long doubled, long moved, long requests, List<Stri
   private static final Calls.Count NONE = new Calls.Count(0, 0);
 
   /**
-   * @param unpaired servers' ends without a client's, by server
-   * @param moves whether a queue was added
+   * @param unpaired servers' ends without a client's that are not counted as moved, by server
+   * @param movedEnds servers' ends that are counted as moved, by server
    */
   static EdgeVerdict of(
       Map<Calls.Edge, Calls.Count> expected,
       Map<Calls.Edge, Calls.Count> found,
       Map<String, Long> unpaired,
-      boolean moves) {
+      Map<String, Long> movedEnds) {
     List<String> differences = new ArrayList<>();
     Set<Calls.Edge> all = new TreeSet<>(expected.keySet());
     all.addAll(found.keySet());
@@ -66,15 +66,17 @@ record EdgeVerdict(long lost, long doubled, long moved, long requests, List<Stri
     long moved = 0;
     Set<String> servers = new TreeSet<>(missing.keySet());
     servers.addAll(unpaired.keySet());
+    servers.addAll(movedEnds.keySet());
     for (String server : servers) {
       long absent = missing.getOrDefault(server, 0L);
       long alone = unpaired.getOrDefault(server, 0L);
-      long both = moves ? Math.min(absent, alone) : 0;
+      long apart = movedEnds.getOrDefault(server, 0L);
+      long both = Math.min(absent, apart);
       moved += both;
       lost += absent - both;
-      doubled += Math.max(0, alone - absent);
-      if (alone > 0) {
-        differences.add("server " + server + ": unpaired " + alone);
+      doubled += Math.max(0, alone - (absent - both)) + apart - both;
+      if (alone + apart > 0) {
+        differences.add("server " + server + ": unpaired " + alone + ", moved " + apart);
       }
     }
     return new EdgeVerdict(lost, doubled, moved, requests, List.copyOf(differences));

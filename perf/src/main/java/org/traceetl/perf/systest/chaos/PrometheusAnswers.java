@@ -84,10 +84,14 @@ final class PrometheusAnswers {
     return edges;
   }
 
-  /** Returns the calls that no client's span was found for, by server. */
-  Map<String, Long> unpairedServers() throws IOException, InterruptedException {
+  /**
+   * Returns the calls that no client's span was found for, by server.
+   *
+   * @param reason {@code moved}, or empty for those without a reason
+   */
+  Map<String, Long> unpairedServers(String reason) throws IOException, InterruptedException {
     Map<String, Long> unpaired = new TreeMap<>();
-    String selector = "{job=\"" + SCRAPED + "\", server!=\"\"}";
+    String selector = "{job=\"" + SCRAPED + "\", server!=\"\", reason=\"" + reason + "\"}";
     String expression =
         "sum by (server) (traces_service_graph_unpaired_spans_total" + selector + ")";
     for (Prometheus.Sample sample : prometheus.query(expression)) {

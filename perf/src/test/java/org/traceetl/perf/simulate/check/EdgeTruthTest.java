@@ -126,6 +126,27 @@ final class EdgeTruthTest {
   }
 
   @Test
+  void halvesMayCountAsMovedForSomeTimeAfterAChangeOfTheList() {
+    String moved =
+        "traces_service_graph_unpaired_spans_total{server=\"mail\",reason=\"moved\"} 1\n";
+    send("a/0", ORPHAN);
+    assertThat(differences(moved)).isNotEmpty();
+
+    truth.listChanged();
+    settle("");
+    rest("a/0");
+    assertThat(differences(moved)).isEmpty();
+    assertThat(differences(MAIL_UNPAIRED)).isEmpty();
+    assertThat(differences("")).isNotEmpty();
+    assertThat(differences(moved + MAIL_UNPAIRED)).isNotEmpty();
+    settle(moved);
+
+    nowNanos += 240 * SECOND;
+    send("a/0", half("mail", HalfEdge.SERVER, 3, 1));
+    assertThat(differences(moved.replace(" 1", " 2"))).isNotEmpty();
+  }
+
+  @Test
   void halvesFarApartAreARequestOrBothUnpaired() {
     send("a/0", CALLER);
     nowNanos += WAIT * SECOND;

@@ -8,6 +8,7 @@ import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import org.traceetl.common.Clocks;
 import org.traceetl.common.ConfigException;
+import org.traceetl.proto.EdgeQueues;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.server.config.CoreConfig;
 import org.traceetl.server.config.ObjectiveConfig;
@@ -42,6 +43,9 @@ public interface ServerContext {
 
   /** The schema of the series of edges. As {@link #edgesJournal}. */
   long edgesSchema();
+
+  /** Counts half-edges that changes of the list of their queues separated as moved. One thread. */
+  void edgeQueues(EdgeQueues list);
 
   /** Joins names by these rules from the next batch on. */
   void learnt(LearntNames names);

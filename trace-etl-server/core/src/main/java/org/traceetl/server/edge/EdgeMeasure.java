@@ -6,7 +6,7 @@ package org.traceetl.server.edge;
  * of halves that it represents.
  *
  * <p>A <i>request</i> is a call or a message: a pair of halves, a half that needs no partner, or a
- * caller that expired but names its peer.
+ * caller that expired, has not {@link #MOVED_CLIENT moved}, and names its peer.
  */
 public enum EdgeMeasure {
   /** Requests. */
@@ -40,7 +40,13 @@ public enum EdgeMeasure {
   DROPPED_CLIENT(9),
 
   /** Callees that found no room. The application is the server; no client is known. */
-  DROPPED_SERVER(10);
+  DROPPED_SERVER(10),
+
+  /** As {@link #UNPAIRED_CLIENT}, but the list of queues changed: the partner may be in another. */
+  MOVED_CLIENT(11),
+
+  /** As {@link #UNPAIRED_SERVER}, but the list of queues changed. */
+  MOVED_SERVER(12);
 
   private static final EdgeMeasure[] ALL = values();
 
@@ -62,7 +68,7 @@ public enum EdgeMeasure {
 
   /** Returns whether the application is the server of the edge; otherwise it is the client. */
   public boolean isOfServer() {
-    return this == UNPAIRED_SERVER || this == DROPPED_SERVER;
+    return this == UNPAIRED_SERVER || this == DROPPED_SERVER || this == MOVED_SERVER;
   }
 
   /** Returns the measure of a kind; null for none. Any number is allowed. */

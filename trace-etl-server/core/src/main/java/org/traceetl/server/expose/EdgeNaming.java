@@ -21,7 +21,8 @@ import org.traceetl.server.window.SeriesDefinition;
  *
  * <p>Each {@link EdgeMeasure} is in one family. The measures of an edge have the same labels: both
  * ends, the connection type, the configured dimensions of both ends, and the queue, because each
- * queue counts its own part of an edge. A label without a value is absent.
+ * queue counts its own part of an edge. Spans that a change of the list of queues separated from
+ * their other end have the {@code reason}. A label without a value is absent.
  */
 public final class EdgeNaming implements Naming {
   private static final String PREFIX = "traces_service_graph_";
@@ -29,6 +30,11 @@ public final class EdgeNaming implements Naming {
   private static final String CLIENT = "client";
   private static final String SERVER = "server";
   private static final String CONNECTION_TYPE = "connection_type";
+
+  /** Why a span is unpaired; absent if no span of its other end came. */
+  private static final String REASON = "reason";
+
+  private static final String MOVED = "moved";
 
   /** Position of the connection type among the values of a series. */
   private static final int TYPE = SeriesDefinition.FIXED_DIMENSIONS;
@@ -88,7 +94,9 @@ public final class EdgeNaming implements Naming {
         "unpaired_spans",
         "Spans whose other end did not come in time",
         EdgeMeasure.UNPAIRED_CLIENT,
-        EdgeMeasure.UNPAIRED_SERVER);
+        EdgeMeasure.UNPAIRED_SERVER,
+        EdgeMeasure.MOVED_CLIENT,
+        EdgeMeasure.MOVED_SERVER);
     counter(
         all,
         "dropped_spans",
@@ -170,6 +178,8 @@ public final class EdgeNaming implements Naming {
     for (int i = 0; i < dimensions.size(); i++) {
       append(out, dimensions.get(i), valueAt(TYPE + 1 + i, values));
     }
+    boolean isMoved = measure == EdgeMeasure.MOVED_CLIENT || measure == EdgeMeasure.MOVED_SERVER;
+    append(out, REASON, isMoved ? MOVED : null);
     append(out, MetricsConfig.OVERFLOW_LABEL, definition.overflow() ? "true" : null);
     append(out, MetricsConfig.QUEUE_LABEL, queue);
     return Naming.bytes(out.toString());

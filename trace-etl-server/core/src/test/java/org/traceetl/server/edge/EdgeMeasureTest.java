@@ -24,11 +24,13 @@ class EdgeMeasureTest {
             EdgeMeasure.UNPAIRED_CLIENT,
             EdgeMeasure.UNPAIRED_SERVER,
             EdgeMeasure.DROPPED_CLIENT,
-            EdgeMeasure.DROPPED_SERVER);
+            EdgeMeasure.DROPPED_SERVER,
+            EdgeMeasure.MOVED_CLIENT,
+            EdgeMeasure.MOVED_SERVER);
 
     assertThat(EdgeMeasure.values()).containsExactlyElementsOf(kept);
-    assertThat(IntStream.rangeClosed(1, 10).mapToObj(EdgeMeasure::of)).isEqualTo(kept);
-    assertThat(IntStream.rangeClosed(1, 10).toArray())
+    assertThat(IntStream.rangeClosed(1, 12).mapToObj(EdgeMeasure::of)).isEqualTo(kept);
+    assertThat(IntStream.rangeClosed(1, 12).toArray())
         .isEqualTo(Arrays.stream(EdgeMeasure.values()).mapToInt(EdgeMeasure::kind).toArray());
   }
 
@@ -36,6 +38,6 @@ class EdgeMeasureTest {
   void otherNumbersHaveNone(@ForAll int kind) {
     EdgeMeasure measure = EdgeMeasure.of(kind);
 
-    assertThat(measure == null).isEqualTo(kind < 1 || kind > 10);
+    assertThat(measure == null).isEqualTo(kind < 1 || kind > 12);
   }
 }

@@ -54,6 +54,10 @@ class EdgeNamingTest {
     assertThat(labels(naming, definition(8, null, null, null, "", "/pay")))
         .isEqualTo(
             "client=\"pay\",server=\"shop\",server_http_route=\"/pay\",trace_etl_queue=\"b/0\"");
+    assertThat(labels(naming, definition(12, null, null, null, "", "/pay")))
+        .isEqualTo(
+            "client=\"pay\",server=\"shop\",server_http_route=\"/pay\",reason=\"moved\","
+                + "trace_etl_queue=\"b/0\"");
     List<String> overflow = Arrays.asList("shop", null, "1", "0", null, null, null, null, null);
     assertThat(labels(naming, new SeriesDefinition(0, 0, true, overflow)))
         .isEqualTo("client=\"shop\",otel_metric_overflow=\"true\",trace_etl_queue=\"b/0\"");

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
+import org.traceetl.proto.EdgeQueues;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.server.config.AgentsConfig;
 import org.traceetl.server.config.DeduplicationConfig;
@@ -28,6 +29,7 @@ import org.traceetl.server.decode.Messages;
 import org.traceetl.server.decode.SpanRulesInForce;
 import org.traceetl.server.edge.HalfTable;
 import org.traceetl.server.edge.OpenEdges;
+import org.traceetl.server.edge.QueueMoves;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.rules.Rules;
 import org.traceetl.server.series.RecordingFilter;
@@ -63,6 +65,7 @@ public final class Aggregation {
     private TargetInfo targets;
     private Supplier<OpenEdges> edges;
     private List<String> edgeDimensions = List.of();
+    private Duration edgeWait = Duration.ZERO;
 
     private Builder(LongSupplier seeds) {
       this.seeds = seeds;
@@ -154,6 +157,7 @@ public final class Aggregation {
               new OpenEdges(
                   maxOpen, maxWait.toMillis(), maxTextBytes, dimensions, seeds.getAsLong());
       edgeDimensions = dimensions;
+      edgeWait = maxWait;
       return this;
     }
 
@@ -226,6 +230,8 @@ public final class Aggregation {
   /** Attributes of either end that distinguish edges. */
   private final List<String> edgeDimensions;
 
+  private final long edgeWaitMillis;
+
   /** Null if only classic buckets are configured. */
   final NativeBuckets nativeBuckets;
 
@@ -241,6 +247,7 @@ public final class Aggregation {
   private volatile SpanRulesInForce spanRules;
   private volatile boolean writesMeasures;
   private volatile LearntNames learnt = LearntNames.NONE;
+  private volatile QueueMoves moves = QueueMoves.NONE;
   private volatile Panes panes = Panes.REFUSED;
 
   /** Whether snapshots are written with the rows of open panes. */
@@ -266,6 +273,7 @@ public final class Aggregation {
     targets = options.targets;
     edges = options.edges;
     edgeDimensions = options.edgeDimensions;
+    edgeWaitMillis = options.edgeWait.toMillis();
     HistogramConfig histogram = options.histogram;
     budget = new SeriesBudget(series.max());
     filter = new RecordingFilter(series.filters());
@@ -343,6 +351,25 @@ public final class Aggregation {
   /** Returns the number of values of each end of an edge. */
   int edgeDimensions() {
     return edgeDimensions.size();
+  }
+
+  /** Returns how long half-edges wait. */
+  long edgeWaitMillis() {
+    return edgeWaitMillis;
+  }
+
+  /**
+   * Sets the newest list of queues for half-edges, from the next message on. One thread.
+   *
+   * @param list newer than all before
+   */
+  public void edgeQueues(EdgeQueues list) {
+    moves = moves.after(list);
+  }
+
+  /** Returns which half-edges may be in other queues than their other halves. Any thread. */
+  QueueMoves moves() {
+    return moves;
   }
 
   /** Returns a new decoder of spans. */

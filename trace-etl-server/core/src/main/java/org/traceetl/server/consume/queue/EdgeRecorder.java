@@ -14,6 +14,7 @@ import org.traceetl.server.edge.Half;
 import org.traceetl.server.edge.Joins;
 import org.traceetl.server.edge.OpenEdges;
 import org.traceetl.server.edge.Outcome;
+import org.traceetl.server.edge.QueueMoves;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.series.Applications;
 import org.traceetl.server.series.HashIndex;
@@ -41,7 +42,8 @@ import org.traceetl.server.window.WindowMetrics;
  *   <li>A half without room counts as dropped, in its own pane.
  *   <li>A half expires by stream time, which is that of {@link StreamClock}: an outage of the
  *       broker expires none. It counts in the pane of the message that shows it: as an edge to a
- *       {@value #VIRTUAL} if it is a caller that names its peer, else as unpaired.
+ *       {@value #VIRTUAL} if it is a caller that names its peer, else as unpaired. If the list of
+ *       queues changed, its partner may be in another queue: it counts as moved.
  * </ul>
  *
  * <p>A half is in the books of its application when its outcome is known: as recorded if it counts
@@ -98,6 +100,12 @@ final class EdgeRecorder implements Recorder, Joins {
   private final HeavyHitters heavyHitters;
   private final OpenEdges edges;
   private final EdgeHeads heads;
+  private final Aggregation aggregation;
+
+  /** As of {@link #movesOfQueue}. */
+  private QueueMoves moves;
+
+  private QueueMoves.OfQueue movesOfQueue;
 
   /** Of durations, in all measures that have some. */
   private final Buckets buckets;
@@ -159,6 +167,7 @@ final class EdgeRecorder implements Recorder, Joins {
     this.queue = queue;
     heavyHitters = new HeavyHitters(aggregation.series.maxPerApplication());
     series = new QueueSeries(queue, aggregation, windows, listener, image, true);
+    this.aggregation = aggregation;
     edges = image.edges();
     heads = edges.heads();
     buckets = aggregation.buckets[0];
@@ -176,6 +185,11 @@ final class EdgeRecorder implements Recorder, Joins {
   public void advance(long storedMillis, long nowMillis) {
     this.nowMillis = nowMillis;
     this.storedMillis = storedMillis;
+    QueueMoves now = aggregation.moves();
+    if (now != moves) {
+      moves = now;
+      movesOfQueue = now.of(queue, aggregation.edgeWaitMillis());
+    }
     if (beginMillis == StreamClock.UNKNOWN) {
       long before = edges.streamMillis();
       beginMillis = (before == 0 ? storedMillis : before) - windows.elapsedMillis();
@@ -336,17 +350,24 @@ final class EdgeRecorder implements Recorder, Joins {
     int head = open.head();
     long threshold = heads.samplingThreshold(head);
     boolean isCaller = isCaller(open.side());
-    if (isCaller && heads.peer(head).length > 0) {
+    boolean isMoved = movesOfQueue.isMoved(open.key(), open.pane());
+    if (isCaller && !isMoved && heads.peer(head).length > 0) {
       int edge = edge(head, NO_HEAD, VIRTUAL_NODE);
       countRequest(edge, heads.isFailed(head), threshold);
       count(edge, EdgeMeasure.CLIENT, open.durationNanos(), threshold);
     } else {
       int type = heads.connectionType(head) == MESSAGE ? MESSAGE : CALL;
-      EdgeMeasure measure = isCaller ? EdgeMeasure.UNPAIRED_CLIENT : EdgeMeasure.UNPAIRED_SERVER;
-      count(edge(head, head, type), measure, 0, threshold);
+      count(edge(head, head, type), unpaired(isCaller, isMoved), 0, threshold);
       windows.open().countSpans(1);
     }
     bookRecorded(head, 1);
+  }
+
+  private static EdgeMeasure unpaired(boolean isCaller, boolean isMoved) {
+    if (isMoved) {
+      return isCaller ? EdgeMeasure.MOVED_CLIENT : EdgeMeasure.MOVED_SERVER;
+    }
+    return isCaller ? EdgeMeasure.UNPAIRED_CLIENT : EdgeMeasure.UNPAIRED_SERVER;
   }
 
   private static boolean isCaller(int side) {

@@ -17,12 +17,15 @@ import java.util.Objects;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
 import org.traceetl.proto.BatchAges;
 import org.traceetl.proto.EdgeBatchWriter;
 import org.traceetl.proto.EdgeKey;
+import org.traceetl.proto.EdgeQueues;
+import org.traceetl.proto.EdgeSlots;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.consume.metrics.SpanPipelineMetrics;
@@ -37,6 +40,7 @@ import org.traceetl.server.window.SeriesDefinition;
 
 class EdgeRecorderTest {
   private static final QueueId QUEUE = new QueueId("b", 0);
+  private static final QueueId ADDED_QUEUE = new QueueId("c", 0);
   private static final Duration WAIT = Duration.ofSeconds(30);
   private static final int CALL = 0;
   private static final int MESSAGE = 1;
@@ -298,6 +302,54 @@ class EdgeRecorderTest {
                 "shop>orders REQUESTS database", List.of(1L, 0L),
                 "shop>orders CLIENT database", List.of(1L, 3L)));
     assertThat(received).isEqualTo(Map.of("shop", 3L, "bank", 1L));
+  }
+
+  /** Otherwise a caller with a peer would be an edge to a virtual node, which does not exist. */
+  @Test
+  void halvesThatAChangeOfTheListSeparatesCountAsMoved() {
+    long here = keyOf(QUEUE);
+    long elsewhere = keyOf(ADDED_QUEUE);
+    aggregation.edgeQueues(list(1, QUEUE));
+    accept(
+        client("shop", "bank.example", elsewhere, 9),
+        server("bank", false, elsewhere + 1, 7),
+        client("shop", "bank.example", here, 9),
+        new Sent("cart", Half.PRODUCER, false, MESSAGE, "orders", elsewhere + 2, 5));
+    aggregation.edgeQueues(list(nowMillis, QUEUE, ADDED_QUEUE));
+    pass(WAIT);
+    seal();
+
+    assertThat(found)
+        .containsExactlyInAnyOrderEntriesOf(
+            Map.of(
+                "shop> MOVED_CLIENT ", List.of(1L, 0L),
+                "bank> MOVED_SERVER ", List.of(1L, 0L),
+                "cart> MOVED_CLIENT messaging_system", List.of(1L, 0L),
+                "shop>bank.example REQUESTS virtual_node", List.of(1L, 0L),
+                "shop>bank.example CLIENT virtual_node", List.of(1L, 9L)));
+    assertThat(received).isEqualTo(Map.of("shop", 2L, "bank", 1L, "cart", 1L));
+  }
+
+  private static EdgeQueues list(long decidedMillis, QueueId... queues) {
+    Map<String, EdgeQueues.Queues> brokers = new TreeMap<>();
+    for (QueueId queue : queues) {
+      brokers.put(queue.broker(), new EdgeQueues.Queues(queue.queue()));
+    }
+    return new EdgeQueues(decidedMillis, decidedMillis, brokers);
+  }
+
+  /** Returns the first of three span IDs whose halves are in a queue by the list of both queues. */
+  private static long keyOf(QueueId queue) {
+    EdgeSlots slots = new EdgeSlots(list(1, QUEUE, ADDED_QUEUE));
+    return LongStream.iterate(1, id -> id + 3)
+        .filter(id ->
+            LongStream.range(id, id + 3)
+                .allMatch(each -> {
+                  int place = slots.place(EdgeKey.slot(EdgeKey.key(1, 2, each)));
+                  return slots.broker(place).equals(queue.broker());
+                }))
+        .findFirst()
+        .getAsLong();
   }
 
   @Test

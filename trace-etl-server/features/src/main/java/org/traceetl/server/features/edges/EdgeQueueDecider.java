@@ -6,6 +6,7 @@ import static java.util.stream.Collectors.mapping;
 import static java.util.stream.Collectors.toList;
 import static java.util.stream.Collectors.toSet;
 
+import com.google.common.collect.Comparators;
 import com.google.common.collect.Sets;
 import com.google.common.primitives.Ints;
 import java.io.IOException;
@@ -14,6 +15,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.common.Clocks;
@@ -47,6 +49,9 @@ final class EdgeQueueDecider extends Decider<EdgeQueues> {
   /** Longest interval of looks. */
   private static final Duration MAX_INTERVAL = Duration.ofMinutes(1);
 
+  /** A server that has restarted needs the list soon, because halves expire at once. */
+  private static final Duration FIRST_AFTER = Duration.ofSeconds(1);
+
   private static final String NOT_READ =
       "not all servers announce in the demand that they read them";
 
@@ -67,6 +72,7 @@ final class EdgeQueueDecider extends Decider<EdgeQueues> {
   private final EdgesConfig config;
   private final Topic topic;
   private final Duration interval;
+  private final Consumer<EdgeQueues> listener;
   private volatile EdgeQueues current = EdgeQueues.NONE;
 
   // Confined to the thread.
@@ -83,13 +89,16 @@ final class EdgeQueueDecider extends Decider<EdgeQueues> {
    * Creates a decider that is not started.
    *
    * @param decisionsTopic topic of the list and of the demand
-   * @param interval interval of looks; shortened to one minute
+   * @param interval interval of looks; shortened to one minute, and to half of the time that halves
+   *     wait: servers should know a change before the halves that it separates expire
+   * @param listener receives each list that comes into force, on the decider's thread
    */
   EdgeQueueDecider(
       EdgesConfig config,
       Topic topic,
       String decisionsTopic,
       Duration interval,
+      Consumer<EdgeQueues> listener,
       DecisionLog decisions,
       Clocks clocks) {
     super(
@@ -97,12 +106,13 @@ final class EdgeQueueDecider extends Decider<EdgeQueues> {
         decisionsTopic,
         EdgeQueues.FORMAT,
         epoch -> new EdgeQueues(epoch, epoch, Map.of()),
-        shortened(interval),
+        Comparators.min(FIRST_AFTER, interval),
         decisions,
         clocks);
     this.config = config;
     this.topic = topic;
-    this.interval = shortened(interval);
+    this.interval = shortened(interval, config);
+    this.listener = listener;
     demand =
         new PublishedRecord<>(
             decisionsTopic,
@@ -115,8 +125,8 @@ final class EdgeQueueDecider extends Decider<EdgeQueues> {
             now -> {});
   }
 
-  private static Duration shortened(Duration interval) {
-    return interval.compareTo(MAX_INTERVAL) < 0 ? interval : MAX_INTERVAL;
+  private static Duration shortened(Duration interval, EdgesConfig config) {
+    return Comparators.min(Comparators.min(interval, MAX_INTERVAL), config.maxWait().dividedBy(2));
   }
 
   /** Returns the list in force as of the latest look. Thread-safe. */
@@ -135,6 +145,7 @@ final class EdgeQueueDecider extends Decider<EdgeQueues> {
 
   @Override
   protected void adopted(EdgeQueues now) {
+    listener.accept(now);
     LOG.info(
         "Adopted a list of queues for half-edges; epoch={}, queues={}",
         now.epoch(),

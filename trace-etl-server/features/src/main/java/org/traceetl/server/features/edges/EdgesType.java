@@ -31,6 +31,7 @@ public final class EdgesType implements FeatureType {
         () -> Sets.intersection(logs.queues(config.topic()), logs.queues(config.journalTopic())),
         decisions.topic(),
         decisions.interval(),
+        context::edgeQueues,
         context.decisions(),
         context.clocks());
   }

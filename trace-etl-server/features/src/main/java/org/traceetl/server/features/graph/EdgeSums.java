@@ -71,7 +71,14 @@ final class EdgeSums {
       case CLIENT -> CLIENT;
       case SERVER -> SERVER;
       case LATENCY, MESSAGING -> BETWEEN;
-      case REQUESTS, FAILED, UNPAIRED_CLIENT, UNPAIRED_SERVER, DROPPED_CLIENT, DROPPED_SERVER ->
+      case REQUESTS,
+          FAILED,
+          UNPAIRED_CLIENT,
+          UNPAIRED_SERVER,
+          DROPPED_CLIENT,
+          DROPPED_SERVER,
+          MOVED_CLIENT,
+          MOVED_SERVER ->
           NO_HISTOGRAM;
     };
   }

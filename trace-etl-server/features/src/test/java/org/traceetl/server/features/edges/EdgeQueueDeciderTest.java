@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -53,6 +54,7 @@ final class EdgeQueueDeciderTest {
   /** A server with the span queues that it owns. */
   private final class Server implements DecisionLog {
     private final Set<QueueId> owned = new HashSet<>();
+    private final List<EdgeQueues> adopted = new ArrayList<>();
     private final EdgeQueueDecider decider;
 
     /** The broker does not return the records yet. */
@@ -68,6 +70,7 @@ final class EdgeQueueDeciderTest {
               this::edgeQueues,
               "trace-routing",
               INTERVAL,
+              adopted::add,
               this,
               new Clocks(
                   () -> TimeUnit.MILLISECONDS.toNanos(nowMillis),
@@ -172,11 +175,15 @@ final class EdgeQueueDeciderTest {
     demand(Demand.EDGES);
     look();
     long before = decider.list().epoch();
+    EdgeQueues first = decider.list();
     present = ids("a/0", "a/1", "a/2", "b/0", "c/0");
+    look();
     look();
 
     assertThat(decider.listed()).isEqualTo(present);
     assertThat(decider.list().epoch()).isGreaterThan(before);
+    assertThat(decider.adopted).containsExactly(first, decider.list());
+    assertThat(other.adopted).isEqualTo(decider.adopted);
     look();
     assertThat(lists()).isEqualTo(2);
   }

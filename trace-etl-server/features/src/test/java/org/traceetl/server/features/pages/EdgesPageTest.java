@@ -142,7 +142,7 @@ class EdgesPageTest {
         Windows window = Windows.of(queue, PageFixture.STRIDE);
         Set<List<String>> distinct = new HashSet<>();
         for (int series = 0; series < 200; series++) {
-          EdgeMeasure measure = EdgeMeasure.of(1 + random.nextInt(10));
+          EdgeMeasure measure = EdgeMeasure.of(1 + random.nextInt(EdgeMeasure.values().length));
           String[] values =
               series(
                   one(random, "", "a", "b"),
@@ -175,12 +175,13 @@ class EdgesPageTest {
   }
 
   private static Samples.Key sample(EdgeMeasure measure, String... values) {
-    boolean isServer =
-        measure == EdgeMeasure.UNPAIRED_SERVER || measure == EdgeMeasure.DROPPED_SERVER;
+    boolean isServer = measure.isOfServer();
     Map<String, String> labels = new TreeMap<>();
     labels.put(isServer ? "server" : "client", values[0]);
     labels.put(isServer ? "client" : "server", values[1]);
     labels.put("connection_type", values[4] == null ? "" : values[4]);
+    boolean isMoved = measure == EdgeMeasure.MOVED_CLIENT || measure == EdgeMeasure.MOVED_SERVER;
+    labels.put("reason", isMoved ? "moved" : "");
     labels.values().removeIf(String::isEmpty);
     String name =
         switch (measure) {
@@ -190,7 +191,8 @@ class EdgesPageTest {
           case CLIENT -> "request_client_seconds_count";
           case MESSAGING -> "request_messaging_system_seconds_count";
           case LATENCY -> "request_latency_seconds_count";
-          case UNPAIRED_CLIENT, UNPAIRED_SERVER -> "unpaired_spans_total";
+          case UNPAIRED_CLIENT, UNPAIRED_SERVER, MOVED_CLIENT, MOVED_SERVER ->
+              "unpaired_spans_total";
           case DROPPED_CLIENT, DROPPED_SERVER -> "dropped_spans_total";
         };
     return new Samples.Key("traces_service_graph_" + name, labels);

@@ -1,4 +1,4 @@
-package org.traceetl.agent.hash;
+package org.traceetl.proto;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package org.traceetl.agent.hash;
+package org.traceetl.proto;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
