@@ -26,6 +26,17 @@ final class AgentIdentityTest {
   }
 
   @Test
+  void theFileIsThisText() throws IOException {
+    Files.createDirectories(directory.resolve("a"));
+    Files.writeString(directory.resolve("a/agent-id"), "0af76519-16cd-43dd-8448-eb211c80319c 41\n");
+
+    assertThat(nextOf("a"))
+        .isEqualTo(new AgentIdentity(0x0af7_6519_16cd_43ddL, 0x8448_eb21_1c80_319cL, 42));
+    assertThat(directory.resolve("a/agent-id"))
+        .hasContent("0af76519-16cd-43dd-8448-eb211c80319c 42\n");
+  }
+
+  @Test
   void agentsAreDifferent() throws IOException {
     assertThat(nextOf("a").id()).isNotEqualTo(nextOf("b").id());
   }

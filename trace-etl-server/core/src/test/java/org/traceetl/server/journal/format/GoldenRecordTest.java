@@ -79,6 +79,20 @@ class GoldenRecordTest {
             edges.heads().get(1).withValues(List.of("market", "/é"))));
   }
 
+  private static QueueImage receivedImage() {
+    return new QueueImage(0x0123_4567_89AB_CDEFL, 10, 1 << 20).keepReceived();
+  }
+
+  private static QueueImage paneImage() {
+    return receivedImage().keepPanes(wereRead -> true);
+  }
+
+  /** Returns the window with native histograms and panes, of which two stay open. */
+  private static SealedWindow closingWindow() {
+    return Windows.with(
+        nativePaneWindow(), "completeness", COMPLETENESS, "closedMillis", 1_699_999_965_000L);
+  }
+
   private static QueueImage edgeImage() {
     return new QueueImage(0x0123_4567_89AB_CDEFL, 10, 1 << 20)
         .keepEdges(() -> new OpenEdges(10, 60_000, 100, List.of(), 1));
@@ -373,6 +387,18 @@ class GoldenRecordTest {
     SnapshotFormat.encode(image, writer);
     assertGolden(writer.toByteArray(), "snapshot_2.hex");
 
+    image = receivedImage();
+    image.apply(window());
+    writer.clear();
+    SnapshotFormat.encode(image, writer);
+    assertGolden(writer.toByteArray(), "snapshot_3.hex");
+
+    image = paneImage();
+    image.apply(closingWindow());
+    writer.clear();
+    SnapshotFormat.encode(image, writer);
+    assertGolden(writer.toByteArray(), "snapshot_4.hex");
+
     image = edgeImage();
     image.apply(
         Windows.with(new RowlessWindow(QUEUE, 1_000, 1_300, 0, 0).seal(), "edges", edges()));
@@ -389,6 +415,38 @@ class GoldenRecordTest {
 
     assertThat(read.to()).isEqualTo(1_300);
     assertThat(read.edges().all()).usingRecursiveComparison().isEqualTo(edges());
+  }
+
+  @Test
+  void theseBytesAreASnapshotWithSpansReceived() throws Exception {
+    byte[] golden = golden("snapshot_3.hex");
+    QueueImage read = receivedImage();
+    SnapshotFormat.decode(golden, 0, golden.length, read);
+
+    assertThat(read.count(2, 2)).isEqualTo(300);
+    assertThat(read.received().size()).isEqualTo(1);
+    read.received()
+        .forEach(one -> {
+          assertThat(one.application()).isEqualTo("shop");
+          assertThat(one.spans()).isEqualTo(309);
+        });
+  }
+
+  @Test
+  void theseBytesAreASnapshotWithOpenPanes() throws Exception {
+    byte[] golden = golden("snapshot_4.hex");
+    QueueImage read = paneImage();
+    SnapshotFormat.decode(golden, 0, golden.length, read);
+
+    assertThat(read.completeness()).isEqualTo(COMPLETENESS);
+    assertThat(read.closedMillis()).isEqualTo(1_699_999_965_000L);
+    assertThat(read.hasPanes()).isTrue();
+    assertThat(read.openPanes().closedMillis()).isEqualTo(1_699_999_965_000L);
+    assertThat(read.openPanes().panes()).hasSize(2);
+    assertThat(read.count(2, 2)).isEqualTo(300);
+    RecordWriter again = new RecordWriter();
+    SnapshotFormat.encode(read, again);
+    assertThat(again.toByteArray()).isEqualTo(golden);
   }
 
   @Test
