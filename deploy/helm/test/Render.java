@@ -10,6 +10,9 @@ import java.util.List;
  * Renders a chart once for each line of standard input: a name, then values files, separated by
  * tabs. Helm itself does it, as a library. Writes NAME.yaml, or NAME.error with what Helm said, and
  * lint.txt: the messages of {@code helm lint --strict}, after a line "ok" or "failed".
+ *
+ * <p>Arguments: the chart, the folder for the output, the chart to lint, the version of Kubernetes,
+ * the name of the release.
  */
 final class Render {
   public static void main(String[] arguments) throws IOException {
@@ -26,7 +29,7 @@ final class Render {
       TemplateCommand template =
           new Helm(chart)
               .template()
-              .withName("shop")
+              .withName(arguments[4])
               .withNamespace("tracing")
               .withKubeVersion(arguments[3]);
       fields.stream().skip(1).map(Path::of).forEach(template::withValuesFile);

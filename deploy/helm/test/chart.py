@@ -13,6 +13,7 @@ import sys
 import threading
 import unittest
 
+import compose_spec
 import jsonschema
 import kubernetes_validate
 import yaml
@@ -21,6 +22,7 @@ import readme
 
 HERE = pathlib.Path(__file__).parent
 CHART = HERE.parent / "trace-etl"
+DEPLOY = HERE.parents[1]
 TARGET = pathlib.Path(os.environ["CHART_TARGET"])
 # The oldest version that the chart accepts, and the newest known version.
 KUBERNETES = ("1.27", "1.37")
@@ -185,6 +187,13 @@ CASES = {
                 "applications": [{"application": "checkout-*", "documents": {"slower-than": "200ms"}}],
             },
         },
+    },
+    # What deploy/compose.yaml is compared with.
+    "compose": {
+        "demo": {"rocketmq": {"enabled": True}, "elasticsearch": {"enabled": True}},
+        "rocketmq": {"nameServers": [], "createTopics": {"queues": 4}},
+        "server": {"config": {"trace-etl": {"window": {"length": "5s"}}}},
+        "agent": {"rings": {"enabled": False}, "spool": {"type": "emptyDir"}},
     },
     "passed-on": {
         "nameOverride": "etl",
@@ -371,7 +380,7 @@ def render():
         subprocess.run(
             [os.environ["JAVA"], "--enable-native-access=ALL-UNNAMED", "-XX:+UseSerialGC",
              "-cp", os.environ["HELM_LIBRARY"] + "/*", HERE / "Render.java",
-             unhooked, TARGET, linted, f"{KUBERNETES[-1]}.0"],
+             unhooked, TARGET, linted, f"{KUBERNETES[-1]}.0", "shop"],
             input="\n".join(lines), text=True, check=True, stderr=log,
         )  # fmt: skip
 
@@ -409,10 +418,13 @@ def chosen(selector, labels):
     return selector.items() <= labels.items()
 
 
+def setUpModule():
+    render()
+
+
 class ChartTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        render()
         cls.rendered = {
             name: documents(name)
             for name in [*CASES, *(path.stem for path in CHART.glob("values-*.yaml"))]
@@ -858,6 +870,191 @@ class ChartTest(unittest.TestCase):
         answer = subprocess.run(command, capture_output=True, text=True, cwd=root)
         self.assertEqual(answer.returncode, 0, f"{files[program + '.yaml']}\n{answer.stdout}{answer.stderr}")
         self.assertNotIn("a-secret-of-the-test", answer.stdout + answer.stderr)
+
+
+class ManifestsTest(unittest.TestCase):
+    """Checks what bin/chart --manifests writes for kubectl, which must be on PATH."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(os.environ["CHART_MANIFESTS"])
+        kubectl = shutil.which("kubectl")
+        if not kubectl:
+            raise unittest.SkipTest("no kubectl on PATH")
+        cls.built = {}
+        for name in ("kubernetes", "demo"):
+            folder = cls.folder if name == "kubernetes" else cls.folder / name
+            rendered = subprocess.run([kubectl, "kustomize", folder], capture_output=True, text=True)
+            assert rendered.returncode == 0, rendered.stderr
+            cls.built[name] = list(yaml.safe_load_all(rendered.stdout))
+
+    def test_objects_are_what_the_api_takes(self):
+        for name, objects in self.built.items():
+            self.assertGreater(len(objects), 5)
+            for found in objects:
+                with self.subTest(f"{name} {found['kind']}"):
+                    if found["kind"] == "Namespace":
+                        self.assertEqual(found["metadata"]["name"], "tracing")
+                    else:
+                        self.assertEqual(found["metadata"]["namespace"], "tracing")
+                    for version in KUBERNETES:
+                        kubernetes_validate.validate(found, version, strict=True)
+
+    def test_patches_reach_the_containers(self):
+        for name, objects in self.built.items():
+            for _, spec in pods(objects):
+                for container in containers(spec):
+                    self.assertNotRegex(container["image"], "^trace-etl/")
+        for kind, suffix, variable in (
+            ("Deployment", "-server", "TRACE_ETL_ROCKETMQ_NAME_SERVER"),
+            ("DaemonSet", "-agent", "TRACE_ETL_AGENT_ROCKETMQ_NAME_SERVER"),
+        ):
+            spec = named(self.built["kubernetes"], kind, suffix)["spec"]["template"]["spec"]
+            self.assertIn(variable, [one["name"] for one in spec["containers"][0]["env"]])
+
+
+class ComposeTest(unittest.TestCase):
+    """Compares deploy/compose.yaml with the chart."""
+
+    # Names of services by what the chart calls them.
+    HOSTS = {
+        "shop-trace-etl-rocketmq": "name-server",
+        "shop-trace-etl-elasticsearch": "elasticsearch",
+        # The chart's name server and broker share a pod.
+        "localhost": "name-server",
+    }
+    # What the chart has in addition.
+    AGENTS_OF_THE_CHART = {"routing.file", "filters.file"}
+    BROKERS_NAME = "  # Journals have this name, which must outlive the container.\n  echo brokerName=broker-a\n"
+
+    @classmethod
+    def setUpClass(cls):
+        text = (DEPLOY / "compose.yaml").read_text()
+        # As Compose replaces variables, if none of them is set.
+        text = re.sub(r"(?<!\$)\$\{\w+:-(.*?)\}", r"\1", text)
+        cls.compose = resolved(yaml.safe_load(text))
+        cls.services = cls.compose["services"]
+        cls.objects = documents("compose")
+        cls.containers = {
+            container["name"]: (spec, container) for _, spec in pods(cls.objects) for container in spec["containers"]
+        }
+
+    def test_the_file_is_of_the_specification(self):
+        compose_spec.PyCompose.from_json(json.dumps(self.compose)).validate()
+        for name, service in self.services.items():
+            self.assertLessEqual(service.get("depends_on", {}).keys(), self.services.keys(), name)
+            for volume in service.get("volumes", []):
+                source = volume.split(":")[0]
+                if source.startswith("./"):
+                    self.assertTrue((DEPLOY / source).is_dir(), volume)
+                    self.assertTrue(volume.endswith(":ro"), volume)
+                else:
+                    self.assertIn(source, self.compose["volumes"])
+
+    def test_containers_have_no_rights(self):
+        for name, service in self.services.items():
+            with self.subTest(name):
+                self.assertEqual(service["cap_drop"], ["ALL"])
+                self.assertEqual(service["security_opt"], ["no-new-privileges:true"])
+                self.assertEqual(service["read_only"], name != "elasticsearch")
+                self.assertFalse({"privileged", "pid", "ipc", "devices"} & set(service))
+                self.assertRegex(service["image"], r"^[a-z-]+(/[a-z-]+)?:[^/]+$")
+                for port in service.get("ports", []):
+                    self.assertTrue(port.startswith("127.0.0.1:"), port)
+                if name == "directories":
+                    # It makes the broker's user the owner of a new volume, and needs no other right.
+                    self.assertEqual(service["entrypoint"][0], "chown")
+                    self.assertEqual(service["cap_add"], ["CHOWN"])
+                    self.assertEqual(service["network_mode"], "none")
+                else:
+                    self.assertNotIn("cap_add", service)
+                    self.assertRegex(service["user"], r"^[1-9]\d*:[1-9]\d*$")
+                    self.assertIn("mem_limit", service)
+                if name not in ("directories", "topics"):
+                    self.assertIn("healthcheck", service)
+
+    def test_containers_are_those_of_the_chart(self):
+        for name, of_chart in {
+            "server-1": "server", "server-2": "server", "agent": "agent", "topics": "topics",
+            "name-server": "name-server", "broker": "broker", "elasticsearch": "elasticsearch",
+        }.items():
+            with self.subTest(name):
+                service, (spec, container) = self.services[name], self.containers[of_chart]
+                user = spec["securityContext"]
+                own = container["image"].startswith("trace-etl/")
+                self.assertEqual(service["image"].split(":")[0], container["image"].split(":")[0])
+                if not own:
+                    self.assertEqual(service["image"], container["image"])
+                self.assertEqual(service["user"], f"{user['runAsUser']}:{user['runAsGroup']}")
+                self.assertEqual(bytes_of(service["mem_limit"]), bytes_of(container["resources"]["limits"]["memory"]))
+                environment = {one["name"]: one["value"] for one in container.get("env", []) if "value" in one}
+                self.assertEqual(service.get("environment", {}), environment)
+                if own:
+                    self.assertEqual(service["command"], container["args"])
+                    grace = spec["terminationGracePeriodSeconds"]
+                    self.assertEqual(service["stop_grace_period"], f"{grace}s")
+                    path = container["readinessProbe"]["httpGet"]["path"]
+                    self.assertIn(f"GET {path} ", service["healthcheck"]["test"][-1])
+
+    def test_scripts_are_those_of_the_chart(self):
+        for name in ("topics", "broker"):
+            of_chart = self.of_compose(self.containers[name][1]["args"][0]).replace("$POD_IP", "$(hostname -i)")
+            self.assertEqual(self.services[name]["command"][-1].replace(self.BROKERS_NAME, ""), of_chart)
+        self.assertEqual(self.services["name-server"]["command"], self.containers["name-server"][1]["command"])
+        self.assertEqual(
+            (DEPLOY / "rocketmq" / "broker.conf").read_text().strip(),
+            named(self.objects, "ConfigMap", "-rocketmq")["data"]["broker.conf"].strip(),
+        )
+
+    def test_configurations_are_those_of_the_chart(self):
+        self.assertEqual(self.configuration("server"), self.of_chart("server", "trace-etl-server"))
+        agent, of_chart = self.configuration("log-agent"), self.of_chart("agent", "log-agent")
+        self.assertEqual(of_chart.keys() - agent.keys(), self.AGENTS_OF_THE_CHART)
+        self.assertEqual(agent, {key: of_chart[key] for key in agent})
+
+    def test_prometheus_scrapes_every_server_and_agent(self):
+        config = yaml.safe_load((DEPLOY / "compose" / "prometheus" / "prometheus.yaml").read_text())
+        targets = {target for job in config["scrape_configs"] for one in job["static_configs"] for target in one["targets"]}
+        self.assertEqual(targets, {"server-1:8080", "server-2:8080", "agent:9465"})
+
+    def configuration(self, name):
+        (path,) = (DEPLOY / "compose" / name).iterdir()
+        return flat(yaml.safe_load(path.read_text()))
+
+    def of_chart(self, suffix, name):
+        text = named(self.objects, "ConfigMap", f"-{suffix}")["data"][f"{name}.yaml"]
+        return flat(yaml.safe_load(self.of_compose(text)))
+
+    def of_compose(self, text):
+        for host, service in self.HOSTS.items():
+            text = text.replace(host, service)
+        return text
+
+
+def resolved(value):
+    """Replaces $$ in all texts, as Compose does."""
+    if isinstance(value, dict):
+        return {key: resolved(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [resolved(one) for one in value]
+    return value.replace("$$", "$") if isinstance(value, str) else value
+
+
+def flat(config, path=""):
+    """Returns the values of a configuration by their keys, as a.b.c."""
+    values = {}
+    for key, value in config.items():
+        if isinstance(value, dict):
+            values.update(flat(value, f"{path}{key}."))
+        else:
+            values[path + key] = value
+    return values
+
+
+def bytes_of(quantity):
+    """Returns the bytes of a quantity of Kubernetes or Compose."""
+    number, unit = re.fullmatch(r"(\d+)([KMG])i?", quantity.upper().replace("I", "i")).groups()
+    return int(number) << {"K": 10, "M": 20, "G": 30}[unit]
 
 
 def java(program, *arguments):
