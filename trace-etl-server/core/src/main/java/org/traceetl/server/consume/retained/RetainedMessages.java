@@ -28,15 +28,28 @@ public final class RetainedMessages {
   private final RocketMqConfig rocketmq;
   private final Clocks clocks;
   private final PrintWriter progress;
+  private final Patience patience;
   private long saidMillis;
 
   /**
+   * Creates a reader that gives up at the first call without an answer.
+   *
    * @param progress receives a line every few seconds
    */
   public RetainedMessages(RocketMqConfig rocketmq, Clocks clocks, PrintWriter progress) {
+    this(rocketmq, clocks, progress, Duration.ZERO);
+  }
+
+  /**
+   * @param progress receives a line every few seconds
+   * @param patience how long to wait for name servers and brokers before messages are read
+   */
+  public RetainedMessages(
+      RocketMqConfig rocketmq, Clocks clocks, PrintWriter progress, Duration patience) {
     this.rocketmq = rocketmq;
     this.clocks = clocks;
     this.progress = progress;
+    this.patience = new Patience(patience, clocks, progress);
     saidMillis = clocks.millis();
   }
 
@@ -102,6 +115,7 @@ public final class RetainedMessages {
   public void read(long messages, Duration since, Reader reader)
       throws IOException, InterruptedException {
     try (RocketMqLogs logs = logs()) {
+      logs.start();
       List<QueueId> queues = queues(logs);
       long ofEach = messages / queues.size();
       long more = messages % queues.size();
@@ -123,7 +137,8 @@ public final class RetainedMessages {
   public Extent read(Duration since, Limits limits, Reader reader)
       throws IOException, InterruptedException {
     try (RocketMqLogs logs = logs()) {
-      return read(all(logs), since, limits, reader);
+      logs.start();
+      return read(patience.await(() -> all(logs)), since, limits, reader);
     }
   }
 
@@ -138,7 +153,8 @@ public final class RetainedMessages {
   public Extent read(Instant from, Instant until, Limits limits, Reader reader)
       throws IOException, InterruptedException {
     try (RocketMqLogs logs = logs()) {
-      return read(all(logs), from, until, limits, reader);
+      logs.start();
+      return read(patience.await(() -> all(logs)), from, until, limits, reader);
     }
   }
 
@@ -197,9 +213,8 @@ public final class RetainedMessages {
     return new RocketMqLogs(rocketmq, rocketmq.topic(), TIMEOUT, clocks);
   }
 
-  /** Starts the client, and returns the queues of the topic in a fixed order; at least one. */
+  /** Returns the queues of the topic in a fixed order; at least one. */
   private List<QueueId> queues(RocketMqLogs logs) throws IOException, InterruptedException {
-    logs.start();
     List<QueueId> queues =
         logs.queues().stream().sorted((a, b) -> a.toString().compareTo(b.toString())).toList();
     if (queues.isEmpty()) {

@@ -17,6 +17,7 @@ import org.traceetl.common.Clocks;
 import org.traceetl.common.ConfigException;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.consume.queue.Aggregation;
+import org.traceetl.server.consume.retained.Patience;
 import org.traceetl.server.consume.queue.RetainedQueue;
 import org.traceetl.server.expose.SpanNaming;
 import org.traceetl.server.journal.log.RocketMqLog;
@@ -45,6 +46,7 @@ public final class Backfill {
 
   private final BackfillRequest request;
   private final Clocks clocks;
+  private final Patience patience;
   private final PrintWriter progress;
   private final long paneMillis;
 
@@ -57,6 +59,7 @@ public final class Backfill {
   public Backfill(BackfillRequest request, Clocks clocks, PrintWriter progress) {
     this.request = request;
     this.clocks = clocks;
+    patience = new Patience(Patience.OF_COMMAND, clocks, progress);
     this.progress = progress;
     paneMillis = request.newAggregation().paneMillis();
     live =
@@ -94,7 +97,7 @@ public final class Backfill {
         request.live().logs().start();
       }
       if (plan == null) {
-        plan = plan(logs);
+        plan = patience.await(() -> plan(logs));
         directory.write(plan);
       }
       return write(plan, directory, logs);
@@ -247,7 +250,7 @@ public final class Backfill {
     }
     PacedReader reader =
         new PacedReader(
-            clocks, request.bytesPerSecond(), plan.messages(), lag(plan, logs), progress);
+            clocks, request.bytesPerSecond(), plan.messages(), lag(plan, logs), patience, progress);
     try (SampleFiles files = new SampleFiles(directory, naming)) {
       SentSamples sent =
           request.receiver() == null

@@ -8,14 +8,13 @@ import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import org.apache.rocketmq.common.message.MessageExt;
 import org.traceetl.common.Clocks;
+import org.traceetl.server.consume.retained.Patience;
 
 /**
  * Reads messages at a bounded rate, one request at a time, pauses while servers lag, and prints its
  * progress. For one thread at a time.
  */
 final class PacedReader {
-  private static final int MAX_ATTEMPTS = 5;
-  private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(2);
   private static final long PROGRESS_NANOS = TimeUnit.SECONDS.toNanos(2);
   private static final long LAG_NANOS = TimeUnit.SECONDS.toNanos(5);
   private static final double NANOS_PER_SECOND = 1e9;
@@ -25,6 +24,7 @@ final class PacedReader {
   private final long bytesPerSecond;
   private final long all;
   private final Lag lag;
+  private final Patience patience;
   private final PrintWriter out;
 
   private final long startNanos;
@@ -55,13 +55,16 @@ final class PacedReader {
 
   /**
    * @param all number of messages to read at most
+   * @param patience repeats requests without an answer
    * @param out receives a line of progress every few seconds
    */
-  PacedReader(Clocks clocks, long bytesPerSecond, long all, Lag lag, PrintWriter out) {
+  PacedReader(
+      Clocks clocks, long bytesPerSecond, long all, Lag lag, Patience patience, PrintWriter out) {
     this.clocks = clocks;
     this.bytesPerSecond = bytesPerSecond;
     this.all = all;
     this.lag = lag;
+    this.patience = patience;
     this.out = out;
     startNanos = clocks.nanos();
     nextNanos = startNanos;
@@ -72,7 +75,7 @@ final class PacedReader {
   /**
    * Reads messages.
    *
-   * @throws IOException if the broker does not answer several attempts
+   * @throws IOException if the broker refuses the request, or does not answer for long
    */
   List<MessageExt> read(Log log, long from) throws IOException, InterruptedException {
     long waitNanos = nextNanos - clocks.nanos();
@@ -80,7 +83,7 @@ final class PacedReader {
       clocks.pause().nanos(waitNanos);
     }
     awaitServers();
-    List<MessageExt> read = attempt(log, from);
+    List<MessageExt> read = patience.await(() -> log.messages(from));
     long more = read.stream().mapToLong(message -> message.getBody().length).sum();
     messages += read.size();
     bytes += more;
@@ -114,20 +117,6 @@ final class PacedReader {
     } catch (IOException e) {
       // The next read shows whether the broker is away.
       return 0;
-    }
-  }
-
-  private List<MessageExt> attempt(Log log, long from) throws IOException, InterruptedException {
-    for (int attempt = 1; ; attempt++) {
-      try {
-        return log.messages(from);
-      } catch (IOException e) {
-        if (attempt == MAX_ATTEMPTS) {
-          throw e;
-        }
-        out.println(e.getMessage() + "; trying again");
-        clocks.pause().nanos(RETRY_NANOS);
-      }
     }
   }
 

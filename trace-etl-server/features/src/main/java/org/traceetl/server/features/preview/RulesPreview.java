@@ -83,7 +83,9 @@ public final class RulesPreview implements RetainedMessages.Reader {
   public RulesComparison run(
       RocketMqConfig rocketmq, Duration since, Clocks clocks, PageSize pages, PrintWriter progress)
       throws IOException, InterruptedException {
-    extent = new RetainedMessages(rocketmq, clocks, progress).read(since, limits.reads(), this);
+    extent =
+        new RetainedMessages(rocketmq, clocks, progress, limits.patience())
+            .read(since, limits.reads(), this);
     if (configured.messages() == 0) {
       throw new NoSpans(
           "Topic "

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintWriter;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -27,6 +28,7 @@ import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.WindowConfig;
+import org.traceetl.server.consume.retained.Patience;
 import org.traceetl.server.consume.queue.RetainedQueue;
 import org.traceetl.server.window.QueueId;
 
@@ -115,9 +117,15 @@ class BackfillQueueTest {
                 sums, false, definition -> new SeriesKey(definition, REQUEST.naming(), Set.of())),
             100,
             to);
+    PrintWriter progress = new PrintWriter(OutputStream.nullOutputStream());
     PacedReader reader =
         new PacedReader(
-            Clocks.SYSTEM, 1L << 40, 1, () -> 0, new PrintWriter(OutputStream.nullOutputStream()));
+            Clocks.SYSTEM,
+            1L << 40,
+            1,
+            () -> 0,
+            new Patience(Duration.ZERO, Clocks.SYSTEM, progress),
+            progress);
     Map<String, Long> spans = new TreeMap<>();
     for (long end = START + PANE; end <= END; end += PANE) {
       queue.close(end, reader);

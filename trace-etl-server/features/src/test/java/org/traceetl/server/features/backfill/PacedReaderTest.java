@@ -6,12 +6,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.apache.rocketmq.common.message.MessageExt;
 import org.junit.jupiter.api.Test;
 import org.traceetl.common.Clocks;
+import org.traceetl.server.consume.retained.Patience;
+import org.traceetl.server.journal.NoAnswerException;
 
 /** The rate of reading, and its progress. */
 class PacedReaderTest {
@@ -27,7 +30,14 @@ class PacedReaderTest {
   }
 
   private PacedReader reader(long bytesPerSecond, long all) {
-    return new PacedReader(clocks, bytesPerSecond, all, () -> lag, new PrintWriter(out, true));
+    PrintWriter printed = new PrintWriter(out, true);
+    return new PacedReader(
+        clocks,
+        bytesPerSecond,
+        all,
+        () -> lag,
+        new Patience(Duration.ofMinutes(1), clocks, printed),
+        printed);
   }
 
   private static List<MessageExt> messages(int bytes) {
@@ -56,22 +66,34 @@ class PacedReaderTest {
   }
 
   @Test
-  void requestsAreRepeated() throws Exception {
+  void requestsWithoutAnAnswerAreRepeated() throws Exception {
     int[] failures = {4};
     PacedReader.Log log =
         from -> {
           if (failures[0]-- > 0) {
-            throw new IOException("no answer");
+            throw new NoAnswerException("no answer", null);
           }
           return messages(1);
         };
     PacedReader reader = reader(1_000_000, 1);
     assertThat(reader.read(log, 0)).hasSize(1);
-    failures[0] = 5;
-    assertThatThrownBy(() -> reader.read(log, 1))
-        .isInstanceOf(IOException.class)
-        .hasMessage("no answer");
-    assertThat(out.toString().lines()).contains("no answer; trying again");
+    assertThat(out.toString().lines()).contains("no answer; trying again for up to 60 s");
+
+    failures[0] = Integer.MAX_VALUE;
+    long sinceNanos = nowNanos;
+    assertThatThrownBy(() -> reader.read(log, 1)).hasMessage("no answer");
+    assertThat(Duration.ofNanos(nowNanos - sinceNanos))
+        .isBetween(Duration.ofMinutes(1), Duration.ofSeconds(61));
+  }
+
+  @Test
+  void refusedRequestsAreNotRepeated() {
+    PacedReader.Log log =
+        from -> {
+          throw new IOException("no right to read");
+        };
+    assertThatThrownBy(() -> reader(1_000_000, 1).read(log, 0)).hasMessage("no right to read");
+    assertThat(nowNanos).isZero();
   }
 
   @Test
