@@ -54,7 +54,7 @@ const FIGURES = [
   ["Samples a scrape (text page)", (cost) => figure(cost, format.count(cost.samples))],
 ];
 
-function costTable({ configured, proposed }) {
+function costTable({ inForce, proposed }) {
   const table = new Table({
     caption: "Cost of the series, now and then",
     className: "costs",
@@ -62,7 +62,7 @@ function costTable({ configured, proposed }) {
     keyOf: ([label]) => label,
     columns: [
       { key: "figure", label: "Figure", head: true, cell: ([label]) => label },
-      { key: "now", label: `Now (${configured.rules})`, numeric: true, cell: ([, show]) => show(configured) },
+      { key: "now", label: `Now (${inForce.rules})`, numeric: true, cell: ([, show]) => show(inForce) },
       { key: "then", label: `Then (${proposed.rules})`, numeric: true, cell: ([, show]) => show(proposed) },
     ],
   });
@@ -99,6 +99,29 @@ function labelTable(cost, when) {
     ],
   });
   table.update(cost.labels);
+  return table.element;
+}
+
+function measureTable(cost, when) {
+  if (cost.measures.length === 0) {
+    return null;
+  }
+  const shown = (figureOf) => (measure) => figure(cost, figureOf(measure), measure.estimated);
+  const table = new Table({
+    caption: `Measures ${when} (${cost.rules})`,
+    className: "costs",
+    captionHidden: false,
+    keyOf: (measure) => measure.metric,
+    columns: [
+      { key: "metric", label: "Measure", head: true, cell: (measure) => name(measure.metric, VALUE_CHARACTERS) },
+      { key: "series", label: "Series", numeric: true, cell: (measure) => bounded(cost, measure.series, measure.estimated) },
+      { key: "queues", label: "On all queues", numeric: true, cell: (measure) => bounded(cost, measure.seriesOnQueues, measure.estimated) },
+      { key: "memory", label: "Memory", numeric: true, cell: shown((measure) => format.bytes(measure.memoryBytes)) },
+      { key: "page", label: "OpenMetrics page", numeric: true, cell: shown((measure) => format.bytes(measure.pageBytes)) },
+      { key: "samples", label: "Samples a scrape", numeric: true, cell: shown((measure) => format.count(measure.samples)) },
+    ],
+  });
+  table.update(cost.measures);
   return table.element;
 }
 
@@ -182,7 +205,7 @@ export class RulesPreview {
           el(
             "p",
             { class: "muted" },
-            "Compares what the series of this application cost now, by the configuration, and by other rules. It counts spans that the broker retains, and changes nothing.",
+            "Compares what the series of this application cost now, by the rules in force, and by other rules. It counts spans that the broker retains, and changes nothing.",
           ),
           el("label", { class: "field" }, el("span", {}, "Rules (YAML)"), this.rules),
           el(
@@ -233,18 +256,20 @@ export class RulesPreview {
   }
 
   #show(comparison, askedMillis) {
-    const { configured, proposed } = comparison;
+    const { inForce, proposed } = comparison;
     this.result.replaceChildren(
       ...[
         ...extent(comparison, askedMillis),
         costTable(comparison),
-        labelTable(configured, "now"),
+        measureTable(inForce, "now"),
+        measureTable(proposed, "then"),
+        labelTable(inForce, "now"),
         labelTable(proposed, "then"),
-        explanation(configured),
+        explanation(inForce),
         explanation(proposed),
       ].filter((part) => part !== null),
     );
-    announce(`Series now ${figure(configured, format.count(configured.series))}, then ${figure(proposed, format.count(proposed.series))}`);
+    announce(`Series now ${figure(inForce, format.count(inForce.series))}, then ${figure(proposed, format.count(proposed.series))}`);
   }
 
   #refuse(e) {

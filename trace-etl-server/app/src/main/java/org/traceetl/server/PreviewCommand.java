@@ -25,13 +25,14 @@ import picocli.CommandLine.Spec;
 import picocli.CommandLine.Unmatched;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Compares what the series of an application cost by the configuration and by a file of rules. */
+/** Compares what the series of an application cost by the rules in force and by a file of rules. */
 @Command(
     name = "preview",
     description = {
-      "Compares what the series of an application cost by the configuration and by a file of"
-          + " rules: series, values of each label, series above the limit, memory, page and samples.",
-      "Servers do not read the file: they count by the configuration.",
+      "Compares what the series of an application cost by the rules that servers follow and by a"
+          + " file of rules: series, values of each label, series above the limit, memory, page and"
+          + " samples.",
+      "If no rules were published, servers follow the configuration. They do not read the file.",
       "",
       "Reads the messages that the broker retains, outside the consumer group, and changes nothing."
           + " Figures that begin with ~ are estimated from the sample of whole spans, because"
@@ -46,7 +47,7 @@ import tools.jackson.databind.json.JsonMapper;
       "  trace-etl-server preview --config trace-etl-server.yaml --application checkout",
       "    --rules rules.yaml --since 6h",
       "",
-      "Exit codes: 0 compared; 1 the topic cannot be read, or has no spans of the",
+      "Exit codes: 0 compared; 1 a topic cannot be read, or has no spans of the",
       "application since then; 2 the configuration, the file or an option is invalid."
     })
 final class PreviewCommand implements Callable<Integer> {
@@ -67,7 +68,7 @@ final class PreviewCommand implements Callable<Integer> {
       names = "--rules",
       required = true,
       paramLabel = "FILE",
-      description = "The file of rules (YAML) to compare with the configuration.")
+      description = "The file of rules (YAML) to compare with those in force.")
   private Path rules;
 
   @Option(
@@ -119,7 +120,9 @@ final class PreviewCommand implements Callable<Integer> {
   private RulesComparison compare() throws IOException, InterruptedException {
     ServerConfig config = configuration.read(spec.commandLine(), rest);
     Rules proposed = RulesFile.read(rules, config);
+    PrintWriter progress = spec.commandLine().getErr();
     return new ConfiguredPreview(config, PreviewLimits.COMMAND, clocks)
-        .compare(application, proposed, since, spec.commandLine().getErr());
+        .compare(
+            application, RulesInForce.read(config, clocks, progress), proposed, since, progress);
   }
 }

@@ -86,6 +86,9 @@ public final class ServerAssembly implements ServerContext {
   private volatile boolean awaitsRules;
   private volatile SpanNeeds needs;
 
+  /** The rules in force; null if no rules were published. */
+  private volatile Rules rules;
+
   /** Whether all servers read series with labels of their own; null if it is not known yet. */
   private volatile Boolean labels;
 
@@ -155,12 +158,13 @@ public final class ServerAssembly implements ServerContext {
   private PreviewFeature preview() {
     ConfiguredPreview preview = new ConfiguredPreview(config, PreviewLimits.SERVER, clocks);
     return new PreviewFeature(
-        (application, since, rules) ->
+        (application, since, proposed) ->
             preview.compare(
                 application,
+                rules,
                 read(() -> {
                   ConfigurationOptions.checkProfile(config);
-                  return RulesFile.parse(rules, config);
+                  return RulesFile.parse(proposed, config);
                 }),
                 since,
                 new PrintWriter(Writer.nullWriter())),
@@ -273,8 +277,9 @@ public final class ServerAssembly implements ServerContext {
   }
 
   @Override
-  public void rules(Rules rules) {
-    access.aggregation().rules(rules);
+  public void rules(Rules now) {
+    rules = now;
+    access.aggregation().rules(now);
   }
 
   @Override

@@ -1,16 +1,11 @@
 package org.traceetl.server;
 
 import java.io.IOException;
-import java.util.Map;
-import java.util.Set;
 import org.traceetl.common.Clocks;
 import org.traceetl.common.ConfigException;
-import org.traceetl.common.LogThrottle;
 import org.traceetl.proto.RulesRecord;
 import org.traceetl.server.assembly.DecisionsConfig;
 import org.traceetl.server.binding.ServerConfig;
-import org.traceetl.server.decisions.PublishedRecord;
-import org.traceetl.server.decisions.RoutingTopic;
 import org.traceetl.server.expose.SpanNaming;
 import org.traceetl.server.features.backfill.LiveRules;
 import org.traceetl.server.rules.PublishedRules;
@@ -51,26 +46,7 @@ final class ServersOfRules {
       RulesRecord own,
       Clocks clocks)
       throws IOException, InterruptedException {
-    PublishedRecord<RulesRecord> published =
-        new PublishedRecord<>(
-            decisions.topic(),
-            RulesRecord.FORMAT,
-            epoch -> new RulesRecord(epoch, epoch, Map.of()),
-            new RoutingTopic(
-                access.logs(),
-                decisions.topic(),
-                config.rocketmq().topic(),
-                decisions.signing(),
-                Set::of,
-                () -> false),
-            clocks.wall(),
-            clocks.nanoClock(),
-            new LogThrottle(clocks.wall()),
-            read -> {});
-    if (!published.find() || !published.read()) {
-      throw new IOException("Topic " + decisions.topic() + " cannot be read");
-    }
-    RulesRecord inForce = published.current();
+    RulesRecord inForce = RulesInForce.record(access.logs(), config, decisions, clocks);
     ConfigException.check(
         inForce.sameContent(own),
         OPTION,

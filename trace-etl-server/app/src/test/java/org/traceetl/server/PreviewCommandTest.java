@@ -14,17 +14,25 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.common.Clocks;
+import org.traceetl.proto.RulesRecord;
 import org.traceetl.proto.SpanBatchWriter;
 import org.traceetl.server.config.RocketMqConfig;
+import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.journal.log.RocketMqLogs;
+import org.traceetl.server.rules.PublishedRules;
+import org.traceetl.server.rules.RuleKeys;
+import org.traceetl.server.rules.Rules;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.testkit.TestRocketMq;
 import tools.jackson.databind.JsonNode;
@@ -112,6 +120,7 @@ class PreviewCommandTest {
     assertThat(out.toString().lines().map(line -> line.strip().replaceAll(" +", " ")))
         .startsWith("shop: 40 of 41 messages (0 refused), 40 spans (0 filtered), 2 queues")
         .contains(
+            "In force is the configuration: no rules were published.",
             "configuration revision 7",
             "series 1 10",
             // Users with even and odd numbers are on different queues.
@@ -125,12 +134,53 @@ class PreviewCommandTest {
   }
 
   @Test
+  void rulesAreComparedWithThoseInForce() throws Exception {
+    String decisions = "decisions";
+    rocketMq.createTopic(decisions, 1);
+    RuleKeys byUser =
+        new RuleKeys(
+            List.of(new SeriesConfig.Dimension("user", null, null)),
+            null,
+            null,
+            null,
+            null,
+            null,
+            null,
+            null,
+            null);
+    for (int revision = 5; revision <= 6; revision++) {
+      List<Rules.OfApplications> all =
+          revision == 5 ? List.of() : List.of(new Rules.OfApplications("shop", byUser));
+      RulesRecord record =
+          PublishedRules.record(
+              new Rules(revision, RuleKeys.NONE, all), System.currentTimeMillis());
+      rocketMq.send(decisions, 0, record.encode());
+    }
+    String topic = "--trace-etl.hotspots.topic=" + decisions;
+    assertThat(run(TOPIC, "revision: 7\n", "shop", topic)).as(err.toString()).isZero();
+    assertThat(out.toString().lines().map(line -> line.strip().replaceAll(" +", " ")))
+        .contains("In force: revision 6.", "revision 6 revision 7", "series on all queues 10 2");
+
+    try (TraceEtlServer server = server(Map.of("trace-etl.hotspots.topic", decisions));
+        HttpClient client = HttpClient.newHttpClient()) {
+      Awaitility.await()
+          .atMost(Duration.ofMinutes(1))
+          .untilAsserted(() -> {
+            JsonNode compared =
+                new JsonMapper().readTree(sent(client, server, "shop", RULES).body());
+            assertThat(compared.at("/inForce/rules").asString()).isEqualTo("revision 6");
+            assertThat(compared.at("/inForce/seriesOnQueues").asLong()).isEqualTo(10);
+          });
+    }
+  }
+
+  @Test
   void jsonHasTheSameFigures() throws Exception {
     assertThat(run(TOPIC, RULES, "shop", "--json")).isZero();
 
     JsonNode json = new JsonMapper().readTree(out.toString());
     assertThat(json.get("application").asString()).isEqualTo("shop");
-    assertThat(json.at("/configured/seriesOnQueues").asLong()).isEqualTo(2);
+    assertThat(json.at("/inForce/seriesOnQueues").asLong()).isEqualTo(2);
     assertThat(json.at("/proposed/overflowing").asLong()).isEqualTo(4);
     assertThat(json.at("/proposed/labels/3/label").asString()).isEqualTo("user");
     assertThat(json.at("/proposed/labels/3/top").size()).isEqualTo(10);
@@ -182,22 +232,10 @@ class PreviewCommandTest {
 
   @Test
   void aServerComparesRulesThatItIsSent() throws Exception {
-    try (TraceEtlServer server =
-            TraceEtlServer.start(
-                Map.of(
-                    "server.port",
-                    0,
-                    "trace-etl.rocketmq.topic",
-                    TOPIC,
-                    "trace-etl.rocketmq.name-server",
-                    rocketMq.namesrvAddress(),
-                    "trace-etl.rocketmq.consumer-group",
-                    "of-the-server",
-                    "trace-etl.index.type",
-                    "none"));
+    try (TraceEtlServer server = server(Map.of());
         HttpClient client = HttpClient.newHttpClient()) {
       JsonNode compared = new JsonMapper().readTree(sent(client, server, "shop", RULES).body());
-      assertThat(compared.at("/configured/seriesOnQueues").asLong()).isEqualTo(2);
+      assertThat(compared.at("/inForce/seriesOnQueues").asLong()).isEqualTo(2);
       assertThat(compared.at("/proposed/rules").asString()).isEqualTo("revision 7");
       assertThat(compared.at("/proposed/seriesOnQueues").asLong()).isEqualTo(10);
       assertThat(compared.at("/complete").asBoolean()).isTrue();
@@ -213,6 +251,16 @@ class PreviewCommandTest {
       assertThat(sent(client, server, "shop", "revision: [1\n").body())
           .contains("body = rules.yaml:2: is not YAML");
     }
+  }
+
+  private static TraceEtlServer server(Map<String, Object> more) {
+    Map<String, Object> properties = new HashMap<>(more);
+    properties.put("server.port", 0);
+    properties.put("trace-etl.rocketmq.topic", TOPIC);
+    properties.put("trace-etl.rocketmq.name-server", rocketMq.namesrvAddress());
+    properties.put("trace-etl.rocketmq.consumer-group", "of-the-server");
+    properties.put("trace-etl.index.type", "none");
+    return TraceEtlServer.start(properties);
   }
 
   private static HttpResponse<String> sent(

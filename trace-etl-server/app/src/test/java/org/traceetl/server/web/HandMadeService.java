@@ -265,8 +265,9 @@ final class HandMadeService implements Feature {
   }
 
   static RulesComparison comparison() {
-    RulesCost configured =
-        new RulesCost("configuration", List.of(), 1.0, 0, 0, 1, 2, 0, 0, 3, 4, 5, List.of());
+    RulesCost inForce =
+        new RulesCost(
+            "configuration", List.of(), 1.0, 0, 0, 1, 2, 0, 0, 3, 4, 5, List.of(), List.of());
     RulesCost proposed =
         new RulesCost(
             "revision 1",
@@ -283,8 +284,9 @@ final class HandMadeService implements Feature {
             6,
             List.of(
                 new RulesCost.Label(
-                    "user", 2, true, 1, false, List.of(new RulesCost.Value("u1", 1)))));
-    return new RulesComparison("shop", 9, 0, 8, 7, 0, 2, 100, NOW, true, configured, proposed);
+                    "user", 2, true, 1, false, List.of(new RulesCost.Value("u1", 1)))),
+            List.of(new RulesCost.Measure("tokens", false, 1, 1, 2, 3, 4)));
+    return new RulesComparison("shop", 9, 0, 8, 7, 0, 2, 100, NOW, true, inForce, proposed);
   }
 
   /** Answers every search with the same page. */

@@ -87,8 +87,8 @@ public final class SpanRules {
     return of(columns, templates, List.of());
   }
 
-  /** Returns rules of which every dimension is a column. */
-  static SpanRules of(
+  /** Returns rules of which every dimension is a column, with the form of the configuration. */
+  public static SpanRules of(
       List<Dimension> columns, List<TemplatesConfig.Rule> templates, List<MeasureConfig> measures) {
     return new SpanRules(
         columns,

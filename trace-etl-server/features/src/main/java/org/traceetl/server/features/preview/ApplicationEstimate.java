@@ -79,6 +79,11 @@ final class ApplicationEstimate {
     return fresh;
   }
 
+  /** Marks spans as incomplete whose values in all dimensions are known. */
+  void addIncomplete(int count) {
+    incomplete += count;
+  }
+
   /**
    * Adds a whole copy of one of the incomplete spans.
    *
@@ -121,7 +126,8 @@ final class ApplicationEstimate {
     return rest;
   }
 
-  private static long mix(long hash, long value) {
+  /** Returns the hash of a sequence of hashes with one more. */
+  static long mix(long hash, long value) {
     long mixed = (hash ^ value) * 0x9E37_79B9_7F4A_7C15L;
     return mixed ^ mixed >>> 32;
   }
@@ -130,7 +136,7 @@ final class ApplicationEstimate {
     return spans;
   }
 
-  /** Returns the spans whose values in some dimensions are not known. */
+  /** Returns the spans that lack what decides about series. */
   long incomplete() {
     return incomplete;
   }
@@ -153,6 +159,11 @@ final class ApplicationEstimate {
   /** Returns whether values of a dimension are estimated. */
   boolean lacks(int dimension) {
     return lacking.get(dimension);
+  }
+
+  /** Returns whether values of any dimension are estimated. */
+  boolean lacksAny() {
+    return !lacking.isEmpty();
   }
 
   /** Returns whether the series without a dimension are estimated. */

@@ -6,12 +6,14 @@ import com.google.common.hash.HashFunction;
 import com.google.common.hash.Hashing;
 import java.util.BitSet;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import org.traceetl.proto.BundleReader;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.proto.Rejection;
+import org.traceetl.server.config.MeasureConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.consume.retained.RetainedMessages;
 import org.traceetl.server.decode.BatchDecoder;
@@ -53,6 +55,9 @@ final class Preview implements RetainedMessages.Reader {
   /** The series of the one application; null for all applications. */
   private final SeriesDetail detail;
 
+  /** The measures of the one application; null for all applications. */
+  private final MeasurePreview measures;
+
   /** Names of applications that do not count. */
   private final Set<String> others = new TreeSet<>();
 
@@ -71,7 +76,7 @@ final class Preview implements RetainedMessages.Reader {
    * @param maxKeys maximum number of stored hashes, each about 60 bytes
    */
   Preview(SeriesConfig config, Messages messages, MappedProfile profile, int maxKeys) {
-    this(config, messages, profile, maxKeys, null);
+    this(config, List.of(), messages, profile, maxKeys, null);
   }
 
   /**
@@ -81,17 +86,26 @@ final class Preview implements RetainedMessages.Reader {
    *     SeriesDetail#KEYS_OF_SERIES} for its values
    */
   static Preview ofApplication(
-      String application, SeriesConfig config, Messages messages, int maxKeys) {
-    return new Preview(config, messages, null, maxKeys, application);
+      String application,
+      SeriesConfig config,
+      List<MeasureConfig> measures,
+      Messages messages,
+      int maxKeys) {
+    return new Preview(config, measures, messages, null, maxKeys, application);
   }
 
   private Preview(
-      SeriesConfig config, Messages messages, MappedProfile profile, int maxKeys, String only) {
+      SeriesConfig config,
+      List<MeasureConfig> measures,
+      Messages messages,
+      MappedProfile profile,
+      int maxKeys,
+      String only) {
     this.only = only;
     detail = only == null ? null : new SeriesDetail();
     this.config = config;
     this.maxKeys = maxKeys;
-    SpanRules rules = SpanRules.of(config.dimensions(), config.templates().patterns());
+    SpanRules rules = SpanRules.of(config.dimensions(), config.templates().patterns(), measures);
     decoder = new BatchDecoder(rules, profile == null ? null : profile.newMapping(), messages);
     names =
         new SpanNames(
@@ -102,6 +116,10 @@ final class Preview implements RetainedMessages.Reader {
     filter = new RecordingFilter(config.filters());
     isMapped = profile != null;
     values = new long[config.dimensions().size()];
+    this.measures =
+        only == null
+            ? null
+            : new MeasurePreview(decoder, measures, values.length, config.maxValueBytes());
   }
 
   /** Returns whether the preview is full and must receive no more messages. */
@@ -159,6 +177,11 @@ final class Preview implements RetainedMessages.Reader {
     return detail;
   }
 
+  /** Returns the series of the only application's measures, by name of the metric. */
+  Map<String, MeasureEstimate> measures() {
+    return measures.metrics();
+  }
+
   @Override
   public void add(QueueId of, byte[] message) {
     queue = of;
@@ -214,10 +237,10 @@ final class Preview implements RetainedMessages.Reader {
     }
   }
 
-  /** Adds the spans of the last batch; returns whether some lack dimensions. */
+  /** Adds the spans of the last batch; returns whether some lack what decides about series. */
   private boolean addSpans(String application, ApplicationEstimate tally) {
     int entries = decoder.texts().size();
-    names.nextBatch(application, entries);
+    begin(application, entries);
     long[] nameHashes = new long[entries];
     long[] valueHashes = new long[entries];
     SpanColumns spans = decoder.columns();
@@ -235,11 +258,16 @@ final class Preview implements RetainedMessages.Reader {
         filtered += count;
         continue;
       }
+      boolean lacksMeasure = addMeasures(span, false);
+      incomplete |= lacksMeasure;
       setValues(spans, span, valueHashes);
       long name = name(spans.name(span), nameHashes);
       int kindAndStatus = spans.kindAndStatus(span);
       if (lacks.isEmpty()) {
         keys += tally.add(name, kindAndStatus, values, count);
+        if (lacksMeasure) {
+          tally.addIncomplete(count);
+        }
         keep(application, spans, span, name, false);
       } else {
         incomplete = true;
@@ -252,14 +280,29 @@ final class Preview implements RetainedMessages.Reader {
     return incomplete;
   }
 
+  private void begin(String application, int entries) {
+    names.nextBatch(application, entries);
+    if (measures != null) {
+      measures.begin(queue, application);
+    }
+  }
+
+  /** Adds a span to its measures; returns whether it lacks what decides about their series. */
+  private boolean addMeasures(int span, boolean isSample) {
+    int more = measures == null ? 0 : measures.add(span, isSample);
+    keys += Math.max(0, more);
+    return more < 0;
+  }
+
   private void addSamples(String application, ApplicationEstimate tally) {
     int entries = decoder.texts().size();
-    names.nextBatch(application, entries);
+    begin(application, entries);
     long[] nameHashes = new long[entries];
     long[] valueHashes = new long[entries];
     SpanColumns spans = decoder.columns();
     for (int span = 0; span < spans.size(); span++) {
       if (!leavesOut(application, spans, span)) {
+        addMeasures(span, true);
         setValues(spans, span, valueHashes);
         long name = name(spans.name(span), nameHashes);
         keys += tally.addSample(name, spans.kindAndStatus(span), values, counted(spans, span));

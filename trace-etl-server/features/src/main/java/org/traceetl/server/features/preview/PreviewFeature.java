@@ -14,7 +14,7 @@ public final class PreviewFeature implements Feature {
   private final Runs<RulesComparison> runs;
   private final PreviewResource resource;
 
-  /** Compares rules with the configuration of this server. */
+  /** Compares rules with those that this server follows. */
   @FunctionalInterface
   public interface Comparer {
     /**

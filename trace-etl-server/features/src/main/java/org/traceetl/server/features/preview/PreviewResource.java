@@ -26,7 +26,7 @@ import org.traceetl.server.http.ParameterRefused;
 import org.traceetl.server.http.Runs;
 
 /**
- * Compares rules with the configuration. The rules are in the body, whose content type no page of
+ * Compares rules with those in force. The rules are in the body, whose content type no page of
  * another site can send: browsers ask first, and get no permission.
  */
 @RestController

@@ -4,7 +4,7 @@ import java.io.PrintWriter;
 import java.time.Instant;
 
 /**
- * What the series of an application cost by the configuration and by a file of rules, for the same
+ * What the series of an application cost by the rules in force and by a file of rules, for the same
  * messages.
  *
  * @param messages messages that were read, of all applications
@@ -16,6 +16,7 @@ import java.time.Instant;
  * @param maxPerApplication the limit of an application's series on one queue
  * @param from time since which messages were read
  * @param complete whether all messages since then were read; if not, memory or time did not suffice
+ * @param inForce by the rules that servers follow; by the configuration if no rules were published
  */
 public record RulesComparison(
     String application,
@@ -28,7 +29,7 @@ public record RulesComparison(
     int maxPerApplication,
     Instant from,
     boolean complete,
-    RulesCost configured,
+    RulesCost inForce,
     RulesCost proposed) {
   /** Prints the comparison as tables. */
   public void print(PrintWriter out) {

@@ -6,12 +6,14 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.function.LongPredicate;
+import java.util.function.ToLongFunction;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.traceetl.common.Clocks;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.consume.retained.RetainedMessages;
@@ -23,8 +25,8 @@ import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SeriesDefinition;
 
 /**
- * Compares what the series of an application cost by the configuration and by a file of rules, from
- * the messages on the broker. Joins no consumer group, stores no offset and changes nothing.
+ * Compares what the series of an application cost by the rules in force and by a file of rules,
+ * from the messages on the broker. Joins no consumer group, stores no offset and changes nothing.
  *
  * <p>Learnt names are ignored. For one thread and one comparison.
  */
@@ -50,26 +52,30 @@ public final class RulesPreview implements RetainedMessages.Reader {
   private static final int ARRAY_HEADER_BYTES = 16;
 
   private final String application;
-  private final PreviewedRules configuredRules;
+  private final PreviewedRules rulesInForce;
   private final PreviewedRules proposedRules;
-  private final Preview configured;
+  private final Preview inForce;
   private final Preview proposed;
   private final PreviewLimits limits;
   private RetainedMessages.Extent extent = new RetainedMessages.Extent(0, true);
 
   public RulesPreview(
       String application,
-      PreviewedRules configured,
+      PreviewedRules inForce,
       PreviewedRules proposed,
       Messages messages,
       PreviewLimits limits) {
     this.application = application;
     this.limits = limits;
-    configuredRules = configured;
+    rulesInForce = inForce;
     proposedRules = proposed;
-    this.configured =
-        Preview.ofApplication(application, configured.series(), messages, limits.keys());
-    this.proposed = Preview.ofApplication(application, proposed.series(), messages, limits.keys());
+    this.inForce = preview(inForce, messages);
+    this.proposed = preview(proposed, messages);
+  }
+
+  private Preview preview(PreviewedRules rules, Messages messages) {
+    return Preview.ofApplication(
+        application, rules.series(), rules.measures(), messages, limits.keys());
   }
 
   /**
@@ -86,7 +92,7 @@ public final class RulesPreview implements RetainedMessages.Reader {
     extent =
         new RetainedMessages(rocketmq, clocks, progress, limits.patience())
             .read(since, limits.reads(), this);
-    if (configured.messages() == 0) {
+    if (inForce.messages() == 0) {
       throw new NoSpans(
           "Topic "
               + rocketmq.topic()
@@ -98,16 +104,16 @@ public final class RulesPreview implements RetainedMessages.Reader {
 
   @Override
   public void add(QueueId queue, byte[] message) {
-    long before = configured.matched();
-    configured.add(queue, message);
-    if (configured.matched() > before) {
+    long before = inForce.matched();
+    inForce.add(queue, message);
+    if (inForce.matched() > before) {
       proposed.add(queue, message);
     }
   }
 
   @Override
   public boolean isFull() {
-    return configured.isFull() || proposed.isFull();
+    return inForce.isFull() || proposed.isFull();
   }
 
   /**
@@ -116,37 +122,37 @@ public final class RulesPreview implements RetainedMessages.Reader {
    * @throws IOException if these have no span of the application, or a page cannot be rendered
    */
   RulesComparison compare(PageSize pages) throws IOException, InterruptedException {
-    ApplicationEstimate estimate = configured.estimate();
+    ApplicationEstimate estimate = inForce.estimate();
     if (estimate == null) {
       throw new NoSpans(
           "Application "
               + Printable.of(application, MAX_SHOWN)
               + " has no spans in "
-              + configured.messages()
+              + inForce.messages()
               + " messages ("
-              + configured.refused()
+              + inForce.refused()
               + " refused)"
-              + (configured.others().isEmpty()
+              + (inForce.others().isEmpty()
                   ? ""
                   : ". They have spans of: "
-                      + configured.others().stream()
+                      + inForce.others().stream()
                           .limit(OTHERS_SHOWN)
                           .map(name -> Printable.of(name, MAX_SHOWN))
                           .collect(Collectors.joining(", "))
-                      + (configured.others().size() > OTHERS_SHOWN ? ", …" : "")));
+                      + (inForce.others().size() > OTHERS_SHOWN ? ", …" : "")));
     }
     return new RulesComparison(
         application,
-        configured.messages(),
-        configured.refused(),
-        configured.matched(),
+        inForce.messages(),
+        inForce.refused(),
+        inForce.matched(),
         estimate.spans(),
-        configured.filtered(),
-        configured.detail().queues(),
-        configuredRules.series().maxPerApplication(),
+        inForce.filtered(),
+        inForce.detail().queues(),
+        rulesInForce.series().maxPerApplication(),
         Instant.ofEpochMilli(extent.fromMillis()),
         extent.isComplete() && !isFull(),
-        cost(configuredRules, configured, pages),
+        cost(rulesInForce, inForce, pages),
         cost(proposedRules, proposed, pages));
   }
 
@@ -155,41 +161,105 @@ public final class RulesPreview implements RetainedMessages.Reader {
     ApplicationEstimate estimate = preview.estimate();
     SeriesDetail detail = preview.detail();
     double spansPerSample = estimate.spansPerSample();
-    Collection<Long> ofQueues = detail.ofQueues(spansPerSample);
+    Map<QueueId, Long> ofQueues = detail.ofQueues(spansPerSample);
     // Estimates of queues may sum up to less than that of the application.
-    long onQueues = Math.max(estimate.series(), ofQueues.stream().mapToLong(Long::longValue).sum());
+    long onQueues = Math.max(estimate.series(), sum(ofQueues));
+    Size size = size(rules.naming(), detail, onQueues, pages);
+    List<RulesCost.Measure> measures = new ArrayList<>();
+    for (Map.Entry<String, MeasureEstimate> each : preview.measures().entrySet()) {
+      MeasureEstimate measure = each.getValue();
+      Map<QueueId, Long> series = measure.detail().ofQueues(spansPerSample);
+      series.forEach((queue, more) -> ofQueues.merge(queue, more, Long::sum));
+      measures.add(
+          measure(
+              each.getKey(),
+              measure,
+              sum(series),
+              spansPerSample,
+              rules.namingOfMeasures(),
+              pages));
+    }
     int limit = rules.series().maxPerApplication();
-    SpanNaming naming = rules.naming();
-    List<SeriesDefinition> some = detail.some(RENDERED);
-    double share = some.isEmpty() ? 0 : (double) onQueues / some.size();
     boolean isUnknown = estimate.incomplete() > 0 && estimate.samples() == 0;
     return new RulesCost(
         rules.name(),
-        lacking(rules.labels(), estimate),
+        lacking(rules.labels(), estimate, preview.measures()),
         isUnknown ? null : Math.sqrt(spansPerSample),
         estimate.incomplete(),
         estimate.samples(),
-        estimate.series(),
-        onQueues,
-        ofQueues.stream().mapToLong(series -> Math.max(0, series - limit)).sum(),
-        (int) ofQueues.stream().filter(series -> series > limit).count(),
-        Math.round(share * memoryBytes(naming, some)),
-        some.isEmpty() ? 0 : Math.round(share * pages.bytes(naming, some)),
-        Math.round(share * samples(naming, some)),
-        labels(rules.labels(), naming, estimate, detail));
+        estimate.series() + sum(measures, RulesCost.Measure::series),
+        onQueues + sum(measures, RulesCost.Measure::seriesOnQueues),
+        ofQueues.values().stream().mapToLong(series -> Math.max(0, series - limit)).sum(),
+        (int) ofQueues.values().stream().filter(series -> series > limit).count(),
+        size.memoryBytes + sum(measures, RulesCost.Measure::memoryBytes),
+        size.pageBytes + sum(measures, RulesCost.Measure::pageBytes),
+        size.samples + sum(measures, RulesCost.Measure::samples),
+        labels(rules.labels(), rules.naming(), estimate, detail),
+        List.copyOf(measures));
   }
 
-  private static List<String> lacking(List<String> labels, ApplicationEstimate estimate) {
-    return IntStream.range(SeriesDefinition.FIXED_DIMENSIONS, labels.size())
-        .filter(label -> estimate.lacks(label - SeriesDefinition.FIXED_DIMENSIONS))
-        .mapToObj(labels::get)
+  private static RulesCost.Measure measure(
+      String metric,
+      MeasureEstimate measure,
+      long ofQueues,
+      double spansPerSample,
+      SpanNaming naming,
+      PageSize pages)
+      throws IOException, InterruptedException {
+    long series = measure.series(spansPerSample);
+    long onQueues = Math.max(series, ofQueues);
+    Size size = size(naming, measure.detail(), onQueues, pages);
+    return new RulesCost.Measure(
+        metric,
+        measure.isIncomplete(),
+        series,
+        onQueues,
+        size.memoryBytes,
+        size.pageBytes,
+        size.samples);
+  }
+
+  private static long sum(Map<QueueId, Long> ofQueues) {
+    return ofQueues.values().stream().mapToLong(Long::longValue).sum();
+  }
+
+  private static long sum(
+      List<RulesCost.Measure> measures, ToLongFunction<RulesCost.Measure> figure) {
+    return measures.stream().mapToLong(figure).sum();
+  }
+
+  private record Size(long memoryBytes, long pageBytes, long samples) {}
+
+  /** Returns the size of series, scaled from some of them. */
+  private static Size size(SpanNaming naming, SeriesDetail detail, long onQueues, PageSize pages)
+      throws IOException, InterruptedException {
+    List<SeriesDefinition> some = detail.some(RENDERED);
+    if (some.isEmpty()) {
+      return new Size(0, 0, 0);
+    }
+    double share = (double) onQueues / some.size();
+    return new Size(
+        Math.round(share * memoryBytes(naming, some)),
+        Math.round(share * pages.bytes(naming, some)),
+        Math.round(share * samples(naming, some)));
+  }
+
+  private static List<String> lacking(
+      List<String> labels, ApplicationEstimate estimate, Map<String, MeasureEstimate> measures) {
+    return Stream.concat(
+            IntStream.range(SeriesDefinition.FIXED_DIMENSIONS, labels.size())
+                .filter(label -> estimate.lacks(label - SeriesDefinition.FIXED_DIMENSIONS))
+                .mapToObj(labels::get),
+            measures.entrySet().stream()
+                .filter(measure -> measure.getValue().isIncomplete())
+                .map(measure -> "attributes of " + measure.getKey()))
         .toList();
   }
 
   private static List<RulesCost.Label> labels(
       List<String> names, SpanNaming naming, ApplicationEstimate estimate, SeriesDetail detail) {
     double spansPerSample = estimate.spansPerSample();
-    boolean estimated = estimate.incomplete() > 0;
+    boolean estimated = estimate.lacksAny();
     LongPredicate isCertain = estimate::isCertain;
     List<RulesCost.Label> labels = new ArrayList<>();
     for (int label = SeriesDefinition.SPAN_NAME; label < names.size(); label++) {

@@ -22,7 +22,7 @@ final class RulesTable {
   }
 
   void print() {
-    RulesCost configured = comparison.configured();
+    RulesCost inForce = comparison.inForce();
     RulesCost proposed = comparison.proposed();
     out.printf(
         Locale.ROOT,
@@ -34,6 +34,10 @@ final class RulesTable {
         comparison.spans() + comparison.filtered(),
         comparison.filtered(),
         comparison.queues());
+    out.println(
+        inForce.isConfiguration()
+            ? "In force is the configuration: no rules were published."
+            : "In force: " + inForce.rules() + ".");
     if (!comparison.complete()) {
       out.println("The preview is full: the figures cover only the messages read so far.");
     }
@@ -46,20 +50,44 @@ final class RulesTable {
     row("memory without native buckets", cost -> shown(cost, true, bytes(cost.memoryBytes())));
     row("OpenMetrics page", cost -> shown(cost, true, bytes(cost.pageBytes())));
     row("samples of a text page", cost -> figure(cost, cost.samples()));
-    labels(configured);
+    measures(inForce);
+    measures(comparison.proposed());
+    labels(inForce);
     labels(proposed);
     out.printf(
         Locale.ROOT,
         "%nThe limit of a queue: trace-etl.series.max-per-application = %d%n",
         comparison.maxPerApplication());
-    explain(configured);
+    explain(inForce);
     explain(proposed);
     out.flush();
   }
 
   private void row(String name, Function<RulesCost, String> figure) {
-    columns(name, figure.apply(comparison.configured()), figure.apply(comparison.proposed()));
+    columns(name, figure.apply(comparison.inForce()), figure.apply(comparison.proposed()));
     out.println();
+  }
+
+  private void measures(RulesCost cost) {
+    if (cost.measures().isEmpty()) {
+      return;
+    }
+    out.println();
+    columns("measures of " + cost.rules(), "series", "on all queues");
+    out.println("  memory, page, samples");
+    for (RulesCost.Measure measure : cost.measures()) {
+      columns(
+          Printable.of(measure.metric(), MAX_LABEL),
+          shown(cost, measure.estimated(), Long.toString(measure.series())),
+          shown(cost, measure.estimated(), Long.toString(measure.seriesOnQueues())));
+      out.println(
+          "  "
+              + shown(cost, measure.estimated(), bytes(measure.memoryBytes()))
+              + ", "
+              + shown(cost, measure.estimated(), bytes(measure.pageBytes()))
+              + ", "
+              + shown(cost, measure.estimated(), Long.toString(measure.samples())));
+    }
   }
 
   private void labels(RulesCost cost) {

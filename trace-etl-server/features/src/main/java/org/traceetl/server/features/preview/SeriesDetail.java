@@ -4,7 +4,6 @@ import com.google.common.hash.Hasher;
 import com.google.common.hash.Hashing;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -92,8 +91,10 @@ final class SeriesDetail {
   }
 
   /** Returns the series of each queue, estimated. */
-  Collection<Long> ofQueues(double spansPerSample) {
-    return queues.values().stream().map(queue -> queue.keys(spansPerSample)).toList();
+  Map<QueueId, Long> ofQueues(double spansPerSample) {
+    Map<QueueId, Long> series = new HashMap<>();
+    queues.forEach((queue, keys) -> series.put(queue, keys.keys(spansPerSample)));
+    return series;
   }
 
   /**

@@ -123,7 +123,7 @@ final class PreviewTest {
   @Test
   void keptValuesCountAgainstTheBound() {
     Preview all = new Preview(config, Messages.SPAN_BATCH, null, 100);
-    Preview one = Preview.ofApplication("shop", config, Messages.SPAN_BATCH, 100);
+    Preview one = Preview.ofApplication("shop", config, List.of(), Messages.SPAN_BATCH, 100);
     batch.begin("shop");
     for (int i = 0; i < 15; i++) {
       batch.whole("user", "u" + i);

@@ -11,6 +11,7 @@ import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.traceetl.server.config.HistogramConfig;
+import org.traceetl.server.config.MeasureConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.SeriesConfig.Dimension;
@@ -34,12 +35,13 @@ final class RulesPreviewTest {
   private final RulesPreview preview =
       new RulesPreview(
           "shop",
-          rules("configuration", List.of(1.0), "region"),
-          rules("revision 7", List.of(1.0, 2.0), "region", "user"),
+          rules("configuration", List.of(1.0), List.of(), "region"),
+          rules("revision 7", List.of(1.0, 2.0), List.of(), "region", "user"),
           Messages.SPAN_BATCH,
           PreviewLimits.COMMAND);
 
-  private static PreviewedRules rules(String name, List<Double> bounds, String... dimensions) {
+  private static PreviewedRules rules(
+      String name, List<Double> bounds, List<MeasureConfig> measures, String... dimensions) {
     SeriesConfig series =
         new SeriesConfig(
             Arrays.stream(dimensions).map(key -> new Dimension(key, null, null)).toList(),
@@ -51,10 +53,36 @@ final class RulesPreviewTest {
             null,
             null,
             null);
-    return new PreviewedRules(name, series, MetricsConfig.defaults(), new HistogramConfig(bounds));
+    return new PreviewedRules(
+        name,
+        series,
+        MetricsConfig.defaults(),
+        new HistogramConfig(bounds),
+        measures,
+        new HistogramConfig(null));
+  }
+
+  /** Returns a histogram of the durations of spans with a model, by model. */
+  private static MeasureConfig ofModels() {
+    return new MeasureConfig(
+        "model.duration",
+        null,
+        null,
+        null,
+        null,
+        null,
+        null,
+        List.of("model"),
+        List.of(new Dimension("model", null, null)),
+        null,
+        List.of(0.1, 1.0));
   }
 
   private RulesComparison compare() throws Exception {
+    return compare(preview);
+  }
+
+  private static RulesComparison compare(RulesPreview preview) throws Exception {
     return preview.compare((naming, series) -> (long) PAGE_BYTES * series.size());
   }
 
@@ -88,16 +116,16 @@ final class RulesPreviewTest {
     assertThat(comparison.applicationMessages()).isEqualTo(2);
     assertThat(comparison.spans()).isEqualTo(31);
     assertThat(comparison.queues()).isEqualTo(2);
-    RulesCost configured = comparison.configured();
-    assertThat(configured.series()).isEqualTo(2);
-    assertThat(configured.seriesOnQueues()).isEqualTo(3);
-    assertThat(configured.overflowing()).isZero();
-    assertThat(configured.estimated()).isFalse();
-    assertThat(configured.samples()).isEqualTo(3 * (1 + 2 + 2));
-    assertThat(configured.pageBytes()).isEqualTo(3 * PAGE_BYTES);
+    RulesCost inForce = comparison.inForce();
+    assertThat(inForce.series()).isEqualTo(2);
+    assertThat(inForce.seriesOnQueues()).isEqualTo(3);
+    assertThat(inForce.overflowing()).isZero();
+    assertThat(inForce.estimated()).isFalse();
+    assertThat(inForce.samples()).isEqualTo(3 * (1 + 2 + 2));
+    assertThat(inForce.pageBytes()).isEqualTo(3 * PAGE_BYTES);
     // 15 buckets fewer than with 16 bounds, and 110 bytes of labels.
-    assertThat(configured.memoryBytes()).isEqualTo(3 * (290 - 15 * 12 + 128));
-    assertThat(configured.labels())
+    assertThat(inForce.memoryBytes()).isEqualTo(3 * (290 - 15 * 12 + 128));
+    assertThat(inForce.labels())
         .contains(
             new Label("span_kind", 1, false, 2, false, List.of(new Value("SPAN_KIND_SERVER", 2))),
             new Label(
@@ -131,8 +159,8 @@ final class RulesPreviewTest {
 
     RulesComparison comparison = compare();
 
-    assertThat(comparison.configured().series()).isEqualTo(2);
-    assertThat(comparison.configured().estimated()).isFalse();
+    assertThat(comparison.inForce().series()).isEqualTo(2);
+    assertThat(comparison.inForce().estimated()).isFalse();
     RulesCost proposed = comparison.proposed();
     // 100 users of one sample each, times the square root of 128.
     assertThat(proposed.series()).isEqualTo(1_131);
@@ -152,6 +180,70 @@ final class RulesPreviewTest {
                 + "Numbers of series and values may be too high or too low by a factor of about"
                 + " 11.3;")
         .doesNotContain("~ configuration");
+  }
+
+  private final RulesPreview ofMeasures =
+      new RulesPreview(
+          "shop",
+          rules("configuration", List.of(1.0), List.of()),
+          rules("revision 7", List.of(1.0), List.of(ofModels())),
+          Messages.SPAN_BATCH,
+          PreviewLimits.COMMAND);
+
+  @Test
+  void measuresAreCountedBesideSpans() throws Exception {
+    for (QueueId queue : List.of(FIRST, SECOND)) {
+      batch.begin("shop");
+      for (int i = 0; i < 30; i++) {
+        batch.whole("model", "m" + i % 5);
+      }
+      batch.whole();
+      ofMeasures.add(queue, batch.message());
+    }
+
+    RulesComparison comparison = compare(ofMeasures);
+
+    RulesCost inForce = comparison.inForce();
+    assertThat(inForce.measures()).isEmpty();
+    RulesCost proposed = comparison.proposed();
+    assertThat(proposed.estimated()).isFalse();
+    // Three buckets, sum and count of each series.
+    int samples = 10 * 5;
+    assertThat(proposed.measures())
+        .hasSize(1)
+        .first()
+        .satisfies(measure -> assertThat(measure.memoryBytes()).isBetween(10 * 290L, 10 * 600L))
+        .usingRecursiveComparison()
+        .ignoringFields("memoryBytes")
+        .isEqualTo(
+            new RulesCost.Measure("model.duration", false, 5, 10, 0, 10 * PAGE_BYTES, samples));
+    assertThat(proposed.series()).isEqualTo(inForce.series() + 5);
+    assertThat(proposed.seriesOnQueues()).isEqualTo(inForce.seriesOnQueues() + 10);
+    assertThat(proposed.samples()).isEqualTo(inForce.samples() + samples);
+    assertThat(proposed.pageBytes()).isEqualTo(inForce.pageBytes() + 10 * PAGE_BYTES);
+    assertThat(printed(comparison))
+        .contains("measures of revision 7 series on all queues", "\nmodel.duration 5 10 ");
+  }
+
+  @Test
+  void measuresOfGroupsWithoutTheirAttributesAreEstimated() throws Exception {
+    batch.begin("shop");
+    for (int i = 0; i < 100 * SPANS_PER_SAMPLE; i++) {
+      batch.grouped();
+      if (i % SPANS_PER_SAMPLE == 0) {
+        batch.sample("model", "m" + i % 3);
+      }
+    }
+    ofMeasures.add(FIRST, batch.message());
+
+    RulesCost proposed = compare(ofMeasures).proposed();
+
+    assertThat(proposed.lacking()).containsExactly("attributes of model.duration");
+    assertThat(proposed.errorFactor()).isCloseTo(Math.sqrt(SPANS_PER_SAMPLE), within(1e-9));
+    assertThat(proposed.measures().getFirst().estimated()).isTrue();
+    // Each model has several samples.
+    assertThat(proposed.measures().getFirst().series()).isEqualTo(3);
+    assertThat(proposed.labels().getFirst().seriesWithoutEstimated()).isFalse();
   }
 
   @Test
