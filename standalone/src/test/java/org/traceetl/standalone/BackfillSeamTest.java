@@ -34,9 +34,10 @@ import org.traceetl.testkit.Prometheus;
 import tools.jackson.databind.JsonNode;
 
 /**
- * A dimension is added while spans arrive, and its past is backfilled until the switch. In a real
- * Prometheus, the series with the dimension have the spans of each pane once: backfilled, live, and
- * after a server was killed amid the switch and the backfill while it ran.
+ * A dimension and a measure are added while spans arrive, and their past is backfilled until the
+ * switch. In a real Prometheus, the series with the dimension and those of the measure have the
+ * spans of each pane once: backfilled, live, and after a server was killed amid the switch and the
+ * backfill while it ran.
  */
 final class BackfillSeamTest {
   private static final int QUEUES = 2;
@@ -59,6 +60,10 @@ final class BackfillSeamTest {
           "traces_span_metrics_duration_milliseconds_sum",
           "traces_span_metrics_duration_milliseconds_bucket{le=\"10.0\"}",
           "traces_span_metrics_duration_milliseconds_bucket{le=\"+Inf\"}");
+
+  /** Durations of spans with a tier, by tier. */
+  private static final String MEASURE = "shop_duration_milliseconds";
+
   private static final Pattern SEAM = Pattern.compile("seam {5}(\\S+Z): ");
 
   /** Two calls in each: servers that lag would make the backfill pause. */
@@ -174,8 +179,16 @@ final class BackfillSeamTest {
           });
       write(
           2,
-          "applications: [{application: shop, series: {dimensions: [{attribute:"
-              + " customer.tier}]}}]");
+          """
+          applications:
+            - application: shop
+              series: {dimensions: [{attribute: customer.tier}]}
+              measures:
+                - name: shop.duration
+                  unit: ms
+                  requires: [customer.tier]
+                  dimensions: [{attribute: customer.tier}]
+          """);
       eventually("the switch on the server that is killed")
           .untilAsserted(() ->
               assertThat(queues(killed.uri("/metrics").getPort(), "customer_tier")).isNotEmpty());
@@ -295,6 +308,22 @@ final class BackfillSeamTest {
         }
       }
     }
+    for (String part : List.of("_count", "_sum")) {
+      NavigableMap<Long, Double> ofSpans = new TreeMap<>();
+      NavigableMap<Long, Double> ofMeasure = panes(prometheus, prefix + MEASURE + part);
+      String durations = "traces_span_metrics_duration_milliseconds" + part;
+      for (String family : List.of(prefix + durations, durations)) {
+        add(panes(prometheus, with(family, "customer_tier!=\"\"")), ofSpans);
+      }
+      add(panes(prometheus, MEASURE + part), ofMeasure);
+      TreeSet<Long> ends = new TreeSet<>(ofSpans.keySet());
+      ends.addAll(ofMeasure.keySet());
+      for (long end : ends) {
+        double difference = ofMeasure.getOrDefault(end, 0.0) - ofSpans.getOrDefault(end, 0.0);
+        wrong += Math.abs(difference) > 1e-3 ? 1 : 0;
+      }
+      assertThat(total(panes(prometheus, prefix + MEASURE + part))).isPositive();
+    }
     System.out.printf(
         "%s: gaps=%d overlaps=%d wrong_panes=%d of %d panes, %d spans%n",
         prefix, gaps, overlaps, wrong, panes, sum());
@@ -307,6 +336,10 @@ final class BackfillSeamTest {
             total(panes(prometheus, with(prefix + CALLS, label)))
                 + total(panes(prometheus, with(CALLS, label)));
         assertThat(all).as(tier).isEqualTo(sent.get(tier).doubleValue());
+        double measured =
+            total(panes(prometheus, with(prefix + MEASURE + "_count", label)))
+                + total(panes(prometheus, with(MEASURE + "_count", label)));
+        assertThat(measured).as(tier).isEqualTo(sent.get(tier).doubleValue());
       }
     }
   }

@@ -272,6 +272,7 @@ final class BackfillCommand implements Callable<Integer> {
         config.series(),
         config.metrics(),
         config.histogram(),
+        config.measures(),
         config.window(),
         config.deduplication(),
         config.agents(),

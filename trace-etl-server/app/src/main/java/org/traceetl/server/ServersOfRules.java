@@ -34,6 +34,7 @@ final class ServersOfRules {
         access.journals(),
         config.journal().snapshotInterval(),
         config.series().dimensions(),
+        config.measures(),
         SpanNaming.form(config.histogram(), config.metrics().unit()),
         new SpanNaming(config.metrics(), config.series(), config.histogram()).stride(),
         () -> publishedMillis(access, config, decisions, own, clocks));

@@ -79,6 +79,9 @@ public final class SpanNaming implements Naming {
 
   private final Map<MeasureKey, Family> ofMeasures = new HashMap<>();
 
+  /** Begin of the names of measures. */
+  private final String prefix;
+
   /** Null if sizes are not kept. */
   private final Family size;
 
@@ -87,6 +90,17 @@ public final class SpanNaming implements Naming {
 
   /** Creates the naming of a valid configuration, in which all labels are distinct. */
   public SpanNaming(MetricsConfig metrics, SeriesConfig series, HistogramConfig histogram) {
+    this(metrics, series, histogram, "");
+  }
+
+  /**
+   * Creates the naming of a valid configuration with other names of measures.
+   *
+   * @param prefix begin of the names of measures on pages
+   */
+  public SpanNaming(
+      MetricsConfig metrics, SeriesConfig series, HistogramConfig histogram, String prefix) {
+    this.prefix = prefix;
     namesQueues = metrics.queueLabel() == QueueLabel.ALWAYS;
     labels = new ArrayList<>(metrics.profile().labels());
     // Series may have further labels than those of the configured dimensions.
@@ -239,7 +253,7 @@ public final class SpanNaming implements Naming {
         || !(MeasureConfig.isName(key.metric, namespace) || ObjectiveConfig.isMetric(key.metric))) {
       return null;
     }
-    String name = MeasureConfig.prometheusName(key.metric, parsed.unit());
+    String name = prefix + MeasureConfig.prometheusName(key.metric, parsed.unit());
     Family added =
         Family.measure(
             families.size(),

@@ -15,10 +15,9 @@ import java.util.Set;
 import org.apache.rocketmq.common.message.MessageExt;
 import org.traceetl.common.Clocks;
 import org.traceetl.common.ConfigException;
-import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.consume.queue.Aggregation;
-import org.traceetl.server.consume.retained.Patience;
 import org.traceetl.server.consume.queue.RetainedQueue;
+import org.traceetl.server.consume.retained.Patience;
 import org.traceetl.server.expose.SpanNaming;
 import org.traceetl.server.journal.log.RocketMqLog;
 import org.traceetl.server.journal.log.RocketMqLogs;
@@ -46,8 +45,8 @@ public final class Backfill {
 
   private final BackfillRequest request;
   private final Clocks clocks;
-  private final Patience patience;
   private final PrintWriter progress;
+  private final Patience patience;
   private final long paneMillis;
 
   /** Null if the range has its end. */
@@ -59,8 +58,8 @@ public final class Backfill {
   public Backfill(BackfillRequest request, Clocks clocks, PrintWriter progress) {
     this.request = request;
     this.clocks = clocks;
-    patience = new Patience(Patience.OF_COMMAND, clocks, progress);
     this.progress = progress;
+    patience = new Patience(Patience.OF_COMMAND, clocks, progress);
     paneMillis = request.newAggregation().paneMillis();
     live =
         request.live() == null
@@ -69,6 +68,7 @@ public final class Backfill {
                 request.live(),
                 request.application(),
                 request.series().dimensions(),
+                request.measures(),
                 request.histogram().boundsNanos());
   }
 
@@ -222,14 +222,9 @@ public final class Backfill {
   private BackfillResult write(BackfillPlan plan, OutputDirectory directory, RocketMqLogs logs)
       throws IOException, InterruptedException {
     SpanNaming naming = request.naming();
-    OpenSums sums = new OpenSums(naming.stride(), plan.sinceMillis(), plan.untilMillis());
     Seam seam = plan.seam();
-    Set<Integer> news = Set.of();
-    if (seam != null) {
-      news = live.news(seam);
-      live.takeFrom(sums, naming, seam);
-    }
-    Set<Integer> newPlaces = news;
+    OpenSums sums = patience.await(() -> sums(plan, naming));
+    News news = seam == null ? News.NONE : live.news(seam);
     long seamMillis = seam == null ? Long.MAX_VALUE : seam.millis();
     RefusedBatches refused = new RefusedBatches();
     List<BackfillQueue> queues = new ArrayList<>();
@@ -243,8 +238,7 @@ public final class Backfill {
               logs.open(request.rocketmq().topic(), id)::messages,
               new RetainedQueue(id, aggregation, plan.application(), refused, each.from()),
               refused,
-              new WindowSums(
-                  sums, false, definition -> new SeriesKey(definition, naming, newPlaces)),
+              new WindowSums(sums, false, definition -> new SeriesKey(definition, naming, news)),
               each.from(),
               each.to()));
     }
@@ -276,7 +270,11 @@ public final class Backfill {
         if (endMillis > seamMillis) {
           // Live series have all others.
           pane.keySet().removeIf(key -> !key.isNew());
-          stragglers += pane.values().stream().mapToLong(sum -> sum.spans(naming.buckets())).sum();
+          stragglers +=
+              pane.entrySet().stream()
+                  .filter(each -> each.getKey().isOfSpans())
+                  .mapToLong(each -> each.getValue().spans(naming.buckets()))
+                  .sum();
         }
         counters.endPane(endMillis, pane);
         if (sent != null) {
@@ -316,6 +314,8 @@ public final class Backfill {
           counters.spans(),
           counters.overflowSpans(),
           counters.lackingSpans(),
+          counters.values(),
+          refused.valuesLeftOut(),
           queues.stream().mapToLong(BackfillQueue::lateSpans).sum(),
           queues.stream().mapToLong(BackfillQueue::mergedSpans).sum(),
           counters.series(),
@@ -326,10 +326,7 @@ public final class Backfill {
               ? null
               : new BackfillResult.AtSeam(
                   Instant.ofEpochMilli(seamMillis),
-                  seam.labels().stream()
-                      .map(
-                          label -> naming.hasUtf8Names() ? label : MetricsConfig.underscored(label))
-                      .toList(),
+                  seam.shown(!naming.hasUtf8Names()),
                   stragglers,
                   sums.owedSpans(naming.buckets())),
           request.receiver() == null
@@ -337,6 +334,16 @@ public final class Backfill {
               : new BackfillResult.Sent(
                   request.receiver().written(), request.receiver().refused()));
     }
+  }
+
+  /** Returns the sums of the panes without spans, less what live series counted. */
+  private OpenSums sums(BackfillPlan plan, SpanNaming naming)
+      throws IOException, InterruptedException {
+    OpenSums sums = new OpenSums(naming.stride(), plan.sinceMillis(), plan.untilMillis());
+    if (plan.seam() != null) {
+      live.takeFrom(sums, naming, plan.seam());
+    }
+    return sums;
   }
 
   private LiveLag lag(BackfillPlan plan, RocketMqLogs logs) {

@@ -4,24 +4,30 @@ import com.google.common.hash.Hashing;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import org.traceetl.server.config.AgentsConfig;
 import org.traceetl.server.config.DeduplicationConfig;
 import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.HistogramConfig;
+import org.traceetl.server.config.MeasureConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.consume.queue.Aggregation;
 import org.traceetl.server.decode.Messages;
+import org.traceetl.server.decode.SpanMeasures;
 import org.traceetl.server.expose.SpanNaming;
+import org.traceetl.server.window.Form;
+import org.traceetl.server.window.SeriesDefinition;
 
 /**
  * What to backfill, with sections of a valid configuration that contain the rules. Their profile
  * copies attributes to series.
  *
  * @param application its name
+ * @param measures the measures of the application
  * @param histogram only the bounds of its classic buckets apply
  * @param prefix begin of the names of all series
  * @param range of time
@@ -37,6 +43,7 @@ public record BackfillRequest(
     SeriesConfig series,
     MetricsConfig metrics,
     HistogramConfig histogram,
+    List<MeasureConfig> measures,
     WindowConfig window,
     DeduplicationConfig deduplication,
     AgentsConfig agents,
@@ -48,15 +55,8 @@ public record BackfillRequest(
     SampleReceiver receiver) {
   public BackfillRequest {
     histogram = new HistogramConfig(histogram.boundsMillis(), HistogramConfig.Kind.CLASSIC, null);
-    metrics =
-        new MetricsConfig(
-            metrics.profile(),
-            prefix + metrics.namespace(),
-            metrics.unit(),
-            MetricsConfig.QueueLabel.CONFLICT,
-            metrics.names(),
-            List.of(),
-            metrics.size());
+    measures = List.copyOf(measures);
+    MeasureConfig.checkBounds(measures, histogram);
   }
 
   /**
@@ -77,10 +77,11 @@ public record BackfillRequest(
         series,
         metrics,
         histogram,
+        measures,
         window,
         deduplication,
         agents,
-        "",
+        prefix,
         range,
         directory,
         bytesPerSecond,
@@ -90,24 +91,49 @@ public record BackfillRequest(
 
   /** Returns the names and labels of the samples. */
   public SpanNaming naming() {
-    return new SpanNaming(metrics, series, histogram);
+    MetricsConfig prefixed =
+        new MetricsConfig(
+            metrics.profile(),
+            prefix + metrics.namespace(),
+            metrics.unit(),
+            MetricsConfig.QueueLabel.CONFLICT,
+            metrics.names(),
+            List.of(),
+            metrics.size());
+    SpanNaming naming = new SpanNaming(prefixed, series, histogram, prefix);
+    // Families in the order of the rules, so that the order of samples depends on nothing else.
+    measures.forEach(measure -> naming.families(anySeries(measure)));
+    return naming;
+  }
+
+  private SeriesDefinition anySeries(MeasureConfig measure) {
+    List<String> values = new ArrayList<>();
+    values.addAll(
+        List.of(application, measure.name(), Integer.toString(SeriesDefinition.OF_MEASURES), "0"));
+    series.dimensions().forEach(dimension -> values.add(null));
+    values.addAll(List.of(Form.KEY, SpanMeasures.form(measure).text()));
+    return new SeriesDefinition(0, 0, false, values);
   }
 
   /** Returns an aggregation for one queue. */
   Aggregation newAggregation() {
     long seed =
         Hashing.farmHashFingerprint64().hashString(fingerprint(), StandardCharsets.UTF_8).asLong();
-    return Aggregation.builder(() -> seed)
-        .series(series)
-        .histogram(histogram)
-        .documents(new DocumentsConfig(null, null, null, 0, 0, 0))
-        .window(window)
-        .unit(metrics.unit())
-        .sizes(metrics.size())
-        .messages(Messages.of(rocketmq.messages()))
-        .deduplication(deduplication)
-        .agents(agents)
-        .build();
+    Aggregation aggregation =
+        Aggregation.builder(() -> seed)
+            .series(series)
+            .histogram(histogram)
+            .documents(new DocumentsConfig(null, null, null, 0, 0, 0))
+            .window(window)
+            .unit(metrics.unit())
+            .sizes(metrics.size())
+            .messages(Messages.of(rocketmq.messages()))
+            .deduplication(deduplication)
+            .agents(agents)
+            .measures(measures)
+            .build();
+    aggregation.measures(true);
+    return aggregation;
   }
 
   /** Returns a hash of all that determines the files, except application and range. */
@@ -118,11 +144,12 @@ public record BackfillRequest(
             rocketmq.messages(),
             series,
             metrics.profile().id(),
-            metrics.namespace(),
+            prefix + metrics.namespace(),
             metrics.unit(),
             metrics.names(),
             metrics.size(),
             histogram,
+            measures,
             window,
             deduplication,
             agents);

@@ -22,6 +22,8 @@ import org.traceetl.server.log.Printable;
  * @param refusals those batches by reason, and the first of them; empty without one
  * @param overflowSpans how many of the spans are in overflow series
  * @param lackingSpans how many of the spans have a dimension that agents did not send
+ * @param values values in measures
+ * @param valuesLeftOut values that measures leave out, of all messages: invalid ones, or not sent
  * @param lateSpans how many of the spans are in a later pane because theirs was closed
  * @param mergedSpans how many spans are in a later pane because a window had too many panes
  * @param series one that ended and began again counts twice
@@ -45,6 +47,8 @@ public record BackfillResult(
     long spans,
     long overflowSpans,
     long lackingSpans,
+    long values,
+    long valuesLeftOut,
     long lateSpans,
     long mergedSpans,
     long series,
@@ -63,12 +67,12 @@ public record BackfillResult(
   /**
    * Where live series begin.
    *
-   * @param at end of the last pane in which live series without the labels also counted
-   * @param labels those that live series had not before
+   * @param at end of the last pane in which live series by the rules before also counted
+   * @param news labels and measures that live series had not before
    * @param stragglers how many of the spans are in later panes
-   * @param owed spans of live series in panes in which the backfill found none
+   * @param owed spans and values of live series in panes in which the backfill found none
    */
-  public record AtSeam(Instant at, List<String> labels, long stragglers, long owed) {}
+  public record AtSeam(Instant at, String news, long stragglers, long owed) {}
 
   /**
    * What a receiver got in this run.
@@ -113,6 +117,14 @@ public record BackfillResult(
     if (mergedSpans > 0) {
       row(out, mergedSpans, "in a later pane, because too many panes were open");
     }
+    if (values + valuesLeftOut > 0) {
+      out.printf(
+          Locale.ROOT,
+          "measured %d values in measures; of all messages, %d are left out: invalid, or not"
+              + " sent%n",
+          values,
+          valuesLeftOut);
+    }
     if (openAfter != null) {
       out.printf(
           Locale.ROOT,
@@ -153,16 +165,17 @@ public record BackfillResult(
   private void printSeam(PrintWriter out) {
     out.printf(
         Locale.ROOT,
-        "seam     %s: add live series with label %s; show live series without it only after that%n",
+        "seam     %s: add live series with %s; show live series without it only after that%n",
         seam.at,
-        String.join(" or ", seam.labels));
+        seam.news);
     if (seam.stragglers > 0) {
       row(out, seam.stragglers, "after the seam, because a server counted them without the label");
     }
     if (seam.owed > 0) {
       out.printf(
           Locale.ROOT,
-          "         %d spans of live series were not found in the same pane, and count twice%n",
+          "         %d spans or values of live series were not found in the same pane, and count"
+              + " twice%n",
           seam.owed);
     }
   }

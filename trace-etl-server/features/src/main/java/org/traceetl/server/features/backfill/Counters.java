@@ -44,6 +44,7 @@ final class Counters {
   private long spans;
   private long overflowSpans;
   private long lackingSpans;
+  private long values;
 
   private static final class Counter {
     final SeriesDefinition definition;
@@ -149,6 +150,8 @@ final class Counters {
       spans += more;
       overflowSpans += key.isOverflow() ? more : 0;
       lackingSpans += key.lacksDimension() ? more : 0;
+    } else if (key.definition().isOfMeasure()) {
+      values += sum.spans(buckets);
     }
   }
 
@@ -159,6 +162,11 @@ final class Counters {
 
   long spans() {
     return spans;
+  }
+
+  /** Returns the number of values in measures. */
+  long values() {
+    return values;
   }
 
   /** Returns how many of the spans are in overflow series. */

@@ -3,6 +3,7 @@ package org.traceetl.server.features.backfill;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import org.traceetl.server.config.MeasureConfig;
 import org.traceetl.server.config.SeriesConfig.Dimension;
 import org.traceetl.server.journal.BrokerLogs;
 import org.traceetl.server.journal.chain.LogJournals;
@@ -15,6 +16,7 @@ import org.traceetl.server.window.Form;
  * @param journals of the servers' queues; closes the logs
  * @param snapshotInterval of the journal
  * @param columns dimensions of the servers' configuration
+ * @param measures those of the servers' configuration
  * @param form of series that name no other one
  * @param stride numbers of a series in the servers' windows
  * @param publication of the rules
@@ -24,6 +26,7 @@ public record LiveRules(
     LogJournals journals,
     Duration snapshotInterval,
     List<Dimension> columns,
+    List<MeasureConfig> measures,
     Form form,
     int stride,
     Publication publication) {
@@ -40,5 +43,6 @@ public record LiveRules(
 
   public LiveRules {
     columns = List.copyOf(columns);
+    measures = List.copyOf(measures);
   }
 }

@@ -18,6 +18,7 @@ import java.util.TreeSet;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.traceetl.server.config.MeasureConfig;
 import org.traceetl.server.config.SeriesConfig.Dimension;
 import org.traceetl.server.expose.SpanNaming;
 import org.traceetl.server.journal.JournalLog;
@@ -34,8 +35,8 @@ import org.traceetl.server.window.WindowPanes;
 /**
  * The live series of the application around the switch of rules, from the journal of each queue.
  * Each queue switches at a batch of its own, within a pane and a window. So the seam is the last
- * pane in which a queue counted by the rules before; up to it, backfilled series with a new label
- * have what live series with such a label lack. For one thread at a time.
+ * pane in which a queue counted by the rules before; up to it, backfilled series with a new label,
+ * or of a new measure, have what such live series lack. For one thread at a time.
  */
 final class LiveSeries {
   /** Panes after the seam in which spans may still have counted by the rules before. */
@@ -48,15 +49,27 @@ final class LiveSeries {
   private final List<Dimension> dimensions;
   private final long[] boundsNanos;
 
+  /** Labels of dimensions, and parts of measures, that only the rules have. */
+  private final Set<String> candidates;
+
   /**
    * @param dimensions of the rules
+   * @param measures of the rules
    * @param boundsNanos upper bounds of the classic buckets of the backfill
    */
-  LiveSeries(LiveRules live, String application, List<Dimension> dimensions, long[] boundsNanos) {
+  LiveSeries(
+      LiveRules live,
+      String application,
+      List<Dimension> dimensions,
+      List<MeasureConfig> measures,
+      long[] boundsNanos) {
     this.live = live;
     this.application = application;
     this.dimensions = List.copyOf(dimensions);
     this.boundsNanos = boundsNanos.clone();
+    candidates = newLabels();
+    measures.forEach(measure -> candidates.addAll(News.parts(measure)));
+    live.measures().forEach(measure -> candidates.removeAll(News.parts(measure)));
   }
 
   /** What is known of a window. */
@@ -168,7 +181,7 @@ final class LiveSeries {
       throws IOException, InterruptedException {
     long publishedMillis = live.publication().publishedMillis();
     Map<QueueId, Reading> all = new LinkedHashMap<>();
-    Set<String> news = newLabels();
+    Set<String> news = new TreeSet<>(candidates);
     for (QueueId queue : queues) {
       Reading reading = reading(queue, publishedMillis);
       all.put(queue, reading);
@@ -179,7 +192,7 @@ final class LiveSeries {
         !news.isEmpty(),
         "--until",
         Seam.SWITCH,
-        "needs rules with a dimension that series did not have before; use a time");
+        "needs rules with a dimension or measure that series did not have before; use a time");
     long seamMillis = Long.MIN_VALUE;
     for (Map.Entry<QueueId, Reading> of : all.entrySet()) {
       Seens seens = of.getValue().seens;
@@ -198,8 +211,8 @@ final class LiveSeries {
       throw new IOException(
           "Servers have counted no spans of application "
               + Printable.of(application, MAX_SHOWN)
-              + " with label "
-              + String.join(" or ", news)
+              + " with "
+              + seam(publishedMillis, news, seamMillis, seamMillis, List.of()).shown(false)
               + " yet; repeat the command later");
     }
     if (seamMillis > closedMillis) {
@@ -219,7 +232,23 @@ final class LiveSeries {
         ends.add(new Seam.End(of.getKey().broker(), of.getKey().queue(), to));
       }
     }
-    return new Seam(publishedMillis, List.copyOf(news), seamMillis, untilMillis, ends);
+    return seam(publishedMillis, news, seamMillis, untilMillis, ends);
+  }
+
+  private Seam seam(
+      long publishedMillis,
+      Set<String> news,
+      long seamMillis,
+      long untilMillis,
+      List<Seam.End> ends) {
+    Set<String> labels = newLabels();
+    return new Seam(
+        publishedMillis,
+        news.stream().filter(labels::contains).toList(),
+        news.stream().filter(part -> !labels.contains(part)).toList(),
+        seamMillis,
+        untilMillis,
+        ends);
   }
 
   /** Refuses live series whose numbers are not those of the backfill's buckets. */
@@ -231,14 +260,14 @@ final class LiveSeries {
         "needs live series with the classic buckets of the backfill; use a time");
   }
 
-  /** Returns the labels of dimensions that only the rules have; sorted. */
+  /** Returns the labels of dimensions that only the rules have. */
   private Set<String> newLabels() {
     Set<String> configured =
         live.columns().stream().map(Dimension::label).collect(Collectors.toSet());
     return dimensions.stream()
         .filter(dimension -> !configured.contains(dimension.label()))
         .map(Dimension::utf8Label)
-        .collect(Collectors.toCollection(TreeSet::new));
+        .collect(Collectors.toCollection(HashSet::new));
   }
 
   private Reading reading(QueueId queue, long publishedMillis)
@@ -293,7 +322,7 @@ final class LiveSeries {
 
           private void create(SeriesDefinition definition, boolean isOfState) {
             seens.labels.remove(definition.series());
-            if (isOfItsSpans(definition)) {
+            if (isOfApplication(definition)) {
               Set<String> labels = labels(definition);
               seens.labels.put(definition.series(), labels);
               if (!hasBuckets(definition)) {
@@ -310,13 +339,18 @@ final class LiveSeries {
     return new Reading(open(queue, publishedMillis, visitor), visitor, seens);
   }
 
-  private boolean isOfItsSpans(SeriesDefinition definition) {
+  /** Returns whether a series is of spans or a measure of the application. */
+  private boolean isOfApplication(SeriesDefinition definition) {
     return application.equals(definition.values().get(SeriesDefinition.APPLICATION))
-        && definition.isOfSpans();
+        && !definition.isOfEvents();
   }
 
   /** Returns whether a live series has the classic buckets of the backfill. */
   private boolean hasBuckets(SeriesDefinition definition) {
+    if (definition.isOfMeasure()) {
+      // Its form is a part of it.
+      return true;
+    }
     List<String> values = definition.values();
     int at = firstLabel();
     Form form =
@@ -326,8 +360,13 @@ final class LiveSeries {
     return form != null && Arrays.equals(form.boundsNanos(), boundsNanos);
   }
 
-  /** Returns the labels that only rules have. */
+  /** Returns the labels or parts of a measure that only the rules have. */
   private Set<String> labels(SeriesDefinition definition) {
+    if (definition.isOfMeasure()) {
+      Set<String> parts = new HashSet<>(News.parts(definition, firstLabel()));
+      parts.retainAll(candidates);
+      return parts;
+    }
     List<String> values = definition.values();
     Set<String> labels = new HashSet<>();
     if (!definition.overflow()) {
@@ -343,12 +382,15 @@ final class LiveSeries {
     return SeriesDefinition.FIXED_DIMENSIONS + live.columns().size();
   }
 
-  /** Returns the places of the new labels in the values of backfilled series. */
-  Set<Integer> news(Seam seam) {
-    return IntStream.range(0, dimensions.size())
-        .filter(i -> seam.labels().contains(dimensions.get(i).utf8Label()))
-        .mapToObj(i -> SeriesDefinition.FIXED_DIMENSIONS + i)
-        .collect(Collectors.toSet());
+  /** Returns what is new in backfilled series. */
+  News news(Seam seam) {
+    return new News(
+        IntStream.range(0, dimensions.size())
+            .filter(i -> seam.labels().contains(dimensions.get(i).utf8Label()))
+            .mapToObj(i -> SeriesDefinition.FIXED_DIMENSIONS + i)
+            .collect(Collectors.toSet()),
+        Set.copyOf(seam.measures()),
+        SeriesDefinition.FIXED_DIMENSIONS + dimensions.size());
   }
 
   /**
@@ -358,7 +400,7 @@ final class LiveSeries {
    */
   void takeFrom(OpenSums sums, SpanNaming naming, Seam seam)
       throws IOException, InterruptedException {
-    Set<Integer> news = news(seam);
+    News news = news(seam);
     for (Seam.End end : seam.ends()) {
       QueueId queue = new QueueId(end.broker(), end.queue());
       WindowSums windows = new WindowSums(sums, true, definition -> key(definition, naming, news));
@@ -399,28 +441,29 @@ final class LiveSeries {
 
   /** Returns whether windows before a state may have counted a series with a label of a seam. */
   private boolean isUnseen(SeriesDefinition definition, Seam seam) {
-    return isOfItsSpans(definition)
+    return isOfApplication(definition)
         && definition.createdMillis() >= seam.publishedMillis()
-        && labels(definition).stream().anyMatch(seam.labels()::contains);
+        && labels(definition).stream()
+            .anyMatch(label -> seam.labels().contains(label) || seam.measures().contains(label));
   }
 
-  /** Returns the backfilled series that a live one is; null if it has no new label. */
-  private SeriesKey key(SeriesDefinition definition, SpanNaming naming, Set<Integer> news) {
-    if (definition.overflow() || !isOfItsSpans(definition)) {
+  /** Returns the backfilled series that a live one is; null if it has nothing new. */
+  private SeriesKey key(SeriesDefinition definition, SpanNaming naming, News news) {
+    if (definition.overflow() || !isOfApplication(definition)) {
       return null;
     }
     List<String> from = definition.values();
-    String[] values = new String[SeriesDefinition.FIXED_DIMENSIONS + dimensions.size()];
-    for (int i = 0; i < SeriesDefinition.FIXED_DIMENSIONS; i++) {
-      values[i] = from.get(i);
+    List<String> values = new ArrayList<>(from.subList(0, SeriesDefinition.FIXED_DIMENSIONS));
+    for (Dimension dimension : dimensions) {
+      values.add(definition.isOfMeasure() ? null : value(from, dimension));
     }
-    for (int i = 0; i < dimensions.size(); i++) {
-      values[SeriesDefinition.FIXED_DIMENSIONS + i] = value(from, dimensions.get(i));
+    if (definition.isOfMeasure()) {
+      // Its labels are the same.
+      values.addAll(from.subList(firstLabel(), from.size()));
     }
     SeriesKey key =
         new SeriesKey(
-            new SeriesDefinition(
-                definition.series(), definition.createdMillis(), false, Arrays.asList(values)),
+            new SeriesDefinition(definition.series(), definition.createdMillis(), false, values),
             naming,
             news);
     return key.isNew() ? key : null;

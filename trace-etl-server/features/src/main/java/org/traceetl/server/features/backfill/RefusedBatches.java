@@ -8,13 +8,17 @@ import org.traceetl.proto.Rejection;
 import org.traceetl.server.consume.metrics.SpanPipelineMetrics;
 import org.traceetl.server.window.QueueId;
 
-/** Counts batches that are refused or repeated. For one thread at a time. */
+/**
+ * Counts batches that are refused or repeated, and values that measures leave out. For one thread
+ * at a time.
+ */
 final class RefusedBatches extends SpanPipelineMetrics {
   private final Map<Rejection, Long> refused = new EnumMap<>(Rejection.class);
   private QueueId queue;
   private long offset;
   private String first;
   private long repeated;
+  private long valuesLeftOut;
 
   /** Begins the next message. */
   void next(QueueId of, long at) {
@@ -33,6 +37,17 @@ final class RefusedBatches extends SpanPipelineMetrics {
   @Override
   public void duplicate(int bytes) {
     repeated++;
+  }
+
+  @Override
+  public void measured(
+      int recorded, int overflowed, int notNumbers, int negative, int tooLarge, int notSent) {
+    valuesLeftOut += notNumbers + negative + tooLarge + notSent;
+  }
+
+  /** Returns the number of values that measures leave out: invalid ones, or not sent. */
+  long valuesLeftOut() {
+    return valuesLeftOut;
   }
 
   /** Returns the number of batches that were counted before. */

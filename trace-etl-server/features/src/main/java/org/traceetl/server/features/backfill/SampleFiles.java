@@ -74,6 +74,10 @@ final class SampleFiles extends LineBuffer implements Closeable {
       }
       if (family.isHistogram()) {
         histogram(family, series.labels(), atMillis, totals);
+      } else if (family.isSum()) {
+        line(family.total, series.labels(), END_OF_LABELS);
+        sum(family, totals);
+        endLine(atMillis);
       } else {
         long value =
             family == naming.size()
@@ -98,13 +102,17 @@ final class SampleFiles extends LineBuffer implements Closeable {
     write(spans);
     endLine(atMillis);
     line(family.sum, labels, END_OF_LABELS);
+    sum(family, totals);
+    endLine(atMillis);
+  }
+
+  private void sum(Family family, Totals totals) {
     if (family.seconds()) {
       long nanos = totals.sumMillis() % MILLIS_PER_SECOND * NANOS_PER_MILLI + totals.sumNanos();
       write(totals.sumMillis() / MILLIS_PER_SECOND, nanos, NANO_DIGITS);
     } else {
       write(totals.sumMillis(), totals.sumNanos(), NANO_OF_MILLI_DIGITS);
     }
-    endLine(atMillis);
   }
 
   /** Begins a line. */

@@ -1,8 +1,6 @@
 package org.traceetl.server.features.backfill;
 
 import java.util.Arrays;
-import java.util.List;
-import java.util.Set;
 import org.traceetl.server.decode.BatchDecoder;
 import org.traceetl.server.expose.SpanNaming;
 import org.traceetl.server.window.SeriesDefinition;
@@ -19,10 +17,9 @@ final class SeriesKey implements Comparable<SeriesKey> {
   private final int hash;
 
   /**
-   * @param news positions in {@link SeriesDefinition#values} of the dimensions that live series
-   *     have only from the seam on
+   * @param news what live series have only from the seam on
    */
-  SeriesKey(SeriesDefinition definition, SpanNaming naming, Set<Integer> news) {
+  SeriesKey(SeriesDefinition definition, SpanNaming naming, News news) {
     this.definition = definition;
     labels = naming.labels(definition, null);
     families = naming.families(definition);
@@ -32,13 +29,8 @@ final class SeriesKey implements Comparable<SeriesKey> {
         definition.values().stream()
             .skip(SeriesDefinition.FIXED_DIMENSIONS)
             .anyMatch(BatchDecoder.NOT_SENT::equals);
-    isNew = !isOverflow && news.stream().anyMatch(at -> isSent(definition.values(), at));
+    isNew = news.has(definition);
     hash = 31 * Arrays.hashCode(labels) + Long.hashCode(families);
-  }
-
-  private static boolean isSent(List<String> values, int at) {
-    String value = values.get(at);
-    return value != null && !value.isEmpty() && !value.equals(BatchDecoder.NOT_SENT);
   }
 
   /** Returns its values; its number and created time mean nothing. */
@@ -70,7 +62,7 @@ final class SeriesKey implements Comparable<SeriesKey> {
     return lacksDimension;
   }
 
-  /** Returns whether it has a label that live series have only from the seam on. */
+  /** Returns whether live series count its spans only from the seam on. */
   boolean isNew() {
     return isNew;
   }

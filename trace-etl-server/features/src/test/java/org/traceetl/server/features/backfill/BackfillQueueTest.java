@@ -13,7 +13,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
 import org.apache.rocketmq.common.message.MessageExt;
 import org.junit.jupiter.api.Test;
@@ -28,8 +27,8 @@ import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.WindowConfig;
-import org.traceetl.server.consume.retained.Patience;
 import org.traceetl.server.consume.queue.RetainedQueue;
+import org.traceetl.server.consume.retained.Patience;
 import org.traceetl.server.window.QueueId;
 
 /** The panes of one queue's messages. */
@@ -46,6 +45,7 @@ class BackfillQueueTest {
               .withDimensions(List.of(new SeriesConfig.Dimension("user", null, null))),
           MetricsConfig.defaults(),
           new HistogramConfig(null),
+          List.of(),
           new WindowConfig(null, null, null, null),
           DeduplicationConfig.defaults(),
           AgentsConfig.defaults(),
@@ -114,7 +114,7 @@ class BackfillQueueTest {
             new RetainedQueue(QUEUE, REQUEST.newAggregation(), application, refused, 100),
             refused,
             new WindowSums(
-                sums, false, definition -> new SeriesKey(definition, REQUEST.naming(), Set.of())),
+                sums, false, definition -> new SeriesKey(definition, REQUEST.naming(), News.NONE)),
             100,
             to);
     PrintWriter progress = new PrintWriter(OutputStream.nullOutputStream());

@@ -9,7 +9,6 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.common.ConfigException;
@@ -41,7 +40,7 @@ class CountersTest {
     return new SeriesKey(
         new SeriesDefinition(1, 0, false, List.of(application, "GET /", "2", "0")),
         NAMING,
-        Set.of());
+        News.NONE);
   }
 
   private static Totals sum(long fast, long slow, long nanos) {

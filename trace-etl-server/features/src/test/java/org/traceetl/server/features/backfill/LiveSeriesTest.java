@@ -16,9 +16,11 @@ import org.junit.jupiter.api.Test;
 import org.traceetl.common.Clocks;
 import org.traceetl.common.ConfigException;
 import org.traceetl.server.config.HistogramConfig;
+import org.traceetl.server.config.MeasureConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.SeriesConfig.Dimension;
+import org.traceetl.server.decode.SpanMeasures;
 import org.traceetl.server.expose.SpanNaming;
 import org.traceetl.server.journal.JournalCounters;
 import org.traceetl.server.journal.JournalTiming;
@@ -99,17 +101,23 @@ class LiveSeriesTest {
 
   /** Returns the live series for a backfill of two buckets with this bound. */
   private LiveSeries live(long boundNanos) {
+    return live(boundNanos, List.of());
+  }
+
+  private LiveSeries live(long boundNanos, List<MeasureConfig> measures) {
     return new LiveSeries(
         new LiveRules(
             null,
             journals,
             Duration.ofMinutes(10),
             List.of(REGION),
+            List.of(),
             new Form(new long[] {2_500_000}, null, 1_000_000),
             STRIDE,
             () -> PUBLISHED),
         "shop",
         RULES,
+        measures,
         new long[] {boundNanos});
   }
 
@@ -218,6 +226,7 @@ class LiveSeriesTest {
             new Seam(
                 PUBLISHED,
                 List.of("customer.tier"),
+                List.of(),
                 end(4),
                 end(5),
                 List.of(new Seam.End("a", 0, 6), new Seam.End("b", 0, 3))));
@@ -239,6 +248,86 @@ class LiveSeriesTest {
     }
     assertThat(rest).containsExactly(8L, 0L, 2L, 1L, 5L, 0L);
     assertThat(sums.owedSpans(STRIDE)).isZero();
+  }
+
+  private static MeasureConfig measure(String name, String... labels) {
+    return new MeasureConfig(
+        name,
+        null,
+        null,
+        null,
+        MeasureConfig.Source.ONE,
+        null,
+        null,
+        null,
+        Arrays.stream(labels).map(label -> new Dimension(label, null, null)).toList(),
+        null,
+        null);
+  }
+
+  private static SeriesDefinition ofMeasure(
+      int number, long createdMillis, MeasureConfig measure, String... labels) {
+    List<String> values =
+        new ArrayList<>(
+            Arrays.asList(
+                "shop",
+                measure.name(),
+                Integer.toString(SeriesDefinition.OF_MEASURES),
+                "0",
+                null,
+                Form.KEY,
+                SpanMeasures.form(measure).text()));
+    values.addAll(List.of(labels));
+    return new SeriesDefinition(number, createdMillis, false, values);
+  }
+
+  @Test
+  void liveSeriesOfNewMeasuresAreTakenAway() throws Exception {
+    MeasureConfig before = measure("known");
+    MeasureConfig known = measure("known", "tier");
+    MeasureConfig tokens = measure("tokens");
+    LiveSeries ofMeasures = live(2_500_000, List.of(known, tokens));
+    SeriesDefinition overflow =
+        ofMeasure(6, PUBLISHED + 1, tokens, MetricsConfig.OVERFLOW_LABEL, "true");
+    a.window(0, List.of(ofMeasure(3, START, before)), spans(3, 7));
+    a.window(
+        2,
+        List.of(
+            ofMeasure(4, PUBLISHED + 1, tokens),
+            ofMeasure(5, PUBLISHED + 1, known, "tier", "gold"),
+            overflow),
+        spans(3, 2, 4, 3, 5, 4, 6, 5));
+    a.window(3, List.of(), spans(4, 6));
+
+    Seam seam = ofMeasures.find(List.of(A), end(3));
+    assertThat(seam.millis()).isEqualTo(end(2));
+    assertThat(seam.measures().stream().map(News::name)).contains("known", "tokens");
+    assertThat(seam.measures()).doesNotContain("known");
+    assertThat(seam.shown(true)).endsWith("measure known or measure tokens");
+
+    OpenSums sums = new OpenSums(STRIDE, START, end(9));
+    ofMeasures.takeFrom(sums, NAMING, seam);
+    News news = ofMeasures.news(seam);
+    SeriesKey ofTokens = key(tokens, news);
+    SeriesKey ofGold = key(known, news, "tier", "gold");
+    for (SeriesKey key : List.of(ofTokens, ofGold)) {
+      sums.add(end(2), key, new long[] {9, 0}, 0, 0);
+      assertThat(key.isNew()).isTrue();
+    }
+    // Live series continue it, and count what has no room.
+    assertThat(key(known, news).isNew()).isFalse();
+    assertThat(key(tokens, news, MetricsConfig.OVERFLOW_LABEL, "true").isNew()).isFalse();
+    Map<SeriesKey, Totals> pane = sums.take(end(2));
+    assertThat(pane).containsOnlyKeys(ofTokens, ofGold);
+    assertThat(pane.get(ofTokens).count(0)).isEqualTo(6);
+    assertThat(pane.get(ofGold).count(0)).isEqualTo(5);
+  }
+
+  /** Returns the backfilled series, which has no value of the two dimensions. */
+  private static SeriesKey key(MeasureConfig measure, News news, String... labels) {
+    List<String> values = new ArrayList<>(ofMeasure(0, 0, measure, labels).values());
+    values.add(SeriesDefinition.FIXED_DIMENSIONS, null);
+    return new SeriesKey(new SeriesDefinition(0, 0, false, values), NAMING, news);
   }
 
   @Test
@@ -264,7 +353,7 @@ class LiveSeriesTest {
     a.window(0, List.of(series(0, START, "shop", "customer.tier", "gold")), spans(0, 7));
     assertThatThrownBy(() -> find(9))
         .isInstanceOf(ConfigException.class)
-        .hasMessageStartingWith("--until = switch: needs rules with a dimension that series did");
+        .hasMessageStartingWith("--until = switch: needs rules with a dimension or measure that");
   }
 
   @Test

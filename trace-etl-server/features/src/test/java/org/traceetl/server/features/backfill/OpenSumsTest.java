@@ -33,7 +33,10 @@ class OpenSumsTest {
     return new SeriesKey(
         new SeriesDefinition(1, 0, false, values),
         NAMING,
-        Set.of(SeriesDefinition.FIXED_DIMENSIONS));
+        new News(
+            Set.of(SeriesDefinition.FIXED_DIMENSIONS),
+            Set.of(),
+            SeriesDefinition.FIXED_DIMENSIONS + 1));
   }
 
   private static List<Long> numbers(Totals sum) {
