@@ -21,6 +21,7 @@ import org.traceetl.common.TlsRefused;
 import org.traceetl.server.binding.ConfigurationRefused;
 import org.traceetl.server.binding.RulesFile;
 import org.traceetl.server.binding.ServerConfig;
+import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.features.backfill.Backfill;
 import org.traceetl.server.features.backfill.BackfillRequest;
 import org.traceetl.server.features.backfill.BackfillResult;
@@ -29,6 +30,7 @@ import org.traceetl.server.features.backfill.SampleReceiver;
 import org.traceetl.server.features.push.PushConfig;
 import org.traceetl.server.features.push.RemoteWriter;
 import org.traceetl.server.rules.Rules;
+import org.traceetl.server.window.NativeTotals;
 import org.traceetl.server.window.SeriesDefinition;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -126,8 +128,9 @@ final class BackfillCommand implements Callable<Integer> {
       names = "--remote-write",
       paramLabel = "URL",
       description = {
-        "Also sends the samples to this receiver of Remote Write. An endpoint of trace-etl.push"
-            + " with this URL gives its credentials.",
+        "Also sends the samples to this receiver of Remote Write, with the native buckets of the"
+            + " rules, which files cannot have. An endpoint of trace-etl.push with this URL gives"
+            + " its credentials.",
         "Prometheus needs storage.tsdb.out_of_order_time_window."
       })
   private URI remoteWrite;
@@ -237,9 +240,10 @@ final class BackfillCommand implements Callable<Integer> {
           long atMillis,
           long[] counts,
           long sumMillis,
-          int sumNanos)
+          int sumNanos,
+          NativeTotals natives)
           throws IOException, InterruptedException {
-        writer.sample(series, startMillis, atMillis, counts, sumMillis, sumNanos);
+        writer.sample(series, startMillis, atMillis, counts, sumMillis, sumNanos, natives);
       }
 
       @Override
@@ -271,7 +275,7 @@ final class BackfillCommand implements Callable<Integer> {
         config.rocketmq(),
         config.series(),
         config.metrics(),
-        config.histogram(),
+        histogram(config.histogram()),
         config.measures(),
         config.window(),
         config.deduplication(),
@@ -282,6 +286,18 @@ final class BackfillCommand implements Callable<Integer> {
         rate,
         live,
         null);
+  }
+
+  /** Returns what the output can have of a histogram: promtool ignores native buckets. */
+  private HistogramConfig histogram(HistogramConfig ofRules) {
+    ConfigException.check(
+        remoteWrite != null || ofRules.kind() != HistogramConfig.Kind.NATIVE,
+        "histogram.kind",
+        "native",
+        "needs --remote-write, because files for promtool cannot have native buckets; or use kind"
+            + " both or classic in "
+            + rules);
+    return remoteWrite == null ? new HistogramConfig(ofRules.boundsMillis()) : ofRules;
   }
 
   private static Instant time(String option, String text, Instant now) {

@@ -359,8 +359,7 @@ class BackfillCommandTest {
     Path other = directory.resolve("other");
     Path switched = directory.resolve("switch");
     assertThat(run(switched, "--application=shop", "--since=1h", "--until=switch")).isEqualTo(2);
-    assertThat(err.toString())
-        .startsWith("--until = switch: needs live series with the classic buckets");
+    assertThat(err.toString()).startsWith("--until = switch: needs live series with the buckets");
     Files.writeString(directory.resolve("rules.yaml"), RULES.replaceFirst(" +histogram.*\n", ""));
     assertThat(run(switched, "--application=shop", "--since=1h", "--until=switch")).isEqualTo(2);
     assertThat(err.toString())

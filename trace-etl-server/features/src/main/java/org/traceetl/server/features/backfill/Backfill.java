@@ -69,7 +69,7 @@ public final class Backfill {
                 request.application(),
                 request.series().dimensions(),
                 request.measures(),
-                request.histogram().boundsNanos());
+                SpanNaming.form(request.histogram(), request.metrics().unit()));
   }
 
   /**
@@ -339,7 +339,12 @@ public final class Backfill {
   /** Returns the sums of the panes without spans, less what live series counted. */
   private OpenSums sums(BackfillPlan plan, SpanNaming naming)
       throws IOException, InterruptedException {
-    OpenSums sums = new OpenSums(naming.stride(), plan.sinceMillis(), plan.untilMillis());
+    OpenSums sums =
+        new OpenSums(
+            naming.stride(),
+            request.histogram().hasNative(),
+            plan.sinceMillis(),
+            plan.untilMillis());
     if (plan.seam() != null) {
       live.takeFrom(sums, naming, plan.seam());
     }

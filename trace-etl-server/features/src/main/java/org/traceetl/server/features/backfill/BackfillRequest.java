@@ -5,6 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.traceetl.server.config.AgentsConfig;
 import org.traceetl.server.config.DeduplicationConfig;
@@ -28,7 +29,7 @@ import org.traceetl.server.window.SeriesDefinition;
  *
  * @param application its name
  * @param measures the measures of the application
- * @param histogram only the bounds of its classic buckets apply
+ * @param histogram the receiver gets all of its buckets, files the classic ones
  * @param prefix begin of the names of all series
  * @param range of time
  * @param directory for the files
@@ -54,7 +55,6 @@ public record BackfillRequest(
     LiveRules live,
     SampleReceiver receiver) {
   public BackfillRequest {
-    histogram = new HistogramConfig(histogram.boundsMillis(), HistogramConfig.Kind.CLASSIC, null);
     measures = List.copyOf(measures);
     MeasureConfig.checkBounds(measures, histogram);
   }
@@ -148,7 +148,7 @@ public record BackfillRequest(
             metrics.unit(),
             metrics.names(),
             metrics.size(),
-            histogram,
+            Arrays.toString(histogram.boundsNanos()),
             measures,
             window,
             deduplication,

@@ -6,6 +6,7 @@ import java.util.Deque;
 import java.util.Iterator;
 import java.util.Map;
 import java.util.TreeMap;
+import org.traceetl.server.window.NativeTotals;
 import org.traceetl.server.window.SeriesDefinition;
 
 /**
@@ -32,6 +33,7 @@ final class Counters {
 
   private final int buckets;
   private final Totals zero;
+  private final NativeTotals noNatives = new NativeTotals();
   private final long paneMillis;
   private final long idleMillis;
   private final long repeatedUntilMillis;
@@ -50,6 +52,7 @@ final class Counters {
     final SeriesDefinition definition;
     final long startMillis;
     final Totals totals;
+    final NativeTotals natives = new NativeTotals();
     long changedMillis;
     long sampledMillis;
 
@@ -107,7 +110,7 @@ final class Counters {
     for (SeriesKey key : ordered.keySet()) {
       if (!live.containsKey(key)) {
         Counter counter = create(key, endMillis - paneMillis / 2);
-        sample(key, counter, counter.startMillis, zero);
+        sample(key, counter, counter.startMillis, zero, noNatives);
       }
     }
     ordered.forEach((key, sum) -> add(key, sum, endMillis));
@@ -116,7 +119,7 @@ final class Counters {
       if (counter.changedMillis == endMillis
           || (endMillis <= repeatedUntilMillis
               && endMillis - counter.sampledMillis >= REPEAT_MILLIS)) {
-        sample(each.getKey(), counter, endMillis, counter.totals);
+        sample(each.getKey(), counter, endMillis, counter.totals, counter.natives);
         counter.sampledMillis = endMillis;
       }
     }
@@ -133,17 +136,19 @@ final class Counters {
     return counter;
   }
 
-  private void sample(SeriesKey key, Counter counter, long atMillis, Totals totals)
+  private void sample(
+      SeriesKey key, Counter counter, long atMillis, Totals totals, NativeTotals natives)
       throws IOException, InterruptedException {
     files.sample(key, atMillis, totals);
     if (sent != null) {
-      sent.sample(counter.definition, counter.startMillis, atMillis, totals);
+      sent.sample(counter.definition, counter.startMillis, atMillis, totals, natives);
     }
   }
 
   private void add(SeriesKey key, Totals sum, long endMillis) {
     Counter counter = live.get(key);
     counter.totals.add(sum);
+    counter.natives.add(0, sum.natives(), 0);
     counter.changedMillis = endMillis;
     if (key.isOfSpans()) {
       long more = sum.spans(buckets);

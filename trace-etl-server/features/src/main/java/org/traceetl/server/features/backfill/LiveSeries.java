@@ -47,7 +47,7 @@ final class LiveSeries {
   private final LiveRules live;
   private final String application;
   private final List<Dimension> dimensions;
-  private final long[] boundsNanos;
+  private final Form form;
 
   /** Labels of dimensions, and parts of measures, that only the rules have. */
   private final Set<String> candidates;
@@ -55,18 +55,18 @@ final class LiveSeries {
   /**
    * @param dimensions of the rules
    * @param measures of the rules
-   * @param boundsNanos upper bounds of the classic buckets of the backfill
+   * @param form of series of spans of the backfill
    */
   LiveSeries(
       LiveRules live,
       String application,
       List<Dimension> dimensions,
       List<MeasureConfig> measures,
-      long[] boundsNanos) {
+      Form form) {
     this.live = live;
     this.application = application;
     this.dimensions = List.copyOf(dimensions);
-    this.boundsNanos = boundsNanos.clone();
+    this.form = form;
     candidates = newLabels();
     measures.forEach(measure -> candidates.addAll(News.parts(measure)));
     live.measures().forEach(measure -> candidates.removeAll(News.parts(measure)));
@@ -88,7 +88,7 @@ final class LiveSeries {
     /** Labels of later series that windows before the first one may have counted. */
     final Set<String> unseen = new HashSet<>();
 
-    /** Labels of series with other classic buckets than the backfill. */
+    /** Labels of series with other buckets than the backfill. */
     final Set<String> otherBuckets = new HashSet<>();
 
     long closedMillis = SealedWindow.UNKNOWN_CLOSED;
@@ -175,7 +175,7 @@ final class LiveSeries {
    * @param closedMillis panes that end later are not closed; milliseconds since 1970
    * @throws IOException if journals cannot be read, or do not show the switch
    * @throws org.traceetl.common.ConfigException if no label is new, or series with a new one have
-   *     other classic buckets than the backfill
+   *     other buckets than the backfill
    */
   Seam find(Collection<QueueId> queues, long closedMillis)
       throws IOException, InterruptedException {
@@ -257,7 +257,7 @@ final class LiveSeries {
         areEqual,
         "--until",
         Seam.SWITCH,
-        "needs live series with the classic buckets of the backfill; use a time");
+        "needs live series with the buckets of the backfill; use a time");
   }
 
   /** Returns the labels of dimensions that only the rules have. */
@@ -345,7 +345,7 @@ final class LiveSeries {
         && !definition.isOfEvents();
   }
 
-  /** Returns whether a live series has the classic buckets of the backfill. */
+  /** Returns whether a live series has the buckets of the backfill. */
   private boolean hasBuckets(SeriesDefinition definition) {
     if (definition.isOfMeasure()) {
       // Its form is a part of it.
@@ -353,11 +353,13 @@ final class LiveSeries {
     }
     List<String> values = definition.values();
     int at = firstLabel();
-    Form form =
+    Form ofSeries =
         at + 1 < values.size() && Form.KEY.equals(values.get(at))
             ? Form.parse(values.get(at + 1))
             : live.form();
-    return form != null && Arrays.equals(form.boundsNanos(), boundsNanos);
+    return ofSeries != null
+        && Arrays.equals(ofSeries.boundsNanos(), form.boundsNanos())
+        && (form.nativeBuckets() == null || form.nativeBuckets() == ofSeries.nativeBuckets());
   }
 
   /** Returns the labels or parts of a measure that only the rules have. */

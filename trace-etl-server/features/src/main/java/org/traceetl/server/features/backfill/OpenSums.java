@@ -2,6 +2,7 @@ package org.traceetl.server.features.backfill;
 
 import java.util.HashMap;
 import java.util.Map;
+import org.traceetl.server.window.NativeCounts;
 
 /**
  * The sums of the panes that are not closed in all queues yet, over all queues. Panes outside the
@@ -12,6 +13,7 @@ import java.util.Map;
  */
 final class OpenSums {
   private final int stride;
+  private final boolean hasNatives;
   private final long sinceMillis;
   private final long untilMillis;
 
@@ -23,11 +25,13 @@ final class OpenSums {
 
   /**
    * @param stride numbers of a series
+   * @param hasNatives whether native buckets are kept
    * @param sinceMillis begin of the first pane, milliseconds since 1970
    * @param untilMillis end of the last one
    */
-  OpenSums(int stride, long sinceMillis, long untilMillis) {
+  OpenSums(int stride, boolean hasNatives, long sinceMillis, long untilMillis) {
     this.stride = stride;
+    this.hasNatives = hasNatives;
     this.sinceMillis = sinceMillis;
     this.untilMillis = untilMillis;
   }
@@ -47,6 +51,18 @@ final class OpenSums {
         .computeIfAbsent(endMillis, absent -> new HashMap<>())
         .computeIfAbsent(series, absent -> new Totals(stride))
         .add(counts, at, durationNanos);
+  }
+
+  /**
+   * Adds the native buckets of a series in a pane of the range, after its counts.
+   *
+   * @param isTaken whether they are taken away
+   */
+  void addNatives(
+      long endMillis, SeriesKey series, NativeCounts natives, int row, boolean isTaken) {
+    if (hasNatives) {
+      panes.get(endMillis).get(series).addNatives(natives, row, isTaken ? -1 : 1);
+    }
   }
 
   /** Takes away counts as {@link #add} adds them. */

@@ -2,6 +2,7 @@ package org.traceetl.server.features.backfill;
 
 import java.io.IOException;
 import java.util.Map;
+import org.traceetl.server.window.NativeTotals;
 import org.traceetl.server.window.SeriesDefinition;
 
 /** Receives the samples of a backfill, besides its files. For one thread at a time. */
@@ -20,6 +21,8 @@ public interface SampleReceiver extends AutoCloseable {
    * @param counts numbers of the series, as in windows; read before the call returns
    * @param sumMillis sum of durations in whole milliseconds
    * @param sumNanos the rest of the sum, below a millisecond
+   * @param natives native buckets in the only row, none if they are not kept; read before the call
+   *     returns
    * @throws IOException if the receiver has not accepted samples for long
    */
   void sample(
@@ -28,7 +31,8 @@ public interface SampleReceiver extends AutoCloseable {
       long atMillis,
       long[] counts,
       long sumMillis,
-      int sumNanos)
+      int sumNanos,
+      NativeTotals natives)
       throws IOException, InterruptedException;
 
   /**

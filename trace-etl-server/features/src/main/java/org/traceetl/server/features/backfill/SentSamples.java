@@ -3,6 +3,7 @@ package org.traceetl.server.features.backfill;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import org.traceetl.server.window.NativeTotals;
 import org.traceetl.server.window.SeriesDefinition;
 
 /**
@@ -31,11 +32,18 @@ final class SentSamples {
   }
 
   /** Sends a sample that was not sent before. */
-  void sample(SeriesDefinition series, long startMillis, long atMillis, Totals totals)
+  void sample(
+      SeriesDefinition series, long startMillis, long atMillis, Totals totals, NativeTotals natives)
       throws IOException, InterruptedException {
     if (atMillis > sentMillis) {
       receiver.sample(
-          series, startMillis, atMillis, totals.counts(), totals.sumMillis(), totals.sumNanos());
+          series,
+          startMillis,
+          atMillis,
+          totals.counts(),
+          totals.sumMillis(),
+          totals.sumNanos(),
+          natives);
     }
   }
 

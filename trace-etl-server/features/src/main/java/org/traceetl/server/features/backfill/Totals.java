@@ -1,5 +1,10 @@
 package org.traceetl.server.features.backfill;
 
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.TreeMap;
+import org.traceetl.server.window.NativeCounts;
+
 /** Counts of a series, and its sum of durations. For one thread at a time. */
 final class Totals {
   private static final int NANOS_PER_MILLI = 1_000_000;
@@ -9,6 +14,9 @@ final class Totals {
   // In two parts: nanoseconds would overflow after 292 years of spans.
   private long sumMillis;
   private int sumNanos;
+
+  /** Spans by native bucket; null without any. */
+  private NavigableMap<Integer, Long> natives;
 
   /**
    * @param stride numbers of a series: its buckets, and its size if sizes are kept
@@ -33,11 +41,33 @@ final class Totals {
     addDuration(-(durationNanos / NANOS_PER_MILLI), (int) -(durationNanos % NANOS_PER_MILLI));
   }
 
+  /**
+   * Adds native buckets.
+   *
+   * @param sign -1 to take them away
+   */
+  void addNatives(NativeCounts of, int row, int sign) {
+    for (int i = of.begin(row); i < of.end(row); i++) {
+      addNative(of.buckets()[i], sign * of.counts()[i]);
+    }
+  }
+
+  private void addNative(int bucket, long spans) {
+    if (natives == null) {
+      natives = new TreeMap<>();
+    }
+    // A bucket without spans is removed.
+    natives.merge(bucket, spans, (one, more) -> one + more == 0 ? null : (Long) (one + more));
+  }
+
   void add(Totals other) {
     for (int i = 0; i < counts.length; i++) {
       counts[i] += other.counts[i];
     }
     addDuration(other.sumMillis, other.sumNanos);
+    if (other.natives != null) {
+      other.natives.forEach(this::addNative);
+    }
   }
 
   private void addDuration(long millis, int nanos) {
@@ -63,6 +93,14 @@ final class Totals {
       sumMillis = 0;
       sumNanos = 0;
     }
+    for (Map.Entry<Integer, Long> each :
+        Map.copyOf(natives == null ? Map.of() : natives).entrySet()) {
+      if (each.getValue() < 0) {
+        negative = negative == null ? new Totals(counts.length) : negative;
+        negative.addNative(each.getKey(), each.getValue());
+        natives.remove(each.getKey());
+      }
+    }
     return negative;
   }
 
@@ -72,7 +110,17 @@ final class Totals {
     for (long count : counts) {
       all |= count;
     }
-    return all == 0;
+    return all == 0 && (natives == null || natives.isEmpty());
+  }
+
+  /** Returns the native buckets in new arrays, as the only row. */
+  NativeCounts natives() {
+    NativeCounts.Builder row = new NativeCounts.Builder(1);
+    if (natives != null) {
+      natives.forEach(row::add);
+    }
+    row.endRow();
+    return row.build();
   }
 
   /** Returns the numbers of the series. Must not be modified. */

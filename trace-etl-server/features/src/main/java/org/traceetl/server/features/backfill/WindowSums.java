@@ -82,6 +82,7 @@ final class WindowSums {
       } else {
         sums.add(endMillis, key, pane.counts(), row * stride, nanos);
       }
+      sums.addNatives(endMillis, key, pane.natives(), row, isTaken);
       if (isLate && key.isOfSpans()) {
         lateSpans +=
             Arrays.stream(pane.counts(), row * stride, row * stride + window.buckets()).sum();

@@ -17,8 +17,6 @@ public final class RemoteWriter implements AutoCloseable {
   /** If no request has a final answer in this time, the writer gives up. */
   private static final long PATIENCE_NANOS = TimeUnit.MINUTES.toNanos(5);
 
-  private static final NativeTotals NO_NATIVES = new NativeTotals();
-
   private final PushEndpoint endpoint;
   private final Clocks clocks;
   private final SampleWriter writer;
@@ -67,6 +65,7 @@ public final class RemoteWriter implements AutoCloseable {
    * @param counts spans by bucket, not cumulative over buckets, then the size if sizes are kept
    * @param sumMillis sum of durations in whole milliseconds
    * @param sumNanos the rest of the sum, below a millisecond
+   * @param natives native buckets in the only row
    * @throws IOException if no request had a final answer for long
    */
   public void sample(
@@ -75,21 +74,12 @@ public final class RemoteWriter implements AutoCloseable {
       long atMillis,
       long[] counts,
       long sumMillis,
-      int sumNanos)
+      int sumNanos,
+      NativeTotals natives)
       throws IOException, InterruptedException {
     await(false);
     writer.sample(
-        series,
-        startMillis,
-        atMillis,
-        counts,
-        0,
-        stride,
-        sumMillis,
-        sumNanos,
-        NO_NATIVES,
-        Samples.NO_ROW,
-        null);
+        series, startMillis, atMillis, counts, 0, stride, sumMillis, sumNanos, natives, 0, null);
   }
 
   /**

@@ -102,7 +102,7 @@ class BackfillQueueTest {
   }
 
   private Map<String, Long> read(int atOnce, long to) throws Exception {
-    OpenSums sums = new OpenSums(REQUEST.naming().stride(), START, END);
+    OpenSums sums = new OpenSums(REQUEST.naming().stride(), false, START, END);
     queue =
         new BackfillQueue(
             QUEUE,

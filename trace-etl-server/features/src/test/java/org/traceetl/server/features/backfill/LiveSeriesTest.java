@@ -118,7 +118,7 @@ class LiveSeriesTest {
         "shop",
         RULES,
         measures,
-        new long[] {boundNanos});
+        new Form(new long[] {boundNanos}, null, 1_000_000));
   }
 
   private static SeriesDefinition series(
@@ -232,7 +232,7 @@ class LiveSeriesTest {
                 List.of(new Seam.End("a", 0, 6), new Seam.End("b", 0, 3))));
 
     // All spans of the application have the attribute.
-    OpenSums sums = new OpenSums(STRIDE, START, end(9));
+    OpenSums sums = new OpenSums(STRIDE, false, START, end(9));
     SeriesKey gold =
         new SeriesKey(
             new SeriesDefinition(0, 0, false, List.of("shop", "GET /", "2", "0", "gold", "eu")),
@@ -305,7 +305,7 @@ class LiveSeriesTest {
     assertThat(seam.measures()).doesNotContain("known");
     assertThat(seam.shown(true)).endsWith("measure known or measure tokens");
 
-    OpenSums sums = new OpenSums(STRIDE, START, end(9));
+    OpenSums sums = new OpenSums(STRIDE, false, START, end(9));
     ofMeasures.takeFrom(sums, NAMING, seam);
     News news = ofMeasures.news(seam);
     SeriesKey ofTokens = key(tokens, news);
@@ -362,7 +362,7 @@ class LiveSeriesTest {
     a.window(
         2, List.of(withForm("unit=s;bounds=2.5", 1), withForm("unit=ms;native=3", 2)), spans(1, 1));
     b.window(2, List.of(GOLD), spans(1, 7));
-    String message = "--until = switch: needs live series with the classic buckets of the backfill";
+    String message = "--until = switch: needs live series with the buckets of the backfill";
     // Native buckets only: all spans of a row are in its first number.
     assertThatThrownBy(() -> find(2))
         .isInstanceOf(ConfigException.class)
@@ -399,7 +399,7 @@ class LiveSeriesTest {
     assertThatThrownBy(() -> live.find(List.of(A), end(3)))
         .isInstanceOf(IOException.class)
         .hasMessageStartingWith(message);
-    OpenSums sums = new OpenSums(STRIDE, START, end(9));
+    OpenSums sums = new OpenSums(STRIDE, false, START, end(9));
     assertThatThrownBy(() -> live.takeFrom(sums, NAMING, seam))
         .isInstanceOf(IOException.class)
         .hasMessageStartingWith(message);

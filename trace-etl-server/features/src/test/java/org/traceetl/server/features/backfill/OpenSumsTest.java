@@ -12,6 +12,7 @@ import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.decode.BatchDecoder;
 import org.traceetl.server.expose.SpanNaming;
+import org.traceetl.server.window.NativeCounts;
 import org.traceetl.server.window.SeriesDefinition;
 
 /** The sums of panes, less what live series count. */
@@ -25,7 +26,7 @@ class OpenSumsTest {
           new HistogramConfig(List.of(2.5)));
   private static final SeriesKey GOLD = key("gold");
 
-  private final OpenSums sums = new OpenSums(STRIDE, 0, 100);
+  private final OpenSums sums = new OpenSums(STRIDE, false, 0, 100);
 
   private static SeriesKey key(String tier) {
     List<String> values = new ArrayList<>(List.of("shop", "GET /", "2", "0"));
@@ -56,6 +57,26 @@ class OpenSumsTest {
             GOLD, sum -> assertThat(numbers(sum)).isEqualTo(List.of(3L, 0L, 7L, 500_000L)));
     assertThat(sums.take(20)).isEmpty();
     assertThat(sums.owedSpans(STRIDE)).isZero();
+  }
+
+  @Test
+  void nativeBucketsAreTakenAwayToo() {
+    OpenSums natives = new OpenSums(STRIDE, true, 0, 100);
+    NativeCounts all = new NativeCounts(new int[] {2}, new int[] {7, 9}, new long[] {5, 6});
+    NativeCounts live = new NativeCounts(new int[] {2}, new int[] {7, 8}, new long[] {5, 1});
+    natives.take(10, GOLD, new long[] {0, 6}, 0, 0);
+    natives.addNatives(10, GOLD, live, 0, true);
+    natives.add(10, GOLD, new long[] {0, 11}, 0, 0);
+    natives.addNatives(10, GOLD, all, 0, false);
+
+    // Bucket 8 of a late span is in the next pane.
+    Totals first = natives.take(10).get(GOLD);
+    assertThat(first.natives().buckets()).containsExactly(9);
+    assertThat(first.natives().counts()).containsExactly(6);
+    natives.add(20, GOLD, new long[] {0, 3}, 0, 0);
+    natives.addNatives(
+        20, GOLD, new NativeCounts(new int[] {1}, new int[] {8}, new long[] {3}), 0, false);
+    assertThat(natives.take(20).get(GOLD).natives().counts()).containsExactly(2);
   }
 
   @Test

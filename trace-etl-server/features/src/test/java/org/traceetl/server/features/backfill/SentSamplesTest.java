@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.traceetl.server.window.NativeTotals;
 import org.traceetl.server.window.SeriesDefinition;
 
 class SentSamplesTest {
@@ -47,7 +48,8 @@ class SentSamplesTest {
         long atMillis,
         long[] counts,
         long sumMillis,
-        int sumNanos) {
+        int sumNanos,
+        NativeTotals natives) {
       times.add(atMillis);
       if (refusal != null) {
         refused.merge(refusal, 1L, Long::sum);
@@ -86,7 +88,7 @@ class SentSamplesTest {
       SentSamples sent = new SentSamples(output, to, () -> nowNanos);
       for (int at = 1; at <= 3; at++) {
         to.refusal = at >= refusedFrom ? refusal : null;
-        sent.sample(SERIES, 0, at, TOTALS);
+        sent.sample(SERIES, 0, at, TOTALS, new NativeTotals());
         nowNanos += TimeUnit.SECONDS.toNanos(5);
         sent.endPane(at);
       }

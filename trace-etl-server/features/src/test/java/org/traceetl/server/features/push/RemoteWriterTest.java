@@ -17,6 +17,7 @@ import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.expose.SpanNaming;
+import org.traceetl.server.window.NativeTotals;
 import org.traceetl.server.window.SeriesDefinition;
 
 /** Samples of a program to a receiver that is away, and that refuses. */
@@ -66,7 +67,7 @@ class RemoteWriterTest {
   private static void sample(RemoteWriter writer, long atMillis) throws Exception {
     SeriesDefinition series =
         new SeriesDefinition(0, 1_000, true, List.of("shop", "GET /", "2", "0"));
-    writer.sample(series, 1_000, atMillis, new long[] {1, 2}, 3, 4);
+    writer.sample(series, 1_000, atMillis, new long[] {1, 2}, 3, 4, new NativeTotals());
   }
 
   @Test
