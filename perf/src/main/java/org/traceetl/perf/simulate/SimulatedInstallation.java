@@ -229,12 +229,15 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
    */
   private boolean rulesAreFollowed;
 
-  private int quietPointsSinceChange;
+  /**
+   * Quiet points since the last one, or change of rules, at which all servers followed the rules.
+   */
+  private int quietPointsBehind;
 
   /** Spans that agents sent without what rules need, as the pages of the last quiet point say. */
   private double outdatedSpans;
 
-  /** Processes at the last quiet point. */
+  /** The last process of each server, at the last quiet point. */
   private Set<String> processes = Set.of();
 
   /** Quiet points since rules added a dimension that they have not taken back. */
@@ -665,7 +668,8 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
     Collection<List<PageSample>> pages = pagesWithRegions().values();
     measures.settle(pages);
     rulesAreFollowed = follow(pages);
-    if (++quietPointsSinceChange >= QUIET_POINTS_UNTIL_REGIONS && !rulesAreFollowed) {
+    quietPointsBehind = rulesAreFollowed ? 0 : quietPointsBehind + 1;
+    if (quietPointsBehind >= QUIET_POINTS_UNTIL_REGIONS) {
       failures.accept("some server does not follow the newest rules");
     }
     if (rulesAreFollowed) {
@@ -678,7 +682,7 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   /** Returns whether all servers count by the newest rules. */
   private boolean follow(Collection<List<PageSample>> pages) {
     long servers = pages.stream().filter(page -> ofServer(page, RULES_REVISION) != null).count();
-    return servers == processes().size()
+    return servers == this.servers.stream().filter(Host::isRunning).count()
         && pages.stream()
             .filter(page -> ofServer(page, RULES_REVISION) != null)
             .allMatch(page ->
@@ -705,12 +709,9 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
         .sum();
   }
 
-  /** Returns the servers' processes, which no earlier ones were. */
+  /** Returns the last process of each server, whether it runs or not. */
   private Set<String> processes() {
-    return servers.stream()
-        .filter(Host::isRunning)
-        .map(SimulatedServer::run)
-        .collect(Collectors.toSet());
+    return servers.stream().map(SimulatedServer::run).collect(Collectors.toSet());
   }
 
   /** Returns the measures that all servers had in force since the last quiet point; null if not. */
@@ -1137,7 +1138,7 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   public void changeRules(int count) {
     rules.change(applications(count));
     rulesAreFollowed = false;
-    quietPointsSinceChange = 0;
+    quietPointsBehind = 0;
     rulesAddRegion = regions != null && rules.addRegion();
     quietPointsWithRules = 0;
   }
