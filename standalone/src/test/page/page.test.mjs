@@ -390,6 +390,33 @@ function hasInk(canvas) {
   });
 }
 
+test("an application shows how fast the budgets of its objectives burn", async (t) => {
+  const name = load.names[3];
+  const { objectives } = await api(`objectives?${encoded({ application: name })}`);
+  assert.deepEqual(objectives, []);
+  const plain = await openShown(t, addressOf("application", name));
+  await settled(plain);
+  assert.equal(await plain.getByRole("heading", { name: /^Objectives/ }).isVisible(), false);
+
+  const orders = { name: "orders-fast", target: 99, fasterThanSeconds: 0.3, operation: "POST <i>orders*", kinds: ["SERVER"], windowDays: 28, events: 1000, good: 985, burnRate: 1.5, recentBurnRate: 0.5, budgetSpent: 0.0022 };
+  const unused = { name: "requests", target: 99.9, fasterThanSeconds: null, operation: null, kinds: ["SERVER"], windowDays: 30, events: 0, good: 0, burnRate: null, recentBurnRate: null, budgetSpent: null };
+  const page = await openShown(t, addressOf("application", name), {
+    before: changed("objectives", (answer) => ({ ...answer, objectives: [orders, unused] })),
+  });
+  await settled(page);
+  const table = page.getByRole("table", { name: "Objectives" });
+  await table.waitFor();
+  const cells = (row) => table.locator("tbody tr").nth(row).locator("th, td").allTextContents();
+  assert.deepEqual(await cells(0), ["orders-fast", "POST <i>orders*: not failed, faster than 300 ms", "99 % in 28 d", "1,000", "98.5 %", "0.5", "✕ 1.5", "0.22 %"]);
+  assert.deepEqual(await cells(1), ["requests", "not failed", "99.9 % in 30 d", "0", "–", "–", "–", "–"]);
+  assert.deepEqual(await barriers(page), []);
+  await screenshot(page, "objectives");
+  await rows(page, "operations").getByRole("link").first().click();
+  await page.waitForURL(/operation=/);
+  await settled(page);
+  assert.equal(await table.isVisible(), false);
+});
+
 test("a trace in the heat map leads to the list", async (t) => {
   const page = await openShown(t, addressOf("application", HOSTILE.prototype));
   await settled(page);

@@ -30,7 +30,7 @@ export class Objectives {
       columns: [
         { key: "name", label: "Objective", head: true, cell: (row) => name(row.name) },
         { key: "good", label: "Good events", cell: condition },
-        { key: "target", label: "Target", numeric: true, cell: (row) => `${row.target} % of ${row.windowDays} d` },
+        { key: "target", label: "Target", numeric: true, cell: (row) => `${row.target} % in ${row.windowDays} d` },
         { key: "events", label: "Events", numeric: true, cell: (row) => format.count(row.events) },
         { key: "ratio", label: "Good", numeric: true, cell: (row) => format.percent(row.events === 0 ? null : row.good / row.events) },
         { key: "recent", label: "Burn rate, 5 min", numeric: true, cell: (row) => burn(row.recentBurnRate) },
