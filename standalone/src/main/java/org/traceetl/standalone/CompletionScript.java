@@ -14,7 +14,7 @@ import picocli.CommandLine.Model.CommandSpec;
  * options, in Bash and Zsh.
  */
 public final class CompletionScript {
-  private static final String COMMAND = "trace-etl";
+  static final String COMMAND = "trace-etl";
 
   private CompletionScript() {}
 
@@ -25,17 +25,30 @@ public final class CompletionScript {
   }
 
   /** Returns the commands of {@code deploy/release/trace-etl}. */
-  private static CommandLine command() {
+  static CommandLine command() {
     CommandLine command =
-        new CommandLine(CommandSpec.create().name(COMMAND).mixinStandardHelpOptions(true))
+        new CommandLine(spec())
             .addSubcommand("demo", Standalone.commandLine())
-            .addSubcommand("agent", LogAgent.commandLine(Map.of()));
-    CommandLine server = TraceEtlServer.commandLine();
+            .addSubcommand("agent", LogAgent.commandLine(Map.of()).setCommandName("agent"));
+    CommandLine server = TraceEtlServer.commandLine().setCommandName("server");
     for (String name : server.getSubcommands().keySet().toArray(String[]::new)) {
       CommandLine sub = server.getSubcommands().get(name);
       server.getCommandSpec().removeSubcommand(name);
       command.addSubcommand(name, sub);
     }
     return command.addSubcommand("server", server);
+  }
+
+  private static CommandSpec spec() {
+    CommandSpec spec = CommandSpec.create().name(COMMAND).mixinStandardHelpOptions(true);
+    spec.usageMessage()
+        .description("Runs a program of trace-etl.")
+        .footer(
+            "Needs Java 25 or newer: the folder jre of the archive if it has one, else JAVA_HOME,"
+                + " else java on PATH. JAVA_OPTS adds options of the JVM, for example"
+                + " JAVA_OPTS=-Xmx3g.",
+            "",
+            "The folder conf of the archive has configurations to begin with.");
+    return spec;
   }
 }

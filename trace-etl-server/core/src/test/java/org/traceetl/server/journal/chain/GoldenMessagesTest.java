@@ -44,6 +44,7 @@ class GoldenMessagesTest {
   private final AuthenticatedFormat authenticated = new AuthenticatedFormat("trace-windows", QUEUE);
   private final JournalKey key = new JournalKey("k1", new byte[32]);
 
+  @SuppressWarnings("ImmutableEnumChecker") // Nothing changes them.
   enum Message {
     CLAIM(header(RecordKind.CLAIM, 7, 42, JournalLog.NONE, 1_000)),
     REPEATED_CLAIM(
