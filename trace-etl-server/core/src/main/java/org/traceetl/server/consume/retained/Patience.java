@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.Locale;
-import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import org.apache.rocketmq.client.exception.MQBrokerException;
 import org.apache.rocketmq.remoting.exception.RemotingException;
@@ -43,7 +42,8 @@ public final class Patience {
     withinNanos = within.toNanos();
     this.clocks = clocks;
     this.out = out;
-    backOff = new BackOff(FIRST_NANOS, MAX_NANOS, new SplittableRandom(clocks.nanos()));
+    // Without variation: commands do not fail all at once.
+    backOff = new BackOff(FIRST_NANOS, MAX_NANOS, () -> 0);
   }
 
   /**

