@@ -12,7 +12,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.SortedMap;
-import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
@@ -34,6 +33,7 @@ import org.traceetl.perf.simulate.check.AgentBooks;
 import org.traceetl.perf.simulate.check.BrokerClocks;
 import org.traceetl.perf.simulate.check.CompleteMinutes;
 import org.traceetl.perf.simulate.check.EdgeTruth;
+import org.traceetl.perf.simulate.check.HalfEdge;
 import org.traceetl.perf.simulate.check.HistorySums;
 import org.traceetl.perf.simulate.check.MeasureTruth;
 import org.traceetl.perf.simulate.check.Naming;
@@ -300,7 +300,7 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
       servers.add(new SimulatedServer(world, name, own, cluster::brokers, index, receiver, rules));
     }
     int series = 0;
-    Calls calls = edgeDraw.used() ? new Calls(new SplittableRandom(plan.seed())) : null;
+    Calls calls = edgeDraw.calls(plan.seed());
     long pauseNanos = (long) (1e9 * plan.fleet().agents() * SPANS_PER_REQUEST / plan.rate());
     for (int i = 0; i < agents.size(); i++) {
       Sender.Load load =
@@ -437,8 +437,8 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
       boolean hadDemand = demanded.holds(agent, process, when.fromMillis());
       sizes.add(key, span.sizeBytes(), certain && hadDemand);
     }
-    if (span.half() != null) {
-      edges.sent(span.half(), certain && listed.holds(agent, process, when.fromMillis()));
+    for (HalfEdge half : span.halves()) {
+      edges.sent(half, certain && listed.holds(agent, process, when.fromMillis()));
     }
     if (span.document() != null) {
       documents.add(span.id(), span.document(), certain);

@@ -3,6 +3,7 @@ package org.traceetl.perf.simulate.agent;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -13,7 +14,8 @@ import org.traceetl.proto.EdgeKey;
 /**
  * The calls and messages between the applications of a run. The spans of one call may go to
  * different agents. Some calls are not answered, are answered minutes later or twice; some messages
- * have several receivers; some spans have no parent, or one that no application sent. One thread.
+ * have several receivers, some receivers links to several messages; some spans have no parent, or
+ * one that no application sent. One thread.
  */
 public final class Calls {
   /** Kinds of spans, as in OTLP. */
@@ -73,12 +75,51 @@ public final class Calls {
     }
   }
 
+  private static final int MOST_LINKS = 3;
+
   private final RandomGenerator random;
+
+  /** Null without links. */
+  private final RandomGenerator linkRandom;
+
+  private final boolean hasDimensions;
   private final Deque<Waiting> calls = new ArrayDeque<>();
   private final Deque<Waiting> messages = new ArrayDeque<>();
 
-  public Calls(RandomGenerator random) {
+  /**
+   * @param links draws the links of consumers; null if spans have none
+   * @param hasDimensions whether edges have the {@link HalfEdge#DIMENSIONS}
+   */
+  public Calls(RandomGenerator random, RandomGenerator links, boolean hasDimensions) {
     this.random = random;
+    linkRandom = links;
+    this.hasDimensions = hasDimensions;
+  }
+
+  /** Returns the values of a span's dimensions. */
+  String values(String region, String application) {
+    return hasDimensions ? HalfEdge.values(region, application) : "";
+  }
+
+  /** Returns the spans that a span is linked to. With links, its parent has no other half-edge. */
+  List<Parent> links(int kind, long unixMillis) {
+    if (kind != CONSUMER || linkRandom == null || linkRandom.nextInt(3) > 0) {
+      return List.of();
+    }
+    List<Parent> links = new ArrayList<>(MOST_LINKS);
+    for (int left = 1 + linkRandom.nextInt(MOST_LINKS); left > 0; left--) {
+      Parent linked =
+          linkRandom.nextInt(10) == 0 ? unknown(linkRandom) : next(messages, unixMillis);
+      // Agents leave out equal links.
+      if (linked != null && !links.contains(linked)) {
+        links.add(linked);
+      }
+    }
+    return links;
+  }
+
+  private static Parent unknown(RandomGenerator random) {
+    return new Parent(random.nextLong(), random.nextLong() | 1, random.nextLong() | 1);
   }
 
   /** Returns whether a span of a kind may have a parent of another process. */
@@ -90,7 +131,7 @@ public final class Calls {
   Parent answered(int kind, long unixMillis) {
     return switch (random.nextInt(20)) {
       case 0, 1, 2 -> null;
-      case 3 -> new Parent(random.nextLong(), random.nextLong() | 1, random.nextLong() | 1);
+      case 3 -> unknown(random);
       // Instrumentations also process messages in server spans, and send some from client spans.
       case 4 -> next(kind == SERVER ? messages : calls, unixMillis);
       default -> next(kind == SERVER ? calls : messages, unixMillis);
@@ -141,7 +182,9 @@ public final class Calls {
   /**
    * Returns the half-edge that a span must leave; null for none.
    *
-   * @param parent of another process or of its own; null for none
+   * @param parent of another process or of its own, or one that the span is linked to; null for
+   *     none
+   * @param values of the span's dimensions
    * @param endNanos its end, nanoseconds since 1970
    */
   static HalfEdge half(
@@ -150,6 +193,7 @@ public final class Calls {
       Parent own,
       Parent parent,
       Peer peer,
+      String values,
       boolean failed,
       long endNanos,
       long durationNanos) {
@@ -179,6 +223,7 @@ public final class Calls {
         waits ? EdgeKey.key(caller.traceIdHigh, caller.traceIdLow, caller.spanId) : 0,
         waits ? EdgeKey.check(caller.traceIdHigh, caller.traceIdLow, caller.spanId) : 0,
         durationNanos,
-        waits && isMessage ? TimeUnit.NANOSECONDS.toMicros(messageNanos) : 0);
+        waits && isMessage ? TimeUnit.NANOSECONDS.toMicros(messageNanos) : 0,
+        values);
   }
 }

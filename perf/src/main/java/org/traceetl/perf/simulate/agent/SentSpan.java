@@ -1,6 +1,7 @@
 package org.traceetl.perf.simulate.agent;
 
 import java.util.HexFormat;
+import java.util.List;
 import org.traceetl.perf.simulate.check.Document;
 import org.traceetl.perf.simulate.check.HalfEdge;
 import org.traceetl.perf.simulate.check.SeriesKey;
@@ -10,7 +11,7 @@ import org.traceetl.perf.simulate.check.SeriesKey;
  *
  * @param sizeBytes bytes of its message
  * @param document what the index must have; null if it need not have it
- * @param half what it tells of a request between processes; null for nothing
+ * @param halves what it tells of requests between processes; more than one only with links
  * @param amount its attribute of measures; empty for none
  */
 public record SentSpan(
@@ -21,7 +22,7 @@ public record SentSpan(
     long durationNanos,
     long sizeBytes,
     Document document,
-    HalfEdge half,
+    List<HalfEdge> halves,
     String amount) {
   /** The duration from which a span is slow: the server's default. */
   static final long SLOW_NANOS = 1_000_000_000L;

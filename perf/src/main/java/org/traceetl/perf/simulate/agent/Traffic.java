@@ -56,7 +56,8 @@ final class Traffic {
   private static final int SPAN_BYTES = 18 + 10 + 2 + 2 + 9 + 9;
 
   private static final int PARENT_BYTES = 10;
-  private static final int MOST_SPAN_BYTES = 256;
+  private static final int LINK_BYTES = 18 + 10;
+  private static final int MOST_SPAN_BYTES = 384;
 
   private static final int STATUS_BYTES = 4;
 
@@ -217,13 +218,26 @@ final class Traffic {
       byte[] ofAmount = spanAttribute(MeasureTruth.ATTRIBUTE, amount.getBytes(UTF_8));
       attributes = joined(attributes, ofAmount);
     }
-    HalfEdge half = null;
+    List<HalfEdge> halves = List.of();
+    List<Calls.Parent> links = List.of();
     if (calls != null) {
       int its = KINDS.get(kind).kind;
       Calls.Peer peer = calls.peer(its);
       Calls.Parent own = new Calls.Parent(high, low, id);
       attributes = joined(attributes, peer.attribute());
-      half = Calls.half(application, its, own, parent, peer, status == ERROR, endNanos, nanos);
+      links = calls.links(its, unixMillis);
+      String values = calls.values(REGIONS.get(region), application);
+      boolean failed = status == ERROR;
+      halves = new ArrayList<>();
+      for (Calls.Parent linked : links) {
+        halves.add(
+            Calls.half(application, its, own, linked, peer, values, failed, endNanos, nanos));
+      }
+      HalfEdge half =
+          Calls.half(application, its, own, parent, peer, values, failed, endNanos, nanos);
+      if (links.isEmpty() && half != null) {
+        halves.add(half);
+      }
       calls.made(its, peer, own, unixMillis);
       if (Calls.isCallee(its)) {
         handled = own;
@@ -234,6 +248,7 @@ final class Traffic {
             + (parent == null ? 0 : PARENT_BYTES)
             + name.length
             + attributes.length
+            + links.size() * (2 + LINK_BYTES)
             + (status == 0 ? 0 : STATUS_BYTES);
     length(to, 0x12, size);
     length(to, 0x0a, 16);
@@ -251,6 +266,13 @@ final class Traffic {
     to.put((byte) 0x39).putLong(endNanos - nanos);
     to.put((byte) 0x41).putLong(endNanos);
     to.put(attributes);
+    for (Calls.Parent link : links) {
+      length(to, 0x6a, LINK_BYTES);
+      length(to, 0x0a, 16);
+      to.order(ByteOrder.BIG_ENDIAN).putLong(link.traceIdHigh()).putLong(link.traceIdLow());
+      length(to, 0x12, 8);
+      to.putLong(link.spanId()).order(ByteOrder.LITTLE_ENDIAN);
+    }
     if (status > 0) {
       length(to, 0x7a, 2);
       length(to, 0x18, status);
@@ -263,7 +285,7 @@ final class Traffic {
         nanos,
         size,
         document(kind, status, endNanos - nanos, nanos),
-        half,
+        halves,
         amount);
   }
 

@@ -2,6 +2,8 @@ package org.traceetl.perf.simulate.check;
 
 import java.util.Comparator;
 import java.util.Map;
+import org.traceetl.server.config.EdgesConfig;
+import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.testkit.PageSample;
 
 /**
@@ -9,9 +11,17 @@ import org.traceetl.testkit.PageSample;
  *
  * @param client empty if it is unknown
  * @param server empty if it is unknown
+ * @param clientValues {@link HalfEdge#values} of the client
+ * @param serverValues {@link HalfEdge#values} of the server
  * @param type connection type; empty for a call; {@link #MOVED} of unpaired spans with this reason
  */
-record EdgeSeries(Measure measure, String client, String server, String type)
+record EdgeSeries(
+    Measure measure,
+    String client,
+    String clientValues,
+    String server,
+    String serverValues,
+    String type)
     implements Comparable<EdgeSeries> {
   static final String CALL = "";
   static final String MESSAGE = "messaging_system";
@@ -25,7 +35,9 @@ record EdgeSeries(Measure measure, String client, String server, String type)
       Comparator.comparing(EdgeSeries::measure)
           .thenComparing(EdgeSeries::client)
           .thenComparing(EdgeSeries::server)
-          .thenComparing(EdgeSeries::type);
+          .thenComparing(EdgeSeries::type)
+          .thenComparing(EdgeSeries::clientValues)
+          .thenComparing(EdgeSeries::serverValues);
 
   /** What a series counts. */
   enum Measure {
@@ -79,10 +91,54 @@ record EdgeSeries(Measure measure, String client, String server, String type)
     return new EdgeSeries(
         measure,
         labels.getOrDefault("client", ""),
+        values(EdgesConfig.CLIENT_PREFIX, labels),
         labels.getOrDefault("server", ""),
+        values(EdgesConfig.SERVER_PREFIX, labels),
         labels.containsKey("otel_metric_overflow")
             ? "overflow"
             : labels.getOrDefault("reason", labels.getOrDefault("connection_type", CALL)));
+  }
+
+  private static String values(String prefix, Map<String, String> labels) {
+    return HalfEdge.values(
+        HalfEdge.DIMENSIONS.stream()
+            .map(key -> labels.getOrDefault(prefix + MetricsConfig.underscored(key), ""))
+            .toArray(String[]::new));
+  }
+
+  /**
+   * Returns the requests of an edge.
+   *
+   * @param caller null without a span; then the client is {@link EdgeTruth#USER}
+   * @param callee null without a span
+   * @param server name of the server if it has no span
+   */
+  static EdgeSeries requests(HalfEdge caller, HalfEdge callee, String server, String type) {
+    return new EdgeSeries(
+        Measure.REQUESTS,
+        caller == null ? EdgeTruth.USER : caller.application(),
+        caller == null ? "" : caller.values(),
+        callee == null ? server : callee.application(),
+        callee == null ? "" : callee.values(),
+        type);
+  }
+
+  /** Returns what counts the unpaired spans of an end. */
+  static EdgeSeries unpaired(HalfEdge half, String type) {
+    String application = half.application();
+    return half.isCaller()
+        ? new EdgeSeries(Measure.UNPAIRED, application, half.values(), "", "", type)
+        : new EdgeSeries(Measure.UNPAIRED, "", "", application, half.values(), type);
+  }
+
+  /** Returns another measure of the edge. */
+  EdgeSeries of(Measure other) {
+    return new EdgeSeries(other, client, clientValues, server, serverValues, type);
+  }
+
+  /** Returns the ends of an edge without the values of their dimensions. */
+  static EdgeSeries ofEnds(Measure measure, String client, String server) {
+    return new EdgeSeries(measure, client, "", server, "", CALL);
   }
 
   @Override
@@ -95,8 +151,10 @@ record EdgeSeries(Measure measure, String client, String server, String type)
     return measure
         + " of "
         + (client.isEmpty() ? "?" : client)
+        + (clientValues.isEmpty() ? "" : "[" + clientValues + "]")
         + " to "
         + (server.isEmpty() ? "?" : server)
+        + (serverValues.isEmpty() ? "" : "[" + serverValues + "]")
         + (type.isEmpty() ? "" : " (" + type + ")");
   }
 }

@@ -185,8 +185,7 @@ final class EdgeSums {
 
   private static void addEnd(
       Measure measure, String client, String server, Shown its, Map<EdgeSeries, Shown> to) {
-    to.computeIfAbsent(
-                new EdgeSeries(measure, client, server, EdgeSeries.CALL), absent -> new Shown(1))
+    to.computeIfAbsent(EdgeSeries.ofEnds(measure, client, server), absent -> new Shown(1))
             .buckets[0] +=
         its.buckets[0];
   }

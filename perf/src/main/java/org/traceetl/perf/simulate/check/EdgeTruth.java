@@ -124,15 +124,17 @@ public final class EdgeTruth {
 
   private void addImmediate(HalfEdge half) {
     if (!half.isCaller()) {
-      addRequest(USER, half.application(), EdgeSeries.VIRTUAL, half.failed(), true, closed);
-      addDuration(Measure.SERVER, USER, half.application(), EdgeSeries.VIRTUAL, half, true, closed);
+      EdgeSeries edge = EdgeSeries.requests(null, half, "", EdgeSeries.VIRTUAL);
+      addRequest(edge, half.failed(), true, closed);
+      closed.add(edge.of(Measure.SERVER), half.durationNanos(), true);
       return;
     }
     String type =
         half.connectionType() == HalfEdge.DATABASE ? EdgeSeries.DATABASE : EdgeSeries.VIRTUAL;
     String server = half.peer().isEmpty() ? UNKNOWN : half.peer();
-    addRequest(half.application(), server, type, half.failed(), true, closed);
-    addDuration(Measure.CLIENT, half.application(), server, type, half, true, closed);
+    EdgeSeries edge = EdgeSeries.requests(half, null, server, type);
+    addRequest(edge, half.failed(), true, closed);
+    closed.add(edge.of(Measure.CLIENT), half.durationNanos(), true);
   }
 
   /** A fault begins, so stream times may stand still until the next quiet point. */
@@ -329,21 +331,20 @@ public final class EdgeTruth {
   private static void addPair(HalfEdge caller, HalfEdge callee, boolean certain, EdgeSums to) {
     boolean isMessage = caller.side() == HalfEdge.PRODUCER || callee.side() == HalfEdge.CONSUMER;
     String type = isMessage ? EdgeSeries.MESSAGE : EdgeSeries.CALL;
-    String client = caller.application();
-    String server = callee.application();
-    addRequest(client, server, type, caller.failed() || callee.failed(), certain, to);
-    addDuration(Measure.SERVER, client, server, type, callee, certain, to);
-    addDuration(Measure.CLIENT, client, server, type, caller, certain, to);
+    EdgeSeries edge = EdgeSeries.requests(caller, callee, "", type);
+    addRequest(edge, caller.failed() || callee.failed(), certain, to);
+    to.add(edge.of(Measure.SERVER), callee.durationNanos(), certain);
+    to.add(edge.of(Measure.CLIENT), caller.durationNanos(), certain);
     if (!isMessage) {
       long between = Math.max(0, caller.durationNanos() - callee.durationNanos());
-      to.add(new EdgeSeries(Measure.LATENCY, client, server, type), between, certain);
+      to.add(edge.of(Measure.LATENCY), between, certain);
       return;
     }
     // A clock that was set between them makes it negative.
     long micros = callee.messageMicros() - caller.messageMicros();
     if (caller.messageMicros() > 0 && micros >= 0) {
       long between = TimeUnit.MICROSECONDS.toNanos(micros);
-      to.add(new EdgeSeries(Measure.MESSAGING, client, server, type), between, certain);
+      to.add(edge.of(Measure.MESSAGING), between, certain);
     }
   }
 
@@ -352,16 +353,17 @@ public final class EdgeTruth {
     boolean mayBeMoved = mayBeMoved(stored);
     boolean certain = expired && !mayBeMoved;
     if (mayBeMoved) {
-      addUnpaired(half, EdgeSeries.MOVED, false, to);
+      to.add(EdgeSeries.unpaired(half, EdgeSeries.MOVED), 0, false);
     }
     if (half.isCaller() && !half.peer().isEmpty()) {
-      String client = half.application();
-      addRequest(client, half.peer(), EdgeSeries.VIRTUAL, half.failed(), certain, to);
-      addDuration(Measure.CLIENT, client, half.peer(), EdgeSeries.VIRTUAL, half, certain, to);
+      EdgeSeries edge = EdgeSeries.requests(half, null, half.peer(), EdgeSeries.VIRTUAL);
+      addRequest(edge, half.failed(), certain, to);
+      to.add(edge.of(Measure.CLIENT), half.durationNanos(), certain);
       return;
     }
     boolean isMessage = half.connectionType() == HalfEdge.MESSAGE;
-    addUnpaired(half, isMessage ? EdgeSeries.MESSAGE : EdgeSeries.CALL, certain, to);
+    String type = isMessage ? EdgeSeries.MESSAGE : EdgeSeries.CALL;
+    to.add(EdgeSeries.unpaired(half, type), 0, certain);
   }
 
   private boolean mayBeMoved(StoredHalf half) {
@@ -370,44 +372,20 @@ public final class EdgeTruth {
             || half.first().nanos() < sameListNanos + waitNanos + MOVED_NANOS);
   }
 
-  private static void addUnpaired(HalfEdge half, String type, boolean certain, EdgeSums to) {
-    to.add(
-        new EdgeSeries(
-            Measure.UNPAIRED,
-            half.isCaller() ? half.application() : "",
-            half.isCaller() ? "" : half.application(),
-            type),
-        0,
-        certain);
-  }
-
-  private static void addRequest(
-      String client, String server, String type, boolean failed, boolean certain, EdgeSums to) {
-    to.add(new EdgeSeries(Measure.REQUESTS, client, server, type), 0, certain);
+  private static void addRequest(EdgeSeries edge, boolean failed, boolean certain, EdgeSums to) {
+    to.add(edge, 0, certain);
     if (failed) {
-      to.add(new EdgeSeries(Measure.FAILED, client, server, type), 0, certain);
+      to.add(edge.of(Measure.FAILED), 0, certain);
     }
-  }
-
-  private static void addDuration(
-      Measure measure,
-      String client,
-      String server,
-      String type,
-      HalfEdge of,
-      boolean certain,
-      EdgeSums to) {
-    to.add(new EdgeSeries(measure, client, server, type), of.durationNanos(), certain);
   }
 
   /** Adds an end that must be shown in a request or as unpaired. */
   private static void addEnd(Measure measure, HalfEdge half, boolean certain, EdgeSums to) {
     to.add(
-        new EdgeSeries(
+        EdgeSeries.ofEnds(
             measure,
             half.isCaller() ? half.application() : "",
-            half.isCaller() ? "" : half.application(),
-            EdgeSeries.CALL),
+            half.isCaller() ? "" : half.application()),
         0,
         certain);
   }

@@ -14,7 +14,13 @@ import java.util.function.Consumer;
 final class SentHalves {
   /** What equal half-edges share. */
   private record Kind(
-      String application, int side, int connectionType, String peer, boolean failed, boolean waits)
+      String application,
+      int side,
+      int connectionType,
+      String peer,
+      boolean failed,
+      boolean waits,
+      String values)
       implements Comparable<Kind> {
     private static final Comparator<Kind> ORDER =
         Comparator.comparing(Kind::application)
@@ -22,7 +28,8 @@ final class SentHalves {
             .thenComparing(Kind::connectionType)
             .thenComparing(Kind::peer)
             .thenComparing(Kind::failed)
-            .thenComparing(Kind::waits);
+            .thenComparing(Kind::waits)
+            .thenComparing(Kind::values);
 
     static Kind of(HalfEdge half) {
       return new Kind(
@@ -31,7 +38,8 @@ final class SentHalves {
           half.connectionType(),
           half.peer(),
           half.failed(),
-          half.waits());
+          half.waits(),
+          half.values());
     }
 
     @Override

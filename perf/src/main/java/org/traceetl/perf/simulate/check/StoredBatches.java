@@ -89,7 +89,17 @@ final class StoredBatches {
         reader.key(),
         reader.check(),
         reader.durationNanos(),
-        reader.messageMicros());
+        reader.messageMicros(),
+        HalfEdge.values(HalfEdge.DIMENSIONS.stream().map(this::value).toArray(String[]::new)));
+  }
+
+  private String value(String key) {
+    for (int i = 0; i < reader.dimensionCount(); i++) {
+      if (text(reader.dimensions()[2 * i]).equals(key)) {
+        return text(reader.dimensions()[2 * i + 1]);
+      }
+    }
+    return "";
   }
 
   private String text(int index) {

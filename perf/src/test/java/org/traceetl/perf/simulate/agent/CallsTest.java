@@ -15,7 +15,8 @@ final class CallsTest {
   private static final int REQUESTS = 1_000;
 
   private final SplittableRandom random = new SplittableRandom(3);
-  private final Calls calls = new Calls(random.split());
+  private final Calls calls = new Calls(random.split(), random.split(), true);
+  private int most;
   private final List<HalfEdge> immediate = new ArrayList<>();
 
   /** Halves that wait, by key. */
@@ -29,8 +30,9 @@ final class CallsTest {
     for (int i = 0; i < REQUESTS; i++) {
       long unixMillis = TimeUnit.SECONDS.toMillis(i);
       applications.get(i % 2).next(10, unixMillis).spans().stream()
-          .map(SentSpan::half)
-          .filter(half -> half != null)
+          .map(SentSpan::halves)
+          .peek(halves -> most = Math.max(most, halves.size()))
+          .flatMap(List::stream)
           .forEach(half -> {
             if (half.waits()) {
               waiting.computeIfAbsent(half.key(), key -> new ArrayList<>()).add(half);
@@ -67,6 +69,16 @@ final class CallsTest {
     assertThat(immediate)
         .extracting(HalfEdge::side)
         .contains(HalfEdge.CLIENT, HalfEdge.SERVER, HalfEdge.CONSUMER);
+  }
+
+  @Test
+  void someConsumersHaveSeveralLinks() {
+    assertThat(most).isEqualTo(3);
+  }
+
+  @Test
+  void endsHaveValues() {
+    assertThat(immediate).extracting(HalfEdge::values).contains("/shop", "eu/shop", "us/cart");
   }
 
   @Test

@@ -51,7 +51,7 @@ final class EdgeTruthTest {
   private final EdgeTruth truth = new EdgeTruth(List.of(10.0), WAIT * SECOND, () -> nowNanos);
 
   private static HalfEdge half(String application, int side, long key, long nanos) {
-    return new HalfEdge(application, side, HalfEdge.CALL, "", false, true, key, 7, nanos, 0);
+    return new HalfEdge(application, side, HalfEdge.CALL, "", false, true, key, 7, nanos, 0, "");
   }
 
   @Test
@@ -196,7 +196,8 @@ final class EdgeTruthTest {
   void aRequestWithoutAParentNeedsNoOtherHalf() {
     send(
         "a/0",
-        new HalfEdge("shop", HalfEdge.SERVER, HalfEdge.CALL, "", true, false, 0, 0, 5_000_000, 0));
+        new HalfEdge(
+            "shop", HalfEdge.SERVER, HalfEdge.CALL, "", true, false, 0, 0, 5_000_000, 0, ""));
     String ends = "{client=\"user\",server=\"shop\",connection_type=\"virtual_node\"%s} %s%n";
 
     assertThat(
