@@ -300,7 +300,7 @@ class ObjectivesTest {
     for (int i = 0; i < 2_000; i++) {
       BatchMessage batch = new BatchMessage("shop");
       for (int span = 0; span < 20; span++) {
-        batch.span("GET /cart/" + span, BatchMessage.SERVER, span % 3, span * 20 * MILLI, 0);
+        batch.span("GET /cart/" + span, BatchMessage.SERVER, span % 3, 20L * span * MILLI, 0);
       }
       messages.add(batch.message(i));
     }
