@@ -15,7 +15,9 @@ import org.traceetl.server.rules.Rules;
  * Determines which dimensions, templates, forms (buckets and unit), measures and objectives are in
  * force: those of the newest rules, after a wait in which agents begin to send what they need.
  * Dimensions that the configuration lacks become labels of their series, so they also wait until
- * all servers read those. So do forms, measures and objectives. For one thread.
+ * all servers read those. Forms, measures and objectives wait until all servers read forms. Servers
+ * that read forms but not objectives refuse the record and keep the previous rules: they must be
+ * upgraded before a file has objectives. For one thread.
  */
 final class DimensionSwitch {
   /**

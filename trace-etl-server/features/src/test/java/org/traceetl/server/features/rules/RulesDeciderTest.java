@@ -571,7 +571,7 @@ final class RulesDeciderTest {
   }
 
   @Test
-  void objectivesWaitUntilAllServersReadThem() throws Exception {
+  void objectivesWaitUntilAllServersReadForms() throws Exception {
     Server server = new Server("1 500 %");
     server.forms = false;
     pass(WAIT, server);
