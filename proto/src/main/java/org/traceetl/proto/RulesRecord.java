@@ -61,7 +61,7 @@ import org.traceetl.proto.MalformedDecisionsException.Reason;
  *     name           text     of at most 63 bytes
  *     target         8 bytes  a double: percent, above 0 and below 100
  *     faster than    8 bytes  nanoseconds, 1 to 365 days; -1: absent
- *     window         2 bytes  days, 1 to 90
+ *     window         2 bytes  days, 7 to 90
  *     kinds          1 byte   bit k: kind k, 0 to 5; 64 more: the operation follows
  *     operation      text     pattern, if it follows
  * </pre>
@@ -298,7 +298,7 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
    *
    * @param target percent of the events that are to be good
    * @param fasterThanNanos a good event takes less time; null for any
-   * @param days length of the window
+   * @param days length of the window, 7 to 90
    * @param kinds bit k is set for kind k, one at least
    * @param operation pattern of the names of spans; null for all
    */
@@ -307,6 +307,7 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
     /** Most bytes of a name. */
     public static final int MAX_NAME_BYTES = 63;
 
+    private static final int MIN_DAYS = 7;
     private static final int MAX_DAYS = 90;
     private static final double ALL = 100;
 
@@ -317,7 +318,7 @@ public record RulesRecord(long epoch, long decidedMillis, Map<String, Rule> appl
       if (!RecordFormat.isText(name, MAX_NAME_BYTES)
           || !(target > 0 && target < ALL)
           || fasterThanNanos != null && (fasterThanNanos < 1 || fasterThanNanos > MAX_NANOS)
-          || days < 1
+          || days < MIN_DAYS
           || days > MAX_DAYS
           || kinds < 1
           || kinds >= 1 << Compact.MAX_KIND + 1

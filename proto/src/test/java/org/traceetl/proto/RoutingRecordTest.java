@@ -519,7 +519,7 @@ final class RoutingRecordTest {
     List<Objective> objectives =
         List.of(
             new Objective("fast", 99.9, 300_000_000L, 30, 4, "GET *"),
-            new Objective("ok", 50, null, 1, 36, null));
+            new Objective("ok", 50, null, 7, 36, null));
     RulesRecord written = objectives(objectives);
     assertThat(RulesRecord.FORMAT.decode(written.encode())).isEqualTo(written);
     assertThat(RulesRecord.FORMAT.decode(objectives(List.of()).encode()))
@@ -542,8 +542,10 @@ final class RoutingRecordTest {
     }
     assertThatThrownBy(() -> new Objective("a", 99, 0L, 30, 4, null))
         .isInstanceOf(IllegalArgumentException.class);
-    assertThatThrownBy(() -> new Objective("a", 99, null, 91, 4, null))
-        .isInstanceOf(IllegalArgumentException.class);
+    for (int days : new int[] {6, 91}) {
+      assertThatThrownBy(() -> new Objective("a", 99, null, days, 4, null))
+          .isInstanceOf(IllegalArgumentException.class);
+    }
     assertThatThrownBy(() -> new Objective("a", 99, null, 30, 0, null))
         .isInstanceOf(IllegalArgumentException.class);
   }
