@@ -160,12 +160,23 @@ public final class MeasuredSpans {
     return measures.hasOperations() && measuresOf[name] == 0;
   }
 
-  /** Matches the name of the entry in series, once for each text of the batch. */
+  /**
+   * Matches the name of the entry in series, once for each text of the batch and each objective.
+   *
+   * @param length in series; it bounds the time that a pattern takes
+   */
   public void name(byte[] bytes, int offset, int length) {
     long matching = MATCHED;
+    WildcardPattern before = null;
+    boolean matches = true;
     for (int i = 0; i < measures.measures().size(); i++) {
       WildcardPattern operation = measures.measures().get(i).operation();
-      if (operation == null || operation.matches(bytes, offset, length)) {
+      // Both measures of an objective have its pattern.
+      if (operation != before) {
+        before = operation;
+        matches = operation == null || operation.matches(bytes, offset, length);
+      }
+      if (matches) {
         matching |= 1L << i;
       }
     }
@@ -182,7 +193,8 @@ public final class MeasuredSpans {
   }
 
   /**
-   * Returns the value that each span of the entry adds, except for a duration.
+   * Returns the value that each span of the entry adds, except for a duration and {@link
+   * #goodNanos}.
    *
    * @return at least 0, in {@link MeasureConfig#parts}; 0 for durations; or {@link #NO_MATCH},
    *     {@link #NOT_SENT}, {@link #NOT_A_NUMBER}, {@link #NEGATIVE} or {@link #TOO_LARGE}
@@ -209,25 +221,15 @@ public final class MeasuredSpans {
     }
     return switch (one.config().value()) {
       case DURATION -> 0;
-      case ONE -> MeasureConfig.PARTS;
+      case ONE -> isFailed && one.goodNanos() != SpanMeasures.ABSENT ? 0 : MeasureConfig.PARTS;
       case ATTRIBUTE -> number(ofSpan[one.value()]);
     };
   }
 
-  /**
-   * Returns what one span of the entry adds.
-   *
-   * @param value of the entry
-   * @param nanos duration of the span
-   */
-  public long added(int measure, long value, long nanos) {
-    SpanMeasures.Measure one = measures.measures().get(measure);
-    if (one.config().value() == MeasureConfig.Source.DURATION) {
-      return nanos;
-    }
-    boolean isBad =
-        one.goodNanos() != SpanMeasures.ABSENT && (isFailed || nanos >= one.goodNanos());
-    return isBad ? 0 : value;
+  /** Returns the duration from which on a span adds 0 to a measure. */
+  public long goodNanos(int measure) {
+    long nanos = measures.measures().get(measure).goodNanos();
+    return nanos == SpanMeasures.ABSENT ? Long.MAX_VALUE : nanos;
   }
 
   private long number(int text) {

@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Set;
 import org.traceetl.proto.Rejection;
 import org.traceetl.proto.TraceId;
+import org.traceetl.server.config.MeasureConfig;
 import org.traceetl.server.consume.metrics.SpanPipelineMetrics;
 import org.traceetl.server.decode.AttributeKeys;
 import org.traceetl.server.decode.BatchDecoder;
@@ -513,7 +514,8 @@ final class SpanRecorder implements Recorder {
       }
       if (measured.needsName()) {
         resolveName(spans.name(entry));
-        measured.name(names.buffer(), names.offset(), names.length());
+        int length = Utf8.cut(names.buffer(), names.offset(), names.length(), maxValueBytes);
+        measured.name(names.buffer(), names.offset(), length);
       }
       int count = spans.spans(entry);
       boolean lacksLabel = false;
@@ -557,10 +559,17 @@ final class SpanRecorder implements Recorder {
     int row = queueSeries.row(number);
     Buckets bounds = measured.buckets(measure);
     long threshold = spans.samplingThreshold(entry);
+    boolean isDuration = measured.config(measure).value() == MeasureConfig.Source.DURATION;
+    long goodNanos = measured.goodNanos(measure);
+    boolean needsNanos = isDuration || goodNanos < Long.MAX_VALUE;
     boolean isGroup = entry >= spans.firstGroup();
     for (int i = 0; i < size; i++) {
-      long nanos = isGroup ? spans.groupDurationNanos(entry, i) : spans.durationNanos(entry);
-      queueSeries.count(row, bounds, null, measured.added(measure, value, nanos), threshold);
+      long each = value;
+      if (needsNanos) {
+        long nanos = isGroup ? spans.groupDurationNanos(entry, i) : spans.durationNanos(entry);
+        each = isDuration ? nanos : nanos < goodNanos ? value : 0;
+      }
+      queueSeries.count(row, bounds, null, each, threshold);
     }
     return !isOverflowed && measured.lacksLabel(measure);
   }

@@ -190,6 +190,21 @@ class ObjectivesTest {
   }
 
   @Test
+  void operationMatchesALongNameAsSeriesCutIt() throws Exception {
+    aggregation.dimensions(
+        rules(
+            new ObjectiveConfig("cut", 99.0, null, "GET *x", null, null),
+            new ObjectiveConfig("whole", 99.0, null, "*tail", null, null)));
+    accept(
+        new BatchMessage("shop")
+            .span("GET " + "x".repeat(2_000) + "tail", BatchMessage.SERVER, 0, 1, 0));
+    count();
+
+    assertThat(image.definition(0).values().get(1)).endsWith("x").hasSizeLessThan(2_000);
+    assertThat(counts()).isEqualTo(Map.of("shop cut", List.of(1.0, 1.0)));
+  }
+
+  @Test
   void sampledSpansCountWithTheirWeight() throws Exception {
     accept(
         new BatchMessage("shop")
