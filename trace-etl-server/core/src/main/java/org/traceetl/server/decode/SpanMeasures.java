@@ -10,6 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.traceetl.common.WildcardPattern;
 import org.traceetl.server.config.MeasureConfig;
@@ -202,21 +203,27 @@ public final class SpanMeasures {
     if (configured.equals(now.configured) && objectives.equals(now.objectives)) {
       return Set.of();
     }
-    Map<String, Set<Record>> others = now.byName();
-    Map<String, Set<Record>> changed = byName();
+    Map<String, Set<MeasureConfig>> others = now.byName();
+    Map<String, Set<MeasureConfig>> changed = byName();
     changed.entrySet().removeIf(each -> each.getValue().equals(others.get(each.getKey())));
-    return changed.keySet();
+    Set<String> names = new HashSet<>(changed.keySet());
+    // The name is all that series have of an objective.
+    if (!now.namesOfObjectives().containsAll(namesOfObjectives())) {
+      names.addAll(List.of(ObjectiveConfig.EVENTS, ObjectiveConfig.GOOD));
+    }
+    return names;
   }
 
   /** Several measures may have the same name. */
-  private Map<String, Set<Record>> byName() {
-    Map<String, Set<Record>> byName = new HashMap<>();
+  private Map<String, Set<MeasureConfig>> byName() {
+    Map<String, Set<MeasureConfig>> byName = new HashMap<>();
     configured.forEach(
         each -> byName.computeIfAbsent(each.name(), name -> new HashSet<>()).add(each));
-    for (String metric : List.of(ObjectiveConfig.EVENTS, ObjectiveConfig.GOOD)) {
-      byName.put(metric, new HashSet<>(objectives));
-    }
     return byName;
+  }
+
+  private Set<String> namesOfObjectives() {
+    return objectives.stream().map(ObjectiveConfig::name).collect(Collectors.toSet());
   }
 
   /** Returns the objectives that are among the measures. */

@@ -247,6 +247,30 @@ class ObjectivesTest {
     assertThat(image.slots()).isEqualTo(slots);
   }
 
+  @Test
+  void changedThresholdLeavesSeriesOfAFullApplicationInPlace() throws Exception {
+    maxPerApplication = 3;
+    aggregation = newAggregation(FAST);
+    owner = newOwner(image);
+    accept(new BatchMessage("shop").span("a", BatchMessage.SERVER, 0, 1, 0));
+    count();
+    aggregation.dimensions(
+        rules(new ObjectiveConfig("fast", 99.9, Duration.ofSeconds(1), null, null, null)));
+    accept(new BatchMessage("shop").span("a", BatchMessage.SERVER, 0, 1, 0));
+    count();
+    accept(
+        new BatchMessage("shop")
+            .span("b", BatchMessage.SERVER, 0, 1, 0)
+            .span("c", BatchMessage.SERVER, 0, 1, 0));
+    count();
+
+    assertThat(counts()).isEqualTo(Map.of("shop fast", List.of(4.0, 4.0)));
+    assertThat(image.definitions())
+        .filteredOn(SeriesDefinition::isOfMeasure)
+        .hasSize(2)
+        .noneMatch(each -> each.values().contains("otel_metric_overflow"));
+  }
+
   /** Owners, and objectives in force, change at random. */
   @Property(tries = 50)
   void everyEventCountsOnceThroughTakeOvers(@ForAll long seed) throws Exception {
