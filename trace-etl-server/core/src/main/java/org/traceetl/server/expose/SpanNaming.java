@@ -28,6 +28,9 @@ public final class SpanNaming implements Naming {
   /** Index of the durations in the form of the configuration. */
   private static final int DURATIONS = 1;
 
+  /** Families of objectives. Others leave them room, so that no change of rules takes it. */
+  private static final int OF_OBJECTIVES = 2;
+
   private static final String CALLS_HELP = "Spans, by service, name, kind and status.";
   private static final String SIZE_HELP =
       "Bytes of spans as agents received them, by service, name, kind and status.";
@@ -216,7 +219,7 @@ public final class SpanNaming implements Naming {
    */
   private synchronized Family ofForm(String text) {
     Family known = ofForms.get(text);
-    if (known != null || families.size() == Family.MOST) {
+    if (known != null || families.size() >= Family.MOST - OF_OBJECTIVES) {
       return known;
     }
     Form parsed = Form.parse(text);
@@ -244,13 +247,14 @@ public final class SpanNaming implements Naming {
    */
   private synchronized Family ofMeasure(MeasureKey key) {
     Family known = ofMeasures.get(key);
-    if (known != null || families.size() == Family.MOST) {
+    boolean isObjective = ObjectiveConfig.isMetric(key.metric);
+    if (known != null || families.size() >= Family.MOST - (isObjective ? 0 : OF_OBJECTIVES)) {
       return known;
     }
     MeasureForm parsed = MeasureForm.parse(key.form);
     if (parsed == null
         || parsed.form().buckets() > buckets()
-        || !(MeasureConfig.isName(key.metric, namespace) || ObjectiveConfig.isMetric(key.metric))) {
+        || !(isObjective || MeasureConfig.isName(key.metric, namespace))) {
       return null;
     }
     String name = prefix + MeasureConfig.prometheusName(key.metric, parsed.unit());

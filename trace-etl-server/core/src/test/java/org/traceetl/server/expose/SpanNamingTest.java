@@ -12,11 +12,14 @@ import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.traceetl.server.config.MeasureConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.MetricsConfig.Names;
+import org.traceetl.server.config.ObjectiveConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.SeriesConfig.Dimension;
 import org.traceetl.server.config.StandardProfile;
+import org.traceetl.server.decode.SpanMeasures;
 import org.traceetl.server.window.Form;
 import org.traceetl.server.window.SeriesDefinition;
 
@@ -120,6 +123,37 @@ class SpanNamingTest {
         .isEqualTo("traces_span_metrics_duration_milliseconds");
   }
 
+  @Test
+  void changesOfFormsLeaveRoomForObjectives() {
+    SpanNaming naming = naming(Names.UNDERSCORES);
+    for (int i = 1; i <= Family.MOST; i++) {
+      naming.families(definition("unit=ms;bounds=" + i));
+    }
+    int before = naming.families().size();
+    ObjectiveConfig objective = new ObjectiveConfig("fast", 99.0, null, null, null, null);
+    for (MeasureConfig each : List.of(objective.events(), objective.good())) {
+      SeriesDefinition definition =
+          new SeriesDefinition(
+              0,
+              0,
+              false,
+              Arrays.asList(
+                  "shop",
+                  each.name(),
+                  String.valueOf(SeriesDefinition.OF_MEASURES),
+                  "0",
+                  null,
+                  null,
+                  Form.KEY,
+                  SpanMeasures.form(each).text(),
+                  ObjectiveConfig.LABEL,
+                  objective.name()));
+      assertThat(naming.families(definition)).as(each.name()).isNotZero();
+    }
+    assertThat(naming.families()).hasSize(before + 2).hasSizeLessThanOrEqualTo(Family.MOST);
+    assertThat(naming.families(definition("unit=ms;bounds=1"))).as("of a form").isNotZero();
+  }
+
   private static SeriesDefinition definition(String form) {
     return new SeriesDefinition(
         0,
@@ -165,9 +199,9 @@ class SpanNamingTest {
     for (int bound = 1; bound < 100; bound++) {
       naming.families(definition("unit=s;bounds=" + bound));
     }
-    assertThat(naming.families()).hasSize(Long.SIZE);
+    assertThat(naming.families()).as("two are those of objectives").hasSize(Long.SIZE - 2);
     assertThat(naming.families(definition("unit=s;bounds=99"))).isOne();
-    assertThat(number(naming, definition("unit=s;bounds=62"))).isEqualTo(63);
+    assertThat(number(naming, definition("unit=s;bounds=60"))).isEqualTo(61);
   }
 
   @Property
