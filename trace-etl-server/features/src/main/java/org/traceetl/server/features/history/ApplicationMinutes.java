@@ -5,7 +5,6 @@ import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
-import org.traceetl.server.config.ObjectiveConfig;
 import org.traceetl.server.minutes.MinuteColumns;
 import org.traceetl.server.window.Books;
 
@@ -13,8 +12,9 @@ import org.traceetl.server.window.Books;
  * Calls of each application and of its operations, and events of its objectives, by minute. Not
  * thread-safe.
  *
- * <p>Bounded: applications and operations above the limits are added up as {@link Books#OTHER}. One
- * without spans for an hour is removed.
+ * <p>Bounded: applications and operations above the limits are added up as {@link Books#OTHER}.
+ * Objectives take places of operations; those above the limit, and those of {@link Books#OTHER},
+ * are left out. One without spans for an hour is removed.
  */
 final class ApplicationMinutes {
   /** An operation of an application. */
@@ -52,8 +52,6 @@ final class ApplicationMinutes {
     }
   }
 
-  private static final int MAX_OBJECTIVES = 4 * ObjectiveConfig.MAX_OBJECTIVES;
-
   private static final Name OTHER = new Name(Books.OTHER, History.UNKNOWN_KIND);
 
   private final int buckets;
@@ -62,8 +60,13 @@ final class ApplicationMinutes {
   private final MinuteColumns columns;
   private final Map<String, Application> applications = new HashMap<>();
 
-  /** Operations listed separately, without {@link #OTHER}, which each application has. */
+  /**
+   * Operations and objectives listed separately, without {@link #OTHER}, which each application
+   * has.
+   */
   private int operations;
+
+  private long leftOut;
 
   ApplicationMinutes(int buckets, int maxApplications, int maxOperations) {
     this.buckets = buckets;
@@ -97,16 +100,18 @@ final class ApplicationMinutes {
 
   private void addObjective(
       Application application, PaneCalls.OperationCalls its, long minute, long now) {
-    Map<String, MinuteColumns.Minutes> objectives = application.objectives;
     String name = its.operation().name;
-    // Rules may replace all of them several times in an hour.
-    if (objectives.size() < MAX_OBJECTIVES || objectives.containsKey(name)) {
-      columns.add(
-          objectives.computeIfAbsent(name, absent -> new MinuteColumns.Minutes()),
-          minute,
-          its.sums().columns(),
-          now);
+    MinuteColumns.Minutes minutes = application.objectives.get(name);
+    if (minutes == null) {
+      if (application.name.equals(Books.OTHER) || operations >= maxOperations) {
+        leftOut++;
+        return;
+      }
+      operations++;
+      minutes = new MinuteColumns.Minutes();
+      application.objectives.put(name, minutes);
     }
+    columns.add(minutes, minute, its.sums().columns(), now);
   }
 
   private Application application(String name) {
@@ -146,8 +151,12 @@ final class ApplicationMinutes {
           operations -= operation.getKey().equals(OTHER) ? 0 : 1;
         }
       }
+      int objectives = application.objectives.size();
       application.objectives.values().removeIf(minutes -> minutes.endedBefore(oldest));
-      if (application.minutes.endedBefore(oldest) && application.operations.isEmpty()) {
+      operations -= objectives - application.objectives.size();
+      if (application.minutes.endedBefore(oldest)
+          && application.operations.isEmpty()
+          && application.objectives.isEmpty()) {
         all.remove();
       }
     }
@@ -168,6 +177,11 @@ final class ApplicationMinutes {
 
   int operations() {
     return operations;
+  }
+
+  /** Returns how many times a window's events of an objective were left out. */
+  long leftOut() {
+    return leftOut;
   }
 
   /** Adds up some minutes, both ends inclusive. */

@@ -117,7 +117,8 @@ public final class History {
    * Creates an empty history.
    *
    * @param maxApplications maximum number of applications listed separately
-   * @param maxOperations maximum number of operations of all applications, by name and kind
+   * @param maxOperations maximum number of operations of all applications, by name and kind, and of
+   *     their objectives
    * @param boundsNanos upper bounds of a series' finite buckets, ascending
    */
   public History(
@@ -493,9 +494,14 @@ public final class History {
     return applications.applications();
   }
 
-  /** Returns the number of operations listed separately. */
+  /** Returns the number of operations and objectives listed separately. */
   public synchronized int operations() {
     return applications.operations();
+  }
+
+  /** Returns how many times a window's events of an objective were left out for lack of room. */
+  synchronized long leftOutObjectives() {
+    return applications.leftOut();
   }
 
   private Interval interval(long from, long to, SpanSums sums, long now) {

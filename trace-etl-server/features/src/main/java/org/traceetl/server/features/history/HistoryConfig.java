@@ -9,9 +9,9 @@ import static org.traceetl.common.ConfigException.orElse;
  * @param enabled whether this server keeps the last hour of the whole fleet, which most paths below
  *     {@code /api} need
  * @param maxApplications applications; further ones are added up as {@code _other}; 1 to 1000000
- * @param maxOperations operations (application, span name, kind); further ones are added up as
- *     {@code _other} of their application; 1 to 1000000. A busy operation or application takes 1 to
- *     4 KB with default buckets
+ * @param maxOperations operations (application, span name, kind) and objectives; further operations
+ *     are added up as {@code _other} of their application, further objectives are left out; 1 to
+ *     1000000. A busy operation or application takes 1 to 4 KB with default buckets
  */
 public record HistoryConfig(Boolean enabled, Integer maxApplications, Integer maxOperations) {
   private static final int MOST = 1_000_000;

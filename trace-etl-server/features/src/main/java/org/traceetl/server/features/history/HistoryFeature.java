@@ -101,8 +101,8 @@ public final class HistoryFeature implements Feature {
         history::applications);
     registry.gauge(
         "trace_etl_history_operations",
-        "Operations (application, span name and kind) that this server's history lists"
-            + " separately.",
+        "Operations (application, span name and kind) and objectives that this server's history"
+            + " lists separately.",
         history::operations);
     registry.counter(
         "trace_etl_history_windows_total",
@@ -111,8 +111,8 @@ public final class HistoryFeature implements Feature {
     registry.counter(
         "trace_etl_history_unknown_rows_total",
         "Rows of windows left out of the history because the journal no longer contains"
-            + " their series.",
-        follower::unknownRows);
+            + " their series, or because the limits leave no room for their objective.",
+        () -> follower.unknownRows() + history.leftOutObjectives());
     registry.counter(
         "trace_etl_history_misdated_windows_total",
         "Windows that begin or have a pane in the future. The history dates such a pane by its"

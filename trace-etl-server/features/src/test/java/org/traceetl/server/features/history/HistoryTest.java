@@ -222,6 +222,30 @@ final class HistoryTest {
     assertThat(operations("b")).containsExactly("GET / CLIENT 1");
   }
 
+  @Test
+  void objectivesTakePlacesOfOperationsAndThoseLeftOutAreCounted() {
+    add("a", "GET /", "SERVER", 1);
+    for (int i = 0; i < 5; i++) {
+      Histories.addEvents(history, nowMillis, "a", "slo" + i, 1);
+    }
+    Histories.addEvents(history, nowMillis, "a", "slo0", 1);
+    add("a", "POST /", "SERVER", 1);
+    nowMillis += MINUTE;
+
+    assertThat(history.objectives("a", 59)).containsOnlyKeys("slo0", "slo1", "slo2");
+    assertThat(history.objectives("a", 59).get("slo0").events()).isEqualTo(2);
+    assertThat(history.leftOutObjectives()).isEqualTo(2);
+    assertThat(operations("a")).containsExactly("GET / SERVER 1", "_other SPAN_KIND_UNSPECIFIED 1");
+    assertThat(history.operations()).isEqualTo(4);
+
+    nowMillis += 60 * MINUTE;
+    Histories.addEvents(history, nowMillis, "b", "slo", 1);
+    assertThat(history.operations()).as("without spans they are removed").isEqualTo(1);
+    add("c", "GET /", "SERVER", 1);
+    Histories.addEvents(history, nowMillis, "d", "slo", 1);
+    assertThat(history.leftOutObjectives()).as("applications above the limit").isEqualTo(3);
+  }
+
   /** Many windows, of more applications and operations than there is room for, for two hours. */
   @Test
   void operationsAddUpToTheirApplicationAndMinutesToTotals() {
