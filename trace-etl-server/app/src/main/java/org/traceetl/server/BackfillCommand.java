@@ -225,7 +225,15 @@ final class BackfillCommand implements Callable<Integer> {
     RemoteWriter writer = new RemoteWriter(push, endpoint, request.naming(), clocks);
     String id =
         Hashing.sha256()
-            .hashString(remoteWrite + "\n" + new TreeMap<>(push.labels()), StandardCharsets.UTF_8)
+            .hashString(
+                String.join(
+                    "\n",
+                    remoteWrite.toString(),
+                    new TreeMap<>(push.labels()).toString(),
+                    // Files do not depend on them, but what the receiver has does.
+                    String.valueOf(request.histogram().kind()),
+                    String.valueOf(request.histogram().nativeSchema())),
+                StandardCharsets.UTF_8)
             .toString();
     return new SampleReceiver() {
       @Override

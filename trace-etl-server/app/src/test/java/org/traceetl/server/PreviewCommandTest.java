@@ -120,7 +120,7 @@ class PreviewCommandTest {
     assertThat(out.toString().lines().map(line -> line.strip().replaceAll(" +", " ")))
         .startsWith("shop: 40 of 41 messages (0 refused), 40 spans (0 filtered), 2 queues")
         .contains(
-            "In force is the configuration: no rules were published.",
+            "In force is the configuration: no published rules were found.",
             "configuration revision 7",
             "series 1 10",
             // Users with even and odd numbers are on different queues.

@@ -41,6 +41,9 @@ import org.traceetl.server.http.Feature;
 public final class WebServer implements AutoCloseable {
   private static final Duration PORT_CLOSES_WITHIN = Duration.ofSeconds(10);
 
+  /** For sending what servlets have written: a client that does not read must not hold a stop. */
+  private static final Duration ANSWERS_WITHIN = Duration.ofSeconds(2);
+
   /** The limit of sessions of people who signed in with the OpenID provider. */
   private static final int MAX_SESSIONS = 10_000;
 
@@ -179,7 +182,7 @@ public final class WebServer implements AutoCloseable {
         "sessionLimit",
         TomcatContextCustomizer.class,
         () -> tomcat -> tomcat.setManager(sessions()));
-    var answers = new WholeAnswers(PORT_CLOSES_WITHIN);
+    var answers = new WholeAnswers(ANSWERS_WITHIN);
     context.registerBean(WholeAnswers.class, () -> answers);
     context.registerBean(
         "answers",

@@ -47,17 +47,21 @@ public final class Patience {
   }
 
   /**
-   * Makes a call until it is answered.
+   * Makes a call until it is answered. Its time begins with the first failure.
    *
    * @throws IOException if the call fails with an answer, or its time is over
    */
   public <T> T await(Call<T> call) throws IOException, InterruptedException {
-    long beginNanos = clocks.nanos();
+    long firstFailureNanos = 0;
     for (int failures = 1; ; failures++) {
       try {
         return call.make();
       } catch (IOException e) {
-        long leftNanos = withinNanos - (clocks.nanos() - beginNanos);
+        if (failures == 1) {
+          // A call may have read for long before.
+          firstFailureNanos = clocks.nanos();
+        }
+        long leftNanos = withinNanos - (clocks.nanos() - firstFailureNanos);
         if (!isUnanswered(e) || leftNanos <= 0) {
           throw e;
         }

@@ -61,7 +61,8 @@ final class MeasurePreview {
    * Adds a span or group.
    *
    * @param isSample whether it is a whole copy of an incomplete span
-   * @return number of new keys; below 0 if it lacks an attribute that decides about series
+   * @return number of new keys; its complement, which is below 0, if a measure lacks an attribute
+   *     that decides about series
    */
   int add(int entry, boolean isSample) {
     if (!hasMeasures || entry >= decoder.columns().firstEvent() || !measured.read(entry)) {
@@ -79,7 +80,7 @@ final class MeasurePreview {
         keys += add(metric, measure, isSample);
       }
     }
-    return lacks ? -1 : keys;
+    return lacks ? ~keys : keys;
   }
 
   private int add(MeasureEstimate metric, int measure, boolean isSample) {

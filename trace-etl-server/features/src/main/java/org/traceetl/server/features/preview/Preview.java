@@ -290,7 +290,7 @@ final class Preview implements RetainedMessages.Reader {
   /** Adds a span to its measures; returns whether it lacks what decides about their series. */
   private boolean addMeasures(int span, boolean isSample) {
     int more = measures == null ? 0 : measures.add(span, isSample);
-    keys += Math.max(0, more);
+    keys += more < 0 ? ~more : more;
     return more < 0;
   }
 

@@ -36,7 +36,7 @@ final class RulesTable {
         comparison.queues());
     out.println(
         inForce.isConfiguration()
-            ? "In force is the configuration: no rules were published."
+            ? "In force is the configuration: no published rules were found."
             : "In force: " + inForce.rules() + ".");
     if (!comparison.complete()) {
       out.println("The preview is full: the figures cover only the messages read so far.");

@@ -7,6 +7,7 @@ import java.io.StringWriter;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.traceetl.proto.Heartbeat;
+import org.traceetl.server.config.MeasureConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.SeriesConfig.Dimension;
 import org.traceetl.server.config.SeriesConfig.From;
@@ -135,6 +136,44 @@ final class PreviewTest {
 
     assertThat(all.isFull()).isFalse();
     assertThat(one.isFull()).isTrue();
+  }
+
+  @Test
+  void valuesOfAMeasureCountAgainstTheBoundAlsoIfAnotherLacksItsAttribute() {
+    Preview measured =
+        Preview.ofApplication(
+            "shop",
+            config,
+            List.of(durations("model"), durations("absent")),
+            Messages.SPAN_BATCH,
+            100);
+    Preview without = Preview.ofApplication("shop", config, List.of(), Messages.SPAN_BATCH, 100);
+    batch.begin("shop", "model");
+    for (int i = 0; i < 60; i++) {
+      batch.grouped("model", "m" + i);
+    }
+    byte[] message = batch.message();
+
+    measured.add(new QueueId("a", 0), message);
+    without.add(new QueueId("a", 0), message);
+
+    assertThat(without.isFull()).isFalse();
+    assertThat(measured.isFull()).isTrue();
+  }
+
+  private static MeasureConfig durations(String attribute) {
+    return new MeasureConfig(
+        attribute + ".duration",
+        null,
+        null,
+        null,
+        null,
+        null,
+        null,
+        List.of(attribute),
+        List.of(new Dimension(attribute, null, null)),
+        null,
+        List.of(0.1, 1.0));
   }
 
   @Test
