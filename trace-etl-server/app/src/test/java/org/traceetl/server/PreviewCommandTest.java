@@ -42,6 +42,8 @@ import tools.jackson.databind.json.JsonMapper;
 class PreviewCommandTest {
   private static final String TOPIC = "previewed";
   private static final String EMPTY_TOPIC = "empty";
+
+  /** A preview ignores the last two keys. */
   private static final String RULES =
       """
       revision: 7
@@ -49,6 +51,8 @@ class PreviewCommandTest {
         - application: sh*
           series.dimensions: [{attribute: user}]
           histogram.bounds-millis: [1, 2]
+          documents.slower-than: 1ms
+          objectives: [{name: requests, target: 99.9}]
       """;
 
   @TempDir private static Path home;
