@@ -139,9 +139,9 @@ public final class MeasuredSpans {
     if (!measures.hasKind(kind)) {
       return false;
     }
-    isGroup = entry >= spans.firstGroup();
     isFailed = spans.status(entry) == STATUS_ERROR;
     name = spans.name(entry);
+    isGroup = entry >= spans.firstGroup();
     Arrays.fill(ofSpan, SpanColumns.NONE);
     int count = spans.attributeCount(entry);
     for (int i = 0; i < count; i++) {
