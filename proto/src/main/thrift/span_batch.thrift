@@ -70,6 +70,11 @@ struct SpanGroup {
   6: required list<i64> durations_nanos
   /** Events of each of its spans. */
   7: optional list<i32> events
+  /**
+   * Of sampled spans: how many ordered pairs of different spans are of one trace. Such spans were
+   * sampled together. Absent: 0. Readers that do not know it skip it.
+   */
+  8: optional i64 pairs
 }
 
 struct SpanBatch {

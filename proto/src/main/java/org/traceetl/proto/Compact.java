@@ -72,6 +72,7 @@ final class Compact {
   static final int GROUP_SAMPLING_THRESHOLD = 5;
   static final int GROUP_DURATIONS_NANOS = 6;
   static final int GROUP_EVENTS = 7;
+  static final int GROUP_PAIRS = 8;
 
   // Fields of EdgeBatch.
   static final int EDGE_GROUPS = 10;

@@ -135,6 +135,7 @@ public final class SpanBatchReader {
 
   private long[] groupDurationsNanos = new long[64];
   private int groupSize;
+  private long groupPairs;
 
   /**
    * Reads everything up to the spans.
@@ -475,6 +476,14 @@ public final class SpanBatchReader {
   /** Returns the spans in the current group, at least 1; 0 if there is no current group. */
   public int groupSize() {
     return groupSize;
+  }
+
+  /**
+   * Returns how many ordered pairs of different spans of the current group are of one trace, if
+   * they were sampled; at least 0.
+   */
+  public long groupPairs() {
+    return groupPairs;
   }
 
   /**
@@ -879,11 +888,12 @@ public final class SpanBatchReader {
   /** Reads a group; returns false if the batch is refused. */
   private boolean readGroup() {
     clearSpan();
+    groupPairs = 0;
     int seen = 0;
     input.fieldsAfter(0);
     while (input.readFieldHeader()) {
       int id = input.fieldId();
-      if (id < Compact.GROUP_NAME || id > Compact.GROUP_EVENTS) {
+      if (id < Compact.GROUP_NAME || id > Compact.GROUP_PAIRS) {
         input.skipField();
         continue;
       }
@@ -896,6 +906,8 @@ public final class SpanBatchReader {
         case Compact.GROUP_SAMPLING_THRESHOLD ->
             samplingThreshold = input.readI64(Compact.THRESHOLD_END - 1);
         case Compact.GROUP_DURATIONS_NANOS -> readDurations();
+        case Compact.GROUP_PAIRS ->
+            groupPairs = input.readI64((long) Limits.MAX_SPANS * Limits.MAX_SPANS);
         default -> readEvents();
       }
     }

@@ -584,6 +584,14 @@ public final class SpanBatchWriter {
     return true;
   }
 
+  /**
+   * Sets the trace of the last ended span in a group, if it was sampled: readers get the number of
+   * pairs of one trace, which says how certain the number of spans is.
+   */
+  public void traceOfGrouped(long traceIdHigh, long traceIdLow) {
+    groups.trace(traceIdHigh, traceIdLow);
+  }
+
   /** Returns the number of the group that received the last span in a group. */
   public int lastGroup() {
     return groups.last();

@@ -8,8 +8,8 @@ import java.util.Arrays;
  * duration. Clearing costs what the last batch used, not the size of the arrays.
  */
 final class SpanGroups {
-  /** Most bytes of a group in addition to its fields: the list's header and the end. */
-  private static final int GROUP_FRAME_BYTES = 6;
+  /** Most bytes of a group in addition to its fields: the list's header, pairs and the end. */
+  private static final int GROUP_FRAME_BYTES = 13;
 
   /** Most bytes of a duration as a varint. */
   private static final int DURATION_BYTES = 10;
@@ -30,6 +30,9 @@ final class SpanGroups {
   /** Sum of the bytes of its spans. */
   private long[] bytes = new long[16];
 
+  /** {@link SpanBatchReader#groupPairs}. */
+  private long[] pairs = new long[16];
+
   private int[] firsts = new int[16];
   private int[] lasts = new int[16];
 
@@ -40,6 +43,8 @@ final class SpanGroups {
   private int[] nexts = new int[64];
 
   private int spans;
+
+  private final SpansOfTraces ofTraces = new SpansOfTraces();
 
   /** The last group: spans often come in runs of one group. */
   private int guess;
@@ -52,13 +57,17 @@ final class SpanGroups {
 
   /** Returns the bytes of the arrays, which never shrink. */
   long heldBytes() {
-    return fields.heldBytes() + 24L * sizes.length + 12L * durationsNanos.length;
+    return fields.heldBytes()
+        + 32L * sizes.length
+        + ofTraces.heldBytes()
+        + 12L * durationsNanos.length;
   }
 
   void clear() {
     fields.clear();
     spans = 0;
     guess = 0;
+    ofTraces.nextBatch();
   }
 
   /**
@@ -103,6 +112,11 @@ final class SpanGroups {
   /** Returns the group with these fields, or {@link #NONE}. */
   int find(byte[] encoded, int offset, int length) {
     return fields.find(encoded, offset, length, guess);
+  }
+
+  /** Sets the trace of the span that was added last. */
+  void trace(long traceIdHigh, long traceIdLow) {
+    pairs[guess] += 2L * ofTraces.add(guess, traceIdHigh, traceIdLow);
   }
 
   /** Returns the group of the span that was added last. */
@@ -217,12 +231,14 @@ final class SpanGroups {
       heads = Arrays.copyOf(heads, 2 * group);
       sizes = Arrays.copyOf(sizes, 2 * group);
       bytes = Arrays.copyOf(bytes, 2 * group);
+      pairs = Arrays.copyOf(pairs, 2 * group);
       firsts = Arrays.copyOf(firsts, 2 * group);
       lasts = Arrays.copyOf(lasts, 2 * group);
     }
     heads[group] = head;
     sizes[group] = 0;
     bytes[group] = 0;
+    pairs[group] = 0;
   }
 
   int size() {
@@ -253,6 +269,12 @@ final class SpanGroups {
         end = Compact.putVarint(out, end, Compact.zigZag(durationsNanos[span]));
       }
       end = fields.copyTo(group, heads[group], fields.length(group), out, end);
+      if (pairs[group] > 0) {
+        boolean hasEvents = heads[group] < fields.length(group);
+        int last = hasEvents ? Compact.GROUP_EVENTS : Compact.GROUP_DURATIONS_NANOS;
+        out[end++] = Compact.field(Compact.GROUP_PAIRS - last, Compact.I64);
+        end = Compact.putVarint(out, end, Compact.zigZag(pairs[group]));
+      }
       out[end++] = Compact.STOP;
     }
     return end;

@@ -418,6 +418,44 @@ final class SpanBatchWriterTest {
   }
 
   @Test
+  void pairsOfATraceAreCountedInEachGroup() {
+    writer.application(intern("service"));
+    intern("other");
+    for (int round = 0; round < 2; round++) {
+      for (int i = 0; i < 1_000; i++) {
+        writer.startGroupedSpan(0, 3, 0, 1, 5);
+        writer.attribute(0, i % 2);
+        if (i % 2 == 1) {
+          writer.event(0);
+        }
+        writer.endSpan();
+        writer.traceOfGrouped(7, 1 + i / 8);
+      }
+      // No trace of its own.
+      writer.startGroupedSpan(0, 3, 0, 1, 6);
+      writer.endSpan();
+      writer.traceOfGrouped(0, 0);
+      int length = writer.finish(1, 2, 3, 4);
+      assertThat(length).isLessThanOrEqualTo(writer.sizeBytes());
+      assertThat(reader.wrap(writer.buffer(), 0, length)).isEqualTo(Rejection.NONE);
+      assertThat(reader.next()).isFalse();
+      for (int group = 0; group < 2; group++) {
+        assertThat(reader.nextGroup()).isTrue();
+        // 125 traces of four spans each.
+        assertThat(reader.groupPairs()).isEqualTo(125L * 4 * 3);
+      }
+      assertThat(reader.nextGroup()).isTrue();
+      assertThat(reader.groupPairs()).isZero();
+      assertThat(reader.nextGroup()).isFalse();
+      assertThat(reader.rejection()).isEqualTo(Rejection.NONE);
+      writer.begin();
+      intern("service");
+      intern("other");
+      writer.application(0);
+    }
+  }
+
+  @Test
   void askingForAGroupNeedsASpanOfAGroup() {
     writer.application(intern("service"));
     assertThatIllegalStateException().isThrownBy(() -> writer.startsGroup());

@@ -482,7 +482,7 @@ final class Batcher implements SpanSink {
       boolean onlyDemanded = hasOnlyDemanded(inPart);
       if (!batch.startGrouped(span, detail, onlyDemanded)
           || !isExemplar(span, detail, onlyDemanded)) {
-        batch.addGrouped(detail);
+        batch.addGrouped(span, detail);
         payload.group();
         if (isSampled(span)) {
           sample(span, batch, detail);

@@ -146,6 +146,14 @@ final class OpenBatch {
     attributes(span);
     events(span.events);
     writer.endSpan();
+    trace(span);
+  }
+
+  /** Tells apart traces of sampled spans in groups. */
+  private void trace(SpanView span) {
+    if (span.samplingThreshold != 0) {
+      writer.traceOfGrouped(span.traceIdHigh, span.traceIdLow);
+    }
   }
 
   /**
@@ -177,9 +185,10 @@ final class OpenBatch {
   }
 
   /** Adds the span that {@link #startGrouped} started. */
-  void addGrouped(DemandedDetail detail) {
+  void addGrouped(SpanView span, DemandedDetail detail) {
     demand(detail);
     writer.endSpan();
+    trace(span);
   }
 
   /**
@@ -211,6 +220,7 @@ final class OpenBatch {
       return false;
     }
     demand(detail);
+    trace(span);
     return true;
   }
 

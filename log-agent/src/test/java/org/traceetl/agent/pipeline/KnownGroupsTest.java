@@ -93,7 +93,7 @@ final class KnownGroupsTest {
         assertThat(groups.isWorth(resource)).isTrue();
         if (groups.add(span, resource) == null) {
           batch.startGrouped(span, detail, true);
-          batch.addGrouped(detail);
+          batch.addGrouped(span, detail);
           groups.put(0, batch.lastGroup());
         } else {
           assertThat(i).isGreaterThanOrEqualTo(newGroups);
