@@ -39,6 +39,7 @@ import java.util.stream.IntStream;
  *     key rules       2 bytes  at most 128; absent: none; then for each
  *       application   text     pattern
  *       keys          8 bytes  bit i: the key at place i
+ *     formats         1 byte   256: servers read variances of sampled series in journals; absent: 0
  * </pre>
  *
  * What servers read counts if all parts have the bit. What they need counts if any part has it.
@@ -112,6 +113,9 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
    */
   public static final int FORMS = 128;
 
+  /** Bit of {@link Part#formats}: servers read variances of sampled series in journals. */
+  public static final int VARIANCES = 256;
+
   private static final int KINDS = Compact.MAX_KIND + 1;
   private static final int MAGIC = 0x5445444D;
 
@@ -184,8 +188,8 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
    * @param full patterns of applications whose spans are needed whole
    * @param formats what these servers read or need in addition to batches and windows: the sum of
    *     {@link #BUNDLES}, {@link #PANES}, {@link #HEARTBEATS}, {@link #OPEN_PANES}, {@link #SIZES},
-   *     {@link #EDGES}, {@link #LABELS}, {@link #FORMS} and bits of later releases, which stay when
-   *     the part is published again
+   *     {@link #EDGES}, {@link #LABELS}, {@link #FORMS}, {@link #VARIANCES} and bits of later
+   *     releases, which stay when the part is published again
    * @param edgeKeys attributes of spans and resources that half-edges need
    * @param keyRules restrict span keys to applications; a key of which no rule has the bit is
    *     needed of all
@@ -267,7 +271,7 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
       full = List.copyOf(full);
       edgeKeys = List.copyOf(edgeKeys);
       keyRules = List.copyOf(keyRules);
-      formats &= 0xff;
+      formats &= 0xffff;
       if (changedEpoch < 1 || exemplarIntervalMillis < 1 || slowOtherwiseNanos < 0) {
         throw new IllegalArgumentException(
             "changedEpoch = "
@@ -285,7 +289,7 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
           || !spanKeys.stream().allMatch(Demand::takesText)
           || !full.stream().allMatch(Demand::takesText)
           || !edgeKeys.stream().allMatch(Demand::takesText)
-          || PartFormat.contentBytes(spanKeys, slowRules, full, edgeKeys, keyRules)
+          || PartFormat.contentBytes(spanKeys, slowRules, full, formats, edgeKeys, keyRules)
               > MAX_PART_BYTES) {
         throw new IllegalArgumentException(
             "a part with "
@@ -459,6 +463,11 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
     return allRead(FORMS);
   }
 
+  /** As {@link #readsBundles}, of variances of sampled series. */
+  public boolean readsVariances() {
+    return allRead(VARIANCES);
+  }
+
   /** Returns whether servers of any part need the sizes of spans; false without a part. */
   public boolean needsSizes() {
     return parts.values().stream().anyMatch(part -> (part.formats & SIZES) != 0);
@@ -544,15 +553,21 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
     private static final int EVERYTHING = 1;
     private static final int FORMATS_BYTES = 1;
 
+    /** The formats in the first byte; the others are behind the key rules. */
+    private static final int MAX_FIRST_FORMATS = 0xff;
+
     /** Returns the bytes of a part after its length. */
     static int contentBytes(
         List<String> keys,
         List<SlowRule> rules,
         List<String> full,
+        int formats,
         List<String> edgeKeys,
         List<KeyRule> keyRules) {
       int bytes = FIXED_BYTES + 3 * Short.BYTES + textBytes(keys) + textBytes(full) + FORMATS_BYTES;
-      boolean hasKeyRules = !keyRules.isEmpty();
+      boolean hasMoreFormats = formats > MAX_FIRST_FORMATS;
+      boolean hasKeyRules = !keyRules.isEmpty() || hasMoreFormats;
+      bytes += hasMoreFormats ? FORMATS_BYTES : 0;
       bytes += edgeKeys.isEmpty() && !hasKeyRules ? 0 : Short.BYTES + textBytes(edgeKeys);
       bytes += hasKeyRules ? Short.BYTES : 0;
       for (KeyRule rule : keyRules) {
@@ -571,7 +586,8 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
     @Override
     public int bytes(Part part) {
       return Short.BYTES
-          + contentBytes(part.spanKeys, part.slowRules, part.full, part.edgeKeys, part.keyRules);
+          + contentBytes(
+              part.spanKeys, part.slowRules, part.full, part.formats, part.edgeKeys, part.keyRules);
     }
 
     @Override
@@ -588,15 +604,20 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
       }
       putTexts(out, part.full);
       out.put((byte) part.formats);
-      if (!part.edgeKeys.isEmpty() || !part.keyRules.isEmpty()) {
+      boolean hasMoreFormats = part.formats > MAX_FIRST_FORMATS;
+      boolean hasKeyRules = !part.keyRules.isEmpty() || hasMoreFormats;
+      if (!part.edgeKeys.isEmpty() || hasKeyRules) {
         putTexts(out, part.edgeKeys);
       }
-      if (!part.keyRules.isEmpty()) {
+      if (hasKeyRules) {
         out.putShort((short) part.keyRules.size());
         for (KeyRule rule : part.keyRules) {
           RecordFormat.putText(out, rule.application);
           out.putLong(rule.keys);
         }
+      }
+      if (hasMoreFormats) {
+        out.put((byte) (part.formats >> Byte.SIZE));
       }
     }
 
@@ -624,8 +645,10 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
       List<String> keys = texts(in, MAX_KEYS, "keys");
       List<SlowRule> rules = rules(in);
       List<String> full = texts(in, MAX_FULL, "patterns");
-      int formats = in.hasRemaining() ? in.get() : 0;
+      int formats = in.hasRemaining() ? Byte.toUnsignedInt(in.get()) : 0;
       List<String> edgeKeys = in.hasRemaining() ? texts(in, MAX_EDGE_KEYS, "edge keys") : List.of();
+      List<KeyRule> keyRules = in.hasRemaining() ? keyRules(in) : List.of();
+      formats |= in.hasRemaining() ? Byte.toUnsignedInt(in.get()) << Byte.SIZE : 0;
       return new Part(
           seenMillis,
           changedEpoch,
@@ -637,7 +660,7 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
           full,
           formats,
           edgeKeys,
-          in.hasRemaining() ? keyRules(in) : List.of());
+          keyRules);
     }
 
     private static List<KeyRule> keyRules(ByteBuffer in) throws MalformedDecisionsException {

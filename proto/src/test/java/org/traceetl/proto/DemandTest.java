@@ -318,6 +318,32 @@ final class DemandTest {
   }
 
   @Test
+  void variancesAreReadIfAllPartsSaySo() throws MalformedDecisionsException {
+    Part before = new Part(1, 1, false, 1, List.of(), List.of(), 0, List.of(), 0xff);
+    Part now =
+        new Part(1, 1, false, 1, List.of(), List.of(), 0, List.of(), Demand.VARIANCES | 0x8000);
+    Part withRules =
+        new Part(
+            1,
+            1,
+            false,
+            1,
+            List.of("a"),
+            List.of(),
+            0,
+            List.of(),
+            Demand.VARIANCES,
+            List.of("b"),
+            List.of(new Demand.KeyRule("shop", 1)));
+
+    assertThat(demand(now, before).readsVariances()).isFalse();
+    assertThat(demand(now, withRules).readsVariances()).isTrue();
+    assertThat(Demand.FORMAT.decode(demand(now, withRules).encode()))
+        .isEqualTo(demand(now, withRules));
+    assertThat(Demand.FORMAT.decode(demand(now, before).encode())).isEqualTo(demand(now, before));
+  }
+
+  @Test
   void partWithoutFormatsSaysNothingOfBundles() throws MalformedDecisionsException {
     byte[] known = demand(EMPTY).encode();
     // The part without its last byte, and the checksum.
@@ -333,8 +359,20 @@ final class DemandTest {
 
   @Test
   void bytesOfALaterVersionAreSkipped() throws MalformedDecisionsException {
-    Demand demand =
-        demand(restricted(new KeyRule("shop", 1)), part(2, 1, List.of("a"), List.of(), 1));
+    Part latest =
+        new Part(
+            1,
+            1,
+            false,
+            1,
+            List.of("a"),
+            List.of(),
+            0,
+            List.of(),
+            Demand.VARIANCES,
+            List.of(),
+            List.of(new KeyRule("shop", 1)));
+    Demand demand = demand(latest, part(2, 1, List.of("a"), List.of(), 1));
     byte[] known = demand.encode();
     // The first part's length is behind the number of parts and its fingerprint.
     int at = 23 + 4;

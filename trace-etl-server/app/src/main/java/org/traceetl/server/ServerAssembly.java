@@ -345,6 +345,11 @@ public final class ServerAssembly implements ServerContext {
   }
 
   @Override
+  public void variances(boolean readByAll) {
+    access.aggregation().variances(readByAll);
+  }
+
+  @Override
   public Boolean forms() {
     return forms;
   }

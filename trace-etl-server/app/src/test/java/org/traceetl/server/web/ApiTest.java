@@ -632,13 +632,13 @@ class ApiTest {
                     + "'slow':[{'application':'shop-*','kinds':['SERVER','CLIENT'],'seconds':0.25},"
                     + "{'application':'*','kinds':[],'seconds':2.0}],'slowOtherwiseSeconds':1.5,"
                     + "'full':['audit'],'bundles':true,'panes':true,'heartbeats':true,'openPanes':true,"
-                    + "'sizes':true,'edges':true,'labels':true,'forms':false,'edgeKeys':['service.namespace'],"
+                    + "'sizes':true,'edges':true,'labels':true,'forms':false,'variances':false,'edgeKeys':['service.namespace'],"
                     + "'keysOfApplications':[{'application':'shop-*','keys':['http.route']}]},"
                     + "{'fingerprint':'ff00','own':false,'seen':'2026-11-21T09:57:10Z','version':7,"
                     + "'everything':true,'exemplarIntervalSeconds':1.0,'spanKeys':[],'slow':[],"
                     + "'slowOtherwiseSeconds':0.0,'full':[],'bundles':false,'panes':false,"
                     + "'heartbeats':false,'openPanes':false,'sizes':false,'edges':false,'labels':false,"
-                    + "'forms':false,'edgeKeys':[],'keysOfApplications':[]}]}")
+                    + "'forms':false,'variances':false,'edgeKeys':[],'keysOfApplications':[]}]}")
                 .replace('\'', '"'));
   }
 

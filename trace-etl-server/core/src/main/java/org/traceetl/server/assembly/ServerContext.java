@@ -123,6 +123,9 @@ public interface ServerContext {
    */
   void forms(boolean readByAll);
 
+  /** Sets whether all servers read variances of sampled series. */
+  void variances(boolean readByAll);
+
   /**
    * Returns whether all servers read series that have buckets and a unit of their own. Any thread.
    *

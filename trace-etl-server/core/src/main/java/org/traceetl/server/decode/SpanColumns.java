@@ -52,6 +52,7 @@ public final class SpanColumns {
   private int groupDurations;
   private int[] groupStarts = new int[16];
   private int[] groupEnds = new int[16];
+  private long[] groupPairs = new long[16];
 
   /** Events that are entries; after {@link #endSpans}, all events. */
   private int events;
@@ -161,16 +162,18 @@ public final class SpanColumns {
     }
     System.arraycopy(group.groupDurationsNanos(), 0, groupDurationsNanos, start, end - start);
     groupDurations = end;
-    addGroup(start, end);
+    addGroup(start, end, group.groupPairs());
   }
 
-  private void addGroup(int start, int end) {
+  private void addGroup(int start, int end, long pairs) {
     if (groups == groupStarts.length) {
       groupStarts = Arrays.copyOf(groupStarts, groups * 2);
       groupEnds = Arrays.copyOf(groupEnds, groups * 2);
+      groupPairs = Arrays.copyOf(groupPairs, groups * 2);
     }
     groupStarts[groups] = start;
     groupEnds[groups] = end;
+    groupPairs[groups] = pairs;
     groups++;
   }
 
@@ -277,7 +280,7 @@ public final class SpanColumns {
     if (from == groupStarts[g]) {
       return group;
     }
-    addGroup(from, groupEnds[g]);
+    addGroup(from, groupEnds[g], 0);
     groupEnds[g] = from;
     return repeat(group);
   }
@@ -339,6 +342,13 @@ public final class SpanColumns {
     int event = entry - firstEvent();
     int g = (event < 0 ? entry : eventParents[event]) - firstGroup();
     return g < 0 ? 1 : groupEnds[g] - groupStarts[g];
+  }
+
+  /**
+   * Returns the pairs of a group's spans that are of one trace: {@link SpanBatchReader#groupPairs}.
+   */
+  public long groupPairs(int group) {
+    return groupPairs[group - firstGroup()];
   }
 
   /** Returns the duration of a group's span, at least 0; {@code i} is below {@link #spans}. */

@@ -20,7 +20,7 @@ import org.traceetl.server.window.MeasureForm;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SeriesDefinition;
 
-/** The families of spans: calls, durations, sizes and events. */
+/** The families of spans: calls and their variance, durations, sizes and events. */
 public final class SpanNaming implements Naming {
   /** Histograms in a section. */
   public static final int SECTION_SERIES = 16;
@@ -36,6 +36,9 @@ public final class SpanNaming implements Naming {
       "Bytes of spans as agents received them, by service, name, kind and status.";
   private static final String EVENTS_HELP =
       "Events of spans, by the span's service, name, kind and status and the event's name.";
+
+  private static final String VARIANCE_HELP =
+      "Estimated variance of the spans counted, where spans were sampled.";
 
   private static final String[] KINDS = {
     "SPAN_KIND_UNSPECIFIED",
@@ -71,7 +74,10 @@ public final class SpanNaming implements Naming {
   private final int stride;
   private final boolean countsEvents;
 
-  /** The configured ones, then those of forms, in the order of their first series. */
+  /**
+   * The configured ones, then those of forms, of measures and of variances, in the order of their
+   * first series.
+   */
   private volatile List<Family> families;
 
   /** Durations by the text of the form that series name. */
@@ -87,6 +93,9 @@ public final class SpanNaming implements Naming {
 
   /** Null if sizes are not kept. */
   private final Family size;
+
+  /** Null until the first sampled series. */
+  private volatile Family variance;
 
   private final long ofSpans;
   private final long ofEvents;
@@ -189,6 +198,10 @@ public final class SpanNaming implements Naming {
     if (countsEvents && definition.isOfEvents()) {
       return ofEvents;
     }
+    if (definition.isOfVariance()) {
+      Family its = variance();
+      return its == null ? 0 : its.bit();
+    }
     String text = form(definition);
     if (definition.isOfMeasure()) {
       Family measure =
@@ -204,6 +217,14 @@ public final class SpanNaming implements Naming {
     Family durations = ofForm(text);
     long others = ofSpans & ~families.get(DURATIONS).bit();
     return durations == null ? others : others | durations.bit();
+  }
+
+  /** Returns the family of variances; null if there is no room for one more. */
+  private synchronized Family variance() {
+    if (variance == null && families.size() < Family.MOST) {
+      variance = add(Family.counter(families.size(), namespace + "_calls_variance", VARIANCE_HELP));
+    }
+    return variance;
   }
 
   /** Returns the text of the form that a series names; null for the configuration's form. */
@@ -388,9 +409,10 @@ public final class SpanNaming implements Naming {
   }
 
   private int kindOfSpan(int kind) {
-    return countsEvents && kind >= SeriesDefinition.OF_EVENTS
-        ? kind - SeriesDefinition.OF_EVENTS
-        : kind;
+    int withoutVariance = kind % SeriesDefinition.OF_VARIANCE;
+    return countsEvents && withoutVariance >= SeriesDefinition.OF_EVENTS
+        ? withoutVariance - SeriesDefinition.OF_EVENTS
+        : withoutVariance;
   }
 
   private static String named(String[] names, int number) {

@@ -220,13 +220,15 @@ public final class Applications {
     overflows[application]--;
   }
 
-  /** Returns the spans and events of its overflow series in a window. */
+  /** Returns the spans and events of its overflow series in a window, without their variance. */
   long overflowed(int application, WindowMetrics window) {
     if (overflows[application] == 0) {
       return 0;
     }
     long all = 0;
-    for (int place = 0; place < maxOverflows; place++) {
+    boolean hasVariance = maxOverflows == SeriesTable.SPANS_EVENTS_AND_VARIANCE;
+    int places = hasVariance ? SeriesTable.PLACE_OF_VARIANCE : maxOverflows;
+    for (int place = 0; place < places; place++) {
       all += overflowed(application, place, window);
     }
     return all;

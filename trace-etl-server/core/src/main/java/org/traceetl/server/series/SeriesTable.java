@@ -25,10 +25,10 @@ import org.traceetl.server.window.WindowMetrics;
  * </pre>
  *
  * <p>A series is created at its first span, if its application and the process have room. Otherwise
- * the span counts in an overflow series of the application. There is one for spans and one for
- * events, or one for each kind and status. The limits exclude overflow series and retired series,
- * of which there are at most {@value #MAX_RETIRED}, and after a change of rules at most as many
- * more as an application may have. One owner thread.
+ * the span counts in an overflow series of the application. There is one for spans, one for events
+ * and one for the variance of that of spans, or one for each kind and status. The limits exclude
+ * overflow series and retired series, of which there are at most {@value #MAX_RETIRED}, and after a
+ * change of rules at most as many more as an application may have. One owner thread.
  */
 public final class SeriesTable {
   /** Position of the application in a key. */
@@ -65,11 +65,13 @@ public final class SeriesTable {
   /** Kind and status in the key of a measure's series. */
   public static final int OF_MEASURES = SeriesDefinition.OF_MEASURES << STATUS_BITS;
 
-  /** Number of an application's overflow series otherwise: one for spans, one for events. */
-  public static final int SPANS_AND_EVENTS = 2;
+  /** Number of an application's overflow series otherwise. */
+  public static final int SPANS_EVENTS_AND_VARIANCE = 3;
 
   private static final int PLACE_OF_SPANS = 0;
   private static final int PLACE_OF_EVENTS = 1;
+  static final int PLACE_OF_VARIANCE = 2;
+  private static final int VARIANCE = SeriesDefinition.OF_VARIANCE << STATUS_BITS;
 
   private static final long MILLIS_PER_SECOND = 1_000;
 
@@ -101,6 +103,9 @@ public final class SeriesTable {
   private final Applications applications;
 
   private final LabelSets labelSets;
+
+  /** Key of a variance that is being looked up. */
+  private final int[] varianceKey;
 
   private final HashIndex index = new HashIndex(64);
 
@@ -152,7 +157,7 @@ public final class SeriesTable {
 
   /**
    * @param overflowsByKind whether an application has {@link #KINDS_AND_STATUSES} overflow series,
-   *     not {@link #SPANS_AND_EVENTS}
+   *     not {@link #SPANS_EVENTS_AND_VARIANCE}
    */
   public SeriesTable(
       SeriesConfig config,
@@ -162,6 +167,7 @@ public final class SeriesTable {
       boolean overflowsByKind) {
     this.overflowsByKind = overflowsByKind;
     width = DIMENSIONS + config.dimensions().size();
+    varianceKey = new int[width];
     maxPerApplication = config.maxPerApplication();
     this.budget = budget;
     this.symbols = symbols;
@@ -309,8 +315,10 @@ public final class SeriesTable {
       if (overflowsByKind) {
         values[SeriesDefinition.SPAN_KIND] = Integer.toString(kind(place));
         values[SeriesDefinition.STATUS_CODE] = Integer.toString(status(place));
-      } else if (place == PLACE_OF_EVENTS) {
-        values[SeriesDefinition.SPAN_KIND] = Integer.toString(OF_EVENTS);
+      } else if (place != PLACE_OF_SPANS) {
+        boolean isOfEvents = place == PLACE_OF_EVENTS;
+        values[SeriesDefinition.SPAN_KIND] =
+            Integer.toString(isOfEvents ? OF_EVENTS : SeriesDefinition.OF_VARIANCE);
         values[SeriesDefinition.STATUS_CODE] = "0";
       }
       created.add(
@@ -344,6 +352,28 @@ public final class SeriesTable {
     return create(hash, key, application, nowMillis);
   }
 
+  /**
+   * Returns or creates the series of the variance of a series of spans, regardless of the limits.
+   * It counts against them, and there are at most as many as series of spans.
+   */
+  public int variance(int series, long nowMillis) {
+    int[] block = keys[series >>> BLOCK_BITS];
+    int application = applications.named(block[keyAt(series) + APPLICATION]);
+    if (overflows.get(series)) {
+      return overflow(application, VARIANCE, nowMillis);
+    }
+    System.arraycopy(block, keyAt(series), varianceKey, 0, width);
+    varianceKey[KIND_AND_STATUS] += VARIANCE;
+    int hash = hash(varianceKey, 0);
+    int found = find(hash, varianceKey, 0);
+    if (found != NONE) {
+      return found;
+    }
+    granted++;
+    budget.takeAll(1);
+    return create(hash, varianceKey, application, nowMillis);
+  }
+
   /** Returns whether a series of the table is an overflow series. */
   public boolean isOverflow(int series) {
     return overflows.get(series);
@@ -354,7 +384,11 @@ public final class SeriesTable {
     if (overflowsByKind) {
       return kindAndStatus;
     }
-    return kind(kindAndStatus) < OF_EVENTS ? PLACE_OF_SPANS : PLACE_OF_EVENTS;
+    int kind = kind(kindAndStatus);
+    if (kind >= SeriesDefinition.OF_VARIANCE) {
+      return PLACE_OF_VARIANCE;
+    }
+    return kind < OF_EVENTS ? PLACE_OF_SPANS : PLACE_OF_EVENTS;
   }
 
   /** Returns the events of an application in its overflow series in a window. */
@@ -363,8 +397,8 @@ public final class SeriesTable {
   }
 
   /**
-   * Returns whether a definition has a kind exactly if it should: overflow series only for events
-   * or if each kind has its own, other series always.
+   * Returns whether a definition has a kind exactly if it should: overflow series only for events,
+   * as a variance or if each kind has its own, other series always.
    */
   private boolean mayHaveKind(SeriesDefinition definition) {
     String kind = definition.values().get(SeriesDefinition.SPAN_KIND);
@@ -372,7 +406,8 @@ public final class SeriesTable {
       return kind != null;
     }
     return kind == null
-        || (kind.equals(Integer.toString(OF_EVENTS))
+        || ((kind.equals(Integer.toString(OF_EVENTS))
+                || kind.equals(Integer.toString(SeriesDefinition.OF_VARIANCE)))
             && "0".equals(definition.values().get(SeriesDefinition.STATUS_CODE)));
   }
 
@@ -755,8 +790,8 @@ public final class SeriesTable {
     }
     values[0].set(block[at + NAME]);
     int kind = block[at + KIND_AND_STATUS] >>> STATUS_BITS;
-    // Events have the kind of their span.
-    values[1].set(overflowsByKind || kind < OF_EVENTS ? kind : kind - OF_EVENTS);
+    // Events and variances have the kind of their span.
+    values[1].set(overflowsByKind ? kind : kind % OF_EVENTS);
     values[2].set(block[at + KIND_AND_STATUS] & (1 << STATUS_BITS) - 1);
     for (int i = DIMENSIONS; i < width; i++) {
       if (block[at + i] != SymbolTable.NONE) {

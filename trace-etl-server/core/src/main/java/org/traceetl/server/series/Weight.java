@@ -39,6 +39,18 @@ public final class Weight {
     return Math.round((double) RANGE / (RANGE - threshold) * ONE);
   }
 
+  /**
+   * Returns the variance of the count that a sampled span estimates: w (w - 1) for its weight w.
+   * Added up over the sampled spans, it is an unbiased estimate if each span was sampled on its
+   * own.
+   *
+   * @param threshold as of {@link #of}
+   */
+  public static double variance(long threshold) {
+    double weight = (double) RANGE / (RANGE - threshold);
+    return weight * (weight - 1);
+  }
+
   /** Returns the whole spans of a weight. */
   public static long whole(long weight) {
     return weight >>> FRACTION_BITS;

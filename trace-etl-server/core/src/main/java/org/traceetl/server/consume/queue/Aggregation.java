@@ -246,6 +246,7 @@ public final class Aggregation {
   private volatile SlowThresholds slow;
   private volatile SpanRulesInForce spanRules;
   private volatile boolean writesMeasures;
+  private volatile boolean writesVariances;
   private volatile LearntNames learnt = LearntNames.NONE;
   private volatile QueueMoves moves = QueueMoves.NONE;
   private volatile Panes panes = Panes.REFUSED;
@@ -443,6 +444,19 @@ public final class Aggregation {
   /** Returns whether measures count on all queues. Any thread. */
   boolean writesMeasures() {
     return writesMeasures;
+  }
+
+  /**
+   * Sets whether sampled series get variances, from the next batch on: whether all servers read
+   * them. Initially they get them on queues whose journal has variances. Any thread.
+   */
+  public void variances(boolean readByAll) {
+    writesVariances = readByAll;
+  }
+
+  /** Returns whether sampled series get variances on all queues. Any thread. */
+  boolean writesVariances() {
+    return writesVariances;
   }
 
   /** Replaces the learnt names, from the next batch on. Any thread. */

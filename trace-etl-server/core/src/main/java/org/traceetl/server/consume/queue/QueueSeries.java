@@ -1,6 +1,8 @@
 package org.traceetl.server.consume.queue;
 
 import java.util.List;
+import java.util.function.Predicate;
+import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.server.consume.metrics.SpanPipelineMetrics;
@@ -36,6 +38,9 @@ final class QueueSeries {
   /** Whether the journal has series of measures, which all servers read then. */
   final boolean hadMeasures;
 
+  /** The same of variances. */
+  final boolean hadVariances;
+
   /** When the previous owner last wrote to the journal; 0 without one. */
   private final long ownedUntilMillis;
 
@@ -62,25 +67,29 @@ final class QueueSeries {
             symbols,
             aggregation::slow,
             aggregation.series.maxApplications(),
-            overflowsByKind ? SeriesTable.KINDS_AND_STATUSES : SeriesTable.SPANS_AND_EVENTS);
+            overflowsByKind
+                ? SeriesTable.KINDS_AND_STATUSES
+                : SeriesTable.SPANS_EVENTS_AND_VARIANCE);
     table =
         new SeriesTable(
             aggregation.series, aggregation.budget, symbols, applications, overflowsByKind);
-    hadMeasures = restore(image) && !overflowsByKind;
+    hadMeasures = !overflowsByKind && has(image, SeriesDefinition::isOfMeasure);
+    hadVariances = !overflowsByKind && has(image, SeriesDefinition::isOfVariance);
+    restore(image);
     ownedUntilMillis = image.ownedUntilMillis();
   }
 
-  /**
-   * Restores the series; skips those of a forged journal that cannot be this table's.
-   *
-   * @return whether there are series of measures
-   */
-  private boolean restore(QueueImage image) {
-    boolean hasMeasures = false;
+  private static boolean has(QueueImage image, Predicate<SeriesDefinition> wanted) {
+    return IntStream.range(0, image.slots())
+        .mapToObj(image::definition)
+        .anyMatch(definition -> definition != null && wanted.test(definition));
+  }
+
+  /** Restores the series; skips those of a forged journal that cannot be this table's. */
+  private void restore(QueueImage image) {
     int refused = 0;
     for (int number = 0; number < image.slots(); number++) {
       SeriesDefinition definition = image.definition(number);
-      hasMeasures |= definition != null && definition.isOfMeasure();
       if (definition != null
           && !table.restore(definition, image.touchedMillis(number), image.carry(number))) {
         refused++;
@@ -96,7 +105,6 @@ final class QueueSeries {
           queue,
           refused);
     }
-    return hasMeasures;
   }
 
   /**
@@ -156,6 +164,23 @@ final class QueueSeries {
       to.addNative(row, nativeBuckets.of(nanos), whole);
     }
     return bucket;
+  }
+
+  /**
+   * Adds to the variance of a row's series, in the current pane.
+   *
+   * @param threshold of sampling, not 0
+   * @param times number of variances of one span
+   */
+  void addVariance(int row, long threshold, long times, long nowMillis) {
+    int number = table.variance(windows.pane().series(row), nowMillis);
+    int to = row(number);
+    double variance = Weight.variance(threshold) * times;
+    long whole = (long) variance;
+    long owed = Math.round((variance - whole) * Weight.ONE) + table.carry(number);
+    table.carry(number, Weight.fraction(owed));
+    windows.pane().carry(to, Weight.fraction(owed));
+    windows.pane().add(to, 0, whole + Weight.whole(owed), 0);
   }
 
   /** Removes the series that are idle at the end of a window; returns their numbers. */

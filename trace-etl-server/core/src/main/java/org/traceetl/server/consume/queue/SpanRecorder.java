@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.traceetl.proto.Rejection;
+import org.traceetl.proto.SpansOfTraces;
 import org.traceetl.proto.TraceId;
 import org.traceetl.server.config.MeasureConfig;
 import org.traceetl.server.consume.metrics.SpanPipelineMetrics;
@@ -99,6 +100,11 @@ final class SpanRecorder implements Recorder {
   private boolean isOverflow;
 
   private final boolean hasSizes;
+
+  /** Whether sampled spans of the batch add to the variance of their series. */
+  private boolean hasVariances;
+
+  private final SpansOfTraces ofTraces = new SpansOfTraces();
 
   private final RecordingFilter filter;
   private final AttributeKeys documentKeys;
@@ -322,6 +328,8 @@ final class SpanRecorder implements Recorder {
       Arrays.fill(verdictOf, 0, entries, 0);
     }
     keyHashes.nextBatch();
+    ofTraces.nextBatch();
+    hasVariances = !mapped && (aggregation.writesVariances() || queueSeries.hadVariances);
     beginForm();
     int symbol = applications.symbol(application);
     this.application = application == Applications.OTHER ? null : applications.name(application);
@@ -404,11 +412,15 @@ final class SpanRecorder implements Recorder {
       return;
     }
     long nanos = spans.durationNanos(span);
+    long threshold = spans.samplingThreshold(span);
     int kindAndStatus = spans.kindAndStatus(span);
-    int bucket =
-        queueSeries.count(
-            row, bounds(kindAndStatus), natives(), nanos, spans.samplingThreshold(span));
+    int bucket = queueSeries.count(row, bounds(kindAndStatus), natives(), nanos, threshold);
     addSize(row, span);
+    if (threshold != 0 && hasVariances) {
+      int before = ofTraces.add(pane.series(row), spans.traceIdHigh(span), spans.traceIdLow(span));
+      // The square of the trace's spans is the sum of these odd numbers.
+      queueSeries.addVariance(row, threshold, 2L * before + 1, nowMillis);
+    }
     int status = SeriesTable.status(kindAndStatus);
     if (status == STATUS_ERROR || (mapped ? status == STATUS_SLOW : nanos >= slowNanos)) {
       keepDocument(spans, span, row, bucket);
@@ -440,6 +452,9 @@ final class SpanRecorder implements Recorder {
       }
     }
     addSize(row, group);
+    if (threshold != 0 && hasVariances) {
+      queueSeries.addVariance(row, threshold, size + spans.groupPairs(group), nowMillis);
+    }
     if (byDemand && decoder.lacksDimension(group)) {
       dimensionsNotSent += size;
     }

@@ -36,7 +36,7 @@ public final class DefinitionFormat {
   private static final int OF_KIND = 256;
 
   /** Maximum of four bits: a profile may have its own types instead of OTLP's kinds. */
-  private static final int MAX_KIND = 15;
+  private static final int MAX_KIND = 31;
 
   private static final int MAX_STATUS = 2;
 

@@ -14,7 +14,11 @@ public final class BatchMessage {
 
   private final SpanBatchWriter writer = new SpanBatchWriter();
   private long spanId = 1;
+  private long trace;
   private boolean spanOpen;
+
+  /** Of the open span, if it goes into a group; 0 for none. */
+  private long groupedTrace;
 
   public BatchMessage(String application) {
     writer.begin();
@@ -52,6 +56,12 @@ public final class BatchMessage {
     return this;
   }
 
+  /** Sets the trace of the spans that follow; initially each span has a trace of its own. */
+  BatchMessage trace(long id) {
+    trace = id;
+    return this;
+  }
+
   public BatchMessage span(String name, long durationNanos) {
     return span(name, SERVER, UNSET, durationNanos, 0);
   }
@@ -61,7 +71,7 @@ public final class BatchMessage {
     long id = spanId++;
     writer.startSpan(
         7,
-        id,
+        trace == 0 ? id : trace,
         id,
         0,
         intern(name),
@@ -78,6 +88,7 @@ public final class BatchMessage {
   BatchMessage grouped(String name, int kind, int status, long durationNanos, long threshold) {
     endSpan();
     writer.startGroupedSpan(intern(name), kind, status, durationNanos, threshold);
+    groupedTrace = threshold == 0 ? 0 : trace;
     spanOpen = true;
     return this;
   }
@@ -106,6 +117,10 @@ public final class BatchMessage {
   private void endSpan() {
     if (spanOpen) {
       writer.endSpan();
+      if (groupedTrace != 0) {
+        writer.traceOfGrouped(7, groupedTrace);
+        groupedTrace = 0;
+      }
       spanOpen = false;
     }
   }

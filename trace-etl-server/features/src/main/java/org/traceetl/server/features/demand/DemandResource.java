@@ -50,6 +50,7 @@ public final class DemandResource {
       boolean edges,
       boolean labels,
       boolean forms,
+      boolean variances,
       List<String> edgeKeys,
       List<Keys> keysOfApplications) {
     static Configuration of(String fingerprint, Part part, boolean own) {
@@ -72,6 +73,7 @@ public final class DemandResource {
           (part.formats() & Demand.EDGES) != 0,
           (part.formats() & Demand.LABELS) != 0,
           (part.formats() & Demand.FORMS) != 0,
+          (part.formats() & Demand.VARIANCES) != 0,
           part.edgeKeys(),
           part.keyRules().stream().map(rule -> Keys.of(rule, part.spanKeys())).toList());
     }

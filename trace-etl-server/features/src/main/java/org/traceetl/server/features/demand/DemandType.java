@@ -60,6 +60,7 @@ public final class DemandType implements FeatureType {
           context.panes(now.readsPanes(), now.readsOpenPanes());
           context.labels(now.readsLabels());
           context.forms(now.readsForms());
+          context.variances(now.readsVariances());
         },
         context::stopAwaitingPanes,
         context.clocks());

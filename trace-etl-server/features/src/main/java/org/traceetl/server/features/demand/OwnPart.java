@@ -39,7 +39,8 @@ record OwnPart(String fingerprint, Part part) {
           | Demand.HEARTBEATS
           | Demand.OPEN_PANES
           | Demand.LABELS
-          | Demand.FORMS;
+          | Demand.FORMS
+          | Demand.VARIANCES;
   private static final String ALL = "*";
   private static final int FINGERPRINT_BYTES = Demand.MAX_FINGERPRINT_BYTES / 2;
 

@@ -60,6 +60,29 @@ class AllocationTest {
   }
 
   @Test
+  void sampledSpanAllocatesNothing() {
+    Aggregation aggregation =
+        Aggregation.builder(() -> 1)
+            .documents(new DocumentsConfig(null, null, null, null, null, 0))
+            .build();
+    aggregation.variances(true);
+    QueueAggregator aggregator = aggregator(aggregation);
+    Deque<byte[]> messages = new ArrayDeque<>();
+    for (int sequence = 0; sequence < ROUNDS; sequence++) {
+      BatchMessage batch = new BatchMessage("shop");
+      for (int i = 0; i < 500; i++) {
+        batch.trace(1 + i / 3);
+        batch.span("GET /item", BatchMessage.SERVER, 0, i, 5L << 53);
+        batch.grouped("GET /group", BatchMessage.CLIENT, 0, i, 5L << 53);
+      }
+      messages.add(batch.message(sequence));
+    }
+
+    assertThat(allocated(() -> aggregator.accept(messages.poll(), 1_000))).isZero();
+    assertThat(books(aggregator, Books::recorded)).isEqualTo(ROUNDS * 1_000L);
+  }
+
+  @Test
   void batchOfAKnownTargetAllocatesNothing() {
     Workload workload = new Workload(20, 50, 20);
     var info =
