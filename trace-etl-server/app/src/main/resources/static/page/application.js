@@ -97,7 +97,7 @@ export function view(frame) {
     keyOf: (minute) => String(minute.start),
     columns: [
       { key: "start", label: "Minute", head: true, cell: (m) => format.time(m.start) + (!m.ended ? " (not ended)" : m.provisional ? " (may still rise)" : "") },
-      { key: "calls", label: "Calls", numeric: true, cell: (m) => format.count(m.calls) },
+      { key: "calls", label: "Calls", numeric: true, hint: "In parentheses: where sampled, the true number is between these with 95 % confidence", cell: (m) => format.estimate(m.calls, m.callsBounds) },
       { key: "errors", label: "Errors", numeric: true, cell: (m) => format.count(m.errors) },
       { key: "ratio", label: "Error ratio", numeric: true, cell: (m) => format.percent(m.calls === 0 ? null : m.errors / m.calls) },
       { key: "mean", label: "Mean", numeric: true, cell: (m) => format.duration(m.calls === 0 ? null : m.durationMillis / m.calls) },

@@ -62,6 +62,15 @@ export function count(value) {
   return value === null || value === undefined ? NONE : whole.format(value);
 }
 
+/**
+ * 1234 → 1,234 (1,100 to 1,380): with the bounds of an estimate.
+ *
+ * @param {?{lower: number, upper: number}} bounds null for an exact count
+ */
+export function estimate(value, bounds) {
+  return bounds ? `${count(value)} (${count(bounds.lower)} to ${count(bounds.upper)})` : count(value);
+}
+
 /** 1234 → 1.23 kB. */
 export function bytes(value) {
   const text = short(value);

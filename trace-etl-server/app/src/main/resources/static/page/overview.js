@@ -22,6 +22,17 @@ export function firstMinute(applications) {
   return Math.min(59, ...firsts);
 }
 
+/** The rate of calls, with its bounds as a hint where they are estimated from a sample. */
+function estimatedRate(row) {
+  const rate = format.rate(row.callsPerSecond);
+  const { calls, callsBounds: bounds, callsPerSecond } = row;
+  if (!bounds || calls === 0) {
+    return rate;
+  }
+  const at = (bound) => format.rate((bound / calls) * callsPerSecond);
+  return el("span", { title: `Between ${at(bounds.lower)} and ${at(bounds.upper)} with 95 % confidence` }, `~${rate}`);
+}
+
 /** Columns of calls that applications and operations share. */
 export function intervalColumns(frame) {
   const quantile = (key, label, share) => ({
@@ -39,7 +50,7 @@ export function intervalColumns(frame) {
     },
   });
   return [
-    { key: "calls", label: "Rate", hint: "Calls per second", numeric: true, order: "desc", cell: (row) => format.rate(row.callsPerSecond) },
+    { key: "calls", label: "Rate", hint: "Calls per second", numeric: true, order: "desc", cell: estimatedRate },
     { key: "errors", label: "Errors", hint: "Failed calls per second", numeric: true, order: "desc", cell: (row) => (row.errors > 0 ? format.rate(row.errorsPerSecond) : nothing("0/s")) },
     {
       key: "error-ratio",

@@ -16,6 +16,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.random.RandomGenerator;
 import org.traceetl.server.features.history.ApplicationMinutes.Application;
 import org.traceetl.server.features.history.ApplicationMinutes.Name;
+import org.traceetl.server.minutes.CountBounds;
 import org.traceetl.server.minutes.LastHour;
 import org.traceetl.server.minutes.MinuteColumns;
 import org.traceetl.server.minutes.Quantiles;
@@ -285,10 +286,12 @@ public final class History {
   }
 
   private List<Minute> minutes(SpanSums[] tallies, long now) {
+    SpanSums all = new SpanSums(boundsMillis.length + 1);
+    Arrays.stream(tallies).forEach(all::add);
     List<Minute> minutes = new ArrayList<>(tallies.length);
     for (int i = 0; i < tallies.length; i++) {
       long minute = now - tallies.length + 1 + i;
-      Interval interval = interval(minute, minute, tallies[i], now);
+      Interval interval = interval(minute, minute, tallies[i], all, now);
       minutes.add(new Minute(interval, tallies[i].buckets()));
     }
     return minutes;
@@ -324,7 +327,9 @@ public final class History {
     }
     List<Total> totals = new ArrayList<>(names.size());
     for (int i = 0; i < names.size(); i++) {
-      totals.add(new Total(names.get(i), interval(now - count, now - 1, tallies.get(i), now)));
+      totals.add(
+          new Total(
+              names.get(i), interval(now - count, now - 1, tallies.get(i), tallies.get(i), now)));
     }
     kept.set(new Kept(tag, count, totals));
     return totals;
@@ -359,7 +364,7 @@ public final class History {
     List<OperationTotal> totals = new ArrayList<>(names.size());
     for (int i = 0; i < names.size(); i++) {
       Name name = names.get(i);
-      Interval interval = interval(now - count, now - 1, tallies.get(i), now);
+      Interval interval = interval(now - count, now - 1, tallies.get(i), tallies.get(i), now);
       totals.add(new OperationTotal(name.operation(), name.kind(), interval));
     }
     return totals;
@@ -504,12 +509,16 @@ public final class History {
     return applications.leftOut();
   }
 
-  private Interval interval(long from, long to, SpanSums sums, long now) {
+  /**
+   * @param longer sums of a longer time, with the variance of a call
+   */
+  private Interval interval(long from, long to, SpanSums sums, SpanSums longer, long now) {
     return new Interval(
         from * LastHour.MINUTE_MILLIS,
         to < now,
         hour.observedMillis(from, to),
         sums.calls(),
+        CountBounds.of(sums.calls(), longer.variancePerCall()),
         sums.errors(),
         sums.durationMillis(),
         sums.quantileMillis(boundsMillis, 0.5),

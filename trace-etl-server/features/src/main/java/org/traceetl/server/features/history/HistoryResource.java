@@ -19,6 +19,7 @@ import org.traceetl.server.http.Cacheable;
 import org.traceetl.server.http.ListPage;
 import org.traceetl.server.http.ParameterRefused;
 import org.traceetl.server.http.Slice;
+import org.traceetl.server.minutes.CountBounds;
 import org.traceetl.server.window.Books;
 
 /** The paths that are answered from the last hour of the whole fleet. */
@@ -49,8 +50,12 @@ final class HistoryResource implements Cacheable {
     this.slowMillis = slowMillis;
   }
 
+  /**
+   * @param callsBounds null if all calls were counted
+   */
   record Calls(
       long calls,
+      CountBounds callsBounds,
       long errors,
       double durationMillis,
       Double p50Millis,
@@ -60,6 +65,7 @@ final class HistoryResource implements Cacheable {
     static Calls of(Interval interval) {
       return new Calls(
           interval.calls(),
+          interval.callsBounds(),
           interval.errors(),
           interval.durationMillis(),
           orNull(interval.p50Millis()),

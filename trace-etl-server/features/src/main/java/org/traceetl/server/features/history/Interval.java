@@ -1,5 +1,7 @@
 package org.traceetl.server.features.history;
 
+import org.traceetl.server.minutes.CountBounds;
+
 /**
  * Numbers of a period.
  *
@@ -7,6 +9,7 @@ package org.traceetl.server.features.history;
  * @param ended false for the current minute
  * @param observedMillis part of the period after the first calls of the fleet, milliseconds; all of
  *     a minute that has just begun
+ * @param callsBounds bounds of the calls; null if none were sampled
  * @param errors calls with status ERROR
  * @param durationMillis sum of the calls' durations, milliseconds
  * @param p50Millis median of the durations, milliseconds; NaN without calls, like the others
@@ -16,6 +19,7 @@ public record Interval(
     boolean ended,
     long observedMillis,
     long calls,
+    CountBounds callsBounds,
     long errors,
     double durationMillis,
     double p50Millis,

@@ -56,7 +56,8 @@ final class Operations {
     String kind = definition.values().get(SeriesDefinition.SPAN_KIND);
     return definition.overflow() || name == null || kind == null
         ? new Key(application, Books.OTHER, History.UNKNOWN_KIND)
-        : new Key(application, name, kinds.apply(Integer.parseInt(kind)));
+        : new Key(
+            application, name, kinds.apply(Integer.parseInt(kind) % SeriesDefinition.OF_VARIANCE));
   }
 
   /** Ends one series of an operation; without series it is removed. */

@@ -31,6 +31,9 @@ final class SeriesOperations {
 
   private final BitSet failed = new BitSet();
 
+  /** Series that are the variance of others. */
+  private final BitSet variances = new BitSet();
+
   /** By series: {@link SeriesRules#places}. */
   private int[][] places = new int[INITIAL_SERIES][];
 
@@ -110,6 +113,10 @@ final class SeriesOperations {
         operation.sums = new SpanSums(rules.buckets());
         touched.add(new PaneCalls.OperationCalls(operation, operation.sums));
       }
+      if (variances.get(series)) {
+        operation.sums.addVariance(pane.counts()[i * window.stride()]);
+        continue;
+      }
       operation.sums.add(
           failed.get(series),
           pane.durationNanos()[i],
@@ -137,7 +144,8 @@ final class SeriesOperations {
       return;
     }
     String objective = rules.objective(definition);
-    if (objective == null && rules.countsEvents() && !definition.isOfSpans()) {
+    boolean isVariance = rules.countsEvents() && definition.isOfVariance();
+    if (objective == null && !isVariance && rules.countsEvents() && !definition.isOfSpans()) {
       notOfSpans.set(series);
       return;
     }
@@ -156,6 +164,7 @@ final class SeriesOperations {
                 Operation.OBJECTIVE);
     int[] of = rules.places(definition);
     places[series] = Arrays.equals(of, usualPlaces) ? usualPlaces : of;
+    variances.set(series, isVariance);
     failed.set(series, ERROR.equals(definition.values().get(SeriesDefinition.STATUS_CODE)));
   }
 

@@ -6,8 +6,8 @@ import org.traceetl.server.minutes.MinuteColumns;
 import org.traceetl.server.minutes.Quantiles;
 
 /**
- * Sums of spans: calls, errors, nanoseconds and calls by bucket, as columns of {@link
- * MinuteColumns}. Numbers stay between 0 and the highest one. Not thread-safe.
+ * Sums of spans: calls, errors, nanoseconds, variance of the calls and calls by bucket, as columns
+ * of {@link MinuteColumns}. Numbers stay between 0 and the highest one. Not thread-safe.
  *
  * <p>Spans with unknown buckets (counted under other bounds than this server's) are in the sums,
  * but not in the buckets: quantiles are those of the other spans. Spans of a series with bounds of
@@ -18,8 +18,11 @@ final class SpanSums {
   static final int ERRORS = 1;
   static final int NANOS = 2;
 
+  /** Column of the variance of the calls, where spans were sampled. */
+  static final int VARIANCE = 3;
+
   /** Column of the first bucket. */
-  static final int BUCKETS = 3;
+  static final int BUCKETS = 4;
 
   private static final double NANOS_PER_MILLI = 1e6;
 
@@ -55,6 +58,10 @@ final class SpanSums {
     add(NANOS, Math.max(0, nanos));
   }
 
+  void addVariance(long more) {
+    add(VARIANCE, Math.max(0, more));
+  }
+
   void add(SpanSums other) {
     for (int column = 0; column < columns.length; column++) {
       add(column, other.columns[column]);
@@ -82,6 +89,11 @@ final class SpanSums {
   /** Returns the calls with status ERROR. */
   long errors() {
     return columns[ERRORS];
+  }
+
+  /** Returns the variance of the calls divided by the calls; 0 if all were counted. */
+  double variancePerCall() {
+    return calls() == 0 ? 0 : (double) columns[VARIANCE] / calls();
   }
 
   /** Returns the sum of the durations in milliseconds. */

@@ -34,6 +34,7 @@ import org.traceetl.server.journal.chain.LogJournals;
 import org.traceetl.server.journal.fleet.FleetFollower;
 import org.traceetl.server.journal.fleet.FleetJournals;
 import org.traceetl.server.journal.fleet.FleetSteps;
+import org.traceetl.server.minutes.CountBounds;
 import org.traceetl.server.window.AcceptedBatches;
 import org.traceetl.server.window.EdgeChange;
 import org.traceetl.server.window.NativeCounts;
@@ -212,6 +213,22 @@ final class HistoryFollowerTest {
     assertThat(history.minutes("shop", 1).getFirst().interval().p50Millis()).isEqualTo(10);
     assertThat(history.minutes("cart", 1)).isEmpty();
     assertThat(fleet.windows()).isEqualTo(3);
+    assertThat(follower.unknownRows()).isZero();
+  }
+
+  @Test
+  void variancesAreBoundsOfTheCallsOfTheirOperation() throws Exception {
+    SeriesDefinition variance =
+        new SeriesDefinition(1, 1, false, Arrays.asList("shop", "GET /", "18", "0"));
+    QueueJournal a = journals.take(A).journal();
+    a.append(window(A, 0, SCHEMA, List.of(series(0, "shop", "0"), variance), 0, 50, 1, 900));
+    settle();
+
+    assertThat(calls("shop")).isEqualTo(100);
+    Interval now = history.minutes("shop", "GET /", "kind 2", 1).getFirst().interval();
+    assertThat(now.calls()).isEqualTo(100);
+    assertThat(now.errors()).isZero();
+    assertThat(now.callsBounds()).isEqualTo(new CountBounds(56, 178));
     assertThat(follower.unknownRows()).isZero();
   }
 

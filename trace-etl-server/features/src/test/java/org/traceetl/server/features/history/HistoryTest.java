@@ -14,6 +14,7 @@ import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
+import org.traceetl.server.minutes.CountBounds;
 import org.traceetl.server.window.AcceptedBatches;
 import org.traceetl.server.window.Books;
 import org.traceetl.server.window.QueueId;
@@ -62,6 +63,26 @@ final class HistoryTest {
     assertThat(now.ended()).isFalse();
     assertThat(now.calls()).isZero();
     assertThat(now.p99Millis()).isNaN();
+  }
+
+  @Test
+  void sampledCallsHaveBoundsInEachMinute() {
+    SpanSums sampled = sums(false, 100, 0, 0);
+    sampled.addVariance(900);
+    add(nowMillis, "shop", sampled);
+    add(nowMillis, "exact", sums(false, 100, 0, 0));
+    nowMillis += MINUTE;
+
+    List<History.Minute> minutes = history.minutes("shop", 2);
+    assertThat(minutes.getFirst().interval().callsBounds()).isEqualTo(new CountBounds(56, 178));
+    // By the variance of a call in the minute before.
+    assertThat(minutes.getLast().interval().callsBounds()).isEqualTo(new CountBounds(0, 34));
+    assertThat(history.operations("shop", 1).getFirst().interval().callsBounds())
+        .isEqualTo(new CountBounds(56, 178));
+    assertThat(history.minutes("exact", 1).getFirst().interval().callsBounds()).isNull();
+    assertThat(history.totals(1))
+        .filteredOn(total -> total.application().equals("exact"))
+        .allSatisfy(total -> assertThat(total.interval().callsBounds()).isNull());
   }
 
   @Test
