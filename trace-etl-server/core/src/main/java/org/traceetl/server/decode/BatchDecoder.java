@@ -106,6 +106,9 @@ public final class BatchDecoder implements MessageDecoder {
 
   private boolean isSkipped;
 
+  /** Whether only samples are decoded. */
+  private boolean selectsSample;
+
   /**
    * @param mapping null if series consist of attributes without a mapping
    * @param messages the message formats
@@ -176,6 +179,14 @@ public final class BatchDecoder implements MessageDecoder {
     selectsUnnamed = application.equals(Applications.UNNAMED);
   }
 
+  /**
+   * Decodes only samples from now on: of batches by a demand that lacked a dimension, the whole
+   * copies of spans that are in groups, and nothing of others. For estimates only.
+   */
+  public void selectSample() {
+    selectsSample = true;
+  }
+
   @Override
   public boolean isSkipped() {
     return isSkipped;
@@ -224,10 +235,22 @@ public final class BatchDecoder implements MessageDecoder {
     isBatch = batch;
     Rejection rejection =
         isBatch ? decodeBatch(message, offset, length) : decodeSpan(message, offset, length);
+    if (selectsSample && rejection == Rejection.NONE && !isSkipped) {
+      return decodeSampleAlone();
+    }
     if (mapping != null && rejection == Rejection.NONE && !isSkipped) {
       mapping.map(this);
     }
     return rejection;
+  }
+
+  private Rejection decodeSampleAlone() {
+    if (groupsLack) {
+      return decodeSample();
+    }
+    columns.clear(dimensions.count());
+    columns.endSpans();
+    return Rejection.NONE;
   }
 
   @Override

@@ -43,18 +43,45 @@ public final class RetainedQueue {
       String application,
       SpanPipelineMetrics listener,
       long from) {
+    this(queue, aggregation, application, listener, from, false);
+  }
+
+  private RetainedQueue(
+      QueueId queue,
+      Aggregation aggregation,
+      String application,
+      SpanPipelineMetrics listener,
+      long from,
+      boolean isOfSample) {
     this.listener = listener;
     paneMillis = aggregation.paneMillis();
     aggregation.panes(true);
+    aggregation.variances(isOfSample);
     BatchDecoder decoder = aggregation.newDecoder();
     decoder.select(application);
+    if (isOfSample) {
+      decoder.selectSample();
+    }
     aggregator = aggregation.newAggregator(queue, decoder, listener);
     aggregator.beginAt(from);
     next = from;
   }
 
   /**
-   * Takes the next message.
+   * Returns a queue that counts, instead of groups without a dimension, the sample of their spans:
+   * by its weight, with variances. Parameters are those of the constructor.
+   */
+  public static RetainedQueue ofSample(
+      QueueId queue,
+      Aggregation aggregation,
+      String application,
+      SpanPipelineMetrics listener,
+      long from) {
+    return new RetainedQueue(queue, aggregation, application, listener, from, true);
+  }
+
+  /**
+   * Takes the next message; an offset may be left out.
    *
    * @return the window that ends before it; null if the open one continues
    */

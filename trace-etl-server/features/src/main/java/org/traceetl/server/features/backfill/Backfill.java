@@ -15,6 +15,7 @@ import java.util.Set;
 import org.apache.rocketmq.common.message.MessageExt;
 import org.traceetl.common.Clocks;
 import org.traceetl.common.ConfigException;
+import org.traceetl.server.consume.metrics.SpanPipelineMetrics;
 import org.traceetl.server.consume.queue.Aggregation;
 import org.traceetl.server.consume.queue.RetainedQueue;
 import org.traceetl.server.consume.retained.Patience;
@@ -227,6 +228,7 @@ public final class Backfill {
     News news = seam == null ? News.NONE : live.news(seam);
     long seamMillis = seam == null ? Long.MAX_VALUE : seam.millis();
     RefusedBatches refused = new RefusedBatches();
+    SampleEstimates estimates = new SampleEstimates(naming, plan.sinceMillis(), plan.untilMillis());
     List<BackfillQueue> queues = new ArrayList<>();
     for (BackfillPlan.Queue each : plan.queues()) {
       QueueId id = new QueueId(each.broker(), each.queue());
@@ -239,6 +241,14 @@ public final class Backfill {
               new RetainedQueue(id, aggregation, plan.application(), refused, each.from()),
               refused,
               new WindowSums(sums, false, definition -> new SeriesKey(definition, naming, news)),
+              estimates
+              .new Queue(
+                  RetainedQueue.ofSample(
+                      id,
+                      request.newAggregation(),
+                      plan.application(),
+                      new SpanPipelineMetrics(),
+                      each.from())),
               each.from(),
               each.to()));
     }
@@ -277,6 +287,7 @@ public final class Backfill {
                   .sum();
         }
         counters.endPane(endMillis, pane);
+        estimates.addExact(pane);
         if (sent != null) {
           sent.endPane(endMillis);
         }
@@ -314,6 +325,7 @@ public final class Backfill {
           counters.spans(),
           counters.overflowSpans(),
           counters.lackingSpans(),
+          counters.lackingSpans() == 0 ? List.of() : estimates.estimates(),
           counters.values(),
           refused.valuesLeftOut(),
           queues.stream().mapToLong(BackfillQueue::lateSpans).sum(),

@@ -17,6 +17,7 @@ final class BackfillQueue {
   private final RetainedQueue retained;
   private final RefusedBatches refused;
   private final WindowSums windows;
+  private final SampleEstimates.Queue sample;
   private final long to;
 
   private long next;
@@ -32,6 +33,7 @@ final class BackfillQueue {
    * @param retained begins at {@code from}
    * @param refused observes {@code retained}
    * @param windows adds counts to the sums of all queues
+   * @param sample of spans of which a dimension was not sent
    * @param to offset after the last message
    */
   BackfillQueue(
@@ -40,6 +42,7 @@ final class BackfillQueue {
       RetainedQueue retained,
       RefusedBatches refused,
       WindowSums windows,
+      SampleEstimates.Queue sample,
       long from,
       long to) {
     this.id = id;
@@ -47,6 +50,7 @@ final class BackfillQueue {
     this.retained = retained;
     this.refused = refused;
     this.windows = windows;
+    this.sample = sample;
     this.to = to;
     next = from;
   }
@@ -61,6 +65,7 @@ final class BackfillQueue {
     while (closedMillis < endMillis) {
       if (next >= to) {
         add(retained.end());
+        sample.end();
         openAfterMillis =
             closedMillis == SealedWindow.UNKNOWN_CLOSED ? Long.MAX_VALUE : closedMillis;
         closedMillis = Long.MAX_VALUE;
@@ -84,8 +89,12 @@ final class BackfillQueue {
       throw missing(offset);
     }
     refused.next(id, offset);
+    long notSent = refused.notSent();
     try {
       add(retained.take(message));
+      if (refused.notSent() > notSent) {
+        sample.take(message);
+      }
     } catch (RuntimeException e) {
       throw new IOException("Message " + offset + " of queue " + id + " cannot be counted", e);
     }

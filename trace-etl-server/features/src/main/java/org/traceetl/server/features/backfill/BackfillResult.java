@@ -22,6 +22,8 @@ import org.traceetl.server.log.Printable;
  * @param refusals those batches by reason, and the first of them; empty without one
  * @param overflowSpans how many of the spans are in overflow series
  * @param lackingSpans how many of the spans have a dimension that agents did not send
+ * @param estimates of these, by series, those with most first; series without a span in the sample
+ *     are absent
  * @param values values in measures
  * @param valuesLeftOut values that measures leave out, of all messages: invalid ones, or not sent
  * @param lateSpans how many of the spans are in a later pane because theirs was closed
@@ -47,6 +49,7 @@ public record BackfillResult(
     long spans,
     long overflowSpans,
     long lackingSpans,
+    List<Estimate> estimates,
     long values,
     long valuesLeftOut,
     long lateSpans,
@@ -58,6 +61,8 @@ public record BackfillResult(
     AtSeam seam,
     Sent sent) {
   private static final int MAX_SHOWN = 60;
+  private static final int MAX_ESTIMATES = 50;
+  private static final int MAX_LABELS_SHOWN = 300;
 
   /** Reasons why a receiver refuses samples that are before its newest ones. */
   private static final Set<String> TOO_OLD = Set.of("out_of_bounds", "out_of_order");
@@ -73,6 +78,16 @@ public record BackfillResult(
    * @param owed spans and values of live series in panes in which the backfill found none
    */
   public record AtSeam(Instant at, String news, long stragglers, long owed) {}
+
+  /**
+   * The spans of a series of which agents did not send a dimension, estimated from the sample of
+   * whole spans.
+   *
+   * @param labels of the series
+   * @param exact spans that were counted in the series, in addition
+   * @param lower the true number is at least this, and at most {@code upper}, with 95 % confidence
+   */
+  public record Estimate(String labels, long exact, long estimated, long lower, long upper) {}
 
   /**
    * What a receiver got in this run.
@@ -109,6 +124,7 @@ public record BackfillResult(
         "with the value "
             + BatchDecoder.NOT_SENT
             + ", because agents did not send a dimension that was not demanded");
+    printEstimates(out);
     row(
         out,
         lateSpans,
@@ -140,6 +156,35 @@ public record BackfillResult(
       printSeam(out);
     }
     out.flush();
+  }
+
+  /** Says what is exact, and what the samples say of the rest. */
+  private void printEstimates(PrintWriter out) {
+    if (lackingSpans == 0) {
+      return;
+    }
+    out.printf(
+        Locale.ROOT,
+        "exact    all counts by the dimensions that agents sent, and %d spans by all dimensions%n"
+            + "sampled  the other %d spans have %d series in the sample; the true number of a series"
+            + " is between the bounds with 95 %% confidence%n",
+        spans - lackingSpans,
+        lackingSpans,
+        estimates.size());
+    estimates.stream()
+        .limit(MAX_ESTIMATES)
+        .forEach(each ->
+            out.printf(
+                Locale.ROOT,
+                "         %d exact + ~%d (%d to %d): %s%n",
+                each.exact,
+                each.estimated,
+                each.lower,
+                each.upper,
+                Printable.of(each.labels, MAX_LABELS_SHOWN)));
+    if (estimates.size() > MAX_ESTIMATES) {
+      out.printf(Locale.ROOT, "         and %d more series%n", estimates.size() - MAX_ESTIMATES);
+    }
   }
 
   private void printSent(PrintWriter out) {

@@ -9,8 +9,8 @@ import org.traceetl.server.consume.metrics.SpanPipelineMetrics;
 import org.traceetl.server.window.QueueId;
 
 /**
- * Counts batches that are refused or repeated, and values that measures leave out. For one thread
- * at a time.
+ * Counts batches that are refused or repeated, values that measures leave out, and spans of which a
+ * dimension was not sent. For one thread at a time.
  */
 final class RefusedBatches extends SpanPipelineMetrics {
   private final Map<Rejection, Long> refused = new EnumMap<>(Rejection.class);
@@ -19,6 +19,7 @@ final class RefusedBatches extends SpanPipelineMetrics {
   private String first;
   private long repeated;
   private long valuesLeftOut;
+  private long spansNotSent;
 
   /** Begins the next message. */
   void next(QueueId of, long at) {
@@ -48,6 +49,16 @@ final class RefusedBatches extends SpanPipelineMetrics {
   /** Returns the number of values that measures leave out: invalid ones, or not sent. */
   long valuesLeftOut() {
     return valuesLeftOut;
+  }
+
+  @Override
+  public void notSent(int dimensions, int documents) {
+    spansNotSent += dimensions;
+  }
+
+  /** Returns the number of counted spans of which a dimension was not sent. */
+  long notSent() {
+    return spansNotSent;
   }
 
   /** Returns the number of batches that were counted before. */

@@ -27,8 +27,10 @@ import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.WindowConfig;
+import org.traceetl.server.consume.metrics.SpanPipelineMetrics;
 import org.traceetl.server.consume.queue.RetainedQueue;
 import org.traceetl.server.consume.retained.Patience;
+import org.traceetl.server.minutes.CountBounds;
 import org.traceetl.server.window.QueueId;
 
 /** The panes of one queue's messages. */
@@ -60,6 +62,7 @@ class BackfillQueueTest {
   private final RefusedBatches refused = new RefusedBatches();
   private long sequence;
   private BackfillQueue queue;
+  private final SampleEstimates estimates = new SampleEstimates(REQUEST.naming(), START, END);
   private String application = "shop";
 
   private void store(long atMillis, String age, byte[] body) {
@@ -91,6 +94,29 @@ class BackfillQueueTest {
     return Arrays.copyOf(writer.buffer(), length);
   }
 
+  /** Returns a batch with a hundred spans in a group, of which a quarter is in the sample. */
+  private byte[] sampled() {
+    SpanBatchWriter writer = new SpanBatchWriter();
+    writer.begin();
+    writer.application(intern(writer, "shop"));
+    writer.demand(7);
+    writer.sampleThreshold(3L << 54);
+    for (int i = 0; i < 100; i++) {
+      writer.startGroupedSpan(intern(writer, "GET /"), 2, 0, 1_000, 0);
+      writer.endSpan();
+      if (i % 4 == 0) {
+        // Two spans of each trace of user u2.
+        String user = i < 60 ? "u1" : "u2";
+        long trace = i < 60 ? 1 + i : 1 + (i - 60) / 8;
+        writer.startSample(7, trace, i, 0, intern(writer, "GET /"), 2, 0, 1_000, 1, 3L << 54);
+        writer.attribute(intern(writer, "user"), intern(writer, user));
+        writer.endSpan();
+      }
+    }
+    int length = writer.finish(1, 2, 3, sequence++);
+    return Arrays.copyOf(writer.buffer(), length);
+  }
+
   private static int intern(SpanBatchWriter writer, String text) {
     byte[] bytes = text.getBytes(UTF_8);
     return writer.intern(bytes, 0, bytes.length);
@@ -115,6 +141,10 @@ class BackfillQueueTest {
             refused,
             new WindowSums(
                 sums, false, definition -> new SeriesKey(definition, REQUEST.naming(), News.NONE)),
+            estimates
+            .new Queue(
+                RetainedQueue.ofSample(
+                    QUEUE, REQUEST.newAggregation(), application, new SpanPipelineMetrics(), 100)),
             100,
             to);
     PrintWriter progress = new PrintWriter(OutputStream.nullOutputStream());
@@ -130,13 +160,38 @@ class BackfillQueueTest {
     for (long end = START + PANE; end <= END; end += PANE) {
       queue.close(end, reader);
       String seconds = String.format("%4d ", (end - START) / 1_000);
-      sums.take(end)
-          .forEach((key, sum) ->
-              spans.put(
-                  seconds + new String(key.labels(), UTF_8).replaceAll(".*user=\"(.*)\"", "$1"),
-                  sum.spans(REQUEST.naming().buckets())));
+      Map<SeriesKey, Totals> pane = sums.take(end);
+      estimates.addExact(pane);
+      pane.forEach((key, sum) ->
+          spans.put(
+              seconds + new String(key.labels(), UTF_8).replaceAll(".*user=\"(.*)\"", "$1"),
+              sum.spans(REQUEST.naming().buckets())));
     }
     return spans;
+  }
+
+  @Test
+  void spansWithoutADimensionAreEstimatedFromTheirSample() throws Exception {
+    store(START + 100, "50", batch("shop", "u1"));
+    byte[] batch = sampled();
+    store(START + 200, "50", batch);
+    store(START + 300, "50", batch);
+    store(START + 400, "50", batch("shop", "u3"));
+    // Before the range.
+    store(START + 500, "60000", sampled());
+
+    assertThat(read(10)).containsEntry("  15 __not_sent__", 100L).containsEntry("  15 u1", 1L);
+    CountBounds u1 = CountBounds.of(60, 3);
+    CountBounds u2 = CountBounds.of(40, 2 * 3);
+    assertThat(estimates.estimates())
+        .extracting(each -> each.labels().replaceAll(".*user=\"(.*)\"", "$1"))
+        .containsExactly("u1", "u2");
+    BackfillResult.Estimate first = estimates.estimates().getFirst();
+    assertThat(first)
+        .isEqualTo(new BackfillResult.Estimate(first.labels(), 1, 60, u1.lower(), u1.upper()));
+    BackfillResult.Estimate second = estimates.estimates().getLast();
+    assertThat(second)
+        .isEqualTo(new BackfillResult.Estimate(second.labels(), 0, 40, u2.lower(), u2.upper()));
   }
 
   @Test
