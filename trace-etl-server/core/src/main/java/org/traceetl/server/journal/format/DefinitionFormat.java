@@ -35,8 +35,11 @@ public final class DefinitionFormat {
   /** Exceeds the number of values: kind and status of an overflow series follow. */
   private static final int OF_KIND = 256;
 
-  /** Maximum of four bits: a profile may have its own types instead of OTLP's kinds. */
-  private static final int MAX_KIND = 31;
+  /**
+   * The variance of spans with OTLP's highest kind. A profile may have its own types instead of
+   * OTLP's kinds, at most 15.
+   */
+  private static final int MAX_KIND = SeriesDefinition.OF_VARIANCE + 5;
 
   private static final int MAX_STATUS = 2;
 
