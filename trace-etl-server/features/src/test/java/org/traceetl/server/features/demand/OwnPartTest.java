@@ -47,7 +47,8 @@ final class OwnPartTest {
           | Demand.HEARTBEATS
           | Demand.OPEN_PANES
           | Demand.LABELS
-          | Demand.FORMS;
+          | Demand.FORMS
+          | Demand.VARIANCES;
 
   private final List<Dimension> dimensions = new ArrayList<>();
   private final List<Threshold> thresholds = new ArrayList<>();
