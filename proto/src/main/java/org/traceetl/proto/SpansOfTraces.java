@@ -1,35 +1,50 @@
 package org.traceetl.proto;
 
+import java.security.SecureRandom;
+import java.util.Arrays;
+
 /**
  * Counts the sampled spans of a batch by series or group, and by trace. Spans of one trace are
- * sampled together, so their number is less certain than that of as many traces. Allocates only to
- * grow; a batch bounds it. For one thread at a time.
+ * sampled together, so their number is less certain than that of as many traces. Traces are told
+ * apart by 64 bits of a hash. Allocates only to grow; a batch bounds it. For one thread at a time.
  */
 public final class SpansOfTraces {
-  private static final long MIX = 0x9E37_79B9_7F4A_7C15L;
+  // So that senders cannot prepare collisions.
+  private static final long SEED = new SecureRandom().nextLong();
 
-  // A place is WIDTH longs, and free if it is of an earlier batch.
-  private static final int HIGH = 0;
-  private static final int LOW = 1;
-  private static final int SERIES = 2;
-  private static final int BATCH = 3;
-  private static final int SPANS = 4;
-  private static final int WIDTH = 5;
+  private static final int INITIAL_PLACES = 64;
 
-  private int capacity = 256;
-  private long[] places = new long[capacity * WIDTH];
-  private long batch = 1;
+  /** Bits of a number of spans: more than {@link Limits#MAX_SPANS}. */
+  private static final int SPAN_BITS = 17;
+
+  private static final int SPANS = (1 << SPAN_BITS) - 1;
+  private static final int MAX_BATCH = -1 >>> SPAN_BITS;
+
+  /** By place: hash of trace and series. At most half of the places are used. */
+  private long[] hashes = {};
+
+  /** By place: number of the batch, then of its spans. It is free if the batch is another one. */
+  private int[] spans = {};
+
+  private int batch = 1;
   private int taken;
 
-  /** Returns the bytes of the array, which never shrinks. */
+  /** Returns the bytes of the arrays, which never shrink. */
   long heldBytes() {
-    return (long) Long.BYTES * places.length;
+    return (long) (Long.BYTES + Integer.BYTES) * hashes.length;
   }
 
   /** Forgets all traces. */
   public void nextBatch() {
-    batch++;
+    if (taken == 0) {
+      return;
+    }
     taken = 0;
+    if (batch == MAX_BATCH) {
+      Arrays.fill(spans, 0);
+      batch = 0;
+    }
+    batch++;
   }
 
   /**
@@ -42,42 +57,56 @@ public final class SpansOfTraces {
     if ((traceIdHigh | traceIdLow) == 0) {
       return 0;
     }
-    if (taken == capacity / 2) {
+    if (2 * taken == hashes.length) {
       grow();
     }
-    int at = find(series, traceIdHigh, traceIdLow);
-    if (places[at + BATCH] != batch) {
-      places[at + HIGH] = traceIdHigh;
-      places[at + LOW] = traceIdLow;
-      places[at + SERIES] = series;
-      places[at + BATCH] = batch;
-      places[at + SPANS] = 0;
+    long hash = hash(SEED, series, traceIdHigh, traceIdLow);
+    int place = find(hash);
+    if (!isTaken(place)) {
+      take(place, hash, 0);
       taken++;
     }
-    return (int) places[at + SPANS]++;
+    return spans[place]++ & SPANS;
   }
 
-  /** Returns the place of a trace in a series, or the free one where it belongs. */
-  private int find(long series, long traceIdHigh, long traceIdLow) {
-    long hash = ((traceIdHigh * MIX ^ traceIdLow) * MIX ^ series) * MIX;
-    int place = (int) (hash >>> Integer.SIZE) & capacity - 1;
-    while (places[place * WIDTH + BATCH] == batch
-        && (places[place * WIDTH + HIGH] != traceIdHigh
-            || places[place * WIDTH + LOW] != traceIdLow
-            || places[place * WIDTH + SERIES] != series)) {
-      place = place + 1 & capacity - 1;
+  /** Returns a hash; without the seed, its collisions are unknown. */
+  static long hash(long seed, int series, long traceIdHigh, long traceIdLow) {
+    long ofTrace = mix(traceIdHigh ^ seed, traceIdLow ^ Long.rotateLeft(seed, 32));
+    return mix(ofTrace ^ seed, series ^ 0x9E37_79B9_7F4A_7C15L);
+  }
+
+  /** Returns both halves of the product. */
+  private static long mix(long one, long other) {
+    return Math.multiplyHigh(one, other) ^ one * other;
+  }
+
+  /** Returns the place of a hash, or the free one where it belongs. */
+  private int find(long hash) {
+    int place = (int) hash & hashes.length - 1;
+    while (isTaken(place) && hashes[place] != hash) {
+      place = place + 1 & hashes.length - 1;
     }
-    return place * WIDTH;
+    return place;
+  }
+
+  private boolean isTaken(int place) {
+    return spans[place] >>> SPAN_BITS == batch;
+  }
+
+  private void take(int place, long hash, int ofTrace) {
+    hashes[place] = hash;
+    spans[place] = batch << SPAN_BITS | ofTrace;
   }
 
   private void grow() {
-    long[] before = places;
-    capacity *= 2;
-    places = new long[capacity * WIDTH];
-    for (int at = 0; at < before.length; at += WIDTH) {
-      if (before[at + BATCH] == batch) {
-        int to = find(before[at + SERIES], before[at + HIGH], before[at + LOW]);
-        System.arraycopy(before, at, places, to, WIDTH);
+    long[] hashesBefore = hashes;
+    int[] spansBefore = spans;
+    int capacity = Math.max(INITIAL_PLACES, 2 * hashes.length);
+    hashes = new long[capacity];
+    spans = new int[capacity];
+    for (int place = 0; place < hashesBefore.length; place++) {
+      if (spansBefore[place] >>> SPAN_BITS == batch) {
+        take(find(hashesBefore[place]), hashesBefore[place], spansBefore[place] & SPANS);
       }
     }
   }

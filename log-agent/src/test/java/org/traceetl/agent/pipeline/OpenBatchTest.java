@@ -73,6 +73,22 @@ final class OpenBatchTest {
     assertThat(batch.heldBytes()).isLessThan(config.mostHeldByBatch());
   }
 
+  /** Each is told apart by its trace. */
+  @Test
+  void sampledSpansOfGroupsStayWithinTheMemoryBound() {
+    PipelineConfig config = PipelineConfig.defaults();
+    int spans = 0;
+    while (batch.spanBytes() < config.batchBytes()) {
+      span("GET", 5).traceIdLow = ++spans;
+      span.samplingThreshold = 1L << 55;
+      batch.addUnremarkable(span);
+    }
+    read();
+
+    assertThat(spans).isGreaterThan(6_000);
+    assertThat(batch.heldBytes()).isLessThan(config.mostHeldByBatch());
+  }
+
   private static String twoBytes(int number) {
     return "" + (char) (number / 128) + (char) (number % 128);
   }
