@@ -199,8 +199,7 @@ public final class SpanNaming implements Naming {
       return ofEvents;
     }
     if (definition.isOfVariance()) {
-      Family its = variance();
-      return its == null ? 0 : its.bit();
+      return variance().bit();
     }
     String text = form(definition);
     if (definition.isOfMeasure()) {
@@ -219,9 +218,13 @@ public final class SpanNaming implements Naming {
     return durations == null ? others : others | durations.bit();
   }
 
-  /** Returns the family of variances; null if there is no room for one more. */
+  /** Returns the maximum number of other families, which leave that of variances its place. */
+  private int mostFamilies() {
+    return Family.MOST - (variance == null ? 1 : 0);
+  }
+
   private synchronized Family variance() {
-    if (variance == null && families.size() < Family.MOST) {
+    if (variance == null) {
       variance = add(Family.counter(families.size(), namespace + "_calls_variance", VARIANCE_HELP));
     }
     return variance;
@@ -240,7 +243,7 @@ public final class SpanNaming implements Naming {
    */
   private synchronized Family ofForm(String text) {
     Family known = ofForms.get(text);
-    if (known != null || families.size() >= Family.MOST - OF_OBJECTIVES) {
+    if (known != null || families.size() >= mostFamilies() - OF_OBJECTIVES) {
       return known;
     }
     Form parsed = Form.parse(text);
@@ -269,7 +272,7 @@ public final class SpanNaming implements Naming {
   private synchronized Family ofMeasure(MeasureKey key) {
     Family known = ofMeasures.get(key);
     boolean isObjective = ObjectiveConfig.isMetric(key.metric);
-    if (known != null || families.size() >= Family.MOST - (isObjective ? 0 : OF_OBJECTIVES)) {
+    if (known != null || families.size() >= mostFamilies() - (isObjective ? 0 : OF_OBJECTIVES)) {
       return known;
     }
     MeasureForm parsed = MeasureForm.parse(key.form);

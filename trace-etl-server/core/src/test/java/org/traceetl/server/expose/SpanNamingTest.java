@@ -124,7 +124,7 @@ class SpanNamingTest {
   }
 
   @Test
-  void changesOfFormsLeaveRoomForObjectives() {
+  void changesOfFormsLeaveRoomForObjectivesAndVariances() {
     SpanNaming naming = naming(Names.UNDERSCORES);
     for (int i = 1; i <= Family.MOST; i++) {
       naming.families(definition("unit=ms;bounds=" + i));
@@ -150,7 +150,10 @@ class SpanNamingTest {
                   objective.name()));
       assertThat(naming.families(definition)).as(each.name()).isNotZero();
     }
-    assertThat(naming.families()).hasSize(before + 2).hasSizeLessThanOrEqualTo(Family.MOST);
+    SeriesDefinition variance =
+        new SeriesDefinition(0, 0, false, Arrays.asList("shop", "GET /", "18", "0", null, null));
+    assertThat(naming.families(variance)).as("of variances").isNotZero();
+    assertThat(naming.families()).hasSize(before + 3).hasSize(Family.MOST);
     assertThat(naming.families(definition("unit=ms;bounds=1"))).as("of a form").isNotZero();
   }
 
@@ -199,9 +202,11 @@ class SpanNamingTest {
     for (int bound = 1; bound < 100; bound++) {
       naming.families(definition("unit=s;bounds=" + bound));
     }
-    assertThat(naming.families()).as("two are those of objectives").hasSize(Long.SIZE - 2);
+    assertThat(naming.families())
+        .as("three are those of objectives and variances")
+        .hasSize(Long.SIZE - 3);
     assertThat(naming.families(definition("unit=s;bounds=99"))).isOne();
-    assertThat(number(naming, definition("unit=s;bounds=60"))).isEqualTo(61);
+    assertThat(number(naming, definition("unit=s;bounds=59"))).isEqualTo(60);
   }
 
   @Property
