@@ -30,6 +30,9 @@ final class ApplicationMinutes {
     /** The part of the calls that are being added; null for nothing. */
     private SpanSums sums;
 
+    /** Whether any calls were sampled. */
+    private boolean isSampled;
+
     private Application(String name) {
       this.name = name;
     }
@@ -90,6 +93,7 @@ final class ApplicationMinutes {
         touched.add(application);
       }
       application.sums.add(its.sums());
+      application.isSampled |= its.sums().columns()[SpanSums.VARIANCE] > 0;
       columns.add(minutes(application, operation), minute, its.sums().columns(), now);
     }
     for (Application application : touched) {
@@ -189,6 +193,16 @@ final class ApplicationMinutes {
     SpanSums sum = new SpanSums(buckets);
     columns.sum(minutes, from, to, sum.columns());
     return sum;
+  }
+
+  /**
+   * Returns the variance of a call in some minutes, both ends inclusive; 0 if all were counted.
+   *
+   * @param minutes of the application or one of its operations
+   */
+  double variancePerCall(
+      Application application, MinuteColumns.Minutes minutes, long from, long to) {
+    return application.isSampled ? sum(minutes, from, to).variancePerCall() : 0;
   }
 
   void read(MinuteColumns.Minutes minutes, long from, long to, MinuteColumns.Reader reader) {

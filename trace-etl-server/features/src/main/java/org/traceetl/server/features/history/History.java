@@ -238,6 +238,7 @@ public final class History {
    */
   public List<Minute> minutes(String application, int count) {
     SpanSums[] tallies = new SpanSums[count];
+    double variancePerCall;
     long now;
     synchronized (this) {
       now = hour.now();
@@ -246,8 +247,9 @@ public final class History {
         return List.of();
       }
       read(found.minutes(), now, tallies);
+      variancePerCall = variancePerCall(found, found.minutes(), now);
     }
-    return minutes(tallies, now);
+    return minutes(tallies, variancePerCall, now);
   }
 
   /**
@@ -258,6 +260,7 @@ public final class History {
    */
   public List<Minute> minutes(String application, String operation, String kind, int count) {
     SpanSums[] tallies = new SpanSums[count];
+    double variancePerCall;
     long now;
     synchronized (this) {
       now = hour.now();
@@ -268,8 +271,9 @@ public final class History {
         return List.of();
       }
       read(its, now, tallies);
+      variancePerCall = variancePerCall(found, its, now);
     }
-    return minutes(tallies, now);
+    return minutes(tallies, variancePerCall, now);
   }
 
   private void read(MinuteColumns.Minutes of, long now, SpanSums[] tallies) {
@@ -285,13 +289,16 @@ public final class History {
         });
   }
 
-  private List<Minute> minutes(SpanSums[] tallies, long now) {
-    SpanSums all = new SpanSums(boundsMillis.length + 1);
-    Arrays.stream(tallies).forEach(all::add);
+  /** Returns the variance of a call in the last hour; 0 if all were counted. */
+  private double variancePerCall(Application application, MinuteColumns.Minutes of, long now) {
+    return applications.variancePerCall(application, of, now - MINUTES + 1, now);
+  }
+
+  private List<Minute> minutes(SpanSums[] tallies, double variancePerCall, long now) {
     List<Minute> minutes = new ArrayList<>(tallies.length);
     for (int i = 0; i < tallies.length; i++) {
       long minute = now - tallies.length + 1 + i;
-      Interval interval = interval(minute, minute, tallies[i], all, now);
+      Interval interval = interval(minute, minute, tallies[i], variancePerCall, now);
       minutes.add(new Minute(interval, tallies[i].buckets()));
     }
     return minutes;
@@ -311,6 +318,7 @@ public final class History {
     }
     List<String> names;
     List<SpanSums> tallies;
+    List<Double> variances;
     long now;
     synchronized (this) {
       // A newer tag is harmless: the answer is found to be out of date.
@@ -318,10 +326,12 @@ public final class History {
       now = hour.now();
       names = new ArrayList<>(applications.applications());
       tallies = new ArrayList<>(applications.applications());
+      variances = new ArrayList<>(applications.applications());
       for (Application application : applications.all()) {
         if (!application.minutes().endedBefore(now - MINUTES)) {
           names.add(application.name());
           tallies.add(applications.sum(application.minutes(), now - count, now - 1));
+          variances.add(variancePerCall(application, application.minutes(), now));
         }
       }
     }
@@ -329,7 +339,7 @@ public final class History {
     for (int i = 0; i < names.size(); i++) {
       totals.add(
           new Total(
-              names.get(i), interval(now - count, now - 1, tallies.get(i), tallies.get(i), now)));
+              names.get(i), interval(now - count, now - 1, tallies.get(i), variances.get(i), now)));
     }
     kept.set(new Kept(tag, count, totals));
     return totals;
@@ -345,6 +355,7 @@ public final class History {
   public List<OperationTotal> operations(String application, int count) {
     List<Name> names;
     List<SpanSums> tallies;
+    List<Double> variances;
     long now;
     synchronized (this) {
       now = hour.now();
@@ -354,17 +365,19 @@ public final class History {
       }
       names = new ArrayList<>(found.operations().size());
       tallies = new ArrayList<>(found.operations().size());
+      variances = new ArrayList<>(found.operations().size());
       for (Map.Entry<Name, MinuteColumns.Minutes> operation : found.operations().entrySet()) {
         if (!operation.getValue().endedBefore(now - MINUTES)) {
           names.add(operation.getKey());
           tallies.add(applications.sum(operation.getValue(), now - count, now - 1));
+          variances.add(variancePerCall(found, operation.getValue(), now));
         }
       }
     }
     List<OperationTotal> totals = new ArrayList<>(names.size());
     for (int i = 0; i < names.size(); i++) {
       Name name = names.get(i);
-      Interval interval = interval(now - count, now - 1, tallies.get(i), tallies.get(i), now);
+      Interval interval = interval(now - count, now - 1, tallies.get(i), variances.get(i), now);
       totals.add(new OperationTotal(name.operation(), name.kind(), interval));
     }
     return totals;
@@ -510,15 +523,15 @@ public final class History {
   }
 
   /**
-   * @param longer sums of a longer time, with the variance of a call
+   * @param variancePerCall of a longer time
    */
-  private Interval interval(long from, long to, SpanSums sums, SpanSums longer, long now) {
+  private Interval interval(long from, long to, SpanSums sums, double variancePerCall, long now) {
     return new Interval(
         from * LastHour.MINUTE_MILLIS,
         to < now,
         hour.observedMillis(from, to),
         sums.calls(),
-        CountBounds.of(sums.calls(), longer.variancePerCall()),
+        CountBounds.of(sums.calls(), variancePerCall),
         sums.errors(),
         sums.durationMillis(),
         sums.quantileMillis(boundsMillis, 0.5),

@@ -86,6 +86,27 @@ final class HistoryTest {
   }
 
   @Test
+  void boundsAreByTheVarianceOfACallInTheLastHour() {
+    SpanSums sampled = sums(false, 100, 0, 0);
+    sampled.addVariance(900);
+    add(nowMillis, "shop", sampled);
+    nowMillis += 57 * MINUTE;
+    add(nowMillis, "shop", sums(false, 100, 0, 0));
+    nowMillis += MINUTE;
+
+    // 900 in 200 calls.
+    CountBounds bounds = CountBounds.of(100, 4.5);
+    assertThat(history.totals(1).getFirst().interval().callsBounds()).isEqualTo(bounds);
+    assertThat(history.operations("shop", 1).getFirst().interval().callsBounds()).isEqualTo(bounds);
+    assertThat(history.minutes("shop", 2).getFirst().interval().callsBounds()).isEqualTo(bounds);
+    assertThat(history.minutes("shop", 1).getFirst().interval().callsBounds())
+        .isEqualTo(CountBounds.of(0, 4.5));
+
+    nowMillis += 2 * MINUTE;
+    assertThat(history.totals(5).getFirst().interval().callsBounds()).isNull();
+  }
+
+  @Test
   void ratesAreOverTheTimeSinceTheFirstCalls() {
     assertThat(history.totals(5)).isEmpty();
     add(nowMillis + 45_000, "shop", sums(true, 0, 0, 15));
