@@ -342,7 +342,7 @@ final class LiveSeries {
   /** Returns whether a series is of spans or a measure of the application. */
   private boolean isOfApplication(SeriesDefinition definition) {
     return application.equals(definition.values().get(SeriesDefinition.APPLICATION))
-        && !definition.isOfEvents();
+        && (definition.isOfSpans() || definition.isOfMeasure());
   }
 
   /** Returns whether a live series has the buckets of the backfill. */

@@ -79,6 +79,14 @@ class LiveSeriesTest {
               "customer.tier",
               "gold"));
 
+  /** The variance of that of gold, which a backfill does not have. */
+  private static final SeriesDefinition VARIANCE =
+      new SeriesDefinition(
+          4,
+          PUBLISHED + 1,
+          false,
+          List.of("shop", "GET /", "18", "0", "eu", "customer.tier", "gold"));
+
   private final MemoryLogs logs = new MemoryLogs();
   private final LogJournals journals =
       new LogJournals(
@@ -212,7 +220,7 @@ class LiveSeriesTest {
     a.window(0, List.of(OLD, MEASURE), spans(0, 7, 3, 7));
     b.window(0, List.of(OLD), spans(0, 1));
     // The switch of the first queue, within a window; it switches back for a pane.
-    a.window(2, List.of(GOLD, OTHER), spans(0, 2, 1, 3, 2, 9, 3, 9));
+    a.window(2, List.of(GOLD, OTHER, VARIANCE), spans(0, 2, 1, 3, 2, 9, 3, 9, 4, 9));
     a.window(3, List.of(), spans(1, 4));
     a.window(4, List.of(), spans(0, 5));
     a.window(5, List.of(), spans(1, 6));
