@@ -21,7 +21,7 @@ import java.util.regex.Pattern;
  * @param max series in this process; 1 to 10000000. Above any limit, spans count in the overflow
  *     series of their application. Overflow series, up to 1,536 replaced series per queue, and for
  *     5 minutes after a change of rules up to {@code max-per-application} more, come on top
- * @param maxPerApplication series of one application on one queue; 1 to 10000000
+ * @param maxPerApplication series of one application on one queue, without variances; 1 to 10000000
  * @param maxApplications applications on one queue; further ones share the application {@code
  *     _other}; 1 to 1000000
  * @param maxSymbols distinct strings of the series of one queue; 1 to 10000000

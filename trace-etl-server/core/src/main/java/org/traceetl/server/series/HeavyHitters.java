@@ -305,8 +305,8 @@ public final class HeavyHitters {
     for (int look = 0; look < looks; look++) {
       int series = series(look, end);
       int application = table.application(series);
-      if (application < 0) {
-        continue;
+      if (application < 0 || table.isVariance(series)) {
+        continue; // a variance is retired with its series
       }
       Crowd crowd = application < crowds.length ? crowds[application] : null;
       boolean ofItsOwn = crowd != null && crowd.contest.contenders > 0;

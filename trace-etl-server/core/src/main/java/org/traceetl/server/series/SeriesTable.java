@@ -27,8 +27,9 @@ import org.traceetl.server.window.WindowMetrics;
  * <p>A series is created at its first span, if its application and the process have room. Otherwise
  * the span counts in an overflow series of the application. There is one for spans, one for events
  * and one for the variance of that of spans, or one for each kind and status. The limits exclude
- * overflow series and retired series, of which there are at most {@value #MAX_RETIRED}, and after a
- * change of rules at most as many more as an application may have. One owner thread.
+ * overflow series and retired series, of which there are about {@value #MAX_RETIRED}, and after a
+ * change of rules at most as many more as an application may have. The limit of an application
+ * excludes variances: there are at most as many as other series. One owner thread.
  */
 public final class SeriesTable {
   /** Position of the application in a key. */
@@ -276,8 +277,7 @@ public final class SeriesTable {
       retired.remove(hash, former);
       retiredNumbers.clear(former);
       index.add(hash, former);
-      limited++;
-      applications.addSeries(application, 1);
+      enter(former, application);
       return former;
     }
     int series = claim(nowMillis);
@@ -295,8 +295,15 @@ public final class SeriesTable {
         symbols.retain(key[i]);
       }
     }
+    enter(series, application);
+  }
+
+  /** Adds a series to the limits. */
+  private void enter(int series, int application) {
     limited++;
-    applications.addSeries(application, 1);
+    if (!isVariance(series)) {
+      applications.addSeries(application, 1);
+    }
   }
 
   private static boolean isSymbol(int position) {
@@ -354,7 +361,7 @@ public final class SeriesTable {
 
   /**
    * Returns or creates the series of the variance of a series of spans, regardless of the limits.
-   * It counts against them, and there are at most as many as series of spans.
+   * It counts against that of the process.
    */
   public int variance(int series, long nowMillis) {
     int[] block = keys[series >>> BLOCK_BITS];
@@ -362,16 +369,26 @@ public final class SeriesTable {
     if (overflows.get(series)) {
       return overflow(application, VARIANCE, nowMillis);
     }
-    System.arraycopy(block, keyAt(series), varianceKey, 0, width);
-    varianceKey[KIND_AND_STATUS] += VARIANCE;
-    int hash = hash(varianceKey, 0);
-    int found = find(hash, varianceKey, 0);
+    int found = varianceOf(series);
     if (found != NONE) {
       return found;
     }
     granted++;
     budget.takeAll(1);
-    return create(hash, varianceKey, application, nowMillis);
+    return create(hash(varianceKey, 0), varianceKey, application, nowMillis);
+  }
+
+  /** Returns the series of the variance of a series, or {@link #NONE}; sets its key. */
+  private int varianceOf(int series) {
+    System.arraycopy(keys[series >>> BLOCK_BITS], keyAt(series), varianceKey, 0, width);
+    varianceKey[KIND_AND_STATUS] += VARIANCE;
+    return find(hash(varianceKey, 0), varianceKey, 0);
+  }
+
+  /** Returns whether a series is the variance of another one, not of an overflow series. */
+  boolean isVariance(int series) {
+    return !overflows.get(series)
+        && keys[series >>> BLOCK_BITS][keyAt(series) + KIND_AND_STATUS] >= VARIANCE;
   }
 
   /** Returns whether a series of the table is an overflow series. */
@@ -398,11 +415,15 @@ public final class SeriesTable {
 
   /**
    * Returns whether a definition has a kind exactly if it should: overflow series only for events,
-   * as a variance or if each kind has its own, other series always.
+   * as a variance or if each kind has its own, other series always. If each kind has its own, none
+   * is a variance.
    */
   private boolean mayHaveKind(SeriesDefinition definition) {
     String kind = definition.values().get(SeriesDefinition.SPAN_KIND);
-    if (overflowsByKind || !definition.overflow()) {
+    if (overflowsByKind) {
+      return kind != null && !definition.isOfVariance();
+    }
+    if (!definition.overflow()) {
       return kind != null;
     }
     return kind == null
@@ -704,7 +725,9 @@ public final class SeriesTable {
     int[] block = keys[series >>> BLOCK_BITS];
     int at = keyAt(series);
     index.remove(hash(block, at), series);
-    applications.addSeries(applications.named(block[at + APPLICATION]), -1);
+    if (!isVariance(series)) {
+      applications.addSeries(applications.named(block[at + APPLICATION]), -1);
+    }
     limited--;
   }
 
@@ -719,10 +742,18 @@ public final class SeriesTable {
   }
 
   /**
-   * Retires a series: its spans no longer find it, and its place is free. It ends later like an
-   * idle one, after scrapers have read its last counts.
+   * Retires a series, with that of its variance: its spans no longer find it, and its place is
+   * free. It ends later like an idle one, after scrapers have read its last counts.
    */
   void retire(int series) {
+    retireAlone(series);
+    int variance = varianceOf(series);
+    if (variance != NONE) {
+      retireAlone(variance);
+    }
+  }
+
+  private void retireAlone(int series) {
     leave(series);
     retired.add(hash(keys[series >>> BLOCK_BITS], keyAt(series)), series);
     retiredNumbers.set(series);

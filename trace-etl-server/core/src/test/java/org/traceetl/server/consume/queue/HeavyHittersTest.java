@@ -33,6 +33,7 @@ class HeavyHittersTest {
   private int maxApplications = 1_000;
   private int maxSymbols = 1_000;
   private long maxSymbolBytes = 1_000_000;
+  private boolean hasVariances;
   private int displaced;
   private final List<Cardinality> crowded = new ArrayList<>();
   private final SpanPipelineMetrics listener =
@@ -72,6 +73,7 @@ class HeavyHittersTest {
   private void accept(BatchMessage batch) {
     if (aggregator == null) {
       Aggregation aggregation = newAggregation();
+      aggregation.variances(hasVariances);
       image = aggregation.newImage();
       aggregator =
           aggregation.newAggregator(
@@ -131,6 +133,38 @@ class HeavyHittersTest {
     nowMillis += 2 * WINDOW_MILLIS;
     accept(spans(spans(new BatchMessage("shop"), "c", 1), "a", 1));
     assertThat(seal().evicted()).containsExactly(1);
+  }
+
+  private static BatchMessage sampled(BatchMessage batch, String name, int spans) {
+    for (int i = 0; i < spans; i++) {
+      batch.span(name, BatchMessage.SERVER, BatchMessage.UNSET, 1, 1L << 55);
+    }
+    return batch;
+  }
+
+  @Test
+  void variancesTakeNoPlacesAndLeaveWithTheirSeries() {
+    hasVariances = true;
+    accept(spans(sampled(sampled(new BatchMessage("shop"), "a", 30), "b", 1), "c", 50));
+    SealedWindow first = seal();
+    assertThat(created(first)).containsExactlyInAnyOrder("a", "a", "b", "b");
+    assertThat(overflowed(first)).isEqualTo(50);
+    assertThat(displaced).isEqualTo(1);
+
+    accept(spans(sampled(new BatchMessage("shop"), "a", 30), "c", 50));
+    SealedWindow second = seal();
+    assertThat(created(second)).containsExactly("c");
+    assertThat(overflowed(second)).isZero();
+
+    nowMillis += 2 * RETIRED_MILLIS;
+    accept(spans(sampled(new BatchMessage("shop"), "a", 1), "c", 1));
+    assertThat(seal().evicted())
+        .containsExactlyInAnyOrder(
+            first.created().stream()
+                .filter(definition -> "b".equals(definition.values().get(1)))
+                .map(SeriesDefinition::series)
+                .toArray(Integer[]::new))
+        .hasSize(2);
   }
 
   /** Ends the window before its time, as while a backlog is read. */

@@ -197,8 +197,9 @@ class VariancesTest {
         .isEqualTo(
             Map.of(
                 values("shop", "a", "18", "0", null, null, null), 4L,
-                values("shop", null, "16", "0", null, null, null), 8L));
-    assertThat(window.books().getFirst().overflowed()).isEqualTo(4);
+                values("shop", "b", "18", "0", null, null, null), 4L,
+                values("shop", null, "16", "0", null, null, null), 4L));
+    assertThat(window.books().getFirst().overflowed()).isEqualTo(2);
   }
 
   /** The variances of an application add up to those of its spans, for any limits and owners. */
