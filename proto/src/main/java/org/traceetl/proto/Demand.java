@@ -189,7 +189,8 @@ public record Demand(long epoch, long decidedMillis, Map<String, Part> parts)
    * @param formats what these servers read or need in addition to batches and windows: the sum of
    *     {@link #BUNDLES}, {@link #PANES}, {@link #HEARTBEATS}, {@link #OPEN_PANES}, {@link #SIZES},
    *     {@link #EDGES}, {@link #LABELS}, {@link #FORMS}, {@link #VARIANCES} and bits of later
-   *     releases, which stay when the part is published again
+   *     releases, which stay when the part is published again. Releases without {@link #VARIANCES}
+   *     publish only the first eight bits again
    * @param edgeKeys attributes of spans and resources that half-edges need
    * @param keyRules restrict span keys to applications; a key of which no rule has the bit is
    *     needed of all

@@ -9,6 +9,7 @@ import org.traceetl.server.config.EdgesConfig;
 import org.traceetl.server.config.JournalConfig;
 import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.RocketMqConfig;
+import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.consume.queue.Aggregation;
 import org.traceetl.server.decode.Messages;
 import org.traceetl.server.journal.BrokerLogs;
@@ -61,6 +62,9 @@ record JournalAccess(
             .agents(config.agents())
             .targets(targets)
             .build();
+    if (config.window().variances() == WindowConfig.Variances.OFF) {
+      aggregation.refuseVariances();
+    }
     return of(
         config,
         platform,

@@ -346,7 +346,9 @@ public final class ServerAssembly implements ServerContext {
 
   @Override
   public void variances(boolean readByAll) {
-    access.aggregation().variances(readByAll);
+    if (config.window().variances() == WindowConfig.Variances.AUTO) {
+      access.aggregation().variances(readByAll);
+    }
   }
 
   @Override

@@ -19,8 +19,12 @@ import java.time.Duration;
  * @param grace the time after which a pane is closed although agents may still have spans of it;
  *     measured in the store times of the queue's messages, where a gap counts as at most 15 s;
  *     spans that arrive later are counted in {@code trace_etl_late_spans_total}; 1 s to 1 d
+ * @param variances whether sampled series have a variance: {@code auto}, while the servers' demand
+ *     says that all of them read it; {@code off}, never, and variances end when they are idle. No
+ *     effect if the profile has names of its own
  */
-public record WindowConfig(Duration length, Duration idle, Panes panes, Duration grace) {
+public record WindowConfig(
+    Duration length, Duration idle, Panes panes, Duration grace, Variances variances) {
   private static final String PREFIX = "trace-etl.window.";
   private static final Duration MIN_LENGTH = Duration.ofMillis(100);
   private static final Duration MAX_LENGTH = Duration.ofHours(1);
@@ -28,11 +32,17 @@ public record WindowConfig(Duration length, Duration idle, Panes panes, Duration
   private static final Duration MIN_GRACE = Duration.ofSeconds(1);
   private static final Duration MAX_GRACE = Duration.ofDays(1);
 
+  /** Creates a configuration with the default of variances. */
+  public WindowConfig(Duration length, Duration idle, Panes panes, Duration grace) {
+    this(length, idle, panes, grace, null);
+  }
+
   public WindowConfig {
     length = orElse(length, Duration.ofSeconds(15));
     idle = orElse(idle, Duration.ofMinutes(15));
     panes = orElse(panes, Panes.AUTO);
     grace = orElse(grace, Duration.ofMinutes(2));
+    variances = orElse(variances, Variances.AUTO);
     checkRange(PREFIX + "length", length, MIN_LENGTH, MAX_LENGTH, "must be 100 ms to 1 h");
     checkRange(
         PREFIX + "idle",
@@ -45,6 +55,12 @@ public record WindowConfig(Duration length, Duration idle, Panes panes, Duration
 
   /** When windows are written with their panes. */
   public enum Panes {
+    AUTO,
+    OFF
+  }
+
+  /** When sampled series have variances. */
+  public enum Variances {
     AUTO,
     OFF
   }

@@ -198,6 +198,14 @@ public final class Aggregation {
     REFUSED
   }
 
+  /** Which queues have variances of sampled series. */
+  private enum Variances {
+    /** Those whose journal has them. */
+    OF_JOURNAL,
+    ALL,
+    NONE
+  }
+
   private final LongSupplier seeds;
   final SeriesConfig series;
   public final SeriesBudget budget;
@@ -246,7 +254,7 @@ public final class Aggregation {
   private volatile SlowThresholds slow;
   private volatile SpanRulesInForce spanRules;
   private volatile boolean writesMeasures;
-  private volatile boolean writesVariances;
+  private volatile Variances variances = Variances.OF_JOURNAL;
   private volatile LearntNames learnt = LearntNames.NONE;
   private volatile QueueMoves moves = QueueMoves.NONE;
   private volatile Panes panes = Panes.REFUSED;
@@ -451,12 +459,22 @@ public final class Aggregation {
    * them. Initially they get them on queues whose journal has variances. Any thread.
    */
   public void variances(boolean readByAll) {
-    writesVariances = readByAll;
+    variances = readByAll ? Variances.ALL : Variances.OF_JOURNAL;
   }
 
-  /** Returns whether sampled series get variances on all queues. Any thread. */
-  boolean writesVariances() {
-    return writesVariances;
+  /** Sets that no series gets a variance, from the next batch on. Any thread. */
+  public void refuseVariances() {
+    variances = Variances.NONE;
+  }
+
+  /**
+   * Returns whether sampled series of a queue get variances. Any thread.
+   *
+   * @param hadVariances whether its journal has some
+   */
+  boolean writesVariances(boolean hadVariances) {
+    Variances now = variances;
+    return now == Variances.ALL || now == Variances.OF_JOURNAL && hadVariances;
   }
 
   /** Replaces the learnt names, from the next batch on. Any thread. */

@@ -15,6 +15,7 @@ import org.traceetl.server.window.SeriesDefinition;
  *
  * <pre>
  *   octet     version
+ *   in version 6: octet  the version whose format the rest has, 1 to 5
  *   signed    to
  *   unsigned  agents n, n times, most recent first:
  *     fixed     ID, two of them
@@ -45,7 +46,7 @@ import org.traceetl.server.window.SeriesDefinition;
  * <p>The version is that of {@link WindowFormat}, 1 without native histograms. It is 3 if the image
  * keeps received spans by application, 4 if it may be written with open panes, and 5 if it knows
  * the open half-edges. Readers that do not keep them skip them; readers that do need no series of
- * the same schema.
+ * the same schema. Version 6 has series of variances, and only it.
  */
 public final class SnapshotFormat {
   /** The version with received spans by application. */
@@ -54,8 +55,11 @@ public final class SnapshotFormat {
   /** The version with open panes. */
   static final int OPEN_PANES_VERSION = 4;
 
-  /** The version with open half-edges, the latest one. */
+  /** The version with open half-edges. */
   static final int EDGES_VERSION = 5;
+
+  /** The version with series of variances, the latest one. */
+  static final int VARIANCES_VERSION = 6;
 
   static final int NANOS_PER_MILLI = 1_000_000;
   private static final int MIN_RECEIVED_BYTES = 4;
@@ -73,6 +77,9 @@ public final class SnapshotFormat {
   public static void encode(QueueImage image, RecordWriter out) {
     int version = version(image);
     boolean hasNative = version >= WindowFormat.NATIVE_VERSION;
+    if (hasVariances(image)) {
+      out.octet(VARIANCES_VERSION);
+    }
     out.octet(version);
     out.signed(image.to());
     writeHistory(image.history(), out);
@@ -121,6 +128,16 @@ public final class SnapshotFormat {
     }
   }
 
+  private static boolean hasVariances(QueueImage image) {
+    for (int series = 0; series < image.slots(); series++) {
+      SeriesDefinition definition = image.definition(series);
+      if (definition != null && definition.isOfVariance()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   private static int version(QueueImage image) {
     if (image.knowsEdges()) {
       return EDGES_VERSION;
@@ -146,7 +163,7 @@ public final class SnapshotFormat {
   public static void decode(byte[] bytes, int offset, int length, QueueImage image)
       throws MalformedRecordException {
     RecordReader in = new RecordReader(bytes, offset, length);
-    int version = WindowFormat.version(in, EDGES_VERSION);
+    int version = WindowFormat.version(in, VARIANCES_VERSION);
     image.to(in.signed());
     readHistory(in, image.history());
     if (version >= OPEN_PANES_VERSION) {

@@ -23,6 +23,7 @@ import org.traceetl.server.window.WindowPanes;
  *
  * <pre>
  *   octet     version
+ *   in version 5: octet  the version whose format the rest has, 1 to 4
  *   from version 3 on: octet  flags, the sum of: 1, rows have native histograms; from version 4 on:
  *     2, the last count of a row is the size of its spans; 4, panes and extensions follow
  *   signed    from
@@ -60,9 +61,9 @@ import org.traceetl.server.window.WindowPanes;
  * </pre>
  *
  * <p>Version 1 has neither native histograms nor panes, version 2 has no panes, and version 3 has
- * panes. Only version 4 has sizes, or all flags. A window has the lowest version that holds it and
- * what its rows would have, so that older servers can read it. Readers skip extensions whose ID
- * they do not know.
+ * panes. Only version 4 has sizes, or all flags. Version 5 has new series of variances, and only
+ * it. A window has the lowest version that holds it and what its rows would have, so that older
+ * servers can read it. Readers skip extensions whose ID they do not know.
  *
  * <p>A decoded window equals the encoded one, with its rows in the order of their series. It needs
  * at most about 64 times the memory of its bytes.
@@ -77,8 +78,11 @@ public final class WindowFormat {
   /** The version with panes. */
   static final int PANES_VERSION = 3;
 
-  /** The version with sizes, the latest one. */
+  /** The version with sizes. */
   static final int SIZES_VERSION = 4;
+
+  /** The version with series of variances, the latest one. */
+  static final int VARIANCES_VERSION = 5;
 
   private static final long NANOS_PER_MILLI = 1_000_000;
   private static final int NO_EXEMPLAR = -1;
@@ -109,6 +113,9 @@ public final class WindowFormat {
     boolean hasNative = !window.natives().isEmpty();
     boolean hasPanes = !window.panes().isEmpty();
     int flags = hasNative ? HAS_NATIVE : 0;
+    if (window.created().stream().anyMatch(SeriesDefinition::isOfVariance)) {
+      out.octet(VARIANCES_VERSION);
+    }
     if (window.hasSizes()) {
       out.octet(SIZES_VERSION);
       out.octet(flags | HAS_SIZES | (hasPanes ? HAS_PANES : 0));
@@ -206,7 +213,7 @@ public final class WindowFormat {
 
   /** Reads the version and its flags. */
   private static int readFlags(RecordReader in) throws MalformedRecordException {
-    return switch (version(in, SIZES_VERSION)) {
+    return switch (version(in, VARIANCES_VERSION)) {
       case CLASSIC_VERSION -> 0;
       case NATIVE_VERSION -> HAS_NATIVE;
       case PANES_VERSION -> HAS_PANES | (int) in.upTo(HAS_NATIVE, "flags");
@@ -217,17 +224,19 @@ public final class WindowFormat {
   /**
    * Reads the version of a window or a snapshot.
    *
-   * @param last the latest known version
+   * @param last the latest known version, that with variances
+   * @return the version whose format the rest has, below the last
    */
   static int version(RecordReader in, int last) throws MalformedRecordException {
     int version = in.octet();
     if (version > last) {
       throw new UnknownVersionException(version, last);
     }
-    if (version < CLASSIC_VERSION) {
-      throw in.malformed("has version " + version);
+    int ofRest = version == last ? in.octet() : version;
+    if (ofRest < CLASSIC_VERSION || ofRest >= last) {
+      throw in.malformed("has version " + ofRest);
     }
-    return version;
+    return ofRest;
   }
 
   private static void writeDocuments(SealedWindow window, RecordWriter out) {

@@ -2,6 +2,7 @@ package org.traceetl.server.journal.format;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -159,6 +160,17 @@ class GoldenRecordTest {
     return Windows.with(nativePaneWindow(), "hasSizes", true, "exemplarBuckets", new int[] {0, 8});
   }
 
+  /** Returns a window whose first series is the variance of one of spans. */
+  private static SealedWindow varianceWindow(SealedWindow window) {
+    return Windows.with(
+        window,
+        "created",
+        List.of(
+            new SeriesDefinition(
+                0, 1_700_000_000_010L, false, Arrays.asList("shop", "GET /", "18", "0", null, "é")),
+            window.created().getLast()));
+  }
+
   private static SealedWindow window(NativeCounts natives) {
     AcceptedBatches.Builder batches = new AcceptedBatches.Builder(1);
     batches.add(1, 2, 7, 100, 103);
@@ -258,6 +270,46 @@ class GoldenRecordTest {
     writer.clear();
     WindowFormat.encode(sizedWindow(), writer);
     assertGolden(writer.toByteArray(), "window_4.hex");
+
+    writer.clear();
+    WindowFormat.encode(varianceWindow(window()), writer);
+    assertGolden(writer.toByteArray(), "window_5.hex");
+  }
+
+  /** Also with sizes and panes. A window with spans of such series, but no new one, has not. */
+  @Test
+  void theVersionOfVariancesPrecedesThatOfTheRest() throws Exception {
+    RecordWriter writer = new RecordWriter();
+    WindowFormat.encode(varianceWindow(sizedWindow()), writer);
+    byte[] record = writer.toByteArray();
+    assertThat(record).startsWith(WindowFormat.VARIANCES_VERSION, WindowFormat.SIZES_VERSION);
+    SealedWindow read = WindowFormat.decode(record, 0, record.length, QUEUE);
+    assertThat(read.created()).isEqualTo(varianceWindow(sizedWindow()).created());
+    assertThat(read.hasSizes()).isTrue();
+
+    QueueImage image = paneImage();
+    image.apply(varianceWindow(closingWindow()));
+    writer.clear();
+    SnapshotFormat.encode(image, writer);
+    byte[] snapshot = writer.toByteArray();
+    assertThat(snapshot)
+        .startsWith(SnapshotFormat.VARIANCES_VERSION, SnapshotFormat.OPEN_PANES_VERSION);
+    QueueImage restored = paneImage();
+    SnapshotFormat.decode(snapshot, 0, snapshot.length, restored);
+    assertThat(restored.definitions()).isEqualTo(image.definitions());
+
+    image.apply(Windows.with(window(), "created", List.of(), "evicted", new int[] {0}));
+    writer.clear();
+    SnapshotFormat.encode(image, writer);
+    assertThat(writer.toByteArray()).startsWith(SnapshotFormat.OPEN_PANES_VERSION);
+
+    for (int last : new int[] {0, 5}) {
+      record[1] = (byte) last;
+      assertThatExceptionOfType(MalformedRecordException.class)
+          .isThrownBy(() -> WindowFormat.decode(record, 0, record.length, QUEUE))
+          .withMessageContaining("version " + last)
+          .isNotInstanceOf(UnknownVersionException.class);
+    }
   }
 
   @Test
@@ -405,6 +457,25 @@ class GoldenRecordTest {
     writer.clear();
     SnapshotFormat.encode(image, writer);
     assertGolden(writer.toByteArray(), "snapshot_5.hex");
+
+    image = new QueueImage(0x0123_4567_89AB_CDEFL, 10, 1 << 20);
+    image.apply(varianceWindow(window()));
+    writer.clear();
+    SnapshotFormat.encode(image, writer);
+    assertGolden(writer.toByteArray(), "snapshot_6.hex");
+  }
+
+  @Test
+  void theseBytesAreRecordsWithVariances() throws Exception {
+    byte[] ofWindow = golden("window_5.hex");
+    SealedWindow read = WindowFormat.decode(ofWindow, 0, ofWindow.length, QUEUE);
+    assertThat(read.created().getFirst().isOfVariance()).isTrue();
+
+    byte[] golden = golden("snapshot_6.hex");
+    QueueImage image = new QueueImage(0x0123_4567_89AB_CDEFL, 10, 1 << 20);
+    SnapshotFormat.decode(golden, 0, golden.length, image);
+    assertThat(image.definition(0)).isEqualTo(read.created().getFirst());
+    assertThat(image.count(0, 0)).isEqualTo(5);
   }
 
   @Test

@@ -297,7 +297,7 @@ class SnapshotFormatTest {
       SnapshotFormat.decode(bytes, 0, bytes.length, image);
       encoded(image);
     } catch (UnknownVersionException e) {
-      assertThat(Byte.toUnsignedInt(bytes[0])).isGreaterThan(SnapshotFormat.EDGES_VERSION);
+      assertThat(Byte.toUnsignedInt(bytes[0])).isGreaterThan(SnapshotFormat.VARIANCES_VERSION);
     } catch (MalformedRecordException e) {
       assertThat(e).hasMessageStartingWith("record ");
     }

@@ -153,11 +153,11 @@ class WindowFormatTest {
   @Test
   void aLaterVersionIsToldFromDamage() {
     byte[] record = record(1);
-    record[0] = 5;
+    record[0] = 6;
 
     assertThatExceptionOfType(UnknownVersionException.class)
         .isThrownBy(() -> WindowFormat.decode(record, 0, record.length, RandomWindows.QUEUE))
-        .withMessageContaining("version 5");
+        .withMessageContaining("version 6");
 
     record[0] = 0;
     assertThatExceptionOfType(MalformedRecordException.class)
@@ -195,7 +195,7 @@ class WindowFormatTest {
         assertThat(Arrays.stream(main.counts())).allMatch(spans -> spans >= 0);
       }
     } catch (UnknownVersionException e) {
-      assertThat(Byte.toUnsignedInt(bytes[0])).isGreaterThan(WindowFormat.SIZES_VERSION);
+      assertThat(Byte.toUnsignedInt(bytes[0])).isGreaterThan(WindowFormat.VARIANCES_VERSION);
     } catch (MalformedRecordException e) {
       assertThat(e).hasMessageStartingWith("record ");
     }
