@@ -72,7 +72,7 @@ struct SpanGroup {
   7: optional list<i32> events
   /**
    * Of sampled spans: how many ordered pairs of different spans are of one trace. Such spans were
-   * sampled together. Absent: 0. Readers that do not know it skip it.
+   * sampled together. At most n (n - 1) for n spans. Absent: 0. Readers that do not know it skip it.
    */
   8: optional i64 pairs
 }

@@ -23,7 +23,7 @@ public enum Rejection {
   MISSING_FIELD,
   /**
    * A value is outside its range: sequence, kind, status, side, connection type, duration,
-   * threshold, length of IDs.
+   * threshold, length of IDs, pairs of a group's spans.
    */
   BAD_VALUE,
   /** This reader does not know the batch's version. */

@@ -480,7 +480,7 @@ public final class SpanBatchReader {
 
   /**
    * Returns how many ordered pairs of different spans of the current group are of one trace, if
-   * they were sampled; at least 0.
+   * they were sampled; 0 to n (n - 1) for n spans.
    */
   public long groupPairs() {
     return groupPairs;
@@ -913,6 +913,8 @@ public final class SpanBatchReader {
     }
     if ((seen & GROUP_REQUIRED) != GROUP_REQUIRED) {
       input.refuse(Rejection.MISSING_FIELD);
+    } else if (groupPairs > (long) groupSize * (groupSize - 1)) {
+      input.refuse(Rejection.BAD_VALUE);
     }
     if (input.isRefused()) {
       attributeCount = 0;

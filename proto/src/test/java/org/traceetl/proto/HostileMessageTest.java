@@ -341,6 +341,8 @@ final class HostileMessageTest {
         bytes("durations of another type", Rejection.MALFORMED, group + "39 15 00 00 00 00"),
         bytes("a duration that does not end", Rejection.TRUNCATED, group + "39 16 80 80 80"),
         bytes("a duration of 70 bits", Rejection.MALFORMED, group + "39 16" + "ff".repeat(10)),
+        bytes("pairs of one span", Rejection.BAD_VALUE, group + "39 16 00 26 04 00 00"),
+        bytes("negative pairs", Rejection.BAD_VALUE, group + "39 16 00 26 01 00 00"),
         bytes("an unknown string of 2^31 - 1", Rejection.TRUNCATED, "08 c601 ffffffff07 00"),
         bytes("an unknown string of 2^32 - 1", Rejection.BAD_LENGTH, "08 c601 ffffffff0f 00"),
         bytes("an unknown list of 2^31 - 1", Rejection.BAD_LENGTH, "09 c601 f5 ffffffff07 00"),

@@ -1,5 +1,6 @@
 package org.traceetl.server.journal;
 
+import com.google.common.math.LongMath;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.Predicate;
@@ -281,7 +282,8 @@ public final class QueueImage {
       return;
     }
     for (int bucket = 0; bucket < stride; bucket++) {
-      counts[row * stride + bucket] += window.counts()[from * stride + bucket];
+      int at = row * stride + bucket;
+      counts[at] = LongMath.saturatedAdd(counts[at], window.counts()[from * stride + bucket]);
     }
     natives.add(row, window.natives(), from);
     long nanos = sumNanos[row] + window.durationNanos()[from] % NANOS_PER_MILLI;

@@ -1,5 +1,6 @@
 package org.traceetl.server.window;
 
+import com.google.common.math.LongMath;
 import java.util.Arrays;
 import java.util.stream.IntStream;
 
@@ -160,7 +161,8 @@ public final class OpenPane {
 
   private void addCounts(int row, long[] others, int from) {
     for (int bucket = 0; bucket < stride; bucket++) {
-      counts[row * stride + bucket] += others[from * stride + bucket];
+      int at = row * stride + bucket;
+      counts[at] = LongMath.saturatedAdd(counts[at], others[from * stride + bucket]);
     }
   }
 

@@ -6,7 +6,8 @@ import java.util.List;
 
 /**
  * The sum of the panes of a window that is being sealed. It is made in the rows of the main pane,
- * which is the one with the most rows; copies are made of the others.
+ * which is the one with the most rows; copies are made of the others. Counts do not saturate, so
+ * that those of the main pane are the rest.
  */
 final class PaneSum {
   private static final long LOW_HALF = 0xFFFF_FFFFL;
@@ -37,11 +38,11 @@ final class PaneSum {
     // In this order, a series has the exemplar of its newest pane with one.
     for (int i = main - 1; i >= 0; i--) {
       natives[i] = panes[i].sealNatives();
-      sum.addAll(panes[i], natives[i], false);
+      sum.addAll(panes[i], natives[i], false, Long.MAX_VALUE);
     }
     for (int i = main + 1; i < count; i++) {
       natives[i] = panes[i].sealNatives();
-      sum.addAll(panes[i], natives[i], true);
+      sum.addAll(panes[i], natives[i], true, Long.MAX_VALUE);
     }
     long[] restNanos = count == 1 ? new long[0] : durationNanos(sum);
     for (int i = 0; i < count; i++) {

@@ -79,11 +79,12 @@ final class RowExtras {
     carryTurns[number] = turn;
   }
 
-  void spill(int number, int bucket, long count) {
+  /** Adds to a count, which saturates at {@code max}. */
+  void spill(int number, int bucket, long count, long max) {
     if (spills[number] == null) {
       spills[number] = new long[stride];
     }
-    spills[number][bucket] += count;
+    spills[number][bucket] = Math.min(max, spills[number][bucket] + count);
   }
 
   /** Returns the sum of the spilled counts of a row's first buckets. */

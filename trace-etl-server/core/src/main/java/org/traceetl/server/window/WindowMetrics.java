@@ -140,7 +140,7 @@ public final class WindowMetrics {
     boolean addsNewer = newer.size() < older.size();
     WindowRows merged = addsNewer ? older : newer;
     WindowRows added = addsNewer ? newer : older;
-    merged.addAll(added, added.sealNatives(), addsNewer);
+    merged.addAll(added, added.sealNatives(), addsNewer, WindowRows.MAX_COUNT);
     merged.begin(startMillis);
     merged.addOwnSpans(spans);
     paneCount--;

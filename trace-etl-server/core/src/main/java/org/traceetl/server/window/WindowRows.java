@@ -16,11 +16,16 @@ import java.util.Arrays;
  *   4 ...        spans by bucket, then the sum of their sizes if they are kept
  * </pre>
  *
- * <p>Counts and sizes that exceed an int continue in the extras.
+ * <p>Counts and sizes that exceed an int continue in the extras. They saturate slightly above
+ * {@link #MAX_COUNT}, which only forged batches reach, so that the sum of a window's panes cannot
+ * overflow.
  *
  * <p>Concurrency: belongs to its {@link WindowMetrics}, and has the same owner.
  */
 public final class WindowRows {
+  /** Where counts and sizes of a row saturate. */
+  public static final long MAX_COUNT = 1L << 48;
+
   private static final int BLOCK_BITS = 8;
   private static final int BLOCK_ROWS = 1 << BLOCK_BITS;
 
@@ -201,17 +206,21 @@ public final class WindowRows {
   }
 
   /**
-   * Adds a span. The sum of durations saturates.
+   * Adds a span. The count and the sum of durations saturate.
    *
-   * @param weight number of spans it represents, 0 to 2^62
+   * @param weight number of spans it represents, 0 to {@link #MAX_COUNT}
    * @param weightedNanos its duration times its weight, at least 0
    */
   public void add(int row, int bucket, long weight, long weightedNanos) {
+    add(row, bucket, weight, weightedNanos, MAX_COUNT);
+  }
+
+  private void add(int row, int bucket, long weight, long weightedNanos, long maxCount) {
     int[] block = blocks[row >>> BLOCK_BITS];
     int at = at(row);
     long count = block[at + COUNTS + bucket] + weight;
     if (count > Integer.MAX_VALUE) {
-      extras.spill(openExtras(row), bucket, count);
+      extras.spill(openExtras(row), bucket, count, maxCount);
       count = 0;
     }
     block[at + COUNTS + bucket] = (int) count;
@@ -319,8 +328,9 @@ public final class WindowRows {
    *
    * @param itsNatives the native histograms of its rows
    * @param isNewer whether the other pane is newer, so that its exemplars are preferred
+   * @param maxCount where counts saturate
    */
-  void addAll(WindowRows other, NativeCounts itsNatives, boolean isNewer) {
+  void addAll(WindowRows other, NativeCounts itsNatives, boolean isNewer, long maxCount) {
     long[] counts = new long[stride];
     for (int from = 0; from < other.rows; from++) {
       int series = other.series(from);
@@ -330,7 +340,7 @@ public final class WindowRows {
       other.counts(from, counts, 0);
       for (int bucket = 0; bucket < stride; bucket++) {
         if (counts[bucket] > 0) {
-          add(row, bucket, counts[bucket], 0);
+          add(row, bucket, counts[bucket], 0, maxCount);
         }
       }
       add(row, 0, 0, other.durationNanos(from));

@@ -120,6 +120,27 @@ class WindowMetricsTest {
     }
   }
 
+  /** Also in panes that are merged; the main pane has what the others leave. */
+  @Test
+  void countsSaturateSoThatNoSumOverflows() {
+    WindowMetrics metrics = metrics();
+    for (int pane = 0; pane < 2 * WindowMetrics.MAX_PANES; pane++) {
+      WindowRows rows = metrics.pane(pane * 15_000L);
+      int row = rows.row(0) < 0 ? rows.open(0) : rows.row(0);
+      for (int i = 0; i < 1 << 15; i++) {
+        rows.add(row, 0, WindowRows.MAX_COUNT, 1);
+      }
+      assertThat(metrics.spansOf(0)).isGreaterThanOrEqualTo(WindowRows.MAX_COUNT);
+    }
+    SealedWindow window = seal(metrics, 15_000);
+
+    long most = WindowRows.MAX_COUNT + Integer.MAX_VALUE;
+    assertThat(window.panes().others())
+        .hasSize(WindowMetrics.MAX_PANES - 1)
+        .allSatisfy(pane -> assertThat(pane.counts()[0]).isBetween(WindowRows.MAX_COUNT, most));
+    assertThat(window.panes().main(window).counts()[0]).isBetween(WindowRows.MAX_COUNT, most);
+  }
+
   @Test
   void theSumOfDurationsSaturates() {
     WindowMetrics metrics = metrics();
@@ -176,6 +197,10 @@ class WindowMetricsTest {
   }
 
   private static SealedWindow seal(WindowMetrics metrics) {
+    return seal(metrics, 0);
+  }
+
+  private static SealedWindow seal(WindowMetrics metrics, long paneMillis) {
     return metrics.seal(
         new QueueId("b", 0),
         0,
@@ -185,7 +210,7 @@ class WindowMetricsTest {
         List.of(),
         new int[0],
         1,
-        0,
+        paneMillis,
         AcceptedBatches.NONE,
         WindowCompleteness.NONE,
         SealedWindow.UNKNOWN_CLOSED,

@@ -170,12 +170,12 @@ final class QueueSeries {
    * Adds to the variance of a row's series, in the current pane.
    *
    * @param threshold of sampling, not 0
-   * @param times number of variances of one span
+   * @param times number of variances of one span, at least 1
    */
   void addVariance(int row, long threshold, long times, long nowMillis) {
     int number = table.variance(windows.pane().series(row), nowMillis);
     int to = row(number);
-    double variance = Weight.variance(threshold) * times;
+    double variance = Math.min(Weight.variance(threshold) * times, WindowRows.MAX_COUNT);
     long whole = (long) variance;
     long owed = Math.round((variance - whole) * Weight.ONE) + table.carry(number);
     table.carry(number, Weight.fraction(owed));

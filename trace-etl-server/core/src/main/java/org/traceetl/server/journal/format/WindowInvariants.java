@@ -1,5 +1,6 @@
 package org.traceetl.server.journal.format;
 
+import com.google.common.math.LongMath;
 import java.util.BitSet;
 import java.util.function.IntPredicate;
 import org.traceetl.server.window.AcceptedBatches;
@@ -207,7 +208,8 @@ public final class WindowInvariants {
     }
     long inRows = 0;
     for (long count : window.counts()) {
-      inRows += count;
+      // Variances may be close to the highest number.
+      inRows = LongMath.saturatedAdd(inRows, count);
     }
     // A span counts at least once: a sampled one as several, and events count in addition.
     return inRows < counted ? inRows + " spans in its rows and " + counted + " in its books" : null;

@@ -10,6 +10,7 @@ import java.util.Random;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
+import org.traceetl.server.config.DocumentsConfig;
 import org.traceetl.server.config.EventsConfig;
 import org.traceetl.server.config.HistogramConfig;
 import org.traceetl.server.config.MetricsConfig;
@@ -22,10 +23,17 @@ import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.journal.format.MalformedRecordException;
 import org.traceetl.server.journal.format.RecordWriter;
 import org.traceetl.server.journal.format.WindowFormat;
+import org.traceetl.server.journal.format.WindowInvariants;
+import org.traceetl.server.series.Applications;
+import org.traceetl.server.series.SeriesBudget;
+import org.traceetl.server.series.SeriesTable;
+import org.traceetl.server.series.SlowThresholds;
+import org.traceetl.server.series.SymbolTable;
 import org.traceetl.server.window.Books;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
+import org.traceetl.server.window.WindowRows;
 
 /** Tests the variances of sampled series. */
 class VariancesTest {
@@ -36,6 +44,9 @@ class VariancesTest {
 
   /** Weight 4/3, variance 4/9. */
   private static final long QUARTER = 1L << 54;
+
+  /** {@code ot=th:fffff}: weight 2^20. */
+  private static final long MOST = 0xfffffL << 36;
 
   private static Aggregation aggregation(boolean isRead, int maxPerApplication) {
     Aggregation made =
@@ -62,8 +73,11 @@ class VariancesTest {
   }
 
   private static QueueAggregator owner(Aggregation aggregation, QueueImage image) {
-    return aggregation.newAggregator(
-        QUEUE, aggregation.newDecoder(), new SpanPipelineMetrics(), image);
+    QueueAggregator owner =
+        aggregation.newAggregator(
+            QUEUE, aggregation.newDecoder(), new SpanPipelineMetrics(), image);
+    owner.beginAt(0);
+    return owner;
   }
 
   private static SealedWindow seal(QueueAggregator aggregator, long nowMillis)
@@ -71,6 +85,7 @@ class VariancesTest {
     FilledWindow filled = aggregator.swap(nowMillis, nowMillis);
     SealedWindow window = filled.seal();
     filled.giveBack();
+    assertThat(WindowInvariants.violated(window)).isNull();
     RecordWriter writer = new RecordWriter();
     WindowFormat.encode(window, writer);
     return WindowFormat.decode(writer.buffer(), 0, writer.size(), QUEUE);
@@ -180,6 +195,81 @@ class VariancesTest {
     next.accept(sampled(new BatchMessage("shop"), "op", 1, HALF).message(2), 5_000);
     image.apply(seal(next, 6_000));
     assertThat(variances(image).values()).containsExactly(4L);
+  }
+
+  /** The exact variance of each series and window is above 2^64. */
+  @Test
+  void variancesOfForgedBatchesSaturate() throws MalformedRecordException {
+    Aggregation aggregation = aggregation(true, 100);
+    QueueAggregator owner = owner(aggregation, aggregation.newImage());
+    QueueImage image = aggregation.newImage();
+    for (int window = 0; window < 3; window++) {
+      long nowMillis = 1_000_000 + window * 15_000L;
+      for (int batches = 0; batches < 2; batches++) {
+        BatchMessage batch = new BatchMessage("shop").trace(1);
+        sampled(batch, "op", 5_000, MOST);
+        for (int i = 0; i < 5_000; i++) {
+          batch.grouped("grouped", BatchMessage.SERVER, BatchMessage.UNSET, 5, MOST);
+        }
+        owner.accept(batch.message(2 * window + batches), nowMillis);
+      }
+      image.apply(seal(owner, nowMillis + 15_000));
+    }
+
+    assertThat(variances(image).values())
+        .hasSize(2)
+        .allSatisfy(variance ->
+            assertThat(variance)
+                .isBetween(
+                    3 * WindowRows.MAX_COUNT, 3 * (WindowRows.MAX_COUNT + Integer.MAX_VALUE)));
+  }
+
+  @Test
+  void variancesEndOnceTheyAreRefused() throws MalformedRecordException {
+    Aggregation before = aggregation(true, 100);
+    QueueAggregator owner = owner(before, before.newImage());
+    owner.accept(sampled(new BatchMessage("shop"), "op", 1, HALF).message(0), 1_000_000);
+    QueueImage image = before.newImage();
+    image.apply(seal(owner, 1_015_000));
+    owner.release();
+
+    Aggregation after = aggregation(false, 100);
+    after.refuseVariances();
+    QueueImage taken = after.newImage();
+    HandOverTest.copy(image, taken);
+    QueueAggregator next = owner(after, taken);
+    for (int window = 1; window <= 62; window++) {
+      long nowMillis = 1_000_000 + window * 15_000L;
+      next.accept(sampled(new BatchMessage("shop"), "op", 1, HALF).message(window), nowMillis);
+      image.apply(seal(next, nowMillis + 15_000));
+      if (window < 50) {
+        assertThat(variances(image).values()).containsExactly(2L);
+      }
+    }
+    assertThat(variances(image)).as("after 15 min").isEmpty();
+    assertThat(image.definitions()).hasSize(1);
+  }
+
+  @Test
+  void aTableWithOverflowSeriesOfEachKindTakesNoVariances() {
+    SymbolTable symbols = new SymbolTable(100, 10_000, 100, 1);
+    SeriesConfig config = SeriesConfig.defaults();
+    SlowThresholds slow = new SlowThresholds(DocumentsConfig.defaults());
+    SeriesTable table =
+        new SeriesTable(
+            config,
+            new SeriesBudget(100),
+            symbols,
+            new Applications(symbols, () -> slow, 100, SeriesTable.KINDS_AND_STATUSES),
+            true);
+
+    List<String> overflow = values("shop", null, "16", "0");
+    List<String> named = values("shop", "op", "18", "0");
+    assertThat(table.restore(new SeriesDefinition(0, 1, true, overflow), 1, 0)).isFalse();
+    assertThat(table.restore(new SeriesDefinition(0, 1, false, named), 1, 0)).isFalse();
+    assertThat(
+            table.restore(new SeriesDefinition(0, 1, true, values("shop", null, "15", "2")), 1, 0))
+        .isTrue();
   }
 
   @Test

@@ -145,6 +145,18 @@ class SnapshotFormatTest {
     assertThat(encoded(without)[0]).isLessThan((byte) SnapshotFormat.OPEN_PANES_VERSION);
   }
 
+  @Test
+  void aSumThatSaturatedIsRead() throws MalformedRecordException {
+    QueueImage image = Windows.newImage();
+    image.apply(Windows.window(RandomWindows.QUEUE, 0, 1, Long.MAX_VALUE - 1));
+    image.apply(Windows.window(RandomWindows.QUEUE, 1, 2, 5));
+    byte[] bytes = encoded(image);
+    QueueImage read = Windows.newImage();
+    SnapshotFormat.decode(bytes, 0, bytes.length, read);
+
+    assertThat(read.count(0, 0)).isEqualTo(Long.MAX_VALUE);
+  }
+
   private static void assertSamePanes(QueueImage read, QueueImage image) {
     assertSameImage(read, image);
     assertThat(read.closedMillis()).isEqualTo(image.closedMillis());

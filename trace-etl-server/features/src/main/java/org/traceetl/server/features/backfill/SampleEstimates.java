@@ -2,6 +2,7 @@ package org.traceetl.server.features.backfill;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import com.google.common.math.LongMath;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -142,7 +143,7 @@ final class SampleEstimates {
         long count = Arrays.stream(pane.counts(), at, at + window.buckets()).sum();
         Sums sums = sums(labels[series]);
         if (isVariance[series]) {
-          sums.variance += count;
+          sums.variance = LongMath.saturatedAdd(sums.variance, count);
         } else {
           sums.estimated += count;
         }

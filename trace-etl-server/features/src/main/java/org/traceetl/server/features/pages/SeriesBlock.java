@@ -1,5 +1,6 @@
 package org.traceetl.server.features.pages;
 
+import com.google.common.math.LongMath;
 import java.util.Arrays;
 import org.traceetl.server.expose.Family;
 import org.traceetl.server.expose.Format;
@@ -191,14 +192,14 @@ final class SeriesBlock {
   }
 
   private void add(int at, long spans) {
-    long sum = (counts[at] & LOW) + spans;
+    long high = highCounts == null ? 0 : (long) highCounts[at] << 32;
+    long sum = LongMath.saturatedAdd(high | counts[at] & LOW, spans);
     counts[at] = (int) sum;
-    int carry = (int) (sum >> 32);
-    if (carry != 0) {
+    if (sum > LOW) {
       if (highCounts == null) {
         highCounts = new int[counts.length];
       }
-      highCounts[at] += carry;
+      highCounts[at] = (int) (sum >> 32);
     }
   }
 

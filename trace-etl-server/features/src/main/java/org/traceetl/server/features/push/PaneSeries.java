@@ -1,5 +1,6 @@
 package org.traceetl.server.features.push;
 
+import com.google.common.math.LongMath;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.function.BooleanSupplier;
@@ -216,7 +217,8 @@ final class PaneSeries {
 
   private void add(int row, OpenPane pane, int from) {
     for (int bucket = 0; bucket < stride; bucket++) {
-      counts[row * stride + bucket] += pane.counts()[from * stride + bucket];
+      int at = row * stride + bucket;
+      counts[at] = LongMath.saturatedAdd(counts[at], pane.counts()[from * stride + bucket]);
     }
     sumMillis[row] += pane.sumMillis(from);
     sumNanos[row] += pane.sumNanos(from);

@@ -62,6 +62,26 @@ class VariancesPageTest {
   }
 
   @Test
+  void aVarianceSaturates() {
+    Naming naming = PageFixture.naming(PageFixture.OTEL);
+    try (SpanPages pages = PageFixture.started(naming)) {
+      pages.window(
+          Windows.of(Windows.QUEUE, PageFixture.STRIDE)
+              .create(1, "shop", "GET", "18", "0", null, "eu")
+              .row(1, 0, Long.MAX_VALUE - (1L << 32), 0, 0, 0)
+              .seal());
+      for (int i = 0; i < 3; i++) {
+        pages.window(
+            Windows.of(Windows.QUEUE, PageFixture.STRIDE).row(1, 0, 1L << 48, 0, 0, 0).seal());
+        assertThat(samples(PageFixture.text(pages, Encoding.TEXT), VARIANCE))
+            .singleElement()
+            .asString()
+            .endsWith("} " + Long.MAX_VALUE);
+      }
+    }
+  }
+
+  @Test
   void pagesWithoutSampledSpansHaveNoSuchFamily() {
     Naming naming = PageFixture.naming(PageFixture.OTEL);
     try (SpanPages pages = PageFixture.started(naming)) {

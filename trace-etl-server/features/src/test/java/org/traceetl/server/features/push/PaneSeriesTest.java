@@ -346,6 +346,15 @@ class PaneSeriesTest {
     assertThat(spans(closed)).containsExactly(12L);
   }
 
+  @Test
+  void aSumSaturates() {
+    window(0, 0, Long.MAX_VALUE - 1);
+    window(0, PANE, 5);
+    window(PANE, 2 * PANE, 5);
+
+    assertThat(spans(samples.samples)).containsOnly(Long.MAX_VALUE);
+  }
+
   private void useDeltas() {
     series = new PaneSeries(Windows.newImage().keepPanes(), true);
   }
