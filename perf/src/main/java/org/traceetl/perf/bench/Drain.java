@@ -152,7 +152,7 @@ final class Drain extends TopicDrain {
     SeriesConfig series =
         new SeriesConfig(SpanStream.DIMENSIONS, null, null, null, null, null, null, null, null);
     HistogramConfig histogram = new HistogramConfig(null);
-    WindowConfig windows = new WindowConfig(window, Duration.ofMinutes(15), null, null);
+    WindowConfig windows = new WindowConfig(window, Duration.ofMinutes(15), null, null, null);
     Aggregation aggregation =
         Aggregation.builder(() -> 1).series(series).histogram(histogram).window(windows).build();
     SpanNaming naming = new SpanNaming(MetricsConfig.defaults(), series, histogram);

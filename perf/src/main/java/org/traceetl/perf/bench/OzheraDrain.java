@@ -134,7 +134,7 @@ final class OzheraDrain extends TopicDrain {
         new ServerConfig(
             rocketMqConfig,
             null,
-            new WindowConfig(window, null, null, null),
+            new WindowConfig(window, null, null, null, null),
             null,
             null,
             null,

@@ -92,7 +92,11 @@ final class ServerSettings {
         new JournalConfig(
             null, seconds(LEASE_SECONDS, random), seconds(SNAPSHOT_SECONDS, random), null, null),
         new WindowConfig(
-            seconds(WINDOW_SECONDS, random), IDLE, demand.panes() ? Panes.AUTO : Panes.OFF, null),
+            seconds(WINDOW_SECONDS, random),
+            IDLE,
+            demand.panes() ? Panes.AUTO : Panes.OFF,
+            null,
+            null),
         SeriesConfig.defaults()
             .withDimensions(demand.dimension() && !hasRules ? REGION : List.of()),
         new HistogramConfig(BOUNDS_MILLIS, null, null),

@@ -58,7 +58,8 @@ public class SeriesMemoryBenchmark extends StepBenchmark {
   private final Aggregation aggregation =
       Aggregation.builder(() -> 1)
           .series(config)
-          .window(new WindowConfig(Duration.ofSeconds(15), Duration.ofMinutes(15), null, null))
+          .window(
+              new WindowConfig(Duration.ofSeconds(15), Duration.ofMinutes(15), null, null, null))
           .build();
   private List<RenamedBatch> batches;
 

@@ -54,7 +54,7 @@ public class SwapBenchmark extends StepBenchmark {
                     SpanStream.DIMENSIONS, null, null, series, null, null, null, null, null))
             .window(
                 new WindowConfig(
-                    Duration.ofMillis(WINDOW_MILLIS), Duration.ofMinutes(15), null, null))
+                    Duration.ofMillis(WINDOW_MILLIS), Duration.ofMinutes(15), null, null, null))
             .build();
     aggregator =
         aggregation.newAggregator(

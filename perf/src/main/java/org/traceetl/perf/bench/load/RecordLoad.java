@@ -72,7 +72,8 @@ public final class RecordLoad {
                     null,
                     null))
             .histogram(new HistogramConfig(null, histogram, null))
-            .window(new WindowConfig(Duration.ofSeconds(15), Duration.ofMinutes(15), null, null))
+            .window(
+                new WindowConfig(Duration.ofSeconds(15), Duration.ofMinutes(15), null, null, null))
             .unit(MetricsConfig.defaults().unit())
             .build();
     aggregation.panes(panes > 0);

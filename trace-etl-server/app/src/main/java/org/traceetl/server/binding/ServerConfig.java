@@ -60,7 +60,7 @@ public record ServerConfig(
   public ServerConfig {
     rocketmq = orElse(rocketmq, new RocketMqConfig(null, null, null, null, null, null));
     journal = orElse(journal, JournalConfig.defaults());
-    window = orElse(window, new WindowConfig(null, null, null, null));
+    window = orElse(window, new WindowConfig(null, null, null, null, null));
     series = orElse(series, SeriesConfig.defaults());
     metrics = orElse(metrics, MetricsConfig.defaults());
     histogram = orElse(histogram, metrics.profile().histogram());

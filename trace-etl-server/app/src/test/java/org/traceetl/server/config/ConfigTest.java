@@ -21,7 +21,8 @@ import org.traceetl.server.ozhera.OzheraProfile;
 class ConfigTest {
   @Test
   void whatIsMissingIsItsDefault() {
-    assertThat(new WindowConfig(null, null, null, null).length()).isEqualTo(Duration.ofSeconds(15));
+    assertThat(new WindowConfig(null, null, null, null, null).length())
+        .isEqualTo(Duration.ofSeconds(15));
     assertThat(new RocketMqConfig(null, null, null, null, null, null).topic())
         .isEqualTo("trace-spans");
     assertThat(new HistogramConfig(null).boundsNanos()).hasSize(16).startsWith(2_000_000L);
@@ -31,10 +32,10 @@ class ConfigTest {
 
   @Test
   void aWrongValueIsNamed() {
-    assertThatThrownBy(() -> new WindowConfig(Duration.ofMillis(1), null, null, null))
+    assertThatThrownBy(() -> new WindowConfig(Duration.ofMillis(1), null, null, null, null))
         .isInstanceOf(ConfigException.class)
         .hasMessage("trace-etl.window.length = PT0.001S: must be 100 ms to 1 h");
-    assertThatThrownBy(() -> new WindowConfig(null, null, null, Duration.ofDays(2)))
+    assertThatThrownBy(() -> new WindowConfig(null, null, null, Duration.ofDays(2), null))
         .hasMessage("trace-etl.window.grace = PT48H: must be 1 s to 1 d");
     assertThatThrownBy(() -> new HistogramConfig(List.of(2.0, 1.0)))
         .hasMessageStartingWith(

@@ -32,11 +32,6 @@ public record WindowConfig(
   private static final Duration MIN_GRACE = Duration.ofSeconds(1);
   private static final Duration MAX_GRACE = Duration.ofDays(1);
 
-  /** Creates a configuration with the default of variances. */
-  public WindowConfig(Duration length, Duration idle, Panes panes, Duration grace) {
-    this(length, idle, panes, grace, null);
-  }
-
   public WindowConfig {
     length = orElse(length, Duration.ofSeconds(15));
     idle = orElse(idle, Duration.ofMinutes(15));

@@ -52,7 +52,7 @@ class SpanPipelineTest {
 
   private final Windows windows = new Windows();
   private final MemoryJournals journals =
-      new MemoryJournals(aggregation(new WindowConfig(null, null, null, null)), LEASE);
+      new MemoryJournals(aggregation(new WindowConfig(null, null, null, null, null)), LEASE);
   private final List<SpanPipeline> pipelines = new ArrayList<>();
   private final LongAdder replaced = new LongAdder();
   private String topic;
@@ -122,7 +122,8 @@ class SpanPipelineTest {
   }
 
   private SpanPipeline start(int workers, Duration window, SpanPipelineMetrics listener) {
-    WindowConfig windowConfig = new WindowConfig(window, window.multipliedBy(100), null, null);
+    WindowConfig windowConfig =
+        new WindowConfig(window, window.multipliedBy(100), null, null, null);
     RocketMqConfig config =
         new RocketMqConfig(rocketMq.namesrvAddress(), topic, group(), null, null, workers);
     SpanPipeline pipeline =

@@ -134,7 +134,7 @@ class WorkerTest {
   }
 
   private void start(Duration window, MappedProfile profile, boolean hasPanes) {
-    WindowConfig windows = new WindowConfig(window, window.multipliedBy(100), null, null);
+    WindowConfig windows = new WindowConfig(window, window.multipliedBy(100), null, null, null);
     Aggregation aggregation =
         Aggregation.builder(() -> 1)
             .window(windows)

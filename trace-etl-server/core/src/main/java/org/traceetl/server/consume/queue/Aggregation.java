@@ -54,7 +54,7 @@ public final class Aggregation {
     private SeriesConfig series = SeriesConfig.defaults();
     private HistogramConfig histogram = new HistogramConfig(null);
     private DocumentsConfig documents = DocumentsConfig.defaults();
-    private WindowConfig window = new WindowConfig(null, null, null, null);
+    private WindowConfig window = new WindowConfig(null, null, null, null, null);
     private DeduplicationConfig deduplication = DeduplicationConfig.defaults();
     private AgentsConfig agents = AgentsConfig.defaults();
     private Messages messages = Messages.SPAN_BATCH;
@@ -456,7 +456,7 @@ public final class Aggregation {
 
   /**
    * Sets whether sampled series get variances, from the next batch on: whether all servers read
-   * them. Initially they get them on queues whose journal has variances. Any thread.
+   * them. If not, they get them on queues whose journal has variances. Any thread.
    */
   public void variances(boolean readByAll) {
     variances = readByAll ? Variances.ALL : Variances.OF_JOURNAL;
@@ -470,11 +470,11 @@ public final class Aggregation {
   /**
    * Returns whether sampled series of a queue get variances. Any thread.
    *
-   * @param hadVariances whether its journal has some
+   * @param hasVariances whether its journal has some
    */
-  boolean writesVariances(boolean hadVariances) {
+  boolean writesVariances(boolean hasVariances) {
     Variances now = variances;
-    return now == Variances.ALL || now == Variances.OF_JOURNAL && hadVariances;
+    return now == Variances.ALL || now == Variances.OF_JOURNAL && hasVariances;
   }
 
   /** Replaces the learnt names, from the next batch on. Any thread. */

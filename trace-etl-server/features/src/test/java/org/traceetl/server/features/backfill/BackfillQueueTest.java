@@ -48,7 +48,7 @@ class BackfillQueueTest {
           MetricsConfig.defaults(),
           new HistogramConfig(null),
           List.of(),
-          new WindowConfig(null, null, null, null),
+          new WindowConfig(null, null, null, null, null),
           DeduplicationConfig.defaults(),
           AgentsConfig.defaults(),
           "bf_",

@@ -118,7 +118,7 @@ final class OwnPartTest {
             new SlowRule("*", 0, 2_000_000_000));
     assertThat(part.slowOtherwiseNanos()).isEqualTo(1_000_000_000);
     assertThat(part.exemplarIntervalMillis())
-        .isEqualTo((int) new WindowConfig(null, null, null, null).length().toMillis());
+        .isEqualTo((int) new WindowConfig(null, null, null, null, null).length().toMillis());
     assertThat(part.full()).containsExactly("audit");
     assertThat(part.formats()).isEqualTo(FORMATS);
   }
@@ -283,7 +283,7 @@ final class OwnPartTest {
         new Config(
             new EventsConfig(true, null).addTo(series, StandardProfile.OTEL),
             documents,
-            new WindowConfig(null, null, null, null),
+            new WindowConfig(null, null, null, null, null),
             metrics,
             edges,
             measures),
