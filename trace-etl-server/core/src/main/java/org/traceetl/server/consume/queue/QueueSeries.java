@@ -38,8 +38,7 @@ final class QueueSeries {
   /** Whether the journal has series of measures, which all servers read then. */
   final boolean hadMeasures;
 
-  /** The same of variances. */
-  final boolean hadVariances;
+  private boolean hasVariances;
 
   /** When the previous owner last wrote to the journal; 0 without one. */
   private final long ownedUntilMillis;
@@ -74,7 +73,7 @@ final class QueueSeries {
         new SeriesTable(
             aggregation.series, aggregation.budget, symbols, applications, overflowsByKind);
     hadMeasures = !overflowsByKind && has(image, SeriesDefinition::isOfMeasure);
-    hadVariances = !overflowsByKind && has(image, SeriesDefinition::isOfVariance);
+    hasVariances = !overflowsByKind && has(image, SeriesDefinition::isOfVariance);
     restore(image);
     ownedUntilMillis = image.ownedUntilMillis();
   }
@@ -166,6 +165,11 @@ final class QueueSeries {
     return bucket;
   }
 
+  /** Returns whether the journal has variances, or the open window. */
+  boolean hasVariances() {
+    return hasVariances;
+  }
+
   /**
    * Adds to the variance of a row's series, in the current pane.
    *
@@ -173,6 +177,7 @@ final class QueueSeries {
    * @param times number of variances of one span, at least 1
    */
   void addVariance(int row, long threshold, long times, long nowMillis) {
+    hasVariances = true;
     int number = table.variance(windows.pane().series(row), nowMillis);
     int to = row(number);
     double variance = Math.min(Weight.variance(threshold) * times, WindowRows.MAX_COUNT);

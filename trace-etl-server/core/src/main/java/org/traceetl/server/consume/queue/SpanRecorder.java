@@ -329,7 +329,7 @@ final class SpanRecorder implements Recorder {
     }
     keyHashes.nextBatch();
     ofTraces.nextBatch();
-    hasVariances = !mapped && aggregation.writesVariances(queueSeries.hadVariances);
+    hasVariances = !mapped && aggregation.writesVariances(queueSeries.hasVariances());
     beginForm();
     int symbol = applications.symbol(application);
     this.application = application == Applications.OTHER ? null : applications.name(application);

@@ -187,14 +187,20 @@ class VariancesTest {
     image.apply(seal(owner, 4_000));
     assertThat(variances(image).values()).containsExactly(2L);
 
+    // An earlier server joins, which can no longer read this queue.
+    before.variances(false);
+    owner.accept(sampled(new BatchMessage("shop"), "op", 1, HALF).message(2), 4_000);
+    image.apply(seal(owner, 5_000));
+    assertThat(variances(image).values()).containsExactly(4L);
+
     // A server that does not know yet what others read continues the journal of one that knew.
     Aggregation after = aggregation(false, 100);
     QueueImage taken = after.newImage();
     HandOverTest.copy(image, taken);
     QueueAggregator next = owner(after, taken);
-    next.accept(sampled(new BatchMessage("shop"), "op", 1, HALF).message(2), 5_000);
+    next.accept(sampled(new BatchMessage("shop"), "op", 1, HALF).message(3), 5_000);
     image.apply(seal(next, 6_000));
-    assertThat(variances(image).values()).containsExactly(4L);
+    assertThat(variances(image).values()).containsExactly(6L);
   }
 
   /** The exact variance of each series and window is above 2^64. */
