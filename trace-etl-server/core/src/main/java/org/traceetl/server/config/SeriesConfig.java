@@ -18,9 +18,10 @@ import java.util.regex.Pattern;
  * @param dimensions attributes that distinguish series, in addition to application, span name, kind
  *     and status; at most 32
  * @param filters spans that match all three keys of a filter count as filtered
- * @param max series in this process; 1 to 10000000. Above any limit, spans count in the overflow
- *     series of their application. Overflow series, up to 1,536 replaced series per queue, and for
- *     5 minutes after a change of rules up to {@code max-per-application} more, come on top
+ * @param max series in this process, with variances; 1 to 10000000. Above any limit, spans count in
+ *     the overflow series of their application. Overflow series, variances of series that have a
+ *     place, up to 1,536 replaced series per queue, and for 5 minutes after a change of rules up to
+ *     {@code max-per-application} more and their variances come on top
  * @param maxPerApplication series of one application on one queue, without variances; 1 to 10000000
  * @param maxApplications applications on one queue; further ones share the application {@code
  *     _other}; 1 to 1000000

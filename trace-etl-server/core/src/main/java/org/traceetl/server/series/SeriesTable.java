@@ -27,9 +27,10 @@ import org.traceetl.server.window.WindowMetrics;
  * <p>A series is created at its first span, if its application and the process have room. Otherwise
  * the span counts in an overflow series of the application. There is one for spans, one for events
  * and one for the variance of that of spans, or one for each kind and status. The limits exclude
- * overflow series and retired series, of which there are about {@value #MAX_RETIRED}, and after a
- * change of rules at most as many more as an application may have. The limit of an application
- * excludes variances: there are at most as many as other series. One owner thread.
+ * overflow series and retired series, of which there are at most {@value #MAX_RETIRED}, and after a
+ * change of rules at most as many more as an application may have, and their variances. The limit
+ * of an application excludes variances: there are at most as many as other series. One owner
+ * thread.
  */
 public final class SeriesTable {
   /** Position of the application in a key. */
@@ -736,9 +737,9 @@ public final class SeriesTable {
     return limited;
   }
 
-  /** Returns whether one more series may be retired. */
+  /** Returns whether one more series may be retired, with that of its variance. */
   boolean canRetire() {
-    return retired.size() < MAX_RETIRED;
+    return retired.size() + 1 < MAX_RETIRED;
   }
 
   /**
@@ -769,10 +770,11 @@ public final class SeriesTable {
    * @return the first series without room among the retired ones; {@link #NONE} if all had room
    */
   public int retireAll(IntPredicate changed, int from) {
-    int most = MAX_RETIRED + maxPerApplication;
+    // Each may have a variance.
+    int most = MAX_RETIRED + 2 * maxPerApplication;
     for (int series = taken.nextSetBit(from); series >= 0; series = taken.nextSetBit(series + 1)) {
       if (application(series) != NONE && changed.test(series)) {
-        if (retired.size() >= most) {
+        if (retired.size() + 1 >= most) {
           return series;
         }
         retire(series);

@@ -184,6 +184,34 @@ class LiveDimensionsTest {
     assertThat(seal().evicted()).hasSize(MAX_PER_APPLICATION);
   }
 
+  /** With their variances, they are more than may be retired otherwise. */
+  @Test
+  void sampledSeriesThatSpansNoLongerHaveLeaveTheLimits() {
+    maxPerApplication = 4_000;
+    aggregation = newAggregation();
+    aggregation.variances(true);
+    owner = newOwner(aggregation.newImage());
+    acceptSampled();
+    assertThat(seal().created()).hasSize(2 * maxPerApplication);
+
+    aggregation.dimensions(dimensions("shop", ROUTE, TIER));
+    seal();
+    acceptSampled();
+    SealedWindow changed = seal();
+    assertThat(books(changed)).as("all places are free").isEqualTo("recorded=4000 overflowed=0");
+    assertThat(changed.created()).hasSize(2 * maxPerApplication);
+  }
+
+  /** Sampled spans of as many series as an application may have. */
+  private void acceptSampled() {
+    BatchMessage batch = new BatchMessage("shop");
+    for (int i = 0; i < maxPerApplication; i++) {
+      batch.span("GET", BatchMessage.SERVER, BatchMessage.UNSET, MILLI, 1L << 55);
+      batch.attribute("http.route", "/" + i).attribute("tier", "gold");
+    }
+    accept(batch);
+  }
+
   @Test
   void changeOfMoreSeriesThanMayBeRetiredAtOnceEnds() {
     aggregation.dimensions(dimensions("*", ROUTE));
