@@ -70,6 +70,7 @@ final class BatcherAllocationTest {
   private long halfEdges;
   // Whether spans have further attributes, which are skipped if nothing needs them.
   private boolean inPart;
+  private long samplingThreshold;
 
   @Test
   void spansAreBatchedWithoutAllocation() {
@@ -145,6 +146,12 @@ final class BatcherAllocationTest {
   @Test
   void spansReadInPartAreGroupedByDemandWithoutAllocation() {
     inPart = true;
+    spansAreGroupedWithoutAllocation();
+  }
+
+  @Test
+  void sampledSpansAreGroupedByDemandWithoutAllocation() {
+    samplingThreshold = 1L << 55;
     spansAreGroupedWithoutAllocation();
   }
 
@@ -290,6 +297,7 @@ final class BatcherAllocationTest {
       span.startUnixNanos = 1_795_255_028_312_000_000L + i;
       span.durationNanos = i;
       span.sizeBytes = 300 + i % 100;
+      span.samplingThreshold = samplingThreshold;
       span.name = names[i % names.length];
       span.nameLength = span.name.length;
       span.attributes.clear();
