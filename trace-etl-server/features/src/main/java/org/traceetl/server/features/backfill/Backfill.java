@@ -37,6 +37,7 @@ import org.traceetl.server.window.QueueId;
 public final class Backfill {
   private static final Duration TIMEOUT = Duration.ofSeconds(10);
   private static final int MAX_SHOWN = 100;
+  private static final int MAX_ESTIMATED = 200_000;
 
   /**
    * Messages older than the first pane by the grace and this are read, so that repeats of their
@@ -228,7 +229,8 @@ public final class Backfill {
     News news = seam == null ? News.NONE : live.news(seam);
     long seamMillis = seam == null ? Long.MAX_VALUE : seam.millis();
     RefusedBatches refused = new RefusedBatches();
-    SampleEstimates estimates = new SampleEstimates(naming, plan.sinceMillis(), plan.untilMillis());
+    SampleEstimates estimates =
+        new SampleEstimates(naming, plan.sinceMillis(), plan.untilMillis(), MAX_ESTIMATED);
     List<BackfillQueue> queues = new ArrayList<>();
     for (BackfillPlan.Queue each : plan.queues()) {
       QueueId id = new QueueId(each.broker(), each.queue());

@@ -23,7 +23,7 @@ import org.traceetl.server.log.Printable;
  * @param overflowSpans how many of the spans are in overflow series
  * @param lackingSpans how many of the spans have a dimension that agents did not send
  * @param estimates of these, by series, those with most first; series without a span in the sample
- *     are absent
+ *     are absent, as are those after the first 200,000
  * @param values values in measures
  * @param valuesLeftOut values that measures leave out, of all messages: invalid ones, or not sent
  * @param lateSpans how many of the spans are in a later pane because theirs was closed

@@ -19,7 +19,8 @@ import org.traceetl.server.window.WindowPanes;
 /**
  * Estimates, by series, the spans of which agents did not send a dimension: from their sample,
  * whose spans have all attributes. Sampled spans count by their weight, and their variance as in
- * servers. At most as many series as the limits of all queues allow. For one thread at a time.
+ * servers. Only series that are among the first ones are estimated, so that memory is bounded in a
+ * range in which many series begin and end. For one thread at a time.
  */
 final class SampleEstimates {
   /** Spans of a series that were counted, those that are estimated, and their variance. */
@@ -32,16 +33,19 @@ final class SampleEstimates {
   private final SpanNaming naming;
   private final long sinceMillis;
   private final long untilMillis;
+  private final int maxSeries;
   private final Map<String, Sums> byLabels = new HashMap<>();
 
   /**
    * @param sinceMillis begin of the first pane that counts, milliseconds since 1970
    * @param untilMillis end of the last one
+   * @param maxSeries maximum number of series, each about 500 bytes
    */
-  SampleEstimates(SpanNaming naming, long sinceMillis, long untilMillis) {
+  SampleEstimates(SpanNaming naming, long sinceMillis, long untilMillis, int maxSeries) {
     this.naming = naming;
     this.sinceMillis = sinceMillis;
     this.untilMillis = untilMillis;
+    this.maxSeries = maxSeries;
   }
 
   /** Adds the counts of a pane. */
@@ -53,8 +57,15 @@ final class SampleEstimates {
     });
   }
 
+  /** Returns the sums of a series; those that are left out get one that is forgotten. */
   private Sums sums(String labels) {
-    return byLabels.computeIfAbsent(labels, absent -> new Sums());
+    Sums known = byLabels.get(labels);
+    if (known != null || byLabels.size() >= maxSeries) {
+      return known == null ? new Sums() : known;
+    }
+    Sums added = new Sums();
+    byLabels.put(labels, added);
+    return added;
   }
 
   /** Returns the estimates of series with sampled spans, the largest first. */

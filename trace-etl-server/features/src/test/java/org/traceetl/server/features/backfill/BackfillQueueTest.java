@@ -62,7 +62,7 @@ class BackfillQueueTest {
   private final RefusedBatches refused = new RefusedBatches();
   private long sequence;
   private BackfillQueue queue;
-  private final SampleEstimates estimates = new SampleEstimates(REQUEST.naming(), START, END);
+  private SampleEstimates estimates = new SampleEstimates(REQUEST.naming(), START, END, 100);
   private String application = "shop";
 
   private void store(long atMillis, String age, byte[] body) {
@@ -192,6 +192,18 @@ class BackfillQueueTest {
     BackfillResult.Estimate second = estimates.estimates().getLast();
     assertThat(second)
         .isEqualTo(new BackfillResult.Estimate(second.labels(), 0, 40, u2.lower(), u2.upper()));
+  }
+
+  @Test
+  void seriesAfterTheFirstOnesAreNotEstimated() throws Exception {
+    estimates = new SampleEstimates(REQUEST.naming(), START, END, 1);
+    store(START + 200, "50", sampled());
+    store(START + 400, "50", batch("shop", "u3"));
+
+    assertThat(read(10)).containsEntry("  15 u3", 1L);
+    assertThat(estimates.estimates())
+        .extracting(BackfillResult.Estimate::estimated)
+        .containsExactly(60L);
   }
 
   @Test
