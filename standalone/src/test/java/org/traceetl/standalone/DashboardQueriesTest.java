@@ -6,9 +6,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.api.trace.Span;
+import io.opentelemetry.api.trace.SpanContext;
 import io.opentelemetry.api.trace.SpanKind;
 import io.opentelemetry.api.trace.StatusCode;
+import io.opentelemetry.api.trace.TraceFlags;
+import io.opentelemetry.api.trace.TraceState;
 import io.opentelemetry.context.Context;
+import io.opentelemetry.sdk.trace.IdGenerator;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -317,6 +321,7 @@ final class DashboardQueriesTest {
           queryDatabase(crowded, "db-" + first);
         }
         requests(shop, stock);
+        sampled(shop);
         queryDatabase(stock, DATABASE);
         shop.flush();
         stock.flush();
@@ -337,6 +342,17 @@ final class DashboardQueriesTest {
     Span notSent = shop.start("call", SpanKind.CLIENT, Context.root());
     Span unpaired = stock.start("answer", SpanKind.SERVER, Context.root().with(notSent));
     Stream.of(answer, call, message, receipt, unpaired).forEach(Span::end);
+  }
+
+  /** Sends a span of a trace that was sampled: it stands for two. */
+  private static void sampled(OtlpSpans application) {
+    SpanContext caller =
+        SpanContext.createFromRemoteParent(
+            IdGenerator.random().generateTraceId(),
+            IdGenerator.random().generateSpanId(),
+            TraceFlags.getSampled(),
+            TraceState.builder().put("ot", "th:8").build());
+    application.start("sampled", SpanKind.INTERNAL, Context.root().with(Span.wrap(caller))).end();
   }
 
   private static void queryDatabase(OtlpSpans application, String database) {
