@@ -131,7 +131,7 @@ public final class QueueImage {
    * version.
    *
    * @param written tests when a snapshot is written whether all servers read such snapshots; its
-   *     argument is whether the journal had one
+   *     argument is whether the journal had one, or has windows with panes
    * @return this
    */
   public QueueImage keepPanes(Predicate<Boolean> written) {
@@ -141,7 +141,8 @@ public final class QueueImage {
 
   /** Returns whether a snapshot of the image is written with open panes. */
   public boolean writesPanes() {
-    return openPanes != null && writesPanes.test(panesWereRead);
+    // A snapshot without them would end the panes of these windows too early.
+    return openPanes != null && writesPanes.test(panesWereRead || hasPanes);
   }
 
   /** Returns the deltas of panes that are not closed yet; null if not kept. */

@@ -176,10 +176,14 @@ class SnapshotFormatTest {
   @Test
   void openPanesAreWrittenAsLongAsAllServersReadThem() throws MalformedRecordException {
     RandomWindows windows = new RandomWindows(1);
-    // Until it is known, as the journal's last snapshot.
+    // Until it is known, as the journal's last snapshot, or its last window.
     QueueImage image = empty(windows).keepPanes(wereRead -> wereRead);
-    image.apply(windows.next());
+    image.apply(Windows.with(windows.next(), "panes", WindowPanes.NONE));
     assertThat(encoded(image)[0]).isLessThan((byte) SnapshotFormat.OPEN_PANES_VERSION);
+
+    image = empty(windows).keepPanes(wereRead -> wereRead);
+    image.apply(Windows.with(windows.next(), "panes", new WindowPanes(15_000, 0, 0, List.of())));
+    assertThat(encoded(image)[0]).isEqualTo((byte) SnapshotFormat.OPEN_PANES_VERSION);
 
     byte[] record = encoded(withPanes(windows));
     image = empty(windows).keepPanes(wereRead -> wereRead);
