@@ -531,7 +531,7 @@ class ApiTest {
         new KnownQueues(
             List.of(new QueueStatus(A, 9, 8, 12, 5, 6, 7, 0)),
             new QueueWatch.Seen(
-                Map.of(A, 11L, B, 3L), Map.of(B, new Endpoint(false, "10.0.0.2", 80))),
+                Map.of(A, 11L, B, 3L), Map.of(B, new Endpoint(false, "10.0.0.2", 80)), Set.of()),
             Set.of(B),
             50);
 

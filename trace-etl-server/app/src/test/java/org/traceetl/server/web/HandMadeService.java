@@ -118,8 +118,9 @@ final class HandMadeService implements Feature {
   volatile Hotspots hotspots =
       new Hotspots(Hotspots.State.FOLLOWER, 0, 0, 0, 0, Double.NaN, List.of(), List.of());
   volatile KnownQueues queues =
-      new KnownQueues(List.of(), new QueueWatch.Seen(Map.of(), Map.of()), Set.of(), 1_000);
-  final Completeness completeness = new Completeness(() -> true, () -> NOW);
+      new KnownQueues(
+          List.of(), new QueueWatch.Seen(Map.of(), Map.of(), Set.of()), Set.of(), 1_000);
+  final Completeness completeness = new Completeness(() -> true, () -> queues.seen(), () -> NOW);
   volatile LearntNames learnt = LearntNames.NONE;
   volatile Demand demand = Demand.NONE;
   volatile Map<String, String> missing = Map.of();

@@ -128,7 +128,9 @@ class OpenApiTest {
         new KnownQueues(
             List.of(new QueueStatus(queue, 9, 8, 12, 5, 6, 7, 0)),
             new QueueWatch.Seen(
-                Map.of(queue, 11L, other, 3L), Map.of(other, new Endpoint(true, "::1", 80))),
+                Map.of(queue, 11L, other, 3L),
+                Map.of(other, new Endpoint(true, "::1", 80)),
+                Set.of()),
             Set.of(other),
             50);
     service.hotspots =

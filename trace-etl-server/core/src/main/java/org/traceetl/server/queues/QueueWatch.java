@@ -64,18 +64,20 @@ public final class QueueWatch implements Component {
    *
    * @param ends offset after the newest message of each queue; absent if unknown
    * @param owners the member to which the consumer group assigns each queue; absent if unknown
+   * @param silent queues whose broker did not return their end
    */
-  public record Seen(Map<QueueId, Long> ends, Map<QueueId, Endpoint> owners) {
+  public record Seen(Map<QueueId, Long> ends, Map<QueueId, Endpoint> owners, Set<QueueId> silent) {
     public Seen {
       ends = Collections.unmodifiableMap(new TreeMap<>(ends));
       owners = Collections.unmodifiableMap(new TreeMap<>(owners));
+      silent = Set.copyOf(silent);
     }
   }
 
   private final Brokers brokers;
   private final LogThrottle throttle;
   private final SteppedThread thread;
-  private volatile Seen seen = new Seen(Map.of(), Map.of());
+  private volatile Seen seen = new Seen(Map.of(), Map.of(), Set.of());
 
   /**
    * @param topic of the spans
@@ -114,28 +116,36 @@ public final class QueueWatch implements Component {
   long look() throws InterruptedException {
     try {
       Set<QueueId> queues = new TreeSet<>(brokers.queues());
-      Map<QueueId, Long> ends = ends(queues);
+      Set<QueueId> silent = new TreeSet<>();
+      Map<QueueId, Long> ends = ends(queues, silent);
       Map<QueueId, Endpoint> owners = Map.of();
       try {
         owners = QueueOwners.of(brokers.members(), queues);
       } catch (IOException e) {
         tell("Could not read the members of the consumer group", e);
       }
-      seen = new Seen(ends, owners);
+      seen = new Seen(ends, owners, silent);
     } catch (IOException e) {
       // The previous result is outdated.
-      seen = new Seen(Map.of(), Map.of());
+      Set<QueueId> silent = new TreeSet<>(seen.ends().keySet());
+      silent.addAll(seen.silent());
+      seen = new Seen(Map.of(), Map.of(), silent);
       tell("Could not read the queues of the topic", e);
     }
     return LOOK_NANOS;
   }
 
-  private Map<QueueId, Long> ends(Set<QueueId> queues) throws InterruptedException {
+  /**
+   * @param silent receives the queues whose end is unknown
+   */
+  private Map<QueueId, Long> ends(Set<QueueId> queues, Set<QueueId> silent)
+      throws InterruptedException {
     Map<QueueId, Long> ends = new TreeMap<>();
-    Set<String> silent = new HashSet<>();
+    Set<String> silentBrokers = new HashSet<>();
     for (QueueId queue : queues) {
-      if (silent.contains(queue.broker()) || thread.isClosed()) {
+      if (silentBrokers.contains(queue.broker()) || thread.isClosed()) {
         // Waits only once for a broker that does not answer.
+        silent.add(queue);
         continue;
       }
       try {
@@ -144,7 +154,8 @@ public final class QueueWatch implements Component {
           ends.put(queue, end);
         }
       } catch (IOException e) {
-        silent.add(queue.broker());
+        silent.add(queue);
+        silentBrokers.add(queue.broker());
         tell("Could not read the end of queue " + queue, e);
       }
     }

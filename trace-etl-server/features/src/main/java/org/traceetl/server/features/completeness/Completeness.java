@@ -11,7 +11,9 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import org.traceetl.server.journal.FleetWindows;
+import org.traceetl.server.queues.QueueWatch;
 import org.traceetl.server.window.Books;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
@@ -22,6 +24,11 @@ import org.traceetl.server.window.WindowCompleteness.Agent;
  * Until when the spans of queues and applications are complete. An application is complete until
  * the earliest time of the queues on which it had spans in the last hour. A queue that waits for no
  * agent does not hold an application back.
+ *
+ * <p>No window says which applications are in messages that no server read. So a queue without
+ * windows in the last hour holds all applications back if it has such messages, until they are
+ * read, or if its broker does not return its end. Messages from before this server's first look at
+ * the queue count as read.
  *
  * <p>Bounded: if the maximum number of applications is reached, further ones are left out. An
  * application or queue without windows for an hour is removed.
@@ -57,25 +64,52 @@ public final class Completeness implements FleetWindows.Listener {
   }
 
   private final BooleanSupplier upToDate;
+  private final Supplier<QueueWatch.Seen> brokers;
   private final InstantSource clock;
   private final Map<QueueId, Newest> queues = new TreeMap<>();
 
   /** By application and queue: when a window with its spans was sealed last. */
   private final Map<String, Map<QueueId, Long>> applications = new HashMap<>();
 
+  /**
+   * Offset up to which each queue was read, or had messages at the first look. Bounded by the
+   * number of queues that ever existed.
+   */
+  private final Map<QueueId, Long> read = new HashMap<>();
+
+  /** Ends of the messages of queues without windows that no server has read. */
+  private final Map<QueueId, Long> unread = new HashMap<>();
+
+  /** The last look at the brokers; null before the first one. */
+  private QueueWatch.Seen looked;
+
+  /** Highest time of any queue before the last look; 0 if none. */
+  private long beforeLookMillis;
+
+  /** Highest time before the last look at which no queue held all applications back; 0 if none. */
+  private long heldMillis;
+
+  /** Whether a queue holds all applications back. */
+  private boolean isHeld;
+
   private long sweptMillis;
 
   /**
    * @param upToDate returns whether the newest windows of each queue were received
+   * @param brokers returns the last look at the brokers, without waiting
    */
-  public Completeness(BooleanSupplier upToDate, InstantSource clock) {
+  public Completeness(
+      BooleanSupplier upToDate, Supplier<QueueWatch.Seen> brokers, InstantSource clock) {
     this.upToDate = upToDate;
+    this.brokers = brokers;
     this.clock = clock;
   }
 
   @Override
   public synchronized void window(SealedWindow window) {
+    look();
     QueueId queue = window.queue();
+    read.put(queue, window.to());
     WindowCompleteness completeness = window.completeness();
     Newest before = queues.get(queue);
     long highestMillis =
@@ -89,6 +123,45 @@ public final class Completeness implements FleetWindows.Listener {
       }
     }
     sweep();
+  }
+
+  /**
+   * Finds out whether a queue holds all applications back, if the brokers were looked at since the
+   * last call. Called before a window counts, so that no time is later than the look.
+   */
+  private void look() {
+    QueueWatch.Seen seen = brokers.get();
+    if (seen == looked) {
+      return;
+    }
+    looked = seen;
+    seen.ends().forEach(this::look);
+    unread
+        .keySet()
+        .removeIf(queue -> !seen.ends().containsKey(queue) && !seen.silent().contains(queue));
+    isHeld =
+        !unread.isEmpty() || seen.silent().stream().anyMatch(queue -> !queues.containsKey(queue));
+    if (!isHeld) {
+      // Windows that came during the look may be of a time after it.
+      heldMillis = beforeLookMillis;
+    }
+    beforeLookMillis = highestMillis();
+  }
+
+  private void look(QueueId queue, long end) {
+    long to = read.computeIfAbsent(queue, first -> end);
+    // With windows, only what was unread before holds back: agents vouch for what came later. The
+    // end goes down if a broker loses messages.
+    long unreadTo = queues.containsKey(queue) ? Math.min(end, unread.getOrDefault(queue, 0L)) : end;
+    if (unreadTo > to) {
+      unread.put(queue, unreadTo);
+    } else {
+      unread.remove(queue);
+    }
+  }
+
+  private long highestMillis() {
+    return queues.values().stream().mapToLong(Newest::highestMillis).max().orElse(0);
   }
 
   private void hadSpans(String application, QueueId queue, long sealedMillis) {
@@ -146,8 +219,9 @@ public final class Completeness implements FleetWindows.Listener {
 
   /** Returns the applications, those with unknown times last, the earliest time first. */
   public synchronized List<View> applications() {
+    look();
     sweep();
-    long highestMillis = queues.values().stream().mapToLong(Newest::highestMillis).max().orElse(0);
+    long highestMillis = highestMillis();
     List<View> views = new ArrayList<>();
     applications.forEach((name, its) -> views.add(application(name, its.keySet(), highestMillis)));
     views.sort(
@@ -160,8 +234,8 @@ public final class Completeness implements FleetWindows.Listener {
    * @param highestMillis highest time of any queue
    */
   private View application(String name, Set<QueueId> its, long highestMillis) {
-    long least = Long.MAX_VALUE;
-    boolean isKnown = true;
+    long least = isHeld ? heldMillis : Long.MAX_VALUE;
+    boolean isKnown = least > 0;
     int agents = 0;
     Set<Agent> named = new LinkedHashSet<>();
     for (QueueId queue : its) {

@@ -12,7 +12,8 @@ public final class CompletenessType implements FeatureType {
       return new CompletenessFeature(null);
     }
     Completeness completeness =
-        new Completeness(context.fleet()::upToDate, context.clocks().wall());
+        new Completeness(
+            context.fleet()::upToDate, () -> context.queues().seen(), context.clocks().wall());
     context.fleet().subscribe(completeness);
     return new CompletenessFeature(completeness);
   }

@@ -5,9 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.traceetl.server.features.completeness.Completeness.View;
+import org.traceetl.server.queues.QueueWatch;
 import org.traceetl.server.window.Books;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.RowlessWindow;
@@ -23,13 +25,18 @@ class CompletenessTest {
 
   private long nowMillis = START;
   private boolean upToDate = true;
+  private QueueWatch.Seen seen = new QueueWatch.Seen(Map.of(), Map.of(), Set.of());
   private final Completeness completeness =
-      new Completeness(() -> upToDate, () -> Instant.ofEpochMilli(nowMillis));
+      new Completeness(() -> upToDate, () -> seen, () -> Instant.ofEpochMilli(nowMillis));
 
   /** Receives a window that was sealed now, with a span of each application. */
   private void window(QueueId queue, WindowCompleteness its, String... applications) {
+    windowTo(queue, 1, its, applications);
+  }
+
+  private void windowTo(QueueId queue, long to, WindowCompleteness its, String... applications) {
     completeness.window(
-        new RowlessWindow(queue, 0, 1, nowMillis - 15_000, nowMillis)
+        new RowlessWindow(queue, 0, to, nowMillis - 15_000, nowMillis)
             .books(
                 List.of(applications).stream()
                     .map(name -> new Books(name, 1, 1, 0, 0, 0, Map.of(), 0))
@@ -94,6 +101,63 @@ class CompletenessTest {
     assertThat(seconds()).isEqualTo(Map.of("shop", at(-5_000)));
     assertThat(completeness.queues())
         .containsExactly(new View("a/0", START - 5_000, 3, List.of(WEB)));
+  }
+
+  /** The server looks at the brokers. */
+  private void look(Map<QueueId, Long> ends, QueueId... silent) {
+    seen = new QueueWatch.Seen(ends, Map.of(), Set.of(silent));
+    completeness.applications();
+  }
+
+  @Test
+  void unreadMessagesOfAQueueWithoutWindowsHoldAllApplicationsBack() {
+    look(Map.of(A, 0L, B, 7L));
+    window(A, until(-50_000, 3), "shop");
+    look(Map.of(A, 1L, B, 7L));
+    window(A, until(-35_000, 3), "shop");
+    look(Map.of(A, 1L, B, 7L));
+    window(A, until(-20_000, 3), "shop");
+    assertThat(seconds()).isEqualTo(Map.of("shop", at(-20_000)));
+
+    look(Map.of(A, 1L, B, 9L));
+    window(A, until(-5_000, 3), "shop");
+    assertThat(seconds()).isEqualTo(Map.of("shop", at(-50_000)));
+
+    windowTo(B, 8, until(-40_000, 1), "cart");
+    look(Map.of(A, 1L, B, 12L));
+    assertThat(seconds()).isEqualTo(Map.of("shop", at(-50_000), "cart", at(-50_000)));
+
+    windowTo(B, 9, until(-30_000, 1), "cart");
+    look(Map.of(A, 1L, B, 12L));
+    assertThat(seconds()).isEqualTo(Map.of("shop", at(-5_000), "cart", at(-30_000)));
+  }
+
+  @Test
+  void aQueueThatLosesItsUnreadMessagesHoldsNothingBack() {
+    look(Map.of(B, 7L));
+    window(A, until(-20_000, 3), "shop");
+    look(Map.of(B, 9L));
+    assertThat(seconds()).isEmpty();
+    look(Map.of(B, 7L));
+    assertThat(seconds()).hasSize(1);
+    look(Map.of(B, 8L));
+    window(A, until(-5_000, 3), "shop");
+    assertThat(seconds()).isEqualTo(Map.of("shop", at(-20_000)));
+    // The queue is not listed any more.
+    look(Map.of());
+    assertThat(seconds()).isEqualTo(Map.of("shop", at(-5_000)));
+  }
+
+  @Test
+  void aQueueWithoutWindowsWhoseBrokerDoesNotAnswerHoldsAllApplicationsBack() {
+    look(Map.of(A, 0L, B, 7L));
+    window(A, until(-20_000, 3), "shop");
+    look(Map.of(A, 1L), B);
+    assertThat(seconds()).isEmpty();
+    look(Map.of(A, 1L, B, 7L));
+    assertThat(seconds()).hasSize(1);
+    look(Map.of(B, 7L), A);
+    assertThat(seconds()).hasSize(1);
   }
 
   @Test
