@@ -828,6 +828,25 @@ test("the customer whose calls fail is the cause that the page lists first", asy
     await send(demo.otlp, new Map([[name, spans]]));
   }
   const page = await openShown(t, addressOf("application", name), { failures: true });
+  const callee = {
+    server: "pay",
+    connection: null,
+    callsPerSecond: 5,
+    baselineCallsPerSecond: 4,
+    errorRatio: 0.5,
+    baselineErrorRatio: 0.01,
+    clientMs: { p50Millis: 5, p95Millis: 9, p99Millis: 9 },
+    baselineClientMs: null,
+    moreCallsPerSecond: 1,
+    moreErrorsPerSecond: 2.45,
+    moreMillisPerSecond: 0,
+  };
+  // The demo's spans of this application call no other.
+  await page.route("**/api/services/growth?*", async (route) => {
+    const answer = await route.fetch();
+    assert.equal(answer.status(), 200);
+    await route.fulfill({ json: { ...(await answer.json()), callees: [callee] } });
+  });
   const why = page.getByRole("region", { name: "Why slow or failed?" });
   await why.locator("summary").first().press("Enter");
   const button = why.getByRole("button", { name: "Compare" });
@@ -839,6 +858,9 @@ test("the customer whose calls fail is the cause that the page lists first", asy
     return (await first.count()) > 0 && (await first.textContent()) === "customer = acme";
   });
   await why.getByRole("region", { name: "How they ended" }).getByText("error.type = timeout").waitFor();
+  const grown = why.getByRole("region", { name: "Callees that fail more often" });
+  await grown.getByRole("rowheader", { name: "pay" }).waitFor();
+  await grown.getByText("1 % → 50 %").waitFor();
   await why.getByRole("table", { name: "Operations with such spans" }).getByRole("rowheader", { name: "GET /cart" }).waitFor();
   assert.match(await why.getByRole("link").first().getAttribute("href"), /^https:\/\/traces\.example\.com\/trace\/[0-9a-f]{32}\?span=[0-9a-f]{16}&of=why-shop/);
   assert.deepEqual(await barriers(page), []);

@@ -123,6 +123,36 @@ function operations(answer) {
   return table.element;
 }
 
+/** The callees of which calls take longer, or fail more often, than in the minutes before. */
+function callees(growth, isSlow) {
+  if (growth === null || growth.callees.length === 0) {
+    return null;
+  }
+  const change = (before, now, show) => `${show(before)} → ${show(now)}`;
+  const p95 = (durations) => format.duration(durations?.p95Millis);
+  const since = (text) => format.time(Date.parse(text));
+  const table = new Table({
+    caption:
+      `${since(growth.from)} to ${since(growth.to)} compared with the minutes from ${since(growth.baselineFrom)} on, ` +
+      "calls of all operations, the largest growth first",
+    className: "costs",
+    captionHidden: false,
+    keyOf: (row) => `${row.server}\n${row.connection}`,
+    columns: [
+      { key: "server", label: "Callee", head: true, cell: (row) => (row.server === null ? "other" : name(row.server, VALUE_CHARACTERS)) },
+      { key: "calls", label: "Calls", numeric: true, cell: (row) => change(row.baselineCallsPerSecond, row.callsPerSecond, format.rate) },
+      { key: "errors", label: "Failed", numeric: true, cell: (row) => change(row.baselineErrorRatio, row.errorRatio, format.percent) },
+      { key: "p95", label: "p95 at the caller", numeric: true, cell: (row) => change(row.baselineClientMs, row.clientMs, p95) },
+      isSlow
+        ? { key: "more", label: "More time", hint: "of all calls of a second", numeric: true, cell: (row) => `${format.duration(row.moreMillisPerSecond)}/s` }
+        : { key: "more", label: "More failed", numeric: true, cell: (row) => format.rate(row.moreErrorsPerSecond) },
+    ],
+  });
+  table.update(growth.callees);
+  const title = isSlow ? "Callees that take longer" : "Callees that fail more often";
+  return el("section", { "aria-label": title }, el("h3", {}, title), table.element);
+}
+
 /** What an answer says of itself: what it was made of. */
 function extent(answer, askedMillis) {
   const fromMillis = Date.parse(answer.from);
@@ -254,18 +284,32 @@ export class Why {
     this.problem.replaceChildren();
     this.result.replaceChildren();
     this.#run.begin(
-      (signal) => api.get("why", question, signal, WITHIN_MILLIS),
-      (answer) => this.#show(answer, fromMillis, words),
+      (signal) => Promise.all([api.get("why", question, signal, WITHIN_MILLIS), this.#growth(fromMillis, untilMillis, isSlow, signal)]),
+      ([answer, growth]) => this.#show(answer, fromMillis, words, callees(growth, isSlow)),
       (e) => this.problem.replaceChildren(el("p", { class: "note bad" }, visible(e.message))),
     );
   }
 
-  #show(answer, askedMillis, words) {
+  /** Returns what grew among its callees; null without a service graph. */
+  async #growth(from, to, isSlow, signal) {
+    try {
+      const { application } = this.#subject;
+      return await api.get("services/growth", { application, from, to, sort: isSlow ? "latency" : "errors" }, signal);
+    } catch (e) {
+      if (e.name !== "ApiError") {
+        throw e;
+      }
+      return null;
+    }
+  }
+
+  #show(answer, askedMillis, words, grown) {
     this.result.replaceChildren(
       ...[
         ...extent(answer, askedMillis),
         list(this.#frame, answer, "Causes", answer.causes, words),
         list(this.#frame, answer, "How they ended", answer.outcomes, words),
+        grown,
         answer.operations.length === 0 ? null : operations(answer),
       ].filter((part) => part !== null),
     );

@@ -251,13 +251,13 @@ class ApiTest {
     assertThat(answer.at("/edges/0").toString().replace('"', '\''))
         .startsWith(
             "{'client':'shop','server':'pay','connection':null,'calls':60,'errors':15,"
-                + "'callsPerSecond':4.0,'errorsPerSecond':1.0,'errorRatio':0.25,"
+                + "'callsPerSecond':0.2,'errorsPerSecond':0.05,'errorRatio':0.25,"
                 + "'clientMs':{'p50Millis':55.0,");
     assertThat(answer.at("/edges/1/clientMs").isNull()).isTrue();
     assertThat(answer.get("services").toString().replace('"', '\''))
         .isEqualTo(
             "[{'name':'pay','unpairedClients':0.0,'unpairedServers':0.0,'paired':1.0},"
-                + "{'name':'shop','unpairedClients':1.0,'unpairedServers':0.0,'paired':0.8}]");
+                + "{'name':'shop','unpairedClients':0.05,'unpairedServers':0.0,'paired':0.8}]");
     assertThat(answer.get("total").asInt()).isEqualTo(4);
     assertThat(answer.get("matching").asInt()).isEqualTo(2);
     assertThat(json("/api/services?search=user").at("/edges/0/server").asString())
@@ -273,6 +273,19 @@ class ApiTest {
             "offset=-1",
             "page=1")) {
       assertThat(get("/api/services?" + wrong).statusCode()).as(wrong).isEqualTo(400);
+    }
+  }
+
+  @Test
+  void calleesThatGrewAreListed() throws Exception {
+    JsonNode answer = json("/api/services/growth?application=shop&sort=errors");
+
+    assertThat(names(answer, "callees", "server")).containsExactly("pay");
+    JsonNode pay = answer.at("/callees/0");
+    assertThat(pay.get("baselineErrorRatio").asDouble()).isEqualTo(5 / 60.0);
+    assertThat(pay.get("errorRatio").asDouble()).isEqualTo(0.25);
+    for (String wrong : List.of("", "application=shop&sort=p95", "application=shop&from=x")) {
+      assertThat(get("/api/services/growth?" + wrong).statusCode()).as(wrong).isEqualTo(400);
     }
   }
 

@@ -58,32 +58,31 @@ class OpenApiTest {
 
   /** Parameters that a path needs to answer, and others that make it say more. */
   private static final Map<String, List<String>> QUESTIONS =
-      Map.of(
-          "/api/applications",
-          List.of("spark=true", "minutes=59&sort=p99&limit=1"),
-          "/api/operations",
-          List.of("application=shop"),
-          "/api/objectives",
-          List.of("application=shop", "application=unknown"),
-          "/api/history",
-          List.of(
-              "application=shop",
-              "application=shop&operation=GET%20/&kind=SPAN_KIND_SERVER&buckets=true"),
-          "/api/services",
-          List.of("", "application=shop&steps=2&connection=none&sort=p95&order=asc"),
-          "/api/traces",
-          List.of("", "format=csv"),
-          "/api/deploys",
-          List.of("", "application=shop"),
-          "/api/books",
-          List.of("", "minutes=60&search=s"),
-          "/api/preview",
-          List.of("application=shop&since=6h"),
-          "/api/why",
-          List.of(
-              "application=shop&failed=true",
-              "application=shop&slowerThan=1s&kind=server&operation=GET%20/cart",
-              "application=shop&baseline=1h&from=2026-11-30T10:00:00Z&to=2026-11-30T10:10:00Z"));
+      Map.ofEntries(
+          Map.entry("/api/applications", List.of("spark=true", "minutes=59&sort=p99&limit=1")),
+          Map.entry("/api/operations", List.of("application=shop")),
+          Map.entry("/api/objectives", List.of("application=shop", "application=unknown")),
+          Map.entry(
+              "/api/history",
+              List.of(
+                  "application=shop",
+                  "application=shop&operation=GET%20/&kind=SPAN_KIND_SERVER&buckets=true")),
+          Map.entry(
+              "/api/services",
+              List.of("", "application=shop&steps=2&connection=none&sort=p95&order=asc")),
+          Map.entry(
+              "/api/services/growth",
+              List.of("application=shop&sort=errors&limit=5", "application=none")),
+          Map.entry("/api/traces", List.of("", "format=csv")),
+          Map.entry("/api/deploys", List.of("", "application=shop")),
+          Map.entry("/api/books", List.of("", "minutes=60&search=s")),
+          Map.entry("/api/preview", List.of("application=shop&since=6h")),
+          Map.entry(
+              "/api/why",
+              List.of(
+                  "application=shop&failed=true",
+                  "application=shop&slowerThan=1s&kind=server&operation=GET%20/cart",
+                  "application=shop&baseline=1h&from=2026-11-30T10:00:00Z&to=2026-11-30T10:10:00Z")));
 
   private static WebServer server;
   private static JsonNode document;

@@ -107,6 +107,28 @@ final class EdgeSums {
     return Double.isNaN(atServer) ? quantile(CLIENT, boundsMillis, 0.95) : atServer;
   }
 
+  /**
+   * Returns the mean duration at the client, as if all requests of a bucket took the middle of it;
+   * at the server if it is unknown there; NaN if both are.
+   */
+  double meanMillis(double[] boundsMillis) {
+    double atClient = mean(CLIENT, boundsMillis);
+    return Double.isNaN(atClient) ? mean(SERVER, boundsMillis) : atClient;
+  }
+
+  private double mean(int histogram, double[] boundsMillis) {
+    double sum = 0;
+    double all = 0;
+    for (int bucket = 0; bucket < buckets; bucket++) {
+      double count = columns[first(histogram) + bucket];
+      double from = bucket == 0 ? 0 : boundsMillis[bucket - 1];
+      double to = bucket < boundsMillis.length ? boundsMillis[bucket] : from;
+      sum += count * (from + to) / 2;
+      all += count;
+    }
+    return sum / all;
+  }
+
   /** Returns the durations at the client; null if none is known, like the others. */
   Durations atClient(double[] boundsMillis) {
     return durations(CLIENT, boundsMillis);

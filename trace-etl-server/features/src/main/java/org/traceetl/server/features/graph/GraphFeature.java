@@ -50,7 +50,8 @@ record GraphFeature(ServiceGraph graph, FleetFollower follower) implements Featu
 
   @Override
   public List<Object> resources() {
-    return List.of(new ServicesResource(graph));
+    ServicesResource services = new ServicesResource(graph);
+    return List.of(services, new GrowthResource(services));
   }
 
   @Override

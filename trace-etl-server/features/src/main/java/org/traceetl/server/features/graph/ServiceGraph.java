@@ -207,6 +207,58 @@ final class ServiceGraph implements FleetFollower.Sink {
             services(names, sums)));
   }
 
+  /**
+   * Returns how the requests of an application grew in some minutes, against all earlier ones of
+   * the last hour.
+   *
+   * @param client exact name
+   * @param fromMinute the first minute
+   * @param toMinute the minute after the last one; minutes that are not over or no longer in memory
+   *     are left out
+   */
+  synchronized Growth growth(String client, long fromMinute, long toMinute) {
+    long now = hour.now();
+    long oldest = hour.observedFrom(now - LastHour.MINUTES + 1);
+    long from = Math.max(fromMinute, oldest);
+    long to = Math.max(from, Math.min(toMinute, now));
+    long observedMillis = hour.observedMillis(from, to - 1);
+    long baselineMillis = hour.observedMillis(oldest, from - 1);
+    EdgeSums load = new EdgeSums(buckets);
+    EdgeSums baselineLoad = new EdgeSums(buckets);
+    List<Growth.Callee> callees = new ArrayList<>();
+    for (Edge edge : edges.all()) {
+      if (client.equals(edge.name.server())) {
+        columns.sum(edge.minutes, from, to - 1, load.columns());
+        columns.sum(edge.minutes, oldest, from - 1, baselineLoad.columns());
+      }
+      if (client.equals(edge.name.client())) {
+        Growth.Callee callee =
+            new Growth.Callee(edge.name, new EdgeSums(buckets), new EdgeSums(buckets));
+        columns.sum(edge.minutes, from, to - 1, callee.sums().columns());
+        columns.sum(edge.minutes, oldest, from - 1, callee.baseline().columns());
+        callees.add(callee);
+      }
+    }
+    return new Growth(
+        from * LastHour.MINUTE_MILLIS,
+        to * LastHour.MINUTE_MILLIS,
+        oldest * LastHour.MINUTE_MILLIS,
+        observedMillis,
+        baselineMillis,
+        Growth.load(load, baselineLoad, observedMillis, baselineMillis),
+        callees);
+  }
+
+  /** Returns the begin of the current minute, in milliseconds since 1970. */
+  long nowMillis() {
+    return hour.now() * LastHour.MINUTE_MILLIS;
+  }
+
+  /** Returns the upper bounds of the finite buckets, which must not be written. */
+  double[] boundsMillis() {
+    return boundsMillis;
+  }
+
   private List<EdgeTotal> totals(List<EdgeName> names, List<EdgeSums> sums) {
     List<EdgeTotal> totals = new ArrayList<>(names.size());
     for (int i = 0; i < names.size(); i++) {

@@ -91,7 +91,8 @@ final class ServicesResource implements Cacheable {
     return graph().tag();
   }
 
-  private ServiceGraph graph() {
+  /** Returns the graph, if it is enabled. */
+  ServiceGraph graph() {
     if (graph == null) {
       throw new ResponseStatusException(
           HttpStatus.NOT_FOUND,
