@@ -1,12 +1,18 @@
 package org.traceetl.server.consume.retained;
 
+import com.google.common.base.Throwables;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.traceetl.common.Clocks;
+import org.traceetl.common.Threads;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.journal.log.RocketMqLogs;
@@ -65,10 +71,17 @@ public final class RetainedMessages {
    * How much is read, and how fast.
    *
    * @param messages maximum number of messages
-   * @param bytesPerSecond maximum rate
-   * @param within maximum time; each queue has an equal part of it
+   * @param bytesPerSecond maximum rate on average, since the first message was read
+   * @param within maximum time; each queue has a part of it in proportion to its messages
+   * @param queuesAtOnce queues that are read at the same time, from 1; their messages then arrive
+   *     in no order among queues, by several threads in turn
    */
-  public record Limits(long messages, long bytesPerSecond, Duration within) {
+  public record Limits(long messages, long bytesPerSecond, Duration within, int queuesAtOnce) {
+    /** Creates limits of queues that are read one after the other, by the caller's thread. */
+    public Limits(long messages, long bytesPerSecond, Duration within) {
+      this(messages, bytesPerSecond, within, 1);
+    }
+
     /** Those of a command, which has its own process. */
     public static final Limits NONE =
         new Limits(Long.MAX_VALUE, Long.MAX_VALUE, Duration.ofDays(365));
@@ -90,6 +103,25 @@ public final class RetainedMessages {
 
     long messages() {
       return Math.max(0, end - begin);
+    }
+  }
+
+  /**
+   * What was read, so that a slow call is made up for by shorter pauses. It is also the lock of the
+   * thread that passes on messages.
+   */
+  private final class Pace {
+    private final long bytesPerSecond;
+    private final long beginNanos = clocks.nanos();
+    private long bytes;
+
+    Pace(long bytesPerSecond) {
+      this.bytesPerSecond = bytesPerSecond;
+    }
+
+    /** Returns how much earlier than allowed this was read. */
+    long aheadNanos(long nowNanos) {
+      return (long) (bytes * NANOS_PER_SECOND / bytesPerSecond) - (nowNanos - beginNanos);
     }
   }
 
@@ -124,7 +156,7 @@ public final class RetainedMessages {
         Part all = all(logs, queues.get(i));
         Part newest = new Part(all.queue, all.log, Math.max(all.begin, all.end - most), all.end);
         Part part = since == null ? newest : newest.since(clocks.millis() - since.toMillis());
-        read(part, Limits.NONE, Long.MAX_VALUE, reader);
+        read(part, new Pace(Long.MAX_VALUE), Limits.NONE.within().toNanos(), reader);
       }
     }
   }
@@ -143,9 +175,8 @@ public final class RetainedMessages {
   }
 
   /**
-   * Reads the messages of an interval, queue by queue, until the reader is full or a limit is
-   * reached. If the messages are too many, the interval is halved, and keeps its end, until they
-   * are not.
+   * Reads the messages of an interval until the reader is full or a limit is reached. If the
+   * messages are too many, the interval is halved, and keeps its end, until they are not.
    *
    * @param until end of the interval, exclusive; a time that is not over yet is the end of the log
    * @throws IOException if the topic cannot be read
@@ -187,13 +218,60 @@ public final class RetainedMessages {
       newest = since(newest, untilMillis - lengthMillis);
     }
     reader.begin(messages(newest));
-    long ofEachNanos = limits.within().toNanos() / newest.size();
-    boolean isComplete = true;
-    for (int i = 0; i < newest.size() && !reader.isFull(); i++) {
-      long leftNanos = ofEachNanos * (i + 1) - (clocks.nanos() - beginNanos);
-      isComplete &= read(newest.get(i), limits, leftNanos, reader);
-    }
+    long leftNanos = limits.within().toNanos() - (clocks.nanos() - beginNanos);
+    boolean isComplete = read(newest, limits, leftNanos, reader);
     return new Extent(untilMillis - lengthMillis, isComplete && !reader.isFull());
+  }
+
+  /** Reads messages; returns whether this took no longer than allowed. */
+  private boolean read(List<Part> parts, Limits limits, long withinNanos, Reader reader)
+      throws IOException, InterruptedException {
+    Pace pace = new Pace(limits.bytesPerSecond());
+    int threads = Math.min(limits.queuesAtOnce(), parts.size());
+    if (threads == 1) {
+      return readInTurn(parts, pace, withinNanos, reader);
+    }
+    try (ExecutorService executor =
+        Executors.newThreadPerTaskExecutor(
+            work -> clocks.threads().create(Threads.Kind.DAEMON, "trace-retained", work))) {
+      List<Future<Boolean>> shares = new ArrayList<>();
+      for (int thread = 0; thread < threads; thread++) {
+        List<Part> share = new ArrayList<>();
+        for (int i = thread; i < parts.size(); i += threads) {
+          share.add(parts.get(i));
+        }
+        shares.add(executor.submit(() -> readInTurn(share, pace, withinNanos, reader)));
+      }
+      try {
+        boolean isComplete = true;
+        for (Future<Boolean> share : shares) {
+          isComplete &= share.get();
+        }
+        return isComplete;
+      } catch (ExecutionException e) {
+        Throwables.throwIfInstanceOf(e.getCause(), IOException.class);
+        Throwables.throwIfInstanceOf(e.getCause(), InterruptedException.class);
+        Throwables.throwIfUnchecked(e.getCause());
+        throw new IllegalStateException(e.getCause());
+      } finally {
+        executor.shutdownNow();
+      }
+    }
+  }
+
+  /** Reads messages queue by queue; returns whether this took no longer than allowed. */
+  private boolean readInTurn(List<Part> parts, Pace pace, long withinNanos, Reader reader)
+      throws IOException, InterruptedException {
+    long beginNanos = clocks.nanos();
+    long all = messages(parts);
+    long messages = 0;
+    boolean isComplete = true;
+    for (Part part : parts) {
+      messages += part.messages();
+      long endNanos = (long) ((double) withinNanos * messages / all);
+      isComplete &= read(part, pace, endNanos - (clocks.nanos() - beginNanos), reader);
+    }
+    return isComplete;
   }
 
   private static long messages(List<Part> parts) {
@@ -239,42 +317,52 @@ public final class RetainedMessages {
   }
 
   /** Reads messages of a queue; returns whether this took no longer than allowed. */
-  private boolean read(Part part, Limits limits, long withinNanos, Reader reader)
+  private boolean read(Part part, Pace pace, long withinNanos, Reader reader)
       throws IOException, InterruptedException {
-    long beginNanos = clocks.nanos();
+    long endNanos = clocks.nanos() + withinNanos;
     long next = part.begin;
-    while (next < part.end && !reader.isFull()) {
-      long readNanos = clocks.nanos();
-      if (readNanos - beginNanos >= withinNanos) {
+    while (next < part.end) {
+      if (clocks.nanos() - endNanos >= 0) {
         return false;
       }
       List<JournalLog.Entry> entries = part.log.read(next);
       if (entries.isEmpty()) {
         return true;
       }
-      long bytes = 0;
-      for (JournalLog.Entry entry : entries) {
-        // Expressions can make a message take long.
-        if (Thread.interrupted()) {
-          throw new InterruptedException();
-        }
-        if (clocks.nanos() - beginNanos >= withinNanos) {
+      next = entries.getLast().offset() + 1;
+      long pauseNanos;
+      synchronized (pace) {
+        if (!add(part, entries, endNanos, reader)) {
           return false;
         }
-        if (entry.offset() < part.end && !reader.isFull()) {
-          reader.add(part.queue, entry.body());
+        if (reader.isFull()) {
+          return true;
         }
-        bytes += entry.body().length;
-        next = entry.offset() + 1;
+        entries.forEach(entry -> pace.bytes += entry.body().length);
+        say(part.queue, next - part.begin, part.messages());
+        long nowNanos = clocks.nanos();
+        pauseNanos = Math.min(pace.aheadNanos(nowNanos), endNanos - nowNanos);
       }
-      say(part.queue, next - part.begin, part.messages());
-      long nowNanos = clocks.nanos();
-      long pauseNanos =
-          Math.min(
-              (long) (bytes * NANOS_PER_SECOND / limits.bytesPerSecond()) - (nowNanos - readNanos),
-              withinNanos - (nowNanos - beginNanos));
-      if (pauseNanos > 0 && next < part.end && !reader.isFull()) {
+      if (pauseNanos > 0 && next < part.end) {
         clocks.pause().nanos(pauseNanos);
+      }
+    }
+    return true;
+  }
+
+  /** Passes on messages; returns whether this took no longer than allowed. */
+  private boolean add(Part part, List<JournalLog.Entry> entries, long endNanos, Reader reader)
+      throws InterruptedException {
+    for (JournalLog.Entry entry : entries) {
+      // Expressions can make a message take long.
+      if (Thread.interrupted()) {
+        throw new InterruptedException();
+      }
+      if (clocks.nanos() - endNanos >= 0) {
+        return false;
+      }
+      if (entry.offset() < part.end && !reader.isFull()) {
+        reader.add(part.queue, entry.body());
       }
     }
     return true;

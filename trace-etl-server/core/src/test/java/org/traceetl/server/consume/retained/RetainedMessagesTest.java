@@ -1,12 +1,16 @@
 package org.traceetl.server.consume.retained;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.google.common.util.concurrent.Uninterruptibles;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.Writer;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
@@ -52,9 +56,9 @@ final class RetainedMessagesTest {
       };
 
   /** A queue with a message a second. */
-  private static final class Queue implements JournalLog {
+  private static class Queue implements JournalLog {
     @Override
-    public List<Entry> read(long from) {
+    public List<Entry> read(long from) throws IOException {
       return LongStream.range(from, Math.min(END, from + MESSAGES_PER_READ))
           .mapToObj(offset -> new Entry(offset, new byte[BYTES]))
           .toList();
@@ -134,13 +138,104 @@ final class RetainedMessagesTest {
   }
 
   @Test
-  void eachQueueHasAnEqualPartOfTheTime() throws Exception {
+  void eachQueueHasAPartOfTheTimeByItsMessages() throws Exception {
     // 10 messages a second: of each queue 50 in 5 seconds.
     Extent extent = read(new Limits(7_200, 10 * BYTES, Duration.ofSeconds(10)));
 
     assertThat(extent).isEqualTo(new Extent((NOW_SECONDS - 3_600) * 1_000, false));
     assertThat(read).hasValue(100);
     assertThat(nanos).hasValue(Duration.ofSeconds(10).toNanos());
+  }
+
+  @Test
+  void aLargeQueueBehindSmallOnesIsReadWhole() throws Exception {
+    Queue small = new Queue();
+    Extent extent =
+        messages.read(
+            List.of(
+                new Part(new QueueId("a", 0), small, END, END),
+                new Part(new QueueId("a", 1), small, END - 10, END),
+                new Part(new QueueId("a", 2), new Queue(), 0, END)),
+            Duration.ofSeconds(90),
+            new Limits(1_000, 10 * BYTES, Duration.ofSeconds(10)),
+            reader);
+
+    assertThat(extent.isComplete()).isTrue();
+    assertThat(read).hasValue(100);
+  }
+
+  @Test
+  void queuesAreReadAtOnce() throws Exception {
+    CountDownLatch both = new CountDownLatch(2);
+    class Meeting extends Queue {
+      @Override
+      public List<Entry> read(long from) throws IOException {
+        both.countDown();
+        Uninterruptibles.awaitUninterruptibly(both);
+        return super.read(from);
+      }
+    }
+    List<Part> parts =
+        List.of(
+            new Part(new QueueId("a", 0), new Meeting(), 0, END),
+            new Part(new QueueId("a", 1), new Meeting(), 0, END),
+            new Part(new QueueId("a", 2), new Meeting(), 0, END));
+
+    Extent extent =
+        messages.read(
+            parts,
+            Duration.ofSeconds(100),
+            new Limits(1_000, Long.MAX_VALUE, Duration.ofSeconds(10), 2),
+            reader);
+
+    assertThat(extent.isComplete()).isTrue();
+    assertThat(read).hasValue(300);
+  }
+
+  @Test
+  void aFailureOfOneQueueEndsThoseReadAtOnce() {
+    Queue failing =
+        new Queue() {
+          @Override
+          public List<Entry> read(long from) throws IOException {
+            throw new IOException("gone");
+          }
+        };
+
+    assertThatThrownBy(() ->
+            messages.read(
+                List.of(
+                    new Part(new QueueId("a", 0), failing, 0, END),
+                    new Part(new QueueId("a", 1), new Queue(), 0, END)),
+                Duration.ofSeconds(100),
+                new Limits(1_000, Long.MAX_VALUE, Duration.ofSeconds(10), 2),
+                reader))
+        .isInstanceOf(IOException.class)
+        .hasMessage("gone");
+  }
+
+  @Test
+  void aSlowReadIsMadeUpFor() throws Exception {
+    Queue slow =
+        new Queue() {
+          @Override
+          public List<Entry> read(long from) throws IOException {
+            nanos.addAndGet(from == END - 100 ? Duration.ofSeconds(4).toNanos() : 0);
+            return super.read(from);
+          }
+        };
+
+    Extent extent =
+        messages.read(
+            List.of(new Part(new QueueId("a", 0), slow, 0, END)),
+            Duration.ofSeconds(100),
+            new Limits(100, 10 * BYTES, Duration.ofSeconds(11)),
+            reader);
+
+    assertThat(extent.isComplete()).isTrue();
+    assertThat(read).hasValue(100);
+    // 10 messages a second; no pause follows the last ten.
+    assertThat(nanos).hasValue(Duration.ofSeconds(9).toNanos());
   }
 
   @Test

@@ -29,6 +29,10 @@ public record WhyConfig(
     Integer maxTraces,
     List<String> outcomes) {
   private static final String PREFIX = "trace-etl.why.";
+
+  /** On a busy machine the answer to a read takes long, however few messages it has. */
+  private static final int QUEUES_AT_ONCE = 8;
+
   private static final Duration MIN_WITHIN = Duration.ofSeconds(1);
   private static final Duration MAX_WITHIN = Duration.ofMinutes(10);
 
@@ -68,6 +72,9 @@ public record WhyConfig(
   /** Returns the limits of one of several intervals that a request reads. */
   RetainedMessages.Limits limits(int intervals) {
     return new RetainedMessages.Limits(
-        Math.max(1, maxMessages / intervals), bytesPerSecond, within.dividedBy(intervals));
+        Math.max(1, maxMessages / intervals),
+        bytesPerSecond,
+        within.dividedBy(intervals),
+        QUEUES_AT_ONCE);
   }
 }
