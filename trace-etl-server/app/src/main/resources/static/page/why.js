@@ -25,9 +25,13 @@ const VALUE_CHARACTERS = 80;
 const WIDTH = 100;
 const HEIGHT = 8;
 
-/** "key = value", or two of these. */
+/** "key = value" or "key is absent", or two of these. */
 function values(attributes) {
-  return attributes.flatMap(({ key, value }, i) => [i === 0 ? "" : " and ", name(key, VALUE_CHARACTERS), " = ", name(value, VALUE_CHARACTERS)]);
+  return attributes.flatMap(({ key, value }, i) => [
+    i === 0 ? "" : " and ",
+    name(key, VALUE_CHARACTERS),
+    ...(value === null ? [" is absent"] : [" = ", name(value, VALUE_CHARACTERS)]),
+  ]);
 }
 
 /** A bar, and the interval that it may be in. The text beside it says the same. */

@@ -44,9 +44,7 @@ class WhyOnBrokerTest {
   void theGuiltyHostIsFound() throws Exception {
     try (TestRocketMq rocketMq = new TestRocketMq(home)) {
       rocketMq.createTopic(TOPIC, QUEUES);
-      Shop shop =
-          new Shop(
-              1, new Shop.Plan(Shop.Effect.FAILED, List.of("host.name", "host-bad"), 0.1, 0.9));
+      Shop shop = Shop.failing(1);
       Instant begin = Instant.now();
       long bytes = 0;
       int sent = 0;

@@ -148,7 +148,9 @@ final class HandMadeService implements Feature {
   /** Reads messages for questions. */
   volatile Why.Source messages =
       (from, until, limits, reader) -> {
-        Shop.failing().forEach(message -> reader.add(new QueueId("broker-a", 0), message));
+        Shop.failing(1)
+            .messages(10_000)
+            .forEach(message -> reader.add(new QueueId("broker-a", 0), message));
         return new RetainedMessages.Extent(from.toEpochMilli(), true);
       };
 

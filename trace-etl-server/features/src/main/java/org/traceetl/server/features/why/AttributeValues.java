@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -28,6 +29,8 @@ final class AttributeValues {
   private final Map<String, Integer> keys = new HashMap<>();
   private final Map<Value, Integer> numbers = new HashMap<>();
   private final List<Value> values = new ArrayList<>();
+  private final BitSet incomplete = new BitSet();
+  private final BitSet notNumeric = new BitSet();
   private int[] templates = new int[1024];
   private long leftOut;
 
@@ -44,8 +47,8 @@ final class AttributeValues {
     if (known != null) {
       return known;
     }
-    if (keys.putIfAbsent(key, keys.size()) == null && keys.size() > MAX_KEYS) {
-      keys.remove(key);
+    int ofKey = keyNumber(key);
+    if (ofKey == NONE) {
       leftOut++;
       return NONE;
     }
@@ -53,11 +56,44 @@ final class AttributeValues {
     int ofTemplate = joined.equals(text) ? NONE : add(new Value(key, joined));
     int number = add(new Value(key, text));
     if (number == NONE) {
-      leftOut += ofTemplate == NONE ? 1 : 0;
+      if (ofTemplate == NONE) {
+        leftOut++;
+        incomplete.set(ofKey);
+      }
       return ofTemplate;
     }
     templates[number] = ofTemplate == NONE ? number : ofTemplate;
     return number;
+  }
+
+  /** Returns the number of an attribute; {@link #NONE} beyond the limit. */
+  int keyNumber(String key) {
+    Integer known = keys.get(key);
+    if (known != null || keys.size() == MAX_KEYS) {
+      return known == null ? NONE : known;
+    }
+    keys.put(key, keys.size());
+    return keys.size() - 1;
+  }
+
+  /** Notes that a span has a value of this attribute that is no number. */
+  void isNotNumeric(int keyNumber) {
+    notNumeric.set(keyNumber);
+  }
+
+  /** Returns whether all values of an attribute are numbers. */
+  boolean isNumeric(int keyNumber) {
+    return !notNumeric.get(keyNumber);
+  }
+
+  /** Returns whether each span that has the attribute has a value of it here. */
+  boolean isComplete(int keyNumber) {
+    return !incomplete.get(keyNumber);
+  }
+
+  /** Returns the attributes, each with its number. */
+  Map<String, Integer> keys() {
+    return keys;
   }
 
   private int add(Value value) {
@@ -103,9 +139,14 @@ final class AttributeValues {
     return templates[number];
   }
 
-  /** Counts further values that are left out. */
-  void leaveOut(int more) {
-    leftOut += more;
+  /** Counts a further value of a span that is left out. */
+  void leaveOut(String key) {
+    leftOut++;
+    int ofKey = keyNumber(key);
+    if (ofKey != NONE) {
+      incomplete.set(ofKey);
+      notNumeric.set(ofKey);
+    }
   }
 
   /** Returns how often a value had no number. */

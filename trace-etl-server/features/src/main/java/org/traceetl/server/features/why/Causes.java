@@ -3,6 +3,7 @@ package org.traceetl.server.features.why;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -11,6 +12,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
 import org.traceetl.proto.TraceId;
@@ -25,11 +27,13 @@ import org.traceetl.server.features.why.WhyAnswer.OperationShare;
  * Finds what the selection has more often than the baseline, within operations.
  *
  * <p>Every value with at least {@value #MIN_UNITS} units is tested by {@link Contrast}. Rarer
- * values count as their templates without identifiers. The false discovery rate is controlled by
- * the procedure of Benjamini and Hochberg (1995), which without any true cause is the probability
- * that a value is listed. Then pairs of the best values are tested. A pair is listed only if it is
- * more informative than both, if each of them matters given the other, and if it were significant
- * among the pairs of all values (Bonferroni), since the best ones were chosen by the same spans.
+ * values count as their templates without identifiers. So is the absence of each attribute, and the
+ * best range of each attribute whose values are numbers ({@link Ranges}). The false discovery rate
+ * is controlled by the procedure of Benjamini and Hochberg (1995), which without any true cause is
+ * the probability that a value is listed. Then pairs of the best values are tested. A pair is
+ * listed only if it is more informative than both, if each of them matters given the other, and if
+ * it were significant among the pairs of all values (Bonferroni), since the best ones were chosen
+ * by the same spans.
  *
  * <p>They are ranked by G, which is proportional to the information that a value has about the
  * selection, and all are compared with the same units. If a cause makes the selection independent
@@ -70,7 +74,11 @@ final class Causes {
   private final List<Property> tested;
 
   /** A value, or a pair of values, and its contrast. */
-  private record Property(int[] values, String text, int[] units, Contrast contrast) {}
+  private record Property(List<Attribute> attributes, String text, int[] units, Contrast contrast) {
+    String key() {
+      return attributes.getFirst().key();
+    }
+  }
 
   /** A cause, and others that it explains. */
   private record Group(Property first, List<Property> others) {}
@@ -115,6 +123,7 @@ final class Causes {
       unit.values = IntStream.of(unit.values).sorted().distinct().toArray();
       IntStream.of(unit.values).forEach(value -> counts[value]++);
     }
+    List<Property> all = new ArrayList<>(ofKeys());
     int[] shown = shown(counts);
     Arrays.fill(counts, 0);
     for (Unit unit : units) {
@@ -139,13 +148,48 @@ final class Causes {
         }
       }
     }
-    List<Property> all = new ArrayList<>();
     for (int value = 0; value < unitsOf.length; value++) {
       if (unitsOf[value] != null) {
-        all.add(property(new int[] {value}, unitsOf[value]));
+        List<Attribute> of = List.of(new Attribute(values.key(value), values.text(value)));
+        all.add(property(of, unitsOf[value], strata.of(unitsOf[value])));
       }
     }
     return all;
+  }
+
+  /** Tests the absence and the ranges of attributes. */
+  private List<Property> ofKeys() {
+    Map<String, Integer> keys = new TreeMap<>(values.keys());
+    int[] keyOf =
+        IntStream.range(0, values.size()).map(value -> keys.get(values.key(value))).toArray();
+    BitSet[] have = new BitSet[keys.size()];
+    Arrays.setAll(have, key -> new BitSet());
+    for (int unit = 0; unit < units.size(); unit++) {
+      for (int value : units.get(unit).values) {
+        have[keyOf[value]].set(unit);
+      }
+    }
+    List<Property> all = new ArrayList<>();
+    keys.forEach((key, number) -> {
+      BitSet with = have[number];
+      if (!with.isEmpty()
+          && values.isComplete(number)
+          && units.size() - with.cardinality() >= MIN_UNITS) {
+        int[] without = IntStream.range(0, units.size()).filter(unit -> !with.get(unit)).toArray();
+        all.add(ofKey(new Attribute(key, null), without, strata.of(without)));
+      }
+      Ranges.Range range = values.isNumeric(number) ? Ranges.best(units, number, strata) : null;
+      if (range != null) {
+        all.add(ofKey(new Attribute(key, range.text()), range.units(), range.contrast()));
+      }
+    });
+    return all;
+  }
+
+  /** Returns a property; if chance explains it, without its many units, which nothing reads. */
+  private static Property ofKey(Attribute attribute, int[] unitsOf, Contrast contrast) {
+    return property(
+        List.of(attribute), contrast.p() <= VALUES_RATE ? unitsOf : new int[0], contrast);
   }
 
   /** Returns what replaces each value: itself if it is frequent, else its template. */
@@ -178,17 +222,18 @@ final class Causes {
     return values.key(value) + '\n' + values.text(value);
   }
 
-  private Property property(int[] of, int[] unitsOf) {
+  private static Property property(List<Attribute> of, int[] unitsOf, Contrast contrast) {
     StringBuilder text = new StringBuilder();
-    for (int value : of) {
-      text.append(text(value)).append('\n');
+    for (Attribute attribute : of) {
+      text.append(attribute.key()).append('\n');
+      text.append(attribute.value() == null ? "" : attribute.value()).append('\n');
     }
-    return new Property(of, text.toString(), unitsOf, strata.of(unitsOf));
+    return new Property(of, text.toString(), unitsOf, contrast);
   }
 
   private static final Comparator<Property> MOST_INFORMATIVE =
       Comparator.<Property>comparingDouble(property -> -property.contrast.g())
-          .thenComparing(property -> property.values.length)
+          .thenComparing(property -> property.attributes.size())
           .thenComparing(Property::text);
 
   /** Returns those that are significant by the procedure of Benjamini and Hochberg. */
@@ -220,17 +265,22 @@ final class Causes {
       for (int j = i + 1; j < best.size(); j++) {
         Property one = best.get(i);
         Property other = best.get(j);
-        if (values.key(one.values[0]).equals(values.key(other.values[0]))) {
+        if (one.key().equals(other.key())) {
           continue;
         }
         int[] both = both(one.units, other.units);
         if (both.length < MIN_UNITS) {
           continue;
         }
+        Attribute first = one.attributes.getFirst();
+        Attribute second = other.attributes.getFirst();
         Property pair =
-            one.text.compareTo(other.text) < 0
-                ? property(new int[] {one.values[0], other.values[0]}, both)
-                : property(new int[] {other.values[0], one.values[0]}, both);
+            property(
+                one.text.compareTo(other.text) < 0
+                    ? List.of(first, second)
+                    : List.of(second, first),
+                both,
+                strata.of(both));
         if (pair.contrast.p() <= PAIRS_RATE / all
             && pair.contrast.g() > Math.max(one.contrast.g(), other.contrast.g())
             && strata.split(one.units).of(both).p() <= PAIRS_RATE / tried
@@ -306,7 +356,7 @@ final class Causes {
     List<Property> causes = new ArrayList<>();
     List<Property> outcomes = new ArrayList<>();
     for (Property property : tested) {
-      (isOutcome.test(values.key(property.values[0])) ? outcomes : causes).add(property);
+      (isOutcome.test(property.key()) ? outcomes : causes).add(property);
     }
     List<Property> found = new ArrayList<>(significant(causes, VALUES_RATE));
     found.addAll(pairs(causes));
@@ -373,7 +423,7 @@ final class Causes {
     Contrast contrast = first.contrast;
     double high = contrast.baselineHigh();
     return new Cause(
-        attributes(first),
+        first.attributes,
         contrast.a(),
         contrast.c(),
         contrast.selectionShare(),
@@ -388,16 +438,10 @@ final class Causes {
         group.others.stream()
             .map(other ->
                 new Correlated(
-                    attributes(other),
+                    other.attributes,
                     other.contrast.selectionShare(),
                     other.contrast.baselineShare()))
             .toList());
-  }
-
-  private List<Attribute> attributes(Property property) {
-    return IntStream.of(property.values)
-        .mapToObj(value -> new Attribute(values.key(value), values.text(value)))
-        .toList();
   }
 
   private List<Example> traces(Property property) {

@@ -176,6 +176,11 @@ record Contrast(
     }
   }
 
+  /** Returns the contrast of the best of several properties (Bonferroni). */
+  Contrast ofTests(int tests) {
+    return new Contrast(a, c, g, Math.min(1, p * tests), selectionShare, baselineShare, effective);
+  }
+
   /**
    * Returns the share of the selection that would be missing if those with the property were as
    * rarely selected as all others: s (1 - 1 / r) for the ratio r of odds, which is (s - b) / (1 -

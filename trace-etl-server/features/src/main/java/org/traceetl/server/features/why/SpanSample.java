@@ -90,7 +90,11 @@ final class SpanSample implements RetainedMessages.Reader {
   private int[] operationOf = {};
   private final Map<Long, Integer> valueOf = new HashMap<>();
   private final Map<Integer, String> textOf = new HashMap<>();
+  private final Map<Integer, Double> numberOf = new HashMap<>();
   private final int[] found = new int[MAX_VALUES_OF_SPAN];
+  private final int[] numericKeys = new int[MAX_VALUES_OF_SPAN];
+  private final double[] numbers = new double[MAX_VALUES_OF_SPAN];
+  private int numeric;
   private boolean byDemand;
   private int agent;
 
@@ -225,6 +229,7 @@ final class SpanSample implements RetainedMessages.Reader {
     Arrays.fill(operationOf, 0, KINDS * entries, UNKNOWN);
     valueOf.clear();
     textOf.clear();
+    numberOf.clear();
     members.clear();
     names.nextBatch(question.application(), entries);
     Id of = new Id(reader.agentHigh(), reader.agentLow());
@@ -378,6 +383,8 @@ final class SpanSample implements RetainedMessages.Reader {
     boolean isSelected = isSelected();
     if (unit.takes(isSelected, mix(reader.spanId()))) {
       unit.values = attributes();
+      unit.numericKeys = Arrays.copyOf(numericKeys, numeric);
+      unit.numbers = Arrays.copyOf(numbers, numeric);
       unit.spanId = reader.spanId();
       unit.startUnixNanos = reader.startUnixNanos();
       unit.durationNanos = reader.durationNanos();
@@ -450,6 +457,7 @@ final class SpanSample implements RetainedMessages.Reader {
 
   private int[] attributes() {
     int size = 0;
+    numeric = 0;
     int[] pairs = reader.attributes();
     if (reader.statusMessage() >= 0) {
       size = add(size, values.number(STATUS_MESSAGE, text(reader.statusMessage())));
@@ -462,7 +470,12 @@ final class SpanSample implements RetainedMessages.Reader {
     for (int i = 0; i < ofResource; i++) {
       size = add(size, value(reader.resourceAttributeKey(i), reader.resourceAttributeValue(i)));
     }
-    values.leaveOut(reader.attributeCount() - own + reader.resourceAttributeCount() - ofResource);
+    for (int i = own; i < reader.attributeCount(); i++) {
+      values.leaveOut(text(pairs[2 * i]));
+    }
+    for (int i = ofResource; i < reader.resourceAttributeCount(); i++) {
+      values.leaveOut(text(reader.resourceAttributeKey(i)));
+    }
     return Arrays.copyOf(found, size);
   }
 
@@ -475,6 +488,14 @@ final class SpanSample implements RetainedMessages.Reader {
   }
 
   private int value(int key, int value) {
+    double number = numberOf.computeIfAbsent(value, entry -> Ranges.number(text(entry)));
+    int keyNumber = values.keyNumber(text(key));
+    if (keyNumber != AttributeValues.NONE && Double.isNaN(number)) {
+      values.isNotNumeric(keyNumber);
+    } else if (keyNumber != AttributeValues.NONE) {
+      numericKeys[numeric] = keyNumber;
+      numbers[numeric++] = number;
+    }
     return valueOf.computeIfAbsent(
         (long) key << Integer.SIZE | value, pair -> values.number(text(key), text(value)));
   }

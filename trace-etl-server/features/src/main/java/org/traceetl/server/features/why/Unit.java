@@ -33,6 +33,12 @@ final class Unit {
   int[] values = {};
 
   // Of the same span
+  /** Attributes that are numbers, as numbers of {@link AttributeValues#keys}. */
+  int[] numericKeys = {};
+
+  /** The values of these. */
+  double[] numbers = {};
+
   long spanId;
   long startUnixNanos;
   long durationNanos;

@@ -54,7 +54,12 @@ public record WhyAnswer(
   /** An operation of the selection. A batch that an agent sent twice counts twice. */
   public record OperationShare(String operation, String kind, long spans, long selectedSpans) {}
 
-  /** An attribute and one of its values; identifiers in the value may be replaced. */
+  /**
+   * An attribute and one of its values.
+   *
+   * @param value identifiers in it may be replaced; a range of numbers, such as {@code at least
+   *     1024}; or null if the attribute is absent
+   */
   public record Attribute(String key, String value) {}
 
   /**

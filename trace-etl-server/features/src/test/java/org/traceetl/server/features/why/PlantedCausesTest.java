@@ -37,6 +37,8 @@ final class PlantedCausesTest {
           List.of("host.name", "host-bad"),
           List.of("service.version", "2.0.0"),
           List.of("customer", "acme"),
+          List.of(Shop.SIZE, Shop.LARGE),
+          List.of("tier", Shop.ABSENT),
           List.of("flag.3", "canary"),
           List.of("db.namespace", "db-replica"));
 
@@ -82,7 +84,9 @@ final class PlantedCausesTest {
         .attributes()
         .forEach(one -> {
           flat.add(one.key());
-          flat.add(one.value());
+          // Any range that begins near the planned one.
+          boolean isRange = one.key().equals(Shop.SIZE) && one.value().startsWith("at least ");
+          flat.add(one.value() == null ? Shop.ABSENT : isRange ? Shop.LARGE : one.value());
         });
     return flat;
   }

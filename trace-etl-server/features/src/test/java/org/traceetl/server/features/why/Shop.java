@@ -19,6 +19,14 @@ public final class Shop {
   public static final String NAME = "shop";
   static final long SLOW_NANOS = 1_000_000_000;
 
+  /** The value of a planned attribute that spans do not have. */
+  static final String ABSENT = "";
+
+  static final String SIZE = "request.size";
+
+  /** Its planned value: a number of at least 1,000,000. */
+  static final String LARGE = "large";
+
   private static final int SERVER = 2;
   private static final int CLIENT = 3;
   private static final int ERROR = 2;
@@ -75,10 +83,9 @@ public final class Shop {
     this.plan = plan;
   }
 
-  /** Returns messages with a host whose calls fail. */
-  public static List<byte[]> failing() {
-    Plan plan = new Plan(Effect.FAILED, List.of("host.name", "host-bad"), 0.1, 0.9);
-    return new Shop(1, plan).messages(10_000);
+  /** Returns a shop with a host whose calls fail. */
+  public static Shop failing(long seed) {
+    return new Shop(seed, new Plan(Effect.FAILED, List.of("host.name", "host-bad"), 0.1, 0.9));
   }
 
   /** Returns the messages of this many further traces. */
@@ -146,6 +153,8 @@ public final class Shop {
     attribute("url.full", "https://shop.example.com/x/" + random.nextInt(1_000_000));
     attribute("thread.name", "worker-" + random.nextInt(40));
     attribute("db.namespace", "db" + random.nextInt(5));
+    attribute("tier", random.nextInt(4) == 0 ? "gold" : "basic");
+    attribute(SIZE, "small");
     attribute("client.platform", random.nextInt(3) == 0 ? "android" : "web");
     for (int flag = 0; flag < FLAGS; flag++) {
       attribute("flag." + flag, random.nextInt(flag + 2) == 0 ? "on" : "off");
@@ -225,7 +234,11 @@ public final class Shop {
 
   private void all(boolean failed) {
     for (int i = 0; i < attributes.size(); i += 2) {
-      writer.attribute(intern(attributes.get(i)), intern(attributes.get(i + 1)));
+      String key = attributes.get(i);
+      String value = attributes.get(i + 1);
+      if (!value.equals(ABSENT)) {
+        writer.attribute(intern(key), intern(key.equals(SIZE) ? size(value) : value));
+      }
     }
     if (kindHasStatus()) {
       writer.attribute(intern("http.response.status_code"), intern(failed ? "500" : "200"));
@@ -233,6 +246,13 @@ public final class Shop {
     if (failed) {
       writer.attribute(intern("error.type"), intern("java.io.IOException"));
     }
+  }
+
+  private String size(String planned) {
+    return Integer.toString(
+        planned.equals(LARGE)
+            ? 1_000_000 + random.nextInt(4_000_000)
+            : (int) Math.exp(random.nextDouble() * Math.log(1_000_000)));
   }
 
   private boolean kindHasStatus() {

@@ -229,6 +229,35 @@ final class SpanSampleTest {
   }
 
   @Test
+  void attributesKnowWhetherTheyAreNumericAndComplete() {
+    begin("shop", false);
+    whole(1, SLOW, false, "17");
+    whole(2, SLOW, false, "-2.5");
+    add();
+
+    int key = sample.values().keys().get("key");
+    assertThat(sample.values().isNumeric(key)).isTrue();
+    assertThat(sample.values().isComplete(key)).isTrue();
+    assertThat(sample.selection().stream().map(unit -> unit.numbers[0]))
+        .containsExactlyInAnyOrder(17.0, -2.5);
+
+    begin("shop", false);
+    whole(3, SLOW, false, "many");
+    writer.startSpan(0, 4, 4, 0, intern("GET /cart"), 2, 0, 1, SLOW, 0);
+    for (int i = 0; i < SpanSample.MAX_VALUES_OF_SPAN; i++) {
+      writer.attribute(intern("key" + i), intern("value"));
+    }
+    writer.attribute(intern("last"), intern("1"));
+    writer.endSpan();
+    add();
+
+    int last = sample.values().keys().get("last");
+    assertThat(sample.values().isNumeric(key)).isFalse();
+    assertThat(sample.values().isNumeric(last)).isFalse();
+    assertThat(sample.values().isComplete(last)).isFalse();
+  }
+
+  @Test
   void ordinarySpansOfTooManyAgentsAreNoSample() {
     for (int agent = 0; agent < SpanSample.MAX_AGENTS; agent++) {
       begin("shop", false);
