@@ -14,6 +14,7 @@ import org.traceetl.perf.bench.load.RenamedBatch;
 import org.traceetl.perf.bench.load.RenumberedExport;
 import org.traceetl.perf.bench.load.SpanStream;
 import org.traceetl.perf.bench.report.Durations;
+import org.traceetl.perf.bench.report.Results;
 import org.traceetl.proto.Rejection;
 import org.traceetl.proto.SpanBatchReader;
 import org.traceetl.server.config.HistogramConfig;
@@ -54,7 +55,22 @@ final class Drain extends TopicDrain {
               + " (default: ${DEFAULT-VALUE}).")
   private Detail detail = Detail.FULL;
 
+  @Option(
+      names = "--ask",
+      description =
+          "In every second round, asks /api/why again and again about 6,000,000 spans of another"
+              + " topic.")
+  private boolean asks;
+
   private List<Message> batches;
+
+  /** Null without {@code --ask}. */
+  private Questions questions;
+
+  /** Spans per second of the rounds with questions and of those without, except the first two. */
+  private final List<Double> asked = new ArrayList<>();
+
+  private final List<Double> unasked = new ArrayList<>();
 
   /**
    * A batch to send.
@@ -78,7 +94,7 @@ final class Drain extends TopicDrain {
     measure(
         "drain",
         new EmbeddedRocketMq.Settings(false, null, false),
-        "swaps swap_p999_us swap_max_us");
+        "swaps swap_p999_us swap_max_us answers");
   }
 
   @Override
@@ -89,6 +105,14 @@ final class Drain extends TopicDrain {
     pairs.put("swaps", all.count());
     pairs.put("swap_p999_us", micros(all, 99.9));
     pairs.put("swap_max_us", micros(all, 100));
+    if (asks) {
+      pairs.put("spans_per_second_asked", Results.median(asked, speed -> speed));
+      pairs.put("spans_per_second_unasked", Results.median(unasked, speed -> speed));
+      pairs.put("answers", questions.answers());
+      pairs.put("answers_complete", questions.completeShare());
+      pairs.put("answer_seconds", questions.medianSeconds());
+      pairs.put("answer_seconds_max", questions.maxSeconds());
+    }
     return pairs;
   }
 
@@ -123,6 +147,9 @@ final class Drain extends TopicDrain {
   protected Round drain(EmbeddedRocketMq rocketMq, int number) throws Exception {
     rocketMq.createTopic(TOPIC, queues);
     rocketMq.createTopic(JOURNAL_TOPIC, queues);
+    if (asks && questions == null) {
+      questions = new Questions(rocketMq, queues);
+    }
     Loaded loaded = load(rocketMq);
     CountDownLatch left = new CountDownLatch(loaded.messages());
     Durations pauses = new Durations();
@@ -163,11 +190,19 @@ final class Drain extends TopicDrain {
       pages.start();
       // After its first scrape, a format is rendered at every window.
       pages.page(Encoding.OPENMETRICS, FIRST_PAGE);
+      boolean isAsked = asks && number % 2 == 1;
+      if (isAsked) {
+        questions.begin();
+      }
       Round round = timed(loaded, left, pipeline);
+      int answers = isAsked ? questions.end() : 0;
+      if (number > 1) {
+        (isAsked ? asked : unasked).add(round.spansPerSecond());
+      }
       if (!refused.isEmpty()) {
         throw new IllegalStateException("batches were refused: " + refused);
       }
-      return round.with(pauses.count(), micros(pauses, 99.9), micros(pauses, 100));
+      return round.with(pauses.count(), micros(pauses, 99.9), micros(pauses, 100), answers);
     }
   }
 
