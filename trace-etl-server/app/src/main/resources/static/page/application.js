@@ -442,7 +442,7 @@ export function view(frame) {
   const showPreview = async () => {
     await frame.statusRead;
     const profile = frame.status?.profile ?? null;
-    preview.element.hidden = isOperation() || profile === null || profile === "ozhera";
+    preview.element.hidden = isOperation() || profile === null || profile === "ozhera" || frame.status?.restricted === true;
     preview.set(state.name);
   };
 

@@ -203,6 +203,9 @@ function showHealth() {
     const user = byId("user");
     user.hidden = status.user === null && !api.hasToken();
     user.textContent = status.user === null || api.hasToken() ? "by token" : visible(status.user).slice(0, NAME_IN_TITLE);
+    for (const link of document.querySelectorAll('[data-view="pipeline"], [data-view="configuration"]')) {
+      link.hidden = status.restricted === true;
+    }
     byId("sign-out").hidden = !api.hasToken() && (status.signIn !== "oidc" || status.user === null);
   }
 }

@@ -23,6 +23,7 @@ import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.Profile;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.config.SeriesConfig;
+import org.traceetl.server.config.StandardProfile;
 import org.traceetl.server.config.WebConfig;
 import org.traceetl.server.config.WindowConfig;
 import org.traceetl.server.decode.Messages;
@@ -74,6 +75,13 @@ public record ServerConfig(
     measures = List.copyOf(orElse(measures, List.of()));
     web = orElse(web, WebConfig.open());
     drainWithin = orElse(drainWithin, Duration.ofSeconds(20));
+    check(
+        web.accessFile() == null || metrics.profile() instanceof StandardProfile,
+        "trace-etl.web.access-file",
+        web.accessFile(),
+        "requires a profile whose series and documents have the names of applications unchanged,"
+            + " other than "
+            + metrics.profile().id());
     check(
         !journal.topic().equals(rocketmq.topic()),
         "trace-etl.journal.topic",

@@ -3,6 +3,7 @@ package org.traceetl.server.binding;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -144,6 +145,7 @@ record ServerProperties(
       WebConfig.SignIn signIn,
       Path usersFile,
       Oidc oidc,
+      Path accessFile,
       String traceUrl) {
     private WebConfig toConfig() {
       WebConfig config =
@@ -152,10 +154,14 @@ record ServerProperties(
               signIn,
               usersFile,
               oidc == null ? null : oidc.toConfig(),
+              accessFile,
               traceUrl);
       if (usersFile != null) {
         // Also checked where it is used; here for --check-config.
         UsersFile.read(usersFile);
+      }
+      if (accessFile != null) {
+        new AccessFile(accessFile, InstantSource.system());
       }
       return config;
     }

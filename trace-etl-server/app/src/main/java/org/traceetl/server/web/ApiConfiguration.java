@@ -2,22 +2,30 @@ package org.traceetl.server.web;
 
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.MethodParameter;
 import org.springframework.format.FormatterRegistry;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import org.springframework.web.HttpRequestMethodNotSupportedException;
 import org.springframework.web.accept.HeaderContentNegotiationStrategy;
+import org.springframework.web.bind.support.WebDataBinderFactory;
+import org.springframework.web.context.request.NativeWebRequest;
 import org.springframework.web.context.request.ServletWebRequest;
 import org.springframework.web.method.HandlerMethod;
+import org.springframework.web.method.support.HandlerMethodArgumentResolver;
+import org.springframework.web.method.support.ModelAndViewContainer;
 import org.springframework.web.server.ResponseStatusException;
 import org.springframework.web.servlet.HandlerInterceptor;
 import org.springframework.web.servlet.config.annotation.ContentNegotiationConfigurer;
 import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
+import org.traceetl.server.http.Access;
 import org.traceetl.server.http.Cacheable;
+import org.traceetl.server.http.WithoutApplications;
 
 /** What all paths of the API have in common: none changes anything, each knows its parameters. */
 @Configuration(proxyBeanMethods = false)
@@ -30,6 +38,27 @@ class ApiConfiguration implements WebMvcConfigurer {
   @Override
   public void addFormatters(FormatterRegistry registry) {
     registry.addConverter(new Parameters.Reader());
+  }
+
+  /** Gives methods what the sender may see. */
+  @Override
+  public void addArgumentResolvers(List<HandlerMethodArgumentResolver> resolvers) {
+    resolvers.add(
+        new HandlerMethodArgumentResolver() {
+          @Override
+          public boolean supportsParameter(MethodParameter parameter) {
+            return parameter.getParameterType() == Access.class;
+          }
+
+          @Override
+          public Object resolveArgument(
+              MethodParameter parameter,
+              ModelAndViewContainer container,
+              NativeWebRequest request,
+              WebDataBinderFactory binders) {
+            return Access.of(request.getNativeRequest(HttpServletRequest.class));
+          }
+        });
   }
 
   @Override
@@ -64,8 +93,17 @@ class ApiConfiguration implements WebMvcConfigurer {
           && !ApiProblems.POST.equals(request.getMethod())) {
         throw new HttpRequestMethodNotSupportedException(request.getMethod());
       }
+      boolean seesAll = Access.of(request).isToAll();
+      if (!seesAll && !isForAll(method)) {
+        throw new ResponseStatusException(
+            HttpStatus.FORBIDDEN,
+            request.getServletPath()
+                + ": shows the whole fleet, and requires access to all applications"
+                + " (trace-etl.web.access-file)");
+      }
       Parameters.check(given(request), method);
-      if (!(method.getBean() instanceof Cacheable cacheable)) {
+      // The tag tells of changes that the sender may not see.
+      if (!seesAll || !(method.getBean() instanceof Cacheable cacheable)) {
         response.setHeader("Cache-Control", "no-store");
         return true;
       }
@@ -74,6 +112,12 @@ class ApiConfiguration implements WebMvcConfigurer {
       // Weak: compressed or not, it is the same answer.
       return tag == null
           || !new ServletWebRequest(request, response).checkNotModified("W/\"" + tag + "\"");
+    }
+
+    /** Whether senders who may not see all applications may ask. */
+    private static boolean isForAll(HandlerMethod method) {
+      return method.hasMethodAnnotation(WithoutApplications.class)
+          || Arrays.asList(method.getMethod().getParameterTypes()).contains(Access.class);
     }
 
     private static Map<String, String[]> given(HttpServletRequest request) {

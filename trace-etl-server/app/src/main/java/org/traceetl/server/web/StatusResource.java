@@ -6,6 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import org.springframework.security.authentication.AnonymousAuthenticationToken;
 import org.springframework.security.core.Authentication;
 import org.springframework.security.core.context.SecurityContextHolder;
@@ -13,12 +14,17 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.component.Timer;
+import org.traceetl.server.http.Access;
 import org.traceetl.server.http.Feature;
 
 /** The health of this server, and what the web UI needs to know about it. Never waits. */
 @RestController
 final class StatusResource {
   private static final double NANOS_PER_MILLI = 1e6;
+
+  /** The fields of features that depend on no application. */
+  private static final Set<String> WITHOUT_APPLICATIONS =
+      Set.of("upToDate", "server", "servers", "index");
 
   private final ServerComponents server;
   private final ServerConfig config;
@@ -42,7 +48,7 @@ final class StatusResource {
 
   /** A map, as features add fields of their own. */
   @GetMapping("/api/status")
-  Map<String, Object> status() {
+  Map<String, Object> status(Access access) {
     Map<String, Object> fields = new LinkedHashMap<>();
     fields.put("version", server.telemetry().version());
     fields.put(
@@ -55,11 +61,17 @@ final class StatusResource {
     fields.put("slowMillis", config.documents().slowerThan().toNanos() / NANOS_PER_MILLI);
     fields.put("profile", config.metrics().profile().id());
     fields.put("unit", lower(config.metrics().unit()));
-    server.components().of(Feature.class).forEach(feature -> feature.status(fields));
+    Map<String, Object> ofFeatures = new LinkedHashMap<>();
+    server.components().of(Feature.class).forEach(feature -> feature.status(ofFeatures));
+    if (!access.isToAll()) {
+      ofFeatures.keySet().retainAll(WITHOUT_APPLICATIONS);
+      fields.put("restricted", true);
+    }
+    fields.putAll(ofFeatures);
     fields.put("traceUrl", config.web().traceUrl());
     fields.put("signIn", lower(config.web().signIn()));
     fields.put("user", user());
-    fields.put("timings", timings());
+    fields.put("timings", access.isToAll() ? timings() : List.of());
     return fields;
   }
 

@@ -1,11 +1,13 @@
 package org.traceetl.server.web;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import com.google.common.hash.Hashing;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.util.List;
 import org.springframework.security.core.authority.SimpleGrantedAuthority;
@@ -13,15 +15,29 @@ import org.springframework.security.core.context.SecurityContextHolder;
 import org.springframework.security.web.authentication.preauth.PreAuthenticatedAuthenticationToken;
 import org.springframework.web.filter.OncePerRequestFilter;
 import org.traceetl.common.Secret;
+import org.traceetl.server.binding.AccessFile;
+import org.traceetl.server.http.Access;
 
-/** Authenticates requests with {@code Authorization: Bearer} and the token, without a session. */
+/**
+ * Authenticates requests with {@code Authorization: Bearer} and the token of this server, or that
+ * of a tenant, without a session, and sets what they may see.
+ */
 final class TokenFilter extends OncePerRequestFilter {
   private static final String SCHEME = "Bearer ";
 
+  /** Null without a token of this server. */
   private final byte[] expected;
 
-  TokenFilter(Secret token) {
-    expected = bytes(SCHEME + token.value());
+  /** Null without tenants. */
+  private final AccessFile tenants;
+
+  /**
+   * @param token null for none
+   * @param tenants null for none
+   */
+  TokenFilter(Secret token, AccessFile tenants) {
+    expected = token == null ? null : bytes(SCHEME + token.value());
+    this.tenants = tenants;
   }
 
   @Override
@@ -29,8 +45,9 @@ final class TokenFilter extends OncePerRequestFilter {
       HttpServletRequest request, HttpServletResponse response, FilterChain chain)
       throws IOException, ServletException {
     String shown = request.getHeader("Authorization");
-    // In constant time: the time does not reveal where the first difference is.
-    if (shown != null && MessageDigest.isEqual(expected, bytes(shown))) {
+    Access access = shown == null ? null : access(shown);
+    if (access != null) {
+      request.setAttribute(Access.ATTRIBUTE, access);
       var context = SecurityContextHolder.createEmptyContext();
       context.setAuthentication(
           new PreAuthenticatedAuthenticationToken(
@@ -40,7 +57,22 @@ final class TokenFilter extends OncePerRequestFilter {
     chain.doFilter(request, response);
   }
 
+  /** Returns null for an unknown token. */
+  private Access access(String shown) {
+    // In constant time: the time does not reveal where the first difference is.
+    if (expected != null && MessageDigest.isEqual(expected, bytes(shown))) {
+      return Access.ALL;
+    }
+    // Of a digest, the time reveals nothing that helps to find the token.
+    return tenants != null && shown.startsWith(SCHEME)
+        ? tenants
+            .policy()
+            .ofToken(
+                Hashing.sha256().hashString(shown.substring(SCHEME.length()), UTF_8).toString())
+        : null;
+  }
+
   private static byte[] bytes(String text) {
-    return text.getBytes(StandardCharsets.UTF_8);
+    return text.getBytes(UTF_8);
   }
 }

@@ -3,14 +3,20 @@ package org.traceetl.server.web;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.security.authentication.AuthenticationServiceException;
 import org.springframework.security.authentication.dao.DaoAuthenticationProvider;
+import org.springframework.security.authorization.AuthorizationDecision;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.config.annotation.web.configuration.EnableWebSecurity;
 import org.springframework.security.config.http.SessionCreationPolicy;
+import org.springframework.security.core.Authentication;
 import org.springframework.security.web.SecurityFilterChain;
+import org.springframework.security.web.access.intercept.AuthorizationFilter;
+import org.springframework.security.web.access.intercept.RequestAuthorizationContext;
 import org.springframework.security.web.authentication.www.BasicAuthenticationFilter;
 import org.springframework.security.web.firewall.HttpFirewall;
 import org.springframework.security.web.firewall.StrictHttpFirewall;
@@ -18,9 +24,11 @@ import org.springframework.security.web.header.writers.CrossOriginOpenerPolicyHe
 import org.springframework.security.web.header.writers.CrossOriginResourcePolicyHeaderWriter.CrossOriginResourcePolicy;
 import org.springframework.security.web.header.writers.ReferrerPolicyHeaderWriter.ReferrerPolicy;
 import org.traceetl.common.Clocks;
+import org.traceetl.server.binding.AccessFile;
 import org.traceetl.server.binding.UsersFile;
 import org.traceetl.server.config.WebConfig;
 import org.traceetl.server.config.WebConfig.SignIn;
+import org.traceetl.server.http.Access;
 import org.traceetl.server.http.Problem;
 
 /** Authentication, and the headers that restrict what browsers do with the answers. */
@@ -34,6 +42,11 @@ class WebSecurity {
   /** The web UI itself: it contains no data and asks for the token. */
   private static final String[] PAGE = {"/", "/index.html", "/page/**", "/openapi.yaml"};
 
+  private static final String API = "/api/**";
+
+  /** Ends the session with the OpenID provider. */
+  private static final String SIGN_OUT = "/logout";
+
   /** All content comes from this server and no script is inline, so text of a span never runs. */
   private static final String CONTENT_SECURITY_POLICY =
       "default-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'none';"
@@ -43,8 +56,11 @@ class WebSecurity {
       "camera=(), geolocation=(), microphone=(), payment=(), usb=()";
 
   @Bean
-  SecurityFilterChain securityFilterChain(HttpSecurity http, WebConfig config, Clocks clocks)
+  SecurityFilterChain securityFilterChain(
+      HttpSecurity http, WebConfig config, Clocks clocks, ServletsByApplication byApplication)
       throws Exception {
+    AccessFile tenants =
+        config.accessFile() == null ? null : new AccessFile(config.accessFile(), clocks.wall());
     headers(http);
     // The port is read-only. The API's POST requires a content type that no other site can send.
     http.csrf(csrf -> csrf.disable());
@@ -52,9 +68,13 @@ class WebSecurity {
     http.requestCache(cache -> cache.disable());
     http.sessionManagement(
         sessions -> sessions.sessionCreationPolicy(SessionCreationPolicy.STATELESS));
-    if (config.token() != null) {
-      http.addFilterBefore(new TokenFilter(config.token()), BasicAuthenticationFilter.class);
+    if (config.token() != null || tenants != null) {
+      http.addFilterBefore(
+          new TokenFilter(config.token(), tenants), BasicAuthenticationFilter.class);
     }
+    http.addFilterBefore(
+        new AccessFilter(tenants, config.oidc() == null ? null : config.oidc().groupsClaim()),
+        AuthorizationFilter.class);
     switch (config.signIn()) {
       case NONE -> {
         if (config.token() != null) {
@@ -70,10 +90,20 @@ class WebSecurity {
       // The text of a refusal; the request itself was authorized before.
       requests.dispatcherTypeMatchers(DispatcherType.ERROR).permitAll();
       requests.requestMatchers(HEALTH).permitAll();
-      if (config.signIn() != SignIn.NONE) {
+      if (config.signIn() == SignIn.NONE && config.token() != null) {
+        requests.requestMatchers(PAGE).permitAll();
+      }
+      if (tenants != null) {
+        // What a method of the API shows is decided there.
+        requests
+            .requestMatchers(
+                Stream.of(Stream.of(PAGE), Stream.of(API, SIGN_OUT), byApplication.paths().stream())
+                    .flatMap(paths -> paths)
+                    .toArray(String[]::new))
+            .authenticated();
+        requests.anyRequest().access(WebSecurity::seesAll);
+      } else if (config.signIn() != SignIn.NONE || config.token() != null) {
         requests.anyRequest().authenticated();
-      } else if (config.token() != null) {
-        requests.requestMatchers(PAGE).permitAll().anyRequest().authenticated();
       } else {
         requests.anyRequest().permitAll();
       }
@@ -88,6 +118,11 @@ class WebSecurity {
     firewall.setUnsafeAllowAnyHttpMethod(true);
     firewall.setAllowedParameterNames(any -> true);
     return firewall;
+  }
+
+  private static AuthorizationDecision seesAll(
+      Supplier<? extends Authentication> sender, RequestAuthorizationContext context) {
+    return new AuthorizationDecision(Access.of(context.getRequest()).isToAll());
   }
 
   private static void headers(HttpSecurity http) {
@@ -141,8 +176,8 @@ class WebSecurity {
               "Authorization: must be Basic with the name and password of a user of this server"
                   + (config.token() == null ? "" : ", or Bearer and its token");
           case OIDC ->
-              "sign in at /oauth2/authorization/oidc, or send Authorization: Bearer and the token of"
-                  + " this server";
+              "sign in at /oauth2/authorization/oidc, or send Authorization: Bearer and the token"
+                  + " of this server";
         });
   }
 }

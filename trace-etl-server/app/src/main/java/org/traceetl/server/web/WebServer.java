@@ -4,6 +4,7 @@ import com.google.common.base.Throwables;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.http.HttpServlet;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
@@ -35,6 +36,7 @@ import org.traceetl.server.binding.KeysInForce;
 import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.component.Components;
 import org.traceetl.server.config.WebConfig;
+import org.traceetl.server.http.ByApplication;
 import org.traceetl.server.http.Feature;
 
 /** The open HTTP port with the server behind it. */
@@ -200,14 +202,21 @@ public final class WebServer implements AutoCloseable {
       GenericApplicationContext context, ServerComponents server, ServerConfig config) {
     register(context, new StatusResource(server, config));
     register(context, new ConfigurationResource(KeysInForce.of(config, context.getEnvironment())));
+    List<String> byApplication = new ArrayList<>();
     for (Feature feature : server.components().of(Feature.class)) {
       feature.resources().forEach(resource -> register(context, resource));
       feature
           .servlets()
-          .forEach((path, servlet) ->
-              context.registerBean(
-                  path, ServletRegistrationBean.class, () -> registration(path, servlet)));
+          .forEach((path, servlet) -> {
+            if (servlet instanceof ByApplication) {
+              byApplication.add(path);
+            }
+            context.registerBean(
+                path, ServletRegistrationBean.class, () -> registration(path, servlet));
+          });
     }
+    context.registerBean(
+        ServletsByApplication.class, () -> new ServletsByApplication(byApplication));
   }
 
   @SuppressWarnings("unchecked")

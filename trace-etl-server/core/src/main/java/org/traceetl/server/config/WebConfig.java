@@ -23,11 +23,15 @@ import org.traceetl.common.Secret;
  * @param usersFile with {@code basic}: lines {@code name:hash} of bcrypt with a cost up to 14, as
  *     {@code htpasswd -B} writes. Reloaded; an invalid file leaves the old one in force
  * @param oidc OpenID provider
+ * @param accessFile YAML file of tenants, which says who sees which applications; requires a token
+ *     or a sign-in. Reloaded; an invalid file leaves the old one in force. None: everyone who may
+ *     look sees everything
  * @param traceUrl address to which the web UI links traces, with {@code {traceId}} and optionally
  *     {@code {spanId}}, {@code {application}}, {@code {start}}, {@code {end}} (milliseconds since
  *     1970), such as {@code https://jaeger.example.com/trace/{traceId}?uiFind={spanId}}
  */
-public record WebConfig(Secret token, SignIn signIn, Path usersFile, Oidc oidc, String traceUrl) {
+public record WebConfig(
+    Secret token, SignIn signIn, Path usersFile, Oidc oidc, Path accessFile, String traceUrl) {
   /** Placeholders in {@link #traceUrl}; start and end in milliseconds. */
   public static final Set<String> PLACEHOLDERS =
       Set.of("{traceId}", "{spanId}", "{application}", "{start}", "{end}");
@@ -131,6 +135,11 @@ public record WebConfig(Secret token, SignIn signIn, Path usersFile, Oidc oidc, 
         "absent",
         "is required with sign-in = oidc, here or in a file: Prometheus uses it because it"
             + " cannot sign in");
+    check(
+        accessFile == null || token != null || signIn != SignIn.NONE,
+        PREFIX + "access-file",
+        accessFile,
+        "requires " + PREFIX + "token or " + PREFIX + "sign-in; otherwise nothing tells who asks");
     checkTraceUrl(traceUrl);
   }
 
@@ -166,7 +175,7 @@ public record WebConfig(Secret token, SignIn signIn, Path usersFile, Oidc oidc, 
 
   /** Returns a configuration without access control. */
   public static WebConfig open() {
-    return new WebConfig(null, null, null, null, null);
+    return new WebConfig(null, null, null, null, null, null);
   }
 
   /**

@@ -2,6 +2,7 @@ package org.traceetl.server.http;
 
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import org.traceetl.server.expose.Encoding;
@@ -57,6 +58,12 @@ public final class Negotiation {
       }
     }
     return false;
+  }
+
+  /** Returns an Accept header, or null, without the ranges that mean protobuf. */
+  public static String withoutProtobuf(String accept) {
+    return String.join(
+        ",", Arrays.stream(ranges(accept)).filter(range -> !type(range).equals(PROTOBUF)).toList());
   }
 
   private static Format format(String accept) {

@@ -287,6 +287,10 @@ public final class OzheraLayout implements ElasticsearchLayout {
                                   .filter(endsBefore(millis + 1))
                                   .filter(f -> f.range(r -> r.term(t -> traces(t, cursor)))))))));
     }
+    if (query.visible() != null) {
+      // Documents have changed names of applications, which patterns cannot be compared with.
+      filters.add(Query.of(q -> q.matchNone(none -> none)));
+    }
     String application = query.application();
     ElasticsearchLayout.term(
         filters,

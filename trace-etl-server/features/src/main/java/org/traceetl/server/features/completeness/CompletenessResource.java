@@ -7,6 +7,7 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 import org.traceetl.server.features.completeness.Completeness.View;
+import org.traceetl.server.http.Access;
 import org.traceetl.server.http.Allowed;
 
 /** Until when the spans of applications and queues are complete, and which agents they wait for. */
@@ -25,8 +26,13 @@ public final class CompletenessResource {
 
   record Application(
       String application, Instant completeUntil, List<Agent> heldBackBy, List<Agent> excluded) {
-    private static Application of(View view) {
-      return new Application(view.name(), time(view), named(view, false), named(view, true));
+    /** Agents send spans of several applications, so that only those who see all see them. */
+    private static Application of(View view, Access access) {
+      return new Application(
+          view.name(),
+          time(view),
+          access.isToAll() ? named(view, false) : List.of(),
+          access.isToAll() ? named(view, true) : List.of());
     }
   }
 
@@ -59,18 +65,19 @@ public final class CompletenessResource {
   @GetMapping("/api/completeness")
   Answer completeness(
       @RequestParam(required = false) @Allowed(max = Allowed.NAME) String application,
-      @RequestParam(defaultValue = "1000") @Allowed(max = Completeness.MAX_APPLICATIONS)
-          int limit) {
+      @RequestParam(defaultValue = "1000") @Allowed(max = Completeness.MAX_APPLICATIONS) int limit,
+      Access access) {
     if (completeness == null) {
       return new Answer(false, List.of(), List.of());
     }
     return new Answer(
         completeness.isUpToDate(),
         completeness.applications().stream()
+            .filter(view -> access.sees(view.name()))
             .filter(view -> application == null || application.equals(view.name()))
             .limit(limit)
-            .map(Application::of)
+            .map(view -> Application.of(view, access))
             .toList(),
-        completeness.queues().stream().map(Queue::of).toList());
+        access.isToAll() ? completeness.queues().stream().map(Queue::of).toList() : List.of());
   }
 }

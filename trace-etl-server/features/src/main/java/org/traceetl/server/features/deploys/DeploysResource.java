@@ -7,6 +7,7 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.server.ResponseStatusException;
+import org.traceetl.server.http.Access;
 import org.traceetl.server.http.Allowed;
 import org.traceetl.server.http.Cacheable;
 
@@ -72,10 +73,13 @@ final class DeploysResource implements Cacheable {
 
   /** Lists the deploys of the last hour, the newest first. */
   @GetMapping("/api/deploys")
-  Answer deploys(@RequestParam(required = false) @Allowed(max = Allowed.NAME) String application) {
+  Answer deploys(
+      @RequestParam(required = false) @Allowed(max = Allowed.NAME) String application,
+      Access access) {
     return new Answer(
         versions().isUpToDate(),
         versions().deploys().stream()
+            .filter(deploy -> access.sees(deploy.application()))
             .filter(deploy -> application == null || application.equals(deploy.application()))
             .map(Comparison::of)
             .toList());

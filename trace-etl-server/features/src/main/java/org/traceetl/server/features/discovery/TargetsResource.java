@@ -12,6 +12,7 @@ import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.server.ResponseStatusException;
 import org.traceetl.server.http.Allowed;
+import org.traceetl.server.http.WithoutApplications;
 import org.traceetl.server.rocketmq.Endpoint;
 
 /**
@@ -30,6 +31,7 @@ final class TargetsResource {
   record Group(List<String> targets, Map<String, String> labels) {}
 
   @GetMapping("/api/targets")
+  @WithoutApplications
   List<Group> targets(@RequestParam(defaultValue = "1") @Allowed(max = Allowed.SHARDS) int shards) {
     List<Endpoint> servers =
         fleet

@@ -1,6 +1,7 @@
 package org.traceetl.server.features.graph;
 
 import org.traceetl.server.edge.EdgeMeasure;
+import org.traceetl.server.http.Access;
 import org.traceetl.server.window.Books;
 import org.traceetl.server.window.SeriesDefinition;
 
@@ -35,6 +36,12 @@ record EdgeName(String client, String server, Connection connection) {
 
   static EdgeName rest(String client) {
     return new EdgeName(client, null, Connection.NONE);
+  }
+
+  /** Returns whether the sender of a request may see the edge. */
+  boolean isVisible(Access access) {
+    return access.seesEdge(
+        client, server, connection == Connection.DATABASE || connection == Connection.VIRTUAL_NODE);
   }
 
   boolean isRest() {

@@ -13,6 +13,7 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.server.ResponseStatusException;
+import org.traceetl.server.http.Access;
 import org.traceetl.server.http.Allowed;
 import org.traceetl.server.http.Cacheable;
 import org.traceetl.server.http.ListPage;
@@ -111,18 +112,22 @@ final class ServicesResource implements Cacheable {
       @RequestParam(required = false) String connection,
       EdgeSorting sorting,
       @RequestParam(defaultValue = "500") @Allowed(max = MAX_LIMIT) int limit,
-      @RequestParam(defaultValue = "0") @Allowed(min = 0, max = Slice.MAX_OFFSET) int offset) {
+      @RequestParam(defaultValue = "0") @Allowed(min = 0, max = Slice.MAX_OFFSET) int offset,
+      Access access) {
     if (steps != null && application == null) {
       throw new ParameterRefused("steps = " + steps + ": requires parameter application");
     }
     Predicate<EdgeTotal> isConnected = connected(connection);
     ServiceGraph.View view = graph().view(minutes);
+    List<EdgeTotal> visible =
+        access.isToAll()
+            ? view.edges()
+            : view.edges().stream().filter(edge -> edge.name().isVisible(access)).toList();
     Predicate<EdgeTotal> matches =
         searched(search)
             .and(isConnected)
-            .and(near(application, steps == null ? 1 : steps, view.edges()));
-    ListPage<EdgeTotal> page =
-        new Slice(limit, offset).of(view.edges(), matches, sorting.comparator());
+            .and(near(application, steps == null ? 1 : steps, visible));
+    ListPage<EdgeTotal> page = new Slice(limit, offset).of(visible, matches, sorting.comparator());
     return new Services(
         graph.isUpToDate(),
         Instant.ofEpochMilli(view.fromMillis()),
@@ -131,7 +136,7 @@ final class ServicesResource implements Cacheable {
         page.total(),
         page.matching(),
         page.items().stream().map(edge -> Edge.of(edge, view)).toList(),
-        services(page.items(), view));
+        services(page.items(), view, access));
   }
 
   /** Passes the edges with this connection; all if it is null. */
@@ -184,7 +189,8 @@ final class ServicesResource implements Cacheable {
   }
 
   /** Returns the applications at the ends of these edges, by name. */
-  private static List<Service> services(List<EdgeTotal> edges, ServiceGraph.View view) {
+  private static List<Service> services(
+      List<EdgeTotal> edges, ServiceGraph.View view, Access access) {
     Set<String> names = new TreeSet<>();
     for (EdgeTotal edge : edges) {
       names.add(edge.name().client());
@@ -193,6 +199,6 @@ final class ServicesResource implements Cacheable {
       }
     }
     names.retainAll(view.services().keySet());
-    return names.stream().map(name -> Service.of(name, view)).toList();
+    return names.stream().filter(access::sees).map(name -> Service.of(name, view)).toList();
   }
 }

@@ -6,7 +6,10 @@ import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.UUID;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
 import org.springframework.http.HttpStatus;
@@ -14,6 +17,7 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.server.ResponseStatusException;
+import org.traceetl.server.http.Access;
 import org.traceetl.server.http.Allowed;
 import org.traceetl.server.http.Cacheable;
 import org.traceetl.server.http.ListPage;
@@ -164,10 +168,11 @@ final class HistoryResource implements Cacheable {
       @RequestParam(required = false) Filter filter,
       @RequestParam(defaultValue = "false") boolean spark,
       Sorting sorting,
-      Slice slice) {
+      Slice slice,
+      Access access) {
     ListPage<History.Total> page =
         slice.of(
-            history().totals(minutes),
+            visible(history().totals(minutes), History.Total::application, access),
             Slice.searched(search, History.Total::application).and(passes(filter)),
             sorting.by(History.Total::interval, Comparator.comparing(History.Total::application)));
     List<History.Total> totals = page.items();
@@ -187,6 +192,12 @@ final class HistoryResource implements Cacheable {
             .toList());
   }
 
+  private static <T> List<T> visible(List<T> all, Function<T, String> name, Access access) {
+    return access.isToAll()
+        ? all
+        : all.stream().filter(one -> access.sees(name.apply(one))).toList();
+  }
+
   private Predicate<History.Total> passes(Filter filter) {
     return switch (filter) {
       case null -> any -> true;
@@ -202,7 +213,9 @@ final class HistoryResource implements Cacheable {
       @RequestParam(defaultValue = DEFAULT_MINUTES) @Allowed(max = History.MINUTES - 1) int minutes,
       @RequestParam(required = false) @Allowed(max = Allowed.SEARCH) String search,
       Sorting sorting,
-      Slice slice) {
+      Slice slice,
+      Access access) {
+    checkVisible(application, access);
     List<History.OperationTotal> operations = history().operations(application, minutes);
     if (operations == null) {
       throw unknown(application);
@@ -223,6 +236,13 @@ final class HistoryResource implements Cacheable {
             .toList());
   }
 
+  /** Refuses an application that the sender may not see as one without spans. */
+  static void checkVisible(String application, Access access) {
+    if (!access.sees(application)) {
+      throw unknown(application);
+    }
+  }
+
   private static ResponseStatusException unknown(String application) {
     return new ResponseStatusException(
         HttpStatus.NOT_FOUND,
@@ -240,7 +260,9 @@ final class HistoryResource implements Cacheable {
       @RequestParam(required = false) @Allowed(max = MAX_KIND) String kind,
       @RequestParam(defaultValue = "" + History.MINUTES) @Allowed(max = History.MINUTES)
           int minutes,
-      @RequestParam(defaultValue = "false") boolean buckets) {
+      @RequestParam(defaultValue = "false") boolean buckets,
+      Access access) {
+    checkVisible(application, access);
     if (operation == null != (kind == null)) {
       throw new ParameterRefused(
           operation == null
@@ -285,12 +307,34 @@ final class HistoryResource implements Cacheable {
   BooksOfFleet books(
       @RequestParam(defaultValue = DEFAULT_MINUTES) @Allowed(max = History.MINUTES) int minutes,
       @RequestParam(required = false) @Allowed(max = Allowed.SEARCH) String search,
-      Slice slice) {
+      Slice slice,
+      Access access) {
     History.BooksOfFleet books = history().books(minutes);
+    List<Books> visible = visible(books.applications(), Books::application, access);
     ListPage<Books> page =
-        slice.of(books.applications(), Slice.searched(search, Books::application), MOST_OVERFLOWED);
+        slice.of(visible, Slice.searched(search, Books::application), MOST_OVERFLOWED);
     return new BooksOfFleet(
-        history.upToDate(), minutes, page.total(), page.matching(), books.fleet(), page.items());
+        history.upToDate(),
+        minutes,
+        page.total(),
+        page.matching(),
+        access.isToAll() ? books.fleet() : sum(visible),
+        page.items());
+  }
+
+  private static Books sum(List<Books> all) {
+    Map<String, Long> rejected = new TreeMap<>();
+    all.forEach(
+        one -> one.rejected().forEach((reason, spans) -> rejected.merge(reason, spans, Long::sum)));
+    return new Books(
+        "",
+        all.stream().mapToLong(Books::received).sum(),
+        all.stream().mapToLong(Books::recorded).sum(),
+        all.stream().mapToLong(Books::overflowed).sum(),
+        all.stream().mapToLong(Books::filtered).sum(),
+        all.stream().mapToLong(Books::duplicate).sum(),
+        rejected,
+        all.stream().mapToLong(Books::heldBack).sum());
   }
 
   /** Lists the agents whose batches counted in the last hour. */

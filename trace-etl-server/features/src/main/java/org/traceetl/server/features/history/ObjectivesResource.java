@@ -9,6 +9,7 @@ import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 import org.traceetl.server.config.ObjectiveConfig;
 import org.traceetl.server.config.SpanKind;
+import org.traceetl.server.http.Access;
 import org.traceetl.server.http.Allowed;
 
 /** What the last hour of the whole fleet says about objectives. */
@@ -59,8 +60,9 @@ final class ObjectivesResource {
 
   /** Lists the objectives of an application with their events of the last hour. */
   @GetMapping("/api/objectives")
-  Answer objectives(@RequestParam @Allowed(max = Allowed.NAME) String application) {
+  Answer objectives(@RequestParam @Allowed(max = Allowed.NAME) String application, Access access) {
     History kept = HistoryResource.kept(history);
+    HistoryResource.checkVisible(application, access);
     Map<String, History.Events> hour = kept.objectives(application, HOUR_MINUTES);
     Map<String, History.Events> recent = kept.objectives(application, RECENT_MINUTES);
     Duration observed = Duration.ofMillis(kept.observedMillis(HOUR_MINUTES));

@@ -150,6 +150,7 @@ final class DataStreamLayout implements ElasticsearchLayout {
                       : d.lt(ElasticsearchDocument.timestamp(query.toUnixNanos()));
                 }))));
     ElasticsearchLayout.term(filters, ElasticsearchDocument.APPLICATION, query.application());
+    ElasticsearchLayout.anyOf(filters, ElasticsearchDocument.APPLICATION, query.visible());
     ElasticsearchLayout.term(filters, ElasticsearchDocument.OPERATION, query.operation());
     ElasticsearchLayout.term(
         filters,

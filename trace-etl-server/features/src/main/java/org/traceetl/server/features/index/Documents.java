@@ -64,6 +64,11 @@ public final class Documents {
     return repaired == null ? text : repaired.toString();
   }
 
+  /** Returns a pattern with {@code *} as Lucene and Elasticsearch write wildcards. */
+  static String wildcard(String pattern) {
+    return pattern.replace("\\", "\\\\").replace("?", "\\?");
+  }
+
   /** Returns the document's approximate heap size in bytes, rather too large than too small. */
   public static long heapBytes(TraceDocument document) {
     long bytes =

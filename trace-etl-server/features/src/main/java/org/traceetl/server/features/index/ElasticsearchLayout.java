@@ -30,6 +30,27 @@ public interface ElasticsearchLayout {
   }
 
   /**
+   * Adds the condition that the field matches one of the patterns, unless they are null.
+   *
+   * @param patterns texts with {@code *} for any text
+   */
+  static void anyOf(List<Query> filters, String field, List<String> patterns) {
+    if (patterns != null) {
+      List<Query> either =
+          patterns.stream()
+              .map(pattern ->
+                  Query.of(q ->
+                      q.wildcard(w ->
+                          w.field(field).value(Documents.wildcard(Documents.wellFormed(pattern))))))
+              .toList();
+      filters.add(
+          either.isEmpty()
+              ? Query.of(q -> q.matchNone(none -> none))
+              : Query.of(q -> q.bool(any -> any.should(either).minimumShouldMatch("1"))));
+    }
+  }
+
+  /**
    * Returns whether the cluster may be older than the client, which then omits its version from the
    * media type.
    */

@@ -31,6 +31,7 @@ import org.apache.lucene.search.SortedNumericSelector;
 import org.apache.lucene.search.SortedSetSelector;
 import org.apache.lucene.search.TermQuery;
 import org.apache.lucene.search.TermRangeQuery;
+import org.apache.lucene.search.WildcardQuery;
 import org.apache.lucene.store.AlreadyClosedException;
 import org.apache.lucene.store.Directory;
 import org.apache.lucene.store.FSDirectory;
@@ -270,6 +271,14 @@ final class LuceneIndex implements TraceIndex {
             : LongField.newRangeQuery(START, query.fromUnixNanos(), query.toUnixNanos() - 1),
         Occur.FILTER);
     filter(all, APPLICATION, query.application());
+    if (query.visible() != null) {
+      BooleanQuery.Builder any = new BooleanQuery.Builder();
+      for (String pattern : query.visible()) {
+        any.add(
+            new WildcardQuery(new Term(APPLICATION, Documents.wildcard(pattern))), Occur.SHOULD);
+      }
+      all.add(any.build(), Occur.FILTER);
+    }
     filter(all, OPERATION, query.operation());
     filter(all, REASON, query.reason() == null ? null : query.reason().label());
     return all.build();

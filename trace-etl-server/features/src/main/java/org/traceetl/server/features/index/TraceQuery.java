@@ -1,5 +1,6 @@
 package org.traceetl.server.features.index;
 
+import java.util.List;
 import org.traceetl.server.http.ParameterRefused;
 import org.traceetl.server.window.TraceDocument.Reason;
 
@@ -14,6 +15,8 @@ import org.traceetl.server.window.TraceDocument.Reason;
  * @param limit maximum number of documents on a page, 1 to {@value #MAX_LIMIT}
  * @param cursor {@link TracePage#next} of the previous page, or null for the first one; the other
  *     fields must equal those of that page's query
+ * @param visible patterns of applications, with {@code *} for any text, of which one must match in
+ *     addition; null for all applications
  */
 public record TraceQuery(
     String application,
@@ -22,10 +25,23 @@ public record TraceQuery(
     long fromUnixNanos,
     long toUnixNanos,
     int limit,
-    Cursor cursor) {
+    Cursor cursor,
+    List<String> visible) {
 
   /** Largest page. */
   public static final int MAX_LIMIT = 1000;
+
+  /** Creates a search in all applications. */
+  public TraceQuery(
+      String application,
+      String operation,
+      Reason reason,
+      long fromUnixNanos,
+      long toUnixNanos,
+      int limit,
+      Cursor cursor) {
+    this(application, operation, reason, fromUnixNanos, toUnixNanos, limit, cursor, null);
+  }
 
   /**
    * @throws ParameterRefused if the limit or the range is invalid
@@ -46,6 +62,13 @@ public record TraceQuery(
   /** Returns the same query with another range and limit. */
   TraceQuery with(long newFromUnixNanos, long newToUnixNanos, int newLimit) {
     return new TraceQuery(
-        application, operation, reason, newFromUnixNanos, newToUnixNanos, newLimit, cursor);
+        application,
+        operation,
+        reason,
+        newFromUnixNanos,
+        newToUnixNanos,
+        newLimit,
+        cursor,
+        visible);
   }
 }

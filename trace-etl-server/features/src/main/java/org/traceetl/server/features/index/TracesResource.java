@@ -21,6 +21,7 @@ import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.context.request.WebRequest;
 import org.springframework.web.server.ResponseStatusException;
 import org.traceetl.server.config.SpanKind;
+import org.traceetl.server.http.Access;
 import org.traceetl.server.http.Allowed;
 import org.traceetl.server.http.ParameterRefused;
 import org.traceetl.server.http.Times;
@@ -108,6 +109,7 @@ final class TracesResource {
       @RequestParam(defaultValue = "1") @Allowed(max = MAX_SLICES) int slices,
       @RequestParam(required = false) String cursor,
       @RequestParam(defaultValue = "json") Format format,
+      Access access,
       WebRequest request) {
     long fromUnixNanos = Times.unixNanos("from", from, 0);
     long toUnixNanos = Times.unixNanos("to", to, Long.MAX_VALUE);
@@ -123,17 +125,28 @@ final class TracesResource {
             fromUnixNanos,
             toUnixNanos,
             limit,
-            cursor == null ? null : Cursor.parse(cursor));
+            cursor == null ? null : Cursor.parse(cursor),
+            access.patterns());
     if (slices > 1) {
       checkSlices(slices, limit, from != null && to != null, cursor != null);
     }
-    TracePage page = search(query, slices);
+    TracePage page =
+        application == null || access.sees(application)
+            ? visible(search(query, slices), access)
+            : new TracePage(List.of(), null);
     List<Trace> traces = page.documents().stream().map(Trace::of).toList();
     String next = page.next() == null ? null : page.next().toText();
     return switch (format) {
       case JSON -> ResponseEntity.ok(new Traces(traces, next));
       case CSV -> csv(traces, next == null ? null : with(request, "cursor", next));
     };
+  }
+
+  /** Takes away what an index should not have found. A cursor names the last document. */
+  private static TracePage visible(TracePage page, Access access) {
+    List<TraceDocument> visible =
+        page.documents().stream().filter(found -> access.sees(found.application())).toList();
+    return visible.size() == page.documents().size() ? page : new TracePage(visible, null);
   }
 
   private TracePage search(TraceQuery query, int slices) {

@@ -11,6 +11,7 @@ import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.server.consume.metrics.CardinalityReports;
+import org.traceetl.server.http.Access;
 import org.traceetl.server.http.Allowed;
 import org.traceetl.server.series.Cardinality;
 
@@ -73,14 +74,21 @@ public final class CardinalityResource {
   record Rule(String application, String rule, int tokensBehind, int values, Instant since) {}
 
   @GetMapping("/api/cardinality")
-  Answer cardinality(@RequestParam(defaultValue = "100") @Allowed(max = MAX_LIMIT) int limit) {
+  Answer cardinality(
+      @RequestParam(defaultValue = "100") @Allowed(max = MAX_LIMIT) int limit, Access access) {
     LearntNames names = learnt.get();
     return new Answer(
-        reports.all().stream().limit(limit).map(Application::of).toList(),
+        reports.all().stream()
+            .filter(report -> access.sees(report.cardinality().application()))
+            .limit(limit)
+            .map(Application::of)
+            .toList(),
         new Names(
-            names.epoch(),
+            // It counts the changes of all applications.
+            access.isToAll() ? names.epoch() : 0,
             new TreeMap<>(names.applications())
                 .entrySet().stream()
+                    .filter(its -> access.sees(its.getKey()))
                     .flatMap(its ->
                         its.getValue().rules().stream()
                             .map(rule ->

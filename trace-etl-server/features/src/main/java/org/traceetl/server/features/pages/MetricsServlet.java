@@ -4,21 +4,29 @@ import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.traceetl.server.expose.Encoding;
 import org.traceetl.server.expose.Page;
+import org.traceetl.server.http.Access;
+import org.traceetl.server.http.ByApplication;
 import org.traceetl.server.http.Negotiation;
 import org.traceetl.server.http.ParameterRefused;
 import org.traceetl.server.http.Problem;
 
 /**
  * {@code GET /metrics}: the families of spans and edges, then the server's own metrics; with {@code
- * shard=i/n} a shard of it. Never a 200 without a page.
+ * shard=i/n} a shard of it. Never a 200 without a page. Senders who may not see all applications
+ * receive the series of theirs, in text or OpenMetrics.
  */
-final class MetricsServlet extends HttpServlet {
+final class MetricsServlet extends HttpServlet implements ByApplication {
   private static final long serialVersionUID = 1L;
 
   private final transient PagesFeature pages;
+
+  /** One page at a time is read line by line, on a processor that counting spans needs too. */
+  private final transient Semaphore filtering = new Semaphore(1);
 
   MetricsServlet(PagesFeature pages) {
     this.pages = pages;
@@ -27,14 +35,17 @@ final class MetricsServlet extends HttpServlet {
   @Override
   protected void doGet(HttpServletRequest request, HttpServletResponse response)
       throws IOException {
+    Access access = Access.of(request);
+    String accept = request.getHeader("Accept");
     Encoding encoding =
         Negotiation.encoding(
-            request.getHeader("Accept"),
+            access.isToAll() ? accept : Negotiation.withoutProtobuf(accept),
             request.getHeader("Accept-Encoding"),
             pages.pages().hasUtf8Names());
     Page page;
     try {
-      page = pages.page(encoding, Shard.ofRequest(request.getParameterValues(Shard.PARAMETER)));
+      Shard shard = Shard.ofRequest(request.getParameterValues(Shard.PARAMETER));
+      page = access.isToAll() ? pages.page(encoding, shard) : visible(encoding, shard, access);
     } catch (ParameterRefused e) {
       Problem.write(response, HttpServletResponse.SC_BAD_REQUEST, e.getMessage());
       return;
@@ -47,5 +58,17 @@ final class MetricsServlet extends HttpServlet {
       return;
     }
     Negotiation.send(page, response);
+  }
+
+  private Page visible(Encoding encoding, Shard shard, Access access)
+      throws TimeoutException, InterruptedException {
+    if (!filtering.tryAcquire(PagesFeature.MAX_WAIT.toNanos(), TimeUnit.NANOSECONDS)) {
+      throw new TimeoutException("too many scrapers with some applications are waiting");
+    }
+    try {
+      return pages.visible(encoding, shard, access);
+    } finally {
+      filtering.release();
+    }
   }
 }

@@ -1,6 +1,10 @@
 package org.traceetl.server.features.pages;
 
 import jakarta.servlet.http.HttpServlet;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -18,6 +22,7 @@ import org.traceetl.server.expose.Format;
 import org.traceetl.server.expose.Naming;
 import org.traceetl.server.expose.Page;
 import org.traceetl.server.expose.PageMetrics;
+import org.traceetl.server.http.Access;
 import org.traceetl.server.http.Feature;
 import org.traceetl.server.journal.WindowFollower;
 import org.traceetl.server.rocketmq.Endpoint;
@@ -38,7 +43,7 @@ public record PagesFeature(
   private static final byte[] OPENMETRICS_END = "# EOF\n".getBytes(StandardCharsets.US_ASCII);
 
   /** Prometheus gives up after 10 s by default. */
-  private static final Duration MAX_WAIT = Duration.ofSeconds(9);
+  static final Duration MAX_WAIT = Duration.ofSeconds(9);
 
   /**
    * Creates the feature.
@@ -98,6 +103,44 @@ public record PagesFeature(
       page = series(encoding, shard, deadlineNanos).with(ownFamilies(encoding.format(), shard));
     } while (!page.current());
     return page;
+  }
+
+  /**
+   * Returns a shard of the page with the series of visible applications only, and without the
+   * server's own metrics. It reads all lines of the page in text, which is then kept up to date.
+   *
+   * @throws TimeoutException if it is not rendered in time
+   * @throws IllegalStateException if it can no longer be rendered
+   */
+  Page visible(Encoding encoding, Shard shard, Access access)
+      throws TimeoutException, InterruptedException {
+    long deadlineNanos = nanoClock.getAsLong() + MAX_WAIT.toNanos();
+    Encoding plain = Encoding.of(encoding.format(), false);
+    var visible = new ByteArrayOutputStream();
+    boolean isCurrent;
+    do {
+      visible.reset();
+      Page ofSpans = pages.page(plain, shard, leftUntil(deadlineNanos));
+      isCurrent = copy(ofSpans, new VisibleSeries(access, false, visible));
+      if (edges != null) {
+        Page ofEdges = edges.page(plain, shard, leftUntil(deadlineNanos));
+        isCurrent = copy(ofEdges, new VisibleSeries(access, true, visible)) && ofSpans.current();
+      }
+    } while (!isCurrent);
+    if (encoding.format().isOpenMetrics()) {
+      visible.writeBytes(OPENMETRICS_END);
+    }
+    return Page.of(encoding, visible.toByteArray());
+  }
+
+  /** Returns whether the page was still current afterwards. */
+  private static boolean copy(Page page, OutputStream to) {
+    try {
+      page.writeTo(to);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return page.current();
   }
 
   private Page series(Encoding encoding, Shard shard, long deadlineNanos)

@@ -25,6 +25,7 @@ import org.springframework.web.server.ResponseStatusException;
 import org.traceetl.common.TlsRefused;
 import org.traceetl.server.config.SpanKind;
 import org.traceetl.server.features.why.WhyFeature.Result;
+import org.traceetl.server.http.Access;
 import org.traceetl.server.http.Allowed;
 import org.traceetl.server.http.Caller;
 import org.traceetl.server.http.ParameterRefused;
@@ -73,6 +74,7 @@ final class WhyResource {
       @RequestParam(required = false) String from,
       @RequestParam(required = false) String to,
       @RequestParam(defaultValue = REST) @Allowed(max = MAX_DURATION) String baseline,
+      Access access,
       HttpServletRequest request,
       HttpServletResponse response)
       throws InterruptedException {
@@ -94,6 +96,12 @@ final class WhyResource {
             until,
             baseline.equals(REST) ? null : duration("baseline", baseline));
     check(question, from, baseline);
+    if (!access.sees(application)) {
+      // Whether it has spans or not: a name that the sender may not see is not looked for.
+      throw new ResponseStatusException(
+          HttpStatus.NOT_FOUND,
+          "application = " + application + ": is none of those that you may see");
+    }
     if (!runs.tryBegin()) {
       results.accept(Result.BUSY);
       response.setHeader("Retry-After", RETRY_AFTER_SECONDS);

@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.web.server.ResponseStatusException;
 import org.traceetl.server.component.MetricRegistry;
 import org.traceetl.server.config.SeriesConfig.Dimension;
+import org.traceetl.server.http.Access;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.window.SealedWindow;
 
@@ -270,7 +271,7 @@ final class VersionsTest {
             .toList();
     assertThat(differences.getFirst().samples).hasSize(9);
 
-    DeploysResource.Answer answer = new DeploysResource(versions).deploys("shop");
+    DeploysResource.Answer answer = new DeploysResource(versions).deploys("shop", Access.ALL);
     assertThat(answer.upToDate()).isTrue();
     assertThat(answer.deploys().getFirst().start())
         .isEqualTo(Instant.ofEpochMilli(BEGIN + 40 * SLOT));
@@ -280,8 +281,8 @@ final class VersionsTest {
             tuple("errors", "no_difference_yet"),
             tuple("latency_mean", "worse"),
             tuple("latency_rank", "no_difference_yet"));
-    assertThat(new DeploysResource(versions).deploys("cart").deploys()).isEmpty();
-    assertThatThrownBy(() -> new DeploysResource(null).deploys(null))
+    assertThat(new DeploysResource(versions).deploys("cart", Access.ALL).deploys()).isEmpty();
+    assertThatThrownBy(() -> new DeploysResource(null).deploys(null, Access.ALL))
         .isInstanceOf(ResponseStatusException.class);
   }
 }

@@ -22,6 +22,7 @@ import org.traceetl.server.features.graph.EdgeSorting.Sort;
 import org.traceetl.server.features.graph.ServicesResource.Edge;
 import org.traceetl.server.features.graph.ServicesResource.Service;
 import org.traceetl.server.features.graph.ServicesResource.Services;
+import org.traceetl.server.http.Access;
 import org.traceetl.server.http.Order;
 import org.traceetl.server.http.ParameterRefused;
 import org.traceetl.server.journal.JournalCounters;
@@ -108,7 +109,7 @@ final class ServiceGraphTest {
 
   private Services ask(int minutes) {
     return resource()
-        .services(minutes, null, null, null, null, new EdgeSorting(null, null), 500, 0);
+        .services(minutes, null, null, null, null, new EdgeSorting(null, null), 500, 0, Access.ALL);
   }
 
   private List<String> ask(
@@ -130,7 +131,8 @@ final class ServiceGraphTest {
                 connection,
                 new EdgeSorting(sort, order),
                 limit,
-                offset));
+                offset,
+                Access.ALL));
   }
 
   private List<String> near(String application, Integer steps) {
@@ -304,7 +306,8 @@ final class ServiceGraphTest {
             "connection = virtual-node: must be one of none, messaging_system, database,"
                 + " virtual_node");
     Services page =
-        resource().services(5, null, null, "pay", null, new EdgeSorting(null, null), 1, 1);
+        resource()
+            .services(5, null, null, "pay", null, new EdgeSorting(null, null), 1, 1, Access.ALL);
     assertThat(page.total()).isEqualTo(4);
     assertThat(page.matching()).isEqualTo(2);
     assertThat(page.services()).extracting(Service::name).containsExactly("bank", "pay");
@@ -346,7 +349,9 @@ final class ServiceGraphTest {
     assertThat(graph.size()).isEqualTo(20_000);
     assertThat(graph.merged()).isZero();
     Services all =
-        resource().services(5, null, null, null, null, new EdgeSorting(null, null), 5_000, 15_000);
+        resource()
+            .services(
+                5, null, null, null, null, new EdgeSorting(null, null), 5_000, 15_000, Access.ALL);
     assertThat(all.total()).isEqualTo(20_000);
     assertThat(all.edges()).hasSize(5_000).allMatch(edge -> edge.calls() == 2);
     assertThat(all.services()).hasSize(applications);

@@ -73,6 +73,47 @@ abstract class TraceIndexContract {
   }
 
   @Test
+  void onlyVisibleApplicationsAreFound() throws Exception {
+    List<TraceDocument> all = new ArrayList<>();
+    for (String name : List.of("shop-1", "shop-2", "shop", "bank", "b?nk", "a\\*b", "a\\cb")) {
+      all.add(document(all.size(), START, name, "GET /", Reason.ERROR, Map.of()));
+    }
+    write(all);
+
+    assertThat(visible("shop-*")).containsExactly("shop-1", "shop-2");
+    assertThat(visible("shop", "b?nk")).containsExactly("b?nk", "shop");
+    assertThat(visible("a\\*")).containsExactly("a\\*b", "a\\cb");
+    assertThat(visible("?hop")).isEmpty();
+    assertThat(visible()).isEmpty();
+    TraceQuery inAll =
+        new TraceQuery(null, null, null, 0, Long.MAX_VALUE, 1, null, List.of("shop-*"));
+    TracePage first = index.search(inAll);
+    TracePage second =
+        index.search(
+            new TraceQuery(
+                null, null, null, 0, Long.MAX_VALUE, 1, first.next(), List.of("shop-*")));
+    assertThat(second.documents()).extracting(TraceDocument::application).containsExactly("shop-2");
+    assertThat(second.next()).as("hidden documents are no next page").isNull();
+    assertThat(
+            index
+                .search(
+                    new TraceQuery(
+                        "bank", null, null, 0, Long.MAX_VALUE, 10, null, List.of("shop-*")))
+                .documents())
+        .isEmpty();
+  }
+
+  private List<String> visible(String... patterns) throws IOException {
+    return index
+        .search(new TraceQuery(null, null, null, 0, Long.MAX_VALUE, 1000, null, List.of(patterns)))
+        .documents()
+        .stream()
+        .map(TraceDocument::application)
+        .sorted()
+        .toList();
+  }
+
+  @Test
   void anEmptyWriteIsNone() throws Exception {
     assertThat(index.write(List.of())).isEqualTo(WriteResult.kept(0));
   }

@@ -1,0 +1,186 @@
+package org.traceetl.server.binding;
+
+import static org.traceetl.common.ConfigException.check;
+
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Pattern;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.traceetl.common.ConfigException;
+import org.traceetl.common.LogThrottle;
+import org.traceetl.common.ReloadedFile;
+import org.traceetl.server.http.AccessPolicy;
+import org.yaml.snakeyaml.LoaderOptions;
+import org.yaml.snakeyaml.Yaml;
+import org.yaml.snakeyaml.constructor.SafeConstructor;
+import org.yaml.snakeyaml.error.YAMLException;
+import org.yaml.snakeyaml.reader.UnicodeReader;
+
+/**
+ * The file of tenants. A changed file takes effect with a request some seconds later; if it is
+ * invalid, the previous tenants stay in force and the log reports it. Thread-safe.
+ */
+public final class AccessFile {
+  private static final Logger log = LoggerFactory.getLogger(AccessFile.class);
+
+  static final String KEY = "trace-etl.web.access-file";
+  private static final int MAX_BYTES = 1 << 20;
+  private static final int MAX_TENANTS = 1_000;
+  private static final int MAX_TEXTS = 1_000;
+  private static final int MAX_TEXT = 1_024;
+  private static final long LOOK_MILLIS = 2_000;
+
+  private static final String TENANTS = "tenants";
+  private static final String NAME = "name";
+  private static final String APPLICATIONS = "applications";
+  private static final String USERS = "users";
+  private static final String GROUPS = "groups";
+  private static final String TOKENS = "tokens-sha256";
+  private static final Set<String> KEYS = Set.of(NAME, APPLICATIONS, USERS, GROUPS, TOKENS);
+  private static final Pattern TENANT_NAME = Pattern.compile("[A-Za-z0-9._-]{1,64}");
+  private static final Pattern SHA256 = Pattern.compile("[0-9a-f]{64}");
+
+  private final InstantSource clock;
+  private final LogThrottle throttle;
+  private final ReloadedFile<AccessPolicy> content;
+  private long lookedMillis;
+
+  /**
+   * Reads the file.
+   *
+   * @throws ConfigException if the file is invalid
+   */
+  public AccessFile(Path file, InstantSource clock) {
+    this.clock = clock;
+    throttle = new LogThrottle(clock);
+    try {
+      content =
+          new ReloadedFile<>(
+              KEY + " = " + file,
+              () -> ReloadedFile.content(file, MAX_BYTES),
+              AccessFile::parse,
+              policy -> log.info("Read {} tenants from {}", policy.tenants().size(), file));
+    } catch (IOException e) {
+      if (e.getCause() instanceof ConfigException invalid) {
+        throw new ConfigException(KEY, file, String.join("; ", invalid.problems()));
+      }
+      throw new ConfigException(KEY, file, "must be a readable file: " + e.getMessage());
+    }
+    lookedMillis = clock.millis();
+  }
+
+  /** Returns the policy in force, and looks for a change every two seconds. */
+  public synchronized AccessPolicy policy() {
+    long nowMillis = clock.millis();
+    // Also if the clock was set back.
+    if (nowMillis - lookedMillis >= LOOK_MILLIS || nowMillis < lookedMillis) {
+      lookedMillis = nowMillis;
+      content.look(false);
+      if (!content.problem().isEmpty() && throttle.permits()) {
+        log.warn("{}; the previous tenants stay in force", content.problem());
+      }
+    }
+    return content.value();
+  }
+
+  /**
+   * @throws ConfigException with the first problem
+   */
+  static AccessPolicy parse(byte[] yaml) {
+    var options = new LoaderOptions();
+    options.setAllowDuplicateKeys(false);
+    options.setMaxAliasesForCollections(0);
+    Object read;
+    try {
+      read =
+          new Yaml(new SafeConstructor(options))
+              .load(new UnicodeReader(new ByteArrayInputStream(yaml)));
+    } catch (YAMLException e) {
+      throw new ConfigException("file", null, "must be YAML: " + e.getMessage());
+    }
+    check(
+        read instanceof Map<?, ?> top
+            && top.keySet().equals(Set.of(TENANTS))
+            && top.get(TENANTS) instanceof List,
+        TENANTS,
+        null,
+        "must be a list, and the only key");
+    List<?> listed = (List<?>) ((Map<?, ?>) read).get(TENANTS);
+    check(listed.size() <= MAX_TENANTS, TENANTS, listed.size(), "must be at most " + MAX_TENANTS);
+    List<AccessPolicy.Tenant> tenants = new ArrayList<>();
+    Set<String> names = new HashSet<>();
+    for (int i = 0; i < listed.size(); i++) {
+      String at = TENANTS + "[" + i + "]";
+      check(listed.get(i) instanceof Map, at, null, "must have keys, such as " + NAME);
+      AccessPolicy.Tenant tenant = tenant(at + ".", (Map<?, ?>) listed.get(i));
+      check(names.add(tenant.name()), at + "." + NAME, tenant.name(), "must be unique");
+      tenants.add(tenant);
+    }
+    return new AccessPolicy(tenants);
+  }
+
+  private static AccessPolicy.Tenant tenant(String at, Map<?, ?> keys) {
+    for (Object key : keys.keySet()) {
+      check(key != null && KEYS.contains(key), at + key, null, "is unknown; known are " + sorted());
+    }
+    check(
+        keys.get(NAME) instanceof String name && TENANT_NAME.matcher(name).matches(),
+        at + NAME,
+        keys.get(NAME),
+        "must be 1 to 64 letters, digits and . _ -");
+    Set<String> applications = texts(at + APPLICATIONS, keys.get(APPLICATIONS));
+    check(!applications.isEmpty(), at + APPLICATIONS, null, "must have a pattern at least");
+    Set<String> tokens = texts(at + TOKENS, keys.get(TOKENS));
+    for (String token : tokens) {
+      // Without the value, which may be the token itself.
+      check(
+          SHA256.matcher(token).matches(),
+          at + TOKENS,
+          null,
+          "must be 64 lower-case hexadecimal digits each, as `sha256sum` prints");
+    }
+    return new AccessPolicy.Tenant(
+        (String) keys.get(NAME),
+        List.copyOf(applications),
+        texts(at + USERS, keys.get(USERS)),
+        texts(at + GROUPS, keys.get(GROUPS)),
+        tokens);
+  }
+
+  /** Returns the texts of a list; none if it is absent. */
+  private static Set<String> texts(String at, Object list) {
+    Set<String> texts = new LinkedHashSet<>();
+    if (list != null) {
+      check(
+          list instanceof List<?> several && several.size() <= MAX_TEXTS,
+          at,
+          null,
+          "must be a list of at most " + MAX_TEXTS);
+      for (Object text : (List<?>) list) {
+        check(
+            text instanceof String one && !one.isBlank() && one.length() <= MAX_TEXT,
+            at,
+            null,
+            "must be texts of 1 to "
+                + MAX_TEXT
+                + " characters; quote numbers, and a pattern that"
+                + " begins with *");
+        texts.add((String) text);
+      }
+    }
+    return texts;
+  }
+
+  private static String sorted() {
+    return String.join(", ", KEYS.stream().sorted().toList());
+  }
+}

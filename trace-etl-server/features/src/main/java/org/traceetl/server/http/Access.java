@@ -1,0 +1,94 @@
+package org.traceetl.server.http;
+
+import jakarta.servlet.http.HttpServletRequest;
+import java.util.List;
+import org.traceetl.common.WildcardPattern;
+import org.traceetl.server.window.Books;
+
+/**
+ * The applications that the sender of a request may see. A method of a resource that has it as a
+ * parameter answers everyone, with these applications only; all other methods refuse senders who
+ * may not see all applications. Immutable.
+ */
+public final class Access {
+  /** The attribute of a request that has its access. */
+  public static final String ATTRIBUTE = "org.traceetl.server.http.Access";
+
+  /** Sees everything, also what belongs to no application. */
+  public static final Access ALL = new Access(null);
+
+  /** Sees no application. */
+  public static final Access NONE = new Access(List.of());
+
+  /** The client of edges whose requests come from outside. */
+  private static final String USER = "user";
+
+  /** Null for everything. */
+  private final List<String> patterns;
+
+  private final List<WildcardPattern> compiled;
+
+  private Access(List<String> patterns) {
+    this.patterns = patterns == null ? null : List.copyOf(patterns);
+    compiled = patterns == null ? null : patterns.stream().map(WildcardPattern::new).toList();
+  }
+
+  /**
+   * Returns access to the applications that match one of the patterns.
+   *
+   * @param patterns names with {@code *} for any text; {@code *} alone is everything
+   */
+  public static Access to(List<String> patterns) {
+    return patterns.contains("*") ? ALL : new Access(patterns);
+  }
+
+  /** Returns the access of a request's sender; nothing if the port has not set it. */
+  public static Access of(HttpServletRequest request) {
+    return request.getAttribute(ATTRIBUTE) instanceof Access access ? access : NONE;
+  }
+
+  /** Returns whether everything is visible. */
+  public boolean isToAll() {
+    return patterns == null;
+  }
+
+  /**
+   * Returns the patterns of the visible applications; null for everything. {@link #sees} excludes
+   * names that stand for several applications besides.
+   */
+  public List<String> patterns() {
+    return patterns;
+  }
+
+  /**
+   * Returns whether an application is visible. Names that stand for several applications are so
+   * only if everything is.
+   *
+   * @param application null or empty for none
+   */
+  public boolean sees(String application) {
+    return patterns == null
+        || application != null
+            && !application.isEmpty()
+            && !application.equals(Books.OTHER)
+            && compiled.stream().anyMatch(pattern -> pattern.matches(application));
+  }
+
+  /**
+   * Returns whether an edge of the service graph is visible: if both ends are, or the only one that
+   * is an application that sends spans. Its own spans have the name of the other end.
+   *
+   * @param client null for none
+   * @param server null for none
+   * @param isVirtual whether one end sends no spans
+   */
+  public boolean seesEdge(String client, String server, boolean isVirtual) {
+    if (isVirtual) {
+      return sees(client) || USER.equals(client) && sees(server);
+    }
+    if (client == null || server == null) {
+      return sees(client == null ? server : client);
+    }
+    return sees(client) && sees(server);
+  }
+}
