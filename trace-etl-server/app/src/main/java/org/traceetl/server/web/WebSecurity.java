@@ -44,9 +44,6 @@ class WebSecurity {
 
   private static final String API = "/api/**";
 
-  /** Ends the session with the OpenID provider. */
-  private static final String SIGN_OUT = "/logout";
-
   /** All content comes from this server and no script is inline, so text of a span never runs. */
   private static final String CONTENT_SECURITY_POLICY =
       "default-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'none';"
@@ -97,7 +94,7 @@ class WebSecurity {
         // What a method of the API shows is decided there.
         requests
             .requestMatchers(
-                Stream.of(Stream.of(PAGE), Stream.of(API, SIGN_OUT), byApplication.paths().stream())
+                Stream.of(Stream.of(PAGE), Stream.of(API), byApplication.paths().stream())
                     .flatMap(paths -> paths)
                     .toArray(String[]::new))
             .authenticated();

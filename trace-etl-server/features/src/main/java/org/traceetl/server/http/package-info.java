@@ -1,2 +1,4 @@
-/** What a feature shows on the port: resources of the API, servlets, problems and pages. */
+/**
+ * What a feature shows on the port, and to whom: resources of the API, servlets, problems, pages.
+ */
 package org.traceetl.server.http;
