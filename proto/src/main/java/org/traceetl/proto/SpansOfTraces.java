@@ -6,13 +6,16 @@ import java.util.Arrays;
 /**
  * Counts the sampled spans of a batch by series or group, and by trace. Spans of one trace are
  * sampled together, so their number is less certain than that of as many traces. Traces are told
- * apart by 64 bits of a hash. Allocates only to grow; a batch bounds it. For one thread at a time.
+ * apart by 64 bits of a hash. After {@value #MAX_TAKEN} traces of series it forgets them: spans of
+ * a trace are usually close together, and a batch with more memory is not reused. Allocates only to
+ * grow. For one thread at a time.
  */
 public final class SpansOfTraces {
   // So that senders cannot prepare collisions.
   private static final long SEED = new SecureRandom().nextLong();
 
   private static final int INITIAL_PLACES = 64;
+  private static final int MAX_TAKEN = 4_096;
 
   /** Bits of a number of spans: more than {@link Limits#MAX_SPANS}. */
   private static final int SPAN_BITS = 17;
@@ -57,12 +60,16 @@ public final class SpansOfTraces {
     if ((traceIdHigh | traceIdLow) == 0) {
       return 0;
     }
-    if (2 * taken == hashes.length) {
+    if (taken < MAX_TAKEN && 2 * taken == hashes.length) {
       grow();
     }
     long hash = hash(SEED, series, traceIdHigh, traceIdLow);
     int place = find(hash);
     if (!isTaken(place)) {
+      if (taken == MAX_TAKEN) {
+        nextBatch();
+        place = find(hash);
+      }
       take(place, hash, 0);
       taken++;
     }

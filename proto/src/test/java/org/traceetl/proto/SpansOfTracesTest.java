@@ -24,7 +24,7 @@ final class SpansOfTracesTest {
     for (int batch = 0; batch < 20; batch++) {
       Map<List<Long>, Integer> model = new HashMap<>();
       int traces = 1 << random.nextInt(12);
-      for (int span = random.nextInt(5_000); span > 0; span--) {
+      for (int span = random.nextInt(4_096); span > 0; span--) {
         int series = random.nextInt(3);
         long high = random.nextInt(2);
         long low = random.nextInt(traces);
@@ -60,6 +60,17 @@ final class SpansOfTracesTest {
       }
       ofTraces.nextBatch();
     }
+  }
+
+  @Test
+  void tracesAreForgottenAfterAMaximum() {
+    for (int trace = 1; trace <= 10_000; trace++) {
+      assertThat(ofTraces.add(0, 0, trace)).isZero();
+      assertThat(ofTraces.add(0, 0, trace)).isOne();
+    }
+    assertThat(ofTraces.heldBytes()).isEqualTo(8_192 * 12);
+    assertThat(ofTraces.add(0, 0, 1)).isZero();
+    assertThat(ofTraces.add(0, 0, 10_000)).isEqualTo(2);
   }
 
   /** Traces whose hashes have one place with a seed have many with another one. */
