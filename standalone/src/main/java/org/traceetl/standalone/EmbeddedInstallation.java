@@ -70,16 +70,16 @@ final class EmbeddedInstallation implements AutoCloseable {
    * @throws IOException if the agent cannot be started; the server is closed again
    */
   static EmbeddedInstallation start(Settings settings) throws IOException {
-    return start(settings, Optional.empty());
+    return start(settings, Optional.empty(), DetailConfig.defaults());
   }
 
-  /** Starts the server, then the agent with a filters file. */
-  static EmbeddedInstallation start(Settings settings, Optional<WatchedFile> filters)
-      throws IOException {
+  /** Starts the server, then the agent with a filters file and this detail. */
+  static EmbeddedInstallation start(
+      Settings settings, Optional<WatchedFile> filters, DetailConfig detail) throws IOException {
     TraceEtlServer server = TraceEtlServer.start(serverProperties(settings));
     RunningAgent agent = null;
     try {
-      agent = RunningAgent.start(agentConfig(settings, filters), Platform.SYSTEM);
+      agent = RunningAgent.start(agentConfig(settings, filters, detail), Platform.SYSTEM);
       return new EmbeddedInstallation(server, agent);
     } finally {
       if (agent == null) {
@@ -103,7 +103,8 @@ final class EmbeddedInstallation implements AutoCloseable {
     return properties;
   }
 
-  private static AgentConfig agentConfig(Settings settings, Optional<WatchedFile> filters) {
+  private static AgentConfig agentConfig(
+      Settings settings, Optional<WatchedFile> filters, DetailConfig detail) {
     OtlpConfig otlp = OtlpConfig.defaults();
     FilesConfig files = FilesConfig.defaults();
     RingConfig rings = RingConfig.defaults();
@@ -129,7 +130,7 @@ final class EmbeddedInstallation implements AutoCloseable {
         SpoolConfig.defaults(agentDirectory),
         routingConfig(settings),
         filters,
-        DetailConfig.defaults(),
+        detail,
         publishConfig(settings),
         new TelemetryConfig(true, "127.0.0.1", 0));
   }

@@ -19,6 +19,7 @@ import io.opentelemetry.exporter.otlp.trace.OtlpGrpcSpanExporter;
 import io.opentelemetry.sdk.common.CompletableResultCode;
 import io.opentelemetry.sdk.resources.Resource;
 import io.opentelemetry.sdk.trace.SdkTracerProvider;
+import io.opentelemetry.sdk.trace.SpanProcessor;
 import io.opentelemetry.sdk.trace.export.BatchSpanProcessor;
 import io.opentelemetry.sdk.trace.export.SpanExporter;
 import io.opentelemetry.semconv.DbAttributes;
@@ -36,15 +37,18 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 
 /**
- * A small shop of five simulated services. Each has its own OpenTelemetry SDK and exports over
- * OTLP, so its spans are like those of real services. Latencies are simulated without waiting:
- * spans get explicit times in the recent past.
+ * A small shop of five simulated services on four hosts. Each has its own OpenTelemetry SDK and
+ * exports over OTLP, so its spans are like those of real services. Latencies are simulated without
+ * waiting: spans get explicit times in the recent past. An {@link Incident} makes some calls fail
+ * or take long.
  */
 final class SimulatedServices implements AutoCloseable {
   // Not in the stable semantic conventions.
@@ -54,6 +58,9 @@ final class SimulatedServices implements AutoCloseable {
       AttributeKey.stringKey("messaging.operation.name");
   private static final AttributeKey<String> MESSAGING_DESTINATION =
       AttributeKey.stringKey("messaging.destination.name");
+  private static final AttributeKey<String> HOST_NAME = AttributeKey.stringKey("host.name");
+  // Of this shop, which copies it from the request to all spans.
+  private static final AttributeKey<String> CUSTOMER = AttributeKey.stringKey("customer.id");
 
   private static final int TICK_MILLIS = 50;
 
@@ -64,6 +71,22 @@ final class SimulatedServices implements AutoCloseable {
   private static final double FAILURES = 0.006;
 
   private static final double SLOW = 0.004;
+
+  /** Each service has an instance on each host. */
+  private static final int HOSTS = 4;
+
+  private static final int BAD_HOST = 2;
+
+  /** Hosts with the new version of the service in {@link Incident#BAD_VERSION}. */
+  private static final int UPGRADED_HOSTS = 2;
+
+  private static final List<String> CUSTOMERS =
+      List.of("acme", "globex", "hooli", "initech", "oscorp", "soylent", "stark", "umbrella");
+  private static final int RESENDS = 5;
+  private static final String SELECT_BY_ID = "SELECT * FROM products WHERE id = $1";
+
+  /** Without an index, for addresses of products that have a name in place of the number. */
+  private static final String SELECT_BY_NAME = "SELECT * FROM products WHERE lower(name) = $1";
 
   private enum SimulatedService {
     FRONTEND,
@@ -101,15 +124,48 @@ final class SimulatedServices implements AutoCloseable {
     }
   }
 
+  /**
+   * What the spans of a step have in common with those of the step that causes it.
+   *
+   * @param host number of the host of the service
+   * @param customer who sent the request
+   */
+  private record Origin(Context context, int host, String customer) {}
+
   /** The result of a step: its end, and whether it failed. */
   private record Outcome(long endNanos, boolean failed) {}
 
+  private static final Step SELECT =
+      client(
+          SimulatedService.CATALOGUE,
+          "SELECT products",
+          4,
+          Attributes.of(
+              DbAttributes.DB_SYSTEM_NAME, "postgresql",
+              DbAttributes.DB_OPERATION_NAME, "SELECT",
+              DbAttributes.DB_COLLECTION_NAME, "products",
+              DbAttributes.DB_QUERY_TEXT, SELECT_BY_ID,
+              ServerAttributes.SERVER_ADDRESS, "catalogue-db"));
+  private static final Step PRICE =
+      step(SimulatedService.CHECKOUT, "price order", INTERNAL, 5, Attributes.empty());
+  private static final Step CHARGE_AT_BANK =
+      client(
+          SimulatedService.PAYMENT,
+          "POST",
+          120,
+          Attributes.of(
+              HttpAttributes.HTTP_REQUEST_METHOD, "POST",
+              UrlAttributes.URL_FULL, "https://bank.example/charges",
+              ServerAttributes.SERVER_ADDRESS, "bank.example"));
   private static final List<Step> REQUESTS =
       List.of(browse(), browse(), browse(), addToCart(), addToCart(), checkOut());
 
-  private final Map<SimulatedService, SdkTracerProvider> providers =
-      new EnumMap<>(SimulatedService.class);
-  private final Map<SimulatedService, Tracer> tracers = new EnumMap<>(SimulatedService.class);
+  private final List<SdkTracerProvider> providers = new ArrayList<>();
+
+  /** By host. */
+  private final Map<SimulatedService, List<Tracer>> tracers = new EnumMap<>(SimulatedService.class);
+
+  private final Optional<Incident> incident;
   private final Random random;
   private final InstantSource clock;
   private final int spansPerSecond;
@@ -122,48 +178,87 @@ final class SimulatedServices implements AutoCloseable {
   private long spansMade;
 
   /**
-   * @param grpcPort the agent's OTLP/gRPC port on 127.0.0.1
-   * @param httpPort the agent's OTLP/HTTP port on 127.0.0.1
+   * @param exporter of a service's spans, by whether it sends over gRPC
+   * @param prefix of the services' names
    * @param spansPerSecond of all services together, at least 1
-   * @param seed of latencies and failures
+   * @param seed of latencies, failures, hosts and customers
    */
   SimulatedServices(
-      int grpcPort, int httpPort, int spansPerSecond, long seed, InstantSource clock) {
+      Function<Boolean, SpanExporter> exporter,
+      String prefix,
+      Optional<Incident> incident,
+      int spansPerSecond,
+      long seed,
+      InstantSource clock) {
+    this.incident = incident;
     this.spansPerSecond = spansPerSecond;
     this.random = new Random(seed);
     this.clock = clock;
     for (SimulatedService service : SimulatedService.values()) {
-      SpanExporter exporter =
-          service.sendsOverGrpc()
-              ? OtlpGrpcSpanExporter.builder().setEndpoint("http://127.0.0.1:" + grpcPort).build()
-              : OtlpHttpSpanExporter.builder()
-                  .setEndpoint("http://127.0.0.1:" + httpPort + "/v1/traces")
-                  .setCompression("gzip")
-                  .build();
-      SdkTracerProvider provider =
-          SdkTracerProvider.builder()
-              .setResource(
-                  Resource.getDefault()
-                      .merge(
-                          Resource.create(
-                              Attributes.of(
-                                  ServiceAttributes.SERVICE_NAME,
-                                  service.label,
-                                  ServiceAttributes.SERVICE_NAMESPACE,
-                                  "shop",
-                                  ServiceAttributes.SERVICE_INSTANCE_ID,
-                                  service.label + "-1",
-                                  ServiceAttributes.SERVICE_VERSION,
-                                  "1.0.0"))))
-              .addSpanProcessor(
-                  BatchSpanProcessor.builder(exporter)
-                      .setScheduleDelay(Duration.ofMillis(500))
-                      .setMaxQueueSize(Math.max(4096, 4 * spansPerSecond))
-                      .build())
+      SpanProcessor processor =
+          BatchSpanProcessor.builder(exporter.apply(service.sendsOverGrpc()))
+              .setScheduleDelay(Duration.ofMillis(500))
+              .setMaxQueueSize(Math.max(4096, 4 * spansPerSecond))
               .build();
-      providers.put(service, provider);
-      tracers.put(service, provider.get("org.traceetl.standalone"));
+      List<Tracer> ofHosts = new ArrayList<>();
+      for (int host = 0; host < HOSTS; host++) {
+        SdkTracerProvider provider =
+            SdkTracerProvider.builder()
+                .setResource(
+                    Resource.getDefault().merge(Resource.create(resource(prefix, service, host))))
+                .addSpanProcessor(processor)
+                .build();
+        providers.add(provider);
+        ofHosts.add(provider.get("org.traceetl.standalone"));
+      }
+      tracers.put(service, ofHosts);
     }
+  }
+
+  /**
+   * Returns services that send to an agent.
+   *
+   * @param grpcPort the agent's OTLP/gRPC port on 127.0.0.1
+   * @param httpPort the agent's OTLP/HTTP port on 127.0.0.1
+   */
+  static SimulatedServices sendingTo(
+      int grpcPort,
+      int httpPort,
+      String prefix,
+      Optional<Incident> incident,
+      int spansPerSecond,
+      long seed) {
+    return new SimulatedServices(
+        isGrpc ->
+            isGrpc
+                ? OtlpGrpcSpanExporter.builder().setEndpoint("http://127.0.0.1:" + grpcPort).build()
+                : OtlpHttpSpanExporter.builder()
+                    .setEndpoint("http://127.0.0.1:" + httpPort + "/v1/traces")
+                    .setCompression("gzip")
+                    .build(),
+        prefix,
+        incident,
+        spansPerSecond,
+        seed,
+        InstantSource.system());
+  }
+
+  private Attributes resource(String prefix, SimulatedService service, int host) {
+    boolean isUpgraded =
+        isIncident(Incident.BAD_VERSION)
+            && service == SimulatedService.CHECKOUT
+            && host < UPGRADED_HOSTS;
+    return Attributes.builder()
+        .put(ServiceAttributes.SERVICE_NAME, prefix + service.label)
+        .put(ServiceAttributes.SERVICE_NAMESPACE, "shop")
+        .put(ServiceAttributes.SERVICE_INSTANCE_ID, service.label + "-" + (host + 1))
+        .put(ServiceAttributes.SERVICE_VERSION, isUpgraded ? "1.1.0" : "1.0.0")
+        .put(HOST_NAME, "shop-host-" + (host + 1))
+        .build();
+  }
+
+  private boolean isIncident(Incident one) {
+    return incident.filter(one::equals).isPresent();
   }
 
   void start() {
@@ -180,35 +275,68 @@ final class SimulatedServices implements AutoCloseable {
     }
   }
 
-  /** Sends the spans of one request and returns their number. */
+  /** Sends the spans of one request and returns their number, without repeated calls. */
   int request() {
     Step root = REQUESTS.get(random.nextInt(REQUESTS.size()));
     Instant begin = clock.instant().minus(LOOK_BACK);
-    perform(root, Context.root(), NANOSECONDS.convert(Duration.between(Instant.EPOCH, begin)));
+    String customer = CUSTOMERS.get(random.nextInt(CUSTOMERS.size()));
+    Origin origin = new Origin(Context.root(), 0, customer);
+    perform(root, origin, NANOSECONDS.convert(Duration.between(Instant.EPOCH, begin)), 0);
     return root.spans();
   }
 
-  private Outcome perform(Step step, Context parent, long startNanos) {
+  /** Performs a step, and in a retry storm repeats it at once if it fails. */
+  private Outcome call(Step step, Origin origin, long startNanos) {
+    Outcome outcome = perform(step, origin, startNanos, 0);
+    boolean repeats = isIncident(Incident.RETRY_STORM) && step == CHARGE_AT_BANK;
+    for (int resend = 1; repeats && outcome.failed && resend <= RESENDS; resend++) {
+      outcome = perform(step, origin, outcome.endNanos, resend);
+    }
+    return outcome;
+  }
+
+  /**
+   * Performs a step.
+   *
+   * @param resend how often the call was sent before
+   */
+  private Outcome perform(Step step, Origin origin, long startNanos, int resend) {
+    boolean isReceived = step.kind == SERVER || step.kind == CONSUMER;
+    int host = isReceived ? random.nextInt(HOSTS) : origin.host;
+    boolean isStruck = isStruck(step, host, origin.customer, resend);
     Span span =
         tracers
             .get(step.service)
+            .get(host)
             .spanBuilder(step.name)
             .setSpanKind(step.kind)
-            .setParent(parent)
+            .setParent(origin.context)
             .setStartTimestamp(startNanos, TimeUnit.NANOSECONDS)
             .setAllAttributes(step.attributes)
+            .setAttribute(CUSTOMER, origin.customer)
             .startSpan();
-    Context context = parent.with(span);
+    if (resend > 0) {
+      span.setAttribute(HttpAttributes.HTTP_REQUEST_RESEND_COUNT, (long) resend);
+    }
+    if (isStruck && isIncident(Incident.SLOW_QUERY)) {
+      span.setAttribute(DbAttributes.DB_QUERY_TEXT, SELECT_BY_NAME);
+    }
+    Origin next = new Origin(origin.context.with(span), host, origin.customer);
 
     long ownNanos = latencyNanos(step.medianMillis);
-    long now = startNanos + ownNanos / 2;
     boolean failed = step.mayFail && random.nextDouble() < FAILURES;
-    for (Step next : step.steps) {
+    if (isStruck && incident.orElseThrow().isSlow()) {
+      ownNanos += (long) ((1_500 + 2_000 * random.nextDouble()) * 1e6);
+    } else if (isStruck) {
+      failed = true;
+    }
+    long now = startNanos + ownNanos / 2;
+    for (Step caused : step.steps) {
       if (failed) {
         break;
       }
-      if (!next.later) {
-        Outcome outcome = perform(next, context, now);
+      if (!caused.later) {
+        Outcome outcome = call(caused, next, now);
         now = outcome.endNanos;
         failed = outcome.failed;
       }
@@ -217,13 +345,33 @@ final class SimulatedServices implements AutoCloseable {
     close(span, step, failed, endNanos);
 
     if (!failed) {
-      for (Step next : step.steps) {
-        if (next.later) {
-          perform(next, context, endNanos + latencyNanos(5));
+      for (Step caused : step.steps) {
+        if (caused.later) {
+          call(caused, next, endNanos + latencyNanos(5));
         }
       }
     }
     return new Outcome(endNanos, failed);
+  }
+
+  /** Returns whether the incident strikes a call. */
+  private boolean isStruck(Step step, int host, String customer, int resend) {
+    if (incident.isEmpty()) {
+      return false;
+    }
+    double probability =
+        switch (incident.get()) {
+          case BAD_HOST ->
+              step.service == SimulatedService.CART && step.kind == CLIENT && host == BAD_HOST
+                  ? 0.4
+                  : 0;
+          case BAD_VERSION -> step == PRICE && host < UPGRADED_HOSTS ? 0.5 : 0;
+          case SLOW_QUERY -> step == SELECT ? 0.09 : 0;
+          case ONE_CUSTOMER ->
+              step == CHARGE_AT_BANK && customer.equals(CUSTOMERS.getFirst()) ? 0.9 : 0;
+          case RETRY_STORM -> step != CHARGE_AT_BANK ? 0 : resend > 0 ? 0.85 : 0.2;
+        };
+    return probability > 0 && random.nextDouble() < probability;
   }
 
   private static void close(Span span, Step step, boolean failed, long endNanos) {
@@ -253,25 +401,14 @@ final class SimulatedServices implements AutoCloseable {
   public void close() {
     ticker.close();
     List<CompletableResultCode> stopping = new ArrayList<>();
-    providers.values().forEach(provider -> stopping.add(provider.shutdown()));
+    providers.forEach(provider -> stopping.add(provider.shutdown()));
     CompletableResultCode.ofAll(stopping).join(5, TimeUnit.SECONDS);
   }
 
   private static Step browse() {
-    Step select =
-        client(
-            SimulatedService.CATALOGUE,
-            "SELECT products",
-            4,
-            Attributes.of(
-                DbAttributes.DB_SYSTEM_NAME, "postgresql",
-                DbAttributes.DB_OPERATION_NAME, "SELECT",
-                DbAttributes.DB_COLLECTION_NAME, "products",
-                DbAttributes.DB_QUERY_TEXT, "SELECT * FROM products WHERE id = $1",
-                ServerAttributes.SERVER_ADDRESS, "catalogue-db"));
     Step render =
         step(SimulatedService.FRONTEND, "render product", INTERNAL, 3, Attributes.empty());
-    Step answer = httpServer(SimulatedService.CATALOGUE, "GET", "/products/{id}", 3, select);
+    Step answer = httpServer(SimulatedService.CATALOGUE, "GET", "/products/{id}", 3, SELECT);
     return httpServer(
         SimulatedService.FRONTEND,
         "GET",
@@ -307,20 +444,7 @@ final class SimulatedServices implements AutoCloseable {
             CLIENT,
             2,
             rpc,
-            step(
-                SimulatedService.PAYMENT,
-                "shop.Payment/Charge",
-                SERVER,
-                60,
-                rpc,
-                client(
-                    SimulatedService.PAYMENT,
-                    "POST",
-                    120,
-                    Attributes.of(
-                        HttpAttributes.HTTP_REQUEST_METHOD, "POST",
-                        UrlAttributes.URL_FULL, "https://bank.example/charges",
-                        ServerAttributes.SERVER_ADDRESS, "bank.example"))));
+            step(SimulatedService.PAYMENT, "shop.Payment/Charge", SERVER, 60, rpc, CHARGE_AT_BANK));
     Step process =
         new Step(
             SimulatedService.CART,
@@ -349,7 +473,7 @@ final class SimulatedServices implements AutoCloseable {
             8,
             httpClient(
                 SimulatedService.CHECKOUT, "GET", SimulatedService.CART, "/carts/4711", read),
-            step(SimulatedService.CHECKOUT, "price order", INTERNAL, 5, Attributes.empty()),
+            PRICE,
             charge,
             publish);
     return httpServer(

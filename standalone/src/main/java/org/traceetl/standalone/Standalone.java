@@ -8,19 +8,21 @@ import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.time.InstantSource;
 import java.util.ArrayDeque;
 import java.util.Comparator;
 import java.util.Deque;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.traceetl.agent.config.ConfigReader;
+import org.traceetl.agent.config.DetailConfig;
 import org.traceetl.common.ConfigException;
 import org.traceetl.common.FileReason;
 import org.traceetl.testkit.EmbeddedRocketMq;
@@ -52,6 +54,10 @@ public final class Standalone implements Callable<Integer> {
   private static final String EDGES_TOPIC = "trace-edges";
   private static final String EDGES_JOURNAL_TOPIC = "trace-edge-windows";
   private static final int QUEUES = 4;
+
+  /** More than an agent's default, because the load is small. */
+  private static final double SAMPLE_RATIO = 1.0 / 8;
+
   private static final int EDGES_QUEUES = 2;
   private static final int FAILED = 1;
   private static final Duration DRAIN_WITHIN = Duration.ofSeconds(50);
@@ -67,6 +73,22 @@ public final class Standalone implements Callable<Integer> {
       defaultValue = "200",
       description = "Spans per second of the simulated services (default: ${DEFAULT-VALUE}).")
   private int rate;
+
+  @Option(
+      names = "--incident",
+      paramLabel = "N",
+      converter = IncidentOption.class,
+      description = {
+        "Makes calls of the simulated services slow or failed, to find out why in the web UI:",
+        "1 or bad-host: calls from one host fail;",
+        "2 or bad-version: half of the hosts have a new version, which is slow;",
+        "3 or slow-query: one query of a database is slow;",
+        "4 or one-customer: calls of one customer fail;",
+        "5 or retry-storm: calls fail and are repeated, which makes more of them fail.",
+        "May be repeated; then each has its own services, with its name before theirs",
+        "(default: none)."
+      })
+  private Set<Incident> incidents = Set.of();
 
   @Option(
       names = "--otlp-grpc-port",
@@ -163,6 +185,13 @@ public final class Standalone implements Callable<Integer> {
         throw new ParameterException(
             spec.commandLine(), port.flag + " = " + port.number + ": not a port from 0 to 65535");
       }
+    }
+    if (noLoad && !incidents.isEmpty()) {
+      throw new ParameterException(
+          spec.commandLine(),
+          "--incident = "
+              + incidents.iterator().next().label
+              + ": requires the simulated services; omit --no-load");
     }
     checkAgentsOptions();
     for (Port port : ports()) {
@@ -279,22 +308,29 @@ public final class Standalone implements Callable<Integer> {
                     "trace-etl.events.enabled",
                     !events.isEmpty(),
                     "trace-etl.edges.enabled",
-                    true)));
+                    true)),
+            Optional.empty(),
+            new DetailConfig(DetailConfig.Detail.DEMAND, List.of(), SAMPLE_RATIO));
     opened(installation);
     installation.awaitReady(Duration.ofSeconds(30));
-    if (!noLoad) {
-      SimulatedServices services =
-          new SimulatedServices(
-              installation.otlpGrpcPort(),
-              installation.otlpHttpPort(),
-              rate,
-              System.nanoTime(),
-              InstantSource.system());
-      opened(services);
-      services.start();
+    if (!noLoad && incidents.isEmpty()) {
+      startServices(installation, "", Optional.empty(), System.nanoTime());
+    }
+    for (Incident incident : incidents) {
+      String prefix = incidents.size() == 1 ? "" : incident.label + "-";
+      startServices(installation, prefix, Optional.of(incident), incident.number());
     }
     out.print(whereToLook(installation, broker.namesrvAddress(), directory));
     out.flush();
+  }
+
+  private void startServices(
+      EmbeddedInstallation installation, String prefix, Optional<Incident> incident, long seed) {
+    SimulatedServices services =
+        SimulatedServices.sendingTo(
+            installation.otlpGrpcPort(), installation.otlpHttpPort(), prefix, incident, rate, seed);
+    opened(services);
+    services.start();
   }
 
   private void opened(AutoCloseable part) {
@@ -305,7 +341,11 @@ public final class Standalone implements Callable<Integer> {
 
   private String whereToLook(EmbeddedInstallation installation, String nameServer, Path directory) {
     String web = "localhost:" + installation.httpPort();
-    String load = noLoad ? "no load" : "a load of " + rate + " spans/s from 5 simulated services";
+    int shops = Math.max(1, incidents.size());
+    String load =
+        noLoad
+            ? "no load"
+            : "a load of %d spans/s from %d simulated services".formatted(shops * rate, shops * 5);
     return """
 
     trace-etl is up, with %s. /metrics shows spans after %s,
@@ -394,6 +434,18 @@ public final class Standalone implements Callable<Integer> {
         return true;
       } catch (BindException e) {
         return false;
+      }
+    }
+  }
+
+  /** An incident by number or name. */
+  static final class IncidentOption implements ITypeConverter<Incident> {
+    @Override
+    public Incident convert(String text) {
+      try {
+        return Incident.of(text);
+      } catch (IllegalArgumentException e) {
+        throw new TypeConversionException(e.getMessage());
       }
     }
   }

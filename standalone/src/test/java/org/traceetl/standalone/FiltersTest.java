@@ -18,6 +18,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.traceetl.agent.config.DetailConfig;
 import org.traceetl.agent.config.WatchedFile;
 import org.traceetl.testkit.PageSample;
 
@@ -85,7 +86,8 @@ final class FiltersTest {
     properties.put("trace-etl.documents.per-series", 100_000);
     return EmbeddedInstallation.start(
         SharedBroker.settings(topic, directory, properties),
-        Optional.of(new WatchedFile(filters, 50)));
+        Optional.of(new WatchedFile(filters, 50)),
+        DetailConfig.defaults());
   }
 
   /** Sends an equal mixture each time; returns the agent's metrics after publishing. */

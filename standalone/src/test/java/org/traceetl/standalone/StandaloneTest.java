@@ -37,6 +37,21 @@ final class StandaloneTest {
   }
 
   @Test
+  void unknownIncidentIsRefusedWithTheAllowedOnes() {
+    assertThat(run("--incident=fire")).isEqualTo(2);
+    assertThat(err.toString())
+        .startsWith("Invalid value for option '--incident'")
+        .endsWith("'fire' is no incident; allowed: " + Incident.ALL + "\nSee --help.\n");
+  }
+
+  @Test
+  void incidentWithoutServicesIsRefused() {
+    assertThat(run("--no-load", "--incident=slow-query")).isEqualTo(2);
+    assertThat(err.toString())
+        .startsWith("--incident = slow-query: requires the simulated services; omit --no-load\n");
+  }
+
+  @Test
   void unusableDataDirectoryIsNamedWithTheReason() {
     assertThat(
             run("--data-dir=/proc/x", "--otlp-grpc-port=0", "--otlp-http-port=0", "--http-port=0"))
