@@ -89,7 +89,10 @@ export function view(frame) {
     ],
   });
   const charts = [rateChart, errorChart, durationChart];
-  const heat = new HeatMap((trace) => find(trace));
+  const heat = new HeatMap(
+    (trace) => find(trace),
+    (millis, minute) => why.compareSlow(millis, minute),
+  );
   const deploys = new Deploys();
   const tiles = el("dl", { class: "tiles" });
   const minuteTable = new Table({

@@ -25,9 +25,14 @@ export class HeatMap {
   #observer;
   #onScheme = () => this.#draw();
 
-  /** @param {function(Object)} onPick of a trace that was pressed */
-  constructor(onPick) {
+  /**
+   * @param {function(Object)} onPick of a trace that was pressed
+   * @param {function(number, number)} onCompare of a cell with calls that was pressed: the least duration in
+   *     milliseconds, and the start of its minute in milliseconds since 1970
+   */
+  constructor(onPick, onCompare) {
     this.onPick = onPick;
+    this.onCompare = onCompare;
     this.canvas = el("canvas", {
       tabindex: "0",
       role: "application",
@@ -273,14 +278,27 @@ export class HeatMap {
 
   #pointed(event) {
     const { trace, cell } = this.#at(event);
-    this.canvas.style.cursor = trace === null ? "" : "pointer";
+    this.canvas.style.cursor = trace !== null || this.#isComparable(cell) ? "pointer" : "";
     this.#point(cell, trace);
   }
 
   #pressed(event) {
-    const { trace } = this.#at(event);
+    const { trace, cell } = this.#at(event);
     if (trace !== null) {
       this.onPick(trace);
+    } else {
+      this.#compare(cell);
+    }
+  }
+
+  /** Whether a cell has calls, and the calls of a lower one are faster by a millisecond or more. */
+  #isComparable(cell) {
+    return cell !== null && cell.bucket > 0 && this.#bounds[cell.bucket - 1] >= 1 && this.#minutes[cell.x].buckets[cell.bucket] > 0;
+  }
+
+  #compare(cell) {
+    if (this.#isComparable(cell)) {
+      this.onCompare(this.#bounds[cell.bucket - 1], this.#minutes[cell.x].start);
     }
   }
 
@@ -294,13 +312,17 @@ export class HeatMap {
       this.tip.textContent = `${format.timeWithSeconds(Date.parse(trace.start))}: ${word} trace of ${format.duration(trace.durationMillis)}; press to find it in the list`;
     } else if (cell !== null) {
       const minute = this.#minutes[cell.x];
-      this.tip.textContent = `${format.time(minute.start)}, ${this.#range(cell.bucket)}: ${format.plural(minute.buckets[cell.bucket], "call")}${minute.ended ? "" : " so far"}`;
+      this.tip.textContent = `${format.time(minute.start)}, ${this.#range(cell.bucket)}: ${format.plural(minute.buckets[cell.bucket], "call")}${minute.ended ? "" : " so far"}${this.#isComparable(cell) ? "; press to see why calls take so long" : ""}`;
     } else {
       this.tip.textContent = "";
     }
   }
 
   #key(event) {
+    if (event.key === "Enter") {
+      this.#compare(this.#cell);
+      return;
+    }
     const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
     if (step === undefined || this.#minutes.length === 0) {
       return;

@@ -269,6 +269,18 @@ export class Why {
     this.result.replaceChildren();
   }
 
+  /** Compares spans of at least a duration, in the shortest interval that includes a time. */
+  compareSlow(millis, timeMillis) {
+    this.which.value = "slow";
+    this.#showThreshold();
+    this.millis.value = String(Math.round(millis));
+    this.interval.value = (INTERVALS.find(([, , length]) => Date.now() - length <= timeMillis) ?? INTERVALS.at(-1))[0];
+    this.baseline.value = "rest";
+    this.element.querySelector("details").open = true;
+    this.element.scrollIntoView({ block: "start" });
+    this.#submit();
+  }
+
   #submit() {
     const untilMillis = Date.now();
     const fromMillis = untilMillis - INTERVALS.find(([value]) => value === this.interval.value)[2];
