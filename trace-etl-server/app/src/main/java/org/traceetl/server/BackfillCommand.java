@@ -27,6 +27,7 @@ import org.traceetl.server.features.backfill.BackfillRequest;
 import org.traceetl.server.features.backfill.BackfillResult;
 import org.traceetl.server.features.backfill.LiveRules;
 import org.traceetl.server.features.backfill.SampleReceiver;
+import org.traceetl.server.features.backfill.SpanTopic;
 import org.traceetl.server.features.push.PushConfig;
 import org.traceetl.server.features.push.RemoteWriter;
 import org.traceetl.server.rules.Rules;
@@ -166,7 +167,8 @@ final class BackfillCommand implements Callable<Integer> {
       Thread.currentThread().setPriority(Thread.MIN_PRIORITY);
       SampleReceiver receiver = request.receiver();
       try (receiver) {
-        BackfillResult result = new Backfill(request, clocks, err).run();
+        SpanTopic topic = SpanTopic.of(request.rocketmq(), clocks);
+        BackfillResult result = new Backfill(request, topic, clocks, err).run();
         result.print(spec.commandLine().getOut());
         return receiver != null && receiver.lacksSamples()
             ? CommandLine.ExitCode.SOFTWARE
@@ -206,8 +208,13 @@ final class BackfillCommand implements Callable<Integer> {
     Rules ofFile = RulesFile.read(rules, configured);
     ServerConfig config = configured.with(ofFile.of(application, configured.rules()));
     BackfillRequest request =
-        request(config, range, isSwitch ? ServersOfRules.of(configured, ofFile, clocks) : null);
+        request(config, range, isSwitch ? ServersOfRules.of(configured, ofFile, platform()) : null);
     return remoteWrite == null ? request : request.with(receiver(configured, request));
+  }
+
+  private ServerPlatform platform() {
+    ServerPlatform system = ServerPlatform.system();
+    return new ServerPlatform(clocks, system.random(), system.brokers(), system.features());
   }
 
   private SampleReceiver receiver(ServerConfig configured, BackfillRequest request) {

@@ -14,7 +14,9 @@ import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.consume.retained.Patience;
 import org.traceetl.server.decisions.PublishedRecord;
 import org.traceetl.server.decisions.RoutingTopic;
+import org.traceetl.server.features.rules.RulesConfig;
 import org.traceetl.server.journal.BrokerLogs;
+import org.traceetl.server.journal.NoAnswerException;
 import org.traceetl.server.rules.PublishedRules;
 import org.traceetl.server.rules.Rules;
 
@@ -25,7 +27,8 @@ final class RulesInForce {
   private RulesInForce() {}
 
   /**
-   * Returns the rules; null if no rules were published.
+   * Returns the rules; null if no rules were published. An unknown topic has none, unless the
+   * configuration names a file of rules, which servers publish there: then its broker is away.
    *
    * @param progress receives a line while name servers or brokers do not answer
    * @throws IOException if the topic of decisions cannot be read
@@ -39,10 +42,14 @@ final class RulesInForce {
     try (BrokerLogs logs =
         Brokers.ROCKETMQ.logs(config.rocketmq(), decisions.topic(), TIMEOUT, clocks)) {
       logs.start();
+      boolean areFollowed = config.feature(RulesConfig.class).file() != null;
       RulesRecord record =
           new Patience(Patience.OF_COMMAND, clocks, progress)
-              .await(() -> record(logs, config, decisions, clocks));
-      return record.epoch() == 0 ? null : PublishedRules.rules(record);
+              .await(() ->
+                  areFollowed || logs.lowest(decisions.topic()) != null
+                      ? record(logs, config, decisions, clocks)
+                      : null);
+      return record == null || record.epoch() == 0 ? null : PublishedRules.rules(record);
     }
   }
 
@@ -71,7 +78,16 @@ final class RulesInForce {
             clocks.nanoClock(),
             new LogThrottle(clocks.wall()),
             read -> {});
-    if (published.find() && !published.read()) {
+    if (!published.find()) {
+      // As long as its broker is not registered, it looks as if it did not exist.
+      throw new NoAnswerException(
+          "Topic "
+              + decisions.topic()
+              + ", which has the rules of servers, is not known to name server "
+              + config.rocketmq().nameServer(),
+          null);
+    }
+    if (!published.read()) {
       throw new IOException("Topic " + decisions.topic() + " cannot be read");
     }
     return published.current();

@@ -12,7 +12,7 @@ import org.traceetl.server.rules.PublishedRules;
 import org.traceetl.server.rules.Rules;
 
 /** What the servers of a configuration count by rules that they have published. */
-final class ServersOfRules {
+public final class ServersOfRules {
   private static final String OPTION = "--rules";
 
   private ServersOfRules() {}
@@ -21,14 +21,15 @@ final class ServersOfRules {
    * Returns access that is not started.
    *
    * @param config of the servers
+   * @param platform clocks and brokers
    * @throws ConfigException if servers with it do not follow rules
    */
-  static LiveRules of(ServerConfig config, Rules rules, Clocks clocks) {
+  public static LiveRules of(ServerConfig config, Rules rules, ServerPlatform platform) {
     DecisionsConfig decisions = config.feature(DecisionsConfig.class);
     ConfigException.check(
         decisions != null, "--until", "switch", "needs servers with a topic of decisions");
     RulesRecord own = PublishedRules.record(rules, 0);
-    JournalAccess access = JournalAccess.of(config, ServerPlatform.system(), null);
+    JournalAccess access = JournalAccess.of(config, platform, null);
     return new LiveRules(
         access.logs(),
         access.journals(),
@@ -37,7 +38,7 @@ final class ServersOfRules {
         config.measures(),
         SpanNaming.form(config.histogram(), config.metrics().unit()),
         new SpanNaming(config.metrics(), config.series(), config.histogram()).stride(),
-        () -> publishedMillis(access, config, decisions, own, clocks));
+        () -> publishedMillis(access, config, decisions, own, platform.clocks()));
   }
 
   private static long publishedMillis(

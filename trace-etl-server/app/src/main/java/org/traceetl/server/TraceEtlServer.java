@@ -51,7 +51,11 @@ public final class TraceEtlServer implements AutoCloseable {
   }
 
   static int run(PrintWriter out, PrintWriter err, String... arguments) {
-    return commandLine()
+    return run(Clocks.SYSTEM, out, err, arguments);
+  }
+
+  static int run(Clocks clocks, PrintWriter out, PrintWriter err, String... arguments) {
+    return commandLine(clocks)
         .setOut(out)
         .setErr(err)
         .setParameterExceptionHandler((wrong, all) -> {
@@ -63,12 +67,16 @@ public final class TraceEtlServer implements AutoCloseable {
 
   /** Returns the command line with its commands, to be run or described. */
   public static CommandLine commandLine() {
+    return commandLine(Clocks.SYSTEM);
+  }
+
+  private static CommandLine commandLine(Clocks clocks) {
     return new CommandLine(new Program())
         .addSubcommand(new ImportCommand())
-        .addSubcommand(new CompareCommand(Clocks.SYSTEM.wall()))
+        .addSubcommand(new CompareCommand(clocks.wall()))
         .addSubcommand(new CanaryCommand())
-        .addSubcommand(new PreviewCommand(Clocks.SYSTEM))
-        .addSubcommand(new BackfillCommand(Clocks.SYSTEM))
+        .addSubcommand(new PreviewCommand(clocks))
+        .addSubcommand(new BackfillCommand(clocks))
         .addSubcommand(new SloCommand())
         .registerConverter(Long.class, TraceEtlServer::wholeNumber);
   }

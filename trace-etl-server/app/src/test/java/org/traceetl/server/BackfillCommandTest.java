@@ -67,6 +67,7 @@ class BackfillCommandTest {
   private final StringWriter err = new StringWriter();
 
   private String topic = TOPIC;
+  private Clocks clocks = Clocks.SYSTEM;
 
   @TempDir private Path directory;
 
@@ -211,7 +212,8 @@ class BackfillCommandTest {
   private int execute(String... arguments) {
     out.getBuffer().setLength(0);
     err.getBuffer().setLength(0);
-    return TraceEtlServer.run(new PrintWriter(out, true), new PrintWriter(err, true), arguments);
+    return TraceEtlServer.run(
+        clocks, new PrintWriter(out, true), new PrintWriter(err, true), arguments);
   }
 
   private static List<Path> files(Path output) throws IOException {
@@ -351,6 +353,7 @@ class BackfillCommandTest {
 
   @Test
   void whatCannotBeBackfilledIsSaid() throws Exception {
+    rocketMq.createTopic("trace-routing", 1);
     Path output = directory.resolve("output");
     assertThat(run(output, "--application=absent", "--since=1h")).isEqualTo(1);
     assertThat(err.toString())
@@ -364,13 +367,22 @@ class BackfillCommandTest {
     assertThat(run(switched, "--application=shop", "--since=1h", "--until=switch")).isEqualTo(2);
     assertThat(err.toString())
         .startsWith("--rules = revision 7: is not in force: servers follow no rules");
+    clocks = SkippedPauses.clocks(nanos -> {});
+    String unknown = "--trace-etl.hotspots.topic=unknown";
+    assertThat(run(switched, "--application=shop", "--since=1h", "--until=switch", unknown))
+        .isEqualTo(1);
+    assertThat(err.toString())
+        .startsWith("Topic unknown, which has the rules of servers, is not known to name server")
+        .contains("; trying again for up to ");
     assertThat(
             run(other, "--application=shop", "--since=1h", "--remote-write=file:///api/v1/write"))
         .isEqualTo(2);
     assertThat(err.toString()).contains("must be http://host:port/path");
     topic = "none";
     assertThat(run(other, "--application=shop", "--since=1h")).isEqualTo(1);
-    assertThat(err.toString()).startsWith("Topic none is not known to name server");
+    assertThat(err.toString())
+        .startsWith("Topic none is not known to name server")
+        .contains("; trying again for up to ");
     assertThat(run(other, "--application=shop", "--since=1h", "--until=1m")).isEqualTo(2);
     assertThat(err.toString()).startsWith("--until = 1m: must be at least trace-etl.window.grace");
     assertThat(run(other, "--application=shop", "--since=1m")).isEqualTo(2);

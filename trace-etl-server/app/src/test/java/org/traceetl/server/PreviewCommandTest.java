@@ -17,6 +17,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
@@ -60,6 +61,7 @@ class PreviewCommandTest {
 
   private final StringWriter out = new StringWriter();
   private final StringWriter err = new StringWriter();
+  private Clocks clocks = Clocks.SYSTEM;
 
   @TempDir private Path directory;
 
@@ -114,7 +116,8 @@ class PreviewCommandTest {
   private int execute(String... arguments) {
     out.getBuffer().setLength(0);
     err.getBuffer().setLength(0);
-    return TraceEtlServer.run(new PrintWriter(out, true), new PrintWriter(err, true), arguments);
+    return TraceEtlServer.run(
+        clocks, new PrintWriter(out, true), new PrintWriter(err, true), arguments);
   }
 
   @Test
@@ -135,6 +138,38 @@ class PreviewCommandTest {
             "span_name 1 10 GET /users/{id} (10)",
             "The limit of a queue: trace-etl.series.max-per-application = 3");
     assertThat(mark()).isEqualTo(JournalLog.NONE);
+  }
+
+  @Test
+  void rulesOfAnUnknownTopicAreAwaitedIfServersHaveAFile() throws Exception {
+    String decisions = "late-decisions";
+    RulesRecord record =
+        PublishedRules.record(new Rules(6, RuleKeys.NONE, List.of()), System.currentTimeMillis());
+    AtomicInteger pauses = new AtomicInteger();
+    clocks =
+        SkippedPauses.clocks(nanos -> {
+          if (pauses.incrementAndGet() == 2) {
+            rocketMq.createTopic(decisions, 1);
+            send(decisions, record);
+          }
+        });
+    String topic = "--trace-etl.hotspots.topic=" + decisions;
+    assertThat(run(TOPIC, RULES, "shop", topic)).isZero();
+    assertThat(out.toString()).contains("In force is the configuration");
+    assertThat(pauses).hasValue(0);
+
+    String file = "--trace-etl.rules.file=" + directory.resolve("rules.yaml");
+    assertThat(run(TOPIC, RULES, "shop", topic, file)).as(err.toString()).isZero();
+    assertThat(err.toString()).contains("; trying again for up to ");
+    assertThat(out.toString()).contains("In force: revision 6.");
+  }
+
+  private static void send(String topic, RulesRecord record) {
+    try {
+      rocketMq.send(topic, 0, record.encode());
+    } catch (Exception e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   @Test
@@ -203,8 +238,11 @@ class PreviewCommandTest {
                 + " shop");
     assertThat(run(EMPTY_TOPIC, RULES, "shop")).isEqualTo(1);
     assertThat(err.toString()).startsWith("Topic empty has no messages of spans since 20");
+    clocks = SkippedPauses.clocks(nanos -> {});
     assertThat(run("unknown", RULES, "shop")).isEqualTo(1);
-    assertThat(err.toString()).startsWith("Topic unknown is not known to name server");
+    assertThat(err.toString())
+        .startsWith("Topic unknown is not known to name server")
+        .contains("; trying again for up to ");
     assertThat(run(TOPIC, "revision: 1\nrule: 2\n", "shop")).isEqualTo(2);
     assertThat(err.toString())
         .startsWith("rule: is not a key of rules; ")

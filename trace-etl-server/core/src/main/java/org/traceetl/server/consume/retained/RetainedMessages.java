@@ -14,7 +14,9 @@ import java.util.concurrent.Future;
 import org.traceetl.common.Clocks;
 import org.traceetl.common.Threads;
 import org.traceetl.server.config.RocketMqConfig;
+import org.traceetl.server.journal.BrokerLogs;
 import org.traceetl.server.journal.JournalLog;
+import org.traceetl.server.journal.NoAnswerException;
 import org.traceetl.server.journal.log.RocketMqLogs;
 import org.traceetl.server.window.QueueId;
 
@@ -146,7 +148,7 @@ public final class RetainedMessages {
    */
   public void read(long messages, Duration since, Reader reader)
       throws IOException, InterruptedException {
-    try (RocketMqLogs logs = logs()) {
+    try (BrokerLogs logs = logs()) {
       logs.start();
       List<QueueId> queues = queues(logs);
       long ofEach = messages / queues.size();
@@ -168,9 +170,9 @@ public final class RetainedMessages {
    */
   public Extent read(Duration since, Limits limits, Reader reader)
       throws IOException, InterruptedException {
-    try (RocketMqLogs logs = logs()) {
+    try (BrokerLogs logs = logs()) {
       logs.start();
-      return read(patience.await(() -> all(logs)), since, limits, reader);
+      return read(awaitAll(logs), since, limits, reader);
     }
   }
 
@@ -183,9 +185,9 @@ public final class RetainedMessages {
    */
   public Extent read(Instant from, Instant until, Limits limits, Reader reader)
       throws IOException, InterruptedException {
-    try (RocketMqLogs logs = logs()) {
+    try (BrokerLogs logs = logs()) {
       logs.start();
-      return read(patience.await(() -> all(logs)), from, until, limits, reader);
+      return read(awaitAll(logs), from, until, limits, reader);
     }
   }
 
@@ -287,22 +289,29 @@ public final class RetainedMessages {
     return newest;
   }
 
-  private RocketMqLogs logs() {
+  private BrokerLogs logs() {
     return new RocketMqLogs(rocketmq, rocketmq.topic(), TIMEOUT, clocks);
   }
 
   /** Returns the queues of the topic in a fixed order; at least one. */
-  private List<QueueId> queues(RocketMqLogs logs) throws IOException, InterruptedException {
+  private List<QueueId> queues(BrokerLogs logs) throws IOException, InterruptedException {
     List<QueueId> queues =
         logs.queues().stream().sorted((a, b) -> a.toString().compareTo(b.toString())).toList();
     if (queues.isEmpty()) {
-      throw new IOException(
-          "Topic " + rocketmq.topic() + " is not known to name server " + rocketmq.nameServer());
+      // As long as no broker of the topic is registered, it looks as if it did not exist.
+      throw new NoAnswerException(
+          "Topic " + rocketmq.topic() + " is not known to name server " + rocketmq.nameServer(),
+          null);
     }
     return queues;
   }
 
-  private List<Part> all(RocketMqLogs logs) throws IOException, InterruptedException {
+  /** Returns all messages of each queue, once name servers and brokers answer. */
+  List<Part> awaitAll(BrokerLogs logs) throws IOException, InterruptedException {
+    return patience.await(() -> all(logs));
+  }
+
+  private List<Part> all(BrokerLogs logs) throws IOException, InterruptedException {
     List<Part> parts = new ArrayList<>();
     for (QueueId queue : queues(logs)) {
       parts.add(all(logs, queue));
@@ -310,8 +319,7 @@ public final class RetainedMessages {
     return parts;
   }
 
-  private static Part all(RocketMqLogs logs, QueueId queue)
-      throws IOException, InterruptedException {
+  private static Part all(BrokerLogs logs, QueueId queue) throws IOException, InterruptedException {
     JournalLog log = logs.open(queue);
     return new Part(queue, log, log.begin(), log.end());
   }

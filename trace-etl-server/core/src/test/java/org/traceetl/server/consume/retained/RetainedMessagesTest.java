@@ -7,9 +7,12 @@ import com.google.common.util.concurrent.Uninterruptibles;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.Writer;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.LongStream;
@@ -19,6 +22,7 @@ import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.consume.retained.RetainedMessages.Extent;
 import org.traceetl.server.consume.retained.RetainedMessages.Limits;
 import org.traceetl.server.consume.retained.RetainedMessages.Part;
+import org.traceetl.server.journal.BrokerLogs;
 import org.traceetl.server.journal.JournalLog;
 import org.traceetl.server.window.QueueId;
 
@@ -104,6 +108,47 @@ final class RetainedMessagesTest {
         Duration.ofHours(1),
         limits,
         reader);
+  }
+
+  @Test
+  void topicWhoseBrokerIsAwayIsAwaited() throws Exception {
+    Set<QueueId> queues = new HashSet<>();
+    List<Part> parts = awaited(queues, () -> queues.add(new QueueId("a", 0)));
+
+    assertThat(parts).extracting(Part::queue).containsExactly(new QueueId("a", 0));
+    assertThat(nanos).hasPositiveValue();
+  }
+
+  @Test
+  void topicThatStaysUnknownIsAwaitedForTheTime() {
+    assertThatThrownBy(() -> awaited(Set.of(), () -> {}))
+        .hasMessageContaining("is not known to name server");
+    assertThat(nanos).hasValue(Patience.OF_COMMAND.toNanos());
+  }
+
+  /** Returns what is read of queues, which may change in each pause. */
+  private List<Part> awaited(Set<QueueId> queues, Runnable pause) throws Exception {
+    BrokerLogs logs =
+        (BrokerLogs)
+            Proxy.newProxyInstance(
+                BrokerLogs.class.getClassLoader(),
+                new Class<?>[] {BrokerLogs.class},
+                (proxy, method, arguments) ->
+                    method.getName().equals("queues") ? Set.copyOf(queues) : new Queue());
+    Clocks clocks =
+        new Clocks(
+            nanos::get,
+            () -> Instant.ofEpochSecond(NOW_SECONDS),
+            more -> {
+              nanos.addAndGet(more);
+              pause.run();
+            });
+    return new RetainedMessages(
+            new RocketMqConfig(null, null, null, null, null, null),
+            clocks,
+            new PrintWriter(Writer.nullWriter()),
+            Patience.OF_COMMAND)
+        .awaitAll(logs);
   }
 
   @Test

@@ -20,8 +20,9 @@ import org.traceetl.server.consume.queue.Aggregation;
 import org.traceetl.server.consume.queue.RetainedQueue;
 import org.traceetl.server.consume.retained.Patience;
 import org.traceetl.server.expose.SpanNaming;
-import org.traceetl.server.journal.log.RocketMqLog;
-import org.traceetl.server.journal.log.RocketMqLogs;
+import org.traceetl.server.journal.BrokerLogs;
+import org.traceetl.server.journal.JournalLog;
+import org.traceetl.server.journal.NoAnswerException;
 import org.traceetl.server.log.Printable;
 import org.traceetl.server.window.QueueId;
 
@@ -35,7 +36,6 @@ import org.traceetl.server.window.QueueId;
  * again from its plan and leaves finished files as they are. For one thread and one run.
  */
 public final class Backfill {
-  private static final Duration TIMEOUT = Duration.ofSeconds(10);
   private static final int MAX_SHOWN = 100;
   private static final int MAX_ESTIMATED = 200_000;
 
@@ -46,6 +46,7 @@ public final class Backfill {
   private static final Duration MARGIN = Duration.ofMinutes(10);
 
   private final BackfillRequest request;
+  private final SpanTopic topic;
   private final Clocks clocks;
   private final PrintWriter progress;
   private final Patience patience;
@@ -57,8 +58,9 @@ public final class Backfill {
   /**
    * @param progress receives lines every few seconds
    */
-  public Backfill(BackfillRequest request, Clocks clocks, PrintWriter progress) {
+  public Backfill(BackfillRequest request, SpanTopic topic, Clocks clocks, PrintWriter progress) {
     this.request = request;
+    this.topic = topic;
     this.clocks = clocks;
     this.progress = progress;
     patience = new Patience(Patience.OF_COMMAND, clocks, progress);
@@ -86,9 +88,8 @@ public final class Backfill {
     if (live != null) {
       LiveSeries.checkBuckets(request.live().stride() == request.naming().stride());
     }
-    try (OutputDirectory directory = OutputDirectory.open(request.directory());
-        RocketMqLogs logs =
-            new RocketMqLogs(request.rocketmq(), request.rocketmq().topic(), TIMEOUT, clocks)) {
+    try (BrokerLogs logs = topic.logs();
+        OutputDirectory directory = OutputDirectory.open(request.directory())) {
       BackfillPlan plan = directory.plan();
       if (plan != null) {
         checkSame(plan);
@@ -130,12 +131,12 @@ public final class Backfill {
             + "; repeat it with equal options, rules and configuration, or use an empty directory");
   }
 
-  private BackfillPlan plan(RocketMqLogs logs) throws IOException, InterruptedException {
+  private BackfillPlan plan(BrokerLogs logs) throws IOException, InterruptedException {
     BackfillRequest.Range range = request.range();
     Duration grace = request.window().grace();
     long closedMillis = paneBegin(clocks.millis() - grace.toMillis());
     long sinceMillis = paneBegin(range.since().toEpochMilli());
-    Seam seam = seam(logs, closedMillis);
+    Seam seam = live == null ? null : seam(queues(logs), closedMillis);
     long untilMillis =
         seam != null
             ? seam.untilMillis()
@@ -152,24 +153,19 @@ public final class Backfill {
         "must be at least one pane before "
             + Instant.ofEpochMilli(untilMillis)
             + ", the end of the last pane");
-    String topic = request.rocketmq().topic();
     List<BackfillPlan.Queue> queues = new ArrayList<>();
-    for (QueueId queue : logs.readableSpanQueues().stream().sorted().toList()) {
-      RocketMqLog log = logs.open(topic, queue);
+    for (QueueId queue : queues(logs)) {
+      JournalLog log = logs.open(request.rocketmq().topic(), queue);
       long begin = log.begin();
       long end = log.end();
       long marginMillis = grace.plus(MARGIN).toMillis();
       long from = Math.clamp(log.offsetAt(sinceMillis - marginMillis), begin, end);
       if (from == begin && begin > 0 && from < end) {
-        checkRetained(queue, log.messages(from), sinceMillis);
+        checkRetained(queue, topic.open().apply(queue).read(from), sinceMillis);
       }
       queues.add(
           new BackfillPlan.Queue(
               queue.broker(), queue.queue(), from, Math.clamp(to(seam, queue, end), from, end)));
-    }
-    if (queues.isEmpty()) {
-      throw new IOException(
-          "Topic " + topic + " is not known to name server " + request.rocketmq().nameServer());
     }
     return new BackfillPlan(
         request.application(),
@@ -182,15 +178,25 @@ public final class Backfill {
         seam);
   }
 
-  /** Returns null if the user gave the end. */
-  private Seam seam(RocketMqLogs logs, long closedMillis) throws IOException, InterruptedException {
-    if (live == null) {
-      return null;
+  /** Returns the queues of the spans in a fixed order; at least one. */
+  private List<QueueId> queues(BrokerLogs logs) throws IOException, InterruptedException {
+    List<QueueId> queues = logs.readableSpanQueues().stream().sorted().toList();
+    if (queues.isEmpty()) {
+      // As long as no broker of the topic is registered, it looks as if it did not exist.
+      throw new NoAnswerException(
+          "Topic "
+              + request.rocketmq().topic()
+              + " is not known to name server "
+              + request.rocketmq().nameServer(),
+          null);
     }
+    return queues;
+  }
+
+  private Seam seam(List<QueueId> queues, long closedMillis)
+      throws IOException, InterruptedException {
     Set<QueueId> journals = request.live().logs().queues();
-    return live.find(
-        logs.readableSpanQueues().stream().filter(journals::contains).sorted().toList(),
-        closedMillis);
+    return live.find(queues.stream().filter(journals::contains).toList(), closedMillis);
   }
 
   /** Returns the offset after the last message to read of a queue: the end without live counts. */
@@ -221,7 +227,7 @@ public final class Backfill {
     return Math.floorDiv(millis, paneMillis) * paneMillis;
   }
 
-  private BackfillResult write(BackfillPlan plan, OutputDirectory directory, RocketMqLogs logs)
+  private BackfillResult write(BackfillPlan plan, OutputDirectory directory, BrokerLogs logs)
       throws IOException, InterruptedException {
     SpanNaming naming = request.naming();
     Seam seam = plan.seam();
@@ -239,7 +245,7 @@ public final class Backfill {
       queues.add(
           new BackfillQueue(
               id,
-              logs.open(request.rocketmq().topic(), id)::messages,
+              topic.open().apply(id),
               new RetainedQueue(id, aggregation, plan.application(), refused, each.from()),
               refused,
               new WindowSums(sums, false, definition -> new SeriesKey(definition, naming, news)),
@@ -365,7 +371,7 @@ public final class Backfill {
     return sums;
   }
 
-  private LiveLag lag(BackfillPlan plan, RocketMqLogs logs) {
+  private LiveLag lag(BackfillPlan plan, BrokerLogs logs) {
     return new LiveLag(
         plan.queues().stream()
             .map(each ->

@@ -13,7 +13,7 @@ import org.traceetl.server.window.SealedWindow;
  */
 final class BackfillQueue {
   private final QueueId id;
-  private final PacedReader.Log log;
+  private final SpanTopic.Messages log;
   private final RetainedQueue retained;
   private final RefusedBatches refused;
   private final WindowSums windows;
@@ -38,7 +38,7 @@ final class BackfillQueue {
    */
   BackfillQueue(
       QueueId id,
-      PacedReader.Log log,
+      SpanTopic.Messages log,
       RetainedQueue retained,
       RefusedBatches refused,
       WindowSums windows,

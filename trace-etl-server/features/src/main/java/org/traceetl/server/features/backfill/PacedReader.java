@@ -39,13 +39,6 @@ final class PacedReader {
   private long messages;
   private long bytes;
 
-  /** A queue on the broker. */
-  @FunctionalInterface
-  interface Log {
-    /** Returns messages in order from an offset on; empty if there are none. */
-    List<MessageExt> messages(long from) throws IOException, InterruptedException;
-  }
-
   /** How far servers are behind. */
   @FunctionalInterface
   interface Lag {
@@ -77,13 +70,14 @@ final class PacedReader {
    *
    * @throws IOException if the broker refuses the request, or does not answer for long
    */
-  List<MessageExt> read(Log log, long from) throws IOException, InterruptedException {
+  List<MessageExt> read(SpanTopic.Messages log, long from)
+      throws IOException, InterruptedException {
     long waitNanos = nextNanos - clocks.nanos();
     if (waitNanos > 0) {
       clocks.pause().nanos(waitNanos);
     }
     awaitServers();
-    List<MessageExt> read = patience.await(() -> log.messages(from));
+    List<MessageExt> read = patience.await(() -> log.read(from));
     long more = read.stream().mapToLong(message -> message.getBody().length).sum();
     messages += read.size();
     bytes += more;

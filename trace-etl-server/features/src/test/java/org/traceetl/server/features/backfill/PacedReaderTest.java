@@ -68,7 +68,7 @@ class PacedReaderTest {
   @Test
   void requestsWithoutAnAnswerAreRepeated() throws Exception {
     int[] failures = {4};
-    PacedReader.Log log =
+    SpanTopic.Messages log =
         from -> {
           if (failures[0]-- > 0) {
             throw new NoAnswerException("no answer", null);
@@ -88,7 +88,7 @@ class PacedReaderTest {
 
   @Test
   void refusedRequestsAreNotRepeated() {
-    PacedReader.Log log =
+    SpanTopic.Messages log =
         from -> {
           throw new IOException("no right to read");
         };
