@@ -91,6 +91,7 @@ final class CanaryTest {
             new CanaryConfig(
                 URI.create("http://127.0.0.1:" + httpPort),
                 URI.create("http://127.0.0.1:" + grpcPort),
+                null,
                 serverUrl,
                 List.of(),
                 true,

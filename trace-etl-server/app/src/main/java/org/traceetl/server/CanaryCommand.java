@@ -62,6 +62,14 @@ final class CanaryCommand implements Callable<Integer> {
   private URI agentGrpc;
 
   @Option(
+      names = "--agent-ring",
+      paramLabel = "DIRECTORY",
+      description =
+          "Writes spans into shared memory of the agent of this host, whose ring.directory this is,"
+              + " such as /dev/shm/trace-etl.")
+  private Path agentRing;
+
+  @Option(
       names = "--servers",
       paramLabel = "URL",
       description = "Reads the pages of all servers, which /api/targets of this server lists.")
@@ -175,6 +183,7 @@ final class CanaryCommand implements Callable<Integer> {
           new CanaryConfig(
               agentHttp,
               agentGrpc,
+              agentRing,
               servers,
               fixed,
               index,

@@ -20,7 +20,7 @@ final class CanaryCommandTest {
 
   @ParameterizedTest
   @CsvSource({
-    "'--servers=http://s:1', '--agent-http: required, unless --agent-grpc is given'",
+    "'--servers=http://s:1', '--agent-http: required, unless --agent-grpc or --agent-ring is given'",
     "'--agent-http=http://a:1', '--servers: required, unless --server is given'",
     "'--agent-http=a:1 --server=http://s:1', '--agent-http = a:1: must be http://host:port'",
     "'--agent-grpc=http://a:1 --server=http://s:1 --deadline=1s', '--deadline = PT1S: must be'",

@@ -90,6 +90,13 @@ public final class RingWriter implements Closeable {
     return closed;
   }
 
+  /** Returns whether the agent has read all spans whose {@link #write} has returned. */
+  public boolean isRead() {
+    // The tail first: the head never passes it.
+    long tail = (long) LONG.getAcquire(memory, RingFormat.TAIL);
+    return (long) LONG.getAcquire(memory, RingFormat.HEAD) >= tail;
+  }
+
   /** Returns the spans dropped so far because the ring was full. */
   public long droppedAsFull() {
     return (long) LONG.getVolatile(memory, RingFormat.DROPPED_RING_FULL);

@@ -70,6 +70,10 @@ public final class Canary implements AutoCloseable {
       SpanSender sender = new GrpcSender(config.grpc(), agentToken, TIMEOUT, trusted);
       paths.add(new CanaryPath("grpc", sender, probes, config, clocks));
     }
+    if (config.ring() != null) {
+      SpanSender sender = new RingSender(config.ring(), config.application(), TIMEOUT, clocks);
+      paths.add(new CanaryPath("ring", sender, probes, config, clocks));
+    }
     steppedNanos = clocks.nanos();
     thread =
         new SteppedThread(

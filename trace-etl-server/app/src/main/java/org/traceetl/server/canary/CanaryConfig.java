@@ -14,6 +14,7 @@ import java.util.List;
  *
  * @param http the agent's OTLP/HTTP; null: no spans are sent by it
  * @param grpc the agent's OTLP/gRPC; null: no spans are sent by it
+ * @param ring the agent's directory of rings; null: no spans are sent by it
  * @param list any server, whose {@code /api/targets} lists all; null for fixed servers
  * @param servers the fixed servers
  * @param isIndexRead whether the servers' {@code /api/traces} must return failed and slow spans
@@ -32,6 +33,7 @@ import java.util.List;
 public record CanaryConfig(
     URI http,
     URI grpc,
+    Path ring,
     URI list,
     List<URI> servers,
     boolean isIndexRead,
@@ -58,10 +60,10 @@ public record CanaryConfig(
   public CanaryConfig {
     servers = List.copyOf(servers);
     check(
-        http != null || grpc != null,
+        http != null || grpc != null || ring != null,
         "--agent-http",
         null,
-        "required, unless --agent-grpc is given: the address of an agent");
+        "required, unless --agent-grpc or --agent-ring is given: the address of an agent");
     check(
         list != null || !servers.isEmpty(),
         "--servers",

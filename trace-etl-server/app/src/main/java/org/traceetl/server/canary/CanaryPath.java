@@ -85,6 +85,7 @@ final class CanaryPath {
    * A probe on pages, which another store must return.
    *
    * @param seen spans on pages, this probe's included
+   * @param sinceNanos when its deadline begins
    */
   private record Waiting(Probe probe, long seen, long sinceNanos) {}
 
@@ -138,7 +139,7 @@ final class CanaryPath {
       isUnanswered = true;
       unansweredNanos = clocks.nanos();
     }
-    SpanSender.Answer answer = sender.send(probe.body());
+    SpanSender.Answer answer = sender.send(probe);
     refusal = answer.reason();
     switch (answer.outcome()) {
       case ACCEPTED -> {
@@ -194,7 +195,9 @@ final class CanaryPath {
   private void complete(long nowNanos) {
     delayNanos = nowNanos - answeredNanos;
     completedNanos = nowNanos;
-    Waiting waiting = new Waiting(probe, books.seen(), nowNanos);
+    // After late pages, the other stores still have time: otherwise they would be named.
+    long sinceNanos = answeredNanos + Math.max(0, delayNanos - deadlineNanos / 2);
+    Waiting waiting = new Waiting(probe, books.seen(), sinceNanos);
     if (isIndexRead && !isRejected && index.size() < MAX_WAITING) {
       index.add(waiting);
     }

@@ -64,7 +64,7 @@ final class GrpcSender implements SpanSender {
   }
 
   @Override
-  public Answer send(byte[] body) throws InterruptedException {
+  public Answer send(Probe probe) throws InterruptedException {
     try {
       Metadata headers = new Metadata();
       String header = token.header();
@@ -77,7 +77,8 @@ final class GrpcSender implements SpanSender {
       channel.resetConnectBackoff();
       CallOptions options =
           CallOptions.DEFAULT.withDeadlineAfter(timeout.toNanos(), TimeUnit.NANOSECONDS);
-      return Answer.accepted(ClientCalls.blockingUnaryCall(withHeaders, EXPORT, options, body));
+      return Answer.accepted(
+          ClientCalls.blockingUnaryCall(withHeaders, EXPORT, options, probe.body()));
     } catch (StatusRuntimeException e) {
       return Answer.failed(outcome(e), Reason.of(e));
     } catch (IOException e) {

@@ -25,12 +25,12 @@ final class HttpSender implements SpanSender {
   }
 
   @Override
-  public Answer send(byte[] body) throws InterruptedException {
+  public Answer send(Probe probe) throws InterruptedException {
     try {
       HttpRequest request =
           http.request(url)
               .header("Content-Type", "application/x-protobuf")
-              .POST(HttpRequest.BodyPublishers.ofByteArray(body))
+              .POST(HttpRequest.BodyPublishers.ofByteArray(probe.body()))
               .build();
       return Answer.accepted(
           http.exchange(request, answer -> answer.body().readNBytes(MAX_ANSWER_BYTES)));

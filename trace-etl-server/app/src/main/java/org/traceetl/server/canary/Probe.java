@@ -1,22 +1,30 @@
 package org.traceetl.server.canary;
 
+import io.opentelemetry.api.trace.SpanKind;
+import io.opentelemetry.api.trace.StatusCode;
+import io.opentelemetry.api.trace.TraceState;
+import io.opentelemetry.sdk.trace.data.EventData;
+import io.opentelemetry.sdk.trace.data.LinkData;
 import java.nio.ByteBuffer;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
+import org.traceetl.exporter.ring.AttributeList;
+import org.traceetl.exporter.ring.EndedSpan;
 import org.traceetl.server.protobuf.MessageBuffer;
 
 /**
  * A request of known spans: two ordinary ones, one that failed and one that was slow.
  *
  * @param body an ExportTraceServiceRequest of OTLP; the same bytes for each attempt
+ * @param spans the same spans for a ring
  * @param documents trace IDs of the failed and of the slow span, which the index must have
  * @param fromMillis start of the earliest span
  * @param toMillis start of the latest span
  */
-record Probe(byte[] body, Set<String> documents, long fromMillis, long toMillis) {
+record Probe(byte[] body, List<Span> spans, Set<String> documents, long fromMillis, long toMillis) {
   /** Spans of a probe. */
   static final int SPANS = 4;
 
@@ -30,8 +38,74 @@ record Probe(byte[] body, Set<String> documents, long fromMillis, long toMillis)
   /** Above the thresholds that servers usually have. */
   private static final long SLOW_MILLIS = TimeUnit.SECONDS.toMillis(10);
 
-  private record Span(
-      byte[] traceId, byte[] id, String name, long startMillis, long nanos, int status) {}
+  /** A span without a parent. */
+  record Span(byte[] traceId, byte[] id, String name, long startMillis, long nanos, int status)
+      implements EndedSpan {
+    @Override
+    public long traceIdHigh() {
+      return ByteBuffer.wrap(traceId).getLong();
+    }
+
+    @Override
+    public long traceIdLow() {
+      return ByteBuffer.wrap(traceId).getLong(Long.BYTES);
+    }
+
+    @Override
+    public long spanId() {
+      return ByteBuffer.wrap(id).getLong();
+    }
+
+    @Override
+    public long parentSpanId() {
+      return 0;
+    }
+
+    @Override
+    public long startEpochNanos() {
+      return TimeUnit.MILLISECONDS.toNanos(startMillis);
+    }
+
+    @Override
+    public long endEpochNanos() {
+      return startEpochNanos() + nanos;
+    }
+
+    @Override
+    public SpanKind kind() {
+      return SpanKind.SERVER;
+    }
+
+    @Override
+    public StatusCode statusCode() {
+      return status == ERROR ? StatusCode.ERROR : StatusCode.OK;
+    }
+
+    @Override
+    public String statusDescription() {
+      return null;
+    }
+
+    @Override
+    public TraceState traceState() {
+      return TraceState.getDefault();
+    }
+
+    @Override
+    public AttributeList attributeList() {
+      return null;
+    }
+
+    @Override
+    public List<EventData> eventList() {
+      return null;
+    }
+
+    @Override
+    public List<LinkData> linkList() {
+      return null;
+    }
+  }
 
   /** Returns a new probe. */
   static Probe of(
@@ -50,6 +124,7 @@ record Probe(byte[] body, Set<String> documents, long fromMillis, long toMillis)
     HexFormat hex = HexFormat.of();
     return new Probe(
         write(application, spans),
+        spans,
         Set.of(hex.formatHex(spans.get(2).traceId), hex.formatHex(spans.get(3).traceId)),
         nowMillis - SLOW_MILLIS,
         nowMillis);
@@ -78,9 +153,8 @@ record Probe(byte[] body, Set<String> documents, long fromMillis, long toMillis)
       int before = out.size();
       out.integer(3, span.status);
       out.enclose(15, before);
-      long startNanos = TimeUnit.MILLISECONDS.toNanos(span.startMillis);
-      out.bits(8, startNanos + span.nanos);
-      out.bits(7, startNanos);
+      out.bits(8, span.endEpochNanos());
+      out.bits(7, span.startEpochNanos());
       out.integer(6, SERVER_KIND);
       out.text(5, span.name);
       out.text(2, span.id, 0, span.id.length);

@@ -2,7 +2,7 @@ package org.traceetl.server.canary;
 
 import java.net.ConnectException;
 
-/** Sends requests of OTLP to an agent. */
+/** Sends probes to an agent. */
 interface SpanSender extends AutoCloseable {
   /** What a request came to. */
   enum Outcome {
@@ -29,8 +29,11 @@ interface SpanSender extends AutoCloseable {
     }
   }
 
-  /** Sends a request, and waits for the answer up to the timeout. */
-  Answer send(byte[] body) throws InterruptedException;
+  /**
+   * Sends a probe, and waits for the answer up to the timeout. The same probe is a repeat: the
+   * agent must count it once.
+   */
+  Answer send(Probe probe) throws InterruptedException;
 
   @Override
   void close();

@@ -46,6 +46,7 @@ final class CanaryPathTest {
             URI.create("http://agent:4318"),
             null,
             null,
+            null,
             List.of(URI.create("http://server:8080")),
             false,
             prometheus,
@@ -62,8 +63,8 @@ final class CanaryPathTest {
     SpanSender sender =
         new SpanSender() {
           @Override
-          public Answer send(byte[] body) {
-            sent.add(body);
+          public Answer send(Probe probe) {
+            sent.add(probe.body());
             return answer;
           }
 
@@ -215,6 +216,20 @@ final class CanaryPathTest {
     stepAfter(Duration.ofSeconds(1));
 
     assertThat(red()).isNull();
+  }
+
+  @Test
+  void prometheusHasHalfOfTheDeadlineAfterLatePages() throws Exception {
+    create(URI.create("http://prometheus:9090"));
+    step();
+    shown = 4;
+    stepAfter(DEADLINE);
+    stepAfter(DEADLINE.dividedBy(2));
+    assertThat(red()).isNull();
+
+    stepAfter(Duration.ofSeconds(1));
+
+    assertThat(red()).isEqualTo(Stage.PROMETHEUS);
   }
 
   @Test
