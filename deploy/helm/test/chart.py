@@ -112,14 +112,14 @@ CASES = {
     "canary": {
         "canary": {"enabled": True, "prometheusUrl": "http://prometheus:9090", "caSecret": "ca", "deadline": "1m"},
         "server": {"tls": {"secret": "web"}, "tokenSecret": "web-token"},
-        "agent": {"tls": {"secret": "otlp"}, "tokenSecret": "otlp-tokens"},
+        "agent": {"tls": {"secret": "otlp"}, "tokenSecret": "otlp-tokens", "rings": {"group": 20001}},
         "elasticsearch": {"urls": ["http://es:9200"]},
         "monitoring": {"enabled": True, "labels": {"release": "prometheus"}},
         "networkPolicy": {"enabled": True, "senders": [{"podSelector": {}}], "readers": [{"podSelector": {}}]},
     },
     "canary-of-the-host": {
         "canary": {"enabled": True},
-        "agent": {"service": {"enabled": False}},
+        "agent": {"service": {"enabled": False}, "rings": {"enabled": False}},
         "server": {"config": {"trace-etl": {"metrics": {"profile": "tempo", "namespace": "spans"}}}},
     },
     "bare": {
@@ -718,6 +718,9 @@ class ChartTest(unittest.TestCase):
             arguments = spec["containers"][0]["args"]
             for option in expected:
                 self.assertTrue([one for one in arguments if one.startswith(option)], option)
+            rings = [volume["hostPath"]["path"] for volume in spec["volumes"] if volume["name"] == "rings"]
+            self.assertEqual([one for one in arguments if "ring" in one], [f"--agent-ring={one}" for one in rings])
+            self.assertEqual(len(rings), 1 if name == "canary" else 0)
             files = re.compile("/etc/trace-etl/.*")
             command = [files.sub(__file__, one).replace("$(HOST_IP)", "127.0.0.1") for one in arguments]
             answer = subprocess.run(java("trace-etl-server", *command, "--port=-1"), capture_output=True, text=True)
