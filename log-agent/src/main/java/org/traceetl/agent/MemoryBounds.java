@@ -9,6 +9,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.agent.config.AgentConfig;
 import org.traceetl.agent.config.ForwardConfig;
+import org.traceetl.agent.otlp.OtlpWriter;
 import org.traceetl.agent.spool.Spool;
 import org.traceetl.agent.telemetry.TelemetryServer;
 
@@ -114,6 +115,7 @@ final class MemoryBounds {
           "forwarding",
           // Arrays are up to a quarter longer than their request.
           Math.max(ForwardConfig.QUEUE_BYTES, request * 5 / 4)
+              + OtlpWriter.HEAP_BYTES
               + endpoints * (request + ENDPOINT_HEAP_BYTES),
           (endpoints + 1) * ENDPOINT_DIRECT_BYTES);
     }

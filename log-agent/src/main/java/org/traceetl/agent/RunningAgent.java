@@ -76,7 +76,7 @@ public final class RunningAgent implements AutoCloseable {
   private final Publisher publisher;
   // Null if no endpoint is configured.
   private final Forwarding forwarding;
-  private final Intake otlpIntake;
+  private final Intake intake;
   private final OtlpReceiver otlp;
   private final FileSource files;
   private final RingSource rings;
@@ -175,13 +175,13 @@ public final class RunningAgent implements AutoCloseable {
       if (forwarding != null) {
         metrics.add(forwarding.metrics());
       }
-      otlpIntake = forwarding == null ? pipeline : forwarding.over(pipeline);
+      intake = forwarding == null ? pipeline : forwarding.over(pipeline);
       otlp = config.otlp().enabled() ? openOtlp() : null;
       files =
           open(
               new FileSource(
                   config.files(),
-                  pipeline,
+                  intake,
                   places.stream().filter(place -> !RingSource.isOne(place)).toList(),
                   metrics.add(new FileMetrics()),
                   clocks));
@@ -189,11 +189,7 @@ public final class RunningAgent implements AutoCloseable {
       rings =
           open(
               new RingSource(
-                  config.ring(),
-                  pipeline,
-                  places,
-                  config.pipeline().maxBytesInFlight() / 2,
-                  clocks));
+                  config.ring(), intake, places, config.pipeline().maxBytesInFlight() / 2, clocks));
       metrics.add(rings.metrics());
       rings.start();
       telemetry = config.telemetry().enabled() ? openTelemetry() : null;
@@ -210,7 +206,7 @@ public final class RunningAgent implements AutoCloseable {
             new OtlpReceiver(
                 config.otlp(),
                 config.pipeline().maxBytesInFlight(),
-                otlpIntake,
+                intake,
                 spool.answered(),
                 clocks));
     metrics.add(receiver.metrics());
@@ -390,7 +386,7 @@ public final class RunningAgent implements AutoCloseable {
    * per entry, so use one.
    */
   public OtlpRequests otlpRequests() {
-    return new OtlpRequests(otlpIntake, spool.answered());
+    return new OtlpRequests(intake, spool.answered());
   }
 
   /** For simulations: returns the agent's metrics, as the telemetry port does. */

@@ -5,6 +5,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 import static org.traceetl.agent.AgentPage.value;
 
+import io.opentelemetry.api.common.Attributes;
+import io.opentelemetry.api.trace.SpanContext;
+import io.opentelemetry.api.trace.SpanId;
+import io.opentelemetry.api.trace.SpanKind;
+import io.opentelemetry.api.trace.TraceFlags;
+import io.opentelemetry.api.trace.TraceId;
+import io.opentelemetry.api.trace.TraceState;
+import io.opentelemetry.sdk.testing.trace.TestSpanData;
+import io.opentelemetry.sdk.trace.data.SpanData;
+import io.opentelemetry.sdk.trace.data.StatusData;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -20,6 +30,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -29,6 +40,8 @@ import org.traceetl.agent.publish.MemoryTransport;
 import org.traceetl.agent.route.BrokerQueue;
 import org.traceetl.agent.source.otlp.Samples;
 import org.traceetl.common.Clocks;
+import org.traceetl.exporter.ring.RingSize;
+import org.traceetl.exporter.ring.RingWriter;
 
 /** Agents that forward to other agents, which are receivers of OTLP. */
 @Timeout(120)
@@ -92,6 +105,86 @@ final class ForwardingAgentTest {
           .until(() -> value(endpointAgent, "spans_accepted_total{source=\"otlp_http\",}") == 210);
       await().until(() -> value(agent, "forward_backlog_bytes{.*}") == 0);
     }
+  }
+
+  @Test
+  void spansOfARingAndATraceLogReachAReceiverOfOtlp() throws Exception {
+    token = Files.writeString(directory.resolve("token"), "hunter2");
+    Path rings = directory.resolve("rings");
+    Path traceLog = directory.resolve("trace.log");
+    Files.writeString(
+        traceLog,
+        IntStream.rangeClosed(1, 200)
+            .mapToObj(ForwardingAgentTest::line)
+            .collect(Collectors.joining("", "", "no span\n")));
+    String more =
+        "ring: {directory: %s}\nfiles.paths: [%s]\nforward: {endpoints: [%s]}\n"
+            .formatted(rings, traceLog, ENDPOINT);
+    try (RunningAgent receiver = receiver("receiver");
+        RunningAgent agent =
+            start("sender", 0, "", more.formatted("first", port(receiver), "gzip", token))) {
+      await().until(() -> agent.problem().isEmpty() && Files.exists(rings.resolve("wake")));
+      try (RingWriter ring =
+          RingWriter.create(
+              rings,
+              RingSize.of(1 << 20, 1 << 16),
+              Attributes.builder().put("service.name", "shop").build())) {
+        for (int i = 1; i <= 300; i++) {
+          assertThat(ring.write(ringSpan(i))).isTrue();
+        }
+        await().until(() -> value(receiver, "spans_accepted_total{source=\"otlp_http\",}") == 500);
+      }
+      // The books: what counted here is stored, and what is stored arrived.
+      assertThat(value(agent, "spans_accepted_total{source=\"ring\",}")).isEqualTo(300);
+      assertThat(value(agent, encoded("ring", "stored"))).isEqualTo(300);
+      assertThat(value(agent, encoded("ring", ".*"))).isEqualTo(300);
+      assertThat(value(agent, encoded("file", "stored"))).isEqualTo(200);
+      assertThat(value(agent, encoded("file", "malformed"))).isEqualTo(1);
+      assertThat(value(agent, encoded("file", ".*"))).isEqualTo(201);
+      assertThat(value(receiver, "spans_rejected_total{.*}")).isZero();
+      assertThat(value(agent, "forward_dropped_total{.*}")).isZero();
+      assertThat(agent.drain(Duration.ofSeconds(20))).isTrue();
+    }
+  }
+
+  private static String encoded(String source, String outcome) {
+    return "forward_encoded_spans_total{source=\"%s\",outcome=\"%s\",}".formatted(source, outcome);
+  }
+
+  private static SpanData ringSpan(int number) {
+    return TestSpanData.builder()
+        .setSpanContext(
+            SpanContext.create(
+                TraceId.fromLongs(7, number),
+                SpanId.fromLong(number),
+                TraceFlags.getSampled(),
+                TraceState.getDefault()))
+        .setName("GET /" + number % 5)
+        .setKind(SpanKind.SERVER)
+        .setStatus(StatusData.unset())
+        .setStartEpochNanos(1_795_255_028_000_000_000L + number)
+        .setEndEpochNanos(1_795_255_028_100_000_000L + number)
+        .setHasEnded(true)
+        .setAttributes(Attributes.builder().put("http.response.status_code", 200).build())
+        .build();
+  }
+
+  private static String line(int number) {
+    return String.join(
+            " ### ",
+            "1795255028312000000",
+            "1500000",
+            "10.0.0.7",
+            "cart",
+            "GET /cart",
+            "UNSET",
+            "0af7651916cd43dd8448eb211c80319c",
+            String.format("%016x", number),
+            "[]",
+            "[]",
+            "{\"serviceName\":\"cart\",\"tags\":[]}",
+            "[]")
+        + " ### \n";
   }
 
   @Test
@@ -165,6 +258,10 @@ final class ForwardingAgentTest {
   }
 
   private RunningAgent start(String name, int port, String more) throws IOException {
+    return start(name, port, "ring: {enabled: false}\n", more);
+  }
+
+  private RunningAgent start(String name, int port, String ring, String more) throws IOException {
     String yaml =
         """
         state-directory: %s
@@ -172,7 +269,6 @@ final class ForwardingAgentTest {
         otlp.grpc-port: 0
         otlp.http-port: %d
         telemetry: {host: 127.0.0.1, port: 0}
-        ring: {enabled: false}
         routing: {hotspots: false, learnt-names: false}
         detail: {default: full}
         rocketmq: {bundles: off}
@@ -186,7 +282,7 @@ final class ForwardingAgentTest {
           }
         };
     return RunningAgent.start(
-        ConfigReader.read(yaml + more, Map.of()).config(),
+        ConfigReader.read(yaml + ring + more, Map.of()).config(),
         new Platform(
             Clocks.SYSTEM, new Random(7), Disk.SYSTEM, (config, identity) -> transport, "host"));
   }

@@ -42,8 +42,9 @@ final class MemoryBoundsTest {
     assertThat(bounds("{otlp: {enabled: false}, files: {paths: [/x]}}").heapBytes())
         .isLessThan(usual.heapBytes());
     MemoryBounds forwarding = bounds("forward: {endpoints: [{name: a, url: 'http://x'}]}");
-    // A request of the largest size on its way to the disk, and one on its way to the endpoint.
-    assertThat(forwarding.heapBytes() - usual.heapBytes()).isEqualTo((20 + 16 + 2) * MIB);
+    // A request of the largest size on its way to the disk, one that is being encoded, and one on
+    // its way to the endpoint.
+    assertThat(forwarding.heapBytes() - usual.heapBytes()).isEqualTo((20 + 6 + 16 + 2) * MIB);
     assertThat(bounds("telemetry: {enabled: false}").heapBytes()).isLessThan(usual.heapBytes());
   }
 

@@ -15,13 +15,14 @@ import org.traceetl.common.FileReason;
 import org.traceetl.common.Secret;
 
 /**
- * Where accepted OTLP trace requests are forwarded.
+ * Where accepted OTLP trace requests are forwarded, and other spans as such.
  *
  * @param bufferBytes bytes on disk, in {@code forward} in {@code state-directory}, for requests
  *     that an endpoint has not accepted yet; 16 MiB to 64 GiB, at least twice {@code
  *     otlp.max-request-bytes}. If it is full, the oldest requests are dropped and counted
  * @param endpoints receivers of OTLP traces over HTTP, at most 16. Each gets all accepted OTLP
- *     trace requests unchanged; none: nothing is forwarded
+ *     trace requests unchanged, and the spans of rings and trace logs as OTLP; none: nothing is
+ *     forwarded
  */
 public record ForwardConfig(long bufferBytes, List<Endpoint> endpoints) {
   /** Bytes of requests in memory on their way to the disk; a larger one is accepted alone. */

@@ -49,12 +49,6 @@ final class ForwardReader {
           read.bufferBytes(),
           "must be at least twice otlp.max-request-bytes = " + otlp.maxRequestBytes());
     }
-    if (!otlp.enabled()) {
-      forward.problem(
-          "endpoints",
-          read.endpoints().size() + " of them",
-          "requires otlp.enabled = true, because only OTLP requests are forwarded");
-    }
     return read;
   }
 

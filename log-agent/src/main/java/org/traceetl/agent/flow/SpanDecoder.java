@@ -1,5 +1,7 @@
 package org.traceetl.agent.flow;
 
+import org.traceetl.agent.otlp.SpanEncoder;
+
 /**
  * Walks a payload's bytes and passes its spans to a sink, without an object per span. An instance
  * is used by one thread at a time and keeps its buffers between payloads.
@@ -23,6 +25,14 @@ public interface SpanDecoder {
 
   /** Returns the encoding if payloads are OTLP trace requests; else null. */
   default OtlpFormat otlpFormat() {
+    return null;
+  }
+
+  /**
+   * Returns what encodes the spans of the current payload as OTLP; null if they cannot be, or
+   * {@link #otlpFormat} is not null.
+   */
+  default SpanEncoder encoder() {
     return null;
   }
 

@@ -11,7 +11,8 @@ import org.traceetl.agent.telemetry.MetricSet;
 
 /**
  * Metrics of forwarding. For each endpoint, accepted requests = forwarded + dropped by reason +
- * those in memory and in the buffer.
+ * those in memory and in the buffer. For each source that is not OTLP, spans of confirmed payloads
+ * = those of {@link SpanOutcome} + those in memory; encoded ones are in requests.
  */
 final class ForwardMetrics extends MetricSet {
   /** Why a request was not forwarded. */
@@ -30,6 +31,22 @@ final class ForwardMetrics extends MetricSet {
     private final String label = name().toLowerCase(Locale.ROOT);
   }
 
+  /** What became of a span that did not arrive as OTLP. */
+  enum SpanOutcome {
+    /** It is in a request in the buffer. */
+    STORED,
+    /** As {@link Drop#QUEUE_FULL}. */
+    QUEUE_FULL,
+    /** As {@link Drop#DISK_FAILED}. */
+    DISK_FAILED,
+    /** The source's bytes are no valid span, which is counted as rejected, too. */
+    MALFORMED,
+    /** It is larger than a request may be. */
+    TOO_LARGE;
+
+    private final String label = name().toLowerCase(Locale.ROOT);
+  }
+
   private static final String ENDPOINT = "endpoint";
 
   private final Counter requests =
@@ -44,6 +61,13 @@ final class ForwardMetrics extends MetricSet {
           "forward_retries_total",
           "Failed attempts to forward a trace request, which the agent repeats.",
           ENDPOINT);
+  private final Counter encodedSpans =
+      counter(
+          "forward_encoded_spans_total",
+          "Spans of rings and trace logs that were stored as trace requests to forward, or dropped,"
+              + " by outcome.",
+          "source",
+          "outcome");
   private final Counter rejectedSpans =
       counter(
           "forward_rejected_spans_total",
@@ -111,6 +135,14 @@ final class ForwardMetrics extends MetricSet {
   /** Counts a request that reached the buffer of no endpoint. */
   void droppedForAll(Drop reason) {
     endpoints.forEach(endpoint -> dropped(endpoint, reason, 1));
+  }
+
+  void encoded(String source, SpanOutcome outcome, int spans) {
+    encodedSpans.labels(source, outcome.label).inc(spans);
+  }
+
+  double encoded(String source, SpanOutcome outcome) {
+    return encodedSpans.labels(source, outcome.label).get();
   }
 
   double dropped(String endpoint, Drop reason) {

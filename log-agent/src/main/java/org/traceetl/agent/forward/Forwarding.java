@@ -16,7 +16,9 @@ import org.traceetl.agent.config.ForwardConfig;
 import org.traceetl.agent.config.ForwardConfig.Endpoint;
 import org.traceetl.agent.disk.Disk;
 import org.traceetl.agent.flow.Intake;
+import org.traceetl.agent.flow.OtlpFormat;
 import org.traceetl.agent.forward.ForwardMetrics.Drop;
+import org.traceetl.agent.forward.ForwardMetrics.SpanOutcome;
 import org.traceetl.agent.telemetry.MetricSet;
 import org.traceetl.common.Clocks;
 import org.traceetl.common.LogThrottle;
@@ -24,9 +26,9 @@ import org.traceetl.common.SteppedTask;
 import org.traceetl.common.SteppedThread;
 
 /**
- * Forwards accepted OTLP trace requests: a queue in memory, a thread that writes it to the buffer
- * on disk, and a sender for each endpoint. If a part of it is slow or fails, requests are dropped
- * and counted; sources and pipeline never wait.
+ * Forwards accepted OTLP trace requests, and spans of other sources as such: a queue in memory, a
+ * thread that writes it to the buffer on disk, and a sender for each endpoint. If a part of it is
+ * slow or fails, requests are dropped and counted; sources and pipeline never wait.
  */
 public final class Forwarding implements SteppedTask, AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Forwarding.class);
@@ -44,6 +46,7 @@ public final class Forwarding implements SteppedTask, AutoCloseable {
   private final SteppedThread thread;
 
   // Owned by the thread.
+  private final EncodedSpans encoded;
   private long tidyNanos;
   private long diskPausedUntilNanos;
 
@@ -91,6 +94,7 @@ public final class Forwarding implements SteppedTask, AutoCloseable {
             disk,
             metrics,
             new LogThrottle(clocks.nanoClock()));
+    encoded = new EncodedSpans(this::store, metrics);
     for (int i = 0; i < clients.size(); i++) {
       Endpoint endpoint = config.endpoints().get(i);
       senders.put(
@@ -113,7 +117,7 @@ public final class Forwarding implements SteppedTask, AutoCloseable {
     senders.values().forEach(EndpointSender::start);
   }
 
-  /** Returns an entry that forwards the OTLP requests which another entry confirms. */
+  /** Returns an entry that forwards the payloads which another entry confirms. */
   public Intake over(Intake intake) {
     return new ForwardingIntake(intake, this::take, clocks::millis);
   }
@@ -126,13 +130,19 @@ public final class Forwarding implements SteppedTask, AutoCloseable {
   private boolean take(QueuedRequest request) {
     if (!queue.offer(request)) {
       metrics.droppedForAll(Drop.QUEUE_FULL);
+      if (request.encoder() != null) {
+        metrics.encoded(
+            request.source(),
+            SpanOutcome.QUEUE_FULL,
+            request.encoder().spans(request.payload(), request.length()));
+      }
       return false;
     }
     thread.wake();
     return true;
   }
 
-  /** Writes one request to the buffer. */
+  /** Writes one payload to the buffer. */
   @Override
   public long doWork() {
     long now = clocks.nanos();
@@ -140,18 +150,34 @@ public final class Forwarding implements SteppedTask, AutoCloseable {
     if (request != null) {
       store(request, now);
     }
+    long untilDue = encoded.endDue(now);
     if (now - tidyNanos >= 0) {
       tidyNanos = now + TIDY_NANOS;
       buffer.tidy();
     }
-    return request == null ? Math.max(0, tidyNanos - now) : 0;
+    return request == null ? Math.max(0, Math.min(untilDue, tidyNanos - now)) : 0;
   }
 
   private void store(QueuedRequest request, long now) {
+    try {
+      if (request.encoder() == null) {
+        boolean _ = store(request.payload(), request.length(), request.millis(), request.format());
+      } else {
+        encoded.add(request, now);
+      }
+    } finally {
+      request.giveBack();
+      queue.settle(request);
+    }
+  }
+
+  /** Returns whether the request is in the buffer; if not, counts it as dropped. */
+  private boolean store(byte[] body, int length, long millis, OtlpFormat format) {
     boolean stored = false;
+    long now = clocks.nanos();
     try {
       if (now - diskPausedUntilNanos >= 0) {
-        buffer.append(request.payload(), request.length(), request.millis(), request.format());
+        buffer.append(body, length, millis, format);
         stored = true;
       }
     } catch (IOException e) {
@@ -166,10 +192,9 @@ public final class Forwarding implements SteppedTask, AutoCloseable {
       if (!stored) {
         metrics.droppedForAll(Drop.DISK_FAILED);
       }
-      request.giveBack();
-      queue.settle(request);
     }
     senders.values().forEach(EndpointSender::wake);
+    return stored;
   }
 
   /** Writes what is in memory. */
@@ -178,7 +203,12 @@ public final class Forwarding implements SteppedTask, AutoCloseable {
     for (QueuedRequest request = queue.poll(); request != null; request = queue.poll()) {
       store(request, clocks.nanos());
     }
+    encoded.end();
     buffer.close();
+  }
+
+  private boolean isSettled() {
+    return queue.isSettled() && !encoded.isOpen();
   }
 
   /**
@@ -189,15 +219,14 @@ public final class Forwarding implements SteppedTask, AutoCloseable {
   public boolean drain(Duration timeout) throws InterruptedException {
     long endNanos = clocks.nanos() + timeout.toNanos();
     List<CountDownLatch> idle = new ArrayList<>();
-    senders.values().forEach(sender -> idle.add(sender.drain(queue::isSettled)));
+    senders.values().forEach(sender -> idle.add(sender.drain(this::isSettled)));
     boolean all = true;
     for (CountDownLatch each : idle) {
       Duration left = Duration.ofNanos(Math.max(0, endNanos - clocks.nanos()));
       all &= clocks.threads().await(each, left);
     }
     return all
-        || queue.isSettled()
-            && senders.values().stream().allMatch(sender -> sender.backlogBytes() == 0);
+        || isSettled() && senders.values().stream().allMatch(sender -> sender.backlogBytes() == 0);
   }
 
   /** Ends the senders, writes what is in memory, and stores the positions. Idempotent. */

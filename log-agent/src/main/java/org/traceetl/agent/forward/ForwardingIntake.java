@@ -7,11 +7,12 @@ import org.traceetl.agent.flow.Completion;
 import org.traceetl.agent.flow.Intake;
 import org.traceetl.agent.flow.OtlpFormat;
 import org.traceetl.agent.flow.SpanDecoder;
+import org.traceetl.agent.otlp.SpanEncoder;
 
 /**
- * Keeps the array of each OTLP trace request until its outcome is known, and then hands over the
- * confirmed ones. Malformed and failed requests are not forwarded. It never blocks: if the receiver
- * has no room, the array goes back at once.
+ * Keeps the array of each payload until its outcome is known, and then hands over the confirmed
+ * ones. Malformed and failed payloads are not forwarded. It never blocks: if the receiver has no
+ * room, the array goes back at once.
  */
 final class ForwardingIntake implements Intake {
   private final Intake intake;
@@ -31,13 +32,17 @@ final class ForwardingIntake implements Intake {
   public Admission offer(
       String source, byte[] payload, int length, SpanDecoder decoder, Completion completion) {
     OtlpFormat format = decoder.otlpFormat();
+    // Now, because the source may reuse its decoder after the outcome.
+    SpanEncoder encoder = format == null ? decoder.encoder() : null;
     return intake.offer(
         source,
         payload,
         length,
         decoder,
         // An empty request has nothing to forward.
-        format == null || length == 0 ? completion : new Request(length, format, completion));
+        format == null && encoder == null || length == 0
+            ? completion
+            : new Request(source, length, format, encoder, completion));
   }
 
   @Override
@@ -47,15 +52,20 @@ final class ForwardingIntake implements Intake {
 
   /** Confined to the pipeline thread. */
   private final class Request implements Completion {
+    private final String source;
     private final int length;
     private final OtlpFormat format;
+    private final SpanEncoder encoder;
     private final Completion completion;
     // Null until the pipeline has decoded it.
     private byte[] payload;
 
-    Request(int length, OtlpFormat format, Completion completion) {
+    Request(
+        String source, int length, OtlpFormat format, SpanEncoder encoder, Completion completion) {
+      this.source = source;
       this.length = length;
       this.format = format;
+      this.encoder = encoder;
       this.completion = completion;
     }
 
@@ -73,7 +83,8 @@ final class ForwardingIntake implements Intake {
     public void confirmed(int accepted, int rejected, String reason) {
       if (payload != null) {
         QueuedRequest request =
-            new QueuedRequest(payload, length, format, millis.getAsLong(), completion);
+            new QueuedRequest(
+                source, payload, length, format, encoder, millis.getAsLong(), completion);
         if (!receiver.test(request)) {
           request.giveBack();
         }

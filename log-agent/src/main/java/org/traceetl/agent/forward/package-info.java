@@ -1,2 +1,2 @@
-/** Forwards accepted OTLP trace requests unchanged to other receivers, from a buffer on disk. */
+/** Forwards accepted spans as OTLP trace requests to other receivers, from a buffer on disk. */
 package org.traceetl.agent.forward;

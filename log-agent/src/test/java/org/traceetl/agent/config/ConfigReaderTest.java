@@ -219,7 +219,6 @@ final class ConfigReaderTest {
           forward: {endpoints: [{name: a, url: 'http://x', ca-file: /none}]} | forward.endpoints.ca-file = /none: requires a url with https
           forward: {endpoints: [{name: a, url: 'https://x', ca-file: /none}]} | forward.endpoints.ca-file = /none: cannot be read
           forward: {endpoints: [{name: a, url: 'http://x', tokenfile: /x}]} | forward.endpoints.tokenfile: no such key; known are name, url
-          {forward: {endpoints: [{name: a, url: 'http://x'}]}, otlp: {enabled: false}} | forward.endpoints = 1 of them: requires otlp.enabled = true
           {forward: {buffer-bytes: 16777216, endpoints: [{name: a, url: 'http://x'}]}} | forward.buffer-bytes = 16777216: must be at least twice otlp.max-request-bytes = 16777216
           files: {paths: ['/log/[a/x.log']}   | files.paths = /log/[a/x.log: must be a glob: [a: Missing
           files: {paths: ['/log/{a/b,c}/x']}  | files.paths = /log/{a/b,c}/x: must be a glob: {a: Missing

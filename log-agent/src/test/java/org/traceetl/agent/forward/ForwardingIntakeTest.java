@@ -13,6 +13,8 @@ import org.traceetl.agent.flow.Intake.Admission;
 import org.traceetl.agent.flow.OtlpFormat;
 import org.traceetl.agent.flow.SpanDecoder;
 import org.traceetl.agent.flow.SpanSink;
+import org.traceetl.agent.otlp.OtlpWriter;
+import org.traceetl.agent.otlp.SpanEncoder;
 
 final class ForwardingIntakeTest {
   private static final byte[] PAYLOAD = {1, 2, 3, 4};
@@ -97,7 +99,53 @@ final class ForwardingIntakeTest {
   }
 
   @Test
-  void whatIsNotOtlpOrEmptyPassesUnchanged() {
+  void anEncoderIsTakenAtTheOfferBecauseItsSourceReusesTheDecoder() {
+    SpanEncoder encoder = encoder(700);
+    SpanDecoder decoder =
+        new SpanDecoder() {
+          private SpanEncoder next = encoder;
+
+          @Override
+          public void decode(byte[] payload, int length, SpanSink sink) {}
+
+          @Override
+          public SpanEncoder encoder() {
+            SpanEncoder now = next;
+            next = null;
+            return now;
+          }
+        };
+    intake.offer("ring", PAYLOAD, 4, decoder, completion());
+    offered.released(PAYLOAD);
+    offered.confirmed(2, 0, "");
+
+    QueuedRequest request = taken.getFirst();
+    assertThat(request.source()).isEqualTo("ring");
+    assertThat(request.encoder()).isSameAs(encoder);
+    assertThat(request.format()).isNull();
+    // What the encoder holds counts in the queue.
+    assertThat(request.charge()).isEqualTo(4 + 256 + 700);
+  }
+
+  private static SpanEncoder encoder(int heldBytes) {
+    return new SpanEncoder() {
+      @Override
+      public void encode(byte[] payload, int length, OtlpWriter to) {}
+
+      @Override
+      public int spans(byte[] payload, int length) {
+        return 0;
+      }
+
+      @Override
+      public int heldBytes() {
+        return heldBytes;
+      }
+    };
+  }
+
+  @Test
+  void whatCannotBeEncodedOrIsEmptyPassesUnchanged() {
     Completion completion = completion();
     intake.offer("file", PAYLOAD, 4, decoder(null), completion);
     assertThat(offered).isSameAs(completion);
@@ -139,7 +187,8 @@ final class ForwardingIntakeTest {
   }
 
   private QueuedRequest request(int length) {
-    return new QueuedRequest(new byte[length], length, OtlpFormat.PROTOBUF, 1, completion());
+    return new QueuedRequest(
+        "otlp_http", new byte[length], length, OtlpFormat.PROTOBUF, null, 1, completion());
   }
 
   private Admission offer(OtlpFormat format, int length) {

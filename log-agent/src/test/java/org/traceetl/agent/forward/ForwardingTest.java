@@ -23,7 +23,10 @@ import org.traceetl.agent.flow.OtlpFormat;
 import org.traceetl.agent.flow.SpanDecoder;
 import org.traceetl.agent.flow.SpanSink;
 import org.traceetl.agent.forward.ForwardMetrics.Drop;
+import org.traceetl.agent.forward.ForwardMetrics.SpanOutcome;
 import org.traceetl.agent.forward.TraceClient.Answer;
+import org.traceetl.agent.otlp.OtlpWriter;
+import org.traceetl.agent.otlp.SpanEncoder;
 import org.traceetl.common.Clocks;
 
 /** The queue, the thread that writes, and endpoints that a test answers for. */
@@ -110,6 +113,80 @@ final class ForwardingTest {
       await().until(() -> metrics(forwarding).forwarded("a") == 5);
       assertThat(forwarding.drain(Duration.ofSeconds(30))).isTrue();
     }
+  }
+
+  @Test
+  void spansOfRingsAreStoredOrCountedAsDropped() throws Exception {
+    try (Forwarding forwarding = start()) {
+      Intake intake = forwarding.over(PIPELINE);
+      // The first request fills while the disk hangs; the queue takes what it can hold.
+      for (int i = 0; i < 100; i++) {
+        intake.offer("ring", new byte[MIB - 1_024], ring(), new Once());
+      }
+      assertThat(confirmed).hasValue(100);
+      double full = encoded(forwarding, SpanOutcome.QUEUE_FULL);
+      assertThat(full).isPositive().isLessThanOrEqualTo(1_100);
+
+      diskWorks.countDown();
+      await().untilAsserted(() -> assertThat(released).hasValue(100));
+      assertThat(forwarding.drain(Duration.ofSeconds(30))).isTrue();
+      assertThat(encoded(forwarding, SpanOutcome.STORED) + full * 10 / 11).isEqualTo(1_000);
+      assertThat(encoded(forwarding, SpanOutcome.MALFORMED) + full / 11).isEqualTo(100);
+      assertThat(dropped(forwarding, Drop.QUEUE_FULL)).isEqualTo(full / 11);
+
+      disk.room = 10;
+      intake.offer("ring", new byte[MIB - 1_024], ring(), new Once());
+      await()
+          .untilAsserted(() ->
+              assertThat(encoded(forwarding, SpanOutcome.DISK_FAILED)).isEqualTo(10));
+      assertThat(dropped(forwarding, Drop.DISK_FAILED)).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void spansOfManyPayloadsBecomeOneRequest() throws Exception {
+    diskWorks.countDown();
+    try (Forwarding forwarding = start()) {
+      Intake intake = forwarding.over(PIPELINE);
+      for (int i = 0; i < 100; i++) {
+        intake.offer("ring", new byte[1], ring(), new Once());
+      }
+      assertThat(forwarding.drain(Duration.ofSeconds(30))).isTrue();
+      assertThat(encoded(forwarding, SpanOutcome.STORED)).isEqualTo(1_000);
+      assertThat(metrics(forwarding).forwarded("a")).isBetween(1.0, 99.0);
+    }
+  }
+
+  /** Returns a decoder whose payloads have ten spans of a tenth of them, and one that is none. */
+  private static SpanDecoder ring() {
+    return new SpanDecoder() {
+      @Override
+      public void decode(byte[] payload, int length, SpanSink sink) {}
+
+      @Override
+      public SpanEncoder encoder() {
+        return new SpanEncoder() {
+          @Override
+          public void encode(byte[] payload, int length, OtlpWriter to) {
+            for (int i = 0; i < 10; i++) {
+              to.span(1, 2, 3, 0);
+              to.name(payload, 0, length / 10);
+              to.endSpan();
+            }
+            to.leftOut(OtlpWriter.LeftOut.MALFORMED);
+          }
+
+          @Override
+          public int spans(byte[] payload, int length) {
+            return 11;
+          }
+        };
+      }
+    };
+  }
+
+  private static double encoded(Forwarding forwarding, SpanOutcome outcome) {
+    return metrics(forwarding).encoded("ring", outcome);
   }
 
   private Forwarding start() throws IOException {

@@ -5,6 +5,7 @@ import org.traceetl.agent.flow.Checkpoint;
 import org.traceetl.agent.flow.Completion;
 import org.traceetl.agent.flow.SpanDecoder;
 import org.traceetl.agent.flow.SpanSink;
+import org.traceetl.agent.otlp.SpanEncoder;
 
 /**
  * Complete lines of a file on their way through the pipeline. The source's thread creates a chunk,
@@ -40,6 +41,11 @@ final class LineChunk implements SpanDecoder, Completion {
   @Override
   public void decode(byte[] lines, int length, SpanSink sink) {
     decoder.decode(file, start, lines, length, sink);
+  }
+
+  @Override
+  public SpanEncoder encoder() {
+    return decoder.encoder();
   }
 
   /** Returns true if the file's position moves past these lines, false to read them again. */

@@ -17,6 +17,8 @@ final class LineDecoder {
   private final Intake intake;
   private final LogThrottle rejectedLog;
   private final TraceLineDecoder decoder = new TraceLineDecoder();
+  // Null until traces are forwarded.
+  private LineSpanEncoder encoder;
 
   LineDecoder(int maxLineBytes, Intake intake, LongSupplier nanoClock) {
     this.maxLineBytes = maxLineBytes;
@@ -33,11 +35,8 @@ final class LineDecoder {
     decoder.startPayload();
     int from = 0;
     while (from < length) {
-      int lineEnd = from;
-      while (lines[lineEnd] != '\n') {
-        lineEnd++;
-      }
-      int end = lineEnd > from && lines[lineEnd - 1] == '\r' ? lineEnd - 1 : lineEnd;
+      int lineEnd = lineEnd(lines, from);
+      int end = contentEnd(lines, from, lineEnd);
       if (end > from) {
         String problem =
             end - from > maxLineBytes ? LINE_TOO_LONG : decoder.decode(lines, from, end, sink);
@@ -48,6 +47,28 @@ final class LineDecoder {
       }
       from = lineEnd + 1;
     }
+  }
+
+  /** Returns where the line ends. Payloads are complete lines. */
+  static int lineEnd(byte[] lines, int from) {
+    int at = from;
+    while (lines[at] != '\n') {
+      at++;
+    }
+    return at;
+  }
+
+  /** Returns where a line's content ends, which a carriage return may follow. */
+  static int contentEnd(byte[] lines, int from, int lineEnd) {
+    return lineEnd > from && lines[lineEnd - 1] == '\r' ? lineEnd - 1 : lineEnd;
+  }
+
+  /** Returns what encodes lines as OTLP. Called by the source's thread, used by another one. */
+  LineSpanEncoder encoder() {
+    if (encoder == null) {
+      encoder = new LineSpanEncoder(maxLineBytes);
+    }
+    return encoder;
   }
 
   /** Counts the beginning of a line that is too long for a chunk. Called by any thread. */

@@ -5,6 +5,7 @@ import org.traceetl.agent.flow.Completion;
 import org.traceetl.agent.flow.MalformedPayloadException;
 import org.traceetl.agent.flow.SpanDecoder;
 import org.traceetl.agent.flow.SpanSink;
+import org.traceetl.agent.otlp.SpanEncoder;
 import org.traceetl.agent.source.payload.PayloadArrays;
 import org.traceetl.proto.ring.RingDictionary;
 
@@ -97,6 +98,12 @@ final class RingPayload implements SpanDecoder, Completion {
       awaited = true;
     }
     decoder.decode(payload, length, resource, strings, sink);
+  }
+
+  /** Returns an encoder of the records that were set last; it stays valid after the next ones. */
+  @Override
+  public SpanEncoder encoder() {
+    return new RingSpanEncoder(resource, strings);
   }
 
   /** Applications write while the agent is away. */

@@ -34,8 +34,8 @@ final class RingSpanDecoder {
   private static final long MAX_TEXT_BESIDES = 1024 * 1024;
 
   private static final int CONSUMER = 5;
-  private static final int MAX_KIND = 5;
-  private static final int MAX_STATUS = 2;
+  static final int MAX_KIND = 5;
+  static final int MAX_STATUS = 2;
   private static final long MAX_56_BITS = (1L << 56) - 1;
   private static final byte[] EMPTY = new byte[0];
 
@@ -92,6 +92,17 @@ final class RingSpanDecoder {
   static final class Resource {
     private final Attributes attributes = new Attributes();
 
+    /** As in the ring, for readers that need the types of values. */
+    final byte[] bytes;
+
+    /** Number of attributes in the bytes. */
+    final int attributeCount;
+
+    private Resource(byte[] bytes, int attributeCount) {
+      this.bytes = bytes;
+      this.attributeCount = attributeCount;
+    }
+
     /**
      * Reads the resource.
      *
@@ -101,7 +112,7 @@ final class RingSpanDecoder {
     static Resource read(byte[] bytes, int attributeCount, RingDictionary.Strings none) {
       RingSpanReader in = new RingSpanReader();
       RingSpanDecoder decoder = new RingSpanDecoder(new LongAdder());
-      Resource resource = new Resource();
+      Resource resource = new Resource(bytes, attributeCount);
       decoder.dictionaryBytes = none.bytes();
       in.resource(bytes, 0, bytes.length, attributeCount, none);
       while (in.nextAttribute() && resource.attributes.size() < MAX_ATTRIBUTES) {
@@ -235,16 +246,21 @@ final class RingSpanDecoder {
     if (textLeft < 0) {
       return "too_much_text";
     }
-    if ((view.traceIdHigh | view.traceIdLow) == 0) {
+    return invalid(in);
+  }
+
+  /** Returns the reason why a span's fixed fields are not valid; null if they are. */
+  static String invalid(RingSpanReader in) {
+    if ((in.traceIdHigh | in.traceIdLow) == 0) {
       return "invalid_trace_id";
     }
-    if (view.spanId == 0) {
+    if (in.spanId == 0) {
       return "invalid_span_id";
     }
-    if (view.startUnixNanos <= 0) {
+    if (in.startUnixNanos <= 0) {
       return "invalid_start_time";
     }
-    if (view.durationNanos < 0) {
+    if (in.durationNanos < 0) {
       return "invalid_duration";
     }
     return null;
@@ -261,7 +277,7 @@ final class RingSpanDecoder {
     }
   }
 
-  private static boolean is56Bits(long value) {
+  static boolean is56Bits(long value) {
     return value >= 0 && value <= MAX_56_BITS;
   }
 

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 import org.traceetl.agent.flow.SpanDecoder;
+import org.traceetl.agent.otlp.SpanEncoder;
 import org.traceetl.proto.ring.MalformedRingException;
 import org.traceetl.proto.ring.RingCursor;
 import org.traceetl.proto.ring.RingDictionary;
@@ -40,6 +41,13 @@ public final class TestRing {
   /** Returns the records of the ring. */
   public byte[] payload() {
     return payload;
+  }
+
+  /** Returns an encoder of records of the ring, whose resource is a string and an integer. */
+  public SpanEncoder encoder() {
+    byte[] attributes = {3, 'a', 0, 3, 'b', 3, 'n', 3, 14};
+    return new RingSpanEncoder(
+        RingSpanDecoder.Resource.read(attributes, 2, dictionary.strings()), dictionary.strings());
   }
 
   /** Returns a decoder of records of the ring, with an empty resource. */
