@@ -266,6 +266,7 @@ final class DashboardQueriesTest {
             URI.create("http://127.0.0.1:" + installation.otlpHttpPort()),
             null,
             null,
+            null,
             List.of(URI.create("http://127.0.0.1:" + installation.httpPort())),
             false,
             null,

@@ -15,6 +15,7 @@ import java.util.function.ToLongFunction;
 import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.traceetl.agent.config.DetailConfig;
 import org.traceetl.agent.config.WatchedFile;
 import org.traceetl.server.minutes.CountBounds;
 import org.traceetl.testkit.PageSample;
@@ -51,7 +52,8 @@ final class ErrorBarsTest {
     try (EmbeddedInstallation installation =
             EmbeddedInstallation.start(
                 SharedBroker.settings(topic, directory, properties),
-                Optional.of(new WatchedFile(filters, 50)));
+                Optional.of(new WatchedFile(filters, 50)),
+                DetailConfig.defaults());
         OtlpSpans sampled = OtlpSpans.overGrpc("sampled", installation.otlpGrpcPort());
         OtlpSpans exact = OtlpSpans.overGrpc("exact", installation.otlpGrpcPort())) {
       installation.awaitReady(Duration.ofSeconds(60));

@@ -137,8 +137,8 @@ final class ForwardingTest {
       disk.room = 10;
       intake.offer("ring", new byte[MIB - 1_024], ring(), new Once());
       await()
-          .untilAsserted(() ->
-              assertThat(encoded(forwarding, SpanOutcome.DISK_FAILED)).isEqualTo(10));
+          .untilAsserted(
+              () -> assertThat(encoded(forwarding, SpanOutcome.DISK_FAILED)).isEqualTo(10));
       assertThat(dropped(forwarding, Drop.DISK_FAILED)).isEqualTo(1);
     }
   }
