@@ -1,6 +1,7 @@
 package org.traceetl.server.features.graph;
 
 import java.util.List;
+import org.traceetl.server.http.Access;
 import org.traceetl.server.edge.EdgeMeasure;
 
 /**
@@ -34,6 +35,22 @@ record Growth(
     double now = perSecond(sums.count(EdgeMeasure.REQUESTS), observedMillis);
     double before = perSecond(baseline.count(EdgeMeasure.REQUESTS), baselineMillis);
     return now == 0 || before == 0 ? 1 : now / before;
+  }
+
+  /** Returns what the sender of a request may see: of a hidden application, no request. */
+  Growth visible(String application, Access access) {
+    if (access.isToAll()) {
+      return this;
+    }
+    boolean isSeen = access.sees(application);
+    return new Growth(
+        fromMillis,
+        toMillis,
+        baselineFromMillis,
+        observedMillis,
+        baselineMillis,
+        isSeen ? load : 1,
+        callees.stream().filter(callee -> isSeen && callee.name.isVisible(access)).toList());
   }
 
   static double perSecond(long count, long millis) {

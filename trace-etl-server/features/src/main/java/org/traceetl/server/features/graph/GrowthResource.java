@@ -8,6 +8,7 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 import org.traceetl.server.features.graph.Growth.Callee;
+import org.traceetl.server.http.Access;
 import org.traceetl.server.http.Allowed;
 import org.traceetl.server.http.Cacheable;
 import org.traceetl.server.http.ParameterRefused;
@@ -91,7 +92,8 @@ final class GrowthResource implements Cacheable {
       @RequestParam(required = false) String from,
       @RequestParam(required = false) String to,
       @RequestParam(required = false) Sort sort,
-      @RequestParam(defaultValue = "10") @Allowed(max = MAX_LIMIT) int limit) {
+      @RequestParam(defaultValue = "10") @Allowed(max = MAX_LIMIT) int limit,
+      Access access) {
     ServiceGraph graph = services.graph();
     long toMillis = millis("to", to, graph.nowMillis());
     long fromMillis = millis("from", from, toMillis - MINUTES * LastHour.MINUTE_MILLIS);
@@ -100,10 +102,12 @@ final class GrowthResource implements Cacheable {
           "from = " + from + ": must be before to = " + Instant.ofEpochMilli(toMillis));
     }
     Growth growth =
-        graph.growth(
-            application,
-            LastHour.minute(fromMillis + LastHour.MINUTE_MILLIS - 1),
-            LastHour.minute(toMillis));
+        graph
+            .growth(
+                application,
+                LastHour.minute(fromMillis + LastHour.MINUTE_MILLIS - 1),
+                LastHour.minute(toMillis))
+            .visible(application, access);
     Sort by = sort == null ? Sort.LATENCY : sort;
     return new Callees(
         graph.isUpToDate(),

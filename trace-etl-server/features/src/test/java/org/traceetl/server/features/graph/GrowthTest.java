@@ -12,6 +12,7 @@ import org.traceetl.server.edge.EdgeMeasure;
 import org.traceetl.server.features.graph.GrowthResource.Callees;
 import org.traceetl.server.features.graph.GrowthResource.Grown;
 import org.traceetl.server.features.graph.GrowthResource.Sort;
+import org.traceetl.server.http.Access;
 import org.traceetl.server.http.ParameterRefused;
 import org.traceetl.server.window.QueueId;
 
@@ -36,7 +37,7 @@ final class GrowthTest {
 
   private Callees ask(Sort sort) {
     return new GrowthResource(new ServicesResource(graph))
-        .growth("shop", Long.toString(NOW - 5 * MINUTE), Long.toString(NOW), sort, 10);
+        .growth("shop", Long.toString(NOW - 5 * MINUTE), Long.toString(NOW), sort, 10, Access.ALL);
   }
 
   private static List<String> servers(Callees callees) {
@@ -109,12 +110,14 @@ final class GrowthTest {
                 Long.toString(NOW - 5 * MINUTE - 1),
                 Long.toString(NOW + 9 * MINUTE),
                 null,
-                10);
+                10,
+                Access.ALL);
 
     assertThat(answer.from()).isEqualTo(Instant.ofEpochMilli(NOW - 5 * MINUTE));
     assertThat(answer.to()).isEqualTo(Instant.ofEpochMilli(NOW));
     assertThatThrownBy(() ->
-            new GrowthResource(new ServicesResource(graph)).growth("shop", "2", "1", null, 10))
+            new GrowthResource(new ServicesResource(graph))
+                .growth("shop", "2", "1", null, 10, Access.ALL))
         .isInstanceOf(ParameterRefused.class)
         .hasMessage("from = 2: must be before to = 1970-01-01T00:00:00.001Z");
   }
