@@ -47,11 +47,16 @@ final class ServerProcess implements AutoCloseable {
                 directory.resolve("server.log"),
                 URI.create("http://127.0.0.1:" + port + "/ready")),
             port);
-    server.program.start();
-    try (HttpClient http = HttpClient.newHttpClient()) {
-      server.program.awaitReady(http, START_LIMIT);
-    }
+    server.startAgain();
     return server;
+  }
+
+  /** Starts a server that was killed on its port, and waits until it is ready. */
+  void startAgain() throws IOException, InterruptedException {
+    program.start();
+    try (HttpClient http = HttpClient.newHttpClient()) {
+      program.awaitReady(http, START_LIMIT);
+    }
   }
 
   /**
@@ -93,6 +98,10 @@ final class ServerProcess implements AutoCloseable {
 
   URI uri(String path) {
     return URI.create("http://127.0.0.1:" + port + path);
+  }
+
+  int port() {
+    return port;
   }
 
   boolean isRunning() {
