@@ -62,20 +62,26 @@ public final class AccessFile {
   public AccessFile(Path file, InstantSource clock) {
     this.clock = clock;
     throttle = new LogThrottle(clock);
+    content = read(file);
+    lookedMillis = clock.millis();
+  }
+
+  /**
+   * @throws ConfigException if the file is invalid
+   */
+  static ReloadedFile<AccessPolicy> read(Path file) {
     try {
-      content =
-          new ReloadedFile<>(
-              KEY + " = " + file,
-              () -> ReloadedFile.content(file, MAX_BYTES),
-              AccessFile::parse,
-              policy -> log.info("Read {} tenants from {}", policy.tenants().size(), file));
+      return new ReloadedFile<>(
+          KEY + " = " + file,
+          () -> ReloadedFile.content(file, MAX_BYTES),
+          AccessFile::parse,
+          policy -> log.info("Read {} tenants from {}", policy.tenants().size(), file));
     } catch (IOException e) {
       if (e.getCause() instanceof ConfigException invalid) {
         throw new ConfigException(KEY, file, String.join("; ", invalid.problems()));
       }
       throw new ConfigException(KEY, file, "must be a readable file: " + e.getMessage());
     }
-    lookedMillis = clock.millis();
   }
 
   /** Returns the policy in force, and looks for a change every two seconds. */

@@ -3,7 +3,6 @@ package org.traceetl.server.binding;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -161,7 +160,7 @@ record ServerProperties(
         UsersFile.read(usersFile);
       }
       if (accessFile != null) {
-        new AccessFile(accessFile, InstantSource.system());
+        AccessFile.read(accessFile);
       }
       return config;
     }

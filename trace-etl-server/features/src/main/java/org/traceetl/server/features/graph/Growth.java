@@ -1,8 +1,8 @@
 package org.traceetl.server.features.graph;
 
 import java.util.List;
-import org.traceetl.server.http.Access;
 import org.traceetl.server.edge.EdgeMeasure;
+import org.traceetl.server.http.Access;
 
 /**
  * How the requests of an application to others grew, from the baseline to the minutes that are
