@@ -39,6 +39,7 @@ import org.traceetl.perf.simulate.check.MeasureTruth;
 import org.traceetl.perf.simulate.check.Naming;
 import org.traceetl.perf.simulate.check.PaneTruth;
 import org.traceetl.perf.simulate.check.RegionTruth;
+import org.traceetl.perf.simulate.check.SeamTruth;
 import org.traceetl.perf.simulate.check.SentDocuments;
 import org.traceetl.perf.simulate.check.SeriesKey;
 import org.traceetl.perf.simulate.check.Sight;
@@ -48,6 +49,7 @@ import org.traceetl.perf.simulate.fault.Fault;
 import org.traceetl.perf.simulate.fault.Installation;
 import org.traceetl.perf.simulate.fault.Target;
 import org.traceetl.perf.simulate.server.Scraper;
+import org.traceetl.perf.simulate.server.SimulatedBackfill;
 import org.traceetl.perf.simulate.server.SimulatedIndex;
 import org.traceetl.perf.simulate.server.SimulatedReceiver;
 import org.traceetl.perf.simulate.server.SimulatedRules;
@@ -224,6 +226,17 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   /** Null if rules have no measures. */
   private final MeasureTruth measures;
 
+  /** By backfill; empty if the run has none. */
+  private final SortedMap<Target, SimulatedBackfill> backfills = new TreeMap<>();
+
+  private final SortedMap<Target, SeamTruth> seams = new TreeMap<>();
+
+  /** Backfills whose samples their truth has. */
+  private final Set<Target> ended = new TreeSet<>();
+
+  /** By which spans may have counted too early or too late so far. */
+  private long slackMillis;
+
   /**
    * Whether all servers followed the newest rules at the last quiet point, and none is new since.
    */
@@ -271,7 +284,12 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
     regions = ruled.isEmpty() ? null : new RegionTruth(ruled::contains);
     boolean hasForms = regions != null && demand.forms();
     measures = hasForms ? new MeasureTruth(ruled::contains) : null;
-    receiver = new SimulatedReceiver(world, ruled::contains);
+    receiver =
+        new SimulatedReceiver(
+            world,
+            ruled::contains,
+            (series, atMillis, by) ->
+                seams.values().forEach(seam -> seam.live(series, atMillis, by)));
     for (int number = 1; number <= plan.fleet().agents(); number++) {
       String name = Target.agent(number).toString();
       AgentConfig config =
@@ -298,6 +316,9 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
       boolean isOther = demand.twoConfigurations() && number % 2 == 0;
       ServerConfig own = isOther ? ServerSettings.other(config) : config;
       servers.add(new SimulatedServer(world, name, own, cluster::brokers, index, receiver, rules));
+    }
+    if (plan.schedule().faults().stream().anyMatch(Fault.Backfill.class::isInstance)) {
+      IntStream.rangeClosed(1, ruled.size()).forEach(number -> addBackfill(number, config));
     }
     int series = 0;
     Calls calls = edgeDraw.calls(plan.seed());
@@ -351,6 +372,23 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
     resumedMillis = world.unixMillis();
     paneMillis = config.window().length().toMillis();
     sight = new Sight(Naming.OTEL, ruled::contains, failures);
+  }
+
+  private void addBackfill(int number, ServerConfig config) {
+    Target target = Target.backfill(number);
+    backfills.put(
+        target,
+        new SimulatedBackfill(
+            world,
+            target.toString(),
+            application(number),
+            config,
+            rules,
+            cluster::brokers,
+            process -> cluster.spans(process, config.rocketmq())));
+    seams.put(
+        target,
+        new SeamTruth(application(number), !demand.agents().get(number - 1), world.unixMillis()));
   }
 
   /** Returns the applications of which some fault of a plan changes the rules. */
@@ -423,6 +461,7 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
     } else if (panes != null) {
       panes.uncertain(span.series().service());
     }
+    seams.values().forEach(seam -> seam.add(span.series(), certain, when));
     SeriesKey key = regions == null ? span.series() : span.series().withoutRegion();
     truth.add(key, span.durationNanos(), certain);
     if (regions != null && !span.series().region().isEmpty()) {
@@ -738,12 +777,17 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
           panes.compare(
               server.name(),
               world.unixMillis(),
-              paneMillis + LATE_STORE_MILLIS + lateRequestMillis + pauseMillis + clocksMillis,
+              slackMillis(),
               key -> minutes(history, key),
               differences::add);
         }
       }
     }
+  }
+
+  /** Returns by which spans since the last quiet point may have counted too early or too late. */
+  private long slackMillis() {
+    return paneMillis + LATE_STORE_MILLIS + lateRequestMillis + pauseMillis + clocksMillis;
   }
 
   private void settleHistories() {
@@ -767,6 +811,7 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
         mergedSpans.put(server.name(), history.mergedSpans());
       }
     }
+    slackMillis = Math.max(slackMillis, slackMillis());
     lateRequestMillis = 0;
     pauseMillis = 0;
     clocksMillis = 0;
@@ -870,6 +915,7 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
     if (demand.panes()) {
       comparePushed(inForce, differences);
     }
+    seams.keySet().forEach(target -> compareBackfill(target, differences));
     documents.compare(index.created(), differences::add);
     SentDocuments.checkExemplars(index.exemplars(), differences::add);
     if (demand.dimension()) {
@@ -902,6 +948,27 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
       }
     }
     differences.addAll(receiver.faults());
+  }
+
+  private void compareBackfill(Target target, List<String> differences) {
+    SimulatedBackfill backfill = backfills.get(target);
+    if (!wanted.contains(target)) {
+      return;
+    }
+    if (backfill.lines() == null) {
+      differences.add(target + " has not ended");
+      return;
+    }
+    SeamTruth seam = seams.get(target);
+    if (ended.add(target)) {
+      seam.backfilled(backfill.lines());
+    }
+    String line =
+        seam.compare(
+            world.unixMillis(),
+            Math.max(slackMillis, slackMillis()),
+            difference -> differences.add(target + ": " + difference));
+    world.timeline().note(target.toString(), line);
   }
 
   /** Returns the last pages, and what ended; without the label that rules add. */
@@ -948,7 +1015,7 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   @Override
   public void start(Target target) {
     switch (target.role()) {
-      case AGENT, SERVER -> {
+      case AGENT, SERVER, BACKFILL -> {
         wanted.add(target);
         if (target.role() == Target.Role.AGENT) {
           startAgent(target);
@@ -1169,7 +1236,11 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   }
 
   private Host host(Target program) {
-    return program.role() == Target.Role.AGENT ? agent(program) : servers.get(program.number() - 1);
+    return switch (program.role()) {
+      case AGENT -> agent(program);
+      case BACKFILL -> backfills.get(program);
+      default -> servers.get(program.number() - 1);
+    };
   }
 
   /** Returns lines for a reader: which programs run, the state of the brokers, and what is cut. */

@@ -21,6 +21,7 @@ import org.traceetl.perf.simulate.world.World;
 import org.traceetl.server.assembly.Brokers;
 import org.traceetl.server.config.RocketMqConfig;
 import org.traceetl.server.consume.broker.SpanConsumer;
+import org.traceetl.server.features.backfill.SpanTopic;
 import org.traceetl.server.journal.BrokerLogs;
 import org.traceetl.server.rocketmq.Announcement;
 
@@ -33,6 +34,10 @@ import org.traceetl.server.rocketmq.Announcement;
  */
 public final class SimulatedCluster implements Durable {
   private static final long TICK_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+  /** As that of SpanTopic. */
+  private static final long SPANS_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(10);
+
   private static final String REPLICA = "replica-";
 
   private final World world;
@@ -147,6 +152,13 @@ public final class SimulatedCluster implements Durable {
         return new SimulatedLogs(config, topic, timeout.toNanos(), client(process));
       }
     };
+  }
+
+  /** Returns the topic of the spans as the process of a backfill reads it. */
+  public SpanTopic spans(Process process, RocketMqConfig config) {
+    SimulatedLogs logs =
+        new SimulatedLogs(config, config.topic(), SPANS_TIMEOUT_NANOS, client(process));
+    return new SpanTopic(logs, queue -> logs.open(config.topic(), queue)::messages);
   }
 
   @Override

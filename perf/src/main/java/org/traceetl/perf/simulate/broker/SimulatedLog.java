@@ -6,6 +6,8 @@ import java.util.List;
 import org.apache.rocketmq.client.exception.MQBrokerException;
 import org.apache.rocketmq.client.exception.MQClientException;
 import org.apache.rocketmq.client.producer.SendStatus;
+import org.apache.rocketmq.common.message.MessageExt;
+import org.apache.rocketmq.common.message.MessageQueue;
 import org.apache.rocketmq.remoting.exception.RemotingException;
 import org.traceetl.perf.simulate.broker.Replica.Appended;
 import org.traceetl.server.journal.JournalLog;
@@ -94,6 +96,30 @@ final class SimulatedLog implements JournalLog {
 
   @Override
   public List<Entry> read(long from) throws IOException, InterruptedException {
+    Pulled pulled = pull(from);
+    List<Entry> entries = new ArrayList<>();
+    for (Message message : pulled == null ? List.<Message>of() : pulled.messages()) {
+      entries.add(new Entry(message.offset(), message.body()));
+    }
+    return entries;
+  }
+
+  /** As {@link #read}, with store times and properties. */
+  List<MessageExt> messages(long from) throws IOException, InterruptedException {
+    Pulled pulled = pull(from);
+    List<MessageExt> messages = new ArrayList<>();
+    for (Message message : pulled == null ? List.<Message>of() : pulled.messages()) {
+      messages.add(
+          message.received(
+              new MessageQueue(topic, id.broker(), id.queue()),
+              Long.toString(pulled.min()),
+              Long.toString(pulled.max())));
+    }
+    return messages;
+  }
+
+  /** Returns null if there are no messages. */
+  private Pulled pull(long from) throws IOException, InterruptedException {
     long offset = from;
     while (true) {
       long at = offset;
@@ -102,18 +128,14 @@ final class SimulatedLog implements JournalLog {
               "reading", (broker, to) -> to.answer(Reply.of(broker.pull(queue, at, MAX_MESSAGES))));
       switch (pulled.status()) {
         case FOUND -> {
-          List<Entry> entries = new ArrayList<>(pulled.messages().size());
-          for (Message message : pulled.messages()) {
-            entries.add(new Entry(message.offset(), message.body()));
-          }
-          return entries;
+          return pulled;
         }
         case NO_NEW_MSG -> {
-          return List.of();
+          return null;
         }
         case NO_MATCHED_MSG, OFFSET_ILLEGAL -> {
           if (pulled.next() <= offset) {
-            return List.of();
+            return null;
           }
           offset = pulled.next();
         }

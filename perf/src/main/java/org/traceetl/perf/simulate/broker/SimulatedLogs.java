@@ -49,7 +49,7 @@ final class SimulatedLogs implements BrokerLogs {
   }
 
   @Override
-  public JournalLog open(String other, QueueId queue) {
+  public SimulatedLog open(String other, QueueId queue) {
     return new SimulatedLog(client, other, queue, timeoutNanos);
   }
 

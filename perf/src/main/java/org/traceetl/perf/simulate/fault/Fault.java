@@ -302,6 +302,17 @@ public sealed interface Fault {
     }
   }
 
+  /**
+   * Backfills an application from the begin of the run until the switch of its rules. It begins
+   * again until it has ended.
+   */
+  record Backfill(long atMillis, Target target, long lastsMillis) implements Fault {
+    @Override
+    public void begin(Installation on) {
+      on.start(target);
+    }
+  }
+
   /** A broker deletes old messages. */
   record Retention(long atMillis, Target target, long olderMillis, long lastsMillis)
       implements Fault {

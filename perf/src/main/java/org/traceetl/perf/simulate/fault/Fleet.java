@@ -12,7 +12,7 @@ public record Fleet(int agents, int servers, int brokers, int replicas) {
   boolean has(Target target) {
     int most =
         switch (target.role()) {
-          case AGENT -> agents;
+          case AGENT, BACKFILL -> agents;
           case SERVER -> servers + 1;
           case BROKER -> brokers;
           case REPLICA -> brokers * replicas;

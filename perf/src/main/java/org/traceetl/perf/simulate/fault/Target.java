@@ -26,7 +26,9 @@ public record Target(Role role, int number) implements Comparable<Target> {
     /** One replica; the replicas of all brokers have one sequence of numbers. */
     REPLICA,
     NAME_SERVER,
-    CONTROLLERS
+    CONTROLLERS,
+    /** A backfill of the application whose agent has the same number. */
+    BACKFILL
   }
 
   public static Target agent(int number) {
@@ -35,6 +37,10 @@ public record Target(Role role, int number) implements Comparable<Target> {
 
   public static Target server(int number) {
     return new Target(Role.SERVER, number);
+  }
+
+  public static Target backfill(int number) {
+    return new Target(Role.BACKFILL, number);
   }
 
   public static Target broker(int number) {

@@ -41,6 +41,17 @@ public final class SimulatedReceiver {
 
   private record Sample(long atMillis, double value) {}
 
+  /** Receives the increases of series. */
+  @FunctionalInterface
+  public interface Observer {
+    /**
+     * A series has increased, or begun.
+     *
+     * @param series its name and labels
+     */
+    void increased(String series, long atMillis, double by);
+  }
+
   private record Named(String series, Sample sample) {}
 
   private final World world;
@@ -51,6 +62,7 @@ public final class SimulatedReceiver {
   private final SortedMap<String, Double> ended = new TreeMap<>();
 
   private final List<String> faults = new ArrayList<>();
+  private final Observer observer;
   private boolean away;
   private long nextTroubleNanos;
   private boolean losesAnswer;
@@ -62,9 +74,10 @@ public final class SimulatedReceiver {
   /**
    * @param mayEnd whether rules may end a series, by application
    */
-  public SimulatedReceiver(World world, Predicate<String> mayEnd) {
+  public SimulatedReceiver(World world, Predicate<String> mayEnd, Observer observer) {
     this.world = world;
     this.mayEnd = mayEnd;
+    this.observer = observer;
   }
 
   /** Returns an opener of this receiver for the servers of a process. */
@@ -196,6 +209,11 @@ public final class SimulatedReceiver {
       if (isStale && before != null && mayEnd.test(ScrapedSeries.application(series))) {
         // A series that has ended already has no further end.
         ended.merge(series, Double.isNaN(before.value()) ? 0 : before.value(), Double::sum);
+      }
+      if (!isStale) {
+        boolean begins = before == null || Double.isNaN(before.value());
+        observer.increased(
+            series, sample.atMillis(), begins ? sample.value() : sample.value() - before.value());
       }
       newest.put(series, sample);
       samples++;

@@ -70,6 +70,11 @@ public final class SimulatedRules {
     return files.get(server).content().getBytes(UTF_8);
   }
 
+  /** Returns the newest file, which may not have reached all servers yet. */
+  byte[] newest() {
+    return File.of(revision, newest).content().getBytes(UTF_8);
+  }
+
   /** Returns the newest revision. */
   public long revision() {
     return revision;

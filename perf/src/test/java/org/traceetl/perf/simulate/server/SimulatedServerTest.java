@@ -67,7 +67,7 @@ class SimulatedServerTest {
         config(),
         cluster::brokers,
         index,
-        new SimulatedReceiver(world, application -> false),
+        new SimulatedReceiver(world, application -> false, (series, atMillis, by) -> {}),
         new SimulatedRules(world, List.of(name), null));
   }
 
