@@ -9,6 +9,7 @@ import io.opentelemetry.context.Context;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.ToLongFunction;
@@ -58,12 +59,12 @@ final class ErrorBarsTest {
         OtlpSpans exact = OtlpSpans.overGrpc("exact", installation.otlpGrpcPort())) {
       installation.awaitReady(Duration.ofSeconds(60));
       int port = installation.httpPort();
-      // From when the server writes variances; each is a trace of its own.
-      EndToEndTest.eventually("the first variance")
+      // From when the server writes variances and the agent groups; each is a trace of its own.
+      EndToEndTest.eventually("the first variance, and the first span in a group")
           .until(() -> {
             sampled.send("GET /first", SpanKind.SERVER, StatusCode.UNSET, 1_000);
             sampled.flush();
-            return sum(port, CALLS_VARIANCE, "GET /first") > 0;
+            return sum(port, CALLS_VARIANCE, "GET /first") > 0 && grouped(installation) > 0;
           });
       // One trace has several spans of a series.
       EndToEndTest.eventually("spans of one trace that count as such")
@@ -74,8 +75,9 @@ final class ErrorBarsTest {
             }
             parent.end();
             sampled.flush();
-            double calls = sum(port, CALLS, "SELECT");
-            double variance = sum(port, CALLS_VARIANCE, "SELECT");
+            List<PageSample> page = EndToEndTest.samples(port);
+            double calls = sum(page, CALLS, "SELECT");
+            double variance = sum(page, CALLS_VARIANCE, "SELECT");
             assertThat(variance).isLessThanOrEqualTo(calls / WEIGHT * 3 * VARIANCE);
             return variance > calls / WEIGHT * VARIANCE;
           });
@@ -100,12 +102,7 @@ final class ErrorBarsTest {
           });
       assertThat(sum(port, CALLS_VARIANCE, "GET /cart")).isEqualTo(kept * VARIANCE);
       assertThat(sum(port, CALLS_VARIANCE, "GET /failed")).as("failed spans are all sent").isZero();
-      assertThat(
-              PageSample.sum(
-                  EndToEndTest.samples(installation.agentTelemetryPort()),
-                  "trace_etl_agent_spans_grouped_total"))
-          .as("spans that the agent grouped")
-          .isGreaterThan(kept);
+      assertThat(grouped(installation)).as("spans that the agent grouped").isGreaterThan(kept);
       EndToEndTest.eventually("all calls in the history")
           .untilAsserted(() -> assertBounds(minutes(port, "sampled"), calls));
       assertThat(minutes(port, "exact"))
@@ -120,8 +117,19 @@ final class ErrorBarsTest {
     return randomness >= (1L << 56) / WEIGHT * (WEIGHT - 1);
   }
 
+  /** Returns how many spans the agent put into groups. */
+  private static double grouped(EmbeddedInstallation installation) throws Exception {
+    return PageSample.sum(
+        EndToEndTest.samples(installation.agentTelemetryPort()),
+        "trace_etl_agent_spans_grouped_total");
+  }
+
   private static double sum(int port, String name, String operation) throws Exception {
-    return EndToEndTest.samples(port).stream()
+    return sum(EndToEndTest.samples(port), name, operation);
+  }
+
+  private static double sum(List<PageSample> page, String name, String operation) {
+    return page.stream()
         .filter(sample -> sample.name().equals(name))
         .filter(sample -> operation.equals(sample.labels().get("span_name")))
         .mapToDouble(PageSample::value)
