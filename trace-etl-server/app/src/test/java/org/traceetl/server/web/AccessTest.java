@@ -495,6 +495,20 @@ class AccessTest {
         .contains("\"fleet\":{\"received\":10,");
   }
 
+  /** The messages that were read are those of all applications. */
+  @Test
+  void whyDoesNotTellHowManyMessagesTheFleetHas() throws Exception {
+    String asked = "/api/why?application=shop&failed=true";
+    assertThat(ask(both, bearer(SHOP_TOKEN), asked).body()).contains("\"messages\":0,");
+    assertThat(ask(both, bearer(ALL_TOKEN), asked).body()).doesNotContain("\"messages\":0,");
+
+    String without = asked + "&operation=nothing";
+    assertThat(ask(both, bearer(SHOP_TOKEN), without).body())
+        .contains("No spans of application shop")
+        .doesNotContain("read:", "refused");
+    assertThat(ask(both, bearer(ALL_TOKEN), without).body()).contains("read:", "refused");
+  }
+
   @Test
   void metricsOfATenantHaveNoMetricsOfTheServer() throws Exception {
     for (String accept :

@@ -3,6 +3,7 @@ package org.traceetl.server.http;
 import jakarta.servlet.http.HttpServletRequest;
 import java.util.List;
 import org.traceetl.common.WildcardPattern;
+import org.traceetl.server.series.Applications;
 import org.traceetl.server.window.Books;
 
 /**
@@ -71,20 +72,26 @@ public final class Access {
         || application != null
             && !application.isEmpty()
             && !application.equals(Books.OTHER)
+            && !application.equals(Applications.UNNAMED)
             && compiled.stream().anyMatch(pattern -> pattern.matches(application));
   }
 
   /**
    * Returns whether an edge of the service graph is visible: if both ends are, or the only one that
-   * is an application that sends spans. Its own spans have the name of the other end.
+   * is an application that sends spans. Its own spans have the name of the other end. Of an
+   * application with the name {@value #USER}, edges to what sends no spans are hidden: the requests
+   * from outside to all others look the same.
    *
    * @param client null for none
    * @param server null for none
    * @param isVirtual whether one end sends no spans
    */
   public boolean seesEdge(String client, String server, boolean isVirtual) {
+    if (USER.equals(client) && (isVirtual || server == null)) {
+      return sees(server);
+    }
     if (isVirtual) {
-      return sees(client) || USER.equals(client) && sees(server);
+      return sees(client);
     }
     if (client == null || server == null) {
       return sees(client == null ? server : client);

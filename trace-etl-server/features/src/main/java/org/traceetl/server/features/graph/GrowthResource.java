@@ -104,7 +104,8 @@ final class GrowthResource implements Cacheable {
     Growth growth =
         graph
             .growth(
-                application,
+                // A name that the sender may not see is not looked up.
+                access.sees(application) ? application : "",
                 LastHour.minute(fromMillis + LastHour.MINUTE_MILLIS - 1),
                 LastHour.minute(toMillis))
             .visible(application, access);

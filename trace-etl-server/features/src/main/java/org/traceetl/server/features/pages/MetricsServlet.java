@@ -22,11 +22,16 @@ import org.traceetl.server.http.Problem;
  */
 final class MetricsServlet extends HttpServlet implements ByApplication {
   private static final long serialVersionUID = 1L;
+  private static final int MAX_UNSENT = 4;
+  private static final String STOPPING = "the server is stopping";
 
   private final transient PagesFeature pages;
 
   /** One page at a time is read line by line, on a processor that counting spans needs too. */
-  private final transient Semaphore filtering = new Semaphore(1);
+  private final transient Semaphore filtering = new Semaphore(1, true);
+
+  /** Pages that were made for a request alone stay in memory until its client has read them. */
+  private final transient Semaphore unsent = new Semaphore(MAX_UNSENT, true);
 
   MetricsServlet(PagesFeature pages) {
     this.pages = pages;
@@ -36,6 +41,30 @@ final class MetricsServlet extends HttpServlet implements ByApplication {
   protected void doGet(HttpServletRequest request, HttpServletResponse response)
       throws IOException {
     Access access = Access.of(request);
+    if (access.isToAll()) {
+      answer(request, response, access);
+      return;
+    }
+    response.setHeader("Cache-Control", "no-store");
+    try {
+      if (!unsent.tryAcquire(PagesFeature.MAX_WAIT.toNanos(), TimeUnit.NANOSECONDS)) {
+        unavailable(response, "too many scrapers with some applications have unread pages");
+        return;
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      unavailable(response, STOPPING);
+      return;
+    }
+    try {
+      answer(request, response, access);
+    } finally {
+      unsent.release();
+    }
+  }
+
+  private void answer(HttpServletRequest request, HttpServletResponse response, Access access)
+      throws IOException {
     String accept = request.getHeader("Accept");
     Encoding encoding =
         Negotiation.encoding(
@@ -50,14 +79,18 @@ final class MetricsServlet extends HttpServlet implements ByApplication {
       Problem.write(response, HttpServletResponse.SC_BAD_REQUEST, e.getMessage());
       return;
     } catch (TimeoutException | IllegalStateException e) {
-      Problem.write(response, HttpServletResponse.SC_SERVICE_UNAVAILABLE, e.getMessage());
+      unavailable(response, e.getMessage());
       return;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      Problem.write(response, HttpServletResponse.SC_SERVICE_UNAVAILABLE, "the server is stopping");
+      unavailable(response, STOPPING);
       return;
     }
     Negotiation.send(page, response);
+  }
+
+  private static void unavailable(HttpServletResponse response, String why) throws IOException {
+    Problem.write(response, HttpServletResponse.SC_SERVICE_UNAVAILABLE, why);
   }
 
   private Page visible(Encoding encoding, Shard shard, Access access)

@@ -45,6 +45,9 @@ public record PagesFeature(
   /** Prometheus gives up after 10 s by default. */
   static final Duration MAX_WAIT = Duration.ofSeconds(9);
 
+  /** Of a page of visible series: each is collected for its request alone. */
+  private static final long MAX_VISIBLE_BYTES = Runtime.getRuntime().maxMemory() / 64;
+
   /**
    * Creates the feature.
    *
@@ -110,7 +113,8 @@ public record PagesFeature(
    * server's own metrics. It reads all lines of the page in text, which is then kept up to date.
    *
    * @throws TimeoutException if it is not rendered in time
-   * @throws IllegalStateException if it can no longer be rendered
+   * @throws IllegalStateException if it can no longer be rendered, or the visible series are too
+   *     large for the heap
    */
   Page visible(Encoding encoding, Shard shard, Access access)
       throws TimeoutException, InterruptedException {
@@ -121,10 +125,12 @@ public record PagesFeature(
     do {
       visible.reset();
       Page ofSpans = pages.page(plain, shard, leftUntil(deadlineNanos));
-      isCurrent = copy(ofSpans, new VisibleSeries(access, false, visible));
+      isCurrent = copy(ofSpans, new VisibleSeries(access, false, visible, MAX_VISIBLE_BYTES));
       if (edges != null) {
         Page ofEdges = edges.page(plain, shard, leftUntil(deadlineNanos));
-        isCurrent = copy(ofEdges, new VisibleSeries(access, true, visible)) && ofSpans.current();
+        isCurrent =
+            copy(ofEdges, new VisibleSeries(access, true, visible, MAX_VISIBLE_BYTES))
+                && ofSpans.current();
       }
     } while (!isCurrent);
     if (encoding.format().isOpenMetrics()) {

@@ -21,6 +21,9 @@ final class VisibleSeries extends OutputStream {
   private static final int INITIAL_BYTES = 1_024;
   private static final int MAX_REMEMBERED = 10_000;
 
+  /** Each family begins with it. */
+  private static final byte[] HELP = "# HELP ".getBytes(UTF_8);
+
   private static final String CLIENT = "client";
   private static final String SERVER = "server";
   private static final String TYPE = "connection_type";
@@ -31,6 +34,7 @@ final class VisibleSeries extends OutputStream {
   private final Access access;
   private final boolean ofEdges;
   private final ByteArrayOutputStream out;
+  private final long maxBytes;
   private final ByteArrayOutputStream header = new ByteArrayOutputStream(INITIAL_BYTES);
 
   /** Whether an application is visible. */
@@ -46,11 +50,13 @@ final class VisibleSeries extends OutputStream {
   /**
    * @param ofEdges whether the lines are of edges, which have the labels {@code client} and {@code
    *     server}; those of spans have the application as their first label
+   * @param maxBytes of all that {@code out} receives, approximately
    */
-  VisibleSeries(Access access, boolean ofEdges, ByteArrayOutputStream out) {
+  VisibleSeries(Access access, boolean ofEdges, ByteArrayOutputStream out, long maxBytes) {
     this.access = access;
     this.ofEdges = ofEdges;
     this.out = out;
+    this.maxBytes = maxBytes;
   }
 
   @Override
@@ -83,7 +89,9 @@ final class VisibleSeries extends OutputStream {
 
   private void endLine() {
     if (line[0] == '#') {
-      if (!inHeader) {
+      // A family may have no sample on the page.
+      if (!inHeader
+          || Arrays.equals(line, 0, Math.min(length, HELP.length), HELP, 0, HELP.length)) {
         header.reset();
       }
       inHeader = true;
@@ -91,6 +99,12 @@ final class VisibleSeries extends OutputStream {
     } else {
       inHeader = false;
       if (isVisible()) {
+        if (out.size() > maxBytes) {
+          throw new IllegalStateException(
+              "the series that you may see exceed "
+                  + maxBytes
+                  + " bytes: scrape them in several shards, with parameter shard");
+        }
         out.writeBytes(header.toByteArray());
         header.reset();
         out.write(line, 0, length);

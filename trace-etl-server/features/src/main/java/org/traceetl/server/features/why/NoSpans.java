@@ -6,7 +6,18 @@ import java.io.IOException;
 final class NoSpans extends IOException {
   private static final long serialVersionUID = 1L;
 
-  NoSpans(String message) {
-    super(message);
+  private final String where;
+
+  /**
+   * @param counts what was read instead, of all applications
+   */
+  NoSpans(String where, String counts) {
+    super(where + counts);
+    this.where = where;
+  }
+
+  /** Returns the message without numbers of other applications. */
+  String withoutCounts() {
+    return where;
   }
 }

@@ -82,7 +82,8 @@ public final class Why {
                 + (question.operation() == null && question.kind() == null
                     ? ""
                     : " with this operation and kind")
-                + " are in "
+                + " are retained in this interval",
+            "; read: "
                 + sample.messages()
                 + " messages with "
                 + sample.batches()

@@ -50,6 +50,32 @@ public record WhyAnswer(
     List<OperationShare> operations,
     List<Cause> causes,
     List<Cause> outcomes) {
+  /** Returns the answer for those who may not see how many messages all applications have. */
+  WhyAnswer withoutMessages() {
+    return new WhyAnswer(
+        application,
+        operation,
+        kind,
+        failed,
+        slowerThanMillis,
+        from,
+        until,
+        baseline,
+        complete,
+        0,
+        spans,
+        selectedSpans,
+        sampled,
+        spansPerSample,
+        selectionTraces,
+        baselineTraces,
+        valuesTested,
+        attributesLeftOut,
+        errorRate,
+        operations,
+        causes,
+        outcomes);
+  }
 
   /** An operation of the selection. A batch that an agent sent twice counts twice. */
   public record OperationShare(String operation, String kind, long spans, long selectedSpans) {}

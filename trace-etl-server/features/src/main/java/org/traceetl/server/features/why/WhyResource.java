@@ -111,13 +111,13 @@ final class WhyResource {
               + RETRY_AFTER_SECONDS
               + " s");
     }
-    WhyAnswer answer = answer(question, Caller.of(request));
+    WhyAnswer answer = answer(question, Caller.of(request), access);
     results.accept(answer == null ? Result.CANCELLED : Result.ANSWERED);
     if (answer == null) {
       // Only a client that has sent more than its request receives it.
       response.setStatus(HttpStatus.BAD_REQUEST.value());
     }
-    return answer;
+    return answer == null || access.isToAll() ? answer : answer.withoutMessages();
   }
 
   @GetMapping("/api/why/progress")
@@ -176,7 +176,8 @@ final class WhyResource {
   }
 
   /** Returns null if the caller is gone. */
-  private WhyAnswer answer(Question question, Caller caller) throws InterruptedException {
+  private WhyAnswer answer(Question question, Caller caller, Access access)
+      throws InterruptedException {
     try {
       return runs.run(() -> why.answer(question), caller);
     } catch (CancellationException e) {
@@ -185,13 +186,15 @@ final class WhyResource {
           HttpStatus.SERVICE_UNAVAILABLE, "the server stops; ask another one", e);
     } catch (ExecutionException e) {
       results.accept(e.getCause() instanceof NoSpans ? Result.NO_SPANS : Result.FAILED);
-      throw refused(e.getCause());
+      throw refused(e.getCause(), access);
     }
   }
 
-  private static RuntimeException refused(Throwable cause) {
+  private static RuntimeException refused(Throwable cause, Access access) {
     return switch (cause) {
-      case NoSpans e -> new ResponseStatusException(HttpStatus.NOT_FOUND, e.getMessage(), e);
+      case NoSpans e ->
+          new ResponseStatusException(
+              HttpStatus.NOT_FOUND, access.isToAll() ? e.getMessage() : e.withoutCounts(), e);
       case IOException e -> unreadable(e);
       case TlsRefused e -> unreadable(e);
       default -> new IllegalStateException("An answer failed", cause);
