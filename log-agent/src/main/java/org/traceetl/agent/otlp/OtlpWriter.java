@@ -101,6 +101,7 @@ public final class OtlpWriter {
   private long left;
 
   private Runnable resource = NO_ATTRIBUTES;
+  private boolean resourceIsTooLarge;
   // Start of the open message's content; 0 if no resource is open.
   private int resourceSpans;
   private int scopeSpans;
@@ -143,24 +144,27 @@ public final class OtlpWriter {
    * Sets the resource of the next spans.
    *
    * @param attributes writes its attributes; called for each request, until the resource is
-   *     replaced
+   *     replaced. If it does not fit once, it is not called again, and its spans are left out
    */
   public void resource(Runnable attributes) {
     closeResource();
     resource = attributes;
+    resourceIsTooLarge = false;
   }
 
   /** Begins a span; a parent of 0 is none. */
   public void span(long traceIdHigh, long traceIdLow, long spanId, long parentSpanId) {
     inSpan = true;
     before = position;
-    limit = MOST_BYTES - CLOSING_BYTES;
-    opensResource = resourceSpans == 0;
+    limit = (int) Math.min(MOST_BYTES - CLOSING_BYTES, before + Math.max(0, left));
+    overflowed = left <= 0 || resourceIsTooLarge;
+    opensResource = resourceSpans == 0 && !overflowed;
     if (opensResource) {
       resourceSpans = begin(REQUEST_RESOURCE_SPANS);
       int written = begin(RESOURCE_SPANS_RESOURCE);
       attributesField = RESOURCE_ATTRIBUTES;
       resource.run();
+      resourceIsTooLarge = overflowed;
       end(written);
       scopeSpans = begin(RESOURCE_SPANS_SCOPE_SPANS);
     }
@@ -171,6 +175,19 @@ public final class OtlpWriter {
     if (parentSpanId != 0) {
       spanId(SPAN_PARENT_SPAN_ID, parentSpanId);
     }
+  }
+
+  /** Returns whether the current span is too large, so that nothing more of it is written. */
+  public boolean isFull() {
+    return overflowed;
+  }
+
+  /** Returns whether there is room for these bytes of the current span. If not, it is full. */
+  public boolean hasRoom(int count) {
+    if (count > limit - position) {
+      overflowed = true;
+    }
+    return !overflowed;
   }
 
   /** Writes the kind, as in OTLP, and the times in nanoseconds; the end is at least the start. */
@@ -193,7 +210,7 @@ public final class OtlpWriter {
    * @param randomness below 2^56; negative for none
    */
   public void sampling(long threshold, long randomness) {
-    if (threshold != 0 || randomness >= 0) {
+    if (!overflowed && (threshold != 0 || randomness >= 0)) {
       String state =
           "ot="
               + (threshold == 0 ? "" : "th:" + hex56(threshold).replaceAll("0+$", ""))
@@ -283,7 +300,7 @@ public final class OtlpWriter {
   /** Completes the span. If it is too large, it is left out. */
   public void endSpan() {
     end(span);
-    if (overflowed || position - before > left) {
+    if (overflowed) {
       abandonSpan(LeftOut.TOO_LARGE);
       return;
     }
@@ -295,9 +312,10 @@ public final class OtlpWriter {
     }
   }
 
-  /** Leaves out the span that was begun last and not completed. */
+  /** Leaves out the span that was begun last and not completed. Its bytes are charged. */
   public void abandonSpan(LeftOut reason) {
     inSpan = false;
+    left -= position - before;
     position = before;
     overflowed = false;
     if (opensResource) {
@@ -406,9 +424,10 @@ public final class OtlpWriter {
   }
 
   private void text(int field, byte[] text, int offset, int length) {
-    if (overflowed || length > limit - position) {
-      overflowed = true;
-    } else if (Utf8.isWellFormed(text, offset, length)) {
+    if (!hasRoom(length)) {
+      return;
+    }
+    if (Utf8.isWellFormed(text, offset, length)) {
       tag(field, BYTES);
       varint(length);
       put(text, offset, length);
@@ -433,8 +452,7 @@ public final class OtlpWriter {
   }
 
   private boolean room(int count) {
-    if (overflowed || count > limit - position) {
-      overflowed = true;
+    if (!hasRoom(count)) {
       return false;
     }
     if (position + count > bytes.length) {

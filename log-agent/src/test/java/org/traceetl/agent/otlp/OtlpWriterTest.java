@@ -82,6 +82,75 @@ final class OtlpWriterTest {
   }
 
   @Test
+  void spansThatAreLeftOutAreChargedToTheirPayload() {
+    int[] runs = new int[1];
+    writer.payload(10);
+    writer.resource(() -> runs[0]++);
+    for (int i = 0; i < 100; i++) {
+      writer.span(1, 2, 3, 0);
+      for (int j = 0; j < 100_000 && !writer.isFull(); j++) {
+        attribute("a", new byte[1]);
+      }
+      writer.abandonSpan(LeftOut.MALFORMED);
+    }
+    span(1);
+    writer.end();
+
+    assertThat(written.requests).isEmpty();
+    assertThat(written.leftOut.getLast()).isEqualTo(LeftOut.TOO_LARGE);
+    // Two spans use nearly all, and the next few the rest.
+    assertThat(runs[0]).isBetween(2, 10);
+    // From then on no resource is written, until the next payload.
+    runs[0] = 0;
+    writer.resource(() -> runs[0]++);
+    span(1);
+    assertThat(runs[0]).isZero();
+    writer.payload(10);
+    span(1);
+    assertThat(runs[0]).isEqualTo(1);
+  }
+
+  @Test
+  void aSpanIsFullAtTheLimitOfItsPayload() {
+    writer.payload(10);
+    span(OtlpWriter.USUAL_BYTES - 10_000);
+    writer.span(1, 2, 3, 0);
+    assertThat(writer.isFull()).isFalse();
+    assertThat(writer.hasRoom(5_000)).isTrue();
+    assertThat(writer.hasRoom(15_000)).isFalse();
+    assertThat(writer.isFull()).isTrue();
+    writer.endSpan();
+    span(1);
+    writer.end();
+
+    assertThat(written.spans).containsExactly(2);
+    assertThat(written.leftOut).containsExactly(LeftOut.TOO_LARGE);
+  }
+
+  @Test
+  void aResourceThatDoesNotFitIsWrittenOnceAndCostsOnlyItsSpans() {
+    int[] runs = new int[1];
+    writer.payload(1 << 20);
+    writer.resource(() -> {
+      runs[0]++;
+      attribute("small", new byte[100_000]);
+      attribute("large", new byte[OtlpWriter.MOST_BYTES]);
+    });
+    for (int i = 0; i < 10; i++) {
+      span(1);
+    }
+    writer.resource(() -> attribute("service.name", "b".getBytes(UTF_8)));
+    span(1);
+    writer.endPayload();
+    writer.end();
+
+    assertThat(runs[0]).isEqualTo(1);
+    assertThat(written.leftOut).hasSize(10).containsOnly(LeftOut.TOO_LARGE);
+    assertThat(written.spans).containsExactly(1);
+    assertThat(applications(written.requests.getFirst())).containsExactly("b");
+  }
+
+  @Test
   void anAbandonedSpanLeavesNothing() {
     writer.payload(100);
     writer.span(1, 2, 3, 4);

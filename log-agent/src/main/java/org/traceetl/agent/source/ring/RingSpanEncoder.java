@@ -53,7 +53,7 @@ record RingSpanEncoder(RingSpanDecoder.Resource resource, RingDictionary.Strings
         in.statusMessage.offset,
         in.statusMessage.length);
     attributes(in, to);
-    while (in.nextEvent()) {
+    while (!to.isFull() && in.nextEvent()) {
       to.event(
           in.startUnixNanos + in.eventOffsetNanos,
           in.eventName.bytes,
@@ -73,7 +73,7 @@ record RingSpanEncoder(RingSpanDecoder.Resource resource, RingDictionary.Strings
   }
 
   private static void attributes(RingSpanReader in, OtlpWriter to) {
-    while (in.nextAttribute()) {
+    while (!to.isFull() && in.nextAttribute()) {
       to.key(in.key.bytes, in.key.offset, in.key.length);
       switch (in.valueType) {
         case RingLayout.VALUE_FALSE, RingLayout.VALUE_TRUE ->
@@ -87,6 +87,10 @@ record RingSpanEncoder(RingSpanDecoder.Resource resource, RingDictionary.Strings
   }
 
   private static void binary(RingSpanReader.Slice text, OtlpWriter to) {
+    // Checked before the copy. Text that is not base64 is written as it is, which is longer.
+    if (!to.hasRoom(text.length)) {
+      return;
+    }
     byte[] encoded = new byte[text.length];
     System.arraycopy(text.bytes, text.offset, encoded, 0, text.length);
     try {
