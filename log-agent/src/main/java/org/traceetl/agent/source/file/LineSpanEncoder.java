@@ -14,6 +14,7 @@ import org.traceetl.agent.otlp.SpanEncoder;
 final class LineSpanEncoder implements SpanEncoder, SpanSink {
   private final int maxLineBytes;
   private final TraceLineDecoder decoder = new TraceLineDecoder();
+  private final Attributes resource = new Attributes();
   private OtlpWriter to;
 
   LineSpanEncoder(int maxLineBytes) {
@@ -48,7 +49,20 @@ final class LineSpanEncoder implements SpanEncoder, SpanSink {
 
   @Override
   public void resource(Attributes attributes) {
-    to.resource(() -> write(attributes));
+    // Copied, because the next line overwrites the bytes, and each request gets the resource.
+    byte[] texts = new byte[(int) attributes.textBytes()];
+    resource.clear();
+    int at = 0;
+    for (int i = 0; i < attributes.size(); i++) {
+      int keyLength = attributes.keyLength(i);
+      int valueAt = at + keyLength;
+      int valueLength = attributes.valueLength(i);
+      System.arraycopy(attributes.key(i), attributes.keyOffset(i), texts, at, keyLength);
+      System.arraycopy(attributes.value(i), attributes.valueOffset(i), texts, valueAt, valueLength);
+      resource.add(texts, at, keyLength, texts, valueAt, valueLength);
+      at = valueAt + valueLength;
+    }
+    to.resource(() -> write(resource));
   }
 
   @Override
@@ -66,7 +80,7 @@ final class LineSpanEncoder implements SpanEncoder, SpanSink {
   }
 
   private void write(Attributes attributes) {
-    for (int i = 0; i < attributes.size(); i++) {
+    for (int i = 0; i < attributes.size() && !to.isFull(); i++) {
       to.key(attributes.key(i), attributes.keyOffset(i), attributes.keyLength(i));
       to.value(attributes.value(i), attributes.valueOffset(i), attributes.valueLength(i));
     }

@@ -76,6 +76,42 @@ final class LineSpanEncoderTest {
     assertThat(encoder.spans(bytes, bytes.length)).isEqualTo(5);
   }
 
+  @Test
+  void eachRequestOfAChunkHasTheWholeResource() {
+    String tags =
+        String.join(
+            ",",
+            tag("host.name", "string", "host-1"),
+            tag("service.name", "string", "shop"),
+            tag("deployment.environment", "string", "production"));
+    String parent =
+        "[{\"traceID\":\"" + TraceLines.TRACE_ID + "\",\"spanID\":\"00f067aa0ba902b7\"}]";
+    String resource = "{\"tags\":[" + tags + "]}";
+    StringBuilder lines = new StringBuilder();
+    for (int i = 0; i < 300; i++) {
+      String text = "[" + tag("text", "string", "x".repeat(137 * i % 20_000)) + "]";
+      lines.append(line("shop", "a", "OK", i, text, resource, i % 2 == 0 ? parent : "[]"));
+    }
+
+    Written written = encode(lines.toString());
+
+    assertThat(written.requests).hasSizeGreaterThan(2);
+    assertThat(written.spans.stream().mapToInt(each -> each).sum()).isEqualTo(300);
+    assertThat(written.requests)
+        .allSatisfy(request ->
+            assertThat(texts(request.getResourceSpans(0).getResource().getAttributesList()))
+                .isEqualTo(
+                    Map.of(
+                        "host.name",
+                        "host-1",
+                        "service.name",
+                        "shop",
+                        "deployment.environment",
+                        "production",
+                        "ip",
+                        "10.0.0.7")));
+  }
+
   private Written encode(String lines) {
     return Written.of(encoder, lines.getBytes(UTF_8));
   }
