@@ -20,7 +20,8 @@ final class ForwardingIntake implements Intake {
   private final LongSupplier millis;
 
   /**
-   * @param receiver takes a request, whose array it gives back later, or returns false
+   * @param receiver takes a request, whose array it gives back later, or returns false. If it
+   *     throws, it has not taken the request
    */
   ForwardingIntake(Intake intake, Predicate<QueuedRequest> receiver, LongSupplier millis) {
     this.intake = intake;
@@ -81,15 +82,27 @@ final class ForwardingIntake implements Intake {
 
     @Override
     public void confirmed(int accepted, int rejected, String reason) {
-      if (payload != null) {
-        QueuedRequest request =
-            new QueuedRequest(
-                source, payload, length, format, encoder, millis.getAsLong(), completion);
-        if (!receiver.test(request)) {
-          request.giveBack();
+      try {
+        if (payload != null) {
+          handOver();
+        }
+      } finally {
+        completion.confirmed(accepted, rejected, reason);
+      }
+    }
+
+    private void handOver() {
+      boolean taken = false;
+      try {
+        taken =
+            receiver.test(
+                new QueuedRequest(
+                    source, payload, length, format, encoder, millis.getAsLong(), completion));
+      } finally {
+        if (!taken) {
+          giveBack();
         }
       }
-      completion.confirmed(accepted, rejected, reason);
     }
 
     @Override

@@ -1,6 +1,7 @@
 package org.traceetl.agent.forward;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -24,6 +25,7 @@ final class ForwardingIntakeTest {
   private Completion offered;
   private Admission admission = Admission.ACCEPTED;
   private boolean full;
+  private RuntimeException fails;
 
   private final Intake intake =
       new ForwardingIntake(
@@ -44,7 +46,12 @@ final class ForwardingIntakeTest {
               told.add("rejected " + source + " " + reason);
             }
           },
-          request -> !full && taken.add(request),
+          request -> {
+            if (fails != null) {
+              throw fails;
+            }
+            return !full && taken.add(request);
+          },
           () -> 42);
 
   @Test
@@ -95,6 +102,17 @@ final class ForwardingIntakeTest {
     offered.released(PAYLOAD);
     offered.confirmed(1, 0, "");
 
+    assertThat(told).containsExactly("released", "confirmed 1 0 ");
+  }
+
+  @Test
+  void aSenderIsAnsweredEvenIfForwardingFails() {
+    RuntimeException failure = new IllegalStateException("an encoder's");
+    fails = failure;
+    offer(OtlpFormat.PROTOBUF, 4);
+    offered.released(PAYLOAD);
+
+    assertThatThrownBy(() -> offered.confirmed(1, 0, "")).isSameAs(failure);
     assertThat(told).containsExactly("released", "confirmed 1 0 ");
   }
 
