@@ -39,15 +39,18 @@ final class ForwardMetrics extends MetricSet {
     QUEUE_FULL,
     /** As {@link Drop#DISK_FAILED}. */
     DISK_FAILED,
-    /** The source's bytes are no valid span, which is counted as rejected, too. */
+    /** The source's bytes are no valid span. Most are counted as rejected, too. */
     MALFORMED,
-    /** It is larger than a request may be. */
+    /** It, or the spans of its payload together, are larger than allowed. */
     TOO_LARGE;
 
     private final String label = name().toLowerCase(Locale.ROOT);
   }
 
   private static final String ENDPOINT = "endpoint";
+
+  /** Sources whose spans are encoded. */
+  private static final List<String> ENCODED_SOURCES = List.of("ring", "file");
 
   private final Counter requests =
       counter("forward_requests_total", "Trace requests that the endpoint accepted.", ENDPOINT);
@@ -91,6 +94,11 @@ final class ForwardMetrics extends MetricSet {
       rejectedSpans.labels(endpoint);
       for (Drop reason : Drop.values()) {
         dropped.labels(endpoint, reason.label);
+      }
+    }
+    for (String source : ENCODED_SOURCES) {
+      for (SpanOutcome outcome : SpanOutcome.values()) {
+        encodedSpans.labels(source, outcome.label);
       }
     }
   }

@@ -157,6 +157,20 @@ final class ForwardingTest {
     }
   }
 
+  @Test
+  void allOutcomesOfSpansExistBeforeTheFirstLoss() {
+    List<List<String>> labels =
+        new ForwardMetrics(List.of("a"))
+            .collect().stream()
+                .flatMap(family -> family.samples.stream())
+                .filter(sample -> sample.name.endsWith("_forward_encoded_spans_total"))
+                .map(sample -> sample.labelValues)
+                .toList();
+
+    assertThat(labels).hasSize(2 * SpanOutcome.values().length);
+    assertThat(labels).contains(List.of("ring", "too_large"), List.of("file", "malformed"));
+  }
+
   /** Returns a decoder whose payloads have ten spans of a tenth of them, and one that is none. */
   private static SpanDecoder ring() {
     return new SpanDecoder() {
