@@ -5,10 +5,10 @@ import java.util.Arrays;
 
 /**
  * Counts the sampled spans of a batch by series or group, and by trace. Spans of one trace are
- * sampled together, so their number is less certain than that of as many traces. Traces are told
- * apart by 64 bits of a hash. After {@value #MAX_TAKEN} traces of series it forgets them: spans of
- * a trace are usually close together, and a batch with more memory is not reused. Allocates only to
- * grow. For one thread at a time.
+ * sampled together, so their number is less certain than that of as many traces. Traces differ by
+ * 64 bits of a hash. After {@value #MAX_TAKEN} traces of series it forgets them: spans of a trace
+ * are usually close together, and a batch with more memory is not reused. Allocates only to grow.
+ * For one thread at a time.
  */
 public final class SpansOfTraces {
   // So that senders cannot prepare collisions.

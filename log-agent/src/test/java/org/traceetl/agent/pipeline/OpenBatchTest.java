@@ -73,7 +73,7 @@ final class OpenBatchTest {
     assertThat(batch.heldBytes()).isLessThan(config.mostHeldByBatch());
   }
 
-  /** Each is told apart by its trace. */
+  /** Each has a trace of its own. */
   @Test
   void sampledSpansOfGroupsStayWithinTheMemoryBound() {
     PipelineConfig config = PipelineConfig.defaults();

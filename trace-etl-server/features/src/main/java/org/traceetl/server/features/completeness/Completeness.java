@@ -150,7 +150,7 @@ public final class Completeness implements FleetWindows.Listener {
 
   private void look(QueueId queue, long end) {
     long to = read.computeIfAbsent(queue, first -> end);
-    // With windows, only what was unread before holds back: agents vouch for what came later. The
+    // With windows, only what was unread before holds back: agents vouch for later ones. The
     // end goes down if a broker loses messages.
     long unreadTo = queues.containsKey(queue) ? Math.min(end, unread.getOrDefault(queue, 0L)) : end;
     if (unreadTo > to) {
