@@ -3,13 +3,24 @@ package org.traceetl.standalone;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.opentelemetry.api.common.AttributeKey;
+import io.opentelemetry.api.common.Attributes;
+import io.opentelemetry.api.trace.Span;
+import io.opentelemetry.api.trace.SpanKind;
+import io.opentelemetry.api.trace.StatusCode;
+import io.opentelemetry.api.trace.Tracer;
+import io.opentelemetry.sdk.resources.Resource;
+import io.opentelemetry.sdk.trace.SdkTracerProvider;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -20,17 +31,40 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.traceetl.exporter.RingSpanProcessor;
 import org.traceetl.testkit.Programs;
 import org.traceetl.testkit.Prometheus;
+import tools.jackson.databind.JsonNode;
 
 /**
  * Tests the path from rings of Java and Python applications through the agent, a real RocketMQ and
- * the server into a real Prometheus. Counts must be exact, even after kills.
+ * the server into a real Prometheus. Counts must be exact, even after kills. Rings also have the
+ * spans of past minutes, by which a new version of an application is compared.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 final class RingEndToEndTest {
   private static final int QUEUES = 2;
   private static final int SPANS_BEFORE_KILL = 2_000;
+
+  private static final Path RULES =
+      Path.of(
+          System.getProperty("basedir", "."),
+          "..",
+          "deploy",
+          "prometheus",
+          "trace-etl-alerts.rules.yaml");
+
+  private static final String SLOWER = "release-slower";
+  private static final String EQUAL = "release-equal";
+  private static final Duration SLOT = Duration.ofSeconds(30);
+  private static final int SLOTS_OF_OLD = 14;
+  private static final int SLOTS_OF_NEW = 8;
+  private static final int CALLS_OF_SLOT = 40;
+  private static final long CALL_MICROS = 45_000;
+
+  /** Without digits, which would be replaced; enough for series on both queues. */
+  private static final List<String> NAMES =
+      List.of("/cart", "/find", "/help", "/home", "/item", "/list", "/pay", "/ship");
 
   @TempDir private static Path directory;
   private Path rings;
@@ -40,7 +74,10 @@ final class RingEndToEndTest {
   @BeforeAll
   void start() throws Exception {
     String topic = SharedBroker.newTopic(QUEUES);
-    EmbeddedInstallation.Settings settings = SharedBroker.settings(topic, directory, Map.of());
+    Map<String, Object> properties = SharedBroker.decidingServer(topic);
+    properties.put("trace-etl.series.dimensions[0].attribute", "service.version");
+    properties.put("trace-etl.series.dimensions[0].from", "resource");
+    EmbeddedInstallation.Settings settings = SharedBroker.settings(topic, directory, properties);
     rings = settings.ringDirectory();
     installation = EmbeddedInstallation.start(settings);
     installation.awaitReady(Duration.ofSeconds(60));
@@ -49,8 +86,13 @@ final class RingEndToEndTest {
         .atMost(Duration.ofSeconds(60))
         .until(() -> Files.isDirectory(rings));
     prometheus =
-        Prometheus.start(
-            directory.resolve("prometheus"), installation.httpPort(), Duration.ofSeconds(1));
+        Prometheus.startWithRules(
+            directory.resolve("prometheus"),
+            Map.of("trace-etl", installation.httpPort()),
+            List.of(RULES),
+            false);
+    awaitPanes();
+    release();
   }
 
   @AfterAll
@@ -100,6 +142,134 @@ final class RingEndToEndTest {
     killed(python(service, provider, "endless", ended.toString()), ended);
 
     assertCountedOnce(service, ended);
+  }
+
+  /** Waits until the server counts the spans of all queues at their own time. */
+  private void awaitPanes() {
+    int[] probes = {0};
+    EndToEndTest.eventually("calls in a past minute")
+        .untilAsserted(() -> {
+          String probe = "probe-" + probes[0]++;
+          writeCalls(probe, "1", 100, Instant.now().minus(SLOT.multipliedBy(10)), 1);
+          EndToEndTest.eventually("the calls")
+              .untilAsserted(() -> assertThat(calls(probe, Instant.MAX)).isPositive());
+          Instant past = Instant.now().minus(SLOT.multipliedBy(5));
+          assertThat(calls(probe, past)).isEqualTo(CALLS_OF_SLOT);
+        });
+  }
+
+  /** Returns the calls in the history until a time. */
+  private long calls(String application, Instant until) throws Exception {
+    long calls = 0;
+    String path = "/api/history?application=" + application;
+    for (JsonNode minute : EndToEndTest.json(installation.httpPort(), path).path("minutes")) {
+      boolean isBefore = Instant.parse(minute.get("start").asString()).isBefore(until);
+      calls += isBefore ? minute.get("calls").asLong() : 0;
+    }
+    return calls;
+  }
+
+  /**
+   * Writes the calls of the last minutes into rings, as applications do while no agent runs: the
+   * agent dates them at their ends.
+   */
+  private void release() {
+    long slot = Instant.now().toEpochMilli() / SLOT.toMillis() - SLOTS_OF_OLD - SLOTS_OF_NEW;
+    Instant begin = Instant.ofEpochMilli(slot * SLOT.toMillis()).plus(SLOT.dividedBy(2));
+    for (String application : List.of(SLOWER, EQUAL)) {
+      writeCalls(application, "1", 100, begin, SLOTS_OF_OLD);
+      writeCalls(
+          application,
+          "2",
+          application.equals(SLOWER) ? 120 : 100,
+          begin.plus(SLOT.multipliedBy(SLOTS_OF_OLD)),
+          SLOTS_OF_NEW);
+    }
+  }
+
+  /** Writes calls of which one in twenty fails, and whose durations vary by slot and by call. */
+  private void writeCalls(
+      String application, String version, int percent, Instant begin, int slots) {
+    Resource resource =
+        Resource.create(
+            Attributes.of(
+                AttributeKey.stringKey("service.name"), application,
+                AttributeKey.stringKey("service.version"), version));
+    RingSpanProcessor ring =
+        RingSpanProcessor.builder().setDirectory(rings).setResource(resource).build();
+    try (SdkTracerProvider provider =
+        SdkTracerProvider.builder().setResource(resource).addSpanProcessor(ring).build()) {
+      Tracer tracer = provider.get("release");
+      for (int slot = 0; slot < slots; slot++) {
+        Instant end = begin.plus(SLOT.multipliedBy(slot));
+        for (int call = 0; call < CALLS_OF_SLOT; call++) {
+          int noise = slot * 5 % 7 + call * 7 % 5 - 5;
+          long micros = CALL_MICROS * percent * (100 + noise) / 10_000;
+          Span span =
+              tracer
+                  .spanBuilder(NAMES.get(call % NAMES.size()))
+                  .setNoParent()
+                  .setSpanKind(SpanKind.SERVER)
+                  .setStartTimestamp(end.minus(micros, ChronoUnit.MICROS))
+                  .startSpan();
+          if (call % 20 == 0) {
+            span.setStatus(StatusCode.ERROR);
+          }
+          span.end(end);
+        }
+      }
+    }
+  }
+
+  /**
+   * Tests that a version with 20 % longer durations is worse in the API, on the page and by an
+   * alert, and that an equal version has no verdict.
+   */
+  @Test
+  void slowerVersionRaisesAnAlertAndAnEqualOneDoesNot() throws Exception {
+    EndToEndTest.eventually("a verdict")
+        .untilAsserted(() ->
+            assertThat(signals(SLOWER).get("latency_mean").get("verdict").asString())
+                .isEqualTo("worse"));
+    JsonNode mean = signals(SLOWER).get("latency_mean");
+    assertThat(mean.get("lower").asDouble()).isBetween(0.05, 0.2);
+    assertThat(mean.get("upper").asDouble()).isGreaterThan(0.2);
+    assertThat(signals(SLOWER).get("errors").get("verdict").asString())
+        .isEqualTo("no_difference_yet");
+    String alerts = "ALERTS{alertname=\"TraceEtlDeployWorse\", version=\"2\", previous=\"1\"";
+    EndToEndTest.eventually("the alert")
+        .atMost(Duration.ofMinutes(3))
+        .until(() ->
+            prometheus.hasData(
+                alerts
+                    + ", signal=\"latency_mean\", alertstate=\"firing\", application=\""
+                    + SLOWER
+                    + "\"}",
+                true));
+    assertThat(signals(EQUAL)).containsOnlyKeys("errors", "latency_mean", "latency_rank");
+    assertThat(signals(EQUAL).values())
+        .allSatisfy(
+            signal -> assertThat(signal.get("verdict").asString()).isEqualTo("no_difference_yet"));
+    assertThat(prometheus.query("trace_etl_deploy_verdict{application=\"" + EQUAL + "\"}"))
+        .hasSize(3)
+        .allSatisfy(sample -> assertThat(sample.value()).isZero());
+    assertThat(prometheus.query("count by (application) (" + alerts + "})"))
+        .extracting(sample -> sample.labels().get("application"))
+        .containsExactly(SLOWER);
+  }
+
+  /** Returns the comparison of an application's versions, by signal. */
+  private Map<String, JsonNode> signals(String application) throws Exception {
+    JsonNode deploys =
+        EndToEndTest.json(installation.httpPort(), "/api/deploys?application=" + application)
+            .get("deploys");
+    assertThat(deploys).hasSize(1);
+    Map<String, JsonNode> signals = new HashMap<>();
+    deploys
+        .get(0)
+        .get("signals")
+        .forEach(signal -> signals.put(signal.get("signal").asString(), signal));
+    return signals;
   }
 
   private ProcessBuilder java(String service, String... arguments) {
