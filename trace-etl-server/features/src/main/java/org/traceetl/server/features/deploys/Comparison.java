@@ -132,6 +132,7 @@ final class Comparison {
     int size = version.values().stream().mapToInt(slots -> slots.length).max().orElse(0);
     double[] values = new double[size];
     double[] counts = new double[size];
+    int[] at = new int[size];
     int slots = 0;
     for (int slot = 0; slot < size; slot++) {
       double[] sums = new double[DIVISOR + 1];
@@ -142,12 +143,14 @@ final class Comparison {
         }
       }
       if (sums[COUNT] > 0) {
+        at[slots] = slot;
         counts[slots] = sums[COUNT];
         values[slots] = sums[SUM] / sums[DIVISOR];
         slots++;
       }
     }
-    return new Difference.Slots(Arrays.copyOf(values, slots), Arrays.copyOf(counts, slots));
+    return new Difference.Slots(
+        Arrays.copyOf(at, slots), Arrays.copyOf(values, slots), Arrays.copyOf(counts, slots));
   }
 
   private static void add(Signal signal, long[] slot, Average average, double[] sums) {

@@ -1,5 +1,7 @@
 package org.traceetl.server.features.deploys;
 
+import java.util.Arrays;
+
 /**
  * A difference between two versions, with bounds that hold at all times at once: however often they
  * are looked at, they exclude the true difference with a probability of at most {@link
@@ -19,11 +21,18 @@ package org.traceetl.server.features.deploys;
  *   (D - d)² ≤ V (1 + V / T) (ln(1 + T / V) + 2 ln(1 / α))
  * </pre>
  *
+ * <p>While both versions run, a slot is a block: what its calls share does not change the
+ * difference of its two values. So there are bounds by these pairs, too: D is their weighted mean,
+ * a pair of n and m calls has the weight of a slot with n m / (n + m) calls, and V = S / W by the
+ * variance between pairs. If there are pairs, each of both bounds has half of α, so that they hold
+ * together. With {@value #LEAST_PAIRS} pairs or more, the narrower ones are used: in a rolling
+ * deploy those of pairs, and as calls of the new version alone go on, perhaps the others.
+ *
  * <p>They hold if slots are near normal, as means of many calls are, and if the variance is known.
- * It is estimated to be rather too large: the highest of both versions' batch means over 1, 2, 4
- * and 8 slots, which contain the correlation of neighbouring slots (Schmeiser 1982, Oper. Res. 30,
- * 556), and a least one. Its error is taken into account by the first term of the expansion of
- * Student's quantile (Abramowitz and Stegun, 26.7.5).
+ * It is estimated to be rather too large: the highest of both versions' overlapping batch means
+ * over 1, 2, 4 and 8 slots, which contain the correlation of neighbouring slots (Meketon and
+ * Schmeiser 1984, Winter Simulation Conf., 226), and a least one. Its error is taken into account
+ * by the first term of the expansion of Student's quantile (Abramowitz and Stegun, 26.7.5).
  *
  * @param estimate of the difference, new less old
  * @param lower bound
@@ -36,32 +45,49 @@ record Difference(Signal signal, Verdict verdict, double estimate, double lower,
   /** Least number of slots with calls of the new version. */
   static final int LEAST_NEW = 3;
 
+  /** Least number of slots with calls of both versions. */
+  private static final int LEAST_PAIRS = 5;
+
+  /** Least value of n m / (n + m) of such a slot. */
+  private static final double LEAST_CALLS_OF_PAIR = 20;
+
   private static final int LEAST_BATCHES = 5;
   private static final int LONGEST_BATCH = 8;
 
   /** Slots with which the bounds are to be narrowest: 5 minutes of new, 25 of old ones. */
-  private static final double NARROWEST_VARIANCE = 1.0 / 8 + 1.0 / 50;
+  private static final double NARROWEST_NEW = 8;
+
+  private static final double NARROWEST_OLD = 50;
 
   /**
-   * Of the mixture, divided by S: about the best one for α = {@link Signal#ALPHA} (Howard, Ramdas,
-   * McAuliffe and Sekhon 2021, Ann. Stat. 49, 1055, section 3.5).
+   * Variance of the mixture, divided by V at these slots: about the best one for α = {@link
+   * Signal#ALPHA} (Howard, Ramdas, McAuliffe and Sekhon 2021, Ann. Stat. 49, 1055, section 3.5).
    */
-  private static final double MIXTURE = 10 * NARROWEST_VARIANCE;
+  private static final double MIXTURE = 10;
 
   /**
    * Values of a version by slot, in the order of time.
    *
+   * @param at number of the slot, ascending
    * @param values difference from what the old version's operations would have on average
    * @param calls above 0
    */
-  record Slots(double[] values, double[] calls) {
+  record Slots(int[] at, double[] values, double[] calls) {
     int size() {
       return values.length;
     }
   }
 
-  /** A version's mean, and its variance. */
-  private record Mean(double value, double weight, double variance) {}
+  /**
+   * A mean, and the variance of a slot.
+   *
+   * @param first mean weight of the first slots: it is known at the first look, so the mixture may
+   *     depend on it
+   */
+  private record Mean(double value, double weight, double variance, double first) {}
+
+  /** Bounds are the estimate less and plus the radius; 0 for unknown. */
+  private record Interval(double estimate, double radius) {}
 
   /**
    * Returns the difference between two versions.
@@ -79,40 +105,101 @@ record Difference(Signal signal, Verdict verdict, double estimate, double lower,
     for (double calls : old.calls) {
       usual += calls / old.size();
     }
-    Mean before = mean(old, usual);
-    Mean after = mean(now, usual);
-    double ofSlot =
-        Math.max(leastVarianceOfCall / usual, Math.max(before.variance, after.variance));
-    double looseness = 2 * Math.log(1 / Signal.ALPHA);
-    double unknown = 1 + (looseness + 1) / (4 * (old.size() - 1));
-    ofSlot *= unknown * unknown;
-    double estimate = after.value - before.value;
-    double variance = ofSlot * (1 / after.weight + 1 / before.weight);
-    double radius = 0;
-    if (variance > 0) {
-      double mixture = MIXTURE * ofSlot;
-      radius =
-          Math.sqrt(
-              variance * (1 + variance / mixture) * (Math.log1p(mixture / variance) + looseness));
+    double least = leastVarianceOfCall / usual;
+    Slots pairs = pairs(old, now);
+    double alpha = pairs.size() > 0 ? Signal.ALPHA / 2 : Signal.ALPHA;
+    Interval found = ofVersions(mean(old, usual), mean(now, usual), least, old.size(), alpha);
+    if (pairs.size() >= LEAST_PAIRS) {
+      Interval paired = ofPairs(mean(pairs, usual), least, pairs.size(), alpha);
+      found = 0 < paired.radius && paired.radius < found.radius ? paired : found;
     }
-    double lower = estimate - radius;
-    double upper = estimate + radius;
+    double lower = found.estimate - found.radius;
+    double upper = found.estimate + found.radius;
     // Without any variance it is unknown, not 0.
     Verdict verdict =
-        radius > 0 && lower > margin
+        found.radius > 0 && lower > margin
             ? Verdict.WORSE
-            : radius > 0 && upper < -margin ? Verdict.BETTER : Verdict.NO_DIFFERENCE_YET;
-    return new Difference(signal, verdict, estimate, lower, upper);
+            : found.radius > 0 && upper < -margin ? Verdict.BETTER : Verdict.NO_DIFFERENCE_YET;
+    return new Difference(signal, verdict, found.estimate, lower, upper);
+  }
+
+  private static Interval ofVersions(
+      Mean before, Mean after, double least, int slots, double alpha) {
+    return interval(
+        after.value - before.value,
+        Math.max(least, Math.max(before.variance, after.variance)),
+        1 / after.weight + 1 / before.weight,
+        1 / (NARROWEST_NEW * after.first) + 1 / NARROWEST_OLD,
+        slots,
+        alpha);
+  }
+
+  private static Interval ofPairs(Mean pairs, double least, int slots, double alpha) {
+    return interval(
+        pairs.value,
+        Math.max(least, pairs.variance),
+        1 / pairs.weight,
+        1 / (NARROWEST_NEW * pairs.first),
+        slots,
+        alpha);
+  }
+
+  /**
+   * Returns the bounds of a difference.
+   *
+   * @param ofSlot variance of a slot of weight 1
+   * @param parts variance of the difference, divided by that of a slot
+   * @param narrowest the same where bounds are to be narrowest
+   * @param slots of which the variance of a slot is known
+   */
+  private static Interval interval(
+      double estimate, double ofSlot, double parts, double narrowest, int slots, double alpha) {
+    double looseness = 2 * Math.log(1 / alpha);
+    double unknown = 1 + (looseness + 1) / (4 * (slots - 1));
+    double variance = ofSlot * unknown * unknown * parts;
+    double ratio = MIXTURE * narrowest / parts;
+    return new Interval(
+        estimate, Math.sqrt(variance * (1 + 1 / ratio) * (Math.log1p(ratio) + looseness)));
+  }
+
+  /** Returns the differences in slots with enough calls of both versions. */
+  private static Slots pairs(Slots old, Slots now) {
+    int most = Math.min(old.size(), now.size());
+    int[] at = new int[most];
+    double[] values = new double[most];
+    double[] calls = new double[most];
+    int pairs = 0;
+    for (int i = 0, j = 0; i < old.size() && j < now.size(); ) {
+      if (old.at[i] == now.at[j]) {
+        double both = old.calls[i] * now.calls[j] / (old.calls[i] + now.calls[j]);
+        if (both >= LEAST_CALLS_OF_PAIR) {
+          at[pairs] = now.at[j];
+          values[pairs] = now.values[j] - old.values[i];
+          calls[pairs] = both;
+          pairs++;
+        }
+        i++;
+        j++;
+      } else if (old.at[i] < now.at[j]) {
+        i++;
+      } else {
+        j++;
+      }
+    }
+    return new Slots(
+        Arrays.copyOf(at, pairs), Arrays.copyOf(values, pairs), Arrays.copyOf(calls, pairs));
   }
 
   private static Mean mean(Slots slots, double usual) {
     int size = slots.size();
     double[] weights = new double[size];
     double weight = 0;
+    double first = 0;
     double sum = 0;
     for (int i = 0; i < size; i++) {
       weights[i] = Math.min(1, slots.calls[i] / usual);
       weight += weights[i];
+      first += i < LEAST_NEW ? weights[i] / LEAST_NEW : 0;
       sum += weights[i] * slots.values[i];
     }
     double mean = sum / weight;
@@ -124,21 +211,18 @@ record Difference(Signal signal, Verdict verdict, double estimate, double lower,
     for (int length = 1; length <= LONGEST_BATCH && size / length >= LEAST_BATCHES; length *= 2) {
       variance = Math.max(variance, ofBatches(residuals, length));
     }
-    return new Mean(mean, weight, variance);
+    return new Mean(mean, weight, variance, first);
   }
 
-  /** Returns the variance of a slot by that of sums of neighbouring slots, the newest of them. */
+  /** Returns the variance of a slot by that of sums of neighbouring slots, from each slot on. */
   private static double ofBatches(double[] residuals, int length) {
-    int batches = residuals.length / length;
+    int size = residuals.length;
     double squares = 0;
-    int at = residuals.length - batches * length;
-    for (int batch = 0; batch < batches; batch++) {
-      double sum = 0;
-      for (int i = 0; i < length; i++, at++) {
-        sum += residuals[at];
-      }
-      squares += sum * sum / length;
+    double sum = 0;
+    for (int i = 0; i < size; i++) {
+      sum += residuals[i] - (i < length ? 0 : residuals[i - length]);
+      squares += i < length - 1 ? 0 : sum * sum;
     }
-    return squares / (batches - 1);
+    return squares * size / ((double) length * (size - length + 1) * (size - length));
   }
 }
