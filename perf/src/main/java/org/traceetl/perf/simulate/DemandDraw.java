@@ -17,6 +17,7 @@ import org.traceetl.agent.config.DetailConfig.Detail;
  * @param panes whether servers write windows with panes, since all announce that they read them
  * @param twoConfigurations whether every other server has another configuration
  * @param sizes whether servers count the sizes of spans, and demand them
+ * @param weights whether some spans were sampled before they reach their agent
  * @param forms whether rules that change also have buckets, units and measures
  * @param agents by agent: whether it sends what servers demand
  * @param bundles by agent: whether it sends bundles while servers say that they read them
@@ -29,6 +30,7 @@ record DemandDraw(
     boolean panes,
     boolean twoConfigurations,
     boolean sizes,
+    boolean weights,
     boolean forms,
     List<Boolean> agents,
     List<Boolean> bundles,
@@ -47,6 +49,9 @@ record DemandDraw(
 
   /** With it, the kept schedules that use demand draw no sizes, so their runs stay as they were. */
   private static final long SIZES_STREAM = 0x53;
+
+  /** As {@link #SIZES_STREAM}. */
+  private static final long WEIGHTS_STREAM = 0xe0;
 
   /** One of this number of installations changes its rules. */
   private static final int CHANGES_RULES = 3;
@@ -72,13 +77,14 @@ record DemandDraw(
    * Draws what a plan uses.
    *
    * @param recorded whether the run begins or ends with a recorded state. Any build must be able to
-   *     continue with it, so it has no dimension of spans, no panes, no sizes and no bundles
+   *     continue with it, so it has no dimension of spans, no panes, sizes, weights or bundles
    */
   static DemandDraw of(Plan plan, boolean recorded) {
     int agents = plan.fleet().agents();
     if (!plan.demand()) {
       List<Boolean> none = Collections.nCopies(agents, false);
       return new DemandDraw(
+          false,
           false,
           false,
           false,
@@ -102,6 +108,7 @@ record DemandDraw(
         published && !recorded,
         twoConfigurations,
         published && !recorded && new SplittableRandom(plan.seed() ^ SIZES_STREAM).nextBoolean(),
+        published && !recorded && new SplittableRandom(plan.seed() ^ WEIGHTS_STREAM).nextBoolean(),
         published && !recorded && rules(plan.seed()).nextBoolean(),
         Stream.generate(() -> obeyed && random.nextInt(AGENTS_WITHOUT) > 0).limit(agents).toList(),
         bundles(bundles, agents, published && !recorded),

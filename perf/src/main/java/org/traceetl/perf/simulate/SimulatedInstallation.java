@@ -32,6 +32,7 @@ import org.traceetl.perf.simulate.check.Acceptance;
 import org.traceetl.perf.simulate.check.AgentBooks;
 import org.traceetl.perf.simulate.check.BrokerClocks;
 import org.traceetl.perf.simulate.check.CompleteMinutes;
+import org.traceetl.perf.simulate.check.CounterTruth;
 import org.traceetl.perf.simulate.check.EdgeTruth;
 import org.traceetl.perf.simulate.check.HalfEdge;
 import org.traceetl.perf.simulate.check.HistorySums;
@@ -43,7 +44,6 @@ import org.traceetl.perf.simulate.check.SeamTruth;
 import org.traceetl.perf.simulate.check.SentDocuments;
 import org.traceetl.perf.simulate.check.SeriesKey;
 import org.traceetl.perf.simulate.check.Sight;
-import org.traceetl.perf.simulate.check.SizeTruth;
 import org.traceetl.perf.simulate.check.Truth;
 import org.traceetl.perf.simulate.fault.Fault;
 import org.traceetl.perf.simulate.fault.Installation;
@@ -156,7 +156,10 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   private final HistorySums histories;
 
   /** Null if servers keep no sizes. */
-  private final SizeTruth sizes;
+  private final CounterTruth sizes;
+
+  /** Null if no span was sampled. */
+  private final CounterTruth variances;
 
   private final KnownSince demanded = new KnownSince();
 
@@ -322,8 +325,12 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
     }
     int series = 0;
     Calls calls = edgeDraw.calls(plan.seed());
+    // Calls share traces, whose spans may be in one batch or in several.
+    boolean areSampled = demand.weights() && calls == null;
     long pauseNanos = (long) (1e9 * plan.fleet().agents() * SPANS_PER_REQUEST / plan.rate());
     for (int i = 0; i < agents.size(); i++) {
+      // If rules change, a variance may end and begin again between two scrapes.
+      boolean hasWeights = areSampled && !ruled.contains(application(i + 1));
       Sender.Load load =
           new Sender.Load(
               application(i + 1),
@@ -332,8 +339,9 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
               i % 2 == 0 ? GIVE_UP_NANOS : Long.MAX_VALUE / 2,
               demand.dimension(),
               hasForms,
+              hasWeights,
               calls);
-      series += load.series() * (hasForms ? SERIES_BY_FORM : 1);
+      series += load.series() * (hasForms ? SERIES_BY_FORM : 1) * (hasWeights ? 2 : 1);
       applications.put(agents.get(i).name(), application(i + 1));
       int number = i;
       senders.add(
@@ -359,7 +367,11 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
     histories = new HistorySums(world.unixMillis());
     panes = demand.panes() ? new PaneTruth(world.unixMillis()) : null;
     complete = demand.panes() ? new CompleteMinutes(failures) : null;
-    sizes = demand.sizes() ? new SizeTruth() : null;
+    sizes = demand.sizes() ? new CounterTruth("size", Naming::sizes) : null;
+    variances =
+        areSampled && ruled.size() < agents.size()
+            ? new CounterTruth("variance", Naming::variances)
+            : null;
     edges =
         edgeDraw.used()
             ? new EdgeTruth(
@@ -456,19 +468,13 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
   }
 
   private void sent(int agent, SentSpan span, boolean certain, PaneTruth.Accepted when) {
-    if (panes != null && certain) {
-      panes.add(span.series().service(), when);
-    } else if (panes != null) {
-      panes.uncertain(span.series().service());
-    }
-    seams.values().forEach(seam -> seam.add(span.series(), certain, when));
     SeriesKey key = regions == null ? span.series() : span.series().withoutRegion();
-    truth.add(key, span.durationNanos(), certain);
-    if (regions != null && !span.series().region().isEmpty()) {
-      regions.add(span.series());
+    for (long i = 0; i < span.weight(); i++) {
+      count(key, span, certain, when);
     }
-    if (measures != null) {
-      measures.add(span.series(), span.durationNanos(), span.amount(), certain);
+    if (variances != null && span.weight() > 1) {
+      long variance = span.weight() * (span.weight() - 1);
+      variances.add(key, variance, certain && quietPoints >= QUIET_POINTS_UNTIL_GROUPS);
     }
     Process process = agents.get(agent).process();
     if (sizes != null) {
@@ -481,6 +487,23 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
     }
     if (span.document() != null) {
       documents.add(span.id(), span.document(), certain);
+    }
+  }
+
+  /** Adds a span once for each span that it represents. */
+  private void count(SeriesKey key, SentSpan span, boolean certain, PaneTruth.Accepted when) {
+    if (panes != null && certain) {
+      panes.add(span.series().service(), when);
+    } else if (panes != null) {
+      panes.uncertain(span.series().service());
+    }
+    seams.values().forEach(seam -> seam.add(span.series(), certain, when));
+    truth.add(key, span.durationNanos(), certain);
+    if (regions != null && !span.series().region().isEmpty()) {
+      regions.add(span.series());
+    }
+    if (measures != null) {
+      measures.add(span.series(), span.durationNanos(), span.amount(), certain);
     }
   }
 
@@ -682,6 +705,12 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
       sizes.settle(Naming.OTEL, pages().values());
       if (quietPoints == QUIET_POINTS_UNTIL_GROUPS && !sizes.areKnown()) {
         failures.accept("no agent has sent the sizes of spans by demand");
+      }
+    }
+    if (variances != null) {
+      variances.settle(Naming.OTEL, pages().values());
+      if (quietPoints == QUIET_POINTS_UNTIL_GROUPS && !variances.areKnown()) {
+        failures.accept("no series has a variance");
       }
     }
     if (edges != null) {
@@ -909,6 +938,9 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
     if (sizes != null) {
       sizes.compare(Naming.OTEL, pages, differences::add);
     }
+    if (variances != null) {
+      variances.compare(Naming.OTEL, pages, differences::add);
+    }
     if (edges != null) {
       edges.compare(pages, differences::add);
     }
@@ -945,6 +977,9 @@ final class SimulatedInstallation implements Installation, Scenario.Parts {
       truth.compare(Naming.OTEL, compared, atReceiver);
       if (sizes != null) {
         sizes.compare(Naming.OTEL, compared, atReceiver);
+      }
+      if (variances != null) {
+        variances.compare(Naming.OTEL, compared, atReceiver);
       }
     }
     differences.addAll(receiver.faults());

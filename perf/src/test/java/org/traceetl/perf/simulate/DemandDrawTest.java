@@ -34,8 +34,10 @@ final class DemandDrawTest {
         .isBetween(320L, 380L);
     assertThat(draws.stream().filter(DemandDraw::twoConfigurations).count()).isBetween(140L, 240L);
     assertThat(draws.stream().filter(DemandDraw::sizes).count()).isBetween(140L, 240L);
+    assertThat(draws.stream().filter(DemandDraw::weights).count()).isBetween(140L, 240L);
     assertThat(draws.stream().filter(DemandDraw::forms).count()).isBetween(140L, 240L);
-    assertThat(draws).allMatch(draw -> draw.published() || !draw.sizes() && !draw.forms());
+    assertThat(draws)
+        .allMatch(draw -> draw.published() || !draw.sizes() && !draw.weights() && !draw.forms());
     assertThat(draws)
         .anyMatch(draw -> draw.agents().contains(true) && draw.agents().contains(false));
   }
@@ -45,7 +47,7 @@ final class DemandDrawTest {
     DemandDraw none = DemandDraw.of(plan(1, false), false);
 
     assertThat(none.published() || none.dimension() || none.twoConfigurations()).isFalse();
-    assertThat(none.sizes() || none.forms()).isFalse();
+    assertThat(none.sizes() || none.weights() || none.forms()).isFalse();
     assertThat(none.agents()).hasSize(FLEET.agents()).containsOnly(false);
     assertThat(none.sampleRatios()).hasSize(FLEET.agents()).containsOnly(0.0);
   }
@@ -70,7 +72,8 @@ final class DemandDrawTest {
     for (int seed = 0; seed < SEEDS; seed++) {
       DemandDraw recorded = DemandDraw.of(plan(seed, true), true);
 
-      assertThat(recorded.dimension() || recorded.sizes() || recorded.forms()).isFalse();
+      assertThat(recorded.dimension() || recorded.sizes() || recorded.weights()).isFalse();
+      assertThat(recorded.forms()).isFalse();
       assertThat(recorded.agents()).isEqualTo(draws.get(seed).agents());
     }
   }

@@ -33,6 +33,7 @@ public final class Sender {
    * @param giveUpNanos when a request is given up
    * @param attributes whether spans have attributes; then their region is a dimension
    * @param amounts whether most spans have an attribute for measures
+   * @param weights whether some spans were sampled
    * @param calls between applications; null for spans without parents
    */
   public record Load(
@@ -42,10 +43,11 @@ public final class Sender {
       long giveUpNanos,
       boolean attributes,
       boolean amounts,
+      boolean weights,
       Calls calls) {
     /** Spans without attributes and parents. */
     public Load(String application, int spansPerRequest, long pauseNanos, long giveUpNanos) {
-      this(application, spansPerRequest, pauseNanos, giveUpNanos, false, false, null);
+      this(application, spansPerRequest, pauseNanos, giveUpNanos, false, false, false, null);
     }
 
     /** Returns the number of series that the spans have. */
@@ -99,7 +101,9 @@ public final class Sender {
     this.agent = agent;
     this.ledger = ledger;
     random = new SplittableRandom(world.random().nextLong());
-    traffic = new Traffic(load.application, load.attributes, load.amounts, load.calls, random);
+    traffic =
+        new Traffic(
+            load.application, load.attributes, load.amounts, load.weights, load.calls, random);
   }
 
   /** Starts to send. */

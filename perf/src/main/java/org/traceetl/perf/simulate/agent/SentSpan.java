@@ -13,6 +13,7 @@ import org.traceetl.perf.simulate.check.SeriesKey;
  * @param document what the index must have; null if it need not have it
  * @param halves what it tells of requests between processes; more than one only with links
  * @param amount its attribute of measures; empty for none
+ * @param weight number of spans that it represents: 1 if it was not sampled
  */
 public record SentSpan(
     SeriesKey series,
@@ -23,7 +24,8 @@ public record SentSpan(
     long sizeBytes,
     Document document,
     List<HalfEdge> halves,
-    String amount) {
+    String amount,
+    long weight) {
   /** The duration from which a span is slow: the server's default. */
   static final long SLOW_NANOS = 1_000_000_000L;
 

@@ -36,10 +36,17 @@ final class Traffic {
   private static final List<String> AMOUNTS =
       List.of("0.5", "3", "10", "12.25", "250", "-4", "many", "");
 
+  /** How many spans one stands for, and the threshold in its tracestate; most were not sampled. */
+  private static final long[] WEIGHTS = {1, 1, 1, 1, 1, 2, 4, 8};
+
+  private static final String THRESHOLDS = "-----8ce";
+  private static final String TRACE_STATE = "ot=th:";
+
   /** Bits of a span's ID, which is a checksum, that determine its region. */
   private static final int REGION_SHIFT = 40;
 
   private static final int AMOUNT_SHIFT = 44;
+  private static final int WEIGHT_SHIFT = 48;
 
   /** Series of one application. */
   static int series(boolean withAttributes) {
@@ -56,6 +63,7 @@ final class Traffic {
   private static final int SPAN_BYTES = 18 + 10 + 2 + 2 + 9 + 9;
 
   private static final int PARENT_BYTES = 10;
+  private static final int TRACE_STATE_BYTES = 2 + TRACE_STATE.length() + 1;
   private static final int LINK_BYTES = 18 + 10;
   private static final int MOST_SPAN_BYTES = 384;
 
@@ -74,6 +82,7 @@ final class Traffic {
   private final List<byte[]> names;
   private final boolean hasAttributes;
   private final boolean hasAmounts;
+  private final boolean hasWeights;
 
   /** Null if no span has a parent. */
   private final Calls calls;
@@ -88,17 +97,20 @@ final class Traffic {
   /**
    * @param hasAttributes whether spans have attributes; their other content is the same
    * @param hasAmounts whether most spans have an attribute for measures
+   * @param hasWeights whether some spans were sampled, each of a trace of its own
    * @param calls between applications; null for spans without parents
    */
   Traffic(
       String application,
       boolean hasAttributes,
       boolean hasAmounts,
+      boolean hasWeights,
       Calls calls,
       RandomGenerator random) {
     this.application = application;
     this.hasAttributes = hasAttributes;
     this.hasAmounts = hasAmounts;
+    this.hasWeights = hasWeights;
     this.calls = calls;
     this.random = random;
     int commandLine = COMMAND_LINE_BYTES[random.nextInt(COMMAND_LINE_BYTES.length)];
@@ -213,6 +225,8 @@ final class Traffic {
     byte[] name = names.get(kind);
     int region = hasAttributes ? (int) (id >>> REGION_SHIFT & 3) : REGIONS.size() - 1;
     byte[] attributes = hasAttributes ? attributes(REGIONS.get(region), id) : NOTHING;
+    int sample = hasWeights ? (int) (id >>> WEIGHT_SHIFT & 7) : 0;
+    boolean isSampled = WEIGHTS[sample] > 1;
     String amount = hasAmounts ? AMOUNTS.get((int) (id >>> AMOUNT_SHIFT & 7)) : "";
     if (!amount.isEmpty()) {
       byte[] ofAmount = spanAttribute(MeasureTruth.ATTRIBUTE, amount.getBytes(UTF_8));
@@ -246,6 +260,7 @@ final class Traffic {
     int size =
         SPAN_BYTES
             + (parent == null ? 0 : PARENT_BYTES)
+            + (isSampled ? TRACE_STATE_BYTES : 0)
             + name.length
             + attributes.length
             + links.size() * (2 + LINK_BYTES)
@@ -255,6 +270,9 @@ final class Traffic {
     to.order(ByteOrder.BIG_ENDIAN).putLong(high).putLong(low);
     length(to, 0x12, 8);
     to.putLong(id);
+    if (isSampled) {
+      to.put(field(0x1a, (TRACE_STATE + THRESHOLDS.charAt(sample)).getBytes(UTF_8)));
+    }
     if (parent != null) {
       length(to, 0x22, 8);
       to.putLong(parent.spanId());
@@ -286,7 +304,8 @@ final class Traffic {
         size,
         document(kind, status, endNanos - nanos, nanos),
         halves,
-        amount);
+        amount,
+        WEIGHTS[sample]);
   }
 
   /** Returns the parent of a span, of another process or of this one; null for none. */

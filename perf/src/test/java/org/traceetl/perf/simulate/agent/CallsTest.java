@@ -25,8 +25,8 @@ final class CallsTest {
   CallsTest() {
     List<Traffic> applications =
         List.of(
-            new Traffic("cart", true, false, calls, random.split()),
-            new Traffic("shop", true, false, calls, random.split()));
+            new Traffic("cart", true, false, false, calls, random.split()),
+            new Traffic("shop", true, false, false, calls, random.split()));
     for (int i = 0; i < REQUESTS; i++) {
       long unixMillis = TimeUnit.SECONDS.toMillis(i);
       applications.get(i % 2).next(10, unixMillis).spans().stream()

@@ -6,33 +6,46 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.traceetl.testkit.PageSample;
 
 /**
- * The sums of spans' sizes that pages must show: the bytes of each span that an agent accepted
- * while it had a demand. The bytes of other spans may count or not.
+ * The sums of a counter that pages must show beside the calls of each series, such as the spans'
+ * sizes: what spans add that certainly count in it. What other spans add may count or not.
  */
-public final class SizeTruth {
+public final class CounterTruth {
+  private final String name;
+  private final Function<Naming, String> metric;
   private final Map<SeriesKey, Total> series = new TreeMap<>();
 
   private static final class Total {
-    long certainBytes;
+    long certain;
 
-    /** Those that may count as well. */
-    long uncertainBytes;
+    /** What may count as well. */
+    long uncertain;
+  }
+
+  /**
+   * @param name for differences
+   * @param metric name of the counter
+   */
+  public CounterTruth(String name, Function<Naming, String> metric) {
+    this.name = name;
+    this.metric = metric;
   }
 
   /**
    * Adds a span.
    *
-   * @param certain whether the span counts, and its agent was asked for sizes
+   * @param more what it adds to the counter
+   * @param certain whether the span counts, and programs had to count this of it
    */
-  public void add(SeriesKey key, long bytes, boolean certain) {
+  public void add(SeriesKey key, long more, boolean certain) {
     Total total = series.computeIfAbsent(key, unused -> new Total());
     if (certain) {
-      total.certainBytes += bytes;
+      total.certain += more;
     } else {
-      total.uncertainBytes += bytes;
+      total.uncertain += more;
     }
   }
 
@@ -44,24 +57,24 @@ public final class SizeTruth {
       Double found = shown.remove(key);
       compare(key, total, found == null ? 0 : found, differences);
     });
-    // Of agents that follow no demand.
+    // Of spans that were not added.
     shown.forEach((key, found) -> compare(key, new Total(), found, differences));
   }
 
-  private static void compare(
-      SeriesKey key, Total total, double shown, Consumer<String> differences) {
-    long most = total.certainBytes + total.uncertainBytes;
+  private void compare(SeriesKey key, Total total, double shown, Consumer<String> differences) {
+    long most = total.certain + total.uncertain;
     // A value that is not a number is not within them.
-    if (!(shown >= total.certainBytes && shown <= most)) {
+    if (!(shown >= total.certain && shown <= most)) {
       differences.accept(
-          total.uncertainBytes == 0
-              ? String.format(Locale.ROOT, "%s: size %.0f instead of %d", key, shown, most)
+          total.uncertain == 0
+              ? String.format(Locale.ROOT, "%s: %s %.0f instead of %d", key, name, shown, most)
               : String.format(
                   Locale.ROOT,
-                  "%s: size %.0f instead of %d to %d",
+                  "%s: %s %.0f instead of %d to %d",
                   key,
+                  name,
                   shown,
-                  total.certainBytes,
+                  total.certain,
                   most));
     }
   }
@@ -74,21 +87,21 @@ public final class SizeTruth {
   public void settle(Naming naming, Collection<List<PageSample>> pages) {
     Map<SeriesKey, Double> shown = shown(naming, pages);
     series.forEach((key, total) -> {
-      total.certainBytes = Math.round(shown.getOrDefault(key, 0.0));
-      total.uncertainBytes = 0;
+      total.certain = Math.round(shown.getOrDefault(key, 0.0));
+      total.uncertain = 0;
     });
   }
 
-  /** Returns whether any size must be shown. */
+  /** Returns whether anything must be shown. */
   public boolean areKnown() {
-    return series.values().stream().anyMatch(total -> total.certainBytes > 0);
+    return series.values().stream().anyMatch(total -> total.certain > 0);
   }
 
-  private static Map<SeriesKey, Double> shown(Naming naming, Collection<List<PageSample>> pages) {
+  private Map<SeriesKey, Double> shown(Naming naming, Collection<List<PageSample>> pages) {
     Map<SeriesKey, Double> shown = new TreeMap<>();
     for (List<PageSample> page : pages) {
       for (PageSample sample : page) {
-        if (sample.name().equals(naming.sizes())) {
+        if (sample.name().equals(metric.apply(naming))) {
           shown.merge(SeriesKey.of(sample.labels()), sample.value(), Double::sum);
         }
       }

@@ -7,11 +7,11 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.traceetl.testkit.PageSample;
 
-final class SizeTruthTest {
+final class CounterTruthTest {
   private static final SeriesKey CART =
       new SeriesKey("cart", "GET /", "SPAN_KIND_SERVER", "STATUS_CODE_OK");
 
-  private final SizeTruth truth = new SizeTruth();
+  private final CounterTruth truth = new CounterTruth("size", Naming::sizes);
   private final List<String> differences = new ArrayList<>();
 
   @Test
