@@ -9,6 +9,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.agent.config.AgentConfig;
 import org.traceetl.agent.config.ForwardConfig;
+import org.traceetl.agent.config.ForwardConfig.Keep;
 import org.traceetl.agent.otlp.OtlpWriter;
 import org.traceetl.agent.spool.Spool;
 import org.traceetl.agent.telemetry.TelemetryServer;
@@ -118,6 +119,10 @@ final class MemoryBounds {
               + OtlpWriter.HEAP_BYTES
               + endpoints * (request + ENDPOINT_HEAP_BYTES),
           (endpoints + 1) * ENDPOINT_DIRECT_BYTES);
+      if (config.forward().keep().enabled()) {
+        // One that is decided on, and in case it is JSON, a growing copy in protobuf.
+        bounds.add("tail keeping", 3 * request + Keep.MARKS_BYTES, ENDPOINT_DIRECT_BYTES);
+      }
     }
     if (config.telemetry().enabled()) {
       bounds.add(

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalInt;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -17,6 +18,7 @@ import org.traceetl.agent.edge.Edges;
 import org.traceetl.agent.filter.Filters;
 import org.traceetl.agent.flow.Checkpoint;
 import org.traceetl.agent.flow.Intake;
+import org.traceetl.agent.flow.OtlpFormat;
 import org.traceetl.agent.forward.Forwarding;
 import org.traceetl.agent.http.PortAccess;
 import org.traceetl.agent.pipeline.Pipeline;
@@ -37,6 +39,8 @@ import org.traceetl.agent.route.EdgeRoute;
 import org.traceetl.agent.route.RoutingState;
 import org.traceetl.agent.source.file.FileMetrics;
 import org.traceetl.agent.source.file.FileSource;
+import org.traceetl.agent.source.otlp.OtlpJsonDecoder;
+import org.traceetl.agent.source.otlp.OtlpProtobufDecoder;
 import org.traceetl.agent.source.otlp.OtlpReceiver;
 import org.traceetl.agent.source.otlp.OtlpRequests;
 import org.traceetl.agent.source.ring.RingSource;
@@ -171,7 +175,10 @@ public final class RunningAgent implements AutoCloseable {
                       state.path().resolve("forward"),
                       platform.disk(),
                       clocks,
-                      platform.random()));
+                      platform.random(),
+                      Map.of(
+                          OtlpFormat.PROTOBUF, new OtlpProtobufDecoder(),
+                          OtlpFormat.JSON, new OtlpJsonDecoder())));
       if (forwarding != null) {
         metrics.add(forwarding.metrics());
       }

@@ -80,7 +80,7 @@ final class DocumentationTest {
         otlp: {host: 127.0.0.1, grpc-port: 0, http-port: 0}
         telemetry: {host: 127.0.0.1, port: 0}
         ring: {directory: %s/rings}
-        forward: {endpoints: [{name: tempo, url: "http://127.0.0.1:1"}]}
+        forward: {endpoints: [{name: tempo, url: "http://127.0.0.1:1"}], keep: {enabled: true}}
         """
             .formatted(directory, directory);
     try (RunningAgent agent =

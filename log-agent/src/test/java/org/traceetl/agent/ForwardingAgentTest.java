@@ -147,6 +147,66 @@ final class ForwardingAgentTest {
     }
   }
 
+  @Test
+  void withTailKeepingAReceiverGetsSlowAndFailedTracesOfAllSourcesAndNoOthers() throws Exception {
+    token = Files.writeString(directory.resolve("token"), "hunter2");
+    Path rings = directory.resolve("rings");
+    Path traceLog = directory.resolve("trace.log");
+    // Spans of a trace in which one takes 1.5 s.
+    String lines =
+        IntStream.rangeClosed(1, 20)
+            .mapToObj(ForwardingAgentTest::line)
+            .collect(Collectors.joining());
+    Files.writeString(traceLog, lines + line(21).replace("### 1500000 ###", "### 1500000000 ###"));
+    String more =
+        """
+        ring: {directory: %s}
+        files.paths: [%s]
+        forward:
+          endpoints: [%s]
+          keep: {enabled: true, wait-millis: 1000, slow-millis: 1000, ratio: 0}
+        """;
+    try (RunningAgent receiver = receiver("receiver");
+        RunningAgent agent =
+            start(
+                "sender",
+                0,
+                "",
+                more.formatted(
+                    rings, traceLog, ENDPOINT.formatted("a", port(receiver), "gzip", token)))) {
+      await().until(() -> agent.problem().isEmpty() && Files.exists(rings.resolve("wake")));
+      // All of these 100 have failed, each in a trace of its own; the others have not.
+      assertThat(post(agent, "application/x-protobuf", Samples.realistic(100).toByteArray()))
+          .isEqualTo(200);
+      assertThat(post(agent, "application/json", json().getBytes(UTF_8))).isEqualTo(200);
+      try (RingWriter ring =
+          RingWriter.create(
+              rings,
+              RingSize.of(1 << 20, 1 << 16),
+              Attributes.builder().put("service.name", "shop").build())) {
+        for (int i = 1; i <= 300; i++) {
+          assertThat(ring.write(ringSpan(i))).isTrue();
+        }
+        await().until(() -> value(agent, "forward_keep_spans_total{.*}") == 422);
+      }
+      await().until(() -> value(agent, "forward_backlog_bytes{.*}") == 0);
+      assertThat(value(agent, kept("failed"))).isEqualTo(100);
+      assertThat(value(agent, kept("slow"))).isEqualTo(1);
+      assertThat(value(agent, kept("trace"))).isEqualTo(20);
+      assertThat(value(agent, kept("left_out"))).isEqualTo(301);
+      assertThat(value(receiver, "spans_accepted_total{source=\"otlp_http\",}")).isEqualTo(121);
+      assertThat(value(receiver, "spans_rejected_total{.*}")).isZero();
+      // All of them counted.
+      assertThat(value(agent, "spans_accepted_total{.*}")).isEqualTo(422);
+      assertThat(value(agent, "forward_dropped_total{.*}")).isZero();
+      assertThat(value(agent, "forward_keep_waiting_bytes")).isZero();
+    }
+  }
+
+  private static String kept(String outcome) {
+    return "forward_keep_spans_total{outcome=\"%s\",}".formatted(outcome);
+  }
+
   private static String encoded(String source, String outcome) {
     return "forward_encoded_spans_total{source=\"%s\",outcome=\"%s\",}".formatted(source, outcome);
   }

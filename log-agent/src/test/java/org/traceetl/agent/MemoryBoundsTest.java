@@ -45,6 +45,9 @@ final class MemoryBoundsTest {
     // A request of the largest size on its way to the disk, one that is being encoded, and one on
     // its way to the endpoint.
     assertThat(forwarding.heapBytes() - usual.heapBytes()).isEqualTo((20 + 6 + 16 + 2) * MIB);
+    MemoryBounds keeping =
+        bounds("forward: {keep: {enabled: true}, endpoints: [{name: a, url: 'http://x'}]}");
+    assertThat(keeping.heapBytes() - forwarding.heapBytes()).isEqualTo((3 * 16 + 8) * MIB);
     assertThat(bounds("telemetry: {enabled: false}").heapBytes()).isLessThan(usual.heapBytes());
   }
 

@@ -89,7 +89,8 @@ final class ConfigurationTablesTest {
           Map.entry("rocketmq.", List.of(PublishConfig.class, PublishConfig.Tls.class)),
           Map.entry("telemetry.", List.of(TelemetryConfig.class, TokenSource.class)),
           Map.entry("telemetry.tls.", List.of(TlsFiles.class)),
-          Map.entry("forward.", List.of(ForwardConfig.class)));
+          Map.entry("forward.", List.of(ForwardConfig.class)),
+          Map.entry("forward.keep.", List.of(ForwardConfig.Keep.class)));
 
   /** Records of the agent's lists of sections. */
   private static final Set<Object> SECTIONS =
@@ -297,7 +298,9 @@ final class ConfigurationTablesTest {
     String source = Files.readString(source(top.getName().replace('.', '/') + ".java"));
     Matcher record =
         Pattern.compile(
-                "\n *+/\\*\\*((?:(?!\\*/).)*)\\*/\\s+(?:@\\S+\\s+)*(?:public |private |static )*record "
+                "\n"
+                    + " *+/\\*\\*((?:(?!\\*/).)*)\\*/\\s+(?:@\\S+\\s+)*(?:public |private |static"
+                    + " )*record "
                     + type.getSimpleName()
                     + "\\(",
                 Pattern.DOTALL)

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import org.traceetl.common.FileReason;
 import org.traceetl.common.Secret;
@@ -21,10 +22,11 @@ import org.traceetl.common.Secret;
  *     that an endpoint has not accepted yet; 16 MiB to 64 GiB, at least twice {@code
  *     otlp.max-request-bytes}. If it is full, the oldest requests are dropped and counted
  * @param endpoints receivers of OTLP traces over HTTP, at most 16. Each gets all accepted OTLP
- *     trace requests unchanged, and the spans of rings and trace logs as OTLP; none: nothing is
- *     forwarded
+ *     trace requests unchanged, and the spans of rings and trace logs as OTLP, or those that {@code
+ *     forward.keep} leaves of them; none: nothing is forwarded
+ * @param keep which traces are forwarded
  */
-public record ForwardConfig(long bufferBytes, List<Endpoint> endpoints) {
+public record ForwardConfig(long bufferBytes, List<Endpoint> endpoints, Keep keep) {
   /** Bytes of requests in memory on their way to the disk; a larger one is accepted alone. */
   public static final int QUEUE_BYTES = 8 * 1024 * 1024;
 
@@ -34,7 +36,46 @@ public record ForwardConfig(long bufferBytes, List<Endpoint> endpoints) {
 
   /** Returns 256 MiB and no endpoint. */
   public static ForwardConfig defaults() {
-    return new ForwardConfig(256L << 20, List.of());
+    return new ForwardConfig(
+        256L << 20, List.of(), new Keep(false, 30_000, 1_000, true, 0.01, 256L << 20));
+  }
+
+  /**
+   * Tail keeping: spans wait on disk, and are then forwarded if a span of their trace on this host
+   * is slow or failed, or the trace is in a ratio.
+   *
+   * @param enabled whether only such spans are forwarded, to all endpoints; if not, all are
+   * @param waitMillis how long a request waits; 1000 to 120000. A span is kept with a slow or
+   *     failed one of its trace that the agent accepts up to this time before or after it
+   * @param slowMillis spans of at least this duration are slow; 0 to 86400000, 0: none is
+   * @param failed whether spans with status {@code ERROR} and their traces are kept
+   * @param ratio of the other traces, how many are kept; 0, or 0.000001 to 1. By trace ID, or
+   *     {@code rv} of tracestate {@code ot}, so all agents keep the same ones
+   * @param bufferBytes bytes on disk, in {@code forward/waiting} in {@code state-directory}, for
+   *     requests that wait; 16 MiB to 64 GiB, at least twice {@code otlp.max-request-bytes}. While
+   *     more than half of it waits, the oldest requests are decided on early, and counted
+   */
+  public record Keep(
+      boolean enabled,
+      int waitMillis,
+      int slowMillis,
+      boolean failed,
+      double ratio,
+      long bufferBytes) {
+    /** Most heap for the traces in memory of which a span is slow or failed: 131072 of them. */
+    public static final int MARKS_BYTES = 8 * 1024 * 1024;
+
+    private static final double END = 0x1p56;
+
+    /** Returns the least duration of a slow span. */
+    public long slowNanos() {
+      return slowMillis == 0 ? Long.MAX_VALUE : TimeUnit.MILLISECONDS.toNanos(slowMillis);
+    }
+
+    /** Returns the threshold of the ratio, as spans have it; 2^56 for 0. */
+    public long threshold() {
+      return Math.round((1 - ratio) * END);
+    }
   }
 
   /** How requests are compressed. */

@@ -15,6 +15,7 @@ import java.util.Set;
 import org.traceetl.agent.access.TlsFileException;
 import org.traceetl.agent.access.TlsFiles;
 import org.traceetl.agent.config.ForwardConfig.Endpoint;
+import org.traceetl.agent.config.ForwardConfig.Keep;
 import org.traceetl.common.Secret;
 
 /** Reads the section {@code forward} of the configuration. */
@@ -29,8 +30,9 @@ final class ForwardReader {
   static ForwardConfig read(Settings forward, ForwardConfig standard, OtlpConfig otlp) {
     ForwardConfig read =
         new ForwardConfig(
-            forward.longInteger("buffer-bytes", standard.bufferBytes(), 16L << 20, 64L << 30),
-            forward.secretList("endpoints", "endpoints", each -> endpoint(each, otlp)));
+            buffer(forward, standard.bufferBytes()),
+            forward.secretList("endpoints", "endpoints", each -> endpoint(each, otlp)),
+            keep(forward.section("keep"), standard.keep()));
     if (read.endpoints().isEmpty()) {
       return read;
     }
@@ -43,13 +45,32 @@ final class ForwardReader {
         forward.problem("endpoints.name", endpoint.name(), "must be different for each endpoint");
       }
     }
-    if (read.bufferBytes() / 2 < otlp.maxRequestBytes()) {
-      forward.problem(
-          "buffer-bytes",
-          read.bufferBytes(),
-          "must be at least twice otlp.max-request-bytes = " + otlp.maxRequestBytes());
+    checkBuffer(forward, "buffer-bytes", read.bufferBytes(), otlp);
+    if (read.keep().enabled()) {
+      checkBuffer(forward, "keep.buffer-bytes", read.keep().bufferBytes(), otlp);
     }
     return read;
+  }
+
+  private static void checkBuffer(Settings forward, String key, long bytes, OtlpConfig otlp) {
+    if (bytes / 2 < otlp.maxRequestBytes()) {
+      forward.problem(
+          key, bytes, "must be at least twice otlp.max-request-bytes = " + otlp.maxRequestBytes());
+    }
+  }
+
+  private static Keep keep(Settings keep, Keep standard) {
+    return new Keep(
+        keep.flag("enabled", standard.enabled()),
+        keep.integer("wait-millis", standard.waitMillis(), 1_000, 120_000),
+        keep.integer("slow-millis", standard.slowMillis(), 0, 86_400_000),
+        keep.flag("failed", standard.failed()),
+        keep.value("ratio", standard.ratio(), DetailReader.RATIO, DetailReader::ratio),
+        buffer(keep, standard.bufferBytes()));
+  }
+
+  private static long buffer(Settings section, long standard) {
+    return section.longInteger("buffer-bytes", standard, 16L << 20, 64L << 30);
   }
 
   private static Endpoint endpoint(Settings endpoint, OtlpConfig otlp) {

@@ -74,7 +74,7 @@ public final class AgentSpanFilter {
     long threshold = span.samplingThreshold;
     if (filters.sample != null) {
       threshold = filters.sample.threshold(span);
-      if (!SampleRule.keeps(span, threshold)) {
+      if (!span.isSampledAt(threshold)) {
         return Verdict.SAMPLED_OUT;
       }
     }

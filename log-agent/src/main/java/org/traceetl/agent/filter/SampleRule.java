@@ -14,7 +14,7 @@ import org.traceetl.agent.flow.SpanView;
  * mean weight is that probability * 2^56 / (2^56 - T) = 2^56 / (2^56 - T0), its weight before. If T
  * is at most T0, the rule has no effect and the span is sent unchanged.
  */
-public final class SampleRule {
+final class SampleRule {
   private static final int STATUS_ERROR = 2;
   private static final double END = 0x1p56;
   private static final long RANDOM_BITS = (1L << 56) - 1;
@@ -33,18 +33,5 @@ public final class SampleRule {
   long threshold(SpanView span) {
     boolean always = errors && span.status == STATUS_ERROR || span.durationNanos >= slowNanos;
     return always ? span.samplingThreshold : Math.max(threshold, span.samplingThreshold);
-  }
-
-  /**
-   * Returns whether a sample keeps a span.
-   *
-   * @param threshold the greater of the sample's and the span's; 2^56 keeps none
-   */
-  public static boolean keeps(SpanView span, long threshold) {
-    return threshold == span.samplingThreshold || randomness(span) >= threshold;
-  }
-
-  private static long randomness(SpanView span) {
-    return span.randomness >= 0 ? span.randomness : span.traceIdLow & RANDOM_BITS;
   }
 }

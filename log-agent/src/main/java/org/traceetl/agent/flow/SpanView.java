@@ -2,6 +2,8 @@ package org.traceetl.agent.flow;
 
 /** A decoded span: numbers, and slices of the payload. Mutable and reused by its decoder. */
 public final class SpanView {
+  private static final long RANDOM_BITS = (1L << 56) - 1;
+
   public long traceIdHigh;
   public long traceIdLow;
   public long spanId;
@@ -67,4 +69,16 @@ public final class SpanView {
 
   /** Number of wanted events left out because the span has too many, or too much text. */
   public int eventsLeftOut;
+
+  /**
+   * Returns whether a consistent sample has this span. All spans of a trace with the same threshold
+   * of their own have the same answer, on all hosts.
+   *
+   * @param threshold T of the sample, (1 - ratio) * 2^56; 2^56 has no span. A span that was sampled
+   *     at T or above before is always in it
+   */
+  public boolean isSampledAt(long threshold) {
+    long ofTrace = randomness >= 0 ? randomness : traceIdLow & RANDOM_BITS;
+    return threshold <= samplingThreshold || ofTrace >= threshold;
+  }
 }

@@ -275,7 +275,7 @@ final class EndpointSender implements SteppedTask {
 
   private void sendMore() throws IOException {
     while (inFlight.size() < MOST_IN_FLIGHT && bytesInFlight < MOST_IN_FLIGHT_BYTES && mayStart()) {
-      ForwardBuffer.Read<Body> read = cursor.read(() -> new Body(endpoint.compression()));
+      ForwardBuffer.Read<Body> read = cursor.read(_ -> new Body(endpoint.compression()));
       if (read == null) {
         return;
       }

@@ -51,6 +51,16 @@ final class ForwardBuffer implements AutoCloseable {
   private static final int MOST_POSITIONS_BYTES = 64 * 1024;
   private static final int STAGING_BYTES = 64 * 1024;
 
+  /** Counts requests that cannot be read any more. Called by any thread. */
+  interface Drops {
+    /**
+     * Counts requests.
+     *
+     * @param cursor the one that has not read them
+     */
+    void dropped(String cursor, Drop reason, long requests);
+  }
+
   /** A file of requests. Guarded by the buffer. */
   private static final class Segment {
     private final long number;
@@ -68,7 +78,7 @@ final class ForwardBuffer implements AutoCloseable {
   private final long maxBytes;
   private final long segmentBytes;
   private final Disk disk;
-  private final ForwardMetrics metrics;
+  private final Drops drops;
   private final LogThrottle failureLog;
 
   // Guarded by this.
@@ -84,12 +94,12 @@ final class ForwardBuffer implements AutoCloseable {
   private final ByteBuffer staging = ByteBuffer.allocateDirect(STAGING_BYTES);
 
   private ForwardBuffer(
-      Path directory, long maxBytes, Disk disk, ForwardMetrics metrics, LogThrottle failureLog) {
+      Path directory, long maxBytes, Disk disk, Drops drops, LogThrottle failureLog) {
     this.directory = directory;
     this.maxBytes = maxBytes;
     segmentBytes = Math.min(MOST_SEGMENT_BYTES, maxBytes / LEAST_SEGMENTS);
     this.disk = disk;
-    this.metrics = metrics;
+    this.drops = drops;
     this.failureLog = failureLog;
   }
 
@@ -102,10 +112,10 @@ final class ForwardBuffer implements AutoCloseable {
       long maxBytes,
       List<String> endpoints,
       Disk disk,
-      ForwardMetrics metrics,
+      Drops drops,
       LogThrottle failureLog)
       throws IOException {
-    ForwardBuffer buffer = new ForwardBuffer(directory, maxBytes, disk, metrics, failureLog);
+    ForwardBuffer buffer = new ForwardBuffer(directory, maxBytes, disk, drops, failureLog);
     disk.createDirectories(directory);
     buffer.recover(endpoints);
     buffer.savePositions();
@@ -149,7 +159,7 @@ final class ForwardBuffer implements AutoCloseable {
   private void damaged(Segment segment) {
     for (Cursor cursor : cursors.values()) {
       if (cursor.read.segment() <= segment.number) {
-        metrics.dropped(cursor.endpoint, Drop.DAMAGED, 1);
+        drops.dropped(cursor.endpoint, Drop.DAMAGED, 1);
       }
     }
   }
@@ -414,7 +424,8 @@ final class ForwardBuffer implements AutoCloseable {
   /** Creates the output of a body. */
   @FunctionalInterface
   interface Output<T extends OutputStream> {
-    T create() throws IOException;
+    /** Returns the output; null if the request is to be read later. */
+    T create(StoredRequest request) throws IOException;
   }
 
   /**
@@ -463,13 +474,13 @@ final class ForwardBuffer implements AutoCloseable {
 
     private void skipRest(Segment segment, Drop reason) {
       int passed = read.segment() == segment.number ? passedRequests : 0;
-      metrics.dropped(endpoint, reason, segment.requests - passed);
+      drops.dropped(endpoint, reason, segment.requests - passed);
     }
 
     /**
      * Reads the next request; the body may be dropped while it is read.
      *
-     * @return null after the last request
+     * @return null after the last request, and if the next one is to be read later
      * @throws IOException if its file cannot be opened, for example because the process has too
      *     many; a later call tries again
      */
@@ -497,6 +508,9 @@ final class ForwardBuffer implements AutoCloseable {
         synchronized (ForwardBuffer.this) {
           // Else the segment was dropped meanwhile, which is counted.
           if (read.equals(at)) {
+            if (found != null && found.body() == null) {
+              return null;
+            }
             if (found != null) {
               read = found.end();
               passedRequests++;
@@ -539,14 +553,17 @@ final class ForwardBuffer implements AutoCloseable {
       return true;
     }
 
-    /** Returns null if the request is damaged. */
+    /** Returns null if the request is damaged; without body and end if it is to be read later. */
     private <T extends OutputStream> Read<T> read(
         Segment segment, Position at, long end, Output<T> output) throws IOException {
       StoredRequest request = StoredRequest.read(open, at.offset(), end - at.offset());
       if (request == null) {
         return null;
       }
-      try (T body = output.create()) {
+      try (T body = output.create(request)) {
+        if (body == null) {
+          return new Read<>(request, null, null);
+        }
         return request.copyBody(open, at.offset(), body)
             ? new Read<>(request, body, new Position(segment.number, at.offset() + request.bytes()))
             : null;

@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.DoubleSupplier;
 import java.util.function.ToDoubleFunction;
 import org.traceetl.agent.telemetry.MetricSet;
@@ -12,9 +13,11 @@ import org.traceetl.agent.telemetry.MetricSet;
 /**
  * Metrics of forwarding. For each endpoint, accepted requests = forwarded + dropped by reason +
  * those in memory and in the buffer. For each source that is not OTLP, spans of confirmed payloads
- * = those of {@link SpanOutcome} + those in memory; encoded ones are in requests.
+ * = those of {@link SpanOutcome} + those in memory; encoded ones are in requests. With tail
+ * keeping, accepted requests are also left out or waiting, and each span of a request that was
+ * decided on has an outcome of {@link Kept}.
  */
-final class ForwardMetrics extends MetricSet {
+final class ForwardMetrics extends MetricSet implements ForwardBuffer.Drops {
   /** Why a request was not forwarded. */
   enum Drop {
     /** The disk did not take requests as fast as they arrived. */
@@ -47,7 +50,28 @@ final class ForwardMetrics extends MetricSet {
     private final String label = name().toLowerCase(Locale.ROOT);
   }
 
+  /** What tail keeping decided on a span. */
+  enum Kept {
+    /** It is slow. */
+    SLOW,
+    /** It is failed, and not slow. */
+    FAILED,
+    /** Another span of its trace is slow or failed. */
+    TRACE,
+    /** Its trace is in the ratio, and nothing above. */
+    RATIO,
+    /** It is forwarded only because its request is in JSON and another span of it is kept. */
+    REQUEST,
+    /** It is not forwarded. */
+    LEFT_OUT,
+    /** The agent rejected it as invalid, so it has no trace; it is not forwarded. */
+    MALFORMED;
+
+    private final String label = name().toLowerCase(Locale.ROOT);
+  }
+
   private static final String ENDPOINT = "endpoint";
+  private static final String OUTCOME = "outcome";
 
   /** Sources whose spans are encoded. */
   private static final List<String> ENCODED_SOURCES = List.of("ring", "file");
@@ -70,7 +94,26 @@ final class ForwardMetrics extends MetricSet {
           "Spans of rings and trace logs that were stored as trace requests to forward, or dropped,"
               + " by outcome.",
           "source",
-          "outcome");
+          OUTCOME);
+  private final Counter keptSpans =
+      counter(
+          "forward_keep_spans_total",
+          "Spans that tail keeping has decided on, by outcome.",
+          OUTCOME);
+  private final LongAdder leftOut =
+      adder(
+          "forward_keep_left_out_total",
+          "Trace requests that tail keeping did not forward, because no span of them is kept.");
+  private final LongAdder decidedEarly =
+      adder(
+          "forward_keep_early_total",
+          "Trace requests that were decided on before their wait was over, because half of the"
+              + " buffer was full.");
+  private final LongAdder notMarked =
+      adder(
+          "forward_keep_unmarked_total",
+          "Slow and failed spans whose trace was not marked, because too many were; other spans of"
+              + " it may be left out.");
   private final Counter rejectedSpans =
       counter(
           "forward_rejected_spans_total",
@@ -101,6 +144,21 @@ final class ForwardMetrics extends MetricSet {
         encodedSpans.labels(source, outcome.label);
       }
     }
+    for (Kept outcome : Kept.values()) {
+      keptSpans.labels(outcome.label);
+    }
+  }
+
+  /** Adds the gauges of tail keeping. */
+  void observeKeeping(DoubleSupplier waitingBytes, DoubleSupplier markedTraces) {
+    gauge(
+        "forward_keep_waiting_bytes",
+        "Bytes of trace requests on disk that tail keeping has not decided on yet.",
+        waitingBytes);
+    gauge(
+        "forward_keep_marked_traces",
+        "Traces in memory of which a span is slow or failed.",
+        markedTraces);
   }
 
   /** Adds the gauges of the endpoints. */
@@ -136,13 +194,39 @@ final class ForwardMetrics extends MetricSet {
     retries.labels(endpoint).inc();
   }
 
-  void dropped(String endpoint, Drop reason, long count) {
+  @Override
+  public void dropped(String endpoint, Drop reason, long count) {
     dropped.labels(endpoint, reason.label).inc((double) count);
   }
 
-  /** Counts a request that reached the buffer of no endpoint. */
-  void droppedForAll(Drop reason) {
-    endpoints.forEach(endpoint -> dropped(endpoint, reason, 1));
+  /** Counts requests that reached no endpoint. */
+  void droppedForAll(Drop reason, long count) {
+    endpoints.forEach(endpoint -> dropped(endpoint, reason, count));
+  }
+
+  void kept(Kept outcome, int spans) {
+    keptSpans.labels(outcome.label).inc(spans);
+  }
+
+  void leftOut() {
+    leftOut.increment();
+  }
+
+  void decidedEarly() {
+    decidedEarly.increment();
+  }
+
+  void notMarked() {
+    notMarked.increment();
+  }
+
+  double kept(Kept outcome) {
+    return keptSpans.labels(outcome.label).get();
+  }
+
+  /** Returns the requests that were not forwarded, decided on early, and the spans not marked. */
+  long[] keeping() {
+    return new long[] {leftOut.sum(), decidedEarly.sum(), notMarked.sum()};
   }
 
   void encoded(String source, SpanOutcome outcome, int spans) {

@@ -17,6 +17,7 @@ import org.traceetl.agent.config.ForwardConfig.Endpoint;
 import org.traceetl.agent.disk.Disk;
 import org.traceetl.agent.flow.Intake;
 import org.traceetl.agent.flow.OtlpFormat;
+import org.traceetl.agent.flow.SpanDecoder;
 import org.traceetl.agent.forward.ForwardMetrics.Drop;
 import org.traceetl.agent.forward.ForwardMetrics.SpanOutcome;
 import org.traceetl.agent.telemetry.MetricSet;
@@ -47,6 +48,8 @@ public final class Forwarding implements SteppedTask, AutoCloseable {
 
   // Owned by the thread.
   private final EncodedSpans encoded;
+  // Null if all traces are forwarded.
+  private final TailKeeping keeping;
   private long tidyNanos;
   private long diskPausedUntilNanos;
 
@@ -54,17 +57,23 @@ public final class Forwarding implements SteppedTask, AutoCloseable {
    * Opens the buffer, and starts to send what it has.
    *
    * @param directory of the buffer
+   * @param decoders read requests by format; used by a thread of this
    * @throws IOException if the buffer or a file of an endpoint cannot be used
    */
   public static Forwarding start(
-      ForwardConfig config, Path directory, Disk disk, Clocks clocks, RandomGenerator random)
+      ForwardConfig config,
+      Path directory,
+      Disk disk,
+      Clocks clocks,
+      RandomGenerator random,
+      Map<OtlpFormat, SpanDecoder> decoders)
       throws IOException {
     List<TraceClient> clients = new ArrayList<>();
     try {
       for (Endpoint endpoint : config.endpoints()) {
         clients.add(new HttpTraceClient(endpoint, clocks.wall()));
       }
-      return new Forwarding(config, directory, disk, clocks, random, clients);
+      return new Forwarding(config, directory, disk, clocks, random, decoders, clients);
     } catch (IOException | RuntimeException e) {
       clients.forEach(TraceClient::close);
       throw e;
@@ -80,6 +89,7 @@ public final class Forwarding implements SteppedTask, AutoCloseable {
       Disk disk,
       Clocks clocks,
       RandomGenerator random,
+      Map<OtlpFormat, SpanDecoder> decoders,
       List<TraceClient> clients)
       throws IOException {
     this.clocks = clocks;
@@ -94,6 +104,18 @@ public final class Forwarding implements SteppedTask, AutoCloseable {
             disk,
             metrics,
             new LogThrottle(clocks.nanoClock()));
+    keeping =
+        config.keep().enabled()
+            ? new TailKeeping(
+                config.keep(),
+                directory.resolve("waiting"),
+                disk,
+                (body, length, millis, format) ->
+                    store(buffer::append, body, length, millis, format),
+                decoders,
+                metrics,
+                clocks)
+            : null;
     encoded = new EncodedSpans(this::store, metrics);
     for (int i = 0; i < clients.size(); i++) {
       Endpoint endpoint = config.endpoints().get(i);
@@ -129,7 +151,7 @@ public final class Forwarding implements SteppedTask, AutoCloseable {
   /** Called by the pipeline's thread. */
   private boolean take(QueuedRequest request) {
     if (!queue.offer(request)) {
-      metrics.droppedForAll(Drop.QUEUE_FULL);
+      metrics.droppedForAll(Drop.QUEUE_FULL, 1);
       if (request.encoder() != null) {
         metrics.encoded(
             request.source(),
@@ -142,20 +164,25 @@ public final class Forwarding implements SteppedTask, AutoCloseable {
     return true;
   }
 
-  /** Writes one payload to the buffer. */
+  /** Writes one payload to a buffer, and decides on a few that have waited. */
   @Override
-  public long doWork() {
+  public long doWork() throws IOException {
     long now = clocks.nanos();
     QueuedRequest request = queue.poll();
     if (request != null) {
       store(request, now);
     }
     long untilDue = encoded.endDue(now);
+    boolean hasKept = keeping != null && keeping.step();
     if (now - tidyNanos >= 0) {
       tidyNanos = now + TIDY_NANOS;
       buffer.tidy();
+      if (keeping != null) {
+        keeping.tidy();
+      }
     }
-    return request == null ? Math.max(0, Math.min(untilDue, tidyNanos - now)) : 0;
+    // Waits of tail keeping end when it is tidied.
+    return request == null && !hasKept ? Math.max(0, Math.min(untilDue, tidyNanos - now)) : 0;
   }
 
   private void store(QueuedRequest request, long now) {
@@ -171,13 +198,23 @@ public final class Forwarding implements SteppedTask, AutoCloseable {
     }
   }
 
-  /** Returns whether the request is in the buffer; if not, counts it as dropped. */
+  /** Stores an accepted request. */
   private boolean store(byte[] body, int length, long millis, OtlpFormat format) {
+    Append to = keeping == null ? buffer::append : keeping::append;
+    return store(to, body, length, millis, format);
+  }
+
+  private interface Append {
+    void append(byte[] body, int length, long millis, OtlpFormat format) throws IOException;
+  }
+
+  /** Returns whether the request is in the buffer; if not, counts it as dropped. */
+  private boolean store(Append to, byte[] body, int length, long millis, OtlpFormat format) {
     boolean stored = false;
     long now = clocks.nanos();
     try {
       if (now - diskPausedUntilNanos >= 0) {
-        buffer.append(body, length, millis, format);
+        to.append(body, length, millis, format);
         stored = true;
       }
     } catch (IOException e) {
@@ -190,7 +227,7 @@ public final class Forwarding implements SteppedTask, AutoCloseable {
       }
     } finally {
       if (!stored) {
-        metrics.droppedForAll(Drop.DISK_FAILED);
+        metrics.droppedForAll(Drop.DISK_FAILED, 1);
       }
     }
     senders.values().forEach(EndpointSender::wake);
@@ -199,16 +236,19 @@ public final class Forwarding implements SteppedTask, AutoCloseable {
 
   /** Writes what is in memory. */
   @Override
-  public void onEnd() {
+  public void onEnd() throws IOException {
     for (QueuedRequest request = queue.poll(); request != null; request = queue.poll()) {
       store(request, clocks.nanos());
     }
     encoded.end();
     buffer.close();
+    if (keeping != null) {
+      keeping.close();
+    }
   }
 
   private boolean isSettled() {
-    return queue.isSettled() && !encoded.isOpen();
+    return queue.isSettled() && !encoded.isOpen() && (keeping == null || keeping.isEmpty());
   }
 
   /**
@@ -218,6 +258,10 @@ public final class Forwarding implements SteppedTask, AutoCloseable {
    */
   public boolean drain(Duration timeout) throws InterruptedException {
     long endNanos = clocks.nanos() + timeout.toNanos();
+    if (keeping != null) {
+      keeping.drain();
+      thread.wake();
+    }
     List<CountDownLatch> idle = new ArrayList<>();
     senders.values().forEach(sender -> idle.add(sender.drain(this::isSettled)));
     boolean all = true;

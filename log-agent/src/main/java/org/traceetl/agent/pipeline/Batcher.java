@@ -15,7 +15,6 @@ import org.traceetl.agent.edge.Edges;
 import org.traceetl.agent.filter.AgentSpanFilter;
 import org.traceetl.agent.filter.AgentSpanFilter.Change;
 import org.traceetl.agent.filter.Filters;
-import org.traceetl.agent.filter.SampleRule;
 import org.traceetl.agent.flow.Attributes;
 import org.traceetl.agent.flow.KeySet;
 import org.traceetl.agent.flow.SpanSink;
@@ -502,8 +501,7 @@ final class Batcher implements SpanSink {
   /** Returns whether a span of an application with a demand is a member of the sample. */
   private boolean isSampled(SpanView span) {
     DemandedDetail detail = resource.detail();
-    return detail != null
-        && SampleRule.keeps(span, Math.max(detail.sampleThreshold(), span.samplingThreshold));
+    return detail != null && span.isSampledAt(detail.sampleThreshold());
   }
 
   private void sample(SpanView span, OpenBatch batch, DemandedDetail detail) {

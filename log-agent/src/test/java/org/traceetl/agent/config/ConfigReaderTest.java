@@ -197,6 +197,11 @@ final class ConfigReaderTest {
           detail: {applications: [{application: a, details: full}]} | detail.applications.details: no such key; known are application, detail
           detail: {applications: {a: full}}   | detail.applications.a: no such key; known are default, applications
           forward: {buffer-bytes: 1024}       | forward.buffer-bytes = 1024: must be a whole number from 16777216 to 68719476736
+          forward: {keep: a}                  | forward.keep = a: must be a section of keys
+          forward: {keep: {wait-millis: 999}} | forward.keep.wait-millis = 999: must be a whole number from 1000 to 120000
+          forward: {keep: {ratio: 1.1}}       | forward.keep.ratio = 1.1: must be 0 or a number from 0.000001 to 1
+          forward: {keep: {slow-millis: -1}}  | forward.keep.slow-millis = -1: must be a whole number from 0 to 86400000
+          {forward: {keep: {enabled: true, buffer-bytes: 16777216}, endpoints: [{name: a, url: 'http://x'}]}} | forward.keep.buffer-bytes = 16777216: must be at least twice otlp.max-request-bytes = 16777216
           forward: {endpoints: a}             | forward.endpoints = : must be a list of endpoints, each a section of keys
           forward: {endpoints: [a]}           | forward.endpoints = : must be a list of endpoints, each a section of keys
           forward: {endpoints: [{url: 'http://x'}]} | forward.endpoints.name = : must be 1 to 32 lower-case letters

@@ -56,7 +56,7 @@ final class ForwardBufferGoldenTest {
       TestBuffer test, String endpoint, long millis, OtlpFormat format, byte[] body)
       throws IOException {
     ForwardBuffer.Read<ByteArrayOutputStream> read =
-        test.buffer.cursor(endpoint).read(ByteArrayOutputStream::new);
+        test.buffer.cursor(endpoint).read(_ -> new ByteArrayOutputStream());
     assertThat(read.request().millis()).isEqualTo(millis);
     assertThat(read.request().format()).isEqualTo(format);
     assertThat(read.body().toByteArray()).isEqualTo(body);

@@ -40,7 +40,7 @@ final class ForwardBufferTest {
     TestBuffer test = open("a");
     test.buffer.append(new byte[] {'{', '}', 7}, 2, 1_795_255_028_312L, OtlpFormat.JSON);
 
-    ForwardBuffer.Read<?> read = test.buffer.cursor("a").read(ByteArrayOutputStream::new);
+    ForwardBuffer.Read<?> read = test.buffer.cursor("a").read(_ -> new ByteArrayOutputStream());
     assertThat(read.request().millis()).isEqualTo(1_795_255_028_312L);
     assertThat(read.request().format()).isEqualTo(OtlpFormat.JSON);
     assertThat(read.request().length()).isEqualTo(2);

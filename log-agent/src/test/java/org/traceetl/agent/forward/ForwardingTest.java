@@ -8,6 +8,7 @@ import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -205,13 +206,17 @@ final class ForwardingTest {
 
   private Forwarding start() throws IOException {
     ForwardConfig config =
-        new ForwardConfig(256 * MIB, List.of(Endpoint.of("a", URI.create("http://x/v1/traces"))));
+        new ForwardConfig(
+            256 * MIB,
+            List.of(Endpoint.of("a", URI.create("http://x/v1/traces"))),
+            ForwardConfig.defaults().keep());
     return new Forwarding(
         config,
         directory,
         disk.disk(),
         Clocks.SYSTEM,
         new SplittableRandom(7),
+        Map.of(),
         List.of(
             new TraceClient() {
               @Override

@@ -40,7 +40,7 @@ final class TestBuffer {
   /** Reads a request without completing it; null after the last one. */
   String read(String endpoint) throws IOException {
     ForwardBuffer.Read<ByteArrayOutputStream> read =
-        buffer.cursor(endpoint).read(ByteArrayOutputStream::new);
+        buffer.cursor(endpoint).read(_ -> new ByteArrayOutputStream());
     return read == null ? null : read.body().toString(UTF_8);
   }
 

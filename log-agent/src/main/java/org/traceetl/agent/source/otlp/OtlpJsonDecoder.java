@@ -159,6 +159,11 @@ public final class OtlpJsonDecoder implements SpanDecoder {
   private final OtlpProtobufDecoder protobufDecoder;
   private ProtobufBuffer protobuf = new ProtobufBuffer(16 * 1024);
 
+  /** Creates a decoder with metrics of its own. */
+  public OtlpJsonDecoder() {
+    this(new LongAdder());
+  }
+
   OtlpJsonDecoder(LongAdder attributesLeftOut) {
     protobufDecoder = new OtlpProtobufDecoder(attributesLeftOut);
   }

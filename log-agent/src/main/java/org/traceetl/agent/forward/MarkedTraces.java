@@ -1,0 +1,101 @@
+package org.traceetl.agent.forward;
+
+import org.traceetl.agent.config.ForwardConfig.Keep;
+
+/**
+ * Traces of which a span is slow or failed, as 64-bit hashes with the time of their last mark. Two
+ * traces with the same hash are both marked. Bounded: if it is full, a further trace is not marked.
+ * Owned by one thread, except the size.
+ */
+final class MarkedTraces {
+  /**
+   * Most traces. The table has up to two slots for each, and while it is replaced, is there twice.
+   */
+  static final int MOST = Keep.MARKS_BYTES / (2 * 2 * 2 * Long.BYTES);
+
+  private static final int LEAST_SLOTS = 1 << 10;
+  private static final long MIX = 0x9E37_79B9_7F4A_7C15L;
+
+  // An open-addressed hash table with linear probing, at most half full. A hash of 0 is a free
+  // slot.
+  private long[] hashes = new long[LEAST_SLOTS];
+  private long[] millis = new long[LEAST_SLOTS];
+  private volatile int size;
+
+  /** Returns the number of traces. Safe for any thread. */
+  int size() {
+    return size;
+  }
+
+  /** Marks a trace; returns false if there is no room for it. */
+  boolean mark(long traceIdHigh, long traceIdLow, long nowMillis) {
+    long hash = hash(traceIdHigh, traceIdLow);
+    int slot = slot(hash);
+    if (hashes[slot] == 0) {
+      if (size == MOST) {
+        return false;
+      }
+      hashes[slot] = hash;
+      size++;
+      millis[slot] = nowMillis;
+      if (2 * size > hashes.length) {
+        rebuild(2 * hashes.length, Long.MIN_VALUE);
+      }
+    } else {
+      millis[slot] = nowMillis;
+    }
+    return true;
+  }
+
+  /** Returns whether the last mark of a trace is not older than this. */
+  boolean isMarked(long traceIdHigh, long traceIdLow, long sinceMillis) {
+    long hash = hash(traceIdHigh, traceIdLow);
+    int slot = slot(hash);
+    return hashes[slot] == hash && millis[slot] >= sinceMillis;
+  }
+
+  /** Forgets marks that are older than this. */
+  void forget(long beforeMillis) {
+    int live = 0;
+    for (int slot = 0; slot < hashes.length; slot++) {
+      if (hashes[slot] != 0 && millis[slot] >= beforeMillis) {
+        live++;
+      }
+    }
+    if (live < size) {
+      // A quarter full, so that it does not grow again soon.
+      rebuild(Integer.highestOneBit(Math.max(LEAST_SLOTS, 4 * live)), beforeMillis);
+    }
+  }
+
+  private void rebuild(int slots, long beforeMillis) {
+    long[] oldHashes = hashes;
+    long[] oldMillis = millis;
+    hashes = new long[slots];
+    millis = new long[slots];
+    int live = 0;
+    for (int old = 0; old < oldHashes.length; old++) {
+      if (oldHashes[old] != 0 && oldMillis[old] >= beforeMillis) {
+        int slot = slot(oldHashes[old]);
+        hashes[slot] = oldHashes[old];
+        millis[slot] = oldMillis[old];
+        live++;
+      }
+    }
+    size = live;
+  }
+
+  private static long hash(long traceIdHigh, long traceIdLow) {
+    long hash = (traceIdLow ^ Long.rotateLeft(traceIdHigh * MIX, 32)) * MIX;
+    return hash == 0 ? 1 : hash;
+  }
+
+  /** Returns the slot of a hash, or the free one where it belongs. */
+  private int slot(long hash) {
+    int slot = (int) (hash >>> 32) & hashes.length - 1;
+    while (hashes[slot] != hash && hashes[slot] != 0) {
+      slot = slot + 1 & hashes.length - 1;
+    }
+    return slot;
+  }
+}
