@@ -44,11 +44,12 @@ public record ForwardConfig(long bufferBytes, List<Endpoint> endpoints, Keep kee
    * Tail keeping: spans wait on disk, and are then forwarded if a span of their trace on this host
    * is slow or failed, or the trace is in a ratio.
    *
-   * @param enabled whether only such spans are forwarded, to all endpoints; if not, all are
+   * @param enabled whether agents forward only the spans of traces that have a slow or failed span
+   *     on their host, and of a ratio of the other traces; to all endpoints
    * @param waitMillis how long a request waits; 1000 to 120000. A span is kept with a slow or
    *     failed one of its trace that the agent accepts up to this time before or after it
-   * @param slowMillis spans of at least this duration are slow; 0 to 86400000, 0: none is
-   * @param failed whether spans with status {@code ERROR} and their traces are kept
+   * @param slowMillis least duration of a slow span; 0 to 86400000, 0: no span is slow
+   * @param failed whether spans with status {@code ERROR} are failed; if not, no span is
    * @param ratio of the other traces, how many are kept; 0, or 0.000001 to 1. By trace ID, or
    *     {@code rv} of tracestate {@code ot}, so all agents keep the same ones
    * @param bufferBytes bytes on disk, in {@code forward/waiting} in {@code state-directory}, for

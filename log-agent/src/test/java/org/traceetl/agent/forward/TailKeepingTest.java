@@ -4,11 +4,13 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
+import com.sun.management.ThreadMXBean;
 import io.opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest;
 import io.opentelemetry.proto.trace.v1.ScopeSpans;
 import io.opentelemetry.proto.trace.v1.Span;
 import io.opentelemetry.proto.trace.v1.Status.StatusCode;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -353,6 +355,29 @@ final class TailKeepingTest {
     assertThat(metrics.kept(Kept.REQUEST)).isZero();
     assertThat(requests.size() + metrics.keeping()[0])
         .isEqualTo(appended - (long) metrics.dropped("a", Drop.BUFFER_FULL));
+  }
+
+  @Test
+  void spansAllocateNothing() throws Exception {
+    // Both exceed the part of a request that is read at a time.
+    allocatedBy(15_000);
+    assertThat(allocatedBy(15_000) - allocatedBy(3_000)).isLessThan(3_000);
+  }
+
+  /** Returns the bytes allocated to mark and decide on a request in which a few spans are kept. */
+  private long allocatedBy(int spans) throws IOException {
+    Span.Builder[] all = new Span.Builder[spans];
+    for (int i = 0; i < spans; i++) {
+      all[i] = i < 10 ? failed(i, 1) : span(i, 1);
+    }
+    append(all);
+    millis += WAIT;
+    ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    long before = threads.getCurrentThreadAllocatedBytes();
+    pass(0);
+    long allocated = threads.getCurrentThreadAllocatedBytes() - before;
+    assertThat(keeping.isEmpty()).isTrue();
+    return allocated;
   }
 
   @Test
