@@ -28,6 +28,9 @@ public final class RetainedMessages {
   private static final Duration TIMEOUT = Duration.ofSeconds(10);
   private static final long PROGRESS_MILLIS = 2_000;
 
+  /** Of a part of a queue; a read returns fewer. */
+  private static final int MIN_PART = 64;
+
   /** No broker retains messages for longer, so older ones are not searched for. */
   private static final Duration MAX_AGE = Duration.ofDays(366);
 
@@ -75,10 +78,10 @@ public final class RetainedMessages {
    * @param messages maximum number of messages
    * @param bytesPerSecond maximum rate on average, since the first message was read
    * @param within maximum time; each queue has a part of it in proportion to its messages
-   * @param queuesAtOnce queues that are read at the same time, from 1; their messages then arrive
-   *     in no order among queues, by several threads in turn
+   * @param readsAtOnce reads that await an answer at the same time, from 1; if more than 1, also of
+   *     several parts of a queue, and messages arrive in no order, by several threads in turn
    */
-  public record Limits(long messages, long bytesPerSecond, Duration within, int queuesAtOnce) {
+  public record Limits(long messages, long bytesPerSecond, Duration within, int readsAtOnce) {
     /** Creates limits of queues that are read one after the other, by the caller's thread. */
     public Limits(long messages, long bytesPerSecond, Duration within) {
       this(messages, bytesPerSecond, within, 1);
@@ -132,7 +135,10 @@ public final class RetainedMessages {
     /** The next messages are these, unless a limit is reached. */
     default void begin(long messages) {}
 
-    /** Adds a message of a queue. Messages of a queue arrive in the order of their offsets. */
+    /**
+     * Adds a message of a queue. Unless several reads are made at once, messages of a queue arrive
+     * in the order of their offsets.
+     */
     void add(QueueId queue, byte[] message);
 
     /** Returns whether it must receive no more messages. */
@@ -172,7 +178,7 @@ public final class RetainedMessages {
       throws IOException, InterruptedException {
     try (BrokerLogs logs = logs()) {
       logs.start();
-      return read(awaitAll(logs), since, limits, reader);
+      return read(awaitAll(logs, limits.readsAtOnce()), since, limits, reader);
     }
   }
 
@@ -187,7 +193,7 @@ public final class RetainedMessages {
       throws IOException, InterruptedException {
     try (BrokerLogs logs = logs()) {
       logs.start();
-      return read(awaitAll(logs), from, until, limits, reader);
+      return read(awaitAll(logs, limits.readsAtOnce()), from, until, limits, reader);
     }
   }
 
@@ -210,14 +216,15 @@ public final class RetainedMessages {
     long untilMillis = until.toEpochMilli();
     long lengthMillis =
         Math.max(0, Math.min(untilMillis - from.toEpochMilli(), MAX_AGE.toMillis()));
-    List<Part> ended = new ArrayList<>();
-    for (Part part : parts) {
-      ended.add(untilMillis < clocks.millis() ? part.until(untilMillis) : part);
-    }
-    List<Part> newest = since(ended, untilMillis - lengthMillis);
+    int atOnce = limits.readsAtOnce();
+    List<Part> ended =
+        untilMillis < clocks.millis()
+            ? each(parts, atOnce, part -> part.until(untilMillis))
+            : parts;
+    List<Part> newest = since(ended, untilMillis - lengthMillis, atOnce);
     while (messages(newest) > limits.messages() && lengthMillis > 0) {
       lengthMillis /= 2;
-      newest = since(newest, untilMillis - lengthMillis);
+      newest = since(newest, untilMillis - lengthMillis, atOnce);
     }
     reader.begin(messages(newest));
     long leftNanos = limits.within().toNanos() - (clocks.nanos() - beginNanos);
@@ -229,27 +236,64 @@ public final class RetainedMessages {
   private boolean read(List<Part> parts, Limits limits, long withinNanos, Reader reader)
       throws IOException, InterruptedException {
     Pace pace = new Pace(limits.bytesPerSecond());
-    int threads = Math.min(limits.queuesAtOnce(), parts.size());
-    if (threads == 1) {
+    if (limits.readsAtOnce() == 1) {
       return readInTurn(parts, pace, withinNanos, reader);
     }
+    List<Part> divided = divided(parts, limits.readsAtOnce());
+    int threads = Math.min(limits.readsAtOnce(), divided.size());
+    List<List<Part>> shares = new ArrayList<>();
+    for (int thread = 0; thread < threads; thread++) {
+      List<Part> share = new ArrayList<>();
+      for (int i = thread; i < divided.size(); i += threads) {
+        share.add(divided.get(i));
+      }
+      shares.add(share);
+    }
+    return !each(shares, threads, share -> readInTurn(share, pace, withinNanos, reader))
+        .contains(false);
+  }
+
+  /** Divides large parts, so that about this many are of equal size. */
+  private static List<Part> divided(List<Part> parts, int count) {
+    long size = Math.max(MIN_PART, Math.ceilDiv(messages(parts), count));
+    List<Part> divided = new ArrayList<>();
+    for (Part part : parts) {
+      for (long begin = part.begin; begin < part.end; begin += size) {
+        divided.add(new Part(part.queue, part.log, begin, Math.min(part.end, begin + size)));
+      }
+    }
+    return divided;
+  }
+
+  /** A call of the broker, or several. */
+  @FunctionalInterface
+  private interface Call<T, R> {
+    R of(T argument) throws IOException, InterruptedException;
+  }
+
+  /** Makes a call for each argument, on at most this many threads at once. */
+  private <T, R> List<R> each(List<T> arguments, int threads, Call<T, R> call)
+      throws IOException, InterruptedException {
+    List<R> results = new ArrayList<>();
+    if (threads == 1) {
+      for (T argument : arguments) {
+        results.add(call.of(argument));
+      }
+      return results;
+    }
     try (ExecutorService executor =
-        Executors.newThreadPerTaskExecutor(
+        Executors.newFixedThreadPool(
+            threads,
             work -> clocks.threads().create(Threads.Kind.DAEMON, "trace-retained", work))) {
-      List<Future<Boolean>> shares = new ArrayList<>();
-      for (int thread = 0; thread < threads; thread++) {
-        List<Part> share = new ArrayList<>();
-        for (int i = thread; i < parts.size(); i += threads) {
-          share.add(parts.get(i));
-        }
-        shares.add(executor.submit(() -> readInTurn(share, pace, withinNanos, reader)));
+      List<Future<R>> futures = new ArrayList<>();
+      for (T argument : arguments) {
+        futures.add(executor.submit(() -> call.of(argument)));
       }
       try {
-        boolean isComplete = true;
-        for (Future<Boolean> share : shares) {
-          isComplete &= share.get();
+        for (Future<R> future : futures) {
+          results.add(future.get());
         }
-        return isComplete;
+        return results;
       } catch (ExecutionException e) {
         Throwables.throwIfInstanceOf(e.getCause(), IOException.class);
         Throwables.throwIfInstanceOf(e.getCause(), InterruptedException.class);
@@ -280,13 +324,9 @@ public final class RetainedMessages {
     return parts.stream().mapToLong(Part::messages).sum();
   }
 
-  private static List<Part> since(List<Part> parts, long unixMillis)
+  private List<Part> since(List<Part> parts, long unixMillis, int threads)
       throws IOException, InterruptedException {
-    List<Part> newest = new ArrayList<>();
-    for (Part part : parts) {
-      newest.add(part.since(unixMillis));
-    }
-    return newest;
+    return each(parts, threads, part -> part.since(unixMillis));
   }
 
   private BrokerLogs logs() {
@@ -307,16 +347,8 @@ public final class RetainedMessages {
   }
 
   /** Returns all messages of each queue, once name servers and brokers answer. */
-  List<Part> awaitAll(BrokerLogs logs) throws IOException, InterruptedException {
-    return patience.await(() -> all(logs));
-  }
-
-  private List<Part> all(BrokerLogs logs) throws IOException, InterruptedException {
-    List<Part> parts = new ArrayList<>();
-    for (QueueId queue : queues(logs)) {
-      parts.add(all(logs, queue));
-    }
-    return parts;
+  List<Part> awaitAll(BrokerLogs logs, int threads) throws IOException, InterruptedException {
+    return patience.await(() -> each(queues(logs), threads, queue -> all(logs, queue)));
   }
 
   private static Part all(BrokerLogs logs, QueueId queue) throws IOException, InterruptedException {

@@ -42,6 +42,7 @@ import org.traceetl.server.journal.NoAnswerException;
  * call fails once, to inform the caller of the change. After a failure the route is read again.
  *
  * <p>Reads bypass the client's consumers, which can only start at an offset as members of a group.
+ * Several threads may read at once.
  */
 public final class RocketMqLog implements JournalLog {
   /** The broker returns fewer if these exceed about 256 KiB, but at least one. */
@@ -57,9 +58,9 @@ public final class RocketMqLog implements JournalLog {
   private final InstantSource wall;
 
   /** Address of the master that calls go to; null before the first call and after a failure. */
-  private String master;
+  private volatile String master;
 
-  private boolean failed;
+  private volatile boolean failed;
 
   RocketMqLog(
       DefaultMQProducer producer,
@@ -127,9 +128,10 @@ public final class RocketMqLog implements JournalLog {
     if (address == null) {
       throw new MQClientException("no name server knows a master of this broker", null);
     }
-    if (master != null && !master.equals(address)) {
+    String former = master;
+    if (former != null && !former.equals(address)) {
       throw new MQClientException(
-          "the broker's master is now " + address + ", no longer " + master, null);
+          "the broker's master is now " + address + ", no longer " + former, null);
     }
     master = address;
     return address;

@@ -13,6 +13,7 @@ import java.time.Instant;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.LongStream;
@@ -148,7 +149,7 @@ final class RetainedMessagesTest {
             clocks,
             new PrintWriter(Writer.nullWriter()),
             Patience.OF_COMMAND)
-        .awaitAll(logs);
+        .awaitAll(logs, 1);
   }
 
   @Test
@@ -235,6 +236,33 @@ final class RetainedMessagesTest {
 
     assertThat(extent.isComplete()).isTrue();
     assertThat(read).hasValue(300);
+  }
+
+  @Test
+  void partsOfAQueueAreReadAtOnceAndEachMessageOnce() throws Exception {
+    CountDownLatch both = new CountDownLatch(2);
+    Set<Long> begun = ConcurrentHashMap.newKeySet();
+    Queue meeting =
+        new Queue() {
+          @Override
+          public List<Entry> read(long from) throws IOException {
+            if (begun.add(from)) {
+              both.countDown();
+            }
+            Uninterruptibles.awaitUninterruptibly(both);
+            return super.read(from);
+          }
+        };
+
+    Extent extent =
+        messages.read(
+            List.of(new Part(new QueueId("a", 0), meeting, 0, END)),
+            Duration.ofSeconds(1_001),
+            new Limits(2_000, Long.MAX_VALUE, Duration.ofSeconds(10), 4),
+            reader);
+
+    assertThat(extent.isComplete()).isTrue();
+    assertThat(read).hasValue(1_001);
   }
 
   @Test

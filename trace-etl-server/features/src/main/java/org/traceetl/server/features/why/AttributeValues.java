@@ -27,34 +27,38 @@ final class AttributeValues {
 
   private final NameTemplate template = new NameTemplate();
   private final Map<String, Integer> keys = new HashMap<>();
-  private final Map<Value, Integer> numbers = new HashMap<>();
-  private final List<Value> values = new ArrayList<>();
+  private final List<String> keyNames = new ArrayList<>();
+
+  // By number
+  private final List<String> texts = new ArrayList<>();
+  private int[] keyOf = new int[1024];
+  private int[] templates = new int[1024];
+
+  /** Numbers of values plus 1, by hash with linear probing; 0 is empty. At most half full. */
+  private int[] table = new int[4096];
+
   private final BitSet incomplete = new BitSet();
   private final BitSet notNumeric = new BitSet();
-  private int[] templates = new int[1024];
   private long leftOut;
-
-  /** A value of an attribute, which has a number too. */
-  private record Value(String key, String text) {}
 
   /**
    * Returns the number of an attribute's value.
    *
+   * @param ofKey number of the attribute, or {@link #NONE}
    * @return {@link #NONE} beyond the limits
    */
-  int number(String key, String text) {
-    Integer known = numbers.get(new Value(key, text));
-    if (known != null) {
-      return known;
-    }
-    int ofKey = keyNumber(key);
+  int number(int ofKey, String text) {
     if (ofKey == NONE) {
       leftOut++;
       return NONE;
     }
+    int known = table[slot(ofKey, text)] - 1;
+    if (known != NONE) {
+      return known;
+    }
     String joined = template(text);
-    int ofTemplate = joined.equals(text) ? NONE : add(new Value(key, joined));
-    int number = add(new Value(key, text));
+    int ofTemplate = joined.equals(text) ? NONE : add(ofKey, joined);
+    int number = add(ofKey, text);
     if (number == NONE) {
       if (ofTemplate == NONE) {
         leftOut++;
@@ -73,6 +77,7 @@ final class AttributeValues {
       return known == null ? NONE : known;
     }
     keys.put(key, keys.size());
+    keyNames.add(key);
     return keys.size() - 1;
   }
 
@@ -96,22 +101,47 @@ final class AttributeValues {
     return keys;
   }
 
-  private int add(Value value) {
-    Integer known = numbers.get(value);
-    if (known != null) {
-      return known;
+  private int add(int ofKey, String text) {
+    int slot = slot(ofKey, text);
+    if (table[slot] != 0) {
+      return table[slot] - 1;
     }
-    if (values.size() >= MAX_VALUES) {
+    int number = texts.size();
+    if (number >= MAX_VALUES) {
       return NONE;
     }
-    int number = values.size();
-    values.add(value);
-    numbers.put(value, number);
+    texts.add(text);
     if (number == templates.length) {
       templates = Arrays.copyOf(templates, 2 * number);
+      keyOf = Arrays.copyOf(keyOf, 2 * number);
     }
+    keyOf[number] = ofKey;
     templates[number] = number;
+    table[slot] = number + 1;
+    if (2 * texts.size() > table.length) {
+      rehash();
+    }
     return number;
+  }
+
+  private void rehash() {
+    table = new int[2 * table.length];
+    for (int number = 0; number < texts.size(); number++) {
+      table[slot(keyOf[number], texts.get(number))] = number + 1;
+    }
+  }
+
+  /** Returns the slot of a value, or the empty one that it takes. */
+  private int slot(int ofKey, String text) {
+    // Texts keep their hash. Numbers as text have hashes close together, hence the multiplication.
+    int hash = (31 * ofKey + text.hashCode()) * 0x9E37_79B9;
+    int mask = table.length - 1;
+    int at = (hash ^ hash >>> 15) & mask;
+    while (table[at] != 0
+        && !(keyOf[table[at] - 1] == ofKey && texts.get(table[at] - 1).equals(text))) {
+      at = at + 1 & mask;
+    }
+    return at;
   }
 
   private String template(String text) {
@@ -123,15 +153,20 @@ final class AttributeValues {
   }
 
   int size() {
-    return values.size();
+    return texts.size();
   }
 
   String key(int number) {
-    return values.get(number).key;
+    return keyNames.get(keyOf[number]);
+  }
+
+  /** Returns the number of a value's attribute. */
+  int keyOf(int number) {
+    return keyOf[number];
   }
 
   String text(int number) {
-    return values.get(number).text;
+    return texts.get(number);
   }
 
   /** Returns the value without identifiers; itself if it has none. */
@@ -140,9 +175,8 @@ final class AttributeValues {
   }
 
   /** Counts a further value of a span that is left out. */
-  void leaveOut(String key) {
+  void leaveOut(int ofKey) {
     leftOut++;
-    int ofKey = keyNumber(key);
     if (ofKey != NONE) {
       incomplete.set(ofKey);
       notNumeric.set(ofKey);

@@ -120,21 +120,21 @@ final class Causes {
   private List<Property> tested() {
     int[] counts = new int[values.size()];
     for (Unit unit : units) {
-      unit.values = IntStream.of(unit.values).sorted().distinct().toArray();
-      IntStream.of(unit.values).forEach(value -> counts[value]++);
+      unit.values = distinct(unit.values, unit.values.length);
+      count(unit.values, counts);
     }
     List<Property> all = new ArrayList<>(ofKeys());
     int[] shown = shown(counts);
     Arrays.fill(counts, 0);
     for (Unit unit : units) {
-      unit.values =
-          IntStream.of(unit.values)
-              .map(value -> shown[value])
-              .filter(value -> value != AttributeValues.NONE)
-              .sorted()
-              .distinct()
-              .toArray();
-      IntStream.of(unit.values).forEach(value -> counts[value]++);
+      int size = 0;
+      for (int value : unit.values) {
+        if (shown[value] != AttributeValues.NONE) {
+          unit.values[size++] = shown[value];
+        }
+      }
+      unit.values = distinct(unit.values, size);
+      count(unit.values, counts);
     }
     int[][] unitsOf = new int[values.size()][];
     for (int value : most(counts)) {
@@ -157,25 +157,44 @@ final class Causes {
     return all;
   }
 
+  /** Sorts the first values in place; returns them without repetitions. */
+  private static int[] distinct(int[] values, int length) {
+    Arrays.sort(values, 0, length);
+    int size = 0;
+    for (int i = 0; i < length; i++) {
+      if (size == 0 || values[size - 1] != values[i]) {
+        values[size++] = values[i];
+      }
+    }
+    return size == values.length ? values : Arrays.copyOf(values, size);
+  }
+
+  private static void count(int[] of, int[] counts) {
+    for (int value : of) {
+      counts[value]++;
+    }
+  }
+
   /** Tests the absence and the ranges of attributes. */
   private List<Property> ofKeys() {
     Map<String, Integer> keys = new TreeMap<>(values.keys());
-    int[] keyOf =
-        IntStream.range(0, values.size()).map(value -> keys.get(values.key(value))).toArray();
     BitSet[] have = new BitSet[keys.size()];
-    Arrays.setAll(have, key -> new BitSet());
+    Arrays.setAll(have, key -> new BitSet(units.size()));
     for (int unit = 0; unit < units.size(); unit++) {
       for (int value : units.get(unit).values) {
-        have[keyOf[value]].set(unit);
+        have[values.keyOf(value)].set(unit);
       }
     }
     List<Property> all = new ArrayList<>();
     keys.forEach((key, number) -> {
       BitSet with = have[number];
-      if (!with.isEmpty()
-          && values.isComplete(number)
-          && units.size() - with.cardinality() >= MIN_UNITS) {
-        int[] without = IntStream.range(0, units.size()).filter(unit -> !with.get(unit)).toArray();
+      int lacking = units.size() - with.cardinality();
+      if (!with.isEmpty() && values.isComplete(number) && lacking >= MIN_UNITS) {
+        int[] without = new int[lacking];
+        for (int i = 0, unit = -1; i < lacking; i++) {
+          unit = with.nextClearBit(unit + 1);
+          without[i] = unit;
+        }
         all.add(ofKey(new Attribute(key, null), without, strata.of(without)));
       }
       Ranges.Range range = values.isNumeric(number) ? Ranges.best(units, number, strata) : null;

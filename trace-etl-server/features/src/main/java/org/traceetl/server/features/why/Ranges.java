@@ -48,9 +48,7 @@ final class Ranges {
 
   /** Returns the number that a text is in decimal notation; NaN if it is none. */
   static double number(String text) {
-    if (text.isEmpty()
-        || text.length() > MAX_LENGTH
-        || !text.chars().allMatch(c -> c >= '0' && c <= '9' || "+-.eE".indexOf(c) >= 0)) {
+    if (text.isEmpty() || text.length() > MAX_LENGTH || !isDecimal(text)) {
       return Double.NaN;
     }
     try {
@@ -59,6 +57,16 @@ final class Ranges {
     } catch (NumberFormatException e) {
       return Double.NaN;
     }
+  }
+
+  private static boolean isDecimal(String text) {
+    for (int i = 0; i < text.length(); i++) {
+      char c = text.charAt(i);
+      if ((c < '0' || c > '9') && "+-.eE".indexOf(c) < 0) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /**

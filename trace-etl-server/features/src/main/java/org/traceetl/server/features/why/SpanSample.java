@@ -88,9 +88,16 @@ final class SpanSample implements RetainedMessages.Reader {
 
   // Of the batch
   private int[] operationOf = {};
-  private final Map<Long, Integer> valueOf = new HashMap<>();
-  private final Map<Integer, String> textOf = new HashMap<>();
-  private final Map<Integer, Double> numberOf = new HashMap<>();
+
+  /** By entry of the dictionary; null if it was not needed yet. */
+  private String[] textOf = {};
+
+  /** The number that a text is, of entries with a text; NaN for none. */
+  private double[] numberOf = {};
+
+  /** The number of the attribute, of entries that are keys; UNKNOWN if it was not needed yet. */
+  private int[] keyNumberOf = {};
+
   private final int[] found = new int[MAX_VALUES_OF_SPAN];
   private final int[] numericKeys = new int[MAX_VALUES_OF_SPAN];
   private final double[] numbers = new double[MAX_VALUES_OF_SPAN];
@@ -227,9 +234,13 @@ final class SpanSample implements RetainedMessages.Reader {
       operationOf = new int[2 * KINDS * entries];
     }
     Arrays.fill(operationOf, 0, KINDS * entries, UNKNOWN);
-    valueOf.clear();
-    textOf.clear();
-    numberOf.clear();
+    if (textOf.length < entries) {
+      textOf = new String[2 * entries];
+      numberOf = new double[2 * entries];
+      keyNumberOf = new int[2 * entries];
+    }
+    Arrays.fill(textOf, 0, entries, null);
+    Arrays.fill(keyNumberOf, 0, entries, UNKNOWN);
     members.clear();
     names.nextBatch(question.application(), entries);
     Id of = new Id(reader.agentHigh(), reader.agentLow());
@@ -460,7 +471,8 @@ final class SpanSample implements RetainedMessages.Reader {
     numeric = 0;
     int[] pairs = reader.attributes();
     if (reader.statusMessage() >= 0) {
-      size = add(size, values.number(STATUS_MESSAGE, text(reader.statusMessage())));
+      size =
+          add(size, values.number(values.keyNumber(STATUS_MESSAGE), text(reader.statusMessage())));
     }
     int own = Math.min(reader.attributeCount(), MAX_VALUES_OF_SPAN - size);
     for (int i = 0; i < own; i++) {
@@ -471,10 +483,10 @@ final class SpanSample implements RetainedMessages.Reader {
       size = add(size, value(reader.resourceAttributeKey(i), reader.resourceAttributeValue(i)));
     }
     for (int i = own; i < reader.attributeCount(); i++) {
-      values.leaveOut(text(pairs[2 * i]));
+      values.leaveOut(keyNumber(pairs[2 * i]));
     }
     for (int i = ofResource; i < reader.resourceAttributeCount(); i++) {
-      values.leaveOut(text(reader.resourceAttributeKey(i)));
+      values.leaveOut(keyNumber(reader.resourceAttributeKey(i)));
     }
     return Arrays.copyOf(found, size);
   }
@@ -488,27 +500,34 @@ final class SpanSample implements RetainedMessages.Reader {
   }
 
   private int value(int key, int value) {
-    double number = numberOf.computeIfAbsent(value, entry -> Ranges.number(text(entry)));
-    int keyNumber = values.keyNumber(text(key));
+    int keyNumber = keyNumber(key);
+    String text = text(value);
+    double number = numberOf[value];
     if (keyNumber != AttributeValues.NONE && Double.isNaN(number)) {
       values.isNotNumeric(keyNumber);
     } else if (keyNumber != AttributeValues.NONE) {
       numericKeys[numeric] = keyNumber;
       numbers[numeric++] = number;
     }
-    return valueOf.computeIfAbsent(
-        (long) key << Integer.SIZE | value, pair -> values.number(text(key), text(value)));
+    return values.number(keyNumber, text);
+  }
+
+  private int keyNumber(int entry) {
+    if (keyNumberOf[entry] == UNKNOWN) {
+      keyNumberOf[entry] = values.keyNumber(text(entry));
+    }
+    return keyNumberOf[entry];
   }
 
   private String text(int entry) {
-    return textOf.computeIfAbsent(
-        entry,
-        at -> {
-          int offset = reader.dictionaryOffset(at);
-          int length =
-              Utf8.cut(reader.buffer(), offset, reader.dictionaryLength(at), MAX_VALUE_BYTES);
-          return new String(reader.buffer(), offset, length, UTF_8);
-        });
+    if (textOf[entry] == null) {
+      int offset = reader.dictionaryOffset(entry);
+      int length =
+          Utf8.cut(reader.buffer(), offset, reader.dictionaryLength(entry), MAX_VALUE_BYTES);
+      textOf[entry] = new String(reader.buffer(), offset, length, UTF_8);
+      numberOf[entry] = Ranges.number(textOf[entry]);
+    }
+    return textOf[entry];
   }
 
   /** Returns whether some selected spans are in groups only, so that the sample selects. */

@@ -31,7 +31,7 @@ public record WhyConfig(
   private static final String PREFIX = "trace-etl.why.";
 
   /** On a busy machine the answer to a read takes long, however few messages it has. */
-  private static final int QUEUES_AT_ONCE = 8;
+  private static final int READS_AT_ONCE = 16;
 
   private static final Duration MIN_WITHIN = Duration.ofSeconds(1);
   private static final Duration MAX_WITHIN = Duration.ofMinutes(10);
@@ -75,6 +75,6 @@ public record WhyConfig(
         Math.max(1, maxMessages / intervals),
         bytesPerSecond,
         within.dividedBy(intervals),
-        QUEUES_AT_ONCE);
+        READS_AT_ONCE);
   }
 }
