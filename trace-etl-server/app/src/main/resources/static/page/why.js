@@ -165,6 +165,9 @@ function extent(answer, askedMillis) {
       `Compared: ${format.plural(answer.selectionTraces, "trace")} with ${format.count(answer.baselineTraces)} others` +
       `${answer.spansPerSample > 1 ? `, a sample of 1 in ${format.count(Math.round(answer.spansPerSample))}` : ""}.`,
   ];
+  if (answer.source === "index") {
+    notes.push("The broker no longer has messages of one of both times, so slow and failed spans of the index are compared with those before.");
+  }
   if (answer.sampled) {
     notes.push("The spans are below the servers' threshold of slow spans, so only those of the sample have attributes.");
   }

@@ -56,6 +56,7 @@ import org.traceetl.server.telemetry.ServerTelemetry;
 import org.traceetl.server.telemetry.TargetInfo;
 import org.traceetl.server.web.ServerComponents;
 import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.StoredDocuments;
 
 /** Constructs the components of a server: core, and the features of the list. */
 public final class ServerAssembly implements ServerContext {
@@ -78,6 +79,7 @@ public final class ServerAssembly implements ServerContext {
 
   private final QueueWatch queues;
   private final FleetWindows fleet = new FleetWindows();
+  private StoredDocuments documents = StoredDocuments.NONE;
 
   /** Null if no feature has a topic for decisions. */
   private final DecisionsConfig decisionsConfig;
@@ -298,6 +300,16 @@ public final class ServerAssembly implements ServerContext {
   @Override
   public void dimensions(Rules rules) {
     access.aggregation().dimensions(rules);
+  }
+
+  @Override
+  public void documents(StoredDocuments store) {
+    documents = store;
+  }
+
+  @Override
+  public StoredDocuments documents() {
+    return documents;
   }
 
   @Override

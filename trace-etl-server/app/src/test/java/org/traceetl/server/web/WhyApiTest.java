@@ -155,6 +155,7 @@ class WhyApiTest {
           return new RetainedMessages.Extent(from.toEpochMilli(), true);
         };
 
+    // The earlier one first, as the broker deletes it first.
     send(
         "/api/why?application=shop&baseline=1h&from=2026-11-30T10:00:00Z"
             + "&to="
@@ -162,8 +163,8 @@ class WhyApiTest {
 
     assertThat(read.get())
         .isEqualTo(
-            "2026-11-30T10:00:00Z/2026-11-30T10:05:00Z "
-                + "2026-11-30T09:00:00Z/2026-11-30T09:05:00Z ");
+            "2026-11-30T09:00:00Z/2026-11-30T09:05:00Z "
+                + "2026-11-30T10:00:00Z/2026-11-30T10:05:00Z ");
   }
 
   @Test

@@ -23,6 +23,7 @@ import org.traceetl.server.rules.Rules;
 import org.traceetl.server.series.SpanNeeds;
 import org.traceetl.server.telemetry.ServerTelemetry;
 import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.StoredDocuments;
 
 /**
  * What core gives to a feature that is constructed. Features are constructed in the order of the
@@ -160,6 +161,12 @@ public interface ServerContext {
 
   /** The applications near a limit of series. */
   CardinalityReports cardinality();
+
+  /** Sets what {@link #documents()} returns. */
+  void documents(StoredDocuments store);
+
+  /** The documents of slow and failed spans; without a store until a feature sets one. */
+  StoredDocuments documents();
 
   /** The windows of all queues, which one feature reads and others receive. */
   FleetWindows fleet();

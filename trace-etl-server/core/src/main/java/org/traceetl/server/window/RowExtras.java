@@ -12,7 +12,10 @@ final class RowExtras {
   private static final int INITIAL = 16;
 
   private final int stride;
-  private int[] documents = new int[INITIAL];
+
+  /** Null for rows without documents. */
+  private Remarkable[] remarkable = new Remarkable[INITIAL];
+
   private int[] exemplars = new int[INITIAL];
   private int[] exemplarBuckets = new int[INITIAL];
   private long[] carries = new long[INITIAL];
@@ -25,22 +28,31 @@ final class RowExtras {
 
   private int size;
 
+  /**
+   * The slow or failed spans of a series and pane. Its documents refer to it, which stays right if
+   * panes are merged.
+   */
+  static final class Remarkable {
+    int kept;
+    int heldBack;
+  }
+
   RowExtras(int stride) {
     this.stride = stride;
   }
 
   /** Returns a number for a row. */
   int open() {
-    if (size == documents.length) {
+    if (size == remarkable.length) {
       int capacity = size + size / 2;
-      documents = Arrays.copyOf(documents, capacity);
+      remarkable = Arrays.copyOf(remarkable, capacity);
       exemplars = Arrays.copyOf(exemplars, capacity);
       exemplarBuckets = Arrays.copyOf(exemplarBuckets, capacity);
       carries = Arrays.copyOf(carries, capacity);
       carryTurns = Arrays.copyOf(carryTurns, capacity);
       spills = Arrays.copyOf(spills, capacity);
     }
-    documents[size] = 0;
+    remarkable[size] = null;
     exemplars[size] = NO_EXEMPLAR;
     exemplarBuckets[size] = 0;
     carries[size] = 0;
@@ -49,11 +61,23 @@ final class RowExtras {
   }
 
   int documents(int number) {
-    return documents[number];
+    return remarkable[number] == null ? 0 : remarkable[number].kept;
   }
 
-  void addDocument(int number) {
-    documents[number]++;
+  /** Counts a document that is kept; returns what it stands for. */
+  Remarkable addDocument(int number) {
+    if (remarkable[number] == null) {
+      remarkable[number] = new Remarkable();
+    }
+    remarkable[number].kept++;
+    return remarkable[number];
+  }
+
+  /** Counts a slow or failed span that is not kept. */
+  void holdBack(int number) {
+    if (remarkable[number] != null) {
+      remarkable[number].heldBack++;
+    }
   }
 
   /** Returns the index of the document that is the exemplar, or {@link #NO_EXEMPLAR}. */
@@ -116,7 +140,9 @@ final class RowExtras {
     if (other.exemplars[from] != NO_EXEMPLAR && isReplaced(number, other, from, isNewer)) {
       exemplar(number, other.exemplars[from], other.exemplarBuckets[from]);
     }
-    documents[number] += other.documents[from];
+    if (remarkable[number] == null) {
+      remarkable[number] = other.remarkable[from];
+    }
     if (other.carryTurns[from] > carryTurns[number]) {
       carry(number, other.carries[from], other.carryTurns[from]);
     }
@@ -124,14 +150,15 @@ final class RowExtras {
 
   /** Returns whether a row's exemplar is replaced by one of another pane. */
   private boolean isReplaced(int number, RowExtras other, int from, boolean isNewer) {
-    boolean isRemarkable = documents[number] > 0;
-    boolean isOtherRemarkable = other.documents[from] > 0;
+    boolean isRemarkable = documents(number) > 0;
+    boolean isOtherRemarkable = other.documents(from) > 0;
     return exemplars[number] == NO_EXEMPLAR
         || (isRemarkable == isOtherRemarkable ? isNewer : isOtherRemarkable);
   }
 
   void clear() {
     Arrays.fill(spills, 0, size, null);
+    Arrays.fill(remarkable, 0, size, null);
     size = 0;
   }
 }

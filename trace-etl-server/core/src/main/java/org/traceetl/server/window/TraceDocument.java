@@ -1,5 +1,6 @@
 package org.traceetl.server.window;
 
+import java.util.HashMap;
 import java.util.Map;
 
 /**
@@ -10,7 +11,8 @@ import java.util.Map;
  *     repeat overwrites it
  * @param kind as in OTLP, 0 to 5
  * @param status as in OTLP, 0 to 2
- * @param attributes the configured attributes that the span or its resource has
+ * @param attributes the configured attributes that the span or its resource has, and {@link
+ *     #REPRESENTS} if others of its series were held back
  */
 public record TraceDocument(
     String traceId,
@@ -24,6 +26,11 @@ public record TraceDocument(
     long durationNanos,
     Reason reason,
     Map<String, String> attributes) {
+  /**
+   * Attribute of slow and failed spans of which not all were kept: (kept + held back) / kept of
+   * their series, window and pane.
+   */
+  public static final String REPRESENTS = "trace_etl.represents";
 
   /** Why it is kept. An error that is also slow counts as an error. */
   public enum Reason {
@@ -36,6 +43,34 @@ public record TraceDocument(
     /** Returns the name in labels, documents and queries, in lower case. */
     public String label() {
       return label;
+    }
+  }
+
+  /** Returns the document as one of those kept, of a series of which others were held back. */
+  TraceDocument representing(int kept, int heldBack) {
+    Map<String, String> more = new HashMap<>(attributes);
+    more.put(REPRESENTS, Double.toString(((double) kept + heldBack) / kept));
+    return new TraceDocument(
+        traceId,
+        spanId,
+        application,
+        operation,
+        kind,
+        status,
+        statusMessage,
+        startUnixNanos,
+        durationNanos,
+        reason,
+        Map.copyOf(more));
+  }
+
+  /** Returns how many slow or failed spans this one represents, at least 1. */
+  public double represents() {
+    String text = attributes.get(REPRESENTS);
+    try {
+      return text == null ? 1 : Math.max(1, Double.parseDouble(text));
+    } catch (NumberFormatException e) {
+      return 1;
     }
   }
 }

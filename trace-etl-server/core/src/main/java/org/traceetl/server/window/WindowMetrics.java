@@ -58,6 +58,10 @@ public final class WindowMetrics {
   private long mergedSpans;
 
   private List<TraceDocument> documents = new ArrayList<>();
+
+  /** What each document stands for; null for ordinary spans. */
+  private List<RowExtras.Remarkable> remarkable = new ArrayList<>();
+
   private int documentsLeft;
   private int exemplarsLeft;
   private final Ledger ledger = new Ledger();
@@ -269,8 +273,15 @@ public final class WindowMetrics {
   public void keepDocument(WindowRows of, int row, int bucket, TraceDocument document) {
     documentsLeft--;
     int number = of.openExtras(row);
-    of.extras().addDocument(number);
-    keep(of.extras(), number, bucket, document);
+    keep(of.extras(), number, bucket, document, of.extras().addDocument(number));
+  }
+
+  /** Notes that a slow or failed span was not kept. */
+  public void holdBack(WindowRows of, int row) {
+    int number = of.extras(row);
+    if (number >= 0) {
+      of.extras().holdBack(number);
+    }
   }
 
   /** Returns whether a row needs an ordinary span as its exemplar. */
@@ -285,20 +296,23 @@ public final class WindowMetrics {
   /** Keeps an ordinary span as the exemplar of a row that needs one. */
   public void keepExemplar(WindowRows of, int row, int bucket, TraceDocument document) {
     exemplarsLeft--;
-    keep(of.extras(), of.openExtras(row), bucket, document);
+    keep(of.extras(), of.openExtras(row), bucket, document, null);
   }
 
   /** Keeps a document as exemplar. Exemplars are indexes into the documents, so each has one. */
-  private void keep(RowExtras extras, int number, int bucket, TraceDocument document) {
+  private void keep(
+      RowExtras extras, int number, int bucket, TraceDocument document, RowExtras.Remarkable one) {
     int previous = extras.exemplar(number);
     if (previous != RowExtras.NO_EXEMPLAR
         && documents.get(previous).reason() == TraceDocument.Reason.EXEMPLAR) {
       // The ordinary span is no longer referenced, so the new document replaces it.
       documents.set(previous, document);
+      remarkable.set(previous, one);
       extras.exemplar(number, previous, bucket);
     } else {
       extras.exemplar(number, documents.size(), bucket);
       documents.add(document);
+      remarkable.add(one);
     }
   }
 
@@ -365,6 +379,7 @@ public final class WindowMetrics {
       WindowCompleteness completeness,
       long closedMillis,
       EdgeChange edges) {
+    weigh();
     PaneSum sum = new PaneSum(panes, paneCount, stride);
     WindowRows rows = sum.rows();
     int size = rows.size();
@@ -427,6 +442,16 @@ public final class WindowMetrics {
         edges);
   }
 
+  /** Notes in each document how many spans it represents. */
+  private void weigh() {
+    for (int i = 0; i < documents.size(); i++) {
+      RowExtras.Remarkable one = remarkable.get(i);
+      if (one != null && one.heldBack > 0) {
+        documents.set(i, documents.get(i).representing(one.kept, one.heldBack));
+      }
+    }
+  }
+
   /**
    * Returns the documents without ordinary spans that are no row's exemplar: their series has one
    * in a newer pane. Updates the indexes.
@@ -468,6 +493,7 @@ public final class WindowMetrics {
     isMerged = false;
     mergedSpans = 0;
     documents = new ArrayList<>();
+    remarkable = new ArrayList<>();
     documentsLeft = documentsPerWindow;
     exemplarsLeft = exemplarsPerWindow;
     ledger.clear();

@@ -917,6 +917,7 @@ final class SpanRecorder implements Recorder {
     boolean named = (spans.traceIdHigh(span) | spans.traceIdLow(span)) != 0;
     if (!named || !open.admitsDocument(pane, row)) {
       heldBack++;
+      open.holdBack(pane, row);
       return;
     }
     TraceDocument.Reason reason =

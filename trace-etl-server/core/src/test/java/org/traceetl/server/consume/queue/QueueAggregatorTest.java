@@ -739,6 +739,10 @@ class QueueAggregatorTest {
         .extracting(TraceDocument::operation)
         .containsExactly("a", "a", "b");
     assertThat(books(window, "shop").heldBack()).isEqualTo(2);
+    // (kept + held back) / kept: 3 / 2 of a, 2 / 1 of b.
+    assertThat(window.documents())
+        .extracting(TraceDocument::represents)
+        .containsExactly(1.5, 1.5, 2.0);
     assertThat(window.exemplars()).containsExactly(1, 2);
 
     accept(new BatchMessage("shop").span("a", BatchMessage.SERVER, BatchMessage.ERROR, MILLI, 0));

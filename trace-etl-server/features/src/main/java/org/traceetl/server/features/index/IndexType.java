@@ -101,9 +101,13 @@ public final class IndexType implements FeatureType {
   public Feature create(Record own, ServerContext context) {
     IndexConfig config = (IndexConfig) own;
     String group = context.config().rocketmq().consumerGroup() + "-index";
+    TraceIndex index = open(config, context.clocks());
+    if (config.type() != IndexConfig.Type.NONE) {
+      context.documents(index);
+    }
     return new IndexFeature(
         config,
-        open(config, context.clocks()),
+        index,
         queue -> context.journal().journals().tail(queue, group),
         context.clocks(),
         context.random());

@@ -5,7 +5,9 @@ import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.traceetl.common.Clocks;
+import org.traceetl.server.window.StoredDocuments;
 import org.traceetl.server.window.TraceDocument;
 
 /**
@@ -18,7 +20,7 @@ import org.traceetl.server.window.TraceDocument;
  * <p>All implementations store a start before 1970 as 1970, and a lone surrogate as U+FFFD. A name
  * longer than {@link #MAX_FILTERED_LENGTH} is stored in full, but no filter finds it.
  */
-public interface TraceIndex extends AutoCloseable {
+public interface TraceIndex extends StoredDocuments, AutoCloseable {
   /** The order of a page. */
   Comparator<TraceDocument> NEWEST_FIRST =
       Comparator.comparingLong(TraceDocument::startUnixNanos)
@@ -88,6 +90,38 @@ public interface TraceIndex extends AutoCloseable {
       }
     }
     return new TracePage(found.stream().sorted(NEWEST_FIRST).toList(), null);
+  }
+
+  @Override
+  default void read(
+      String application,
+      String operation,
+      long fromUnixNanos,
+      long toUnixNanos,
+      Predicate<TraceDocument> reader)
+      throws IOException, InterruptedException {
+    Cursor cursor = null;
+    do {
+      if (Thread.interrupted()) {
+        throw new InterruptedException();
+      }
+      TracePage page =
+          search(
+              new TraceQuery(
+                  application,
+                  operation,
+                  null,
+                  fromUnixNanos,
+                  toUnixNanos,
+                  TraceQuery.MAX_LIMIT,
+                  cursor));
+      for (TraceDocument document : page.documents()) {
+        if (!reader.test(document)) {
+          return;
+        }
+      }
+      cursor = page.next();
+    } while (cursor != null);
   }
 
   /**

@@ -136,7 +136,7 @@ final class AttributeValues {
     // Texts keep their hash. Numbers as text have hashes close together, hence the multiplication.
     int hash = (31 * ofKey + text.hashCode()) * 0x9E37_79B9;
     int mask = table.length - 1;
-    int at = (hash ^ hash >>> 15) & mask;
+    int at = hash >>> Integer.numberOfLeadingZeros(mask);
     while (table[at] != 0
         && !(keyOf[table[at] - 1] == ofKey && texts.get(table[at] - 1).equals(text))) {
       at = at + 1 & mask;

@@ -96,6 +96,7 @@ final class Causes {
     strata =
         new Contrast.Strata(
             units.stream().mapToInt(unit -> unit.operation).toArray(),
+            units.stream().mapToDouble(unit -> unit.weight).toArray(),
             sample.operations().size(),
             selection,
             designEffect(units));
@@ -389,6 +390,7 @@ final class Causes {
         Instant.ofEpochMilli(fromMillis),
         question.until(),
         question.earlier() == null ? "rest" : question.earlier().toString(),
+        sample.isOfIndex() ? "index" : "broker",
         isComplete,
         sample.messages(),
         IntStream.range(0, operations).mapToLong(sample::spans).sum(),

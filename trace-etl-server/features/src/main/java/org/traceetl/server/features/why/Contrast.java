@@ -29,11 +29,15 @@ import org.apache.commons.statistics.distribution.ChiSquaredDistribution;
  * independent trials (Vatutin and Mikhailov 1982), whose upper tail the binomial one bounds
  * (Hoeffding 1956).
  *
+ * <p>Units may represent different numbers. Those of a stratum and side then count as many as a
+ * simple sample with the same variance, (sum of w)² / sum of w², in proportion to their weights w
+ * (Kish), so that weights do not overstate evidence; shares are those of the weights.
+ *
  * @param a units of the selection with it
  * @param c units of the baseline with it
  * @param g statistic; 0 if it is not more frequent in the selection
  * @param p probability of such a difference or a larger one, in either direction, by chance
- * @param selectionShare a / n1
+ * @param selectionShare a / n1, by weight
  * @param baselineShare the sum of (c / n0) * n1 / (sum of n1): the baseline with the selection's
  *     strata
  * @param effective units of a simple sample with the same variance of the baseline's share (Kish)
@@ -57,28 +61,66 @@ record Contrast(
   static final class Strata {
     private final int selection;
     private final int[] of;
-    private final int[] n1;
-    private final int[] n0;
-    private final int[] a;
-    private final int[] c;
+    private final double[] weights;
     private final double designEffect;
+
+    // By stratum, as units of a simple sample
+    private final double[] n1;
+    private final double[] n0;
+    private final double[] a;
+    private final double[] c;
+
+    /** What a unit of weight 1 counts, by stratum. */
+    private final double[] unit1;
+
+    private final double[] unit0;
+
+    /** Creates strata of units that represent the same number. */
+    Strata(int[] of, int count, int selection, double designEffect) {
+      this(of, ones(of.length), count, selection, designEffect);
+    }
 
     /**
      * @param of stratum of each unit
+     * @param weights what each unit represents, more than 0
      * @param count number of strata
      * @param selection number of units of the selection
      */
-    Strata(int[] of, int count, int selection, double designEffect) {
+    Strata(int[] of, double[] weights, int count, int selection, double designEffect) {
       this.of = of;
+      this.weights = weights;
       this.selection = selection;
       this.designEffect = designEffect;
-      n1 = new int[count];
-      n0 = new int[count];
-      a = new int[count];
-      c = new int[count];
+      n1 = new double[count];
+      n0 = new double[count];
+      a = new double[count];
+      c = new double[count];
+      unit1 = new double[count];
+      unit0 = new double[count];
+      double[] squares1 = new double[count];
+      double[] squares0 = new double[count];
       for (int unit = 0; unit < of.length; unit++) {
-        (unit < selection ? n1 : n0)[of[unit]]++;
+        double weight = weights[unit];
+        (unit < selection ? unit1 : unit0)[of[unit]] += weight;
+        (unit < selection ? squares1 : squares0)[of[unit]] += weight * weight;
       }
+      for (int s = 0; s < count; s++) {
+        unit1[s] = unit1[s] == 0 ? 0 : unit1[s] / squares1[s];
+        unit0[s] = unit0[s] == 0 ? 0 : unit0[s] / squares0[s];
+      }
+      for (int unit = 0; unit < of.length; unit++) {
+        (unit < selection ? n1 : n0)[of[unit]] += counted(unit);
+      }
+    }
+
+    private static double[] ones(int length) {
+      double[] ones = new double[length];
+      Arrays.fill(ones, 1);
+      return ones;
+    }
+
+    private double counted(int unit) {
+      return (unit < selection ? unit1 : unit0)[of[unit]] * weights[unit];
     }
 
     /** Returns the strata in which a further property splits these. */
@@ -98,47 +140,54 @@ record Contrast(
         }
         split[unit] = numbers[split[unit]] - 1;
       }
-      return new Strata(split, count, selection, designEffect);
+      return new Strata(split, weights, count, selection, designEffect);
     }
 
     /**
      * Returns the contrast of a property.
      *
-     * @param units those that have it
+     * @param units those that have it, ascending
      */
     Contrast of(int[] units) {
       Arrays.fill(a, 0);
       Arrays.fill(c, 0);
+      int ofSelection = 0;
+      int ofBaseline = 0;
       for (int unit : units) {
-        (unit < selection ? a : c)[of[unit]]++;
+        int s = of[unit];
+        (unit < selection ? a : c)[s] += counted(unit);
+        if (unit1[s] > 0 && unit0[s] > 0) {
+          ofSelection += unit < selection ? 1 : 0;
+          ofBaseline += unit < selection ? 0 : 1;
+        }
       }
-      return contrast();
+      return contrast(ofSelection, ofBaseline);
     }
 
-    private Contrast contrast() {
-      int sumA = 0;
-      int sumC = 0;
-      int sumN1 = 0;
+    private Contrast contrast(int ofSelection, int ofBaseline) {
+      // By weight
+      double sumA = 0;
+      double sumN1 = 0;
       double e0 = 0;
       double squares = 0;
       // Of the strata in which some have it and some do not
       double e = 0;
-      int mixedA = 0;
-      int mixedC = 0;
-      int mixedN1 = 0;
-      int mixedN0 = 0;
+      double mixedA = 0;
+      double mixedC = 0;
+      double mixedN1 = 0;
+      double mixedN0 = 0;
       for (int s = 0; s < n1.length; s++) {
         if (n1[s] == 0 || n0[s] == 0) {
           continue;
         }
-        sumA += a[s];
-        sumC += c[s];
-        sumN1 += n1[s];
-        e0 += (double) n1[s] * c[s] / n0[s];
-        squares += (double) n1[s] * n1[s] / n0[s];
-        int have = a[s] + c[s];
+        double weight = n1[s] / unit1[s];
+        sumA += a[s] / unit1[s];
+        sumN1 += weight;
+        e0 += weight * c[s] / n0[s];
+        squares += weight * weight / n0[s];
+        double have = a[s] + c[s];
         if (have > 0 && have < n1[s] + n0[s]) {
-          e += (double) n1[s] * have / (n1[s] + n0[s]);
+          e += n1[s] * have / (n1[s] + n0[s]);
           mixedA += a[s];
           mixedC += c[s];
           mixedN1 += n1[s];
@@ -148,11 +197,11 @@ record Contrast(
       if (sumN1 == 0) {
         return new Contrast(0, 0, 0, 1, 0, 0, 0);
       }
-      double effective = (double) sumN1 * sumN1 / squares / designEffect;
-      double share = (double) sumA / sumN1;
+      double effective = sumN1 * sumN1 / squares / designEffect;
+      double share = sumA / sumN1;
       double baseline = e0 / sumN1;
       if (mixedA <= e) {
-        return new Contrast(sumA, sumC, 0, 1, share, baseline, effective);
+        return new Contrast(ofSelection, ofBaseline, 0, 1, share, baseline, effective);
       }
       double g =
           2
@@ -163,16 +212,18 @@ record Contrast(
               / designEffect;
       double p = CHI_SQUARED.survivalProbability(Math.max(0, g));
       if (e < FEW) {
-        int trials = mixedA + mixedC;
+        int trials = (int) Math.ceil(mixedA + mixedC);
         p =
             Math.max(
-                p, BinomialDistribution.of(trials, e / trials).survivalProbability(mixedA - 1));
+                p,
+                BinomialDistribution.of(trials, e / trials)
+                    .survivalProbability((int) Math.floor(mixedA) - 1));
       }
-      return new Contrast(sumA, sumC, Math.max(0, g), p, share, baseline, effective);
+      return new Contrast(ofSelection, ofBaseline, Math.max(0, g), p, share, baseline, effective);
     }
 
     private static double term(double observed, double expected) {
-      return observed == 0 ? 0 : observed * Math.log(observed / expected);
+      return observed <= 0 ? 0 : observed * Math.log(observed / expected);
     }
   }
 

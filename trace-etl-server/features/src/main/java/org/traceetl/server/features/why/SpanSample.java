@@ -7,6 +7,7 @@ import java.util.Arrays;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -20,6 +21,7 @@ import org.traceetl.server.series.Applications;
 import org.traceetl.server.series.SpanNames;
 import org.traceetl.server.series.Utf8;
 import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.TraceDocument;
 
 /**
  * Selected spans and a sample of all spans of one application, from batches. Batches of other
@@ -48,6 +50,10 @@ final class SpanSample implements RetainedMessages.Reader {
 
   private static final int MAX_VALUE_BYTES = 256;
   private static final int KINDS = 6;
+
+  /** A power of two. */
+  private static final int RECENT = 2_048;
+
   private static final int UNKNOWN = -2;
   private static final int NOT_ASKED_FOR = -1;
   private static final long RANGE = 1L << 56;
@@ -80,6 +86,7 @@ final class SpanSample implements RetainedMessages.Reader {
   private int sampleUnits;
 
   private boolean isBaseline;
+  private boolean isOfIndex;
   private long grouped;
   private volatile long allMessages;
   private volatile long messages;
@@ -97,6 +104,11 @@ final class SpanSample implements RetainedMessages.Reader {
 
   /** The number of the attribute, of entries that are keys; UNKNOWN if it was not needed yet. */
   private int[] keyNumberOf = {};
+
+  /** Pairs of entries whose values were looked up recently, and these. */
+  private final long[] recentPairs = new long[RECENT];
+
+  private final int[] recentValues = new int[RECENT];
 
   private final int[] found = new int[MAX_VALUES_OF_SPAN];
   private final int[] numericKeys = new int[MAX_VALUES_OF_SPAN];
@@ -126,6 +138,9 @@ final class SpanSample implements RetainedMessages.Reader {
     private long spans;
     private long selected;
 
+    /** Selected spans that those of the index represent. */
+    private double represented;
+
     Units(double wholeWeight, double sampleWeight) {
       this.wholeWeight = wholeWeight;
       this.sampleWeight = sampleWeight;
@@ -145,9 +160,79 @@ final class SpanSample implements RetainedMessages.Reader {
     isUnnamed = question.application().equals(Applications.UNNAMED);
   }
 
-  /** The next messages are of the earlier interval, in which no span is selected. */
+  /** What comes next is of the earlier interval, in which no span is selected. */
   void beginBaseline() {
     isBaseline = true;
+  }
+
+  /** What comes next is of the interval of the question. */
+  void beginSelection() {
+    isBaseline = false;
+  }
+
+  /**
+   * Adds a span of the index, and leaves out those that the question is not about, and exemplars,
+   * which would overstate rare series. The spans of the earlier interval are the baseline, of which
+   * the index has slow and failed ones only. A sample has documents or messages, not both.
+   */
+  void add(TraceDocument document) {
+    if (document.reason() == TraceDocument.Reason.EXEMPLAR
+        || !question.selects(document.status(), document.durationNanos())
+        || !question.asksFor(document.operation(), document.kind())) {
+      return;
+    }
+    int operation = number(new Operation(document.operation(), document.kind()));
+    if (operation < 0) {
+      return;
+    }
+    isOfIndex = true;
+    Units of = unitsOf.get(operation);
+    double weight = document.represents();
+    of.represented += isBaseline ? 0 : weight;
+    Id trace =
+        new Id(
+            HexFormat.fromHexDigitsToLong(document.traceId(), 0, 16),
+            HexFormat.fromHexDigitsToLong(document.traceId(), 16, 32));
+    Unit unit = of.ofTraces.computeIfAbsent(trace, id -> new Unit(id.high, id.low, operation));
+    unit.weight = Math.max(unit.weight, weight);
+    unit.wholeWeight = isBaseline ? unit.wholeWeight : 1;
+    unit.sampleWeight = isBaseline ? 1 : unit.sampleWeight;
+    long spanId = HexFormat.fromHexDigitsToLong(document.spanId());
+    if (unit.takes(!isBaseline, mix(spanId))) {
+      unit.values = attributes(document);
+      unit.numericKeys = Arrays.copyOf(numericKeys, numeric);
+      unit.numbers = Arrays.copyOf(numbers, numeric);
+      unit.spanId = spanId;
+      unit.startUnixNanos = document.startUnixNanos();
+      unit.durationNanos = document.durationNanos();
+    }
+    unit.selected |= !isBaseline;
+  }
+
+  private int[] attributes(TraceDocument document) {
+    int size = 0;
+    numeric = 0;
+    if (!document.statusMessage().isEmpty()) {
+      size =
+          add(size, values.number(values.keyNumber(STATUS_MESSAGE), cut(document.statusMessage())));
+    }
+    for (Map.Entry<String, String> attribute : document.attributes().entrySet()) {
+      if (attribute.getKey().equals(TraceDocument.REPRESENTS)) {
+        continue;
+      }
+      int key = values.keyNumber(attribute.getKey());
+      if (size == MAX_VALUES_OF_SPAN) {
+        values.leaveOut(key);
+      } else {
+        String text = cut(attribute.getValue());
+        size = add(size, value(key, text, Ranges.number(text)));
+      }
+    }
+    return Arrays.copyOf(found, size);
+  }
+
+  private static String cut(String text) {
+    return text.substring(0, Math.min(text.length(), MAX_VALUE_BYTES));
   }
 
   @Override
@@ -241,6 +326,7 @@ final class SpanSample implements RetainedMessages.Reader {
     }
     Arrays.fill(textOf, 0, entries, null);
     Arrays.fill(keyNumberOf, 0, entries, UNKNOWN);
+    Arrays.fill(recentPairs, UNKNOWN);
     members.clear();
     names.nextBatch(question.application(), entries);
     Id of = new Id(reader.agentHigh(), reader.agentLow());
@@ -476,11 +562,11 @@ final class SpanSample implements RetainedMessages.Reader {
     }
     int own = Math.min(reader.attributeCount(), MAX_VALUES_OF_SPAN - size);
     for (int i = 0; i < own; i++) {
-      size = add(size, value(pairs[2 * i], pairs[2 * i + 1]));
+      size = add(size, valueOf(pairs[2 * i], pairs[2 * i + 1]));
     }
     int ofResource = Math.min(reader.resourceAttributeCount(), MAX_VALUES_OF_SPAN - size);
     for (int i = 0; i < ofResource; i++) {
-      size = add(size, value(reader.resourceAttributeKey(i), reader.resourceAttributeValue(i)));
+      size = add(size, valueOf(reader.resourceAttributeKey(i), reader.resourceAttributeValue(i)));
     }
     for (int i = own; i < reader.attributeCount(); i++) {
       values.leaveOut(keyNumber(pairs[2 * i]));
@@ -499,17 +585,30 @@ final class SpanSample implements RetainedMessages.Reader {
     return size + 1;
   }
 
-  private int value(int key, int value) {
-    int keyNumber = keyNumber(key);
-    String text = text(value);
-    double number = numberOf[value];
+  private int valueOf(int key, int value) {
+    long pair = (long) key << Integer.SIZE | value;
+    int at = (31 * key + value) & RECENT - 1;
+    if (recentPairs[at] != pair) {
+      recentPairs[at] = pair;
+      recentValues[at] = value(keyNumber(key), text(value), numberOf[value]);
+    } else {
+      noteNumber(keyNumber(key), numberOf[value]);
+    }
+    return recentValues[at];
+  }
+
+  private int value(int keyNumber, String text, double number) {
+    noteNumber(keyNumber, number);
+    return values.number(keyNumber, text);
+  }
+
+  private void noteNumber(int keyNumber, double number) {
     if (keyNumber != AttributeValues.NONE && Double.isNaN(number)) {
       values.isNotNumeric(keyNumber);
     } else if (keyNumber != AttributeValues.NONE) {
       numericKeys[numeric] = keyNumber;
       numbers[numeric++] = number;
     }
-    return values.number(keyNumber, text);
   }
 
   private int keyNumber(int entry) {
@@ -568,12 +667,21 @@ final class SpanSample implements RetainedMessages.Reader {
 
   /** Returns the spans of an operation, including those in groups. */
   long spans(int operation) {
-    return unitsOf.get(operation).spans;
+    return unitsOf.get(operation).spans + represented(operation);
   }
 
   /** Returns the selected spans of an operation, including those in groups. */
   long selected(int operation) {
-    return unitsOf.get(operation).selected;
+    return unitsOf.get(operation).selected + represented(operation);
+  }
+
+  private long represented(int operation) {
+    return Math.round(unitsOf.get(operation).represented);
+  }
+
+  /** Returns whether the spans are those of the index. */
+  boolean isOfIndex() {
+    return isOfIndex;
   }
 
   /** Returns how many spans a member of an operation's sample represents. */

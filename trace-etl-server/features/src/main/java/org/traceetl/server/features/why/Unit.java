@@ -29,6 +29,9 @@ final class Unit {
   /** What such a span represents. */
   double agentWeight;
 
+  /** What the unit counts in a comparison; spans of messages are thinned until they count 1. */
+  double weight = 1;
+
   /** Numbers of {@link AttributeValues}, of the span that gives them. */
   int[] values = {};
 

@@ -3,16 +3,23 @@ package org.traceetl.server.features.why;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.io.IOException;
+import java.time.Duration;
 import java.time.Instant;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import org.traceetl.common.Clocks;
 import org.traceetl.common.WildcardPattern;
 import org.traceetl.server.consume.retained.RetainedMessages;
 import org.traceetl.server.log.Printable;
 import org.traceetl.server.series.SpanNames;
+import org.traceetl.server.window.StoredDocuments;
 
-/** Answers questions from the messages that the broker retains. One question at a time. */
+/**
+ * Answers questions from the messages that the broker retains, or, if it has no message of an
+ * interval, from the slow and failed spans of the index. One question at a time.
+ */
 public final class Why {
   private static final int MAX_SHOWN = 100;
 
@@ -20,6 +27,8 @@ public final class Why {
   private final Function<String, SpanNames> names;
   private final int maxNameBytes;
   private final Source source;
+  private final StoredDocuments index;
+  private final Clocks clocks;
   private final WildcardPattern[] outcomes;
   private final LongAdder messages = new LongAdder();
 
@@ -38,14 +47,27 @@ public final class Why {
         throws IOException, InterruptedException;
   }
 
+  /** Creates answers without an index. */
+  public Why(WhyConfig config, Function<String, SpanNames> names, int maxNameBytes, Source source) {
+    this(config, names, maxNameBytes, source, StoredDocuments.NONE, Clocks.SYSTEM);
+  }
+
   /**
    * @param names creates the names of an application's operations
    */
-  public Why(WhyConfig config, Function<String, SpanNames> names, int maxNameBytes, Source source) {
+  public Why(
+      WhyConfig config,
+      Function<String, SpanNames> names,
+      int maxNameBytes,
+      Source source,
+      StoredDocuments index,
+      Clocks clocks) {
     this.config = config;
     this.names = names;
     this.maxNameBytes = maxNameBytes;
     this.source = source;
+    this.index = index;
+    this.clocks = clocks;
     outcomes = config.outcomes().stream().map(WildcardPattern::new).toArray(WildcardPattern[]::new);
   }
 
@@ -55,18 +77,16 @@ public final class Why {
    * @throws IOException if the topic cannot be read, or has no spans that are asked for
    */
   public WhyAnswer answer(Question question) throws IOException, InterruptedException {
-    SpanSample sample =
-        new SpanSample(
-            question, names.apply(question.application()), maxNameBytes, config.maxTraces());
+    SpanSample sample = sample(question);
     reading = sample;
     try {
       RetainedMessages.Limits limits = config.limits(question.earlier() == null ? 1 : 2);
-      RetainedMessages.Extent extent =
-          source.read(question.from(), question.until(), limits, sample);
-      boolean isComplete = extent.isComplete();
+      boolean isComplete = true;
+      boolean isRetained = true;
       if (question.earlier() != null) {
+        // First, as the broker deletes it first.
         sample.beginBaseline();
-        isComplete &=
+        isComplete =
             source
                 .read(
                     question.from().minus(question.earlier()),
@@ -74,27 +94,111 @@ public final class Why {
                     limits,
                     sample)
                 .isComplete();
+        isRetained = sample.allMessages() > 0;
+        sample.beginSelection();
       }
-      if (sample.operations().isEmpty()) {
+      if (isRetained || index == StoredDocuments.NONE) {
+        long before = sample.allMessages();
+        RetainedMessages.Extent extent =
+            source.read(question.from(), question.until(), limits, sample);
+        if (sample.allMessages() > before || index == StoredDocuments.NONE) {
+          return answer(
+              question,
+              sample,
+              new RetainedMessages.Extent(extent.fromMillis(), isComplete && extent.isComplete()));
+        }
+      }
+      if (question.earlier() == null) {
         throw new NoSpans(
-            "No spans of application "
-                + Printable.of(question.application(), MAX_SHOWN)
-                + (question.operation() == null && question.kind() == null
-                    ? ""
-                    : " with this operation and kind")
-                + " are retained in this interval",
-            "; read: "
-                + sample.messages()
-                + " messages with "
-                + sample.batches()
-                + " batches of the application; refused: "
-                + sample.refused());
+            "The broker no longer has messages of this interval, and the index has only slow and"
+                + " failed spans: compare them with those of an earlier interval,"
+                + " for example baseline=1h",
+            "");
       }
-      return new Causes(sample).answer(question, extent.fromMillis(), isComplete, isOutcome());
+      return answer(question, sample(question), limits.within());
     } finally {
       messages.add(sample.messages());
       reading = null;
     }
+  }
+
+  private SpanSample sample(Question question) {
+    return new SpanSample(
+        question, names.apply(question.application()), maxNameBytes, config.maxTraces());
+  }
+
+  /** Answers from the index. */
+  private WhyAnswer answer(Question question, SpanSample sample, Duration within)
+      throws IOException, InterruptedException {
+    sample.beginBaseline();
+    Duration earlier = question.earlier();
+    boolean isComplete =
+        read(
+                question,
+                question.from().minus(earlier),
+                question.until().minus(earlier),
+                within,
+                sample)
+            .isComplete();
+    sample.beginSelection();
+    RetainedMessages.Extent extent =
+        read(question, question.from(), question.until(), within, sample);
+    return answer(
+        question,
+        sample,
+        new RetainedMessages.Extent(extent.fromMillis(), isComplete && extent.isComplete()));
+  }
+
+  /** Reads documents of an interval, the newest ones first, within the bounds of a request. */
+  private RetainedMessages.Extent read(
+      Question question, Instant from, Instant until, Duration within, SpanSample sample)
+      throws IOException, InterruptedException {
+    long endNanos = clocks.nanos() + within.toNanos();
+    long[] documents = {0};
+    long[] oldestNanos = {Long.MAX_VALUE};
+    index.read(
+        question.application(),
+        question.operation(),
+        unixNanos(from),
+        unixNanos(until),
+        document -> {
+          if (documents[0] == config.maxTraces() || clocks.nanos() - endNanos >= 0) {
+            oldestNanos[0] = document.startUnixNanos();
+            return false;
+          }
+          documents[0]++;
+          sample.add(document);
+          return true;
+        });
+    boolean isComplete = oldestNanos[0] == Long.MAX_VALUE;
+    return new RetainedMessages.Extent(
+        isComplete ? from.toEpochMilli() : TimeUnit.NANOSECONDS.toMillis(oldestNanos[0]),
+        isComplete);
+  }
+
+  private static long unixNanos(Instant time) {
+    return Math.max(0, TimeUnit.MILLISECONDS.toNanos(time.toEpochMilli()));
+  }
+
+  private WhyAnswer answer(Question question, SpanSample sample, RetainedMessages.Extent extent)
+      throws NoSpans {
+    if (sample.operations().isEmpty()) {
+      throw new NoSpans(
+          "No spans of application "
+              + Printable.of(question.application(), MAX_SHOWN)
+              + (question.operation() == null && question.kind() == null
+                  ? ""
+                  : " with this operation and kind")
+              + " are retained in this interval",
+          "; read: "
+              + sample.messages()
+              + " messages with "
+              + sample.batches()
+              + " batches of the application; refused: "
+              + sample.refused());
+    }
+    return new Causes(sample)
+        .answer(question, extent.fromMillis(), extent.isComplete(), isOutcome());
   }
 
   private Predicate<String> isOutcome() {

@@ -9,8 +9,11 @@ import java.util.List;
  * @param operation null for all
  * @param kind null for all
  * @param slowerThanMillis null for any duration
- * @param from time since which messages were read, as the broker stored them
+ * @param from time since which messages were read, as the broker stored them, or since which
+ *     documents begin
  * @param baseline {@code rest}, or how much earlier the baseline is
+ * @param source {@code broker}; or {@code index}, if the broker has no message of an interval: then
+ *     both sides are slow and failed spans
  * @param complete whether all messages since then were read
  * @param spans spans in the interval
  * @param selectedSpans those that are selected
@@ -36,6 +39,7 @@ public record WhyAnswer(
     Instant from,
     Instant until,
     String baseline,
+    String source,
     boolean complete,
     long messages,
     long spans,
@@ -61,6 +65,7 @@ public record WhyAnswer(
         from,
         until,
         baseline,
+        source,
         complete,
         0,
         spans,

@@ -12,12 +12,13 @@ import org.traceetl.server.consume.retained.RetainedMessages;
  * Answers of {@code /api/why}: {@code trace-etl.why}. A missing value is its default.
  *
  * @param enabled whether this server answers {@code /api/why}, one request at a time
- * @param within maximum time in which a request reads messages; 1 s to 10 m
+ * @param within maximum time in which a request reads messages or documents; 1 s to 10 m
  * @param bytesPerSecond maximum rate at which it reads them; 100000 to 1000000000
  * @param maxMessages maximum number of messages that it reads; further ones are the oldest; 1 to
  *     100000000
  * @param maxTraces maximum number of selected traces, and of traces in the sample, that it keeps,
- *     each about 300 bytes; beyond it, a part is chosen by the trace ID; 1000 to 1000000
+ *     each about 300 bytes; beyond it, a part is chosen by the trace ID; also of documents of each
+ *     interval, of which the oldest are left out; 1000 to 1000000
  * @param outcomes attributes that record how a span ended, with {@code *} as wildcard; they are
  *     listed as outcomes, not as causes
  */
@@ -38,8 +39,8 @@ public record WhyConfig(
 
   public WhyConfig {
     enabled = orElse(enabled, true);
-    within = orElse(within, Duration.ofSeconds(10));
-    bytesPerSecond = orElse(bytesPerSecond, 20_000_000L);
+    within = orElse(within, Duration.ofSeconds(8));
+    bytesPerSecond = orElse(bytesPerSecond, 25_000_000L);
     maxMessages = orElse(maxMessages, 200_000L);
     maxTraces = orElse(maxTraces, 50_000);
     outcomes =

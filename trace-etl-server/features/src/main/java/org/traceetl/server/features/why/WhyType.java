@@ -30,7 +30,15 @@ public final class WhyType implements FeatureType {
                 .read(from, until, limits, reader);
     WhyConfig config = (WhyConfig) own;
     return new WhyFeature(
-        config, new Why(config, names(context), series.maxValueBytes(), source), context.clocks());
+        config,
+        new Why(
+            config,
+            names(context),
+            series.maxValueBytes(),
+            source,
+            context.documents(),
+            context.clocks()),
+        context.clocks());
   }
 
   /** Returns the names of an application's operations as series have them now. */
