@@ -3,6 +3,7 @@ package org.traceetl.perf.bench;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.Writer;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,6 +19,7 @@ import org.traceetl.server.features.why.WhyAnswer;
 import org.traceetl.server.features.why.WhyConfig;
 import org.traceetl.server.series.NamePatterns;
 import org.traceetl.server.series.SpanNames;
+import org.traceetl.server.window.StoredDocuments;
 import org.traceetl.testkit.EmbeddedRocketMq;
 
 /**
@@ -37,6 +39,7 @@ final class Questions {
   private final List<Double> seconds = new ArrayList<>();
   private int complete;
   private Thread asker;
+  private volatile boolean ends;
   private Exception failure;
 
   Questions(EmbeddedRocketMq rocketMq, int queues) throws Exception {
@@ -50,7 +53,9 @@ final class Questions {
             MAX_NAME_BYTES,
             (from, until, limits, reader) ->
                 new RetainedMessages(config, Clocks.SYSTEM, new PrintWriter(Writer.nullWriter()))
-                    .read(from, until, limits, reader));
+                    .read(from, until, limits, reader),
+            StoredDocuments.NONE,
+            Clocks.SYSTEM);
     rocketMq.createTopic(TOPIC, queues);
     Shop shop = Shop.failing(1);
     int sent = 0;
@@ -66,13 +71,14 @@ final class Questions {
 
   /** Asks on a thread of its own until {@link #end}. */
   void begin() {
+    ends = false;
     asker = new Thread(this::ask, "trace-why");
     asker.start();
   }
 
   private void ask() {
     try {
-      while (!Thread.interrupted()) {
+      while (!ends) {
         long beginNanos = System.nanoTime();
         WhyAnswer answer =
             why.answer(
@@ -87,7 +93,8 @@ final class Questions {
     } catch (InterruptedException e) {
       // The round ends.
     } catch (IOException | RuntimeException e) {
-      failure = e;
+      // Some calls fail otherwise when they are interrupted.
+      failure = ends ? null : e;
     }
   }
 
@@ -97,8 +104,11 @@ final class Questions {
    * @return answers so far, of all rounds
    */
   int end() throws Exception {
-    asker.interrupt();
-    asker.join();
+    ends = true;
+    // Some calls of the client return as if they were not interrupted.
+    do {
+      asker.interrupt();
+    } while (!asker.join(Duration.ofSeconds(1)));
     if (failure != null) {
       throw failure;
     }

@@ -26,6 +26,7 @@ import org.traceetl.server.journal.log.RocketMqLogs;
 import org.traceetl.server.series.NamePatterns;
 import org.traceetl.server.series.SpanNames;
 import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.StoredDocuments;
 import org.traceetl.testkit.TestRocketMq;
 
 /**
@@ -80,7 +81,9 @@ class WhyOnBrokerTest {
                         .read(from, until, limits, reader);
                 readNanos.set(System.nanoTime() - beginNanos);
                 return extent;
-              });
+              },
+              StoredDocuments.NONE,
+              Clocks.SYSTEM);
       long beginNanos = System.nanoTime();
 
       WhyAnswer answer =

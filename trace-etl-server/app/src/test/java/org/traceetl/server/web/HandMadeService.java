@@ -72,6 +72,7 @@ import org.traceetl.server.series.NamePatterns;
 import org.traceetl.server.series.SpanNames;
 import org.traceetl.server.telemetry.ServerTelemetry;
 import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.StoredDocuments;
 import org.traceetl.server.window.TraceDocument;
 
 /** What stands behind the port, without a broker: windows are given by hand. */
@@ -263,7 +264,9 @@ final class HandMadeService implements Feature {
             application ->
                 new SpanNames(new NamePatterns(List.of()), true, 1_000, () -> LearntNames.NONE),
             1_000,
-            (from, until, limits, reader) -> messages.read(from, until, limits, reader)),
+            (from, until, limits, reader) -> messages.read(from, until, limits, reader),
+            StoredDocuments.NONE,
+            Clocks.SYSTEM),
         Clocks.SYSTEM);
   }
 

@@ -47,11 +47,6 @@ public final class Why {
         throws IOException, InterruptedException;
   }
 
-  /** Creates answers without an index. */
-  public Why(WhyConfig config, Function<String, SpanNames> names, int maxNameBytes, Source source) {
-    this(config, names, maxNameBytes, source, StoredDocuments.NONE, Clocks.SYSTEM);
-  }
-
   /**
    * @param names creates the names of an application's operations
    */

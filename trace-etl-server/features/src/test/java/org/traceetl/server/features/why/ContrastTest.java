@@ -146,4 +146,31 @@ final class ContrastTest {
                 + 6 * Math.log(6 / (8 - 7 + e)));
     assertThat(contrast.g()).isCloseTo(g, within(1e-9));
   }
+
+  @Test
+  void weightsDoNotOverstateEvidence() {
+    SplittableRandom random = new SplittableRandom(5);
+    int runs = 2_000;
+    int significant = 0;
+    for (int run = 0; run < runs; run++) {
+      int[] has = IntStream.range(0, 400).filter(unit -> random.nextInt(4) == 0).toArray();
+      double[] weights = random.doubles(400).map(place -> Math.exp(3 * place)).toArray();
+      Contrast contrast = new Contrast.Strata(new int[400], weights, 1, 200, 1).of(has);
+      significant += contrast.p() <= 0.05 ? 1 : 0;
+    }
+
+    // More frequent in the selection in half of all runs: 2.5 % of them, and 3 standard errors.
+    assertThat((double) significant / runs).isBetween(0.01, 0.036);
+  }
+
+  @Test
+  void sharesAreThoseOfTheWeights() {
+    double[] weights = {9, 1, 1, 1, 1, 1};
+    Contrast contrast =
+        new Contrast.Strata(new int[6], weights, 1, 4, 1).of(new int[] {0, 4});
+
+    assertThat(contrast.selectionShare()).isCloseTo(0.75, within(1e-9));
+    assertThat(contrast.baselineShare()).isEqualTo(0.5);
+    assertThat(contrast.a()).isOne();
+  }
 }

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
+import org.traceetl.common.Clocks;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.server.config.SpanKind;
 import org.traceetl.server.consume.retained.RetainedMessages;
@@ -17,6 +18,7 @@ import org.traceetl.server.features.why.WhyAnswer.Cause;
 import org.traceetl.server.series.NamePatterns;
 import org.traceetl.server.series.SpanNames;
 import org.traceetl.server.window.QueueId;
+import org.traceetl.server.window.StoredDocuments;
 
 /**
  * Whether causes that are planted in a load are found, and nothing else is. With {@code
@@ -74,7 +76,9 @@ final class PlantedCausesTest {
               reader.begin(messages.size());
               messages.forEach(message -> reader.add(QUEUE, message));
               return new RetainedMessages.Extent(from.toEpochMilli(), true);
-            });
+            },
+            StoredDocuments.NONE,
+            Clocks.SYSTEM);
     return why.answer(question);
   }
 
