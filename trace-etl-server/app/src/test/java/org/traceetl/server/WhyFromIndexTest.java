@@ -110,9 +110,9 @@ final class WhyFromIndexTest {
         .until(() -> index.search(all).documents().size() == Math.min(1_000, documents.size()));
   }
 
-  private WhyAnswer ask(WhyConfig config, Duration earlier) throws Exception {
+  private WhyAnswer ask(int maxDocuments, Duration earlier) throws Exception {
     return new Why(
-            config,
+            new WhyConfig(null, Duration.ofMinutes(10), null, null, maxDocuments, null),
             application ->
                 new SpanNames(new NamePatterns(List.of()), true, 1_000, () -> LearntNames.NONE),
             1_000,
@@ -138,7 +138,7 @@ final class WhyFromIndexTest {
     }
     store(documents);
 
-    WhyAnswer answer = ask(WhyConfig.defaults(), EARLIER);
+    WhyAnswer answer = ask(50_000, EARLIER);
 
     assertThat(answer.source()).isEqualTo("index");
     assertThat(answer.complete()).isTrue();
@@ -163,7 +163,7 @@ final class WhyFromIndexTest {
     }
     store(documents);
 
-    WhyAnswer answer = ask(WhyConfig.defaults(), EARLIER);
+    WhyAnswer answer = ask(50_000, EARLIER);
 
     assertThat(answer.selectionTraces()).isEqualTo(200);
     assertThat(answer.selectedSpans()).isEqualTo(300);
@@ -172,7 +172,7 @@ final class WhyFromIndexTest {
 
   @Test
   void theRestIsNotInTheIndex() {
-    assertThatThrownBy(() -> ask(WhyConfig.defaults(), null))
+    assertThatThrownBy(() -> ask(50_000, null))
         .isInstanceOf(IOException.class)
         .hasMessageContaining("only slow and failed spans")
         .hasMessageContaining("baseline=1h");
@@ -187,7 +187,7 @@ final class WhyFromIndexTest {
     }
     store(documents);
 
-    WhyAnswer answer = ask(new WhyConfig(null, null, null, null, 1_000, null), EARLIER);
+    WhyAnswer answer = ask(1_000, EARLIER);
 
     assertThat(answer.complete()).isFalse();
     assertThat(answer.selectionTraces()).isEqualTo(1_000);

@@ -166,8 +166,7 @@ final class ContrastTest {
   @Test
   void sharesAreThoseOfTheWeights() {
     double[] weights = {9, 1, 1, 1, 1, 1};
-    Contrast contrast =
-        new Contrast.Strata(new int[6], weights, 1, 4, 1).of(new int[] {0, 4});
+    Contrast contrast = new Contrast.Strata(new int[6], weights, 1, 4, 1).of(new int[] {0, 4});
 
     assertThat(contrast.selectionShare()).isCloseTo(0.75, within(1e-9));
     assertThat(contrast.baselineShare()).isEqualTo(0.5);
