@@ -78,9 +78,9 @@ final class DeploysResource implements Cacheable {
       Access access) {
     return new Answer(
         versions().isUpToDate(),
-        versions().deploys().stream()
-            .filter(deploy -> access.sees(deploy.application()))
-            .filter(deploy -> application == null || application.equals(deploy.application()))
+        versions()
+            .deploys(name -> access.sees(name) && (application == null || application.equals(name)))
+            .stream()
             .map(Comparison::of)
             .toList());
   }

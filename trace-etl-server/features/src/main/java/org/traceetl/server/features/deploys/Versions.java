@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.BooleanSupplier;
+import java.util.function.Predicate;
 import java.util.random.RandomGenerator;
 import org.traceetl.server.journal.FleetWindows;
 import org.traceetl.server.journal.QueueImage;
@@ -26,11 +27,11 @@ import org.traceetl.server.window.WindowPanes;
  * the same windows lists the same. Thread-safe.
  *
  * <p>Bounded: a maximum number of operations of versions, {@value #MAX_VERSIONS} versions of an
- * application, {@value #MAX_DEPLOYS} deploys. What is above the first two is left out and counted.
- * Versions without calls for 85 minutes are removed.
+ * application, {@value #MAX_DEPLOYS} deploys of an answer. What is above the first two is left out
+ * and counted. Versions without calls for 85 minutes are removed.
  */
 final class Versions implements FleetWindows.Listener {
-  /** Deploys that are listed, the newest ones. */
+  /** Deploys of an answer, the newest ones. */
   static final int MAX_DEPLOYS = 200;
 
   static final int MAX_VERSIONS = 8;
@@ -210,8 +211,23 @@ final class Versions implements FleetWindows.Listener {
     applications.values().removeIf(Map::isEmpty);
   }
 
-  /** Returns the deploys of the last hour, the newest first; none before they are up to date. */
-  synchronized List<Deploy> deploys() {
+  /** Returns the newest deploys of the last hour; none before they are up to date. */
+  List<Deploy> deploys() {
+    return deploys(any -> true);
+  }
+
+  /**
+   * Returns the newest deploys of the last hour of some applications, the newest first; none before
+   * they are up to date.
+   */
+  List<Deploy> deploys(Predicate<String> application) {
+    return all().stream()
+        .filter(deploy -> application.test(deploy.application()))
+        .limit(MAX_DEPLOYS)
+        .toList();
+  }
+
+  private synchronized List<Deploy> all() {
     String tag = tag();
     if (!tag.equals(kept.tag)) {
       kept = new Kept(tag, isUpToDate() ? compute() : List.of());
@@ -234,7 +250,7 @@ final class Versions implements FleetWindows.Listener {
             .reversed()
             .thenComparing(Deploy::application)
             .thenComparing(Deploy::version));
-    return List.copyOf(deploys.subList(0, Math.min(MAX_DEPLOYS, deploys.size())));
+    return List.copyOf(deploys);
   }
 
   private Map<Operation, long[][]> slots(
