@@ -20,6 +20,7 @@ import org.traceetl.proto.EdgeQueues;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.server.assembly.DecisionsConfig;
 import org.traceetl.server.assembly.ServerContext;
+import org.traceetl.server.binding.AccessFile;
 import org.traceetl.server.binding.ConfigurationRefused;
 import org.traceetl.server.binding.RulesFile;
 import org.traceetl.server.binding.ServerConfig;
@@ -39,6 +40,7 @@ import org.traceetl.server.decode.SpanRulesInForce;
 import org.traceetl.server.features.preview.PreviewFeature;
 import org.traceetl.server.features.preview.PreviewLimits;
 import org.traceetl.server.features.rules.RulesConfig;
+import org.traceetl.server.http.AccessPolicy;
 import org.traceetl.server.http.Feature;
 import org.traceetl.server.http.FeatureType;
 import org.traceetl.server.journal.FleetWindows;
@@ -85,6 +87,10 @@ public final class ServerAssembly implements ServerContext {
   private final DecisionsConfig decisionsConfig;
 
   private final SpanPipeline spans;
+
+  /** Null if everyone sees everything. */
+  private final AccessFile tenants;
+
   private volatile boolean awaitsRules;
   private volatile SpanNeeds needs;
 
@@ -140,6 +146,18 @@ public final class ServerAssembly implements ServerContext {
     inOrder.add(queues);
     inOrder.addAll(after);
     inOrder.add(preview());
+    metrics.tenants().register(telemetry);
+    Path file = config.web().accessFile();
+    tenants = file == null ? null : new AccessFile(file, clocks, this::tenants);
+    if (tenants != null) {
+      inOrder.add(tenants);
+    }
+  }
+
+  private void tenants(AccessPolicy policy) {
+    access.aggregation().tenants(policy.belonging());
+    metrics.tenants().tenants(policy.belonging());
+    metrics.cardinality().tenants(policy.belonging());
   }
 
   /**
@@ -154,7 +172,8 @@ public final class ServerAssembly implements ServerContext {
     return new ServerComponents(
         assembly.telemetry,
         new Components(assembly.telemetry, assembly.inOrder, clocks.nanoClock()),
-        clocks);
+        clocks,
+        assembly.tenants);
   }
 
   private PreviewFeature preview() {
@@ -180,7 +199,8 @@ public final class ServerAssembly implements ServerContext {
     List<WindowFollower> followers =
         Stream.concat(
                 features.stream().flatMap(feature -> feature.followers().stream()),
-                Stream.of(telemetry.books(), targets, metrics.cardinality(), late))
+                Stream.of(
+                    telemetry.books(), targets, metrics.cardinality(), metrics.tenants(), late))
             .toList();
     return new SpanPipeline(
         config.rocketmq(),

@@ -25,6 +25,7 @@ import org.traceetl.server.series.SeriesBudget;
 import org.traceetl.server.series.SeriesTable;
 import org.traceetl.server.series.SlowThresholds;
 import org.traceetl.server.series.SymbolTable;
+import org.traceetl.server.series.Tenants;
 import org.traceetl.server.window.WindowMetrics;
 
 /**
@@ -67,7 +68,7 @@ public class ContestBenchmark extends StepBenchmark {
             List.of(), null, each * (applications - 1), each, null, 1_000_000, null, null, null);
     SymbolTable symbols = new SymbolTable(1_000_000, 100_000_000, 100, 1);
     SlowThresholds slow = new SlowThresholds(DocumentsConfig.defaults());
-    Applications known = new Applications(symbols, () -> slow, 1_000, 1);
+    Applications known = new Applications(symbols, () -> slow, () -> Tenants.NONE, 1_000, 1);
     table = new SeriesTable(config, new SeriesBudget(config.max()), symbols, known, false);
     contest = new HeavyHitters(each);
     census = new CardinalitySurvey(config, false, table, known, symbols, contest);

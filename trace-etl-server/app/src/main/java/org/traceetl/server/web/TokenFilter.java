@@ -61,7 +61,7 @@ final class TokenFilter extends OncePerRequestFilter {
   private Access access(String shown) {
     // In constant time: the time does not reveal where the first difference is.
     if (expected != null && MessageDigest.isEqual(expected, bytes(shown))) {
-      return Access.ALL;
+      return tenants == null ? Access.ALL : tenants.policy().ofAll();
     }
     // Of a digest, the time reveals nothing that helps to find the token.
     return tenants != null && shown.startsWith(SCHEME)

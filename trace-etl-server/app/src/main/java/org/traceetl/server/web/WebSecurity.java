@@ -54,10 +54,13 @@ class WebSecurity {
 
   @Bean
   SecurityFilterChain securityFilterChain(
-      HttpSecurity http, WebConfig config, Clocks clocks, ServletsByApplication byApplication)
+      HttpSecurity http,
+      WebConfig config,
+      ServerComponents server,
+      ServletsByApplication byApplication)
       throws Exception {
-    AccessFile tenants =
-        config.accessFile() == null ? null : new AccessFile(config.accessFile(), clocks.wall());
+    Clocks clocks = server.clocks();
+    AccessFile tenants = server.tenants();
     headers(http);
     // The port is read-only. The API's POST requires a content type that no other site can send.
     http.csrf(csrf -> csrf.disable());

@@ -23,6 +23,9 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
@@ -39,13 +42,16 @@ import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.context.WebApplicationContext;
 import org.springframework.web.servlet.mvc.method.RequestMappingInfo;
 import org.springframework.web.servlet.mvc.method.RequestMappingInfoHandlerMapping;
+import org.traceetl.common.Clocks;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.proto.NameRule;
 import org.traceetl.proto.NameRules;
+import org.traceetl.server.binding.AccessFile;
 import org.traceetl.server.binding.ConfigurationRefused;
 import org.traceetl.server.features.history.Histories;
 import org.traceetl.server.features.index.Cursor;
 import org.traceetl.server.features.index.TracePage;
+import org.traceetl.server.http.AccessPolicy;
 import org.traceetl.server.http.ByApplication;
 import org.traceetl.server.series.Cardinality;
 import org.traceetl.server.window.AcceptedBatches;
@@ -137,6 +143,8 @@ class AccessTest {
                   "application=shop&failed=true",
                   "application=" + OTHER + "&failed=true",
                   "application=nothing&failed=true")),
+          Map.entry(
+              "/api/usage.csv", List.of("", "from=2026-11-20T23:40:00Z&to=2026-11-20T23:55:00Z")),
           Map.entry("/api/targets", List.of("", "shards=2")),
           Map.entry("/api/status", List.of("")),
           Map.entry("/metrics", List.of("", "shard=0/2", "shard=1/2")));
@@ -264,6 +272,13 @@ class AccessTest {
       series.add(series(1, OTHER, "GET /vault \"shop\""));
     }
     Histories.add(service.history, QUEUE, NOW, books, AcceptedBatches.NONE);
+    Histories.add(
+        service.history,
+        QUEUE,
+        NOW - 10 * MINUTE,
+        books.stream().map(its -> its.withBytes(3 * its.received())).toList(),
+        AcceptedBatches.NONE);
+    Histories.upToDate(service.history);
     service.learnt = new LearntNames(hasOther ? 9 : 7, 1, learnt);
     service.index.answer =
         new TracePage(
@@ -495,6 +510,47 @@ class AccessTest {
         .contains("\"fleet\":{\"received\":10,");
   }
 
+  @Test
+  void usageHasTheApplicationsOfTheSendersTenants() throws Exception {
+    String asked = "/api/usage.csv?from=2026-11-20T23:51:00Z&to=2026-11-20T23:52:00Z";
+    String minute = "2026-11-20T23:51:00Z,2026-11-20T23:52:00Z,";
+    String head = "from,to,tenant,application,spans,bytes,seriesSeconds,documents\r\n";
+    String shop = minute + "shop,shop,10,30,0.000,0\r\n";
+    String bank = minute + "bank," + OTHER + ",7654322,22962966,0.000,0\r\n";
+    String unknown = minute + ",,1,3,0.000,0\r\n";
+    assertThat(ask(both, bearer(SHOP_TOKEN), asked).body()).isEqualTo(head + shop);
+    assertThat(ask(both, basic("ada"), asked).body()).isEqualTo(head + shop);
+    assertThat(ask(both, basic("eve"), asked).body()).isEqualTo(head);
+    for (String all : List.of(bearer("main token"), bearer(ALL_TOKEN), basic("root"))) {
+      assertThat(ask(both, all, asked).body()).isEqualTo(head + unknown + bank + shop);
+    }
+    for (String wrong :
+        List.of(
+            "from=2026-11-20T23:51:30Z",
+            "from=2026-11-20T22:00:00Z",
+            "to=2026-11-21T00:01:00Z",
+            "from=2026-11-20T23:52:00Z&to=2026-11-20T23:52:00Z")) {
+      assertThat(ask(both, bearer(ALL_TOKEN), "/api/usage.csv?" + wrong).statusCode())
+          .as(wrong)
+          .isEqualTo(400);
+    }
+  }
+
+  @Test
+  void aChangedFileCountsWithoutARequest() throws Exception {
+    Path tenants = directory.resolve("watched.yaml");
+    Files.writeString(tenants, tenantOf("shop"));
+    List<AccessPolicy> seen = new CopyOnWriteArrayList<>();
+    try (AccessFile file = new AccessFile(tenants, Clocks.SYSTEM, seen::add)) {
+      file.start(null);
+      Files.writeString(tenants, tenantOf("cart"));
+
+      Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> seen.size() == 2);
+      assertThat(seen.getLast().belonging().of("cart")).isZero();
+      assertThat(file.policy()).isSameAs(seen.getLast());
+    }
+  }
+
   /** The messages that were read are those of all applications. */
   @Test
   void whyDoesNotTellHowManyMessagesTheFleetHas() throws Exception {
@@ -664,6 +720,17 @@ class AccessTest {
         "64 lower-case hexadecimal digits");
     assertRefused("tenants: [", "must be YAML");
     assertRefused("{}", "tenants: must be a list");
+    assertRefused(
+        "tenants: [{name: a, applications: [x], max-series-per-queue: many}]",
+        "max-series-per-queue = many: must be a number");
+    assertRefused(
+        "tenants: [{name: a, applications: ['*'], max-documents-per-queue: 1}]",
+        "max-documents-per-queue: must be absent with the pattern *");
+    String half = IntStream.range(0, 501).mapToObj(i -> "a" + i).collect(Collectors.joining(", "));
+    assertRefused(
+        "tenants: [{name: a, applications: [%s]}, {name: b, applications: [%s]}]"
+            .formatted(half, half),
+        "tenants.applications = 1002: must be at most 1000 patterns");
     Path tenants = directory.resolve("fine.yaml");
     Files.writeString(tenants, tenantOf("shop"));
     assertThatThrownBy(() -> WebServer.check(List.of("--trace-etl.web.access-file=" + tenants)))

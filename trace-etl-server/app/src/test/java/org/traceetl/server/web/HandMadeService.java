@@ -7,13 +7,16 @@ import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.traceetl.common.Clocks;
 import org.traceetl.proto.Demand;
 import org.traceetl.proto.LearntNames;
+import org.traceetl.server.binding.AccessFile;
 import org.traceetl.server.binding.ServerConfig;
 import org.traceetl.server.component.Components;
 import org.traceetl.server.config.DocumentsConfig;
@@ -234,25 +237,36 @@ final class HandMadeService implements Feature {
             () -> queues,
             slowMillis,
             application -> OBJECTIVES);
+    AccessFile tenants =
+        config.web().accessFile() == null
+            ? null
+            : new AccessFile(
+                config.web().accessFile(),
+                Clocks.SYSTEM,
+                policy -> metrics.tenants().tenants(policy.belonging()));
     return new ServerComponents(
         telemetry,
         new Components(
             telemetry,
-            List.of(
-                shown,
-                indexed,
-                live,
-                fleet,
-                Graphs.feature(() -> NOW),
-                DeployedShop.feature(() -> NOW),
-                this,
-                new PreviewFeature(
-                    (application, since, rules) -> comparer.compare(application, since, rules),
-                    PREVIEWED_BYTES,
-                    Clocks.SYSTEM),
-                why()),
+            Stream.of(
+                    shown,
+                    indexed,
+                    live,
+                    fleet,
+                    Graphs.feature(() -> NOW),
+                    DeployedShop.feature(() -> NOW),
+                    this,
+                    new PreviewFeature(
+                        (application, since, rules) -> comparer.compare(application, since, rules),
+                        PREVIEWED_BYTES,
+                        Clocks.SYSTEM),
+                    why(),
+                    tenants)
+                .filter(Objects::nonNull)
+                .toList(),
             System::nanoTime),
-        Clocks.SYSTEM);
+        Clocks.SYSTEM,
+        tenants);
   }
 
   private WhyFeature why() {

@@ -4,6 +4,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.util.Arrays;
 import java.util.BitSet;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.traceetl.server.window.Books;
@@ -29,6 +31,7 @@ public final class Applications {
 
   private final SymbolTable symbols;
   private final Supplier<SlowThresholds> thresholdsInForce;
+  private final Supplier<Tenants> tenantsInForce;
   private final int max;
 
   /** Maximum number of overflow series of an application. */
@@ -44,6 +47,9 @@ public final class Applications {
   private long[][] slowNanos = new long[64][];
   private int[] series = new int[64];
 
+  /** By application: the number of its tenant, or {@link Tenants#NO_TENANT}. */
+  private int[] tenantOf = new int[64];
+
   /** By application: its overflow series by place, {@link #NO_SERIES} for none. */
   private int[][] overflowSeries = new int[64][];
 
@@ -55,20 +61,38 @@ public final class Applications {
   /** Thresholds of the open window. */
   private SlowThresholds thresholds;
 
+  /** Tenants of the open window. */
+  private Tenants tenants;
+
+  private int[] seriesOfTenant;
+
+  /** Documents of the open window. */
+  private int[] documentsOfTenant;
+
   /**
    * @param thresholdsInForce read when a window begins; never waits
+   * @param tenantsInForce as {@code thresholdsInForce}
    * @param max maximum number of applications, except the two that always exist
    * @param maxOverflows maximum number of overflow series of an application
    */
   public Applications(
-      SymbolTable symbols, Supplier<SlowThresholds> thresholdsInForce, int max, int maxOverflows) {
+      SymbolTable symbols,
+      Supplier<SlowThresholds> thresholdsInForce,
+      Supplier<Tenants> tenantsInForce,
+      int max,
+      int maxOverflows) {
     this.symbols = symbols;
     this.thresholdsInForce = thresholdsInForce;
     thresholds = thresholdsInForce.get();
+    this.tenantsInForce = tenantsInForce;
+    tenants = tenantsInForce.get();
+    seriesOfTenant = new int[tenants.size()];
+    documentsOfTenant = new int[tenants.size()];
     this.max = max;
     this.maxOverflows = maxOverflows;
     symbolOf[UNKNOWN] = SymbolTable.NONE;
     names[UNKNOWN] = "";
+    tenantOf[UNKNOWN] = Tenants.NO_TENANT;
     numbers = OTHER;
     add(symbols.intern(OTHER_NAME, 0, OTHER_NAME.length));
     size = 0;
@@ -120,6 +144,7 @@ public final class Applications {
       names = Arrays.copyOf(names, capacity);
       slowNanos = Arrays.copyOf(slowNanos, capacity);
       series = Arrays.copyOf(series, capacity);
+      tenantOf = Arrays.copyOf(tenantOf, capacity);
       overflowSeries = Arrays.copyOf(overflowSeries, capacity);
       overflows = Arrays.copyOf(overflows, capacity);
       touchedMillis = Arrays.copyOf(touchedMillis, capacity);
@@ -133,6 +158,7 @@ public final class Applications {
     names[application] = symbols.text(symbol);
     slowNanos[application] = thresholds.nanosByKind(names[application]);
     series[application] = 0;
+    tenantOf[application] = tenants.of(names[application]);
     overflowSeries[application] = null;
     overflows[application] = 0;
     size++;
@@ -172,8 +198,10 @@ public final class Applications {
     return numberOf[symbol] - 1;
   }
 
-  /** Begins a window, in which the thresholds that are now in force apply. */
+  /** Begins a window, in which the thresholds and tenants that are now in force apply. */
   public void beginWindow() {
+    takeTenants();
+    Arrays.fill(documentsOfTenant, 0);
     SlowThresholds now = thresholdsInForce.get();
     if (now == thresholds) {
       return;
@@ -183,6 +211,72 @@ public final class Applications {
       if (names[application] != null) {
         slowNanos[application] = now.nanosByKind(names[application]);
       }
+    }
+  }
+
+  private void takeTenants() {
+    Tenants now = tenantsInForce.get();
+    if (now == tenants) {
+      return;
+    }
+    tenants = now;
+    seriesOfTenant = new int[now.size()];
+    documentsOfTenant = new int[now.size()];
+    for (int application = OTHER; application < numbers; application++) {
+      if (names[application] != null) {
+        tenantOf[application] = tenants.of(names[application]);
+        addToTenant(application, series[application]);
+      }
+    }
+  }
+
+  /** Returns the tenant of an application; null for none. */
+  public Tenants.Tenant tenant(int application) {
+    int tenant = tenantOf[application];
+    return tenant == Tenants.NO_TENANT ? null : tenants.get(tenant);
+  }
+
+  /** Returns how many series its tenant has above its limit; negative while it has room. */
+  public int aboveTenant(int application) {
+    int tenant = tenantOf[application];
+    return tenant == Tenants.NO_TENANT
+        ? -Integer.MAX_VALUE
+        : seriesOfTenant[tenant] - tenants.get(tenant).maxSeries();
+  }
+
+  /** Returns whether its tenant may have another document in the open window. */
+  public boolean admitsDocument(int application) {
+    int tenant = tenantOf[application];
+    return tenant == Tenants.NO_TENANT
+        || documentsOfTenant[tenant] < tenants.get(tenant).maxDocuments();
+  }
+
+  /** Counts a document for its tenant. */
+  public void addDocument(int application) {
+    int tenant = tenantOf[application];
+    if (tenant != Tenants.NO_TENANT) {
+      documentsOfTenant[tenant]++;
+    }
+  }
+
+  /** Returns the number of series of each tenant that has any; allocates. */
+  public Map<String, Integer> seriesOfTenants() {
+    if (seriesOfTenant.length == 0) {
+      return Map.of();
+    }
+    Map<String, Integer> counts = new HashMap<>();
+    for (int tenant = 0; tenant < seriesOfTenant.length; tenant++) {
+      if (seriesOfTenant[tenant] > 0) {
+        counts.put(tenants.get(tenant).name(), seriesOfTenant[tenant]);
+      }
+    }
+    return counts;
+  }
+
+  private void addToTenant(int application, int count) {
+    int tenant = tenantOf[application];
+    if (tenant != Tenants.NO_TENANT) {
+      seriesOfTenant[tenant] += count;
     }
   }
 
@@ -197,6 +291,7 @@ public final class Applications {
 
   void addSeries(int application, int count) {
     series[application] += count;
+    addToTenant(application, count);
   }
 
   /** Returns its overflow series at a place, or -1. */

@@ -6,7 +6,8 @@ import java.util.List;
 /**
  * Shows why an application has many series on a queue.
  *
- * @param limit key of the limit that it is at or near, below {@code trace-etl.series}
+ * @param limit key of the limit that it is at or near, below {@code trace-etl.series}; {@value
+ *     #OF_TENANT} for that of its tenant
  * @param max value of that limit
  * @param series number of its series
  * @param overflowed spans in its overflow series, in the window that ended
@@ -24,6 +25,8 @@ public record Cardinality(
     long overflowedEvents,
     List<Dimension> dimensions,
     long atMillis) {
+  /** The limit of a tenant, in the file of tenants. */
+  public static final String OF_TENANT = "max-series-per-queue of its tenant";
 
   /**
    * A dimension of the series.

@@ -150,7 +150,9 @@ public final class CardinalitySurvey {
     return new Cardinality(
         applications.name(application),
         limit,
-        max(limit),
+        limit.equals(Cardinality.OF_TENANT)
+            ? applications.tenant(application).maxSeries()
+            : max(limit),
         applications.series(application),
         overflowed - events,
         events,
@@ -168,7 +170,11 @@ public final class CardinalitySurvey {
     boolean ofApplication =
         overflowed == 0 || series.above(application) + heavyHitters.kept(application) >= 0;
     if (ofApplication) {
-      return MAX_PER_APPLICATION;
+      int kept = heavyHitters.kept(application);
+      return applications.aboveTenant(application) + kept >= 0
+              && applications.series(application) + kept < config.maxPerApplication()
+          ? Cardinality.OF_TENANT
+          : MAX_PER_APPLICATION;
     }
     // If neither is exhausted now, it was the process' limit, and other queues released series.
     return series.isOutOfBudget(heavyHitters.kept()) || symbols.fullOf() == null

@@ -259,13 +259,13 @@ public final class SeriesTable {
   }
 
   /**
-   * Returns whether the application and the process have room for one more series.
+   * Returns whether the application, its tenant and the process have room for one more series.
    *
    * @param kept reserved places of the application
    * @param keptInAll reserved places of all applications
    */
   public boolean hasRoom(int application, int kept, int keptInAll) {
-    return applications.series(application) + kept < maxPerApplication && hasBudget(keptInAll);
+    return above(application) + kept < 0 && hasBudget(keptInAll);
   }
 
   /**
@@ -496,9 +496,14 @@ public final class SeriesTable {
     return true;
   }
 
-  /** Returns how many series the application has above its limit; negative while it has room. */
+  /**
+   * Returns how many series the application or its tenant has above its limit; negative while both
+   * have room.
+   */
   int above(int application) {
-    return applications.series(application) - maxPerApplication;
+    return Math.max(
+        applications.series(application) - maxPerApplication,
+        applications.aboveTenant(application));
   }
 
   /** Returns whether the process has no room for one more series; takes nothing. */

@@ -15,7 +15,8 @@ final class Ledger {
   static final int FILTERED = 3;
   static final int DUPLICATE = 4;
   static final int HELD_BACK = 5;
-  private static final int REJECTED = 6;
+  static final int BYTES = 6;
+  private static final int REJECTED = 7;
   private static final Rejection[] REASONS = Rejection.values();
   private static final int COLUMNS = REJECTED + REASONS.length;
 
@@ -78,7 +79,8 @@ final class Ledger {
               counts[at + FILTERED],
               counts[at + DUPLICATE],
               Map.copyOf(rejected),
-              counts[at + HELD_BACK]));
+              counts[at + HELD_BACK],
+              counts[at + BYTES]));
     }
     return List.copyOf(books);
   }

@@ -337,6 +337,11 @@ public final class WindowMetrics {
     ledger.add(application, Ledger.RECORDED, spans);
   }
 
+  /** Books the bytes of a batch that is no duplicate, as it was sent. */
+  public void bookBytes(int application, long bytes) {
+    ledger.add(application, Ledger.BYTES, bytes);
+  }
+
   /** Books the spans of a duplicate batch. */
   public void bookDuplicate(int application, long spans) {
     ledger.add(application, Ledger.RECEIVED, spans);

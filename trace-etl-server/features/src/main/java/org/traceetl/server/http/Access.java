@@ -2,8 +2,11 @@ package org.traceetl.server.http;
 
 import jakarta.servlet.http.HttpServletRequest;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.traceetl.common.WildcardPattern;
 import org.traceetl.server.series.Applications;
+import org.traceetl.server.series.Tenants;
 import org.traceetl.server.window.Books;
 
 /**
@@ -16,10 +19,13 @@ public final class Access {
   public static final String ATTRIBUTE = "org.traceetl.server.http.Access";
 
   /** Sees everything, also what belongs to no application. */
-  public static final Access ALL = new Access(null);
+  public static final Access ALL = new Access(null, null, null);
 
   /** Sees no application. */
-  public static final Access NONE = new Access(List.of());
+  public static final Access NONE = new Access(List.of(), Set.of(), null);
+
+  /** The pattern of everything. */
+  static final String ANY = "*";
 
   /** The client of edges whose requests come from outside. */
   private static final String USER = "user";
@@ -29,9 +35,17 @@ public final class Access {
 
   private final List<WildcardPattern> compiled;
 
-  private Access(List<String> patterns) {
+  /** Names of tenants; null for all. */
+  private final Set<String> tenants;
+
+  /** Null if applications have no tenants. */
+  private final AccessPolicy policy;
+
+  private Access(List<String> patterns, Set<String> tenants, AccessPolicy policy) {
     this.patterns = patterns == null ? null : List.copyOf(patterns);
     compiled = patterns == null ? null : patterns.stream().map(WildcardPattern::new).toList();
+    this.tenants = tenants;
+    this.policy = policy;
   }
 
   /**
@@ -40,7 +54,24 @@ public final class Access {
    * @param patterns names with {@code *} for any text; {@code *} alone is everything
    */
   public static Access to(List<String> patterns) {
-    return patterns.contains("*") ? ALL : new Access(patterns);
+    return patterns.contains(ANY) ? ALL : new Access(patterns, Set.of(), null);
+  }
+
+  /** Returns access to everything, with the tenants to whom applications belong. */
+  static Access toAll(AccessPolicy policy) {
+    return new Access(null, null, policy);
+  }
+
+  /** Returns access to what some tenants see. */
+  static Access to(List<AccessPolicy.Tenant> tenants, AccessPolicy policy) {
+    List<String> patterns =
+        tenants.stream().flatMap(tenant -> tenant.applications().stream()).distinct().toList();
+    return patterns.contains(ANY)
+        ? toAll(policy)
+        : new Access(
+            patterns,
+            tenants.stream().map(AccessPolicy.Tenant::name).collect(Collectors.toSet()),
+            policy);
   }
 
   /** Returns the access of a request's sender; nothing if the port has not set it. */
@@ -74,6 +105,22 @@ public final class Access {
             && !application.equals(Books.OTHER)
             && !application.equals(Applications.UNNAMED)
             && compiled.stream().anyMatch(pattern -> pattern.matches(application));
+  }
+
+  /**
+   * Returns the tenant to whom the usage of an application counts, empty for none; null if the
+   * sender may not see it.
+   */
+  public String tenantOf(String application) {
+    Tenants all = policy == null ? Tenants.NONE : policy.belonging();
+    int tenant = all.of(application);
+    String name = tenant == Tenants.NO_TENANT ? "" : all.get(tenant).name();
+    return tenants == null || tenants.contains(name) ? name : null;
+  }
+
+  /** Returns what senders with the same access have in common, for {@link Runs#tryBegin}. */
+  public Object place() {
+    return tenants == null ? ANY : tenants;
   }
 
   /**

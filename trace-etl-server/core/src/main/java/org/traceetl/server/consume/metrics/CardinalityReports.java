@@ -1,5 +1,6 @@
 package org.traceetl.server.consume.metrics;
 
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.Iterator;
@@ -11,6 +12,7 @@ import org.slf4j.LoggerFactory;
 import org.traceetl.server.journal.WindowFollower;
 import org.traceetl.server.log.Printable;
 import org.traceetl.server.series.Cardinality;
+import org.traceetl.server.series.Tenants;
 import org.traceetl.server.window.Books;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
@@ -33,6 +35,11 @@ public final class CardinalityReports implements WindowFollower {
   private record Place(String application, QueueId queue) {}
 
   /**
+   * @param tenant of its application, as in {@link Tenants}
+   */
+  private record Kept(Cardinality cardinality, int tenant) {}
+
+  /**
    * A report on an application on a queue.
    *
    * @param overflowed spans of the application that this process counted in overflow series, on all
@@ -41,21 +48,31 @@ public final class CardinalityReports implements WindowFollower {
   public record Report(QueueId queue, Cardinality cardinality, long overflowed) {}
 
   /** Least recently reported first. */
-  private final Map<Place, Cardinality> reports = new LinkedHashMap<>(16, 0.75f, true);
+  private final Map<Place, Kept> reports = new LinkedHashMap<>(16, 0.75f, true);
 
   private final Map<String, Long> overflowed = new HashMap<>();
   private final Map<String, Long> loggedMillis = new HashMap<>();
+
+  private Tenants tenants = Tenants.NONE;
+
+  /** Sets the tenants in force: no other tenant's reports displace those of a tenant with fewer. */
+  public synchronized void tenants(Tenants now) {
+    tenants = now;
+    reports.replaceAll((place, kept) -> new Kept(kept.cardinality, now.of(place.application)));
+  }
 
   /** Reports an application near or at a limit. */
   void report(QueueId queue, Cardinality cardinality) {
     if (put(queue, cardinality)) {
       Cardinality.Dimension culprit = cardinality.culprit();
       log.warn(
-          "Application {} is at the limit trace-etl.series.{} = {} on queue {}: {} of its spans and {}"
+          "Application {} is at the limit {} = {} on queue {}: {} of its spans and {}"
               + " of their events went to the overflow series in a window. Its {} series have {}"
               + " values of {}; GET /api/cardinality returns details",
           Printable.of(cardinality.application(), MAX_LOGGED_NAME),
-          cardinality.limit(),
+          cardinality.limit().equals(Cardinality.OF_TENANT)
+              ? Cardinality.OF_TENANT
+              : "trace-etl.series." + cardinality.limit(),
           cardinality.max(),
           queue,
           cardinality.overflowed(),
@@ -69,12 +86,10 @@ public final class CardinalityReports implements WindowFollower {
   /** Stores a report; returns whether to log it: at a limit, once per application and hour. */
   private synchronized boolean put(QueueId queue, Cardinality cardinality) {
     String application = cardinality.application();
-    reports.put(new Place(application, queue), cardinality);
+    reports.put(new Place(application, queue), new Kept(cardinality, tenants.of(application)));
     overflowed.putIfAbsent(application, 0L);
     if (reports.size() > MAX_REPORTS) {
-      Iterator<Place> oldest = reports.keySet().iterator();
-      oldest.next();
-      oldest.remove();
+      removeOldest();
       forgetGone();
     }
     if (!cardinality.isOverflowing()
@@ -90,6 +105,18 @@ public final class CardinalityReports implements WindowFollower {
     return true;
   }
 
+  /** Removes the oldest report of the tenant with the most reports. */
+  private void removeOldest() {
+    Map<Integer, Integer> counts = new HashMap<>();
+    reports.values().forEach(kept -> counts.merge(kept.tenant, 1, Integer::sum));
+    int most = Collections.max(counts.entrySet(), Map.Entry.comparingByValue()).getKey();
+    Iterator<Kept> oldest = reports.values().iterator();
+    while (oldest.next().tenant != most) {
+      // The next one is younger.
+    }
+    oldest.remove();
+  }
+
   @Override
   public synchronized void window(SealedWindow window) {
     for (Books books : window.books()) {
@@ -98,7 +125,7 @@ public final class CardinalityReports implements WindowFollower {
     }
     if (reports
         .values()
-        .removeIf(report -> window.sealedMillis() - report.atMillis() > STALE_MILLIS)) {
+        .removeIf(report -> window.sealedMillis() - report.cardinality.atMillis() > STALE_MILLIS)) {
       forgetGone();
     }
   }
@@ -123,7 +150,7 @@ public final class CardinalityReports implements WindowFollower {
         .map(entry ->
             new Report(
                 entry.getKey().queue,
-                entry.getValue(),
+                entry.getValue().cardinality,
                 overflowed.getOrDefault(entry.getKey().application, 0L)))
         .sorted(
             Comparator.comparingLong(Report::overflowed)

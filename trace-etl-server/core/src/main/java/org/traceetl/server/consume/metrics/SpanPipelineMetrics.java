@@ -20,6 +20,7 @@ import org.traceetl.server.window.QueueId;
 public class SpanPipelineMetrics {
   private final CollectorRegistry registry;
   private final CardinalityReports cardinality = new CardinalityReports();
+  private final TenantUsage tenants = new TenantUsage();
   private final Counter receivedBytes;
   private final Counter accepted;
   private final Counter duplicate;
@@ -245,6 +246,11 @@ public class SpanPipelineMetrics {
   /** Returns the reports on applications near or at a limit; they also need the windows. */
   public CardinalityReports cardinality() {
     return cardinality;
+  }
+
+  /** Returns the usage of tenants; it also needs the windows, and to be registered. */
+  public TenantUsage tenants() {
+    return tenants;
   }
 
   /** Counts an accepted batch. */

@@ -37,6 +37,7 @@ import org.traceetl.server.series.SeriesBudget;
 import org.traceetl.server.series.SlowThresholds;
 import org.traceetl.server.series.SpanNames;
 import org.traceetl.server.series.SymbolTable;
+import org.traceetl.server.series.Tenants;
 import org.traceetl.server.telemetry.TargetInfo;
 import org.traceetl.server.window.Buckets;
 import org.traceetl.server.window.NativeBuckets;
@@ -263,6 +264,7 @@ public final class Aggregation {
   private volatile Panes openPanes = Panes.REFUSED;
 
   private volatile boolean waitsForPanes;
+  private volatile Tenants tenants = Tenants.NONE;
 
   /**
    * Returns a builder with default options: attributes without a mapping, and classic buckets.
@@ -411,6 +413,16 @@ public final class Aggregation {
         new QueueImage(schema, stride, maxAgentBytes)
             .keepPanes(wereRead -> writes(openPanes, wereRead));
     return edges == null ? image : image.keepEdges(edges);
+  }
+
+  /** Sets the tenants whose limits apply from each queue's next window on. */
+  public void tenants(Tenants now) {
+    tenants = now;
+  }
+
+  /** Returns the tenants in force. Any thread. */
+  Tenants tenants() {
+    return tenants;
   }
 
   /** Returns the durations from which spans are slow, as of now. Any thread. */

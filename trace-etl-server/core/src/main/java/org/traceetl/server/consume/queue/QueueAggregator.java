@@ -170,6 +170,7 @@ public final class QueueAggregator {
     int spans = decoder.declaredSpans();
     if (rejection != Rejection.NONE) {
       recorder.reject(application, rejection, spans, bytes);
+      bookBytes(application, bytes);
       return;
     }
     if (decoder.isNamed() && !isFirst(nowMillis)) {
@@ -178,7 +179,15 @@ public final class QueueAggregator {
       return;
     }
     recorder.record(application, committedMillis, nowMillis);
+    bookBytes(application, bytes);
     listener.accepted(bytes);
+  }
+
+  /** Books the bytes of a batch, unless it has several applications. */
+  private void bookBytes(int application, int bytes) {
+    if (application != Applications.UNKNOWN) {
+      windows.open().bookBytes(application, bytes);
+    }
   }
 
   /** Records the batch and its agent; returns false if the batch was recorded before. */

@@ -65,6 +65,7 @@ final class QueueSeries {
         new Applications(
             symbols,
             aggregation::slow,
+            aggregation::tenants,
             aggregation.series.maxApplications(),
             overflowsByKind
                 ? SeriesTable.KINDS_AND_STATUSES

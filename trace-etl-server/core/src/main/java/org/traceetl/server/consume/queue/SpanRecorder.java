@@ -178,6 +178,12 @@ final class SpanRecorder implements Recorder {
   private int insane;
   private int heldBack;
 
+  /** Spans in overflow series while the tenant was at its limit. */
+  private int overflowedOfTenant;
+
+  /** Documents held back because of the tenant's limit. */
+  private int heldBackOfTenant;
+
   /** Spans in groups with a dimension that was not sent. */
   private int dimensionsNotSent;
 
@@ -295,6 +301,11 @@ final class SpanRecorder implements Recorder {
     if (outdated > 0) {
       listener.outdated(outdated);
     }
+    if (overflowedOfTenant + heldBackOfTenant > 0) {
+      listener
+          .tenants()
+          .limited(applications.tenant(application).name(), overflowedOfTenant, heldBackOfTenant);
+    }
     recordEvents(application, nowMillis);
     recordMeasures(application, nowMillis);
     if (targets != null) {
@@ -308,6 +319,8 @@ final class SpanRecorder implements Recorder {
     filtered = 0;
     insane = 0;
     heldBack = 0;
+    overflowedOfTenant = 0;
+    heldBackOfTenant = 0;
     dimensionsNotSent = 0;
     documentsNotSent = 0;
     outdated = 0;
@@ -423,9 +436,10 @@ final class SpanRecorder implements Recorder {
     }
     int status = SeriesTable.status(kindAndStatus);
     if (status == STATUS_ERROR || (mapped ? status == STATUS_SLOW : nanos >= slowNanos)) {
-      keepDocument(spans, span, row, bucket);
+      keepDocument(spans, span, row, bucket, application);
     }
-    if (open.wantsExemplar(pane, row)) {
+    if (open.wantsExemplar(pane, row) && applications.admitsDocument(application)) {
+      applications.addDocument(application);
       open.keepExemplar(pane, row, bucket, document(spans, span, TraceDocument.Reason.EXEMPLAR));
     }
   }
@@ -681,6 +695,9 @@ final class SpanRecorder implements Recorder {
     if (isOverflow) {
       number = series.overflow(application, spans.kindAndStatus(entry), nowMillis);
       overflowed += count;
+      if (applications.aboveTenant(application) >= 0) {
+        overflowedOfTenant += count;
+      }
       countForRoom(spans, entry, count, application);
     } else {
       recorded += count;
@@ -912,7 +929,7 @@ final class SpanRecorder implements Recorder {
     }
   }
 
-  private void keepDocument(SpanColumns spans, int span, int row, int bucket) {
+  private void keepDocument(SpanColumns spans, int span, int row, int bucket, int application) {
     // Documents without a trace ID would overwrite each other.
     boolean named = (spans.traceIdHigh(span) | spans.traceIdLow(span)) != 0;
     if (!named || !open.admitsDocument(pane, row)) {
@@ -920,6 +937,12 @@ final class SpanRecorder implements Recorder {
       open.holdBack(pane, row);
       return;
     }
+    if (!applications.admitsDocument(application)) {
+      heldBack++;
+      heldBackOfTenant++;
+      return;
+    }
+    applications.addDocument(application);
     TraceDocument.Reason reason =
         SeriesTable.status(spans.kindAndStatus(span)) == STATUS_ERROR
             ? TraceDocument.Reason.ERROR
@@ -973,6 +996,7 @@ final class SpanRecorder implements Recorder {
     }
     retireChanged();
     applications.beginWindow();
+    listener.tenants().series(queue, applications.seriesOfTenants());
     return evicted;
   }
 

@@ -7,6 +7,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.IntStream;
 import org.traceetl.server.window.AcceptedBatches;
 import org.traceetl.server.window.Books;
 import org.traceetl.server.window.EdgeChange;
@@ -58,6 +59,7 @@ import org.traceetl.server.window.WindowPanes;
  *     1: {@link CompletenessFormat}
  *     2: signed  closed - opened, milliseconds
  *     3: {@link EdgeChangeFormat}
+ *     4: for each of the books: unsigned bytes
  * </pre>
  *
  * <p>Version 1 has neither native histograms nor panes, version 2 has no panes, and version 3 has
@@ -103,6 +105,9 @@ public final class WindowFormat {
 
   /** ID of the extension with the time until which panes are closed. */
   private static final long CLOSED_ID = 2;
+
+  /** ID of the extension with the bytes of the books. */
+  private static final long BYTES_ID = 4;
 
   private static final TraceDocument.Reason[] REASONS = TraceDocument.Reason.values();
 
@@ -180,7 +185,7 @@ public final class WindowFormat {
     Extensions extensions = Extensions.NONE;
     if ((flags & HAS_PANES) != 0) {
       panes = PanesFormat.read(in, openedMillis, rows.series.length, stride, hasNative);
-      extensions = readExtensions(in, openedMillis);
+      extensions = readExtensions(in, openedMillis, books.size());
     }
     in.end();
     return new SealedWindow(
@@ -199,7 +204,7 @@ public final class WindowFormat {
         rows.exemplars,
         rows.exemplarBuckets,
         documents,
-        books,
+        extensions.addTo(books),
         schema,
         rows.carries,
         batches,
@@ -372,7 +377,9 @@ public final class WindowFormat {
     boolean isComplete = !window.completeness().isEmpty();
     boolean isClosed = window.closedMillis() != SealedWindow.UNKNOWN_CLOSED;
     boolean hasEdges = !window.edges().isNone();
-    out.unsigned((isComplete ? 1 : 0) + (isClosed ? 1 : 0) + (hasEdges ? 1 : 0));
+    boolean hasBytes = window.books().stream().anyMatch(books -> books.bytes() != 0);
+    out.unsigned(
+        (isComplete ? 1 : 0) + (isClosed ? 1 : 0) + (hasEdges ? 1 : 0) + (hasBytes ? 1 : 0));
     // With texts of its own, so that a reader that skips it knows the numbers of the others.
     RecordWriter extension = new RecordWriter();
     if (isComplete) {
@@ -389,6 +396,11 @@ public final class WindowFormat {
       EdgeChangeFormat.write(window.edges(), extension);
       writeExtension(EdgeChangeFormat.ID, extension, out);
     }
+    if (hasBytes) {
+      extension.clear();
+      window.books().forEach(books -> extension.unsigned(books.bytes()));
+      writeExtension(BYTES_ID, extension, out);
+    }
   }
 
   private static void writeExtension(long id, RecordWriter extension, RecordWriter out) {
@@ -398,17 +410,28 @@ public final class WindowFormat {
   }
 
   /** What the known extensions of a window contain. */
-  private record Extensions(WindowCompleteness completeness, long closedMillis, EdgeChange edges) {
+  private record Extensions(
+      WindowCompleteness completeness, long closedMillis, EdgeChange edges, long[] bytes) {
     static final Extensions NONE =
-        new Extensions(WindowCompleteness.NONE, SealedWindow.UNKNOWN_CLOSED, EdgeChange.NONE);
+        new Extensions(
+            WindowCompleteness.NONE, SealedWindow.UNKNOWN_CLOSED, EdgeChange.NONE, new long[0]);
+
+    private List<Books> addTo(List<Books> books) {
+      return bytes.length == 0
+          ? books
+          : IntStream.range(0, bytes.length)
+              .mapToObj(i -> books.get(i).withBytes(bytes[i]))
+              .toList();
+    }
   }
 
   /** Reads the extensions. Bytes after a known one are those of a later server. */
-  private static Extensions readExtensions(RecordReader in, long openedMillis)
+  private static Extensions readExtensions(RecordReader in, long openedMillis, int books)
       throws MalformedRecordException {
     WindowCompleteness completeness = WindowCompleteness.NONE;
     long closedMillis = SealedWindow.UNKNOWN_CLOSED;
     EdgeChange edges = EdgeChange.NONE;
+    long[] bytes = new long[0];
     int extensions = in.count(MIN_EXTENSION_BYTES, "extensions");
     for (int i = 0; i < extensions; i++) {
       long id = in.amount("ID of an extension");
@@ -422,9 +445,14 @@ public final class WindowFormat {
         }
       } else if (id == EdgeChangeFormat.ID) {
         edges = EdgeChangeFormat.read(extension);
+      } else if (id == BYTES_ID) {
+        bytes = new long[books];
+        for (int of = 0; of < books; of++) {
+          bytes[of] = extension.amount("bytes of an application");
+        }
       }
     }
-    return new Extensions(completeness, closedMillis, edges);
+    return new Extensions(completeness, closedMillis, edges, bytes);
   }
 
   /** Returns the window's rows in the order of their series, which is in the high bits. */

@@ -208,7 +208,9 @@ class DemandedSpansTest {
 
     assertThat(documentsNotSent).isEqualTo(3);
     assertThat(dimensionsNotSent).isZero();
-    assertThat(window.books()).containsExactly(new Books("shop", 6, 6, 0, 0, 0, Map.of(), 0));
+    assertThat(window.books())
+        .usingRecursiveFieldByFieldElementComparatorIgnoringFields("bytes")
+        .containsExactly(new Books("shop", 6, 6, 0, 0, 0, Map.of(), 0));
     assertThat(window.documents()).as("the whole one").hasSize(1);
   }
 

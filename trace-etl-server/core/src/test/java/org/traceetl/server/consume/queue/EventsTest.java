@@ -140,7 +140,9 @@ class EventsTest {
                 values("shop", "GET /", "2", "0", "/", null, null), 1L,
                 values("shop", "GET /", "2", "0", null, null, null), 1L));
     assertThat(window.durationNanos()).containsOnly(5, 0);
-    assertThat(window.books()).containsExactly(new Books("shop", 3, 2, 0, 1, 0, Map.of(), 0));
+    assertThat(window.books())
+        .usingRecursiveFieldByFieldElementComparatorIgnoringFields("bytes")
+        .containsExactly(new Books("shop", 3, 2, 0, 1, 0, Map.of(), 0));
     assertThat(told).containsExactly(4, 0, 1);
   }
 

@@ -239,7 +239,9 @@ class GroupedSpansTest {
     assertThat(window.counts()).containsExactly(1, 0, 1, 1, 0, 10);
     assertThat(window.documents()).isEmpty();
     assertThat(window.exemplars()).containsExactly(-1, -1);
-    assertThat(window.books()).containsExactly(new Books("shop", 13, 13, 0, 0, 0, Map.of(), 0));
+    assertThat(window.books())
+        .usingRecursiveFieldByFieldElementComparatorIgnoringFields("bytes")
+        .containsExactly(new Books("shop", 13, 13, 0, 0, 0, Map.of(), 0));
   }
 
   @Test
@@ -283,11 +285,15 @@ class GroupedSpansTest {
         3_000);
     SealedWindow next = SealedWindows.seal(aggregator, 4_000, 4_000);
 
-    assertThat(full.books()).containsExactly(new Books("shop", 58, 8, 50, 0, 0, Map.of(), 0));
+    assertThat(full.books())
+        .usingRecursiveFieldByFieldElementComparatorIgnoringFields("bytes")
+        .containsExactly(new Books("shop", 58, 8, 50, 0, 0, Map.of(), 0));
     assertThat(next.created())
         .singleElement()
         .satisfies(series -> assertThat(series.values()).contains("hot"));
-    assertThat(next.books()).containsExactly(new Books("shop", 1, 1, 0, 0, 0, Map.of(), 0));
+    assertThat(next.books())
+        .usingRecursiveFieldByFieldElementComparatorIgnoringFields("bytes")
+        .containsExactly(new Books("shop", 1, 1, 0, 0, 0, Map.of(), 0));
   }
 
   @Test

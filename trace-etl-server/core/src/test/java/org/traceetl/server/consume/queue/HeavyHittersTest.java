@@ -16,10 +16,12 @@ import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.consume.metrics.SpanPipelineMetrics;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.series.Cardinality;
+import org.traceetl.server.series.Tenants;
 import org.traceetl.server.window.Books;
 import org.traceetl.server.window.QueueId;
 import org.traceetl.server.window.SealedWindow;
 import org.traceetl.server.window.SeriesDefinition;
+import org.traceetl.server.window.TraceDocument;
 
 /** Tests that an application at its limit has series for its most frequent keys. */
 class HeavyHittersTest {
@@ -48,6 +50,8 @@ class HeavyHittersTest {
           displaced += series;
         }
       };
+  private Tenants tenants = Tenants.NONE;
+  private Aggregation aggregation;
   private QueueAggregator aggregator;
   private QueueImage image;
   private long nowMillis = 1_700_000_000_000L;
@@ -72,7 +76,8 @@ class HeavyHittersTest {
 
   private void accept(BatchMessage batch) {
     if (aggregator == null) {
-      Aggregation aggregation = newAggregation();
+      aggregation = newAggregation();
+      aggregation.tenants(tenants);
       aggregation.variances(hasVariances);
       image = aggregation.newImage();
       aggregator =
@@ -109,6 +114,86 @@ class HeavyHittersTest {
 
   private static long overflowed(SealedWindow window) {
     return window.books().stream().mapToLong(Books::overflowed).sum();
+  }
+
+  @Test
+  void theSeriesAndDocumentsOfATenantAreLimitedTogether() {
+    tenants = tenants(2, 3);
+    maxPerApplication = 100;
+    accept(slow(new BatchMessage("shop-eu"), "a", "b"));
+    accept(slow(new BatchMessage("shop-us"), "c", "d"));
+    accept(slow(new BatchMessage("bank"), "e", "f", "g", "h"));
+    SealedWindow first = seal();
+
+    assertThat(created(first)).containsExactly("a", "b", "e", "f", "g", "h");
+    assertThat(first.documents())
+        .extracting(TraceDocument::application)
+        .containsExactlyInAnyOrder("shop-eu", "shop-eu", "shop-us", "bank", "bank", "bank", "bank");
+    assertThat(first.books())
+        .extracting(Books::application, Books::overflowed, Books::heldBack)
+        .containsExactlyInAnyOrder(
+            tuple("shop-eu", 0L, 0L), tuple("shop-us", 2L, 1L), tuple("bank", 0L, 0L));
+    assertThat(crowded)
+        .extracting(Cardinality::application, Cardinality::limit, Cardinality::max)
+        .containsExactly(tuple("shop-us", Cardinality.OF_TENANT, 2L));
+
+    // The documents are those of a window, and a new owner continues with the series.
+    accept(slow(new BatchMessage("shop-us"), "c", "d"));
+    assertThat(seal().documents()).hasSize(2);
+    aggregator.release();
+    aggregator = newOwner();
+    accept(spans(new BatchMessage("shop-us"), "x", 1));
+    assertThat(created(seal())).as("the limit is that of the queue").isEmpty();
+  }
+
+  @Test
+  void aTenantAboveItsLoweredLimitGetsNoSeriesUntilSomeLeave() {
+    tenants = tenants(5, 100);
+    maxPerApplication = 100;
+    accept(slow(new BatchMessage("shop"), "a", "b", "c"));
+    assertThat(created(seal())).containsExactly("a", "b", "c");
+
+    aggregation.tenants(tenants(3, 100));
+    seal();
+    accept(slow(new BatchMessage("shop"), "d"));
+    assertThat(created(seal())).isEmpty();
+
+    aggregation.tenants(Tenants.NONE);
+    accept(slow(new BatchMessage("shop"), "a"));
+    seal();
+    accept(slow(new BatchMessage("shop"), "d"));
+    assertThat(created(seal())).containsExactly("d");
+  }
+
+  @Test
+  void aHeavyHitterTakesThePlaceOfAnotherSeriesOfItsTenant() {
+    tenants = tenants(2, 100);
+    maxPerApplication = 100;
+    accept(spans(spans(spans(new BatchMessage("shop"), "a", 30), "b", 1), "c", 50));
+    assertThat(created(seal())).containsExactly("a", "b");
+
+    accept(spans(spans(new BatchMessage("shop"), "a", 30), "c", 50));
+    assertThat(created(seal())).containsExactly("c");
+    assertThat(displaced).isOne();
+  }
+
+  private static Tenants tenants(int maxSeries, int maxDocuments) {
+    return new Tenants(
+        List.of(new Tenants.Tenant("shop", List.of("shop*"), maxSeries, maxDocuments)));
+  }
+
+  private static BatchMessage slow(BatchMessage batch, String... names) {
+    for (String name : names) {
+      batch.span(name, 2_000_000_000L);
+    }
+    return batch;
+  }
+
+  private QueueAggregator newOwner() {
+    QueueAggregator next =
+        aggregation.newAggregator(QUEUE, aggregation.newDecoder(), listener, image);
+    next.beginAt(offset);
+    return next;
   }
 
   @Test

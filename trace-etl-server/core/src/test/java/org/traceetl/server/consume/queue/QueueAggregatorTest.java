@@ -129,7 +129,9 @@ class QueueAggregatorTest {
     assertThat(window.sealedMillis()).isEqualTo(1_015_000);
     assertThat(window.from()).isZero();
     assertThat(window.to()).isEqualTo(1);
-    assertThat(window.books()).containsExactly(new Books("shop", 4, 4, 0, 0, 0, Map.of(), 0));
+    assertThat(window.books())
+        .usingRecursiveFieldByFieldElementComparatorIgnoringFields("bytes")
+        .containsExactly(new Books("shop", 4, 4, 0, 0, 0, Map.of(), 0));
   }
 
   @Test
@@ -549,7 +551,10 @@ class QueueAggregatorTest {
 
     assertThat(aggregator.seriesCount()).isEqualTo(2);
     SealedWindow window = seal();
-    assertThat(books(window, "shop")).isEqualTo(new Books("shop", 13, 1, 1, 11, 0, Map.of(), 0));
+    assertThat(books(window, "shop"))
+        .usingRecursiveComparison()
+        .ignoringFields("bytes")
+        .isEqualTo(new Books("shop", 13, 1, 1, 11, 0, Map.of(), 0));
     assertThat(aggregator.symbolCount()).isEqualTo(3); // _other, shop, GET /
   }
 
@@ -613,7 +618,11 @@ class QueueAggregatorTest {
     SealedWindow window = seal();
 
     assertThat(window.counts()).containsExactly(1, 0, 0, 1, 0, 0);
-    assertThat(books(window, "shop")).isEqualTo(new Books("shop", 4, 2, 0, 0, 2, Map.of(), 0));
+    assertThat(books(window, "shop").bytes()).isEqualTo(message.length);
+    assertThat(books(window, "shop"))
+        .usingRecursiveComparison()
+        .ignoringFields("bytes")
+        .isEqualTo(new Books("shop", 4, 2, 0, 0, 2, Map.of(), 0));
   }
 
   @Test
@@ -629,6 +638,8 @@ class QueueAggregatorTest {
     assertThat(window.counts()[0]).isBetween(299L, 300L);
     assertThat(window.durationNanos()[0]).isBetween(299 * MILLI, 300 * MILLI);
     assertThat(books(window, "shop"))
+        .usingRecursiveComparison()
+        .ignoringFields("bytes")
         .isEqualTo(new Books("shop", 101, 100, 0, 0, 0, Map.of("bad_value", 1L), 0));
   }
 

@@ -2,6 +2,7 @@ package org.traceetl.server.features.history;
 
 import com.google.common.math.LongMath;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -9,6 +10,8 @@ import java.util.TreeMap;
 import org.traceetl.proto.Rejection;
 import org.traceetl.server.minutes.MinuteColumns;
 import org.traceetl.server.window.Books;
+import org.traceetl.server.window.SealedWindow;
+import org.traceetl.server.window.TraceDocument;
 
 /**
  * The books of the fleet and of each application by minute. Not thread-safe.
@@ -23,7 +26,13 @@ final class FleetBooks {
   private static final int FILTERED = 3;
   private static final int DUPLICATE = 4;
   private static final int HELD_BACK = 5;
-  private static final int REJECTED = 6;
+  private static final int BYTES = 6;
+  private static final int DOCUMENTS = 7;
+
+  /** Live series times milliseconds. */
+  private static final int SERIES_MILLIS = 8;
+
+  private static final int REJECTED = 9;
   private static final Rejection[] REASONS = Rejection.values();
 
   /** The last reason collects reasons of servers of a later version. */
@@ -40,7 +49,31 @@ final class FleetBooks {
     this.maxApplications = maxApplications;
   }
 
-  void add(List<Books> window, long minute, long now) {
+  /**
+   * Adds what a window has of each application.
+   *
+   * @param liveSeries series of its queue, by application
+   */
+  void add(SealedWindow window, Map<String, Integer> liveSeries, long minute, long now) {
+    addBooks(window.books(), minute, now);
+    long[] values = new long[COLUMNS];
+    Map<String, Long> documents = new HashMap<>();
+    for (TraceDocument document : window.documents()) {
+      documents.merge(document.application(), 1L, Long::sum);
+    }
+    documents.forEach((application, count) -> {
+      values[DOCUMENTS] = count;
+      columns.add(minutes(application), minute, values, now);
+    });
+    values[DOCUMENTS] = 0;
+    long millis = Math.max(0, window.sealedMillis() - window.openedMillis());
+    liveSeries.forEach((application, series) -> {
+      values[SERIES_MILLIS] = series * millis;
+      columns.add(minutes(application), minute, values, now);
+    });
+  }
+
+  private void addBooks(List<Books> window, long minute, long now) {
     long[] all = new long[COLUMNS];
     for (Books books : window) {
       long[] values = values(books);
@@ -73,6 +106,7 @@ final class FleetBooks {
     values[FILTERED] = Math.max(0, books.filtered());
     values[DUPLICATE] = Math.max(0, books.duplicate());
     values[HELD_BACK] = Math.max(0, books.heldBack());
+    values[BYTES] = Math.max(0, books.bytes());
     books
         .rejected()
         .forEach((reason, spans) -> {
@@ -105,7 +139,11 @@ final class FleetBooks {
     List<Books> all = new ArrayList<>();
     applications.forEach((name, minutes) -> {
       if (!minutes.endedBefore(from)) {
-        all.add(books(name, minutes, from, to));
+        Books its = books(name, minutes, from, to);
+        // An application without spans may still have series.
+        if (its.received() > 0 || its.heldBack() > 0) {
+          all.add(its);
+        }
       }
     });
     return all;
@@ -129,6 +167,24 @@ final class FleetBooks {
         sum[FILTERED],
         sum[DUPLICATE],
         rejected,
-        sum[HELD_BACK]);
+        sum[HELD_BACK],
+        sum[BYTES]);
+  }
+
+  /** Returns the usage of each application in some minutes, both ends inclusive, in no order. */
+  List<Usage> usage(long from, long to) {
+    List<Usage> all = new ArrayList<>();
+    long[] sum = new long[COLUMNS];
+    applications.forEach((name, minutes) -> {
+      Arrays.fill(sum, 0);
+      columns.sum(minutes, from, to, sum);
+      Usage usage =
+          new Usage(
+              name, sum[RECEIVED] - sum[DUPLICATE], sum[BYTES], sum[SERIES_MILLIS], sum[DOCUMENTS]);
+      if (!usage.isEmpty()) {
+        all.add(usage);
+      }
+    });
+    return all;
   }
 }

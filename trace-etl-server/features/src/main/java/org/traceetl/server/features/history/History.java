@@ -140,8 +140,10 @@ public final class History {
    * Adds a window.
    *
    * @param panes its calls
+   * @param liveSeries series of its queue, by application
    */
-  synchronized void add(SealedWindow window, List<PaneCalls> panes) {
+  synchronized void add(
+      SealedWindow window, List<PaneCalls> panes, Map<String, Integer> liveSeries) {
     long now = begin();
     boolean dated = true;
     for (PaneCalls pane : panes) {
@@ -154,7 +156,7 @@ public final class History {
     queue.come(window);
     gone.remove(window.queue());
     if (LastHour.isKept(minute, now)) {
-      books.add(window.books(), minute, now);
+      books.add(window, liveSeries, minute, now);
       queue.add(window.books(), minute, now, columnsOfQueue);
       agents.add(window, minute, now);
     }
@@ -444,6 +446,21 @@ public final class History {
     long now = hour.now();
     return new BooksOfFleet(
         books.fleet(now - count + 1, now + 1), books.applications(now - count + 1, now + 1));
+  }
+
+  /**
+   * Returns what each application used, in no order.
+   *
+   * @param from the first minute since 1970
+   * @param to the last one, inclusive
+   */
+  synchronized List<Usage> usage(long from, long to) {
+    return books.usage(from, to);
+  }
+
+  /** Returns the current minute since 1970. */
+  long minute() {
+    return hour.now();
   }
 
   /** Returns the agents whose batches counted in the last hour. */

@@ -125,6 +125,7 @@ public final class HistoryFeature implements Feature {
     return List.of(
         new HistoryResource(history, slowMillis),
         new ObjectivesResource(history, objectives),
+        new UsageResource(history),
         new QueuesResource(history, queues));
   }
 

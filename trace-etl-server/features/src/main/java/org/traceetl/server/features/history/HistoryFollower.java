@@ -54,7 +54,7 @@ final class HistoryFollower implements FleetFollower.Sink {
   @Override
   public void window(SealedWindow window) {
     SeriesOperations series = series(window.queue());
-    history.add(window, series.fold(window));
+    history.add(window, series.fold(window), series.live());
     listener.window(window);
     unknownRows.add(series.takeUnknownRows());
   }

@@ -130,8 +130,8 @@ final class HistoryResource implements Cacheable {
       int minutes,
       int total,
       int matching,
-      @JsonIgnoreProperties("application") Books fleet,
-      List<Books> applications) {}
+      @JsonIgnoreProperties({"application", "bytes"}) Books fleet,
+      @JsonIgnoreProperties("bytes") List<Books> applications) {}
 
   record AgentsOfFleet(boolean upToDate, int total, boolean leftOut, List<Agent> agents) {}
 

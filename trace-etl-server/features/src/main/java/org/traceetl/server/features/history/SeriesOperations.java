@@ -3,7 +3,9 @@ package org.traceetl.server.features.history;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 import org.traceetl.server.journal.QueueImage;
 import org.traceetl.server.window.SealedWindow;
@@ -23,6 +25,16 @@ final class SeriesOperations {
 
   private static final int INITIAL_SERIES = 64;
 
+  /** The live series of an application. */
+  private static final class LiveSeries {
+    private final String application;
+    private int count;
+
+    private LiveSeries(String application) {
+      this.application = application;
+    }
+  }
+
   private final SeriesRules rules;
   private final Operations known;
 
@@ -40,6 +52,11 @@ final class SeriesOperations {
   /** The places of series in the configured form, which is usual. */
   private final int[] usualPlaces;
 
+  /** By series: its application; null for none. */
+  private LiveSeries[] applications = new LiveSeries[INITIAL_SERIES];
+
+  private final Map<String, LiveSeries> live = new HashMap<>();
+
   /** Series that do not count spans. */
   private final BitSet notOfSpans = new BitSet();
 
@@ -56,7 +73,7 @@ final class SeriesOperations {
 
   /** Replaces all series. */
   void replace(QueueImage image) {
-    for (int series = 0; series < operations.length; series++) {
+    for (int series = 0; series < Math.max(operations.length, applications.length); series++) {
       evict(series);
     }
     Arrays.fill(operations, null);
@@ -143,6 +160,7 @@ final class SeriesOperations {
     if (series < 0 || series >= MAX_SERIES) {
       return;
     }
+    enter(series, definition.values().get(SeriesDefinition.APPLICATION));
     String objective = rules.objective(definition);
     boolean isVariance = rules.countsEvents() && definition.isOfVariance();
     if (objective == null && !isVariance && rules.countsEvents() && !definition.isOfSpans()) {
@@ -168,9 +186,34 @@ final class SeriesOperations {
     failed.set(series, ERROR.equals(definition.values().get(SeriesDefinition.STATUS_CODE)));
   }
 
+  private void enter(int series, String application) {
+    if (series >= applications.length) {
+      applications =
+          Arrays.copyOf(
+              applications, Math.max(series + 1, applications.length + applications.length / 2));
+    }
+    applications[series] = live.computeIfAbsent(application, LiveSeries::new);
+    applications[series].count++;
+  }
+
+  /** Returns the number of live series of each application, also of events and measures. */
+  Map<String, Integer> live() {
+    Map<String, Integer> counts = HashMap.newHashMap(live.size());
+    live.values().forEach(its -> counts.put(its.application, its.count));
+    return counts;
+  }
+
   private void evict(int series) {
     if (series >= 0) {
       notOfSpans.clear(series);
+    }
+    if (series >= 0 && series < applications.length && applications[series] != null) {
+      LiveSeries its = applications[series];
+      its.count--;
+      if (its.count == 0) {
+        live.remove(its.application);
+      }
+      applications[series] = null;
     }
     if (known(series)) {
       if (!operations[series].isObjective()) {

@@ -23,6 +23,7 @@ import org.springframework.web.server.ResponseStatusException;
 import org.traceetl.server.config.SpanKind;
 import org.traceetl.server.http.Access;
 import org.traceetl.server.http.Allowed;
+import org.traceetl.server.http.Csv;
 import org.traceetl.server.http.ParameterRefused;
 import org.traceetl.server.http.Times;
 import org.traceetl.server.window.TraceDocument;
@@ -208,13 +209,10 @@ final class TracesResource {
               trace.durationMillis().toPlainString(),
               trace.reason()));
     }
-    var headers = new HttpHeaders();
-    headers.set(HttpHeaders.CONTENT_TYPE, "text/csv;charset=utf-8;header=present");
-    headers.set(HttpHeaders.CONTENT_DISPOSITION, "attachment; filename=\"traces.csv\"");
+    HttpHeaders headers = Csv.headers("traces.csv");
     if (next != null && next.length() <= MAX_LINK) {
       headers.set(HttpHeaders.LINK, "<" + PATH + "?" + next + ">; rel=\"next\"");
     }
-    return new ResponseEntity<>(
-        csv.toString().getBytes(StandardCharsets.UTF_8), headers, HttpStatus.OK);
+    return new ResponseEntity<>(csv.toBytes(), headers, HttpStatus.OK);
   }
 }

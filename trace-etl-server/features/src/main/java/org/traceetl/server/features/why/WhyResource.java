@@ -102,16 +102,17 @@ final class WhyResource {
           HttpStatus.NOT_FOUND,
           "application = " + application + ": is none of those that you may see");
     }
-    if (!runs.tryBegin()) {
+    Caller caller = Caller.of(request);
+    if (!runs.tryBegin(access.place(), caller)) {
       results.accept(Result.BUSY);
       response.setHeader("Retry-After", RETRY_AFTER_SECONDS);
       throw new ResponseStatusException(
           HttpStatus.TOO_MANY_REQUESTS,
-          "this server is answering another request of /api/why, one at a time; try again in "
+          "this server is answering another request of /api/why of yours, one at a time; try again in "
               + RETRY_AFTER_SECONDS
               + " s");
     }
-    WhyAnswer answer = answer(question, Caller.of(request), access);
+    WhyAnswer answer = answer(question, caller, access);
     results.accept(answer == null ? Result.CANCELLED : Result.ANSWERED);
     if (answer == null) {
       // Only a client that has sent more than its request receives it.

@@ -1,6 +1,7 @@
 package org.traceetl.server.features.history;
 
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
@@ -58,7 +59,13 @@ public final class Histories {
             .books(books)
             .batches(runs)
             .seal(),
-        List.of());
+        List.of(),
+        Map.of());
+  }
+
+  /** Lets the history count as read. */
+  public static void upToDate(History history) {
+    history.setUpToDate();
   }
 
   /** What a window has of an operation. */

@@ -105,8 +105,13 @@ class BundlesTest {
         .containsExactly("accepted", "accepted", "duplicate", "truncated", "accepted");
     assertThat(receivedBytes)
         .isEqualTo(first.length + batches.stream().mapToInt(batch -> batch.length).sum());
-    assertThat(books(window, "bank")).isEqualTo(new Books("bank", 3, 3, 0, 0, 0, Map.of(), 0));
+    assertThat(books(window, "bank"))
+        .usingRecursiveComparison()
+        .ignoringFields("bytes")
+        .isEqualTo(new Books("bank", 3, 3, 0, 0, 0, Map.of(), 0));
     assertThat(books(window, "shop"))
+        .usingRecursiveComparison()
+        .ignoringFields("bytes")
         .isEqualTo(new Books("shop", 10, 3, 0, 0, 2, Map.of("truncated", 5L), 0));
     assertThat(window.to()).isEqualTo(2);
     assertBalanced(window);
@@ -133,6 +138,8 @@ class BundlesTest {
     assertThat(events).containsExactly("truncated", "truncated");
     assertThat(receivedBytes).isEqualTo(message.length - 1 + 15);
     assertThat(books(window, ""))
+        .usingRecursiveComparison()
+        .ignoringFields("bytes")
         .isEqualTo(new Books("", 5, 0, 0, 0, 0, Map.of("truncated", 5L), 0));
     assertBalanced(window);
     aggregator.accept(message, NOW);

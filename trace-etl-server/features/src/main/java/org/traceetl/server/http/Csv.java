@@ -1,13 +1,15 @@
-package org.traceetl.server.features.index;
+package org.traceetl.server.http;
 
+import java.nio.charset.StandardCharsets;
 import java.util.List;
+import org.springframework.http.HttpHeaders;
 
 /** Lines of comma-separated values (RFC 4180) that are safe to open in a spreadsheet. */
-final class Csv {
+public final class Csv {
   private final StringBuilder text = new StringBuilder();
 
   /** Appends a line; null is an empty cell. */
-  void line(List<String> cells) {
+  public void line(List<String> cells) {
     for (int i = 0; i < cells.size(); i++) {
       if (i > 0) {
         text.append(',');
@@ -27,8 +29,16 @@ final class Csv {
         .append(quoted ? "\"" : "");
   }
 
-  @Override
-  public String toString() {
-    return text.toString();
+  /** Returns the headers of an answer whose first line has the names of the columns. */
+  public static HttpHeaders headers(String fileName) {
+    var headers = new HttpHeaders();
+    headers.set(HttpHeaders.CONTENT_TYPE, "text/csv;charset=utf-8;header=present");
+    headers.set(HttpHeaders.CONTENT_DISPOSITION, "attachment; filename=\"" + fileName + "\"");
+    return headers;
+  }
+
+  /** Returns all lines. */
+  public byte[] toBytes() {
+    return text.toString().getBytes(StandardCharsets.UTF_8);
   }
 }
