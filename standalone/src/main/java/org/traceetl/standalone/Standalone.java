@@ -346,10 +346,18 @@ public final class Standalone implements Callable<Integer> {
         noLoad
             ? "no load"
             : "a load of %d spans/s from %d simulated services".formatted(shops * rate, shops * 5);
+    String task =
+        incidents.isEmpty()
+            ? ""
+            : """
+            Something is wrong in the shop. After the second full minute, three clicks lead from
+            the page to the cause; docs/get-started.md has the solution.
+            """;
     return """
 
     trace-etl is up, with %s. /metrics shows spans after %s,
     rates appear after the first full minute.
+    %s\
 
       look           http://%s/
       send spans     OTLP/gRPC localhost:%d, OTLP/HTTP http://localhost:%d
@@ -366,6 +374,7 @@ public final class Standalone implements Callable<Integer> {
         .formatted(
             load,
             window.toString().substring(2).toLowerCase(Locale.ROOT),
+            task,
             web,
             installation.otlpGrpcPort(),
             installation.otlpHttpPort(),
