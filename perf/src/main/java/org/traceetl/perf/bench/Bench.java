@@ -20,6 +20,7 @@ import picocli.CommandLine.Command;
       Push.class,
       EdgeComparison.class,
       MeasureComparison.class,
+      Fleet.class,
       Gate.class,
       BatchOverhead.class,
       Shortener.class,

@@ -5,6 +5,8 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.UnaryOperator;
@@ -76,20 +78,51 @@ public final class Usage {
 
   /** Returns the resident memory, as {@code ps} shows it. */
   public long residentBytes() {
-    return kibibytes("status", "VmRSS:") * 1024;
+    return number("status", "VmRSS:") * 1024;
   }
 
   /** Returns the resident memory without cached files, such as a broker's log. */
   public long anonymousBytes() {
-    return kibibytes("status", "RssAnon:") * 1024;
+    return number("status", "RssAnon:") * 1024;
   }
 
   /** Returns the resident memory; shared pages count in part only. */
   public long proportionalBytes() {
-    return kibibytes("smaps_rollup", "Pss:") * 1024;
+    return number("smaps_rollup", "Pss:") * 1024;
   }
 
-  private long kibibytes(String file, String name) {
+  /** Returns the number of living threads. */
+  public long threads() {
+    return number("status", "Threads:");
+  }
+
+  /** Returns the number of open sockets, including those that listen. */
+  public long sockets() {
+    return descriptors().filter(target -> target.startsWith("socket:")).count();
+  }
+
+  /** Returns the number of open files, including sockets and pipes. */
+  public long openFiles() {
+    return descriptors().count();
+  }
+
+  private Stream<String> descriptors() {
+    List<String> targets = new ArrayList<>();
+    try (Stream<Path> descriptors = Files.list(process.resolve("fd"))) {
+      for (Path descriptor : descriptors.toList()) {
+        try {
+          targets.add(Files.readSymbolicLink(descriptor).toString());
+        } catch (NoSuchFileException e) {
+          // Closed meanwhile.
+        }
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return targets.stream();
+  }
+
+  private long number(String file, String name) {
     return text(process.resolve(file))
         .lines()
         .filter(line -> line.startsWith(name))

@@ -1,18 +1,12 @@
 package org.traceetl.perf.bench.report;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
 import java.awt.Color;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.knowm.xchart.CategoryChart;
 import org.knowm.xchart.CategoryChartBuilder;
-import org.knowm.xchart.VectorGraphicsEncoder;
-import org.knowm.xchart.VectorGraphicsEncoder.VectorGraphicsFormat;
 import org.knowm.xchart.style.Styler;
 
 /** Draws one value of each variant as an SVG picture. */
@@ -45,10 +39,6 @@ public final class Bars {
 
   public void write(Path svg) throws IOException {
     chart.addSeries("values", names, values);
-    Files.createDirectories(svg.toAbsolutePath().getParent());
-    ByteArrayOutputStream drawn = new ByteArrayOutputStream();
-    VectorGraphicsEncoder.saveVectorGraphic(chart, drawn, VectorGraphicsFormat.SVG);
-    // Letters are outlines: rounding to tenths of a pixel halves the size of the picture.
-    Files.writeString(svg, drawn.toString(UTF_8).replaceAll("(\\.\\d)\\d+", "$1"));
+    Svg.write(chart, svg);
   }
 }

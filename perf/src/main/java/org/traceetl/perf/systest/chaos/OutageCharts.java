@@ -1,9 +1,6 @@
 package org.traceetl.perf.systest.chaos;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
 import java.awt.Color;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -11,13 +8,12 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import org.knowm.xchart.VectorGraphicsEncoder;
-import org.knowm.xchart.VectorGraphicsEncoder.VectorGraphicsFormat;
 import org.knowm.xchart.XYChart;
 import org.knowm.xchart.XYChartBuilder;
 import org.knowm.xchart.XYSeries;
 import org.knowm.xchart.style.Styler;
 import org.knowm.xchart.style.markers.SeriesMarkers;
+import org.traceetl.perf.bench.report.Svg;
 import org.traceetl.testkit.Prometheus;
 import tools.jackson.databind.JsonNode;
 
@@ -135,9 +131,6 @@ final class OutageCharts {
     rate.setMarker(SeriesMarkers.NONE);
     rate.setLineColor(LINE);
     rate.setShowInLegend(false);
-    ByteArrayOutputStream drawn = new ByteArrayOutputStream();
-    VectorGraphicsEncoder.saveVectorGraphic(chart, drawn, VectorGraphicsFormat.SVG);
-    // Letters are outlines: rounding to tenths of a pixel halves the size of the picture.
-    Files.writeString(svg, drawn.toString(UTF_8).replaceAll("(\\.\\d)\\d+", "$1"));
+    Svg.write(chart, svg);
   }
 }

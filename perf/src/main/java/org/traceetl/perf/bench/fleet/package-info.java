@@ -1,0 +1,2 @@
+/** Many agents in few processes. */
+package org.traceetl.perf.bench.fleet;
