@@ -39,7 +39,7 @@ public final class Run {
    * @param progress receives a line each ten seconds of real time
    */
   public Run(Plan plan, Consumer<String> progress) {
-    this(plan, progress, new Watchdog(System.nanoTime()));
+    this(plan, progress, new Watchdog());
   }
 
   Run(Plan plan, Consumer<String> progress, Watchdog watchdog) {
@@ -94,7 +94,7 @@ public final class Run {
           && failures.isEmpty()
           && !installation.hasLostConfirmed()
           && world.nanos() < endNanos) {
-        watchdog.progress(System.nanoTime(), plan.seed(), world.nanos());
+        watchdog.progress(plan.seed(), world.nanos());
         world.run(world.nanos() + SLICE_NANOS);
         if (System.nanoTime() - printedNanos > PROGRESS_NANOS) {
           printedNanos = System.nanoTime();
@@ -111,8 +111,8 @@ public final class Run {
       if (installation.hasLostConfirmed() && installation.mayLoseConfirmed()) {
         failures.clear();
         progress.accept(
-            "The run ends early: a master lost confirmed messages that its disk did not have, so pages"
-                + " cannot be compared");
+            "The run ends early: a master lost confirmed messages that its disk did not have, so"
+                + " pages cannot be compared");
       } else if (installation.hasLostConfirmed()) {
         failures.add("brokers with SYNC_FLUSH lost confirmed messages");
       }

@@ -181,7 +181,7 @@ public final class Simulate implements Callable<Integer> {
   private boolean help;
 
   private final Runner runner;
-  private final Watchdog watchdog = new Watchdog(System.nanoTime());
+  private final Watchdog watchdog = new Watchdog();
   private PrintWriter out;
 
   /** Runs a plan. */

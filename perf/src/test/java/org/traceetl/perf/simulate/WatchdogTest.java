@@ -10,22 +10,33 @@ import org.traceetl.perf.simulate.world.Timeline;
 import org.traceetl.perf.simulate.world.World;
 
 final class WatchdogTest {
-  private final Watchdog watchdog = new Watchdog(0);
+  private final Watchdog watchdog = new Watchdog();
 
   @Test
   void progressIsNoStall() {
-    watchdog.progress(minutes(4), 7, minutes(61));
+    watchdog.stall(minutes(4), 0);
+    watchdog.progress(7, minutes(61));
 
-    assertThat(watchdog.stall(minutes(9))).isEmpty();
+    assertThat(watchdog.stall(minutes(4), 0)).isEmpty();
+    assertThat(watchdog.stall(minutes(4), 0)).isEmpty();
   }
 
   @Test
   void aStallNamesSeedAndSimulatedTime() {
-    watchdog.progress(minutes(4), 7, minutes(61));
+    watchdog.progress(7, minutes(61));
+    watchdog.stall(minutes(1), 0);
 
-    assertThat(watchdog.stall(minutes(9) + 1).orElseThrow())
+    assertThat(watchdog.stall(minutes(5), 0)).isEmpty();
+    assertThat(watchdog.stall(1, 0).orElseThrow())
         .contains("seed 7")
         .contains("simulated 1:01:00.000");
+  }
+
+  @Test
+  void waitingForAProcessorIsNoStall() {
+    assertThat(watchdog.stall(minutes(20), minutes(15))).isEmpty();
+    assertThat(watchdog.stall(minutes(20), minutes(30))).isEmpty();
+    assertThat(watchdog.stall(1, 0)).isPresent();
   }
 
   @Test
