@@ -114,7 +114,7 @@ public final class RandomWindows {
         exemplars,
         exemplarBuckets,
         documents,
-        books(Arrays.stream(counts).sum()),
+        books(Arrays.stream(counts).sum(), hasPanes),
         SCHEMA,
         carries,
         batches(),
@@ -290,8 +290,9 @@ public final class RandomWindows {
    * Returns balanced books.
    *
    * @param counted spans in rows: sampled ones count as several
+   * @param hasBytes whether some have bytes
    */
-  private List<Books> books(long counted) {
+  private List<Books> books(long counted, boolean hasBytes) {
     List<Books> books = new ArrayList<>();
     long left = counted;
     for (int i = random.nextInt(3); i > 0; i--) {
@@ -317,7 +318,8 @@ public final class RandomWindows {
               filtered,
               duplicate,
               rejected,
-              random.nextInt(2)));
+              random.nextInt(2),
+              hasBytes ? 7L * filtered : 0));
     }
     return books;
   }
