@@ -5,6 +5,7 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.net.http.HttpTimeoutException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -53,6 +54,8 @@ final class Fleet extends Measurement {
 
   /** Some of a page's series; the first part also has the server's own metrics. */
   private static final String PART = "/metrics?shard=0/64";
+
+  private static final int MINUTES_BETWEEN_KILLS = 10;
 
   private static final double MEGABYTE = 1e6;
 
@@ -376,12 +379,14 @@ final class Fleet extends Measurement {
 
   /** Looks at all programs while the last step's load goes on and servers are killed. */
   private void hold() throws IOException, InterruptedException {
-    List<Integer> minutes = new ArrayList<>();
+    List<Double> minutes = new ArrayList<>();
+    long startNanos = System.nanoTime();
+    int lastKilled = 0;
     Map<String, List<Double>> megabytes = new LinkedHashMap<>();
     Map<String, List<Double>> threads = new LinkedHashMap<>();
     Map<String, List<Double>> files = new LinkedHashMap<>();
     List<Double> pageSeconds = new ArrayList<>();
-    for (int minute = 0; minute <= holdMinutes; minute++) {
+    for (double minute = 0; minute <= holdMinutes; minute = since(startNanos)) {
       minutes.add(minute);
       for (Part part : Part.values()) {
         List<Usage> usages = usages(part);
@@ -391,8 +396,9 @@ final class Fleet extends Measurement {
       }
       Scrape page = Scrape.taken(http, serverPorts.getFirst().resolve("/metrics"), true);
       pageSeconds.add(page.nanos() / 1e9);
-      System.out.printf("minute=%d page_seconds=%.3f%n", minute, pageSeconds.getLast());
-      if (minute % 10 == 9) {
+      System.out.printf("minute=%.1f page_seconds=%.3f%n", minute, pageSeconds.getLast());
+      if (minute >= lastKilled + MINUTES_BETWEEN_KILLS) {
+        lastKilled = (int) minute;
         takeOver();
       }
       Thread.sleep(SAMPLE);
@@ -402,6 +408,10 @@ final class Fleet extends Measurement {
     draw("fleet-files", "Open files and connections", "minutes", "number", minutes, files);
     draw(
         "fleet-page", "A page with gzip", "minutes", "s", minutes, Map.of("server 1", pageSeconds));
+  }
+
+  private static double since(long startNanos) {
+    return (System.nanoTime() - startNanos) / (double) TimeUnit.MINUTES.toNanos(1);
   }
 
   private static void add(Map<String, List<Double>> lines, Part part, double value) {
@@ -439,7 +449,7 @@ final class Fleet extends Measurement {
       String title,
       String quantity,
       String value,
-      List<Integer> quantities,
+      List<? extends Number> quantities,
       Map<String, List<Double>> lines)
       throws IOException {
     Lines drawn = new Lines(title, quantity, value, quantities);
@@ -458,11 +468,11 @@ final class Fleet extends Measurement {
         "the broker has not confirmed all spans",
         DRAIN_LIMIT,
         () -> figure("published") == figure("accepted"));
-    double accepted = figure("accepted");
-    await("the pages do not have each span once", DRAIN_LIMIT, () -> calls() == accepted);
+    // What was offered last may be confirmed only now.
+    await("the pages do not have each span once", DRAIN_LIMIT, () -> calls() == figure("accepted"));
     Map<String, Object> pairs = new LinkedHashMap<>();
     pairs.put("agents", measured.getLast().agents);
-    pairs.put("accepted", accepted);
+    pairs.put("accepted", figure("accepted"));
     pairs.put("counted", calls());
     pairs.put("failed", figure("failed"));
     pairs.put("refused", figure("refused"));
@@ -495,7 +505,7 @@ final class Fleet extends Measurement {
   private void await(String otherwise, Duration limit, Condition condition)
       throws IOException, InterruptedException {
     long startNanos = System.nanoTime();
-    while (!condition.holds()) {
+    while (!holds(condition)) {
       for (Program host : hosts) {
         if (!host.isRunning()) {
           throw new IOException(host.name() + " has ended; see " + host.log());
@@ -505,6 +515,15 @@ final class Fleet extends Measurement {
         throw new IOException(otherwise + " after " + limit.toSeconds() + " s");
       }
       Thread.sleep(LOOK);
+    }
+  }
+
+  /** Returns whether it holds; not if a program is too busy to answer. */
+  private static boolean holds(Condition condition) throws IOException, InterruptedException {
+    try {
+      return condition.holds();
+    } catch (HttpTimeoutException e) {
+      return false;
     }
   }
 }

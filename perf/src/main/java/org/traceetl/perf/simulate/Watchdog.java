@@ -1,10 +1,13 @@
 package org.traceetl.perf.simulate;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -14,7 +17,7 @@ import org.traceetl.perf.simulate.fault.Schedule;
 
 /**
  * Ends the JVM if simulated time makes no progress, for example in an endless loop of a program's
- * thread. Time in which threads waited for a processor does not count, because on a busy machine a
+ * thread. Time in which a thread waited for a processor does not count, because on a busy machine a
  * run with a low priority may stand still for minutes.
  */
 final class Watchdog {
@@ -40,7 +43,7 @@ final class Watchdog {
    * Returns the failure if there was no progress for too long.
    *
    * @param nanos real time since the last call
-   * @param waitedNanos how long threads waited for a processor meanwhile, added up
+   * @param waitedNanos the longest time for which a thread waited for a processor meanwhile
    */
   Optional<String> stall(long nanos, long waitedNanos) {
     Progress known = last;
@@ -49,8 +52,7 @@ final class Watchdog {
       stalledNanos = 0;
       return Optional.empty();
     }
-    // The sum of the living threads falls when one ends.
-    stalledNanos += Math.max(0, nanos - Math.max(0, waitedNanos));
+    stalledNanos += Math.max(0, nanos - waitedNanos);
     return stalledNanos <= LIMIT.toNanos()
         ? Optional.empty()
         : Optional.of(
@@ -70,44 +72,53 @@ final class Watchdog {
   private void watch() {
     try {
       long atNanos = System.nanoTime();
-      long waitedNanos = waitedNanos();
+      Map<String, Long> waited = waitedNanos();
       while (true) {
         Thread.sleep(CHECK_MILLIS);
         long nowNanos = System.nanoTime();
-        long nowWaitedNanos = waitedNanos();
-        stall(nowNanos - atNanos, nowWaitedNanos - waitedNanos)
+        Map<String, Long> nowWaited = waitedNanos();
+        // More has passed if the JVM was stopped.
+        long passedNanos =
+            Math.min(nowNanos - atNanos, TimeUnit.MILLISECONDS.toNanos(2 * CHECK_MILLIS));
+        stall(passedNanos, longestWaitNanos(waited, nowWaited))
             .ifPresent(message -> {
               System.out.println(message);
               System.out.println(stacks());
               Runtime.getRuntime().halt(1);
             });
         atNanos = nowNanos;
-        waitedNanos = nowWaitedNanos;
+        waited = nowWaited;
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
   }
 
+  private static long longestWaitNanos(Map<String, Long> before, Map<String, Long> now) {
+    return now.entrySet().stream()
+        .mapToLong(thread -> thread.getValue() - before.getOrDefault(thread.getKey(), 0L))
+        .max()
+        .orElse(0);
+  }
+
   /**
-   * Returns how long the living threads have waited for a processor in all, as Linux counts it
-   * (sched-stats.rst, the second number of schedstat); 0 elsewhere.
+   * Returns how long each living thread has waited for a processor, as Linux counts it
+   * (sched-stats.rst, the second number of schedstat); none elsewhere.
    */
-  private static long waitedNanos() {
-    long nanos = 0;
+  private static Map<String, Long> waitedNanos() {
+    Map<String, Long> nanos = new HashMap<>();
     try (Stream<Path> threads = Files.list(THREADS)) {
-      for (Path thread : threads.toList()) {
-        nanos += waitedNanos(thread.resolve("schedstat"));
-      }
-    } catch (IOException e) {
-      return 0;
+      threads.forEach(thread -> nanos.put(thread.toString(), waitedNanos(thread)));
+    } catch (IOException | UncheckedIOException e) {
+      return Map.of();
     }
     return nanos;
   }
 
-  private static long waitedNanos(Path schedstat) {
+  private static long waitedNanos(Path thread) {
     try {
-      return Long.parseLong(Files.readString(schedstat).split(" ")[1]);
+      String[] numbers = Files.readString(thread.resolve("schedstat")).split(" ");
+      return numbers.length < 2 ? 0 : Long.parseLong(numbers[1]);
     } catch (IOException e) {
       return 0; // the thread has ended
     }

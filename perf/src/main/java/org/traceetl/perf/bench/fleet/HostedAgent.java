@@ -16,11 +16,11 @@ import org.traceetl.agent.flow.Completion;
 import org.traceetl.agent.flow.Intake;
 import org.traceetl.agent.source.otlp.OtlpRequests;
 import org.traceetl.perf.bench.load.OtlpExport;
-import org.traceetl.testkit.PageSample;
 
 /**
  * An agent with all of its parts except its ports, and the applications of its host. Each
- * application exports a request in its turn. For one thread.
+ * application exports a request in its turn. It follows a trace log that does not exist, because an
+ * agent must have a source. For one thread.
  */
 final class HostedAgent implements AutoCloseable {
   /** Spans end shortly before they are exported. */
@@ -82,7 +82,7 @@ final class HostedAgent implements AutoCloseable {
         otlp: {enabled: false}
         ring: {enabled: false}
         telemetry: {enabled: false}
-        files: {paths: ["%s"]}
+        files: {paths: ["%s"], poll-interval-millis: 60000}
         rocketmq: {name-server: "%s"}
         """
             .formatted(home, home.resolve("spans.log"), nameServer);
@@ -141,8 +141,8 @@ final class HostedAgent implements AutoCloseable {
     return outcome.failed.sum();
   }
 
-  List<PageSample> metrics() throws IOException {
-    return PageSample.of(agent.metricsPage());
+  String metricsPage() throws IOException {
+    return agent.metricsPage();
   }
 
   @Override
