@@ -17,7 +17,7 @@ public final class Tenants {
    *
    * @param applications patterns of names, with {@code *} for any text
    * @param maxSeries series on one queue, without variances; {@link Integer#MAX_VALUE} for no limit
-   * @param maxDocuments documents of one queue and window, exemplars included; {@link
+   * @param maxDocuments documents of slow and failed spans of one queue and window; {@link
    *     Integer#MAX_VALUE} for no limit
    */
   public record Tenant(String name, List<String> applications, int maxSeries, int maxDocuments) {

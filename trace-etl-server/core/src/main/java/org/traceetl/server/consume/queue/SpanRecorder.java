@@ -438,8 +438,7 @@ final class SpanRecorder implements Recorder {
     if (status == STATUS_ERROR || (mapped ? status == STATUS_SLOW : nanos >= slowNanos)) {
       keepDocument(spans, span, row, bucket, application);
     }
-    if (open.wantsExemplar(pane, row) && applications.admitsDocument(application)) {
-      applications.addDocument(application);
+    if (open.wantsExemplar(pane, row)) {
       open.keepExemplar(pane, row, bucket, document(spans, span, TraceDocument.Reason.EXEMPLAR));
     }
   }
@@ -940,6 +939,7 @@ final class SpanRecorder implements Recorder {
     if (!applications.admitsDocument(application)) {
       heldBack++;
       heldBackOfTenant++;
+      open.holdBack(pane, row);
       return;
     }
     applications.addDocument(application);

@@ -240,6 +240,9 @@ public final class RetainedMessages {
       return readInTurn(parts, pace, withinNanos, reader);
     }
     List<Part> divided = divided(parts, limits.readsAtOnce());
+    if (divided.isEmpty()) {
+      return true;
+    }
     int threads = Math.min(limits.readsAtOnce(), divided.size());
     List<List<Part>> shares = new ArrayList<>();
     for (int thread = 0; thread < threads; thread++) {

@@ -137,9 +137,19 @@ class HeavyHittersTest {
         .extracting(Cardinality::application, Cardinality::limit, Cardinality::max)
         .containsExactly(tuple("shop-us", Cardinality.OF_TENANT, 2L));
 
-    // The documents are those of a window, and a new owner continues with the series.
-    accept(slow(new BatchMessage("shop-us"), "c", "d"));
-    assertThat(seal().documents()).hasSize(2);
+    // The documents are those of a window, without exemplars.
+    accept(spans(slow(new BatchMessage("shop-us"), "c", "d"), "x", 9));
+    accept(slow(new BatchMessage("shop-eu"), "a", "a", "a"));
+    SealedWindow second = seal();
+    assertThat(second.documents())
+        .filteredOn(document -> document.reason() == TraceDocument.Reason.SLOW)
+        .hasSize(3);
+    assertThat(second.documents())
+        .filteredOn(document -> document.application().equals("shop-eu"))
+        .extracting(TraceDocument::represents)
+        .containsExactly(3.0);
+
+    // A new owner continues with the series.
     aggregator.release();
     aggregator = newOwner();
     accept(spans(new BatchMessage("shop-us"), "x", 1));
@@ -153,7 +163,7 @@ class HeavyHittersTest {
     accept(slow(new BatchMessage("shop"), "a", "b", "c"));
     assertThat(created(seal())).containsExactly("a", "b", "c");
 
-    aggregation.tenants(tenants(3, 100));
+    aggregation.tenants(tenants(2, 100));
     seal();
     accept(slow(new BatchMessage("shop"), "d"));
     assertThat(created(seal())).isEmpty();

@@ -239,6 +239,19 @@ final class RetainedMessagesTest {
   }
 
   @Test
+  void noMessagesAreReadAtOnceToo() throws Exception {
+    Extent extent =
+        messages.read(
+            List.of(new Part(new QueueId("a", 0), new Queue(), END, END)),
+            Duration.ofSeconds(1_001),
+            new Limits(2_000, Long.MAX_VALUE, Duration.ofSeconds(10), 4),
+            reader);
+
+    assertThat(extent.isComplete()).isTrue();
+    assertThat(read).hasValue(0);
+  }
+
+  @Test
   void partsOfAQueueAreReadAtOnceAndEachMessageOnce() throws Exception {
     CountDownLatch both = new CountDownLatch(2);
     Set<Long> begun = ConcurrentHashMap.newKeySet();

@@ -25,6 +25,12 @@ final class AttributeValues {
   /** Of distinct values of all attributes; each takes up to some hundred bytes. */
   static final int MAX_VALUES = 200_000;
 
+  /**
+   * Slots that a look takes at most. Senders may choose texts with equal hashes; further ones are
+   * beyond the limits.
+   */
+  private static final int MAX_PROBES = 256;
+
   private final NameTemplate template = new NameTemplate();
   private final Map<String, Integer> keys = new HashMap<>();
   private final List<String> keyNames = new ArrayList<>();
@@ -52,9 +58,9 @@ final class AttributeValues {
       leftOut++;
       return NONE;
     }
-    int known = table[slot(ofKey, text)] - 1;
-    if (known != NONE) {
-      return known;
+    int slot = slot(ofKey, text, MAX_PROBES);
+    if (slot != NONE && table[slot] != 0) {
+      return table[slot] - 1;
     }
     String joined = template(text);
     int ofTemplate = joined.equals(text) ? NONE : add(ofKey, joined);
@@ -102,12 +108,12 @@ final class AttributeValues {
   }
 
   private int add(int ofKey, String text) {
-    int slot = slot(ofKey, text);
-    if (table[slot] != 0) {
+    int slot = slot(ofKey, text, MAX_PROBES);
+    if (slot != NONE && table[slot] != 0) {
       return table[slot] - 1;
     }
     int number = texts.size();
-    if (number >= MAX_VALUES) {
+    if (slot == NONE || number >= MAX_VALUES) {
       return NONE;
     }
     texts.add(text);
@@ -127,21 +133,27 @@ final class AttributeValues {
   private void rehash() {
     table = new int[2 * table.length];
     for (int number = 0; number < texts.size(); number++) {
-      table[slot(keyOf[number], texts.get(number))] = number + 1;
+      table[slot(keyOf[number], texts.get(number), table.length)] = number + 1;
     }
   }
 
-  /** Returns the slot of a value, or the empty one that it takes. */
-  private int slot(int ofKey, String text) {
+  /**
+   * Returns the slot of a value, or the empty one that it takes; {@link #NONE} if these many slots
+   * have other values.
+   */
+  private int slot(int ofKey, String text, int probes) {
     // Texts keep their hash. Numbers as text have hashes close together, hence the multiplication.
     int hash = (31 * ofKey + text.hashCode()) * 0x9E37_79B9;
     int mask = table.length - 1;
     int at = hash >>> Integer.numberOfLeadingZeros(mask);
-    while (table[at] != 0
-        && !(keyOf[table[at] - 1] == ofKey && texts.get(table[at] - 1).equals(text))) {
+    for (int i = 0; i < probes; i++) {
+      int number = table[at] - 1;
+      if (number == NONE || keyOf[number] == ofKey && texts.get(number).equals(text)) {
+        return at;
+      }
       at = at + 1 & mask;
     }
-    return at;
+    return NONE;
   }
 
   private String template(String text) {

@@ -121,7 +121,14 @@ final class SpanSample implements RetainedMessages.Reader {
   record Operation(String name, int kind) {}
 
   /** Of a trace or an agent. */
-  private record Id(long high, long low) {}
+  private record Id(long high, long low) implements Comparable<Id> {
+    /** So that a map finds IDs with equal hashes, which senders may choose, in a tree. */
+    @Override
+    public int compareTo(Id other) {
+      int byHigh = Long.compare(high, other.high);
+      return byHigh != 0 ? byHigh : Long.compare(low, other.low);
+    }
+  }
 
   /** The spans of an operation. */
   private static final class Units {
@@ -603,9 +610,12 @@ final class SpanSample implements RetainedMessages.Reader {
   }
 
   private void noteNumber(int keyNumber, double number) {
-    if (keyNumber != AttributeValues.NONE && Double.isNaN(number)) {
+    if (keyNumber == AttributeValues.NONE) {
+      return;
+    }
+    if (Double.isNaN(number) || numeric == numbers.length) {
       values.isNotNumeric(keyNumber);
-    } else if (keyNumber != AttributeValues.NONE) {
+    } else {
       numericKeys[numeric] = keyNumber;
       numbers[numeric++] = number;
     }
