@@ -106,7 +106,9 @@ final class WhyFromIndexTest {
       List<TraceDocument> part = documents.subList(i, Math.min(documents.size(), i + 500));
       assertThat(index.write(part).kept()).isEqualTo(part.size());
     }
-    Awaitility.await().atMost(Duration.ofSeconds(120)).until(this::found, Integer.valueOf(documents.size())::equals);
+    Awaitility.await()
+        .atMost(Duration.ofSeconds(120))
+        .until(this::found, Integer.valueOf(documents.size())::equals);
   }
 
   private int found() throws Exception {
