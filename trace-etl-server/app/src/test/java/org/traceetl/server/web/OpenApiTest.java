@@ -110,6 +110,7 @@ class OpenApiTest {
     QueueId queue = new QueueId("broker-a", 0);
     long[] counts = new long[17];
     counts[3] = 5;
+    Histories.upToDate(service.history);
     Histories.add(service.history, NOW - 60_000, "shop", true, counts);
     Histories.add(service.history, NOW - 60_000, "quiet", false, new long[17]);
     Histories.addEvents(service.history, NOW - 60_000, "shop", "fast", 4);
