@@ -228,9 +228,11 @@ final class RingEndToEndTest {
   @Test
   void slowerVersionRaisesAnAlertAndAnEqualOneDoesNot() throws Exception {
     EndToEndTest.eventually("a verdict")
-        .untilAsserted(() ->
-            assertThat(signals(SLOWER).get("latency_mean").get("verdict").asString())
-                .isEqualTo("worse"));
+        .untilAsserted(() -> {
+          Map<String, JsonNode> signals = signals(SLOWER);
+          assertThat(signals).containsKey("latency_mean");
+          assertThat(signals.get("latency_mean").get("verdict").asString()).isEqualTo("worse");
+        });
     JsonNode mean = signals(SLOWER).get("latency_mean");
     assertThat(mean.get("lower").asDouble()).isBetween(0.05, 0.2);
     assertThat(mean.get("upper").asDouble()).isGreaterThan(0.2);
@@ -246,7 +248,9 @@ final class RingEndToEndTest {
                     + SLOWER
                     + "\"}",
                 true));
-    assertThat(signals(EQUAL)).containsOnlyKeys("errors", "latency_mean", "latency_rank");
+    EndToEndTest.eventually("the signals of equal versions")
+        .untilAsserted(() ->
+            assertThat(signals(EQUAL)).containsOnlyKeys("errors", "latency_mean", "latency_rank"));
     assertThat(signals(EQUAL).values())
         .allSatisfy(
             signal -> assertThat(signal.get("verdict").asString()).isEqualTo("no_difference_yet"));
