@@ -56,6 +56,16 @@ final class RegressionSeedsTest {
                 .toList());
   }
 
+  @Test
+  void theScheduleOfSampledSpansHasThem() throws IOException, URISyntaxException {
+    Path sampled =
+        Path.of(RegressionSeedsTest.class.getResource("seeds/sampled-spans.txt").toURI());
+    DemandDraw draw = DemandDraw.of(Plan.read(Files.readAllLines(sampled)), false);
+
+    assertThat(draw.weights()).isTrue();
+    assertThat(draw.sampleRatios()).anyMatch(ratio -> ratio > 0 && ratio < 1);
+  }
+
   private static String kind(Fault fault) {
     return fault instanceof Fault.BadService service
         ? service.how().toString()
