@@ -39,16 +39,20 @@ final class Comparison {
 
   private final Map<Operation, Average> averages = new HashMap<>();
   private final Map<Operation, long[][]> old;
+  private final Map<Operation, long[][]> beside;
   private final Map<Operation, long[][]> now;
   private double failed;
   private double calls;
 
   /**
    * @param old by operation and slot, {@link Calls}; null for none
+   * @param beside of the old version in the time of {@code now}
    * @param now as {@code old}
    */
-  Comparison(Map<Operation, long[][]> old, Map<Operation, long[][]> now) {
+  Comparison(
+      Map<Operation, long[][]> old, Map<Operation, long[][]> beside, Map<Operation, long[][]> now) {
     this.old = old;
+    this.beside = beside;
     this.now = now;
     old.forEach(this::average);
   }
@@ -107,7 +111,12 @@ final class Comparison {
               : signal.margin;
       Difference difference =
           Difference.of(
-              signal, slots(signal, old), slots(signal, now), least(signal, margin), margin);
+              signal,
+              slots(signal, old),
+              slots(signal, beside),
+              slots(signal, now),
+              least(signal, margin),
+              margin);
       if (difference != null) {
         differences.add(difference);
       }

@@ -24,15 +24,19 @@ import java.util.Arrays;
  * <p>While both versions run, a slot is a block: what its calls share does not change the
  * difference of its two values. So there are bounds by these pairs, too: D is their weighted mean,
  * a pair of n and m calls has the weight of a slot with n m / (n + m) calls, and V = S / W by the
- * variance between pairs. If there are pairs, each of both bounds has half of α, so that they hold
- * together. With {@value #LEAST_PAIRS} pairs or more, the narrower ones are used: in a rolling
- * deploy those of pairs, and as calls of the new version alone go on, perhaps the others.
+ * variance between pairs. If the old version had calls after the new one's warm-up and not later
+ * than the third slot of the new one, when the first look is possible, each of both bounds has half
+ * of α, so that they hold together: what comes later must not choose α. Otherwise pairs are left
+ * out. With {@value #LEAST_PAIRS} pairs or more, the narrower bounds are used: in a rolling deploy
+ * those of pairs, and as calls of the new version alone go on, perhaps the others.
  *
  * <p>They hold if slots are near normal, as means of many calls are, and if the variance is known.
  * It is estimated to be rather too large: the highest of both versions' overlapping batch means
  * over 1, 2, 4 and 8 slots, which contain the correlation of neighbouring slots (Meketon and
- * Schmeiser 1984, Winter Simulation Conf., 226), and a least one. Its error is taken into account
- * by the first term of the expansion of Student's quantile (Abramowitz and Stegun, 26.7.5).
+ * Schmeiser 1984, Winter Simulation Conf., 226), and a least one. So few pairs may not show how
+ * neighbours correlate, so the variance between them is multiplied by at least what longer batches
+ * add to that of the old version. The error of a variance is taken into account by the first term
+ * of the expansion of Student's quantile (Abramowitz and Stegun, 26.7.5).
  *
  * @param estimate of the difference, new less old
  * @param lower bound
@@ -81,10 +85,16 @@ record Difference(Signal signal, Verdict verdict, double estimate, double lower,
   /**
    * A mean, and the variance of a slot.
    *
+   * @param ofOne the variance by batches of one slot
    * @param first mean weight of the first slots: it is known at the first look, so the mixture may
    *     depend on it
    */
-  private record Mean(double value, double weight, double variance, double first) {}
+  private record Mean(double value, double weight, double variance, double ofOne, double first) {
+    /** Returns what the correlation of neighbours adds to the variance, as a factor. */
+    double correlation() {
+      return ofOne > 0 ? variance / ofOne : 1;
+    }
+  }
 
   /** Bounds are the estimate less and plus the radius; 0 for unknown. */
   private record Interval(double estimate, double radius) {}
@@ -92,12 +102,19 @@ record Difference(Signal signal, Verdict verdict, double estimate, double lower,
   /**
    * Returns the difference between two versions.
    *
+   * @param old slots of which the mean and the variance of the old version are known
+   * @param beside slots of the old version in the time of {@code now}
    * @param leastVarianceOfCall variance of a call's value if calls were independent; 0 if unknown
    * @param margin a smaller difference is no verdict
    * @return null if there is too little of either version
    */
   static Difference of(
-      Signal signal, Slots old, Slots now, double leastVarianceOfCall, double margin) {
+      Signal signal,
+      Slots old,
+      Slots beside,
+      Slots now,
+      double leastVarianceOfCall,
+      double margin) {
     if (old.size() < LEAST_OLD || now.size() < LEAST_NEW) {
       return null;
     }
@@ -106,11 +123,15 @@ record Difference(Signal signal, Verdict verdict, double estimate, double lower,
       usual += calls / old.size();
     }
     double least = leastVarianceOfCall / usual;
-    Slots pairs = pairs(old, now);
-    double alpha = pairs.size() > 0 ? Signal.ALPHA / 2 : Signal.ALPHA;
-    Interval found = ofVersions(mean(old, usual), mean(now, usual), least, old.size(), alpha);
-    if (pairs.size() >= LEAST_PAIRS) {
-      Interval paired = ofPairs(mean(pairs, usual), least, pairs.size(), alpha);
+    // Later looks must find the same, or both bounds could have more than α together.
+    boolean isPaired = beside.size() > 0 && beside.at[0] <= now.at[LEAST_NEW - 1];
+    double alpha = isPaired ? Signal.ALPHA / 2 : Signal.ALPHA;
+    Mean before = mean(old, usual);
+    Interval found = ofVersions(before, mean(now, usual), least, old.size(), alpha);
+    Slots pairs = pairs(beside, now);
+    if (isPaired && pairs.size() >= LEAST_PAIRS) {
+      Interval paired =
+          ofPairs(mean(pairs, usual), before.correlation(), least, pairs.size(), alpha);
       found = 0 < paired.radius && paired.radius < found.radius ? paired : found;
     }
     double lower = found.estimate - found.radius;
@@ -134,10 +155,11 @@ record Difference(Signal signal, Verdict verdict, double estimate, double lower,
         alpha);
   }
 
-  private static Interval ofPairs(Mean pairs, double least, int slots, double alpha) {
+  private static Interval ofPairs(
+      Mean pairs, double correlation, double least, int slots, double alpha) {
     return interval(
         pairs.value,
-        Math.max(least, pairs.variance),
+        Math.max(least, Math.max(pairs.variance, pairs.ofOne * correlation)),
         1 / pairs.weight,
         1 / (NARROWEST_NEW * pairs.first),
         slots,
@@ -207,11 +229,12 @@ record Difference(Signal signal, Verdict verdict, double estimate, double lower,
     for (int i = 0; i < size; i++) {
       residuals[i] = Math.sqrt(weights[i]) * (slots.values[i] - mean);
     }
-    double variance = 0;
-    for (int length = 1; length <= LONGEST_BATCH && size / length >= LEAST_BATCHES; length *= 2) {
+    double ofOne = size >= LEAST_BATCHES ? ofBatches(residuals, 1) : 0;
+    double variance = ofOne;
+    for (int length = 2; length <= LONGEST_BATCH && size / length >= LEAST_BATCHES; length *= 2) {
       variance = Math.max(variance, ofBatches(residuals, length));
     }
-    return new Mean(mean, weight, variance, first);
+    return new Mean(mean, weight, variance, ofOne, first);
   }
 
   /** Returns the variance of a slot by that of sums of neighbouring slots, from each slot on. */

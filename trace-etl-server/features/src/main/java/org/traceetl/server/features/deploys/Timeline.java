@@ -151,7 +151,10 @@ final class Timeline {
         (first() + start) * SLOT_MILLIS,
         (first() + end) * SLOT_MILLIS,
         baseline / SLOTS_PER_MINUTE,
-        new Comparison(only(slots.get(previous), isBaseline), only(slots.get(version), isCompared))
+        new Comparison(
+                only(slots.get(previous), isBaseline),
+                only(slots.get(previous), isCompared),
+                only(slots.get(version), isCompared))
             .differences());
   }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.SplittableRandom;
 import java.util.function.IntToDoubleFunction;
 import org.junit.jupiter.api.Test;
 import org.traceetl.server.features.deploys.Traffic.Load;
@@ -19,17 +20,20 @@ final class SequentialTest {
   private static final int START = 110;
   private static final int LOOKS = 60;
 
-  private static final Load CALM = new Load(100, 0.02, 0.5, 0.005, 0);
-  private static final Load ROUGH = new Load(100, 0.05, 0.5, 0.005, 0.3);
-  private static final Load ROUGHER = new Load(100, 0.1, 0.7, 0.02, 0.5);
-  private static final Load RARE = new Load(1, 0.05, 0.5, 0.01, 0.3);
-  private static final Load FEW_ERRORS = new Load(100, 0.05, 0.5, 0.00002, 0.3);
+  private static final Load CALM = new Load(100, 0.02, 0.5, 0.005, 0, 0);
+  private static final Load ROUGH = new Load(100, 0.05, 0.5, 0.005, 0.3, 0);
+  private static final Load ROUGHER = new Load(100, 0.1, 0.7, 0.02, 0.5, 0);
+  private static final Load RARE = new Load(1, 0.05, 0.5, 0.01, 0.3, 0);
+  private static final Load FEW_ERRORS = new Load(100, 0.05, 0.5, 0.00002, 0.3, 0);
+  private static final Load OWN = new Load(100, 0.05, 0.7, 0.005, 0.3, 0.05);
+  private static final Load OWN_LONG = new Load(100, 0.05, 0.9, 0.005, 0.3, 0.05);
 
   /** By slot after the start: the share of the new version. */
   private static final IntToDoubleFunction AT_ONCE = slot -> 1;
 
   private static final IntToDoubleFunction ROLLING = slot -> Math.min(1, 0.1 * (slot + 1));
   private static final IntToDoubleFunction CANARY = slot -> 0.05;
+  private static final IntToDoubleFunction GROWING = slot -> Math.min(0.05, 0.005 + 0.0015 * slot);
 
   /** The first verdicts by signal, and the looks at which they came. */
   private record Found(Map<Signal, Verdict> verdicts, Map<Signal, Integer> looks) {}
@@ -38,13 +42,23 @@ final class SequentialTest {
       long seed, Load load, IntToDoubleFunction share, double slower, double errors, int looks) {
     Traffic traffic = new Traffic(seed, load);
     int size = START + looks;
+    SplittableRandom random = new SplittableRandom(-seed);
+    double ofOld = load.ownNoise() * random.nextGaussian();
+    double ofNow = load.ownNoise() * random.nextGaussian();
+    double innovation = load.ownNoise() * Math.sqrt(1 - load.correlation() * load.correlation());
     Map<Operation, long[][]> old = new HashMap<>();
     Map<Operation, long[][]> now = new HashMap<>();
     for (int slot = 0; slot < size; slot++) {
       traffic.next();
+      ofOld = load.correlation() * ofOld + innovation * random.nextGaussian();
+      ofNow = load.correlation() * ofNow + innovation * random.nextGaussian();
       double ofNew = slot < START ? 0 : share.applyAsDouble(slot - START);
-      put(old, slot, size, ofNew < 1 ? traffic.calls(1 - ofNew, 1, 1) : Map.of());
-      put(now, slot, size, ofNew > 0 ? traffic.calls(ofNew, slower, errors) : Map.of());
+      put(old, slot, size, ofNew < 1 ? traffic.calls(1 - ofNew, Math.exp(ofOld), 1) : Map.of());
+      put(
+          now,
+          slot,
+          size,
+          ofNew > 0 ? traffic.calls(ofNew, slower * Math.exp(ofNow), errors) : Map.of());
     }
     Found found = new Found(new EnumMap<>(Signal.class), new EnumMap<>(Signal.class));
     for (int look = 1; look <= looks; look++) {
@@ -106,6 +120,14 @@ final class SequentialTest {
     falseVerdicts("rougher, at once", ROUGHER, AT_ONCE);
     falseVerdicts("rougher, rolling", ROUGHER, ROLLING);
     falseVerdicts("rougher, canary", ROUGHER, CANARY);
+    falseVerdicts("rough, growing canary", ROUGH, GROWING);
+    falseVerdicts("rougher, growing canary", ROUGHER, GROWING);
+    falseVerdicts("few errors, growing canary", FEW_ERRORS, GROWING);
+    falseVerdicts("own noise, rolling", OWN, ROLLING);
+    falseVerdicts("own noise, canary", OWN, CANARY);
+    falseVerdicts("long own noise, at once", OWN_LONG, AT_ONCE);
+    falseVerdicts("long own noise, rolling", OWN_LONG, ROLLING);
+    falseVerdicts("long own noise, canary", OWN_LONG, CANARY);
     falseVerdicts("rare calls, at once", RARE, AT_ONCE);
     falseVerdicts("few errors, at once", FEW_ERRORS, AT_ONCE);
     falseVerdicts("few errors, canary", FEW_ERRORS, CANARY);
@@ -144,8 +166,8 @@ final class SequentialTest {
   void aFifthMoreLatencyIsFound() {
     finds("20 % more latency, calm", 5, CALM, AT_ONCE, 1.2, 1, Verdict.WORSE, 0.95);
     finds("20 % more latency, rough", 5, ROUGH, AT_ONCE, 1.2, 1, Verdict.WORSE, 0.7);
-    finds("20 % more latency, rough, rolling", 5, ROUGH, ROLLING, 1.2, 1, Verdict.WORSE, 0.95);
-    finds("20 % more latency, rougher, rolling", 5, ROUGHER, ROLLING, 1.2, 1, Verdict.WORSE, 0.95);
+    finds("20 % more latency, rough, rolling", 5, ROUGH, ROLLING, 1.2, 1, Verdict.WORSE, 0.9);
+    finds("20 % more latency, rougher, rolling", 5, ROUGHER, ROLLING, 1.2, 1, Verdict.WORSE, 0.8);
     finds("20 % more latency, rougher, canary", 15, ROUGHER, CANARY, 1.2, 1, Verdict.WORSE, 0.95);
     finds("20 % less latency, calm", 5, CALM, AT_ONCE, 0.8, 1, Verdict.BETTER, 0.95);
   }

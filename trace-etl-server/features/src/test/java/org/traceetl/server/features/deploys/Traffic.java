@@ -20,13 +20,16 @@ final class Traffic {
    * @param errorRatio of the old version
    * @param errorNoise standard deviation of the logarithm of the ratio that all calls of a slot
    *     share
+   * @param ownNoise standard deviation of the logarithm of durations that all calls of a version in
+   *     a slot share
    */
   record Load(
       double callsPerSecond,
       double noise,
       double correlation,
       double errorRatio,
-      double errorNoise) {}
+      double errorNoise,
+      double ownNoise) {}
 
   static final double[] BOUNDS_MILLIS = {
     2, 4, 6, 8, 10, 50, 100, 200, 400, 800, 1_000, 1_400, 2_000, 5_000, 10_000, 15_000
