@@ -1,5 +1,6 @@
 package org.traceetl.agent.forward;
 
+import java.security.SecureRandom;
 import org.traceetl.agent.config.ForwardConfig.Keep;
 
 /**
@@ -14,10 +15,12 @@ final class MarkedTraces {
   static final int MOST = Keep.MARKS_BYTES / (2 * 2 * 2 * Long.BYTES);
 
   private static final int LEAST_SLOTS = 1 << 10;
-  private static final long MIX = 0x9E37_79B9_7F4A_7C15L;
 
-  // An open-addressed hash table with linear probing, at most half full. A hash of 0 is a free
-  // slot.
+  /** Senders of spans cannot choose IDs that meet in the table. */
+  private static final long SEED = new SecureRandom().nextLong();
+
+  // An open-addressed hash table with linear probing, at most half full, by the lowest bits of a
+  // hash. A hash of 0 is a free slot.
   private long[] hashes = new long[LEAST_SLOTS];
   private long[] millis = new long[LEAST_SLOTS];
   private volatile int size;
@@ -85,14 +88,25 @@ final class MarkedTraces {
     size = live;
   }
 
-  private static long hash(long traceIdHigh, long traceIdLow) {
-    long hash = (traceIdLow ^ Long.rotateLeft(traceIdHigh * MIX, 32)) * MIX;
+  /** Returns the hash, each bit of which depends on all bits of the ID and of the seed. */
+  static long hash(long traceIdHigh, long traceIdLow) {
+    long hash = mix(mix(traceIdHigh ^ SEED) ^ traceIdLow);
     return hash == 0 ? 1 : hash;
+  }
+
+  /**
+   * The function "Mix13" of David Stafford, <i>Better Bit Mixing: Improving on MurmurHash3's 64-bit
+   * Finalizer</i> (2011).
+   */
+  private static long mix(long value) {
+    long mixed = (value ^ value >>> 30) * 0xbf58_476d_1ce4_e5b9L;
+    mixed = (mixed ^ mixed >>> 27) * 0x94d0_49bb_1331_11ebL;
+    return mixed ^ mixed >>> 31;
   }
 
   /** Returns the slot of a hash, or the free one where it belongs. */
   private int slot(long hash) {
-    int slot = (int) (hash >>> 32) & hashes.length - 1;
+    int slot = (int) hash & hashes.length - 1;
     while (hashes[slot] != hash && hashes[slot] != 0) {
       slot = slot + 1 & hashes.length - 1;
     }

@@ -2,12 +2,15 @@ package org.traceetl.agent.forward;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.BitSet;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.SplittableRandom;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 final class MarkedTracesTest {
   private final MarkedTraces traces = new MarkedTraces();
@@ -51,6 +54,25 @@ final class MarkedTracesTest {
     assertThat(traces.mark(0, -1, 1)).isTrue();
     assertThat(traces.isMarked(0, 0, 1)).isTrue();
     assertThat(traces.isMarked(0, 2, 0)).isFalse();
+  }
+
+  /** IDs of counters, and those that differ only in a few bits. */
+  @ParameterizedTest
+  @CsvSource({"0, 0", "0, 20", "0, 47", "0, 60", "0, 66", "0, 84", "0, 111", "7, 111"})
+  void traceIdsThatDifferInFewBitsDoNotMeetInTheTable(long low, int shift) {
+    int slots = 2 * MarkedTraces.MOST;
+    BitSet taken = new BitSet();
+    int farthest = 0;
+    for (long i = 0; i < MarkedTraces.MOST; i++) {
+      long idLow = low ^ (shift < Long.SIZE ? i << shift : 0);
+      long idHigh = shift < Long.SIZE ? i >>> 1 >>> Long.SIZE - 1 - shift : i << shift - Long.SIZE;
+      int home = (int) MarkedTraces.hash(idHigh, idLow) & slots - 1;
+      int slot = taken.nextClearBit(home);
+      taken.set(slot);
+      farthest = Math.max(farthest, slot - home);
+    }
+    // Of random hashes about 60.
+    assertThat(farthest).isLessThan(300);
   }
 
   @Test
