@@ -42,7 +42,7 @@ final class MarkedTraces {
       size++;
       millis[slot] = nowMillis;
       if (2 * size > hashes.length) {
-        rebuild(2 * hashes.length, Long.MIN_VALUE);
+        rebuild(2 * hashes.length, Long.MIN_VALUE, Long.MAX_VALUE);
       }
     } else {
       millis[slot] = nowMillis;
@@ -57,28 +57,28 @@ final class MarkedTraces {
     return hashes[slot] == hash && millis[slot] >= sinceMillis;
   }
 
-  /** Forgets marks that are older than this. */
-  void forget(long beforeMillis) {
+  /** Forgets marks that are older than the first time or newer than the last one. */
+  void forget(long firstMillis, long lastMillis) {
     int live = 0;
     for (int slot = 0; slot < hashes.length; slot++) {
-      if (hashes[slot] != 0 && millis[slot] >= beforeMillis) {
+      if (hashes[slot] != 0 && millis[slot] >= firstMillis && millis[slot] <= lastMillis) {
         live++;
       }
     }
     if (live < size) {
       // A quarter full, so that it does not grow again soon.
-      rebuild(Integer.highestOneBit(Math.max(LEAST_SLOTS, 4 * live)), beforeMillis);
+      rebuild(Integer.highestOneBit(Math.max(LEAST_SLOTS, 4 * live)), firstMillis, lastMillis);
     }
   }
 
-  private void rebuild(int slots, long beforeMillis) {
+  private void rebuild(int slots, long firstMillis, long lastMillis) {
     long[] oldHashes = hashes;
     long[] oldMillis = millis;
     hashes = new long[slots];
     millis = new long[slots];
     int live = 0;
     for (int old = 0; old < oldHashes.length; old++) {
-      if (oldHashes[old] != 0 && oldMillis[old] >= beforeMillis) {
+      if (oldHashes[old] != 0 && oldMillis[old] >= firstMillis && oldMillis[old] <= lastMillis) {
         int slot = slot(oldHashes[old]);
         hashes[slot] = oldHashes[old];
         millis[slot] = oldMillis[old];

@@ -202,7 +202,8 @@ final class TailKeeping {
     long before = decidedMillis - config.waitMillis();
     if (Math.abs(before - forgottenMillis) >= config.waitMillis() / 4) {
       forgottenMillis = before;
-      traces.forget(before);
+      // Later marks are of a clock that was set back since. Its last requests are decided on first.
+      traces.forget(before, Math.max(decidedMillis, clocks.millis()) + config.waitMillis());
     }
   }
 

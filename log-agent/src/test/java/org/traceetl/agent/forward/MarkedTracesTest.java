@@ -29,8 +29,9 @@ final class MarkedTracesTest {
       }
       if (random.nextInt(400) == 0) {
         long before = now - random.nextInt(1_000);
-        actual.forget(before);
-        expected.values().removeIf(millis -> millis < before);
+        long last = random.nextBoolean() ? now : now - random.nextInt(1_000);
+        actual.forget(before, last);
+        expected.values().removeIf(millis -> millis < before || millis > last);
       }
       long asked = random.nextLong(3_000);
       long since = now - random.nextInt(1_000);
@@ -49,7 +50,7 @@ final class MarkedTracesTest {
     assertThat(traces.isMarked(0, -1, 0)).isFalse();
     assertThat(traces.mark(0, 0, 1)).isTrue();
 
-    traces.forget(1);
+    traces.forget(1, 1);
     assertThat(traces.size()).isEqualTo(MarkedTraces.MOST / 2 + 1);
     assertThat(traces.mark(0, -1, 1)).isTrue();
     assertThat(traces.isMarked(0, 0, 1)).isTrue();

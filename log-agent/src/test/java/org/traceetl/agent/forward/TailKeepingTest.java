@@ -263,6 +263,20 @@ final class TailKeepingTest {
   }
 
   @Test
+  void marksOfAClockThatIsSetBackAreForgotten() throws Exception {
+    append(failed(1, 1));
+    append(span(1, 2));
+    pass(-3_600_000);
+    // What was accepted before is decided on with the marks.
+    assertThat(kept()).containsExactly("1.1", "1.2");
+    append(span(2, 1));
+    pass(WAIT);
+    append(span(1, 3));
+    pass(WAIT);
+    assertThat(kept()).containsExactly("1.1", "1.2");
+  }
+
+  @Test
   void ifHalfOfTheBufferIsFullTheOldestAreDecidedEarly() throws Exception {
     String large = "x".repeat(1 << 20);
     for (int i = 0; i < 30; i++) {
