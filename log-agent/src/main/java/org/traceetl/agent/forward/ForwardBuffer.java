@@ -524,6 +524,16 @@ final class ForwardBuffer implements AutoCloseable {
       }
     }
 
+    /** Makes the request that was read last the next one, unless it was dropped meanwhile. */
+    void unread(Read<?> last) {
+      synchronized (ForwardBuffer.this) {
+        if (read.equals(last.end())) {
+          read = new Position(read.segment(), read.offset() - last.request().bytes());
+          passedRequests--;
+        }
+      }
+    }
+
     /** Moves to the segment of the next request and returns it; null after the last one. */
     private Segment next() {
       Segment segment = segments.get(read.segment());

@@ -111,7 +111,7 @@ public final class Forwarding implements SteppedTask, AutoCloseable {
                 directory.resolve("waiting"),
                 disk,
                 (body, length, millis, format) ->
-                    store(buffer::append, body, length, millis, format),
+                    append(buffer::append, body, length, millis, format),
                 decoders,
                 metrics,
                 clocks)
@@ -173,7 +173,7 @@ public final class Forwarding implements SteppedTask, AutoCloseable {
       store(request, now);
     }
     long untilDue = encoded.endDue(now);
-    boolean hasKept = keeping != null && keeping.step();
+    boolean hasKept = keeping != null && keeping.step(!isDiskPaused());
     if (now - tidyNanos >= 0) {
       tidyNanos = now + TIDY_NANOS;
       buffer.tidy();
@@ -198,40 +198,51 @@ public final class Forwarding implements SteppedTask, AutoCloseable {
     }
   }
 
-  /** Stores an accepted request. */
+  /** Stores an accepted request; if it is not in a buffer then, counts it as dropped. */
   private boolean store(byte[] body, int length, long millis, OtlpFormat format) {
-    Append to = keeping == null ? buffer::append : keeping::append;
-    return store(to, body, length, millis, format);
+    boolean stored = false;
+    try {
+      Append to = keeping == null ? buffer::append : keeping::append;
+      stored = append(to, body, length, millis, format);
+    } finally {
+      if (!stored) {
+        metrics.droppedForAll(Drop.DISK_FAILED, 1);
+      }
+    }
+    return stored;
   }
 
   private interface Append {
     void append(byte[] body, int length, long millis, OtlpFormat format) throws IOException;
   }
 
-  /** Returns whether the request is in the buffer; if not, counts it as dropped. */
-  private boolean store(Append to, byte[] body, int length, long millis, OtlpFormat format) {
+  /** Returns whether the request is in the buffer; if not, the disk is left alone for a while. */
+  private boolean append(Append to, byte[] body, int length, long millis, OtlpFormat format) {
     boolean stored = false;
-    long now = clocks.nanos();
     try {
-      if (now - diskPausedUntilNanos >= 0) {
+      if (!isDiskPaused()) {
         to.append(body, length, millis, format);
         stored = true;
       }
     } catch (IOException e) {
-      diskPausedUntilNanos = now + DISK_PAUSE_NANOS;
+      diskPausedUntilNanos = clocks.nanos() + DISK_PAUSE_NANOS;
       if (failureLog.permits()) {
         log.warn(
             "Cannot write the buffer of traces to forward: {}. Trace requests are not forwarded"
                 + " until it can be written; counting continues",
             e.toString());
       }
-    } finally {
-      if (!stored) {
-        metrics.droppedForAll(Drop.DISK_FAILED, 1);
-      }
     }
-    senders.values().forEach(EndpointSender::wake);
+    wakeSenders();
     return stored;
+  }
+
+  private boolean isDiskPaused() {
+    return clocks.nanos() - diskPausedUntilNanos < 0;
+  }
+
+  private void wakeSenders() {
+    senders.values().forEach(EndpointSender::wake);
   }
 
   /** Writes what is in memory. */

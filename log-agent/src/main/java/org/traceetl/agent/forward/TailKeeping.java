@@ -62,7 +62,7 @@ final class TailKeeping {
   /**
    * Opens the buffer.
    *
-   * @param kept takes the requests to forward
+   * @param kept takes the requests to forward; those that it does not store keep waiting
    * @param decoders read requests by format, on the thread of the buffers
    */
   TailKeeping(
@@ -104,14 +104,18 @@ final class TailKeeping {
     waiting.append(request, length, millis, format);
   }
 
-  /** Marks and decides as far as requests are there and due; returns whether it did either. */
-  boolean step() throws IOException {
+  /**
+   * Marks and decides as far as requests are there and due; returns whether it did either.
+   *
+   * @param mayDecide false while requests to forward cannot be stored
+   */
+  boolean step(boolean mayDecide) throws IOException {
     int left = MOST_OF_STEP;
     while (left > 0 && mark()) {
       left--;
     }
     boolean worked = left < MOST_OF_STEP;
-    if (left > 0) {
+    if (left > 0 && mayDecide) {
       for (int i = 0; i < MOST_OF_STEP && decide(); i++) {
         worked = true;
       }
@@ -135,7 +139,7 @@ final class TailKeeping {
     return true;
   }
 
-  /** Decides on the next request; returns false if none is due. */
+  /** Decides on the next request; returns false if none is due, or it cannot be stored. */
   private boolean decide() throws IOException {
     ForwardBuffer.Read<Body> read =
         decisions.read(request -> isDue(request) ? body.of(request) : null);
@@ -143,31 +147,38 @@ final class TailKeeping {
       decisions.allDone();
       return false;
     }
-    decide(read.request());
+    boolean isDecided = decide(read.request());
     body = body.reused();
+    if (!isDecided) {
+      decisions.unread(read);
+      return false;
+    }
     decisions.done(read.end());
     marks.done(read.end());
     forget(read.request().millis());
     return true;
   }
 
-  private void decide(StoredRequest request) {
-    boolean isDecided = false;
+  /** Returns whether nothing more is to be done with the request. */
+  private boolean decide(StoredRequest request) {
+    boolean isRead = false;
+    boolean isDecided = true;
     try {
       decider.begin(request.millis());
       decode(request, decider);
-      passOn(request);
-      isDecided = true;
+      isDecided = passOn(request);
+      isRead = true;
     } catch (MalformedPayloadException e) {
       // Counted below.
     } finally {
-      if (!isDecided) {
+      if (!isRead) {
         metrics.droppedForAll(Drop.DAMAGED, 1);
       }
     }
-    if (isEarly) {
+    if (isDecided && isEarly) {
       metrics.decidedEarly();
     }
+    return isDecided;
   }
 
   private boolean isDue(StoredRequest request) {
@@ -182,19 +193,23 @@ final class TailKeeping {
     decoders.get(request.format()).decode(body.bytes, request.length(), sink);
   }
 
-  private void passOn(StoredRequest request) {
+  /** Returns false if the request is to be forwarded and cannot be stored. */
+  private boolean passOn(StoredRequest request) {
     int spans = decider.spans;
     int keptSpans = decider.kept.cardinality();
     // JSON would have to be parsed and written.
     boolean isWhole = keptSpans == spans || request.format() == OtlpFormat.JSON;
-    decider.count(isWhole && keptSpans > 0);
     if (keptSpans == 0) {
       metrics.leftOut();
-      return;
+    } else {
+      int length =
+          isWhole ? request.length() : SpanCut.cut(body.bytes, request.length(), decider.kept);
+      if (!kept.store(body.bytes, length, request.millis(), request.format())) {
+        return false;
+      }
     }
-    int length =
-        isWhole ? request.length() : SpanCut.cut(body.bytes, request.length(), decider.kept);
-    boolean _ = kept.store(body.bytes, length, request.millis(), request.format());
+    decider.count(isWhole && keptSpans > 0);
+    return true;
   }
 
   /** Forgets marks that count for no later request; now and then, because it reads all of them. */

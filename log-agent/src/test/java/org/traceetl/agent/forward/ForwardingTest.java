@@ -7,28 +7,34 @@ import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.agent.config.ForwardConfig;
 import org.traceetl.agent.config.ForwardConfig.Endpoint;
+import org.traceetl.agent.config.ForwardConfig.Keep;
 import org.traceetl.agent.flow.Completion;
 import org.traceetl.agent.flow.Intake;
 import org.traceetl.agent.flow.OtlpFormat;
 import org.traceetl.agent.flow.SpanDecoder;
 import org.traceetl.agent.flow.SpanSink;
+import org.traceetl.agent.flow.SpanView;
 import org.traceetl.agent.forward.ForwardMetrics.Drop;
 import org.traceetl.agent.forward.ForwardMetrics.SpanOutcome;
 import org.traceetl.agent.forward.TraceClient.Answer;
 import org.traceetl.agent.otlp.OtlpWriter;
 import org.traceetl.agent.otlp.SpanEncoder;
 import org.traceetl.common.Clocks;
+import org.traceetl.common.Threads;
 
 /** The queue, the thread that writes, and endpoints that a test answers for. */
 @Timeout(60)
@@ -59,6 +65,8 @@ final class ForwardingTest {
   private final FullDisk disk = new FullDisk(diskWorks);
   private final AtomicInteger confirmed = new AtomicInteger();
   private final AtomicInteger released = new AtomicInteger();
+  private final AtomicInteger decoded = new AtomicInteger();
+  private final AtomicLong millis = new AtomicLong(1_795_255_028_000L);
   private volatile boolean answering = true;
 
   @Test
@@ -97,6 +105,22 @@ final class ForwardingTest {
             return metrics(forwarding).forwarded("a") > 0;
           });
       await().untilAsserted(() -> assertThat(released).hasValue(confirmed.get()));
+    }
+  }
+
+  @Test
+  void requestsThatHaveWaitedAreNotLostWhileTheDiskFails() throws Exception {
+    diskWorks.countDown();
+    SpanDecoder decoder = decoder(decoded::incrementAndGet);
+    try (Forwarding forwarding = start(keep(1), Threads.SYSTEM, decoder)) {
+      offer(forwarding.over(PIPELINE), 3);
+      await().untilAsserted(() -> assertThat(released).hasValue(3));
+      disk.room = 0;
+      millis.addAndGet(10_000);
+      await().untilAsserted(() -> assertThat(disk.refusedWrites).hasValueGreaterThan(1));
+      disk.room = Integer.MAX_VALUE;
+      await().until(() -> metrics(forwarding).forwarded("a") == 3);
+      assertThat(dropped(forwarding, Drop.DISK_FAILED)).isZero();
     }
   }
 
@@ -204,19 +228,50 @@ final class ForwardingTest {
     return metrics(forwarding).encoded("ring", outcome);
   }
 
+  private static Keep keep(double ratio) {
+    return new Keep(true, 10_000, 0, false, ratio, 256 * MIB);
+  }
+
+  private interface Decoding {
+    void decode() throws Exception;
+  }
+
+  /** Returns a decoder of requests of one ordinary span. */
+  private static SpanDecoder decoder(Decoding decoding) {
+    SpanView span = new SpanView();
+    span.traceIdLow = 1;
+    return new SpanDecoder() {
+      @Override
+      public void decode(byte[] payload, int length, SpanSink sink) {
+        try {
+          decoding.decode();
+        } catch (Exception e) {
+          throw new AssertionError(e);
+        }
+        sink.span(span);
+      }
+    };
+  }
+
   private Forwarding start() throws IOException {
+    return start(ForwardConfig.defaults().keep(), Threads.SYSTEM, PROTOBUF);
+  }
+
+  private Forwarding start(Keep keep, Threads threads, SpanDecoder decoder) throws IOException {
     ForwardConfig config =
         new ForwardConfig(
-            256 * MIB,
-            List.of(Endpoint.of("a", URI.create("http://x/v1/traces"))),
-            ForwardConfig.defaults().keep());
+            256 * MIB, List.of(Endpoint.of("a", URI.create("http://x/v1/traces"))), keep);
     return new Forwarding(
         config,
         directory,
         disk.disk(),
-        Clocks.SYSTEM,
+        new Clocks(
+            System::nanoTime,
+            () -> Instant.ofEpochMilli(millis.get()),
+            TimeUnit.NANOSECONDS::sleep,
+            threads),
         new SplittableRandom(7),
-        Map.of(),
+        Map.of(OtlpFormat.PROTOBUF, decoder),
         List.of(
             new TraceClient() {
               @Override

@@ -7,6 +7,7 @@ import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.nio.file.FileSystemException;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.traceetl.agent.disk.Disk;
 import org.traceetl.agent.disk.Disk.OpenFile;
 
@@ -16,6 +17,7 @@ final class FullDisk {
   volatile int room = Integer.MAX_VALUE;
   volatile long usable = Long.MAX_VALUE;
   volatile boolean refusesToOpen;
+  final AtomicInteger refusedWrites = new AtomicInteger();
 
   FullDisk() {
     this(new CountDownLatch(0));
@@ -55,6 +57,7 @@ final class FullDisk {
             return call(file, method, args);
           }
           if (room == 0) {
+            refusedWrites.incrementAndGet();
             throw new IOException("No space left on device");
           }
           ByteBuffer from = (ByteBuffer) args[0];

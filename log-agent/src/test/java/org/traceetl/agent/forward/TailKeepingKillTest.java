@@ -133,7 +133,7 @@ final class TailKeepingKillTest {
     void work() throws IOException {
       boolean worked;
       do {
-        worked = keeping.step();
+        worked = keeping.step(true);
       } while (worked);
     }
 

@@ -47,6 +47,7 @@ final class TailKeepingTest {
   private final List<byte[]> requests = new ArrayList<>();
   private final List<OtlpFormat> formats = new ArrayList<>();
   private long millis = START / NANOS_PER_MILLI;
+  private boolean canStore = true;
   private ForwardMetrics metrics;
   private TailKeeping keeping;
 
@@ -64,7 +65,7 @@ final class TailKeepingTest {
             Disk.SYSTEM,
             (bytes, length, _, format) -> {
               formats.add(format);
-              return requests.add(Arrays.copyOf(bytes, length));
+              return canStore && requests.add(Arrays.copyOf(bytes, length));
             },
             Map.of(
                 OtlpFormat.PROTOBUF, new OtlpProtobufDecoder(),
@@ -277,6 +278,45 @@ final class TailKeepingTest {
   }
 
   @Test
+  void requestsThatCannotBeStoredKeepWaiting() throws Exception {
+    append(failed(1, 1), span(2, 1));
+    append(span(1, 2));
+    canStore = false;
+    pass(WAIT);
+    assertThat(keeping.isEmpty()).isFalse();
+    assertThat(metrics.kept(Kept.LEFT_OUT)).isZero();
+    keeping.tidy();
+    // They wait over a kill, too.
+    open();
+    pass(0);
+    canStore = true;
+    while (keeping.step(false)) {
+      // Marks.
+    }
+    assertThat(requests).isEmpty();
+    pass(0);
+    assertThat(kept()).containsExactly("1.1", "1.2");
+    assertThat(metrics.kept(Kept.FAILED)).isEqualTo(1);
+    assertThat(metrics.kept(Kept.LEFT_OUT)).isEqualTo(1);
+    assertThat(keeping.isEmpty()).isTrue();
+  }
+
+  @Test
+  void requestsThatCannotBeStoredInTimeAreCounted() throws Exception {
+    canStore = false;
+    String large = "x".repeat(1 << 20);
+    for (int i = 0; i < 40; i++) {
+      append(failed(i, 1).setTraceState(large));
+      pass(i == 0 ? WAIT : 0);
+    }
+    canStore = true;
+    pass(WAIT);
+    assertThat(metrics.dropped("a", Drop.BUFFER_FULL)).isPositive();
+    assertThat(metrics.dropped("a", Drop.BUFFER_FULL) + requests.size()).isEqualTo(40);
+    assertThat(keeping.isEmpty()).isTrue();
+  }
+
+  @Test
   void ifHalfOfTheBufferIsFullTheOldestAreDecidedEarly() throws Exception {
     String large = "x".repeat(1 << 20);
     for (int i = 0; i < 30; i++) {
@@ -429,13 +469,13 @@ final class TailKeepingTest {
 
   /** Lets time pass, and works until all is done that is due. */
   private void pass(long passedMillis) throws IOException {
-    boolean worked = keeping.step();
+    boolean worked = keeping.step(true);
     while (worked) {
-      worked = keeping.step();
+      worked = keeping.step(true);
     }
     millis += passedMillis;
     do {
-      worked = keeping.step();
+      worked = keeping.step(true);
     } while (worked);
   }
 
