@@ -35,6 +35,9 @@ public final class Forwarding implements SteppedTask, AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Forwarding.class);
   private static final long TIDY_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+  /** Most requests that are taken before tail keeping works, which may have to catch up. */
+  private static final int MOST_OF_STEP = 64;
+
   /** How long a disk that failed is left alone. */
   private static final long DISK_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -164,25 +167,56 @@ public final class Forwarding implements SteppedTask, AutoCloseable {
     return true;
   }
 
-  /** Writes one payload to a buffer, and decides on a few that have waited. */
+  /** Writes payloads to a buffer, and decides on a few that have waited. */
   @Override
-  public long doWork() throws IOException {
+  public long doWork() {
     long now = clocks.nanos();
-    QueuedRequest request = queue.poll();
-    if (request != null) {
-      store(request, now);
+    int taken = 0;
+    while (taken < MOST_OF_STEP && storeNext(now)) {
+      taken++;
     }
     long untilDue = encoded.endDue(now);
-    boolean hasKept = keeping != null && keeping.step(!isDiskPaused());
+    boolean hasKept = keep();
     if (now - tidyNanos >= 0) {
       tidyNanos = now + TIDY_NANOS;
       buffer.tidy();
       if (keeping != null) {
         keeping.tidy();
+        wakeSenders();
       }
     }
     // Waits of tail keeping end when it is tidied.
-    return request == null && !hasKept ? Math.max(0, Math.min(untilDue, tidyNanos - now)) : 0;
+    return taken == 0 && !hasKept ? Math.max(0, Math.min(untilDue, tidyNanos - now)) : 0;
+  }
+
+  /** Stores the next request; returns false if there is none. */
+  private boolean storeNext(long now) {
+    QueuedRequest request = queue.poll();
+    if (request != null) {
+      store(request, now);
+    }
+    return request != null;
+  }
+
+  /** Returns whether tail keeping did something. */
+  private boolean keep() {
+    if (keeping == null) {
+      return false;
+    }
+    boolean worked = false;
+    try {
+      worked = keeping.step(!isDiskPaused());
+    } catch (IOException e) {
+      if (failureLog.permits()) {
+        log.warn(
+            "Cannot read the traces that wait to be kept: {}. The agent retries", e.toString());
+      }
+    }
+    if (worked) {
+      // A request that is left out may be the last one, and senders drain.
+      wakeSenders();
+    }
+    return worked;
   }
 
   private void store(QueuedRequest request, long now) {

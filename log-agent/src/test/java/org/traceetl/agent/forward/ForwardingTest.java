@@ -109,6 +109,33 @@ final class ForwardingTest {
   }
 
   @Test
+  void aDrainEndsIfTheLastRequestIsLeftOut() throws Exception {
+    diskWorks.countDown();
+    CountDownLatch drains = new CountDownLatch(1);
+    // A drain waits until senders end it, and nothing is decided on before.
+    Threads threads =
+        new OwnThreads() {
+          @Override
+          public boolean await(CountDownLatch latch, Duration atMost) throws InterruptedException {
+            drains.countDown();
+            latch.await();
+            return true;
+          }
+        };
+    SpanDecoder decoder =
+        decoder(() -> {
+          if (decoded.incrementAndGet() == 2) {
+            drains.await();
+          }
+        });
+    try (Forwarding forwarding = start(keep(0), threads, decoder)) {
+      offer(forwarding.over(PIPELINE), 1);
+      assertThat(forwarding.drain(Duration.ofSeconds(30))).isTrue();
+      assertThat(metrics(forwarding).keeping()[0]).isEqualTo(1);
+    }
+  }
+
+  @Test
   void requestsThatHaveWaitedAreNotLostWhileTheDiskFails() throws Exception {
     diskWorks.countDown();
     SpanDecoder decoder = decoder(decoded::incrementAndGet);
@@ -121,6 +148,42 @@ final class ForwardingTest {
       disk.room = Integer.MAX_VALUE;
       await().until(() -> metrics(forwarding).forwarded("a") == 3);
       assertThat(dropped(forwarding, Drop.DISK_FAILED)).isZero();
+    }
+  }
+
+  @Test
+  void catchingUpDoesNotHoldBackTheIntake() throws Exception {
+    diskWorks.countDown();
+    SpanDecoder decoder = decoder(decoded::incrementAndGet);
+    try (Forwarding forwarding = start(keep(1), new StoppedThreads(), decoder)) {
+      Intake intake = forwarding.over(PIPELINE);
+      for (int i = 0; i < 100; i++) {
+        intake.offer("otlp_http", new byte[10], PROTOBUF, new Once());
+      }
+      forwarding.doWork();
+      assertThat(released).hasValue(64);
+      assertThat(decoded).hasValue(4);
+      forwarding.doWork();
+      assertThat(released).hasValue(100);
+    }
+  }
+
+  @Test
+  void filesThatCannotBeOpenedDoNotHoldBackTheIntake() throws Exception {
+    diskWorks.countDown();
+    SpanDecoder decoder = decoder(decoded::incrementAndGet);
+    try (Forwarding forwarding = start(keep(1), new StoppedThreads(), decoder)) {
+      Intake intake = forwarding.over(PIPELINE);
+      disk.refusesToOpen = true;
+      offer(intake, 2);
+      assertThat(forwarding.doWork()).isZero();
+      assertThat(forwarding.doWork()).isPositive();
+      assertThat(released).hasValue(2);
+      assertThat(decoded).hasValue(0);
+      disk.refusesToOpen = false;
+      forwarding.doWork();
+      assertThat(decoded).hasValue(2);
+      assertThat(dropped(forwarding, Drop.DAMAGED)).isZero();
     }
   }
 
@@ -230,6 +293,37 @@ final class ForwardingTest {
 
   private static Keep keep(double ratio) {
     return new Keep(true, 10_000, 0, false, ratio, 256 * MIB);
+  }
+
+  /** The threads of the machine. */
+  private static class OwnThreads implements Threads {
+    @Override
+    public Thread create(Kind kind, String name, Runnable work) {
+      return SYSTEM.create(kind, name, work);
+    }
+
+    @Override
+    public void park(Object blocker, long nanos) {
+      SYSTEM.park(blocker, nanos);
+    }
+
+    @Override
+    public boolean join(Thread thread, Duration atMost) throws InterruptedException {
+      return SYSTEM.join(thread, atMost);
+    }
+
+    @Override
+    public boolean await(CountDownLatch latch, Duration atMost) throws InterruptedException {
+      return SYSTEM.await(latch, atMost);
+    }
+  }
+
+  /** Threads that do nothing, for tests that take the steps. */
+  private static final class StoppedThreads extends OwnThreads {
+    @Override
+    public Thread create(Kind kind, String name, Runnable work) {
+      return super.create(kind, name, () -> {});
+    }
   }
 
   private interface Decoding {
