@@ -28,7 +28,8 @@ import org.traceetl.common.LogThrottle;
  * waiting requests again, and lacks only the marks of those that had been decided on.
  *
  * <p>A mark counts for spans accepted up to the wait before and after it, by the times at which
- * requests were accepted. Owned by the thread that writes the buffers.
+ * requests were accepted. A decision later than due also finds later marks, so it may keep more.
+ * Owned by the thread that writes the buffers.
  */
 final class TailKeeping {
   /** Most requests of a step, because others wait in memory meanwhile. */
