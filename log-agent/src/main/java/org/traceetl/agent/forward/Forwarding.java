@@ -117,7 +117,8 @@ public final class Forwarding implements SteppedTask, AutoCloseable {
                     append(buffer::append, body, length, millis, format),
                 decoders,
                 metrics,
-                clocks)
+                clocks,
+                random.nextLong())
             : null;
     encoded = new EncodedSpans(this::store, metrics);
     for (int i = 0; i < clients.size(); i++) {

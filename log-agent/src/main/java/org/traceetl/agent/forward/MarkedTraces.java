@@ -1,6 +1,5 @@
 package org.traceetl.agent.forward;
 
-import java.security.SecureRandom;
 import org.traceetl.agent.config.ForwardConfig.Keep;
 
 /**
@@ -16,14 +15,19 @@ final class MarkedTraces {
 
   private static final int LEAST_SLOTS = 1 << 10;
 
-  /** Senders of spans cannot choose IDs that meet in the table. */
-  private static final long SEED = new SecureRandom().nextLong();
-
   // An open-addressed hash table with linear probing, at most half full, by the lowest bits of a
   // hash. A hash of 0 is a free slot.
   private long[] hashes = new long[LEAST_SLOTS];
   private long[] millis = new long[LEAST_SLOTS];
   private volatile int size;
+  private final long seed;
+
+  /**
+   * @param seed secret, so that senders of spans cannot choose IDs that meet in the table
+   */
+  MarkedTraces(long seed) {
+    this.seed = seed;
+  }
 
   /** Returns the number of traces. Safe for any thread. */
   int size() {
@@ -89,8 +93,8 @@ final class MarkedTraces {
   }
 
   /** Returns the hash, each bit of which depends on all bits of the ID and of the seed. */
-  static long hash(long traceIdHigh, long traceIdLow) {
-    long hash = mix(mix(traceIdHigh ^ SEED) ^ traceIdLow);
+  long hash(long traceIdHigh, long traceIdLow) {
+    long hash = mix(mix(traceIdHigh ^ seed) ^ traceIdLow);
     return hash == 0 ? 1 : hash;
   }
 

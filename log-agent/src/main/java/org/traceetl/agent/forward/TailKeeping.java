@@ -51,7 +51,7 @@ final class TailKeeping {
   private final Map<OtlpFormat, SpanDecoder> decoders;
   private final ForwardMetrics metrics;
   private final Clocks clocks;
-  private final MarkedTraces traces = new MarkedTraces();
+  private final MarkedTraces traces;
   private final Marker marker = new Marker();
   private final Decider decider = new Decider();
   private Body body = new Body();
@@ -65,6 +65,7 @@ final class TailKeeping {
    *
    * @param kept takes the requests to forward; those that it does not store keep waiting
    * @param decoders read requests by format, on the thread of the buffers
+   * @param seed random
    */
   TailKeeping(
       Keep config,
@@ -73,13 +74,15 @@ final class TailKeeping {
       EncodedSpans.Store kept,
       Map<OtlpFormat, SpanDecoder> decoders,
       ForwardMetrics metrics,
-      Clocks clocks)
+      Clocks clocks,
+      long seed)
       throws IOException {
     this.config = config;
     this.kept = kept;
     this.decoders = decoders;
     this.metrics = metrics;
     this.clocks = clocks;
+    traces = new MarkedTraces(seed);
     waiting =
         ForwardBuffer.open(
             directory,

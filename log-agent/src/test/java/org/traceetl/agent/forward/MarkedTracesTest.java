@@ -13,13 +13,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 final class MarkedTracesTest {
-  private final MarkedTraces traces = new MarkedTraces();
+  private final MarkedTraces traces = new MarkedTraces(7);
 
   @Property(tries = 50)
   void marksAreThoseOfAMap(@ForAll long seed) {
     SplittableRandom random = new SplittableRandom(seed);
     Map<Long, Long> expected = new HashMap<>();
-    MarkedTraces actual = new MarkedTraces();
+    MarkedTraces actual = new MarkedTraces(7);
     for (int now = 0; now < 5_000; now++) {
       long trace = random.nextLong(3_000);
       // IDs that differ only in their upper half, as those of counters.
@@ -67,7 +67,7 @@ final class MarkedTracesTest {
     for (long i = 0; i < MarkedTraces.MOST; i++) {
       long idLow = low ^ (shift < Long.SIZE ? i << shift : 0);
       long idHigh = shift < Long.SIZE ? i >>> 1 >>> Long.SIZE - 1 - shift : i << shift - Long.SIZE;
-      int home = (int) MarkedTraces.hash(idHigh, idLow) & slots - 1;
+      int home = (int) traces.hash(idHigh, idLow) & slots - 1;
       int slot = taken.nextClearBit(home);
       taken.set(slot);
       farthest = Math.max(farthest, slot - home);

@@ -127,7 +127,8 @@ final class TailKeepingKillTest {
               },
               Map.of(OtlpFormat.PROTOBUF, new OtlpProtobufDecoder()),
               metrics,
-              clocks);
+              clocks,
+              7);
     }
 
     void work() throws IOException {

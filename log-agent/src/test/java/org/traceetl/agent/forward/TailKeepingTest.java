@@ -71,7 +71,8 @@ final class TailKeepingTest {
                 OtlpFormat.PROTOBUF, new OtlpProtobufDecoder(),
                 OtlpFormat.JSON, new OtlpJsonDecoder()),
             metrics,
-            new Clocks(System::nanoTime, () -> Instant.ofEpochMilli(millis)));
+            new Clocks(System::nanoTime, () -> Instant.ofEpochMilli(millis)),
+            7);
   }
 
   @ParameterizedTest
