@@ -83,8 +83,9 @@ public final class SeriesTable {
   private static final int BLOCK_SERIES = 1 << BLOCK_BITS;
 
   /**
-   * A retired series stays on the page for this time after its last span, unless it becomes idle
-   * earlier. By then scrapers at usual intervals have read its last counts.
+   * A retired series stays on the page for this time after its last span, or after rules retired
+   * it, unless it becomes idle earlier. By then scrapers at usual intervals have read its last
+   * counts.
    */
   private static final long RETIRED_MILLIS = 5 * 60_000;
 
@@ -752,14 +753,22 @@ public final class SeriesTable {
    * free. It ends later like an idle one, after scrapers have read its last counts.
    */
   void retire(int series) {
-    retireAlone(series);
+    retire(series, Integer.MIN_VALUE);
+  }
+
+  /**
+   * @param touchedSeconds when it counts as touched, unless it was later
+   */
+  private void retire(int series, int touchedSeconds) {
+    retireAlone(series, touchedSeconds);
     int variance = varianceOf(series);
     if (variance != NONE) {
-      retireAlone(variance);
+      retireAlone(variance, touchedSeconds);
     }
   }
 
-  private void retireAlone(int series) {
+  private void retireAlone(int series, int touchedSeconds) {
+    touch(series, Math.max(touchedSeconds(series), touchedSeconds));
     leave(series);
     retired.add(hash(keys[series >>> BLOCK_BITS], keyAt(series)), series);
     retiredNumbers.set(series);
@@ -772,9 +781,11 @@ public final class SeriesTable {
    * @param changed tests a series that counts against the limits
    * @param from the first series; 0 or the result of the last call, so that series that continued
    *     since then are not retired again
+   * @param nowMillis since when they are retired. One without spans for long stays on the page from
+   *     then on, too: it goes on with its next span, and no count is lost to scrapers
    * @return the first series without room among the retired ones; {@link #NONE} if all had room
    */
-  public int retireAll(IntPredicate changed, int from) {
+  public int retireAll(IntPredicate changed, int from, long nowMillis) {
     // Each may have a variance.
     int most = MAX_RETIRED + 2 * maxPerApplication;
     for (int series = taken.nextSetBit(from); series >= 0; series = taken.nextSetBit(series + 1)) {
@@ -782,7 +793,7 @@ public final class SeriesTable {
         if (retired.size() + 1 >= most) {
           return series;
         }
-        retire(series);
+        retire(series, seconds(nowMillis));
       }
     }
     return NONE;

@@ -994,7 +994,7 @@ final class SpanRecorder implements Recorder {
         listener.displaced(queue, displaced);
       }
     }
-    retireChanged();
+    retireChanged(nowMillis);
     applications.beginWindow();
     listener.tenants().series(queue, applications.seriesOfTenants());
     return evicted;
@@ -1004,7 +1004,7 @@ final class SpanRecorder implements Recorder {
    * Frees the places of series that spans may no longer have since rules changed. Last in a window,
    * so that the others have the next one to take their places again.
    */
-  private void retireChanged() {
+  private void retireChanged(long nowMillis) {
     SpanRulesInForce now = aggregation.spanRules();
     if (now != rules) {
       addChanges(rules, now);
@@ -1013,7 +1013,7 @@ final class SpanRecorder implements Recorder {
     if (retireFrom == SeriesTable.NONE) {
       return;
     }
-    retireFrom = series.retireAll(this::hasChanged, retireFrom);
+    retireFrom = series.retireAll(this::hasChanged, retireFrom, nowMillis);
     if (retireFrom == SeriesTable.NONE) {
       changed.clear();
       changedMeasures.clear();

@@ -184,6 +184,32 @@ class LiveDimensionsTest {
     assertThat(seal().evicted()).hasSize(MAX_PER_APPLICATION);
   }
 
+  /** A server that starts without the rules, and then follows them, has such series, too. */
+  @Test
+  void seriesWithoutSpansForLongGoesOnAfterAChange() {
+    accept(get("shop"));
+    int former = seal().series()[0];
+    nowMillis += RETIRED_MILLIS + 1_000;
+    aggregation.dimensions(dimensions("shop", ROUTE, AREA));
+    accept(get("blog"));
+    seal();
+    nowMillis += RETIRED_MILLIS - 1_000;
+    accept(get("blog"));
+    assertThat(seal().evicted()).as("scrapers read it for 5 minutes").isEmpty();
+
+    accept(get("shop"));
+    SealedWindow after = seal();
+    assertThat(after.created()).isEmpty();
+    assertThat(after.series()).startsWith(former);
+
+    aggregation.dimensions(dimensions("shop", ROUTE, AREA, TIER));
+    accept(get("blog"));
+    seal();
+    nowMillis += RETIRED_MILLIS + 1_000;
+    accept(get("blog"));
+    assertThat(seal().evicted()).containsExactly(former);
+  }
+
   /** With their variances, they are more than may be retired otherwise. */
   @Test
   void sampledSeriesThatSpansNoLongerHaveLeaveTheLimits() {
