@@ -1,6 +1,7 @@
 package org.traceetl.server.window;
 
-import java.util.HashMap;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -47,9 +48,16 @@ public record TraceDocument(
   }
 
   /** Returns the document as one of those kept, of a series of which others were held back. */
+  @SuppressWarnings({"unchecked", "rawtypes"}) // of an array of entries
   TraceDocument representing(int kept, int heldBack) {
-    Map<String, String> more = new HashMap<>(attributes);
-    more.put(REPRESENTS, Double.toString(((double) kept + heldBack) / kept));
+    // An application's attribute of this name gives way.
+    List<Map.Entry<String, String>> more = new ArrayList<>(attributes.size() + 1);
+    for (Map.Entry<String, String> attribute : attributes.entrySet()) {
+      if (!attribute.getKey().equals(REPRESENTS)) {
+        more.add(attribute);
+      }
+    }
+    more.add(Map.entry(REPRESENTS, Double.toString(((double) kept + heldBack) / kept)));
     return new TraceDocument(
         traceId,
         spanId,
@@ -61,7 +69,7 @@ public record TraceDocument(
         startUnixNanos,
         durationNanos,
         reason,
-        Map.copyOf(more));
+        Map.ofEntries(more.toArray(new Map.Entry[0])));
   }
 
   /** Returns how many slow or failed spans this one represents, at least 1. */

@@ -60,7 +60,7 @@ public final class WindowMetrics {
   private List<TraceDocument> documents = new ArrayList<>();
 
   /** What each document stands for; null for ordinary spans. */
-  private List<RowExtras.Remarkable> remarkable = new ArrayList<>();
+  private final List<RowExtras.Remarkable> remarkable = new ArrayList<>();
 
   private int documentsLeft;
   private int exemplarsLeft;
@@ -498,7 +498,7 @@ public final class WindowMetrics {
     isMerged = false;
     mergedSpans = 0;
     documents = new ArrayList<>();
-    remarkable = new ArrayList<>();
+    remarkable.clear();
     documentsLeft = documentsPerWindow;
     exemplarsLeft = exemplarsPerWindow;
     ledger.clear();
