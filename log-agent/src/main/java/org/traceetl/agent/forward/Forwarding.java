@@ -190,7 +190,7 @@ public final class Forwarding implements SteppedTask, AutoCloseable {
     return taken == 0 && !hasKept ? Math.max(0, Math.min(untilDue, tidyNanos - now)) : 0;
   }
 
-  /** Stores the next request; returns false if there is none. */
+  /** Stores the next request; returns whether one waited. */
   private boolean storeNext(long now) {
     QueuedRequest request = queue.poll();
     if (request != null) {

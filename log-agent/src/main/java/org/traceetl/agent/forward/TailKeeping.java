@@ -127,7 +127,7 @@ final class TailKeeping {
     return worked;
   }
 
-  /** Marks the traces of the next request; returns false if there is none. */
+  /** Marks the traces of the next request; returns whether one waited. */
   private boolean mark() throws IOException {
     ForwardBuffer.Read<Body> read = marks.read(body::of);
     if (read == null) {
