@@ -10,6 +10,7 @@ import org.slf4j.LoggerFactory;
 import org.traceetl.agent.config.AgentConfig;
 import org.traceetl.agent.config.ForwardConfig;
 import org.traceetl.agent.config.ForwardConfig.Keep;
+import org.traceetl.agent.kubernetes.KubernetesPods;
 import org.traceetl.agent.otlp.OtlpWriter;
 import org.traceetl.agent.spool.Spool;
 import org.traceetl.agent.telemetry.TelemetryServer;
@@ -123,6 +124,9 @@ final class MemoryBounds {
         // One that is decided on, and in case it is JSON, a growing copy in protobuf.
         bounds.add("tail keeping", 3 * request + Keep.MARKS_BYTES, ENDPOINT_DIRECT_BYTES);
       }
+    }
+    if (config.kubernetes().enabled()) {
+      bounds.add("pods", KubernetesPods.HEAP_BYTES, 0);
     }
     if (config.telemetry().enabled()) {
       bounds.add(

@@ -21,6 +21,7 @@ import org.traceetl.agent.flow.Intake;
 import org.traceetl.agent.flow.OtlpFormat;
 import org.traceetl.agent.forward.Forwarding;
 import org.traceetl.agent.http.PortAccess;
+import org.traceetl.agent.kubernetes.KubernetesPods;
 import org.traceetl.agent.pipeline.Pipeline;
 import org.traceetl.agent.pipeline.PipelineMetrics;
 import org.traceetl.agent.publish.DecisionsFile;
@@ -156,6 +157,9 @@ public final class RunningAgent implements AutoCloseable {
       pipeline.router(routing.router());
       pipeline.filters(new Filters(rules.filters()));
       List<Checkpoint.Position> places = spool.places();
+      if (config.kubernetes().enabled()) {
+        followPods(platform);
+      }
       pipeline.start();
       publisher.routes(pipeline::topology);
       rules.follow(reloader);
@@ -205,6 +209,13 @@ public final class RunningAgent implements AutoCloseable {
       closeOpened();
       throw e;
     }
+  }
+
+  private void followPods(Platform platform) {
+    KubernetesPods pods = open(new KubernetesPods(config.kubernetes(), clocks, platform.random()));
+    metrics.add(pods.metrics());
+    pipeline.completing(pods);
+    pods.start();
   }
 
   private OtlpReceiver openOtlp() throws IOException {

@@ -18,6 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.agent.config.ConfigReader;
 import org.traceetl.agent.config.FilterRules;
 import org.traceetl.agent.config.FiltersFile;
+import org.traceetl.agent.kubernetes.ApiServer;
 
 /** Tests that the documentation names exactly what exists. */
 final class DocumentationTest {
@@ -83,8 +84,10 @@ final class DocumentationTest {
         forward: {endpoints: [{name: tempo, url: "http://127.0.0.1:1"}], keep: {enabled: true}}
         """
             .formatted(directory, directory);
-    try (RunningAgent agent =
-        RunningAgent.start(ConfigReader.read(yaml, Map.of()).config(), Platform.SYSTEM)) {
+    try (ApiServer pods = new ApiServer(directory, 0);
+        RunningAgent agent =
+            RunningAgent.start(
+                ConfigReader.read(yaml + pods.yaml(), Map.of()).config(), Platform.SYSTEM)) {
       return AgentPage.get(agent, "/metrics").body();
     }
   }

@@ -36,6 +36,7 @@ import org.traceetl.agent.config.DetailConfig;
 import org.traceetl.agent.config.EdgesConfig;
 import org.traceetl.agent.config.FilesConfig;
 import org.traceetl.agent.config.ForwardConfig;
+import org.traceetl.agent.config.KubernetesConfig;
 import org.traceetl.agent.config.OtlpConfig;
 import org.traceetl.agent.config.OtlpLimits;
 import org.traceetl.agent.config.PipelineConfig;
@@ -90,7 +91,8 @@ final class ConfigurationTablesTest {
           Map.entry("telemetry.", List.of(TelemetryConfig.class, TokenSource.class)),
           Map.entry("telemetry.tls.", List.of(TlsFiles.class)),
           Map.entry("forward.", List.of(ForwardConfig.class)),
-          Map.entry("forward.keep.", List.of(ForwardConfig.Keep.class)));
+          Map.entry("forward.keep.", List.of(ForwardConfig.Keep.class)),
+          Map.entry("kubernetes.", List.of(KubernetesConfig.class)));
 
   /** Records of the agent's lists of sections. */
   private static final Set<Object> SECTIONS =

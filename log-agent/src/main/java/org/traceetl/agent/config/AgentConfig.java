@@ -29,8 +29,12 @@ public record AgentConfig(
     EdgesConfig edges,
     PublishConfig rocketmq,
     TelemetryConfig telemetry,
-    ForwardConfig forward) {
-  /** Creates a configuration of an agent that sends all half-edges and forwards no traces. */
+    ForwardConfig forward,
+    KubernetesConfig kubernetes) {
+  /**
+   * Creates a configuration of an agent that sends all half-edges, forwards no traces and reads no
+   * pods.
+   */
   public AgentConfig(
       Path stateDirectory,
       int drainTimeoutMillis,
@@ -58,6 +62,7 @@ public record AgentConfig(
         EdgesConfig.defaults(),
         rocketmq,
         telemetry,
-        ForwardConfig.defaults());
+        ForwardConfig.defaults(),
+        KubernetesConfig.defaults());
   }
 }

@@ -1,6 +1,8 @@
 package org.traceetl.agent.config;
 
 import java.io.IOException;
+import java.net.URI;
+import java.net.URISyntaxException;
 import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
@@ -31,6 +33,8 @@ public final class ConfigReader {
   private static final int MAX_EVENT_TEXTS = 256;
 
   private static final int MIB = 1024 * 1024;
+
+  private static final String API_SERVER = "https://host or https://host:port, without a path";
 
   private final Settings settings;
   private final AgentConfig config;
@@ -97,7 +101,8 @@ public final class ConfigReader {
             edges(settings.section("edges"), EdgesConfig.defaults()),
             rocketmq(settings.section("rocketmq"), PublishConfig.defaults()),
             telemetry(settings.section("telemetry"), TelemetryConfig.defaults()),
-            ForwardReader.read(settings.section("forward"), ForwardConfig.defaults(), otlp));
+            ForwardReader.read(settings.section("forward"), ForwardConfig.defaults(), otlp),
+            kubernetes(settings.section("kubernetes"), KubernetesConfig.defaults()));
     if (read.pipeline().maxBytesInFlight() / 2 < read.otlp().maxRequestBytes()) {
       settings.problem(
           "otlp.max-request-bytes",
@@ -398,6 +403,54 @@ public final class ConfigReader {
   private static String topic(Settings section, String key, String fallback) {
     return section.text(
         key, fallback, "[%|a-zA-Z0-9_-]{1,127}", "1 to 127 letters, digits, and %, |, _ or -");
+  }
+
+  private static KubernetesConfig kubernetes(Settings kubernetes, KubernetesConfig standard) {
+    KubernetesConfig read =
+        new KubernetesConfig(
+            kubernetes.flag("enabled", standard.enabled()),
+            kubernetes.optional("node-name"),
+            kubernetes.value("url", standard.url(), API_SERVER, ConfigReader::apiServer),
+            kubernetes.path("token-file", standard.tokenFile()),
+            kubernetes.path("ca-file", standard.caFile()));
+    if (!read.enabled()) {
+      return read;
+    }
+    // Selects pods, so it must not contain what separates selectors.
+    if (!read.nodeName().matches("[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")) {
+      kubernetes.problem(
+          "node-name",
+          read.nodeName(),
+          "must be the name of this agent's node, which the downward API gives as spec.nodeName");
+    }
+    try {
+      TlsFiles.checkRoots(read.caFile());
+    } catch (TlsFileException e) {
+      kubernetes.problem("ca-file", read.caFile(), e.problem());
+    }
+    try {
+      new TokenSource("", Optional.of(read.tokenFile())).read();
+    } catch (IOException e) {
+      kubernetes.problem("token-file", read.tokenFile(), e.getMessage());
+    }
+    return read;
+  }
+
+  private static URI apiServer(YamlNode url) {
+    try {
+      URI read = new URI(url.text());
+      boolean isHost =
+          read.getHost() != null
+              && read.getRawUserInfo() == null
+              && read.getRawPath().matches("/?")
+              && read.getRawQuery() == null
+              && read.getRawFragment() == null;
+      return "https".equals(read.getScheme()) && isHost
+          ? URI.create("https://" + read.getRawAuthority())
+          : null;
+    } catch (URISyntaxException e) {
+      return null;
+    }
   }
 
   private static TelemetryConfig telemetry(Settings telemetry, TelemetryConfig standard) {

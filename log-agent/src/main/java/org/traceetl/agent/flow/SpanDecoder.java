@@ -1,5 +1,6 @@
 package org.traceetl.agent.flow;
 
+import java.net.InetAddress;
 import org.traceetl.agent.otlp.SpanEncoder;
 
 /**
@@ -33,6 +34,11 @@ public interface SpanDecoder {
    * {@link #otlpFormat} is not null.
    */
   default SpanEncoder encoder() {
+    return null;
+  }
+
+  /** Returns the address of the sender of the payload that is decoded; null if it has none. */
+  default InetAddress sender() {
     return null;
   }
 

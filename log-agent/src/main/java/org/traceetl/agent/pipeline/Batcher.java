@@ -17,6 +17,7 @@ import org.traceetl.agent.filter.AgentSpanFilter.Change;
 import org.traceetl.agent.filter.Filters;
 import org.traceetl.agent.flow.Attributes;
 import org.traceetl.agent.flow.KeySet;
+import org.traceetl.agent.flow.ResourceCompletion;
 import org.traceetl.agent.flow.SpanSink;
 import org.traceetl.agent.flow.SpanView;
 import org.traceetl.agent.flow.WantedEvents;
@@ -98,6 +99,7 @@ final class Batcher implements SpanSink {
   private final LongSupplier nanoClock;
   private final LongSupplier unixMillis;
   private Rules rules = Rules.NONE;
+  private ResourceCompletion completion = ResourceCompletion.NONE;
   private PendingPayload payload;
   // When it began.
   private long nowNanos;
@@ -173,6 +175,11 @@ final class Batcher implements SpanSink {
     rules = rules.with(edges);
   }
 
+  /** Sets what adds attributes to resources. */
+  void completing(ResourceCompletion completion) {
+    this.completion = completion;
+  }
+
   /** Begins a payload; the next spans belong to it. */
   void payload(PendingPayload payload) {
     this.payload = payload;
@@ -187,6 +194,7 @@ final class Batcher implements SpanSink {
 
   /** Ends the payload: reports its filtered spans and releases its texts. */
   void endPayload() {
+    completion.forget();
     if (!filtering) {
       return;
     }
@@ -230,7 +238,8 @@ final class Batcher implements SpanSink {
     }
   }
 
-  private void take(Attributes attributes) {
+  private void take(Attributes received) {
+    Attributes attributes = completion.complete(received, payload.sender());
     resourceTooLarge = attributes.textBytes() > ResourceCache.MAX_RESOURCE_TEXT_BYTES;
     if (!resourceTooLarge) {
       resource = resources.find(attributes, rules, filter);

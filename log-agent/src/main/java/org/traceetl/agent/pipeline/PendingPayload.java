@@ -1,5 +1,6 @@
 package org.traceetl.agent.pipeline;
 
+import java.net.InetAddress;
 import java.util.Set;
 import java.util.TreeSet;
 import org.slf4j.Logger;
@@ -65,6 +66,11 @@ final class PendingPayload {
   /** Returns whether its spans may have waited for the agent. */
   boolean mayHaveWaited() {
     return decoder.mayHaveWaited();
+  }
+
+  /** Returns the address of its sender; null if it has none. */
+  InetAddress sender() {
+    return decoder.sender();
   }
 
   /** Counts a span that is in a batch. */

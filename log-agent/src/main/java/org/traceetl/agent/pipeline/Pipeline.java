@@ -18,6 +18,7 @@ import org.traceetl.agent.flow.Checkpoint;
 import org.traceetl.agent.flow.Completion;
 import org.traceetl.agent.flow.Intake;
 import org.traceetl.agent.flow.MalformedPayloadException;
+import org.traceetl.agent.flow.ResourceCompletion;
 import org.traceetl.agent.flow.SpanDecoder;
 import org.traceetl.agent.route.Router;
 import org.traceetl.agent.route.Topology;
@@ -112,6 +113,11 @@ public final class Pipeline implements Intake, SteppedTask, AutoCloseable {
         "in_flight_limit_bytes",
         "Limit for the bytes in flight; at the limit, sources must wait.",
         config::maxBytesInFlight);
+  }
+
+  /** Sets what adds attributes to resources; initially nothing. Call it before {@link #start}. */
+  public void completing(ResourceCompletion completion) {
+    batcher.completing(completion);
   }
 
   /** Starts the thread. */

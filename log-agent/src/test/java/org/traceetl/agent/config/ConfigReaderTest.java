@@ -229,6 +229,16 @@ final class ConfigReaderTest {
           files: {paths: ['/log/{a/b,c}/x']}  | files.paths = /log/{a/b,c}/x: must be a glob: {a: Missing
           files: {paths: ["/log/\\0"]}         | files.paths = /log/\0: must be a path: Nul
           otlp.grpcport: 1                    | otlp.grpcport: no such key; known are enabled
+          kubernetes: {enabled: 1}            | kubernetes.enabled = 1: must be true or false
+          kubernetes: {url: 'http://x'}       | kubernetes.url = http://x: must be https://host or https://host:port, without a path
+          kubernetes: {url: 'https://a@x'}    | kubernetes.url = https://a@x: must be https://host
+          kubernetes: {url: 'https://x/api'}  | kubernetes.url = https://x/api: must be https://host
+          kubernetes: {url: ['https://x']}    | kubernetes.url = a list: must be https://host
+          kubernetes: {enabled: true}         | kubernetes.node-name = : must be the name of this agent's node
+          {kubernetes: {enabled: true, node-name: 'a,spec.nodeName=b'}} | kubernetes.node-name = a,spec.nodeName=b: must be the name of this agent's node
+          {kubernetes: {enabled: true, token-file: /none}} | kubernetes.token-file = /none: cannot be read
+          {kubernetes: {enabled: true, ca-file: /none}} | kubernetes.ca-file = /none: cannot be read
+          kubernetes: {node: a}               | kubernetes.node: no such key; known are enabled, node-name, url, token-file, ca-file
           nonsense: {x: 1}                    | nonsense.x: no such key; known are state-directory
           otlp: [                             | the configuration file: line 1: not YAML
           just text                           | the configuration file: line 1: contains no keys

@@ -126,6 +126,10 @@ final class Clients {
       this.address = address;
     }
 
+    InetAddress address() {
+      return address;
+    }
+
     /** Takes bytes of the sender's share; returns false and takes none if it is used up. */
     boolean take(long more) {
       if (bytes.addAndGet(more) > maxClientBytes) {

@@ -173,8 +173,8 @@ final class GrpcEndpoint {
       return;
     }
     Call export = new Call(call, arrays, GrpcReadBudget.handOver());
-    Refused refused =
-        Refused.of(intake.offer(SOURCE, request.array, request.length, decoder, export));
+    SpanDecoder sent = new SentPayload(decoder, export.taken.client().address());
+    Refused refused = Refused.of(intake.offer(SOURCE, request.array, request.length, sent, export));
     if (refused != null) {
       arrays.give(request.array);
       export.taken.giveBack();

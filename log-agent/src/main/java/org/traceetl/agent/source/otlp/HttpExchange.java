@@ -175,7 +175,9 @@ final class HttpExchange extends SimpleChannelInboundHandler<FullHttpRequest> {
                     SOURCE,
                     payload,
                     length,
-                    format == OtlpFormat.JSON ? parts.json() : parts.protobuf(),
+                    new SentPayload(
+                        format == OtlpFormat.JSON ? parts.json() : parts.protobuf(),
+                        client.address()),
                     new Request(context, format, keepAlive, client, length)));
     if (refused != null) {
       arrays.give(payload);
