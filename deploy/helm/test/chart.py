@@ -122,6 +122,10 @@ CASES = {
         "agent": {"service": {"enabled": False}, "rings": {"enabled": False}},
         "server": {"config": {"trace-etl": {"metrics": {"profile": "tempo", "namespace": "spans"}}}},
     },
+    "kubernetes": {
+        "agent": {"kubernetes": {"enabled": True}, "config": {"kubernetes": {"url": "https://10.96.0.1"}}},
+        "networkPolicy": {"enabled": True},
+    },
     "bare": {
         "agent": {
             "digest": "sha256:" + "a" * 64,
@@ -253,6 +257,7 @@ REFUSED = {
     "unknown-key": ({"agent": {"spol": {}}}, "spol"),
     "unknown-key-at-the-top": ({"servers": {}}, "servers"),
     "unknown-file": ({"server": {"config": {"trace_etl": {}}}}, "trace_etl"),
+    "owned-kubernetes": ({"agent": {"config": {"kubernetes": {"enabled": True}}}}, "agent.kubernetes.enabled"),
     "unknown-section": ({"agent": {"config": {"rockeqmq": {}}}}, "rockeqmq"),
     "two-autoscalers": ({"autoscaling": {"type": "hpa,keda"}}, "'none', 'hpa', 'keda'"),
     "fewer-than-fewest": (
@@ -335,6 +340,7 @@ CHANGES = {
     "rolling-servers": ({"server": {"config": {"trace-etl": {"window": {"length": "30s"}}}}}, {"Deployment"}),
     "rolling-servers-for-the-first-rules": ({"server": {"rules": {"revision": 1}}}, {"Deployment"}),
     "rolling-servers-for-edges": ({"edges": {"enabled": True}}, {"Deployment"}),
+    "rolling-agents-for-pods": ({"agent": {"kubernetes": {"enabled": True}}}, {"DaemonSet"}),
     "rolling-both": ({"rocketmq": {"topics": {"spans": "spans-2"}}}, {"DaemonSet", "Deployment"}),
 }
 # Changes of the values of a case that must replace no pod.
@@ -759,6 +765,37 @@ class ChartTest(unittest.TestCase):
         self.assertEqual(agent["rocketmq"]["edges-topic"], "half-edges")
         self.assertNotIn("trace-edge", json.dumps(self.rendered["passed-on"]))
 
+    def test_only_agents_may_read_pods_and_only_if_they_shall(self):
+        objects = self.rendered["kubernetes"]
+        (role,) = of_kind(objects, "ClusterRole")
+        self.assertEqual(role["rules"], [{"apiGroups": [""], "resources": ["pods"], "verbs": ["list", "watch"]}])
+        (binding,) = of_kind(objects, "ClusterRoleBinding")
+        self.assertEqual(binding["roleRef"]["name"], role["metadata"]["name"])
+        (subject,) = binding["subjects"]
+        accounts = {found["metadata"]["name"] for found in of_kind(objects, "ServiceAccount")}
+        self.assertIn(subject["name"], accounts)
+        users = [found["metadata"]["name"] for found in objects
+                 if "template" in found.get("spec", {}) or found["kind"] == "Pod"
+                 for _, spec in pods([found]) if spec["serviceAccountName"] == subject["name"]]  # fmt: skip
+        (agents,) = of_kind(objects, "DaemonSet")
+        self.assertEqual(users, [agents["metadata"]["name"]])
+        self.assertEqual(subject["namespace"], agents["metadata"]["namespace"])
+        config = yaml.safe_load(named(objects, "ConfigMap", "-agent")["data"]["log-agent.yaml"])["kubernetes"]
+        (container,) = agents["spec"]["template"]["spec"]["containers"]
+        (mounted,) = [m for m in container["volumeMounts"] if m["name"] == "kubernetes"]
+        self.assertEqual({pathlib.Path(config[key]).parent for key in ("token-file", "ca-file")},
+                         {pathlib.Path(mounted["mountPath"])})  # fmt: skip
+        self.assertIn(
+            {"name": "TRACE_ETL_AGENT_KUBERNETES_NODE_NAME", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}},
+            container["env"],
+        )
+        for case in self.rendered:
+            self.assertEqual(case == "kubernetes", bool(of_kind(self.rendered[case], "ClusterRole")), case)
+        for case, opens in {"kubernetes": True, "guarded": False}.items():
+            policy = named(self.rendered[case], "NetworkPolicy", "-agent")
+            ports = {port["port"] for rule in policy["spec"]["egress"] for port in rule.get("ports", [])}
+            self.assertEqual({443, 6443} <= ports, opens, case)
+
     def test_rules_that_are_read_live_restart_nobody(self):
         def templates(name):
             return {
@@ -870,7 +907,9 @@ class ChartTest(unittest.TestCase):
             text = SECRETS.get(path.name, "a-secret-of-the-test\n")
             path.write_text((CERTIFICATE / source).read_text() if source else text)
         command = java(program, f"--config={root}/config/{program}.yaml", "--check-config")
-        answer = subprocess.run(command, capture_output=True, text=True, cwd=root)
+        # As the downward API gives it.
+        environment = {**os.environ, "TRACE_ETL_AGENT_KUBERNETES_NODE_NAME": "node-1"}
+        answer = subprocess.run(command, capture_output=True, text=True, cwd=root, env=environment)
         self.assertEqual(answer.returncode, 0, f"{files[program + '.yaml']}\n{answer.stdout}{answer.stderr}")
         self.assertNotIn("a-secret-of-the-test", answer.stdout + answer.stderr)
 

@@ -67,6 +67,12 @@ rocketmq:
   tls-ca-file: /etc/trace-etl/tls/rocketmq/ca.crt
   {{- end }}
   {{- end }}
+{{- if .Values.agent.kubernetes.enabled }}
+kubernetes:
+  enabled: true
+  token-file: /etc/trace-etl/secrets/kubernetes/token
+  ca-file: /etc/trace-etl/secrets/kubernetes/ca.crt
+{{- end }}
 telemetry:
   port: 9465
   {{- if .Values.agent.telemetry.tls.secret }}
@@ -77,6 +83,15 @@ telemetry:
   {{- if .Values.agent.telemetry.tokenSecret }}
   token-file: /etc/trace-etl/secrets/telemetry/token
   {{- end }}
+{{- end }}
+
+{{/* The agents' own account if they have rights, which no other pod needs. */}}
+{{- define "trace-etl.agent.serviceAccount" -}}
+{{- if .Values.agent.kubernetes.enabled }}
+{{- printf "%s-agent" (include "trace-etl.fullname" .) }}
+{{- else }}
+{{- include "trace-etl.serviceAccount" . }}
+{{- end }}
 {{- end }}
 
 {{- define "trace-etl.agent.owned" -}}
@@ -104,6 +119,10 @@ rocketmq/secret-key: rocketmq.access.agentSecret
 rocketmq/secret-key-file: rocketmq.access.agentSecret
 rocketmq/tls: rocketmq.tls.enabled
 rocketmq/tls-ca-file: rocketmq.tls.caSecret
+kubernetes/enabled: agent.kubernetes.enabled
+kubernetes/node-name: agent.kubernetes.enabled
+kubernetes/token-file: agent.kubernetes.enabled
+kubernetes/ca-file: agent.kubernetes.enabled
 telemetry/enabled: nothing, as probes need the port
 telemetry/port: nothing, as probes need the port
 telemetry/host: nothing, as probes need the port
