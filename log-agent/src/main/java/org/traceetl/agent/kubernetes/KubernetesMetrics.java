@@ -58,7 +58,7 @@ final class KubernetesMetrics extends MetricSet {
     gauge("kubernetes_pods", "Pods of the node that the agent knows.", pods);
     gauge(
         "kubernetes_answer_age_seconds",
-        "Time since the API server last answered or sent an event; since the start before that.",
+        "Time since the API server last sent pods or an event; since the start before that.",
         answerAgeSeconds);
   }
 }

@@ -11,6 +11,7 @@ import java.net.InetAddress;
 import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
@@ -113,12 +114,11 @@ final class KubernetesPodsTest {
     start(CHECKOUT, cart);
 
     for (Map<String, String> named :
-        new Map[] {
-          Map.of("container.id", cart.container()),
-          Map.of("k8s.pod.uid", cart.uid()),
-          Map.of("container.id", "unknown", "k8s.pod.uid", cart.uid()),
-          Map.of("k8s.pod.ip", "fd00:10:1:0::8")
-        }) {
+        List.of(
+            Map.of("container.id", cart.container()),
+            Map.of("k8s.pod.uid", cart.uid()),
+            Map.of("container.id", "unknown", "k8s.pod.uid", cart.uid()),
+            Map.of("k8s.pod.ip", "fd00:10:1:0::8"))) {
       assertThat(complete(named, ADDRESS))
           .containsEntry("k8s.pod.name", "cart-0")
           .containsEntry("k8s.statefulset.name", "cart")
