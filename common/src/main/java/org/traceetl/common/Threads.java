@@ -15,10 +15,12 @@ public interface Threads {
           Thread.Builder builder =
               switch (kind) {
                 case PLATFORM -> Thread.ofPlatform();
-                case DAEMON -> Thread.ofPlatform().daemon();
+                case DAEMON, BACKGROUND -> Thread.ofPlatform().daemon();
                 case VIRTUAL -> Thread.ofVirtual();
               };
-          return builder.name(name).unstarted(work);
+          return builder
+              .name(name)
+              .unstarted(kind == Kind.BACKGROUND ? Niceness.raisedIn(work) : work);
         }
 
         @Override
@@ -42,6 +44,13 @@ public interface Threads {
     /** The program does not end before the thread. */
     PLATFORM,
     DAEMON,
+
+    /**
+     * A daemon that leaves the cores to threads of other kinds while these do not wait, on Linux.
+     * Platform threads that it starts do the same, so it must not start or wake virtual threads:
+     * the carrier of all virtual threads may be one that it starts.
+     */
+    BACKGROUND,
     VIRTUAL
   }
 

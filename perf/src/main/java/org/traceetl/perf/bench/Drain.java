@@ -7,6 +7,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 import org.traceetl.common.Clocks;
 import org.traceetl.perf.bench.load.AgentLoad;
 import org.traceetl.perf.bench.load.ExportLoad;
@@ -54,6 +56,13 @@ final class Drain extends TopicDrain {
           "What the batches have of a span: all, or what a server demands"
               + " (default: ${DEFAULT-VALUE}).")
   private Detail detail = Detail.FULL;
+
+  @Option(
+      names = "--rate",
+      paramLabel = "N",
+      description =
+          "Sends N spans a second while the server reads; by default the topic is full before.")
+  private long rate;
 
   @Option(
       names = "--ask",
@@ -150,7 +159,16 @@ final class Drain extends TopicDrain {
     if (asks && questions == null) {
       questions = new Questions(rocketMq, queues);
     }
-    Loaded loaded = load(rocketMq);
+    Loaded loaded = toLoad();
+    FutureTask<Void> loading =
+        new FutureTask<>(() -> {
+          load(rocketMq);
+          return null;
+        });
+    if (rate == 0) {
+      loading.run();
+      loading.get();
+    }
     CountDownLatch left = new CountDownLatch(loaded.messages());
     Durations pauses = new Durations();
     swaps.add(pauses);
@@ -194,7 +212,11 @@ final class Drain extends TopicDrain {
       if (isAsked) {
         questions.begin();
       }
+      if (rate > 0) {
+        Thread.ofPlatform().daemon().name("bench-load").start(loading);
+      }
       Round round = timed(loaded, left, pipeline);
+      loading.get();
       int answers = isAsked ? questions.end() : 0;
       if (number > 1) {
         (isAsked ? asked : unasked).add(round.spansPerSecond());
@@ -206,22 +228,35 @@ final class Drain extends TopicDrain {
     }
   }
 
-  private Loaded load(EmbeddedRocketMq rocketMq) throws Exception {
+  /** Returns what {@link #load} writes. */
+  private Loaded toLoad() {
     int messages = 0;
     long loaded = 0;
     long bytes = 0;
+    while (loaded < spans) {
+      Message message = batches.get(messages % batches.size());
+      loaded += message.spans;
+      bytes += message.batch.named(0).length;
+      messages++;
+    }
+    return new Loaded(messages, loaded, bytes);
+  }
+
+  private void load(EmbeddedRocketMq rocketMq) throws Exception {
     try (TopicWriter writer =
         new TopicWriter(rocketMq.namesrvAddress(), TOPIC, "drain-load-" + sequence)) {
-      while (loaded < spans) {
+      long beginNanos = System.nanoTime();
+      long loaded = 0;
+      for (int messages = 0; loaded < spans; messages++) {
         Message message = batches.get(messages % batches.size());
-        byte[] body = message.batch.named(sequence++).clone();
+        writer.send(messages, message.batch.named(sequence++).clone());
         loaded += message.spans;
-        bytes += body.length;
-        writer.send(messages, body);
-        messages++;
+        if (rate > 0) {
+          long dueNanos = beginNanos + (long) (loaded * 1e9 / rate);
+          TimeUnit.NANOSECONDS.sleep(dueNanos - System.nanoTime());
+        }
       }
       writer.await();
     }
-    return new Loaded(messages, loaded, bytes);
   }
 }

@@ -1,5 +1,6 @@
 package org.traceetl.server;
 
+import com.google.common.base.Throwables;
 import com.google.common.hash.Hashing;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -13,10 +14,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.traceetl.common.Clocks;
 import org.traceetl.common.ConfigException;
+import org.traceetl.common.Threads;
 import org.traceetl.common.TlsRefused;
 import org.traceetl.server.binding.ConfigurationRefused;
 import org.traceetl.server.binding.RulesFile;
@@ -159,12 +163,23 @@ final class BackfillCommand implements Callable<Integer> {
   }
 
   @Override
-  public Integer call() {
+  public Integer call() throws InterruptedException {
+    FutureTask<Integer> task = new FutureTask<>(this::backfill);
+    clocks.threads().create(Threads.Kind.BACKGROUND, "trace-backfill", task).start();
+    try {
+      return task.get();
+    } catch (ExecutionException e) {
+      Throwables.throwIfUnchecked(e.getCause());
+      throw new IllegalStateException(e.getCause());
+    } finally {
+      task.cancel(true);
+    }
+  }
+
+  private int backfill() {
     PrintWriter err = spec.commandLine().getErr();
-    int priority = Thread.currentThread().getPriority();
     try {
       BackfillRequest request = request();
-      Thread.currentThread().setPriority(Thread.MIN_PRIORITY);
       SampleReceiver receiver = request.receiver();
       try (receiver) {
         SpanTopic topic = SpanTopic.of(request.rocketmq(), clocks);
@@ -183,8 +198,6 @@ final class BackfillCommand implements Callable<Integer> {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return CommandLine.ExitCode.SOFTWARE;
-    } finally {
-      Thread.currentThread().setPriority(priority);
     }
   }
 
