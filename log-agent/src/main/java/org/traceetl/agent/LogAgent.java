@@ -179,11 +179,16 @@ public final class LogAgent implements Callable<Integer> {
     spec.commandLine().getErr().flush();
   }
 
+  /** Returns the version from the jar's manifest; {@code development} without one. */
+  static String version() {
+    String version = LogAgent.class.getPackage().getImplementationVersion();
+    return version == null ? "development" : version;
+  }
+
   static final class Version implements CommandLine.IVersionProvider {
     @Override
     public String[] getVersion() {
-      String version = LogAgent.class.getPackage().getImplementationVersion();
-      return new String[] {"log-agent " + (version == null ? "(not packaged)" : version)};
+      return new String[] {"log-agent " + version()};
     }
   }
 }

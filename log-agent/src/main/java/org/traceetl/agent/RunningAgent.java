@@ -108,6 +108,11 @@ public final class RunningAgent implements AutoCloseable {
   private RunningAgent(AgentConfig config, Platform platform) throws IOException {
     this.config = config;
     clocks = platform.clocks();
+    metrics.gauge(
+        "build_info",
+        "Always 1; the label contains the agent's version.",
+        "version",
+        Map.of(LogAgent.version(), () -> 1));
     try {
       StateDirectory state = open(StateDirectory.open(config.stateDirectory(), platform.disk()));
       AgentIdentity identity = AgentIdentity.next(state, platform.random());
