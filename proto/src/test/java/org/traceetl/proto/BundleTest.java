@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HexFormat;
@@ -14,14 +15,6 @@ import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
 
 final class BundleTest {
-  /** A head of two parts. */
-  private static final String GOLDEN =
-      """
-      00544542 01 0002
-      0004 73686f70 00000002 00000037
-      0000 00000000 00000003
-      """;
-
   private final BundleWriter writer = new BundleWriter();
   private final BundleReader reader = new BundleReader();
 
@@ -57,14 +50,12 @@ final class BundleTest {
   }
 
   @Test
-  void headHasTheseBytes() {
+  void bundleHasTheseBytes() throws IOException {
     byte[] first = batch("shop", 2, 7);
     byte[] second = {1, 2, 3};
     byte[] message = bundle(first, second);
-    String head = GOLDEN.replaceAll("\\s", "");
 
-    assertThat(HexFormat.of().formatHex(message))
-        .isEqualTo(head + HexFormat.of().formatHex(first) + HexFormat.of().formatHex(second));
+    assertThat(GoldenBytesTest.lines(message)).isEqualTo(GoldenBytesTest.golden("bundle_1.hex"));
     assertThat(BundleReader.begins(message, 0, message.length)).isTrue();
     assertThat(read(message)).isEqualTo(Rejection.NONE);
     assertThat(reader.count()).isEqualTo(2);

@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import java.io.IOException;
 import java.util.Arrays;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Random;
 import net.jqwik.api.Arbitraries;
@@ -39,8 +38,8 @@ final class EdgeBatchTest {
 
   @Test
   void readerReadsTheGoldenBytes() throws IOException {
-    byte[] message = HexFormat.of().parseHex(GoldenBytesTest.golden(GOLDEN).replace("\n", ""));
-    assertThat(EdgeBatches.read(message, reader)).isEqualTo(EdgeBatches.fixed());
+    assertThat(EdgeBatches.read(GoldenBytesTest.bytes(GOLDEN), reader))
+        .isEqualTo(EdgeBatches.fixed());
   }
 
   @Property(tries = 300)

@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -34,8 +36,33 @@ final class GoldenBytesTest {
   @ParameterizedTest(name = "{0}")
   @MethodSource("versions")
   void theReaderReadsTheseBytes(String file, SpanBatch batch) throws IOException {
-    byte[] message = HexFormat.of().parseHex(golden(file).replace("\n", ""));
-    assertThat(Messages.read(message, new SpanBatchReader())).isEqualTo(batch);
+    assertThat(Messages.read(bytes(file), new SpanBatchReader())).isEqualTo(batch);
+  }
+
+  /** The writer counts pairs, which the batches above lack. */
+  @Test
+  void theseBytesHavePairsOfSampledSpans() throws IOException {
+    SpanBatchWriter writer = new SpanBatchWriter();
+    writer.begin();
+    writer.application(writer.intern("shop".getBytes(US_ASCII), 0, 4));
+    for (int span = 0; span < 3; span++) {
+      writer.startGroupedSpan(0, 3, 0, 1, 5);
+      writer.endSpan();
+      writer.traceOfGrouped(7, 1);
+    }
+    int length = writer.finish(1, 2, 3, 4);
+
+    assertThat(lines(Arrays.copyOf(writer.buffer(), length)))
+        .isEqualTo(golden("span_batch_pairs.hex"));
+    SpanBatchReader reader = new SpanBatchReader();
+    assertThat(reader.wrap(bytes("span_batch_pairs.hex"), 0, length)).isEqualTo(Rejection.NONE);
+    assertThat(reader.next()).isFalse();
+    assertThat(reader.nextGroup()).isTrue();
+    assertThat(reader.groupPairs()).isEqualTo(6);
+  }
+
+  static byte[] bytes(String file) throws IOException {
+    return HexFormat.of().parseHex(golden(file).replace("\n", ""));
   }
 
   static String golden(String file) throws IOException {

@@ -3,6 +3,7 @@ package org.traceetl.proto;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.Optional;
@@ -13,11 +14,11 @@ import net.jqwik.api.constraints.StringLength;
 import org.junit.jupiter.api.Test;
 
 final class HeartbeatTest {
-  private static final String GOLDEN =
-      """
-      00544541 01 0000000000000001 ffffffffffffffff 0000000000000007 01
-      0004 77656233
-      """;
+  private final byte[] golden;
+
+  HeartbeatTest() throws IOException {
+    golden = GoldenBytesTest.bytes("heartbeat_1.hex");
+  }
 
   private static final String HEADER = "00544541 01" + "00".repeat(24) + "00";
 
@@ -29,9 +30,9 @@ final class HeartbeatTest {
   void messageHasTheseBytes() {
     Heartbeat heartbeat = new Heartbeat(1, -1, 7, true, "web3");
 
-    assertThat(heartbeat.encode()).isEqualTo(bytes(GOLDEN));
-    assertThat(Heartbeat.read(bytes(GOLDEN))).contains(heartbeat);
-    assertThat(Heartbeat.begins(bytes(GOLDEN))).isTrue();
+    assertThat(heartbeat.encode()).isEqualTo(golden);
+    assertThat(Heartbeat.read(golden)).contains(heartbeat);
+    assertThat(Heartbeat.begins(golden)).isTrue();
   }
 
   @Property(tries = 1_000)
@@ -74,7 +75,6 @@ final class HeartbeatTest {
 
   @Test
   void hostileMessagesAreRefused() {
-    byte[] golden = bytes(GOLDEN);
     for (int length = 0; length < golden.length; length++) {
       assertThat(Heartbeat.read(Arrays.copyOf(golden, length))).as("%d bytes", length).isEmpty();
       assertThat(Heartbeat.begins(Arrays.copyOf(golden, length))).isEqualTo(length >= 4);
@@ -103,7 +103,7 @@ final class HeartbeatTest {
   @Property(tries = 2_000)
   void changedBytesAreReadOrRefused(@ForAll long seed) {
     Random random = new Random(seed);
-    byte[] message = Arrays.copyOf(bytes(GOLDEN), 36 + random.nextInt(300));
+    byte[] message = Arrays.copyOf(golden, 36 + random.nextInt(300));
     for (int i = random.nextInt(8); i >= 0; i--) {
       message[random.nextInt(message.length)] = (byte) random.nextInt();
     }

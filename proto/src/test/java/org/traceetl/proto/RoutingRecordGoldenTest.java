@@ -2,7 +2,6 @@ package org.traceetl.proto;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.IOException;
 import java.util.Base64;
 import java.util.HexFormat;
 import java.util.List;
@@ -21,6 +20,7 @@ import org.traceetl.proto.RulesRecord.Form;
 import org.traceetl.proto.RulesRecord.Measure;
 import org.traceetl.proto.RulesRecord.MeasureType;
 import org.traceetl.proto.RulesRecord.MeasureValue;
+import org.traceetl.proto.RulesRecord.Objective;
 import org.traceetl.proto.RulesRecord.Rule;
 import org.traceetl.proto.RulesRecord.Source;
 import org.traceetl.proto.RulesRecord.Unit;
@@ -101,6 +101,44 @@ final class RoutingRecordGoldenTest {
               "größe",
               new Rule(1, null, null, null, null, new Form(null, null, null, null), null)));
 
+  /** Also with formats behind the first byte. */
+  private static final Demand LATER_DEMAND =
+      new Demand(
+          EPOCH,
+          NOW_MILLIS,
+          Map.of(
+              "0a1b",
+              new Part(
+                  NOW_MILLIS,
+                  EPOCH - 1,
+                  false,
+                  15_000,
+                  List.of("http.route"),
+                  List.of(),
+                  1_000_000_000,
+                  List.of(),
+                  Demand.BUNDLES | Demand.VARIANCES,
+                  List.of("net.peer.name"),
+                  List.of(new KeyRule("till", 0b1)))));
+
+  private static final RulesRecord OBJECTIVES =
+      new RulesRecord(
+          EPOCH,
+          NOW_MILLIS,
+          Map.of(
+              "shop",
+              new Rule(
+                  0,
+                  null,
+                  null,
+                  null,
+                  null,
+                  Form.NONE,
+                  null,
+                  List.of(
+                      new Objective("fast", 99.5, 250_000_000L, 28, 1 << 2, "GET /größe"),
+                      new Objective("right", 99.9, null, 30, 1 << 2 | 1 << 5, null)))));
+
   /** A key for tests alone. */
   private static final String PRIVATE_KEY =
       pem("PRIVATE KEY", "302e020100300506032b657004220420" + "0123456789abcdef".repeat(4));
@@ -119,7 +157,9 @@ final class RoutingRecordGoldenTest {
   static Stream<Arguments> records() {
     return Stream.of(
         Arguments.of("demand_keys.hex", DEMAND, Demand.FORMAT),
-        Arguments.of("rules_measures.hex", RULES, RulesRecord.FORMAT));
+        Arguments.of("demand_formats.hex", LATER_DEMAND, Demand.FORMAT),
+        Arguments.of("rules_measures.hex", RULES, RulesRecord.FORMAT),
+        Arguments.of("rules_objectives.hex", OBJECTIVES, RulesRecord.FORMAT));
   }
 
   @ParameterizedTest(name = "{0}")
@@ -127,23 +167,21 @@ final class RoutingRecordGoldenTest {
   void bytesNeverChange(String file, RoutingRecord record, RecordFormat<?, ?> format)
       throws Exception {
     assertThat(GoldenBytesTest.lines(record.encode())).isEqualTo(GoldenBytesTest.golden(file));
-    assertThat(format.decode(bytes(file))).isEqualTo(record);
+    assertThat(format.decode(GoldenBytesTest.bytes(file))).isEqualTo(record);
   }
 
   @Test
   void aSignedRecordIsTheseBytes() throws Exception {
-    byte[] record = bytes("demand_keys.hex");
+    byte[] record = GoldenBytesTest.bytes("demand_keys.hex");
     byte[] signed =
         SignedRecord.sign(record, "trace-routing", SignedRecord.privateKey(PRIVATE_KEY));
 
     assertThat(GoldenBytesTest.lines(signed)).isEqualTo(GoldenBytesTest.golden("signed.hex"));
     assertThat(
             SignedRecord.open(
-                bytes("signed.hex"), "trace-routing", SignedRecord.publicKeys(PUBLIC_KEY)))
+                GoldenBytesTest.bytes("signed.hex"),
+                "trace-routing",
+                SignedRecord.publicKeys(PUBLIC_KEY)))
         .isEqualTo(record);
-  }
-
-  private static byte[] bytes(String file) throws IOException {
-    return HexFormat.of().parseHex(GoldenBytesTest.golden(file).replace("\n", ""));
   }
 }

@@ -65,6 +65,17 @@ class AnnouncementTest {
             .as((host, port) -> "https://" + host + ":" + port));
   }
 
+  /** Servers read the announcements of earlier releases. */
+  @Test
+  void anAnnouncementIsThisText() {
+    Endpoint endpoint = new Endpoint(true, "2001:db8::1", 8080);
+
+    assertThat(Announcement.instance("7-123-0", endpoint))
+        .isEqualTo("7-123-0=https://[2001:db8::1]:8080");
+    assertThat(Announcement.read("10.0.0.1@7-123-0=https://[2001:db8::1]:8080@STREAM"))
+        .contains(endpoint);
+  }
+
   @Test
   void withoutAnEndpointNothingIsAnnounced() {
     assertThat(Announcement.instance("7-123-0", null)).isEqualTo("7-123-0");

@@ -19,6 +19,8 @@ import org.traceetl.server.window.AcceptedBatches;
 import org.traceetl.server.window.Books;
 import org.traceetl.server.window.EdgeChange;
 import org.traceetl.server.window.EdgeHead;
+import org.traceetl.server.window.Form;
+import org.traceetl.server.window.MeasureForm;
 import org.traceetl.server.window.NativeCounts;
 import org.traceetl.server.window.NativeTotals;
 import org.traceetl.server.window.QueueId;
@@ -171,6 +173,36 @@ class GoldenRecordTest {
             window.created().getLast()));
   }
 
+  /** Returns the window with series that have labels and forms of their own, and with bytes. */
+  private static SealedWindow ruledWindow() {
+    Form form = new Form(new long[] {2_000_000, 4_500_000}, 3, 1_000_000_000);
+    MeasureForm measure =
+        new MeasureForm(
+            true,
+            "{token}",
+            "Tokens; used.",
+            new Form(new long[] {1, 16_500_000}, null, 1_000_000));
+    return Windows.with(
+        paneWindow(),
+        "created",
+        List.of(
+            new SeriesDefinition(
+                0,
+                1_700_000_000_010L,
+                false,
+                Arrays.asList(
+                    "shop", "GET /", "2", "0", null, "é", "", form.text(), "region", "eu")),
+            new SeriesDefinition(
+                1, 1_700_000_000_010L, true, Arrays.asList("shop", null, "14", "0", null, null)),
+            new SeriesDefinition(
+                2,
+                1_700_000_000_000L,
+                false,
+                Arrays.asList("shop", "tokens", "14", "0", null, null, "", measure.text()))),
+        "books",
+        List.of(window().books().getFirst().withBytes(12_345)));
+  }
+
   private static SealedWindow window(NativeCounts natives) {
     AcceptedBatches.Builder batches = new AcceptedBatches.Builder(1);
     batches.add(1, 2, 7, 100, 103);
@@ -268,6 +300,10 @@ class GoldenRecordTest {
     assertGolden(writer.toByteArray(), "window_3_edge_dimensions.hex");
 
     writer.clear();
+    WindowFormat.encode(ruledWindow(), writer);
+    assertGolden(writer.toByteArray(), "window_3_ruled.hex");
+
+    writer.clear();
     WindowFormat.encode(sizedWindow(), writer);
     assertGolden(writer.toByteArray(), "window_4.hex");
 
@@ -339,6 +375,19 @@ class GoldenRecordTest {
     SealedWindow read = WindowFormat.decode(golden, 0, golden.length, QUEUE);
 
     assertThat(read.edges()).usingRecursiveComparison().isEqualTo(withDimensions(2, 7, 5));
+  }
+
+  @Test
+  void theseBytesAreAWindowWithLabelsFormsAndBytes() throws Exception {
+    byte[] golden = golden("window_3_ruled.hex");
+    SealedWindow read = WindowFormat.decode(golden, 0, golden.length, QUEUE);
+
+    assertThat(read.created()).isEqualTo(ruledWindow().created());
+    assertThat(read.books()).isEqualTo(ruledWindow().books());
+    assertThat(Form.parse("unit=s;bounds=2,4.5;native=3").text())
+        .isEqualTo(read.created().getFirst().values().get(7));
+    assertThat(MeasureForm.parse(read.created().getLast().values().getLast()).help())
+        .isEqualTo("Tokens; used.");
   }
 
   @Test
