@@ -10,6 +10,9 @@ fail() {
   exit 1
 }
 
+# The project's version.
+version=$(sed -n '/<version>/{s/.*<version>\(.*\)<.version>.*/\1/p;q;}' "$root/pom.xml")
+
 # Prints the major version of the JDK at $1; nothing if there is no JDK.
 jdk_major() {
   [ -x "$1/bin/javac" ] && [ -r "$1/release" ] || return 0
@@ -39,16 +42,24 @@ find_jdk() {
     "archive), and set JAVA_HOME to its folder."
 }
 
+# Checks Maven, and removes what it built in other versions.
 find_maven() {
   command -v mvn >/dev/null ||
     fail "requires Maven 3.8 or newer; no mvn on PATH." \
       "Install it, for example: apt-get install maven"
-  local version
-  version=$(mvn --version 2>/dev/null | sed -n 's/.*Apache Maven \([0-9]*\.[0-9]*\).*/\1/p')
-  case $version in
+  local maven jar
+  maven=$(mvn --version 2>/dev/null | sed -n 's/.*Apache Maven \([0-9]*\.[0-9]*\).*/\1/p')
+  case $maven in
     3.[89] | 3.[1-9][0-9] | [4-9].*) ;;
-    *) fail "requires Maven 3.8 or newer; $(command -v mvn) has ${version:-an unknown version}." ;;
+    *) fail "requires Maven 3.8 or newer; $(command -v mvn) has ${maven:-an unknown version}." ;;
   esac
+  # The scripts find jars by patterns, and take all libraries of a folder.
+  for jar in "$root"/*/target/*.jar "$root"/*/*/target/*.jar; do
+    case $jar in
+      *-"$version".jar | *-"$version"-exec.jar | *-"$version"-tests.jar) ;;
+      *) rm -rf "$jar" "${jar%/*}/lib" ;;
+    esac
+  done
   # Silences warnings of newer JDKs about older Maven versions.
   export MAVEN_OPTS="--enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow ${MAVEN_OPTS:-}"
 }
