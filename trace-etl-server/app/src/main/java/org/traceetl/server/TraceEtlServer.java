@@ -208,7 +208,7 @@ public final class TraceEtlServer implements AutoCloseable {
     public Integer call() {
       PrintWriter out = spec.commandLine().getOut();
       if (version) {
-        out.println(Version.text());
+        out.println("trace-etl-server " + Version.text());
         return CommandLine.ExitCode.OK;
       }
       try {

@@ -27,6 +27,7 @@ class TraceEtlServerTest {
     assertThat(out.toString())
         .contains("Usage: trace-etl-server", "--check-config", "Exit codes: 1 cannot start");
     assertThat(run("--version")).isZero();
+    assertThat(out.toString()).endsWith("trace-etl-server development\n");
   }
 
   @Test
