@@ -86,6 +86,23 @@ final class KubernetesAgentTest {
   }
 
   @Test
+  void resourceThatWouldBecomeTooLargeStaysAsReceived() throws Exception {
+    try (ApiServer server = new ApiServer(directory, 0)) {
+      server.put(POD);
+      try (RunningAgent agent = start(server.yaml())) {
+        await().until(() -> AgentPage.value(agent, "kubernetes_pods") == 1);
+        String application = "x".repeat(65_500);
+        assertThat(post(agent, application)).isEqualTo(200);
+        await().until(() -> transport.stored().size() == 1);
+
+        assertThat(resource(transport.stored().getFirst().body()))
+            .containsExactly(entry("application", application), entry("service.name", application));
+        assertThat(AgentPage.value(agent, "spans_rejected_total{.*}")).isZero();
+      }
+    }
+  }
+
+  @Test
   void repeatAfterARestartCountsOnceThoughThePodIsKnownByThen() throws Exception {
     try (ApiServer server = new ApiServer(directory, 0)) {
       try (RunningAgent agent = start(server.yaml())) {

@@ -441,6 +441,8 @@ public final class ConfigReader {
       URI read = new URI(url.text());
       boolean isHost =
           read.getHost() != null
+              && read.getPort() != 0
+              && read.getPort() <= 65_535
               && read.getRawUserInfo() == null
               && read.getRawPath().matches("/?")
               && read.getRawQuery() == null

@@ -13,7 +13,9 @@ final class KubernetesMetrics extends MetricSet {
     UNKNOWN_ID,
     /** The address, the resource's or the sender's, is not that of exactly one running pod. */
     UNKNOWN_ADDRESS,
-    /** It names no container and no address, and its payload is of a ring or a file. */
+    /**
+     * It names no container, and its address is malformed, or its payload is of a ring or a file.
+     */
     NO_ADDRESS,
     /** The pods are not known yet, or known for too long to rely on their addresses. */
     STALE
@@ -29,11 +31,11 @@ final class KubernetesMetrics extends MetricSet {
     FORBIDDEN,
     /** The API server no longer has the version; the agent lists the pods again: status 410. */
     EXPIRED,
-    /** Any other status. */
+    /** Any other status, or a watch that ended at once without an event. */
     REFUSED,
     /** The answer was not what the API defines. */
     MALFORMED,
-    /** The answer was too long; or a pod was not added, because too many are known. */
+    /** A text was too long; or a pod was not added, because too many are known. */
     TOO_LARGE
   }
 

@@ -22,17 +22,19 @@ import org.traceetl.common.Clocks;
  * a {@code service.name} that an SDK made up.
  *
  * <p>A pod is found by {@code container.id}, {@code k8s.pod.uid} or {@code k8s.pod.ip} of the
- * resource. If the resource has none of them and no {@code k8s.pod.name}, the sender's address
- * counts. A resource that names a pod of another node has been passed on, so its sender is not its
- * origin.
+ * resource. If the resource has no UID, address or {@code k8s.pod.name} of a pod, the sender's
+ * address counts. A resource that names a pod of another node has been passed on, so its sender is
+ * not its origin. An unknown container says less: on many hosts detectors find the ID of the pod's
+ * sandbox.
  */
 public final class KubernetesPods implements ResourceCompletion, AutoCloseable {
-  /** Most bytes of heap: all pods with long names, and the JSON of one that is read. */
-  public static final int HEAP_BYTES = 20 * 1024 * 1024;
-
   /**
-   * From this time without an answer on, an address may belong to another pod. A watch ends sooner.
+   * Most bytes of heap: all pods with long names, 9 KiB each, twice while they are listed again;
+   * and five times the longest text that is read.
    */
+  public static final int HEAP_BYTES = 36 * 1024 * 1024;
+
+  /** From this time without pods or an event on, an address may belong to another pod. */
   private static final long STALE_NANOS = TimeUnit.MINUTES.toNanos(10);
 
   /** How long {@link #start} waits, so that usually the first spans have their attributes. */
@@ -95,29 +97,35 @@ public final class KubernetesPods implements ResourceCompletion, AutoCloseable {
     if (known == null) {
       return unmatched(received, Unmatched.STALE);
     }
-    int container = received.find(CONTAINER_ID);
-    int uid = received.find(POD_UID);
-    int address = received.find(POD_IP);
-    if (container >= 0 || uid >= 0) {
-      Pod pod = container < 0 ? null : known.byId().get(text(received, container));
-      if (pod == null && uid >= 0) {
-        // The container has just started.
-        pod = known.byId().get(text(received, uid));
-      }
-      return pod == null ? unmatched(received, Unmatched.UNKNOWN_ID) : completed(received, pod);
+    int container = find(received, CONTAINER_ID);
+    int uid = find(received, POD_UID);
+    int address = find(received, POD_IP);
+    Pod named = container < 0 ? null : known.byId().get(text(received, container));
+    if (named == null && uid >= 0) {
+      // The container has just started.
+      named = known.byId().get(text(received, uid));
     }
-    if (address < 0 && received.find(POD_NAME) >= 0) {
+    if (named != null) {
+      return completed(received, named);
+    }
+    if (uid >= 0 || address < 0 && find(received, POD_NAME) >= 0) {
       return unmatched(received, Unmatched.UNKNOWN_ID);
     }
-    InetAddress own = address < 0 ? sender : addressOf(text(received, address));
+    InetAddress own = address < 0 ? sender : Pod.address(text(received, address));
     if (own == null) {
-      return unmatched(received, Unmatched.NO_ADDRESS);
+      return unmatched(received, container < 0 ? Unmatched.NO_ADDRESS : Unmatched.UNKNOWN_ID);
     }
     if (silentNanos() > STALE_NANOS) {
       return unmatched(received, Unmatched.STALE);
     }
     Pod pod = known.byAddress().get(own);
     return pod == null ? unmatched(received, Unmatched.UNKNOWN_ADDRESS) : completed(received, pod);
+  }
+
+  /** Returns the index of an attribute; negative if it is absent or empty. */
+  private static int find(Attributes received, byte[] key) {
+    int i = received.find(key);
+    return i >= 0 && received.valueLength(i) == 0 ? -1 : i;
   }
 
   private Attributes unmatched(Attributes received, Unmatched reason) {
@@ -170,15 +178,6 @@ public final class KubernetesPods implements ResourceCompletion, AutoCloseable {
         attributes.valueOffset(i),
         Math.min(attributes.valueLength(i), MAX_ID_BYTES),
         ISO_8859_1);
-  }
-
-  /** Returns an address; null if it is not one. Names are not resolved. */
-  private static InetAddress addressOf(String text) {
-    try {
-      return InetAddress.ofLiteral(text);
-    } catch (IllegalArgumentException e) {
-      return null;
-    }
   }
 
   @Override

@@ -13,7 +13,8 @@ import tools.jackson.databind.JsonNode;
  * A running pod.
  *
  * @param containers IDs of its containers, without the runtime's prefix
- * @param addresses its own addresses; none if it uses those of its node
+ * @param addresses its own addresses; none if it uses those of its node, or is deleted and none of
+ *     its containers runs
  * @param attributes its resource attributes
  * @param serviceName whether {@code service.name} is one of them
  */
@@ -31,8 +32,8 @@ record Pod(
   /** Longer than any name of Kubernetes and any label's value; longer annotations are left out. */
   private static final int MAX_TEXT = 256;
 
-  /** Most containers, and most addresses; further ones are left out. */
-  private static final int MAX_LIST = 32;
+  private static final List<String> CONTAINERS =
+      List.of("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses");
 
   /** The attribute of a controller's name, by its kind. */
   private static final Map<String, String> CONTROLLERS =
@@ -89,7 +90,9 @@ record Pod(
     return new Pod(
         uid(pod),
         containers(status),
-        pod.path("spec").path("hostNetwork").asBoolean(false) ? List.of() : addresses(status),
+        pod.path("spec").path("hostNetwork").asBoolean(false) || isStopped(metadata, status)
+            ? List.of()
+            : addresses(status),
         attributes.entrySet().stream()
             .map(each ->
                 new Attribute(each.getKey().getBytes(UTF_8), each.getValue().getBytes(UTF_8)))
@@ -122,12 +125,11 @@ record Pod(
 
   private static List<String> containers(JsonNode status) {
     List<String> ids = new ArrayList<>();
-    for (String kind :
-        List.of("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses")) {
+    for (String kind : CONTAINERS) {
       for (JsonNode container : status.path(kind)) {
         String id = text(container.path("containerID"));
         String withoutRuntime = id.substring(id.lastIndexOf('/') + 1);
-        if (!withoutRuntime.isEmpty() && ids.size() < MAX_LIST) {
+        if (!withoutRuntime.isEmpty() && ids.size() < UsedFields.MAX_ELEMENTS) {
           ids.add(withoutRuntime);
         }
       }
@@ -135,19 +137,39 @@ record Pod(
     return ids;
   }
 
-  private static List<InetAddress> addresses(JsonNode status) {
-    List<InetAddress> addresses = new ArrayList<>();
-    for (JsonNode each : status.path("podIPs")) {
-      String address = text(each.path("ip"));
-      if (addresses.size() < MAX_LIST) {
-        try {
-          addresses.add(InetAddress.ofLiteral(address));
-        } catch (IllegalArgumentException e) {
-          // Such a pod is found by its containers.
+  /** Returns whether the address may have another pod, although this one has not ended. */
+  private static boolean isStopped(JsonNode metadata, JsonNode status) {
+    if (!metadata.has("deletionTimestamp")) {
+      return false;
+    }
+    for (String kind : CONTAINERS) {
+      for (JsonNode container : status.path(kind)) {
+        if (container.path("state").has("running")) {
+          return false;
         }
       }
     }
+    return true;
+  }
+
+  private static List<InetAddress> addresses(JsonNode status) {
+    List<InetAddress> addresses = new ArrayList<>();
+    for (JsonNode each : status.path("podIPs")) {
+      InetAddress address = address(text(each.path("ip")));
+      if (address != null) {
+        addresses.add(address);
+      }
+    }
     return addresses;
+  }
+
+  /** Returns an address; null if it is not one. Names and interfaces are not looked up. */
+  static InetAddress address(String text) {
+    try {
+      return text.indexOf('%') < 0 ? InetAddress.ofLiteral(text) : null;
+    } catch (IllegalArgumentException e) {
+      return null;
+    }
   }
 
   private static void put(Map<String, String> attributes, String key, String value) {

@@ -19,7 +19,9 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -37,6 +39,7 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 import tools.jackson.core.StreamReadConstraints;
+import tools.jackson.core.TokenStreamFactory;
 import tools.jackson.core.exc.JacksonIOException;
 import tools.jackson.core.exc.StreamConstraintsException;
 import tools.jackson.core.json.JsonFactory;
@@ -51,23 +54,32 @@ final class PodWatch implements SteppedTask, AutoCloseable {
   /** Several times what a node can run. */
   static final int MAX_PODS = 1_024;
 
-  /** Longest answer to one request. A watch that reaches it continues with a new request. */
-  static final int MAX_ANSWER_BYTES = 64 * 1024 * 1024;
-
   private static final Logger log = LoggerFactory.getLogger(PodWatch.class);
+
+  /**
+   * Characters; the API server accepts no larger object. Values that are not used have no limit.
+   */
+  private static final int MAX_TEXT = 3 * 1024 * 1024;
 
   private static final int PAGE = 500;
 
   /** A watch lasts this time to twice as long, so that agents do not return together. */
   private static final int WATCH_SECONDS = 240;
 
-  /** What an answer may take in addition to the time of a watch. */
-  private static final int BODY_SECONDS = 30;
+  /** Without an event for this time a watch is given up: the API server sends one each minute. */
+  private static final int IDLE_SECONDS = 150;
+
+  /** What a page of a list may take. */
+  private static final int PAGE_SECONDS = 30;
+
+  /** What the head of an answer may take. */
+  private static final int HEAD_SECONDS = 10;
 
   private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
-  private static final Duration HEAD_TIMEOUT = Duration.ofSeconds(10);
 
-  /** Between two watches, in case a server ends them at once. */
+  /** A watch that ends sooner and without an event has failed. */
+  private static final long SHORTEST_WATCH_NANOS = TimeUnit.SECONDS.toNanos(1);
+
   private static final long NEXT_WATCH_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
   private static final long FIRST_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
@@ -81,11 +93,12 @@ final class PodWatch implements SteppedTask, AutoCloseable {
   private static final JsonMapper JSON =
       JsonMapper.builder(
               JsonFactory.builder()
+                  // A watch's names would be kept until its end.
+                  .disable(TokenStreamFactory.Feature.CANONICALIZE_PROPERTY_NAMES)
                   .streamReadConstraints(
                       StreamReadConstraints.builder()
-                          .maxDocumentLength(MAX_ANSWER_BYTES)
-                          // Annotations together have at most 256 KiB.
-                          .maxStringLength(1024 * 1024)
+                          .maxStringLength(MAX_TEXT)
+                          .maxNameLength(MAX_TEXT)
                           .build())
                   .build())
           .build();
@@ -130,13 +143,15 @@ final class PodWatch implements SteppedTask, AutoCloseable {
   // Null until the first list.
   private volatile Pods pods;
   private volatile long heardNanos;
-  // Completed to end the answer that is read; null for none.
-  private volatile CompletableFuture<Void> reading;
+  // The answer that is read; null before the first one.
+  private volatile Answer reading;
 
   // Owned by the thread.
   private Map<String, Pod> byUid = new HashMap<>();
-  // What to watch from; null if the pods must be listed.
-  private String version;
+  // The last one known: what to watch from, and the oldest to list. Empty for the latest.
+  private String version = "0";
+  private boolean mustList = true;
+  private boolean leftOut;
   private int failures;
 
   PodWatch(
@@ -161,7 +176,7 @@ final class PodWatch implements SteppedTask, AutoCloseable {
     return pods;
   }
 
-  /** Returns when the API server last answered or sent an event; the start before that. */
+  /** Returns when the API server last sent pods or an event; the start before that. */
   long heardNanos() {
     return heardNanos;
   }
@@ -183,7 +198,7 @@ final class PodWatch implements SteppedTask, AutoCloseable {
               .connectTimeout(CONNECT_TIMEOUT)
               .sslContext(TlsFiles.trusting(config.caFile()))
               .build();
-      if (version == null) {
+      if (mustList) {
         list(client);
       }
       watch(client);
@@ -208,9 +223,14 @@ final class PodWatch implements SteppedTask, AutoCloseable {
       return SteppedTask.ENDED;
     }
     metrics.failures.get(failure).increment();
-    if (failure != Failure.UNREACHABLE) {
-      // The same request would fail again.
-      version = null;
+    switch (failure) {
+      case EXPIRED -> {
+        version = "";
+        mustList = true;
+      }
+      // The same watch would fail again.
+      case MALFORMED, TOO_LARGE -> mustList = true;
+      case UNREACHABLE, UNAUTHORIZED, FORBIDDEN, REFUSED -> {}
     }
     // An expired version is usual after a pause.
     if (failure != Failure.EXPIRED && failureLog.permits()) {
@@ -229,21 +249,25 @@ final class PodWatch implements SteppedTask, AutoCloseable {
   private void list(HttpClient client) throws IOException, InterruptedException, FailedException {
     Map<String, Pod> found = new HashMap<>();
     // From the API server's memory: a read of the latest version costs a scan of all pods.
-    String page = "&resourceVersion=0";
+    String page =
+        version.isEmpty()
+            ? ""
+            : "&resourceVersionMatch=NotOlderThan&resourceVersion=" + encoded(version);
     String listVersion = "";
+    leftOut = false;
     while (page != null) {
       JsonNode metadata = null;
-      try (Answer answer = get(client, "&limit=" + PAGE + page, 0);
+      try (Answer answer = get(client, "&limit=" + PAGE + page, PAGE_SECONDS);
           JsonParser json = JSON.createParser(answer.body)) {
         json.nextToken();
         while (json.nextToken() == JsonToken.PROPERTY_NAME) {
           String name = json.currentName();
           json.nextToken();
           if (name.equals("metadata")) {
-            metadata = json.readValueAsTree();
+            metadata = UsedFields.read(json);
           } else if (name.equals("items") && json.currentToken() == JsonToken.START_ARRAY) {
             while (json.nextToken() == JsonToken.START_OBJECT) {
-              add(found, json.readValueAsTree());
+              add(found, UsedFields.read(json));
             }
           } else {
             json.skipChildren();
@@ -259,7 +283,9 @@ final class PodWatch implements SteppedTask, AutoCloseable {
     }
     byUid = found;
     version = listVersion;
+    mustList = false;
     publish();
+    heardNanos = clocks.nanos();
     if (listed.getCount() > 0) {
       log.info("Following the {} pods of node {}", byUid.size(), config.nodeName());
       listed.countDown();
@@ -273,15 +299,24 @@ final class PodWatch implements SteppedTask, AutoCloseable {
             + seconds
             + "&resourceVersion="
             + encoded(version);
-    try (Answer answer = get(client, query, seconds);
+    long beginNanos = clocks.nanos();
+    long endNanos = beginNanos + TimeUnit.SECONDS.toNanos(seconds);
+    boolean isEmpty = true;
+    try (Answer answer = get(client, query, IDLE_SECONDS);
         JsonParser events = JSON.createParser(answer.body)) {
-      while (events.nextToken() != null) {
-        event(events.readValueAsTree());
+      while (!mustList && clocks.nanos() - endNanos < 0 && events.nextToken() != null) {
+        event(UsedFields.read(events));
+        isEmpty = false;
         heardNanos = clocks.nanos();
         failures = 0;
+        answer.endAfter(IDLE_SECONDS);
       }
-      failures = 0;
     }
+    if (isEmpty && clocks.nanos() - beginNanos < SHORTEST_WATCH_NANOS) {
+      throw new FailedException(Failure.REFUSED, "the watch ended at once, without an event");
+    }
+    heardNanos = clocks.nanos();
+    failures = 0;
   }
 
   private void event(JsonNode event) throws FailedException {
@@ -289,6 +324,7 @@ final class PodWatch implements SteppedTask, AutoCloseable {
     String type = event.path("type").asString("");
     if (type.equals("ERROR")) {
       int code = object.path("code").asInt(0);
+      mustList = true;
       throw new FailedException(failureOf(code), "the watch ended with code " + code);
     }
     String next = object.path("metadata").path("resourceVersion").asString("");
@@ -299,12 +335,15 @@ final class PodWatch implements SteppedTask, AutoCloseable {
     if (type.equals("BOOKMARK")) {
       return;
     }
+    int before = byUid.size();
     if (type.equals("DELETED")) {
       byUid.remove(Pod.uid(object));
     } else {
       add(byUid, object);
     }
     publish();
+    // There is room for a pod that was left out.
+    mustList = leftOut && byUid.size() < before;
   }
 
   /** Adds a pod, or removes it if it has ended. */
@@ -315,6 +354,7 @@ final class PodWatch implements SteppedTask, AutoCloseable {
     } else if (byUid.size() < MAX_PODS || byUid.containsKey(pod.uid())) {
       byUid.put(pod.uid(), pod);
     } else {
+      leftOut = true;
       metrics.failures.get(Failure.TOO_LARGE).increment();
     }
   }
@@ -323,19 +363,34 @@ final class PodWatch implements SteppedTask, AutoCloseable {
     pods = Pods.of(byUid);
   }
 
-  /** An answer that is read. Any thread may end it early, which the reader sees as its end. */
+  /** An answer that is read. Any thread may end it early, which the reader sees as a failure. */
   private static final class Answer implements AutoCloseable {
     final InputStream body;
-    private final CompletableFuture<Void> end;
+    private CompletableFuture<Void> limit = new CompletableFuture<>();
 
-    Answer(InputStream body, CompletableFuture<Void> end) {
+    Answer(InputStream body) {
       this.body = body;
-      this.end = end;
+    }
+
+    /** Ends the answer after a time, in place of the time that was set before. */
+    void endAfter(long seconds) {
+      limit.cancel(false);
+      limit = new CompletableFuture<Void>().completeOnTimeout(null, seconds, TimeUnit.SECONDS);
+      CompletableFuture<Void> unused = limit.thenRun(this::end);
+    }
+
+    void end() {
+      try {
+        body.close();
+      } catch (IOException e) {
+        // Its connection is closed with the client.
+      }
     }
 
     @Override
     public void close() {
-      end.complete(null);
+      limit.cancel(false);
+      end();
     }
   }
 
@@ -343,9 +398,9 @@ final class PodWatch implements SteppedTask, AutoCloseable {
    * Requests the running pods of the node.
    *
    * @param query what is appended to the request's query
-   * @param lastsSeconds how long the server may take for the answer
+   * @param endsSeconds when the answer is ended, unless its end is put off
    */
-  private Answer get(HttpClient client, String query, int lastsSeconds)
+  private Answer get(HttpClient client, String query, int endsSeconds)
       throws IOException, InterruptedException, FailedException {
     String selector =
         "spec.nodeName=" + config.nodeName() + ",status.phase!=Succeeded,status.phase!=Failed";
@@ -357,14 +412,14 @@ final class PodWatch implements SteppedTask, AutoCloseable {
       throw new IOException(config.tokenFile() + ": " + e.getMessage(), e);
     }
     HttpResponse<InputStream> response =
-        client.send(
-            HttpRequest.newBuilder(uri)
-                .timeout(HEAD_TIMEOUT)
-                .header("Accept", "application/json")
-                .header("Authorization", "Bearer " + token)
-                .header("User-Agent", "trace-etl-agent")
-                .build(),
-            BodyHandlers.ofInputStream());
+        answer(
+            client.sendAsync(
+                HttpRequest.newBuilder(uri)
+                    .header("Accept", "application/json")
+                    .header("Authorization", "Bearer " + token)
+                    .header("User-Agent", "trace-etl-agent")
+                    .build(),
+                BodyHandlers.ofInputStream()));
     InputStream body = response.body();
     if (response.statusCode() != OK) {
       body.close();
@@ -372,23 +427,25 @@ final class PodWatch implements SteppedTask, AutoCloseable {
           failureOf(response.statusCode()),
           "the API server answers with status " + response.statusCode());
     }
-    heardNanos = clocks.nanos();
-    // The client's own timeout ends with the head of the answer.
-    CompletableFuture<Void> end =
-        new CompletableFuture<Void>().orTimeout(lastsSeconds + BODY_SECONDS, TimeUnit.SECONDS);
-    CompletableFuture<Void> unused = end.whenComplete((done, late) -> close(body));
-    reading = end;
+    Answer answer = new Answer(body);
+    answer.endAfter(endsSeconds);
+    reading = answer;
     if (thread.isClosed()) {
-      end.complete(null);
+      answer.end();
     }
-    return new Answer(body, end);
+    return answer;
   }
 
-  private static void close(InputStream body) {
+  /** Waits for the head. A timeout of the request would also limit the body on newer JDKs. */
+  private static HttpResponse<InputStream> answer(
+      CompletableFuture<HttpResponse<InputStream>> response)
+      throws IOException, InterruptedException {
     try {
-      body.close();
-    } catch (IOException e) {
-      // Its connection is closed with the client.
+      return response.get(HEAD_SECONDS, TimeUnit.SECONDS);
+    } catch (ExecutionException e) {
+      throw new IOException(e.getCause());
+    } catch (TimeoutException e) {
+      throw new IOException("no answer within " + HEAD_SECONDS + " s", e);
     }
   }
 
@@ -407,9 +464,9 @@ final class PodWatch implements SteppedTask, AutoCloseable {
 
   @Override
   public void endPause() {
-    CompletableFuture<Void> end = reading;
-    if (end != null) {
-      end.complete(null);
+    Answer answer = reading;
+    if (answer != null) {
+      answer.end();
     }
   }
 

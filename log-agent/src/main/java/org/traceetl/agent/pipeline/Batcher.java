@@ -240,6 +240,10 @@ final class Batcher implements SpanSink {
 
   private void take(Attributes received) {
     Attributes attributes = completion.complete(received, payload.sender());
+    if (attributes.textBytes() > ResourceCache.MAX_RESOURCE_TEXT_BYTES) {
+      // Spans count without the added attributes rather than not at all.
+      attributes = received;
+    }
     resourceTooLarge = attributes.textBytes() > ResourceCache.MAX_RESOURCE_TEXT_BYTES;
     if (!resourceTooLarge) {
       resource = resources.find(attributes, rules, filter);

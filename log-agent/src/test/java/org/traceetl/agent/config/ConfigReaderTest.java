@@ -231,6 +231,8 @@ final class ConfigReaderTest {
           otlp.grpcport: 1                    | otlp.grpcport: no such key; known are enabled
           kubernetes: {enabled: 1}            | kubernetes.enabled = 1: must be true or false
           kubernetes: {url: 'http://x'}       | kubernetes.url = http://x: must be https://host or https://host:port, without a path
+          kubernetes: {url: 'https://x:0'}    | kubernetes.url = https://x:0: must be https://host
+          kubernetes: {url: 'https://x:65536'} | kubernetes.url = https://x:65536: must be https://host
           kubernetes: {url: 'https://a@x'}    | kubernetes.url = https://a@x: must be https://host
           kubernetes: {url: 'https://x/api'}  | kubernetes.url = https://x/api: must be https://host
           kubernetes: {url: ['https://x']}    | kubernetes.url = a list: must be https://host

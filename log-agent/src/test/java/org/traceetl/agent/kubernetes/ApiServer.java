@@ -43,6 +43,7 @@ public final class ApiServer implements AutoCloseable {
   private final List<Event> events = new ArrayList<>();
   private final List<String> queries = new ArrayList<>();
   private String token = "first-token";
+  private String body = "";
   private int status = 200;
   private int pageSize = Integer.MAX_VALUE;
   private int version = 100;
@@ -157,6 +158,12 @@ public final class ApiServer implements AutoCloseable {
     endWatches();
   }
 
+  /** Ends the watches; further requests get this with status 200, if it is not empty. */
+  synchronized void body(String now) {
+    body = now;
+    endWatches();
+  }
+
   synchronized void pageSize(int pods) {
     pageSize = pods;
   }
@@ -181,7 +188,9 @@ public final class ApiServer implements AutoCloseable {
   private void answer(HttpExchange exchange) throws IOException {
     String query = URLDecoder.decode(exchange.getRequestURI().getRawQuery(), UTF_8);
     int code;
+    String instead;
     synchronized (this) {
+      instead = body;
       queries.add(query);
       boolean isKnown =
           ("Bearer " + token).equals(exchange.getRequestHeaders().getFirst("Authorization"));
@@ -192,6 +201,9 @@ public final class ApiServer implements AutoCloseable {
       byte[] body = failure(code).getBytes(UTF_8);
       exchange.sendResponseHeaders(code, body.length);
       exchange.getResponseBody().write(body);
+    } else if (!instead.isEmpty()) {
+      exchange.sendResponseHeaders(200, 0);
+      exchange.getResponseBody().write(instead.getBytes(UTF_8));
     } else if (query.contains("&watch=true")) {
       watch(exchange, Integer.parseInt(query.replaceFirst(".*resourceVersion=", "")));
     } else {

@@ -24,6 +24,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.traceetl.agent.config.ConfigReader;
 import org.traceetl.agent.flow.Attributes;
 import org.traceetl.common.Clocks;
+import tools.jackson.core.JsonParser;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /** Against a server that answers as the API server does. */
 @Timeout(120)
@@ -118,6 +121,8 @@ final class KubernetesPodsTest {
             Map.of("container.id", cart.container()),
             Map.of("k8s.pod.uid", cart.uid()),
             Map.of("container.id", "unknown", "k8s.pod.uid", cart.uid()),
+            Map.of("container.id", "unknown", "k8s.pod.ip", "fd00:10:1::8"),
+            Map.of("container.id", "", "k8s.pod.uid", cart.uid()),
             Map.of("k8s.pod.ip", "fd00:10:1:0::8"))) {
       assertThat(complete(named, ADDRESS))
           .containsEntry("k8s.pod.name", "cart-0")
@@ -126,15 +131,33 @@ final class KubernetesPodsTest {
       // A ring or a file.
       assertThat(complete(named, null)).containsEntry("k8s.pod.name", "cart-0");
     }
-    assertThat(value("completed_resources_total", "")).isEqualTo(8);
+    assertThat(value("completed_resources_total", "")).isEqualTo(12);
     // They have been passed on by the sender.
-    assertUnmatched(Map.of("container.id", "f".repeat(1_000)), ADDRESS, "unknown_id");
-    assertUnmatched(Map.of("k8s.pod.uid", ""), ADDRESS, "unknown_id");
+    String unknown = "f".repeat(1_000);
+    assertUnmatched(Map.of("k8s.pod.uid", unknown), ADDRESS, "unknown_id");
+    assertUnmatched(Map.of("container.id", unknown, "k8s.pod.uid", "x"), ADDRESS, "unknown_id");
+    assertUnmatched(Map.of("container.id", unknown, "k8s.pod.name", "x"), ADDRESS, "unknown_id");
+    assertUnmatched(Map.of("container.id", unknown), null, "unknown_id");
     assertUnmatched(Map.of("k8s.pod.name", "of-another-node"), ADDRESS, "unknown_id");
     assertUnmatched(Map.of("k8s.pod.ip", "10.1.0.99"), ADDRESS, "unknown_address");
     assertUnmatched(Map.of("k8s.pod.ip", "localhost"), ADDRESS, "no_address");
+    assertUnmatched(Map.of("k8s.pod.ip", "fd00:10:1::8%lo"), ADDRESS, "no_address");
     assertUnmatched(Map.of(), null, "no_address");
     assertUnmatched(Map.of(), "10.1.0.99", "unknown_address");
+  }
+
+  /** Detectors find the ID of the sandbox on many hosts, and kubelet reports containers late. */
+  @Test
+  void senderCountsIfOnlyTheContainerIsUnknown() throws Exception {
+    start(CHECKOUT);
+
+    for (String key : new String[] {"container.id", "k8s.pod.uid", "k8s.pod.name", "k8s.pod.ip"}) {
+      assertThat(complete(Map.of(key, ""), ADDRESS)).containsEntry("service.name", "checkout");
+    }
+    assertThat(complete(Map.of("container.id", "of-the-sandbox"), ADDRESS))
+        .containsEntry("k8s.pod.name", CHECKOUT.name())
+        .containsEntry("container.id", "of-the-sandbox");
+    assertUnmatched(Map.of("container.id", "unknown"), "10.1.0.99", "unknown_address");
   }
 
   @Test
@@ -219,6 +242,22 @@ final class KubernetesPodsTest {
   }
 
   @Test
+  void addressOfADeletedPodCountsWhileAContainerRuns() {
+    String deleted = ",\"deletionTimestamp\":\"2026-11-30T10:05:00Z\"";
+    PodJson ending = CHECKOUT.with("", "", deleted);
+    start(CHECKOUT);
+    server.put(ending);
+    await().until(() -> !complete(Map.of(), ADDRESS).containsValue("checkout"));
+    assertThat(complete(Map.of(), ADDRESS)).containsValue(CHECKOUT.name());
+    PodJson next = PodJson.of("next", ADDRESS);
+    server.put(next);
+    server.put(ending.phase("Pending"));
+
+    await().until(() -> complete(Map.of(), ADDRESS).containsValue("next"));
+    assertThat(complete(Map.of("k8s.pod.uid", ending.uid()), null)).containsValue(ending.name());
+  }
+
+  @Test
   void podsOnTheNodesNetworkAreNotFoundByAddress() {
     PodJson host = PodJson.of("host", "192.0.2.1").onHostNetwork();
     start(CHECKOUT, host, PodJson.of("ended", "10.1.0.9").phase("Failed"));
@@ -243,7 +282,9 @@ final class KubernetesPodsTest {
     assertThat(server.queries().subList(0, 3))
         .extracting(query -> query.replaceFirst(".*Failed", ""))
         .containsExactly(
-            "&limit=500&resourceVersion=0", "&limit=500&continue=2", "&limit=500&continue=4");
+            "&limit=500&resourceVersionMatch=NotOlderThan&resourceVersion=0",
+            "&limit=500&continue=2",
+            "&limit=500&continue=4");
   }
 
   @Test
@@ -262,13 +303,29 @@ final class KubernetesPodsTest {
     server.status(200);
     server.put(CHECKOUT);
     await().until(() -> complete(Map.of(), ADDRESS).containsValue("checkout"));
+    assertThat(lists()).element(1).asString().endsWith("&limit=500");
   }
 
   @Test
-  void statusesAreCountedByReasonAndTheKnownPodsStay() {
+  void laterListIsNotOlderThanWhatIsKnown() {
+    start(CHECKOUT);
+    server.put(PodJson.of("next", "10.1.0.8"));
+    await().until(() -> complete(Map.of(), "10.1.0.8").containsValue("next"));
+    server.send("[1, 2]\n");
+    await().until(() -> lists().size() == 2);
+
+    assertThat(lists().get(1)).endsWith("&resourceVersionMatch=NotOlderThan&resourceVersion=102");
+  }
+
+  private List<String> lists() {
+    return server.queries().stream().filter(query -> query.contains("&limit=")).toList();
+  }
+
+  @Test
+  void statusesAreCountedByReasonAndTheWatchContinuesAfterThem() {
     start(CHECKOUT);
     for (Map.Entry<Integer, String> each :
-        Map.of(403, "forbidden", 500, "refused", 429, "refused").entrySet()) {
+        Map.of(401, "unauthorized", 403, "forbidden", 500, "refused", 429, "refused").entrySet()) {
       double before = value("failures_total", each.getValue());
       server.status(each.getKey());
       await().until(() -> value("failures_total", each.getValue()) > before);
@@ -277,6 +334,7 @@ final class KubernetesPodsTest {
     server.status(200);
     server.put(PodJson.of("next", "10.1.0.8"));
     await().until(() -> complete(Map.of(), "10.1.0.8").containsValue("next"));
+    assertThat(lists()).hasSize(1);
   }
 
   @Test
@@ -334,6 +392,23 @@ final class KubernetesPodsTest {
   }
 
   @Test
+  void onlyPodsAndEventsAreAnswers() {
+    start(CHECKOUT);
+    for (String body : new String[] {"\n", "garbage", "{\"items\":[]}", "{\"metadata\":"}) {
+      String label = body.isBlank() ? "refused" : "malformed";
+      double before = value("failures_total", label);
+      server.body(body);
+      await(body).until(() -> value("failures_total", label) > before);
+      laterNanos.addAndGet(TimeUnit.MINUTES.toNanos(3));
+    }
+
+    assertThat(value("answer_age_seconds", "")).isGreaterThan(600);
+    assertUnmatched(Map.of(), ADDRESS, "stale");
+    server.body("");
+    await().until(() -> complete(Map.of(), ADDRESS).containsValue("checkout"));
+  }
+
+  @Test
   void malformedEventsLeadToAnotherList() {
     start(CHECKOUT);
     int reason = 0;
@@ -353,27 +428,72 @@ final class KubernetesPodsTest {
     }
   }
 
+  /** Who creates a pod chooses its size; the API server accepts up to 3 MiB. */
   @Test
-  void tooLargeAnswersAndTooManyPodsAreRefused() {
+  void largeFieldsThatAreNotUsedAreSkipped() {
+    String text = "x".repeat(3_200_000);
+    String name = "x".repeat(1_500_000);
     start(CHECKOUT);
-    String annotation = ",\"annotations\":{\"x\":\"" + "x".repeat(2_100_000) + "\"}";
-    PodJson large = PodJson.of("large", "10.1.0.8").with("", "", annotation);
+    server.put(
+        PodJson.of("large", "10.1.0.8")
+            .with(
+                "",
+                "",
+                """
+                ,"annotations":{"x":"%s"},"managedFields":[{"fieldsV1":{"k:{%s}":{".":{}}}}]\
+                ,"finalizers":["a"%s]\
+                """
+                    .formatted(text, name, ",\"a\"".repeat(200_000))));
+
+    await().until(() -> complete(Map.of(), "10.1.0.8").containsValue("large"));
+    assertThat(value("failures_total", "")).isZero();
+  }
+
+  @Test
+  void treeOfAPodHasOnlyWhatIsUsed() {
+    PodJson pod = CHECKOUT.with("", "\"x\":\"y\"", ",\"annotations\":{\"x\":\"y\"}");
+    JsonNode tree;
+    try (JsonParser json = new JsonMapper().createParser(pod.json(7))) {
+      json.nextToken();
+      tree = UsedFields.read(json);
+    }
+
+    assertThat(tree.toString())
+        .isEqualTo(
+            """
+            {"metadata":{"name":"checkout-7d4b9c6f5b-x2x4q","namespace":"shop",\
+            "uid":"uid-of-checkout-7d4b9c6f5b-x2x4q","resourceVersion":"7","labels":{},\
+            "ownerReferences":[],"annotations":{}},"spec":{"nodeName":"node-1"},\
+            "status":{"phase":"Running","podIPs":[{"ip":"10.1.0.7"}],\
+            "containerStatuses":[{"name":"app","containerID":"containerd://%s",\
+            "state":{"running":{}}}]}}\
+            """
+                .formatted(pod.container()));
+  }
+
+  @Test
+  void tooLongTextsAndTooManyPodsAreCounted() {
+    start(CHECKOUT);
+    PodJson large = PodJson.of("large", "10.1.0.8").with("", "", "").phase("x".repeat(3_200_000));
     server.put(large);
     await().until(() -> value("failures_total", "too_large") > 0);
     assertThat(complete(Map.of(), ADDRESS)).containsValue("checkout");
-    server.remove(large);
+    server.remove(large.phase("Running"));
     server.status(500);
     for (int i = 1; i < PodWatch.MAX_PODS; i++) {
       server.put(PodJson.of("pod-" + i, "10.2." + i / 256 + "." + i % 256));
     }
+    server.compact();
     server.status(200);
     await().until(() -> value("pods", "") == PodWatch.MAX_PODS);
     double before = value("failures_total", "too_large");
     server.put(PodJson.of("one-too-many", "10.1.0.8"));
     await().until(() -> value("failures_total", "too_large") > before);
-    server.remove(PodJson.of("pod-1", "10.2.0.1"));
-    await().until(() -> value("pods", "") == PodWatch.MAX_PODS - 1);
     assertUnmatched(Map.of(), "10.1.0.8", "unknown_address");
+
+    server.remove(PodJson.of("pod-1", "10.2.0.1"));
+    await().until(() -> complete(Map.of(), "10.1.0.8").containsValue("one-too-many"));
+    assertThat(value("pods", "")).isEqualTo(PodWatch.MAX_PODS);
   }
 
   private void assertUnmatched(Map<String, String> received, String sender, String reason) {

@@ -4,6 +4,7 @@ package org.traceetl.agent.kubernetes;
  * A pod as the API server writes it, with the fields of the API's reference that matter here and
  * some that do not.
  *
+ * @param phase its container runs only in {@code Running}
  * @param owner owner reference as JSON; empty for none
  * @param labels labels as JSON members
  * @param more further fields of the metadata as JSON, each after a comma
@@ -69,7 +70,8 @@ public record PodJson(
     "env":[{"name":"PASSWORD","value":"hunter2"}]}],"nodeName":"node-1"%s},\
     "status":{"phase":"%s","conditions":[{"type":"Ready","status":"True"}],\
     "hostIP":"192.0.2.1","podIP":"%s","podIPs":[{"ip":"%s"}],\
-    "containerStatuses":[{"name":"app","restartCount":0,"containerID":"containerd://%s"}]}}\
+    "containerStatuses":[{"name":"app","restartCount":0,"containerID":"containerd://%s",\
+    "state":{"%s":{"startedAt":"2026-11-30T10:00:02Z"}}}]}}\
     """
         .formatted(
             name,
@@ -82,6 +84,7 @@ public record PodJson(
             phase,
             address,
             address,
-            container());
+            container(),
+            phase.equals("Running") ? "running" : "terminated");
   }
 }
