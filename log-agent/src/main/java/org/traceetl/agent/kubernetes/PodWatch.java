@@ -89,6 +89,7 @@ final class PodWatch implements SteppedTask, AutoCloseable {
   private static final int UNAUTHORIZED = 401;
   private static final int FORBIDDEN = 403;
   private static final int GONE = 410;
+  private static final int GATEWAY_TIMEOUT = 504;
 
   private static final JsonMapper JSON =
       JsonMapper.builder(
@@ -269,6 +270,9 @@ final class PodWatch implements SteppedTask, AutoCloseable {
             while (json.nextToken() == JsonToken.START_OBJECT) {
               add(found, UsedFields.read(json));
             }
+            if (json.currentToken() != JsonToken.END_ARRAY) {
+              throw new FailedException(Failure.MALFORMED, "an item of the list is no object");
+            }
           } else {
             json.skipChildren();
           }
@@ -315,8 +319,6 @@ final class PodWatch implements SteppedTask, AutoCloseable {
     if (isEmpty && clocks.nanos() - beginNanos < SHORTEST_WATCH_NANOS) {
       throw new FailedException(Failure.REFUSED, "the watch ended at once, without an event");
     }
-    heardNanos = clocks.nanos();
-    failures = 0;
   }
 
   private void event(JsonNode event) throws FailedException {
@@ -453,7 +455,8 @@ final class PodWatch implements SteppedTask, AutoCloseable {
     return switch (status) {
       case UNAUTHORIZED -> Failure.UNAUTHORIZED;
       case FORBIDDEN -> Failure.FORBIDDEN;
-      case GONE -> Failure.EXPIRED;
+      // Timeout: a server whose store was restored does not have the version yet.
+      case GONE, GATEWAY_TIMEOUT -> Failure.EXPIRED;
       default -> Failure.REFUSED;
     };
   }
