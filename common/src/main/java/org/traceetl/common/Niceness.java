@@ -14,32 +14,40 @@ final class Niceness {
   /** The greatest niceness; the kernel cuts a sum that is above it. */
   private static final int GREATEST = 19;
 
-  private static final boolean IS_LINUX = System.getProperty("os.name").equals("Linux");
+  /** Null where threads work as others do. */
+  private static final MethodHandle NICE = nice();
 
   private Niceness() {}
 
-  private static final class Nice {
-    private static final MethodHandle HANDLE =
-        Linker.nativeLinker()
-            .downcallHandle(
-                Linker.nativeLinker().defaultLookup().findOrThrow("nice"),
-                FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT));
+  private static MethodHandle nice() {
+    if (!System.getProperty("os.name").equals("Linux")) {
+      return null;
+    }
+    try {
+      Linker linker = Linker.nativeLinker();
+      return linker.downcallHandle(
+          linker.defaultLookup().findOrThrow("nice"),
+          FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT));
+    } catch (RuntimeException e) {
+      // The JVM's options deny native access.
+      return null;
+    }
   }
 
   /** Returns work that gives its thread the greatest niceness before it begins. */
   static Runnable raisedIn(Runnable work) {
-    return IS_LINUX
-        ? () -> {
+    return NICE == null
+        ? work
+        : () -> {
           raise();
           work.run();
-        }
-        : work;
+        };
   }
 
   private static void raise() {
     try {
       // If the kernel refuses, the thread works as others do.
-      int ignored = (int) Nice.HANDLE.invokeExact(GREATEST);
+      int ignored = (int) NICE.invokeExact(GREATEST);
     } catch (Error | RuntimeException e) {
       throw e;
     } catch (Throwable e) {
