@@ -7,6 +7,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import org.traceetl.common.Clocks;
@@ -61,7 +63,8 @@ final class Drain extends TopicDrain {
       names = "--rate",
       paramLabel = "N",
       description =
-          "Sends N spans a second while the server reads; by default the topic is full before.")
+          "Sends N spans a second while the server reads; by default, and with 0, the topic is full"
+              + " before.")
   private long rate;
 
   @Option(
@@ -165,7 +168,7 @@ final class Drain extends TopicDrain {
           load(rocketMq);
           return null;
         });
-    if (rate == 0) {
+    if (rate <= 0) {
       loading.run();
       loading.get();
     }
@@ -213,10 +216,18 @@ final class Drain extends TopicDrain {
         questions.begin();
       }
       if (rate > 0) {
-        Thread.ofPlatform().daemon().name("bench-load").start(loading);
+        Thread measuring = Thread.currentThread();
+        Thread.ofPlatform()
+            .daemon()
+            .name("bench-load")
+            .start(() -> {
+              loading.run();
+              if (loading.state() == Future.State.FAILED) {
+                measuring.interrupt();
+              }
+            });
       }
-      Round round = timed(loaded, left, pipeline);
-      loading.get();
+      Round round = timed(loaded, left, pipeline, loading);
       int answers = isAsked ? questions.end() : 0;
       if (number > 1) {
         (isAsked ? asked : unasked).add(round.spansPerSecond());
@@ -225,6 +236,17 @@ final class Drain extends TopicDrain {
         throw new IllegalStateException("batches were refused: " + refused);
       }
       return round.with(pauses.count(), micros(pauses, 99.9), micros(pauses, 100), answers);
+    }
+  }
+
+  /** Fails with the cause if the load fails. */
+  private static Round timed(
+      Loaded loaded, CountDownLatch left, PipelineOnTopic pipeline, FutureTask<Void> loading)
+      throws InterruptedException, ExecutionException {
+    try {
+      return timed(loaded, left, pipeline);
+    } finally {
+      loading.get();
     }
   }
 
