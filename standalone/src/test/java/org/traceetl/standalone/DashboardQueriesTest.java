@@ -48,6 +48,7 @@ import org.traceetl.server.TraceEtlServer;
 import org.traceetl.server.canary.Canary;
 import org.traceetl.server.canary.CanaryConfig;
 import org.traceetl.testkit.Elasticsearch;
+import org.traceetl.testkit.OwnCertificate;
 import org.traceetl.testkit.Ports;
 import org.traceetl.testkit.Prometheus;
 
@@ -238,8 +239,13 @@ final class DashboardQueriesTest {
     return properties;
   }
 
-  /** Returns an agent that forwards to the one of the installation. */
+  /**
+   * Returns an agent that forwards to the one of the installation, and looks for the pods of a
+   * cluster that does not answer.
+   */
   private RunningAgent forwardingAgent() throws Exception {
+    Path token = Files.writeString(directory.resolve("token"), "token");
+    Path root = OwnCertificate.in(directory).certificate();
     Ports ports = new Ports();
     String yaml =
         """
@@ -249,6 +255,8 @@ final class DashboardQueriesTest {
         rocketmq: {name-server: '%s', topic: %s}
         telemetry: {host: 127.0.0.1, port: 0}
         forward.endpoints: [{name: next, url: 'http://127.0.0.1:%d'}]
+        kubernetes:
+          {enabled: true, node-name: node, url: 'https://127.0.0.1:%d', token-file: '%s', ca-file: '%s'}
         """
             .formatted(
                 directory.resolve("forwarding"),
@@ -256,7 +264,10 @@ final class DashboardQueriesTest {
                 ports.next(),
                 SharedBroker.get().namesrvAddress(),
                 topic,
-                installation.otlpHttpPort());
+                installation.otlpHttpPort(),
+                ports.next(),
+                token,
+                root);
     return RunningAgent.start(ConfigReader.read(yaml, Map.of()).config(), Platform.SYSTEM);
   }
 
