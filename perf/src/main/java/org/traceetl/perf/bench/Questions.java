@@ -8,7 +8,6 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import org.traceetl.common.Clocks;
-import org.traceetl.common.Threads;
 import org.traceetl.perf.bench.report.Results;
 import org.traceetl.proto.LearntNames;
 import org.traceetl.server.config.RocketMqConfig;
@@ -73,8 +72,7 @@ final class Questions {
   /** Asks on a thread of its own until {@link #end}. */
   void begin() {
     ends = false;
-    // As the server does.
-    asker = Threads.SYSTEM.create(Threads.Kind.BACKGROUND, "trace-why", this::ask);
+    asker = new Thread(this::ask, "trace-why");
     asker.start();
   }
 

@@ -12,9 +12,9 @@ import java.util.concurrent.TimeUnit;
 import org.traceetl.common.Threads;
 
 /**
- * Computes answers that take long, one at a time, each on a thread of its own in the background. It
- * stops if the caller is gone or the server stops. Callers of different places wait for each other,
- * so that none learns from a refusal that another one asks; two callers of one place do not.
+ * Computes answers that take long, one at a time, each on a thread of its own. It stops if the
+ * caller is gone or the server stops. Callers of different places wait for each other, so that none
+ * learns from a refusal that another one asks; two callers of one place do not.
  *
  * <p>Concurrency: callers call {@link #tryBegin} and the one method that ends the turn; any thread
  * may close it.
@@ -110,7 +110,7 @@ public final class Runs<T> implements AutoCloseable {
     FutureTask<T> task = new FutureTask<>(answer);
     boolean isStarted = false;
     try {
-      Thread thread = threads.create(Threads.Kind.DAEMON, name + "-turn", () -> work(task));
+      Thread thread = threads.create(Threads.Kind.DAEMON, name, () -> work(task));
       running = task;
       if (isClosed) {
         task.cancel(true);
@@ -131,17 +131,10 @@ public final class Runs<T> implements AutoCloseable {
     }
   }
 
-  /** Not in the background itself, because it may wake callers on virtual threads. */
   private void work(FutureTask<T> task) {
     try {
-      Thread background = threads.create(Threads.Kind.BACKGROUND, name, task);
-      background.start();
-      while (!threads.join(background, LOOK)) {}
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
+      task.run();
     } finally {
-      // Without effect unless the thread could not be started.
-      task.cancel(true);
       running = null;
       giveUp();
     }

@@ -2,15 +2,11 @@ package org.traceetl.server.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.condition.EnabledOnOs;
-import org.junit.jupiter.api.condition.OS;
 import org.traceetl.common.Threads;
 
 @Timeout(60)
@@ -58,17 +54,6 @@ class RunsTest {
 
     runs.giveUp();
     assertThat(runs.tryBegin("shop", () -> true)).isTrue();
-  }
-
-  @Test
-  @EnabledOnOs(OS.LINUX)
-  void answersLeaveTheCoresToOtherThreads() throws Exception {
-    assertThat(runs.tryBegin()).isTrue();
-
-    String stat = runs.run(() -> Files.readString(Path.of("/proc/thread-self/stat")), () -> true);
-
-    // proc_pid_stat(5): fields from the third on follow the name; the 19th is the niceness.
-    assertThat(stat.substring(stat.lastIndexOf(')') + 2).split(" ")[19 - 3]).isEqualTo("19");
   }
 
   @Test
