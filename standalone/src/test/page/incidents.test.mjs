@@ -115,9 +115,11 @@ for (const [incident, cause] of Object.entries(CAUSES)) {
     const why = page.getByRole("region", { name: "Why slow or failed?" });
     await page.waitForFunction(() => [...document.querySelectorAll(".pane")].every((pane) => pane.hidden || pane.getAttribute("aria-busy") === "false"));
     if (isSlow) {
+      // An update between the pointing and the press could move the cells or put a trace there.
+      await page.getByRole("button", { name: "Pause" }).click();
       await pointAtSlowCell(page);
       await picture("2", page.locator(".heat"));
-      // Traces that were found meanwhile may be where it was.
+      // Answers that were under way may have moved it.
       await pointAtSlowCell(page);
       clicks++;
       await page.mouse.down();
