@@ -96,6 +96,11 @@ public final class Frame {
     }
   }
 
+  /** Adds a request that was answered before. */
+  void add(Answered again) {
+    requests.add(again);
+  }
+
   /** Returns the number of batches. */
   public int size() {
     return batches.size();

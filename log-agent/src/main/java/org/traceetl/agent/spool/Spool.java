@@ -63,6 +63,7 @@ public final class Spool implements AutoCloseable {
   private final SteppedThread flusherThread;
   private final SettledSegments settled;
   private final SegmentWriter writer;
+  private final Frame repeats;
 
   // Owned by the writing thread.
   private Outlet outlet;
@@ -70,6 +71,7 @@ public final class Spool implements AutoCloseable {
   private long nextTendNanos;
   private long nextTryNanos;
   private long nextMergeNanos;
+  private long nextRepeatsNanos;
   private boolean closed;
 
   // Written by the writing thread only.
@@ -92,12 +94,13 @@ public final class Spool implements AutoCloseable {
     nanoClock = clocks.nanoClock();
     startNanos = nanoClock.getAsLong();
     startMillis = recovery.newestMillis().orElseGet(clocks::millis);
-    recovery.answered.goOn(startMillis);
+    recovery.answered.goOn(this::nowMillis);
     failureLog = new LogThrottle(nanoClock);
     flusher = new Flusher(failureLog);
     flusherThread = new SteppedThread(clocks, "spool-flush", flusher, new LogThrottle(nanoClock));
     settled = new SettledSegments(segments, flusher, failureLog);
     state = new SpoolState(recovery.places, recovery.answered, agent, this::nowMillis);
+    repeats = new Frame(agent, this::nowMillis);
     for (Segment segment : recovery.segments) {
       segments.add(segment);
       recovered.addAll(segment.allUnsettled());
@@ -106,6 +109,7 @@ public final class Spool implements AutoCloseable {
     nextTendNanos = startNanos;
     nextTryNanos = startNanos;
     nextMergeNanos = startNanos;
+    nextRepeatsNanos = startNanos;
   }
 
   /**
@@ -308,10 +312,13 @@ public final class Spool implements AutoCloseable {
       // One payload at a time tests whether the spool is writable again.
       return alone && nanoClock.getAsLong() - retryNanos >= 0;
     }
+    return config.whenFull() == WhenFull.DROP_OLDEST || hasFreeRoom(payloadBytes);
+  }
+
+  private boolean hasFreeRoom(long payloadBytes) {
     // The states of the next two segments must fit as well: the payload's and a restart's.
-    return config.whenFull() == WhenFull.DROP_OLDEST
-        || (bytes + 2 * state.bytes() + payloadBytes <= config.maxBytes()
-            && batches() < config.maxBatches());
+    return bytes + 2 * state.bytes() + payloadBytes <= config.maxBytes()
+        && batches() < config.maxBatches();
   }
 
   /** Returns whether more than half of the spool is used. Safe for any thread. */
@@ -475,8 +482,8 @@ public final class Spool implements AutoCloseable {
   }
 
   /**
-   * Records settled batches, deletes settled segments, retries failed writes, and merges. Call
-   * often; it works ten times a second.
+   * Records settled batches and repeated requests, deletes settled segments, retries failed writes,
+   * and merges. Call often; it works ten times a second.
    */
   public void tend() {
     long now = nanoClock.getAsLong();
@@ -493,6 +500,26 @@ public final class Spool implements AutoCloseable {
       if (bytes > config.maxBytes() / 2) {
         merge();
       }
+      recordRepeats(now);
+    }
+  }
+
+  /** Without room for them, repeats stay due, and drop no batch. */
+  private void recordRepeats(long now) {
+    if (now - nextRepeatsNanos < 0 || !isWritable() || !hasFreeRoom(LEAST_ROOM_BYTES)) {
+      return;
+    }
+    nextRepeatsNanos = now + RETRY_NANOS;
+    answered().due().forEach(repeats::add);
+    if (repeats.isEmpty()) {
+      return;
+    }
+    try {
+      commit(repeats);
+    } catch (IOException e) {
+      // They stay due; commit has reported a failed write.
+    } finally {
+      repeats.clear();
     }
   }
 

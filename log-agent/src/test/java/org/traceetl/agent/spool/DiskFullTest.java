@@ -76,8 +76,8 @@ final class DiskFullTest extends SpoolFixture {
     assertThat(spool.takeRecovered())
         .extracting(SpooledBatch::sequence)
         .containsExactlyElementsOf(expected.stream().map(SpooledBatch::sequence).toList());
-    assertThat(spool.answered().find(request(1_000))).isNull();
-    assertThat(spool.answered().find(request(1_001))).isNotNull();
+    assertThat(spool.answered().answerAgain(request(1_000))).isNull();
+    assertThat(spool.answered().answerAgain(request(1_001))).isNotNull();
   }
 
   @Test
@@ -191,7 +191,7 @@ final class DiskFullTest extends SpoolFixture {
     emptyFillers();
     openSpool();
 
-    assertThat(spool.answered().find(request(0))).isNotNull();
+    assertThat(spool.answered().answerAgain(request(0))).isNotNull();
   }
 
   @Test

@@ -71,7 +71,7 @@ final class FailedForceTest extends SpoolFixture {
     losePower();
     open();
     assertRecovered(0, 1, 2, 3);
-    assertThat(spool.answered().find(request(2))).isNotNull();
+    assertThat(spool.answered().answerAgain(request(2))).isNotNull();
     assertThat(spool.places()).containsExactly(new Checkpoint.Position("file", "3"));
   }
 
@@ -103,8 +103,8 @@ final class FailedForceTest extends SpoolFixture {
     losePower();
     open();
     assertRecovered(0, 1, 4);
-    assertThat(spool.answered().find(request(2))).isNull();
-    assertThat(spool.answered().find(request(3))).isNull();
+    assertThat(spool.answered().answerAgain(request(2))).isNull();
+    assertThat(spool.answered().answerAgain(request(3))).isNull();
   }
 
   @Test
@@ -128,8 +128,8 @@ final class FailedForceTest extends SpoolFixture {
     assertThat(sample("spans_recovered_total")).isEqualTo(4);
     assertThat(first).doesNotExist();
     // Its sender was refused: the spool must not answer as if it had the spans.
-    assertThat(spool.answered().find(request(3))).isNull();
-    assertThat(spool.answered().find(request(2))).isNotNull();
+    assertThat(spool.answered().answerAgain(request(3))).isNull();
+    assertThat(spool.answered().answerAgain(request(2))).isNotNull();
     assertThat(spool.places()).containsExactly(new Checkpoint.Position("file", "4"));
   }
 

@@ -97,7 +97,7 @@ final class SpoolGoldenTest extends SpoolFixture {
             tuple(agent, A, 6L, unixMillis, 1, 0, "later"),
             tuple(agent, EDGES, 0L, unixMillis, 0, 5, "halves"));
     assertThat(spool.places()).containsExactly(POSITION);
-    assertThat(spool.answered().find(request(5)))
+    assertThat(spool.answered().answerAgain(request(5)))
         .isEqualTo(new Answer(unixMillis, 4, 1, "bad_value"));
     assertThat(sample("spool_damaged_frames_total")).isZero();
   }
@@ -109,7 +109,7 @@ final class SpoolGoldenTest extends SpoolFixture {
 
     assertThat(spool.takeRecovered()).isEmpty();
     assertThat(spool.places()).containsExactly(POSITION);
-    assertThat(spool.answered().find(request(5))).isNotNull();
+    assertThat(spool.answered().answerAgain(request(5))).isNotNull();
     assertThat(sample("spool_damaged_frames_total")).isZero();
   }
 

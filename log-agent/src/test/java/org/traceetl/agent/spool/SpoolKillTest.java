@@ -126,7 +126,7 @@ final class SpoolKillTest {
         assertThat(recovered.add(name)).as(name).isTrue();
       }
       int number = first;
-      while (spool.answered().find(Writer.request(number)) != null) {
+      while (spool.answered().answerAgain(Writer.request(number)) != null) {
         for (int i = 0; i < Writer.batches(number); i++) {
           String name = number + "/" + i;
           assertThat(recovered.contains(name) || published.contains(name)).as(name).isTrue();

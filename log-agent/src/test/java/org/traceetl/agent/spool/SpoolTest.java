@@ -51,8 +51,9 @@ final class SpoolTest extends SpoolFixture {
     assertThat(recovered).extracting(SpooledBatch::createdMillis).containsOnly(unixMillis);
     assertThat(spool.read(recovered.get(0))).isEqualTo(body("first"));
     assertThat(spool.read(recovered.get(1))).isEqualTo(body("second"));
-    assertThat(spool.answered().find(request(1))).isEqualTo(new Answer(unixMillis, 6, 1, "bad_id"));
-    assertThat(spool.answered().find(request(2))).isNull();
+    assertThat(spool.answered().answerAgain(request(1)))
+        .isEqualTo(new Answer(unixMillis, 6, 1, "bad_id"));
+    assertThat(spool.answered().answerAgain(request(2))).isNull();
     assertThat(spool.places()).containsExactly(new Checkpoint.Position("file é", "12\tsome path"));
     assertThat(sample("spans_recovered_total")).isEqualTo(7);
     assertThat(sample("spool_spans")).isEqualTo(7);
@@ -113,7 +114,7 @@ final class SpoolTest extends SpoolFixture {
     List<SpooledBatch> recovered = spool.takeRecovered();
     assertThat(recovered).extracting(SpooledBatch::sequence).containsExactly(30L);
     assertThat(spool.read(recovered.getFirst())).hasSize(100_000);
-    assertThat(spool.answered().find(request(1))).isNotNull();
+    assertThat(spool.answered().answerAgain(request(1))).isNotNull();
     assertThat(spool.places()).containsExactly(new Checkpoint.Position("file", "1"));
     spool.settle(recovered.getFirst(), Settlement.PUBLISHED);
     tend();
@@ -138,7 +139,7 @@ final class SpoolTest extends SpoolFixture {
       openSpool();
 
       assertThat(spool.takeRecovered()).extracting(SpooledBatch::sequence).containsExactly(0L);
-      assertThat(spool.answered().find(request(9))).isNull();
+      assertThat(spool.answered().answerAgain(request(9))).isNull();
       assertThat(spool.places()).isEmpty();
       assertThat(Files.size(segment)).isEqualTo(whole);
       assertThat(sample("spool_damaged_frames_total")).isZero();
@@ -159,7 +160,7 @@ final class SpoolTest extends SpoolFixture {
     openSpool();
 
     assertThat(spool.places()).containsExactly(new Checkpoint.Position("file", "1"));
-    assertThat(spool.answered().find(request(1))).isNotNull();
+    assertThat(spool.answered().answerAgain(request(1))).isNotNull();
     assertThat(segments()).hasSize(1);
   }
 
@@ -177,9 +178,9 @@ final class SpoolTest extends SpoolFixture {
     openSpool();
 
     assertThat(spool.bytes()).isLessThan(2 << 20);
-    assertThat(spool.answered().find(request(99_999))).isNotNull();
-    assertThat(spool.answered().find(request(95_000))).isNotNull();
-    assertThat(spool.answered().find(request(0))).isNull();
+    assertThat(spool.answered().answerAgain(request(99_999))).isNotNull();
+    assertThat(spool.answered().answerAgain(request(95_000))).isNotNull();
+    assertThat(spool.answered().answerAgain(request(0))).isNull();
   }
 
   @Test
@@ -678,13 +679,83 @@ final class SpoolTest extends SpoolFixture {
     kill();
     openSpool();
 
-    assertThat(spool.answered().find(request(1)).accepted()).isEqualTo(6);
-    assertThat(spool.answered().find(request(2)).accepted()).isEqualTo(5);
-    assertThat(spool.answered().find(request(3)).accepted()).isEqualTo(4);
+    assertThat(spool.answered().answerAgain(request(1)).accepted()).isEqualTo(6);
+    assertThat(spool.answered().answerAgain(request(2)).accepted()).isEqualTo(5);
+    assertThat(spool.answered().answerAgain(request(3)).accepted()).isEqualTo(4);
     pass(AnsweredRequests.MOST_AGE_MILLIS + 1);
     frame.add(request(4), 3, 0, "");
     spool.commit(frame);
     assertThat(spool.answered().size()).isEqualTo(1);
+  }
+
+  @Test
+  void repeatedRequestsAreRememberedThroughKills() throws IOException {
+    openSpool();
+    frame.add(request(1), 6, 1, "bad_id");
+    spool.commit(frame);
+    for (int i = 2; i < 10; i++) {
+      pass(AnsweredRequests.MOST_RECORD_AGE_MILLIS - 1_000);
+      assertThat(spool.answered().answerAgain(request(1)))
+          .isEqualTo(new Answer(spool.nowMillis(), 6, 1, "bad_id"));
+      tend();
+      commitRequest(i);
+      kill();
+      openSpool();
+    }
+
+    pass(AnsweredRequests.MOST_AGE_MILLIS);
+    commitRequest(10);
+    assertThat(spool.answered().answerAgain(request(1))).isNull();
+  }
+
+  @Test
+  void aRepeatIsRecordedOnce() throws IOException {
+    openSpool();
+    frame.add(request(1), 6, 1, "bad_id");
+    spool.commit(frame);
+    double before = sample("spool_frames_total");
+    spool.answered().answerAgain(request(1));
+    tend();
+    assertThat(sample("spool_frames_total")).isEqualTo(before);
+    pass(AnsweredRequests.MOST_AGE_MILLIS);
+    for (int i = 0; i < 100; i++) {
+      spool.answered().answerAgain(request(1));
+      tend();
+    }
+
+    assertThat(sample("spool_frames_total")).isEqualTo(before + 1);
+  }
+
+  @Test
+  void repeatsStayDueWhileTheSpoolHasNoRoom() throws IOException {
+    maxBytes = 16 << 20;
+    openSpool();
+    frame.add(request(1), 6, 1, "bad_id");
+    frame.add(A, 0, new byte[3 << 20], 1);
+    spool.commit(frame);
+    for (int i = 1; spool.problem().isEmpty(); i++) {
+      frame.clear();
+      frame.add(A, i, new byte[3 << 20], 1);
+      spool.commit(frame);
+    }
+    pass(AnsweredRequests.MOST_AGE_MILLIS);
+    spool.answered().answerAgain(request(1));
+    double before = sample("spool_frames_total");
+    tend();
+    assertThat(sample("spool_frames_total")).isEqualTo(before);
+    assertThat(spool.answered().due()).hasSize(1);
+
+    settle(outlet.appended);
+    pass(1_000);
+    tend();
+    assertThat(sample("spool_frames_total")).isEqualTo(before + 1);
+    assertThat(spool.answered().due()).isEmpty();
+  }
+
+  private void commitRequest(int number) throws IOException {
+    frame.clear();
+    frame.add(request(number), 5, 0, "");
+    spool.commit(frame);
   }
 
   @Test

@@ -73,7 +73,7 @@ final class RepeatJoin implements Intake {
         return first.join(payload, completion);
       }
       // After underWay: a request that has left underWay is already in answered.
-      answer = answered.find(request);
+      answer = answered.answerAgain(request);
       if (answer == null) {
         Waiting waiting = new Waiting(request, completion);
         Admission admission = intake.offer(source, payload, length, decoder, waiting);

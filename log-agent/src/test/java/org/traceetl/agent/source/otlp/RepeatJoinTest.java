@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import org.junit.jupiter.api.Test;
 import org.traceetl.agent.flow.AnsweredRequests;
@@ -111,6 +112,23 @@ final class RepeatJoinTest {
         new Answer(AnsweredRequests.MOST_AGE_MILLIS + 2, 1, 0, ""));
 
     assertThat(answered.size()).isEqualTo(1);
+  }
+
+  @Test
+  void aRepeatMakesItsRequestRecentAgain() {
+    AtomicLong now = new AtomicLong(1);
+    offer("spans", "first");
+    settle(offered.getFirst(), 1, 0, "");
+    answered.goOn(now::get);
+    now.set(AnsweredRequests.MOST_AGE_MILLIS);
+    offer("spans", "repeat");
+    answered.add(
+        new Checkpoint.Request(1, 2, 3),
+        new Answer(2 * AnsweredRequests.MOST_AGE_MILLIS, 1, 0, ""));
+    offer("spans", "later repeat");
+
+    assertThat(offered).hasSize(1);
+    assertThat(repeated.sum()).isEqualTo(2);
   }
 
   /** Records the answer and then confirms, as the pipeline does. */

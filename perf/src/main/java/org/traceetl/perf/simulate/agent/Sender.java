@@ -18,7 +18,10 @@ public final class Sender {
   private static final long FIRST_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
   private static final long LONGEST_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
-  /** As {@code AnsweredRequests}, by a clock that runs too fast. */
+  /**
+   * As {@code AnsweredRequests} without repeats, which make it longer, by a clock that runs too
+   * fast.
+   */
   private static final long REMEMBERED_NANOS = TimeUnit.SECONDS.toNanos(597);
 
   private static final long NONE = -1;
