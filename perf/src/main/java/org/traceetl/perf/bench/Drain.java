@@ -49,6 +49,7 @@ final class Drain extends TopicDrain {
   private static final Duration FIRST_PAGE = Duration.ofSeconds(10);
 
   private static final int BATCHES = 1_024;
+  private static final int MIN_ROUNDS_ASKED = 4;
 
   @Option(
       names = "--detail",
@@ -73,6 +74,14 @@ final class Drain extends TopicDrain {
           "In every second round, asks /api/why again and again about 6,000,000 spans of another"
               + " topic.")
   private boolean asks;
+
+  @Option(
+      names = "--every",
+      paramLabel = "SECONDS",
+      description =
+          "With --ask, begins a question at most this often; by default, and with 0, the next one"
+              + " follows at once.")
+  private int everySeconds;
 
   private List<Message> batches;
 
@@ -102,6 +111,14 @@ final class Drain extends TopicDrain {
 
   @Override
   protected void measure() throws Exception {
+    if (asks && rounds < MIN_ROUNDS_ASKED) {
+      throw new IllegalArgumentException(
+          "--rounds="
+              + rounds
+              + " must be at least "
+              + MIN_ROUNDS_ASKED
+              + " with --ask: two warm up, and two are compared");
+    }
     batches = detail == Detail.FULL ? full() : demanded();
     measure(
         "drain",
@@ -160,7 +177,7 @@ final class Drain extends TopicDrain {
     rocketMq.createTopic(TOPIC, queues);
     rocketMq.createTopic(JOURNAL_TOPIC, queues);
     if (asks && questions == null) {
-      questions = new Questions(rocketMq, queues);
+      questions = new Questions(rocketMq, queues, Duration.ofSeconds(everySeconds));
     }
     Loaded loaded = toLoad();
     FutureTask<Void> loading =

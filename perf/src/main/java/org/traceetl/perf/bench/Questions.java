@@ -34,6 +34,7 @@ final class Questions {
   private static final int MAX_NAME_BYTES = 1_000;
 
   private final RocketMqConfig config;
+  private final Duration every;
   private final Instant begin = Instant.now();
   private final Why why;
   private final List<Double> seconds = new ArrayList<>();
@@ -42,7 +43,11 @@ final class Questions {
   private volatile boolean ends;
   private Exception failure;
 
-  Questions(EmbeddedRocketMq rocketMq, int queues) throws Exception {
+  /**
+   * @param every the least time from a question to the next
+   */
+  Questions(EmbeddedRocketMq rocketMq, int queues, Duration every) throws Exception {
+    this.every = every;
     config = new RocketMqConfig(rocketMq.namesrvAddress(), TOPIC, null, null, null, null);
     why =
         new Why(
@@ -89,6 +94,7 @@ final class Questions {
         }
         complete += answer.complete() ? 1 : 0;
         seconds.add((System.nanoTime() - beginNanos) / 1e9);
+        Thread.sleep(every.minusNanos(System.nanoTime() - beginNanos));
       }
     } catch (InterruptedException e) {
       // The round ends.

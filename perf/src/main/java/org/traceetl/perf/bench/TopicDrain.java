@@ -26,7 +26,7 @@ abstract class TopicDrain extends Measurement {
   @Option(
       names = "--rounds",
       description = "Rounds; the first warms up (default: ${DEFAULT-VALUE}).")
-  private int rounds;
+  protected int rounds;
 
   @Option(names = "--queues", description = "Queues of the topic (default: ${DEFAULT-VALUE}).")
   protected int queues = 4;
