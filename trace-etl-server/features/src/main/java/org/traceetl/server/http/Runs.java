@@ -1,14 +1,12 @@
 package org.traceetl.server.http;
 
 import java.time.Duration;
-import java.util.HashSet;
-import java.util.Set;
+import java.util.LinkedHashSet;
+import java.util.SequencedSet;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
-import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
 import org.traceetl.common.Threads;
 
 /**
@@ -30,13 +28,9 @@ public final class Runs<T> implements AutoCloseable {
 
   private final Threads threads;
   private final String name;
-  private final Semaphore turn = new Semaphore(1, true);
 
-  /** Places of callers that have a turn or wait for one. */
-  private final Set<Object> places = new HashSet<>();
-
-  /** The place of the caller whose turn it is. */
-  private volatile Object place;
+  /** Places of callers: the first one has the turn, and the others wait for it in this order. */
+  private final SequencedSet<Object> places = new LinkedHashSet<>();
 
   private volatile FutureTask<T> running;
   private volatile boolean isClosed;
@@ -51,11 +45,14 @@ public final class Runs<T> implements AutoCloseable {
 
   /** Begins a caller's turn, which {@link #run} or {@link #giveUp} ends; false if there is one. */
   public boolean tryBegin() {
-    return turn.tryAcquire();
+    synchronized (places) {
+      return places.isEmpty() && places.add(this);
+    }
   }
 
   /**
-   * Begins a caller's turn as {@link #tryBegin()}, but waits for callers of other places.
+   * Begins a caller's turn as {@link #tryBegin()}, but waits for callers of other places that came
+   * before.
    *
    * @param from place of the caller
    * @return false if another caller of the place has a turn or waits, if {@value #MAX_PLACES} do,
@@ -70,11 +67,8 @@ public final class Runs<T> implements AutoCloseable {
     boolean hasTurn = false;
     try {
       do {
-        hasTurn = turn.tryAcquire(LOOK.toMillis(), TimeUnit.MILLISECONDS);
+        hasTurn = awaitTurn(from);
       } while (!hasTurn && caller.isWaiting());
-      if (hasTurn) {
-        place = from;
-      }
       return hasTurn;
     } finally {
       if (!hasTurn) {
@@ -83,20 +77,27 @@ public final class Runs<T> implements AutoCloseable {
     }
   }
 
+  private boolean awaitTurn(Object from) throws InterruptedException {
+    synchronized (places) {
+      if (!places.getFirst().equals(from)) {
+        places.wait(LOOK.toMillis());
+      }
+      return places.getFirst().equals(from);
+    }
+  }
+
   private void leave(Object from) {
     synchronized (places) {
       places.remove(from);
+      places.notifyAll();
     }
   }
 
   /** Ends a turn without an answer. */
   public void giveUp() {
-    Object from = place;
-    place = null;
-    if (from != null) {
-      leave(from);
+    synchronized (places) {
+      leave(places.getFirst());
     }
-    turn.release();
   }
 
   /**

@@ -2,7 +2,10 @@ package org.traceetl.server.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
@@ -54,6 +57,42 @@ class RunsTest {
 
     runs.giveUp();
     assertThat(runs.tryBegin("shop", () -> true)).isTrue();
+  }
+
+  @Test
+  void callersHaveTheirTurnsInTheOrderOfTheirArrival() throws Exception {
+    assertThat(runs.tryBegin(0, () -> true)).isTrue();
+    List<Integer> turns = new CopyOnWriteArrayList<>();
+    List<Thread> callers = new ArrayList<>();
+    for (int i = 1; i <= 8; i++) {
+      int place = i;
+      CountDownLatch waits = new CountDownLatch(1);
+      callers.add(
+          Thread.ofVirtual()
+              .start(() -> {
+                try {
+                  runs.tryBegin(
+                      place,
+                      () -> {
+                        waits.countDown();
+                        return true;
+                      });
+                  turns.add(place);
+                  runs.giveUp();
+                } catch (InterruptedException e) {
+                  throw new IllegalStateException(e);
+                }
+              }));
+      waits.await();
+    }
+
+    runs.giveUp();
+    for (Thread caller : callers) {
+      caller.join();
+    }
+    assertThat(turns).containsExactly(1, 2, 3, 4, 5, 6, 7, 8);
+    assertThat(runs.tryBegin()).isTrue();
+    assertThat(runs.tryBegin()).isFalse();
   }
 
   @Test
