@@ -59,7 +59,7 @@ public final class AnsweredRequests {
   }
 
   private final int most;
-  // Guarded by itself, as is all below; oldest first.
+  // Oldest first. Its lock guards all fields below.
   private final Map<Checkpoint.Request, Remembered> answers = new LinkedHashMap<>();
   private final Set<Checkpoint.Request> due = new LinkedHashSet<>();
   private LongSupplier millis = () -> 0;
