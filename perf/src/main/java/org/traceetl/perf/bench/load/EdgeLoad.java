@@ -203,9 +203,4 @@ public final class EdgeLoad {
       }
     }
   }
-
-  /** Returns the number of half-edges that wait. */
-  public int open() {
-    return queue.openHalves();
-  }
 }

@@ -1,7 +1,5 @@
 package org.traceetl.server.window;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -59,10 +57,5 @@ public record MeasureForm(boolean isHistogram, String unit, String help, Form fo
         + help
         + ";"
         + form.text();
-  }
-
-  /** Returns the bytes of the text. */
-  public int bytes() {
-    return text().getBytes(UTF_8).length;
   }
 }

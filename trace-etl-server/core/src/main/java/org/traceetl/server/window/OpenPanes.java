@@ -200,11 +200,6 @@ public final class OpenPanes {
     return closedMillis;
   }
 
-  /** Returns whether the last window with rows knows its panes. */
-  public boolean panesKnown() {
-    return panesKnown;
-  }
-
   /** Sets from a snapshot whether the last window with rows knows its panes. */
   public void panesKnown(boolean areKnown) {
     panesKnown = areKnown;
