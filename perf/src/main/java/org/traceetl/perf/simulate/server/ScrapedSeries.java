@@ -13,6 +13,8 @@ import java.util.regex.Pattern;
 /** The series that any page of a run has shown, with what their names say. */
 final class ScrapedSeries implements PageLines.Numbers {
   private static final String QUEUE = "trace_etl_queue=\"";
+  private static final String OWN_QUEUE = "queue=\"";
+  private static final String QUEUE_SERIES = "trace_etl_queue_series";
   private static final String APPLICATION = "service_name=\"";
   private static final String EDGES = "traces_service_graph_";
 
@@ -32,6 +34,7 @@ final class ScrapedSeries implements PageLines.Numbers {
    *
    * @param text as pages show it
    * @param queue number of its queue, or {@link #NO_QUEUE}
+   * @param counted number of the queue of which it is the number of series, or {@link #NO_QUEUE}
    * @param own whether it is the server's own, so that each process counts from 0
    * @param ofTheJvm whether it is a measurement of the JVM, which differs between equal runs
    * @param counter whether it never decreases
@@ -42,6 +45,7 @@ final class ScrapedSeries implements PageLines.Numbers {
   record Series(
       String text,
       int queue,
+      int counted,
       boolean own,
       boolean ofTheJvm,
       boolean counter,
@@ -112,18 +116,15 @@ final class ScrapedSeries implements PageLines.Numbers {
     unseenBounds.remove(metric);
     boolean ofTheJvm = metric.startsWith("jvm_") || metric.startsWith("process_");
     boolean own = metric.startsWith("trace_etl_") || ofTheJvm;
-    int label = own ? -1 : text.indexOf(QUEUE);
-    int queue = NO_QUEUE;
-    if (label >= 0) {
-      int end = text.indexOf('"', label + QUEUE.length());
-      queue =
-          number(
-              (metric.startsWith(EDGES) ? EDGE_QUEUE : "")
-                  + text.substring(label + QUEUE.length(), end));
-    }
+    String queueName = own ? "" : label(text, QUEUE);
+    int queue =
+        queueName.isEmpty()
+            ? NO_QUEUE
+            : number((metric.startsWith(EDGES) ? EDGE_QUEUE : "") + queueName);
     return new Series(
         text,
         queue,
+        metric.equals(QUEUE_SERIES) ? number(label(text, OWN_QUEUE)) : NO_QUEUE,
         own,
         ofTheJvm,
         isCounter(metric),
@@ -140,8 +141,13 @@ final class ScrapedSeries implements PageLines.Numbers {
 
   /** Returns the application of a series of span metrics; empty for others. */
   static String application(String series) {
-    int label = series.indexOf(APPLICATION);
-    int begin = label + APPLICATION.length();
+    return label(series, APPLICATION);
+  }
+
+  /** Returns the value of a label; empty without one. */
+  private static String label(String series, String name) {
+    int label = series.indexOf(name);
+    int begin = label + name.length();
     return label < 0 ? "" : series.substring(begin, series.indexOf('"', begin));
   }
 

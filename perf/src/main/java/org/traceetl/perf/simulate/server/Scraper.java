@@ -200,7 +200,7 @@ public final class Scraper {
     }
     last = now;
     owns.values().removeIf(own -> scrapes - own.seen > MOST_SILENT_SCRAPES);
-    reportMissing(owners(now));
+    reportMissing(owners(now), empty(now));
   }
 
   private Scraped read(Answer answer) {
@@ -312,15 +312,34 @@ public final class Scraper {
     return owners;
   }
 
-  /** Reports one of the series that are missing on the pages of their queues and may not end. */
-  private void reportMissing(int[] owners) {
+  /** Returns the queues of which the servers say that they have no series. */
+  private BitSet empty(SortedMap<String, Scraped> now) {
+    BitSet empty = new BitSet();
+    BitSet others = new BitSet();
+    for (Scraped scraped : now.values()) {
+      for (int line = 0; line < scraped.lines.count(); line++) {
+        int counted = series.get(scraped.lines.series(line)).counted();
+        if (counted != ScrapedSeries.NO_QUEUE) {
+          (scraped.lines.value(line) == 0 ? empty : others).set(counted);
+        }
+      }
+    }
+    empty.andNot(others);
+    return empty;
+  }
+
+  /**
+   * Reports one of the series that are missing on the pages of their queues and may not end. Pages
+   * show nothing of an empty queue, which a server has nevertheless.
+   */
+  private void reportMissing(int[] owners, BitSet empty) {
     for (int number = 0; number < series.count(); number++) {
       ScrapedSeries.Series one = series.get(number);
       int queue = one.queue();
       if (queue != ScrapedSeries.NO_QUEUE
           && seen[number] != 0
           && seen[number] != scrapes
-          && owners[queue] != 0) {
+          && (owners[queue] != 0 || empty.get(queue))) {
         if (one.mayEnd()) {
           end(number);
           continue;

@@ -137,6 +137,24 @@ class ScraperTest {
   }
 
   @Test
+  void seriesThatRulesMayEndEndsWithTheLastSeriesOfItsQueue() throws InterruptedException {
+    String other = "trace_etl_queue_series{queue=\"a/1\"} 0\n";
+    scrape(
+        "one", calls(0, "3").replace("é", "ruled") + "trace_etl_queue_series{queue=\"a/0\"} 1\n");
+
+    // No server has the queue.
+    scrape("one", other);
+    assertThat(scraper.ended()).isEmpty();
+
+    scrape("two", other + "trace_etl_queue_series{queue=\"a/0\"} 0\n");
+    scrape("two", calls(0, "4").replace("é", "ruled"));
+
+    assertThat(failures).isEmpty();
+    assertThat(scraper.ended())
+        .isEqualTo("calls_total{service_name=\"ruled\",trace_etl_queue=\"a/0\"} 3.0\n");
+  }
+
+  @Test
   void seriesMissingOnThePageOfItsQueueIsReported() throws InterruptedException {
     String other = "calls_total{trace_etl_queue=\"a/0\"} 1\n";
     scrape("one", calls(0, "3") + other);
