@@ -13,7 +13,8 @@ import org.traceetl.testkit.PageSample;
 /**
  * The values that pages must show in measures while rules add these to some applications. A round
  * is the time between two quiet points. If all servers had the same measures in force throughout a
- * round, the spans of the round count exactly; otherwise each counts or not.
+ * round, the spans of the round count exactly; otherwise each counts or not, and may count without
+ * a region, because an agent without the newest demand does not send it.
  */
 public final class MeasureTruth {
   /** Histogram of the spans' attribute {@value #ATTRIBUTE}, by region. */
@@ -56,6 +57,13 @@ public final class MeasureTruth {
       all++;
       low += value <= bound ? 1 : 0;
       sum += value;
+    }
+
+    void add(Values more) {
+      count += more.count;
+      all += more.all;
+      low += more.low;
+      sum += more.sum;
     }
   }
 
@@ -107,9 +115,23 @@ public final class MeasureTruth {
   }
 
   private void add(SeriesKey series, String metric, String region, double value, boolean certain) {
+    totals.computeIfAbsent(new Key(series.service(), metric, ""), unused -> new Total());
     Total total =
         totals.computeIfAbsent(new Key(series.service(), metric, region), unused -> new Total());
     (certain ? total.certain : total.uncertain).add(value, BOUNDS.getOrDefault(metric, 0.0));
+  }
+
+  /** Returns what may count without a region, if some agent may not have sent it. */
+  private Total ofAllRegions(Key key, Total total) {
+    Total all = new Total();
+    all.settled = total.settled;
+    totals.forEach((other, each) -> {
+      if (other.application.equals(key.application) && other.metric.equals(key.metric)) {
+        all.certain.add(each.certain);
+        all.uncertain.add(each.uncertain);
+      }
+    });
+    return all;
   }
 
   /**
@@ -128,7 +150,8 @@ public final class MeasureTruth {
       boolean counts =
           inForce == null || inForce.getOrDefault(key.application, Set.of()).contains(key.metric);
       wereCompared |= inForce != null && counts && total.certain.count > 0;
-      compare(key, total, found == null ? new Values() : found, inForce != null, counts)
+      Total possible = inForce == null && key.region.isEmpty() ? ofAllRegions(key, total) : total;
+      compare(key, possible, found == null ? new Values() : found, inForce != null, counts)
           .forEach(differences);
     });
     shown.forEach((key, found) ->

@@ -74,6 +74,20 @@ final class MeasureTruthTest {
   }
 
   @Test
+  void valuesMayCountWithoutARegionWhileServersDiffer() {
+    add("cart", "3", true);
+    add("cart", "4", false);
+    String without = AMOUNT.formatted("cart", "", 2, 2, "7");
+    compare(null, without);
+    assertThat(differences).isEmpty();
+    compare(ALL, without + REQUESTS.formatted(1));
+    assertThat(differences).anySatisfy(each -> assertThat(each).contains("region=]", "count 2.0"));
+
+    compare(null, AMOUNT.formatted("cart", "", 3, 3, "10"));
+    assertThat(differences).singleElement().asString().contains("region=]", "count 3.0");
+  }
+
+  @Test
   void shownValuesStayWhenAMeasureEnds() {
     add("cart", "3", true);
     String shown = AMOUNT.formatted("cart", "eu", 1, 1, "3") + REQUESTS.formatted(1);
