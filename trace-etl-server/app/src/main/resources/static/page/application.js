@@ -197,7 +197,6 @@ export function view(frame) {
       ...(heldBackBy.length === 0 ? [] : ["Waiting for spans of ", ...hosts(heldBackBy), ". "]),
       ...(excluded.length === 0 ? [] : ["Not waiting for silent ", ...hosts(excluded), "."]),
     );
-    provisionalNote.hidden = provisionalNote.childNodes.length === 0;
   }
 
   function showMinutes(data) {
@@ -333,6 +332,7 @@ export function view(frame) {
     },
     render: (data) => {
       if (data instanceof Node) {
+        operationSummary.textContent = "";
         return data;
       }
       operationSummary.textContent =

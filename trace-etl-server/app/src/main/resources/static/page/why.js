@@ -162,7 +162,7 @@ function extent(answer, askedMillis) {
   const fromMillis = Date.parse(answer.from);
   const notes = [
     `${format.plural(answer.selectedSpans, "such span")} of ${format.count(answer.spans)} since ${format.dateAndTime(fromMillis)}. ` +
-      `Compared: ${format.plural(answer.selectionTraces, "trace")} with ${format.count(answer.baselineTraces)} others` +
+      `Compared, by operation: ${format.plural(answer.selectionTraces, "trace")} with ${format.count(answer.baselineTraces)} others` +
       `${answer.spansPerSample > 1 ? `, a sample of 1 in ${format.count(Math.round(answer.spansPerSample))}` : ""}.`,
   ];
   if (answer.source === "index") {
@@ -180,7 +180,7 @@ function extent(answer, askedMillis) {
   if (answer.causes.length === 0) {
     notes.push(
       answer.selectionTraces === 0 || answer.baselineTraces === 0
-        ? "One of both sides has no spans with attributes, so nothing can be compared."
+        ? `No span ${answer.selectionTraces === 0 ? "of these" : "to compare them with"} has attributes here, so nothing can be compared.`
         : `No attribute value is more frequent in them than by chance (${format.count(answer.valuesTested)} were tested).`,
     );
   } else {

@@ -125,7 +125,9 @@ class ApiConfiguration implements WebMvcConfigurer {
         return request.getParameterMap();
       } catch (IllegalStateException e) {
         throw new ResponseStatusException(
-            HttpStatus.BAD_REQUEST, "the query must be UTF-8, percent-encoded", e);
+            HttpStatus.BAD_REQUEST,
+            "the query must be UTF-8, percent-encoded, with at most 1000 parameters",
+            e);
       }
     }
   }

@@ -36,7 +36,7 @@ final class TokenFilter extends OncePerRequestFilter {
    * @param tenants null for none
    */
   TokenFilter(Secret token, AccessFile tenants) {
-    expected = token == null ? null : bytes(SCHEME + token.value());
+    expected = token == null ? null : bytes(token.value());
     this.tenants = tenants;
   }
 
@@ -45,7 +45,10 @@ final class TokenFilter extends OncePerRequestFilter {
       HttpServletRequest request, HttpServletResponse response, FilterChain chain)
       throws IOException, ServletException {
     String shown = request.getHeader("Authorization");
-    Access access = shown == null ? null : access(shown);
+    Access access =
+        shown != null && shown.regionMatches(true, 0, SCHEME, 0, SCHEME.length())
+            ? access(shown.substring(SCHEME.length()))
+            : null;
     if (access != null) {
       request.setAttribute(Access.ATTRIBUTE, access);
       var context = SecurityContextHolder.createEmptyContext();
@@ -64,12 +67,9 @@ final class TokenFilter extends OncePerRequestFilter {
       return tenants == null ? Access.ALL : tenants.policy().ofAll();
     }
     // Of a digest, the time reveals nothing that helps to find the token.
-    return tenants != null && shown.startsWith(SCHEME)
-        ? tenants
-            .policy()
-            .ofToken(
-                Hashing.sha256().hashString(shown.substring(SCHEME.length()), UTF_8).toString())
-        : null;
+    return tenants == null
+        ? null
+        : tenants.policy().ofToken(Hashing.sha256().hashString(shown, UTF_8).toString());
   }
 
   private static byte[] bytes(String text) {

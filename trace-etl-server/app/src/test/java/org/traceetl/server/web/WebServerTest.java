@@ -257,7 +257,7 @@ class WebServerTest {
           List.of("/metrics", "/api/traces", "/api/applications", "/api/cardinality")) {
         assertThat(get(guarded, path).statusCode()).isEqualTo(401);
         assertThat(get(guarded, path, "Authorization", "Bearer open").statusCode()).isEqualTo(401);
-        assertThat(get(guarded, path, "Authorization", "Bearer open sesame").statusCode())
+        assertThat(get(guarded, path, "Authorization", "bearer open sesame").statusCode())
             .isEqualTo(200);
       }
       assertThat(get(guarded, "/ready").statusCode()).isEqualTo(200);

@@ -111,15 +111,24 @@ class WhyApiTest {
     assertRefused(send("/api/why"), 400, "application: must be given");
     assertRefused(send("/api/why?application=shop"), 400, "requires failed or slowerThan");
     assertRefused(send(FAILED + "&slowerThan=fast"), 400, "slowerThan = fast: must be a duration");
-    assertRefused(
-        send(FAILED + "&baseline=1m"), 400, "baseline = 1m: must be at least `to` - `from`");
+    for (String tooLong : List.of("3651d", "106752d", "999999999d")) {
+      assertRefused(
+          send("/api/why?application=shop&slowerThan=" + tooLong),
+          400,
+          "slowerThan = " + tooLong + ": must be at most 3650d");
+    }
+    assertRefused(send(FAILED + "&baseline=1m"), 400, "baseline = 1m: must be at least 600s");
     assertRefused(send(FAILED + "&kind=big"), 400, "kind = big: must be one of");
     assertRefused(
         send(FAILED + "&from=2026-11-30T10:00:00Z&to=2026-11-30T09:00:00Z"),
         400,
         "must be before to");
     assertRefused(
-        send("/api/why?application=other&failed=true"), 404, "No spans of application other");
+        send("/api/why?application=other&failed=true"), 404, "No spans of application other are");
+    assertRefused(
+        send(FAILED + "&operation=none&kind=client"),
+        404,
+        "No spans of application shop with operation none of kind CLIENT are");
     factory.made.messages =
         (from, until, limits, reader) -> {
           throw new IOException("secret host is away");

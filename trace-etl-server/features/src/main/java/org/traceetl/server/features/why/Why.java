@@ -181,16 +181,19 @@ public final class Why {
       throw new NoSpans(
           "No spans of application "
               + Printable.of(question.application(), MAX_SHOWN)
-              + (question.operation() == null && question.kind() == null
+              + (question.operation() == null
                   ? ""
-                  : " with this operation and kind")
+                  : " with operation " + Printable.of(question.operation(), MAX_SHOWN))
+              + (question.kind() == null ? "" : " of kind " + question.kind())
               + " are retained in this interval",
-          "; read: "
+          ". The server read "
               + sample.messages()
-              + " messages with "
+              + " messages, which have "
               + sample.batches()
-              + " batches of the application; refused: "
-              + sample.refused());
+              + " batches of the application"
+              + (sample.refused() == 0
+                  ? ""
+                  : "; it could not read " + sample.refused() + " batches"));
     }
     return new Causes(sample)
         .answer(question, extent.fromMillis(), extent.isComplete(), isOutcome());

@@ -39,6 +39,7 @@ final class WhyResource {
 
   private static final Pattern DURATION = Pattern.compile("([1-9]\\d{0,8})(us|ms|s|m|h|d)");
   private static final int MAX_DURATION = 11;
+  private static final Duration LONGEST = Duration.ofDays(3_650);
   private static final int MAX_KIND = 100;
 
   /** Before a kind in series. */
@@ -95,7 +96,7 @@ final class WhyResource {
             time("from", from, until.minus(INTERVAL)),
             until,
             baseline.equals(REST) ? null : duration("baseline", baseline));
-    check(question, from, baseline);
+    check(question, baseline);
     if (!access.sees(application)) {
       // Whether it has spans or not: a name that the sender may not see is not looked for.
       throw new ResponseStatusException(
@@ -108,7 +109,9 @@ final class WhyResource {
       response.setHeader("Retry-After", RETRY_AFTER_SECONDS);
       throw new ResponseStatusException(
           HttpStatus.TOO_MANY_REQUESTS,
-          "this server is answering another request of /api/why of yours, one at a time; try again in "
+          "this server is answering another request of /api/why"
+              + (access.isToAll() ? "" : " of yours")
+              + ", one at a time; try again in "
               + RETRY_AFTER_SECONDS
               + " s");
     }
@@ -126,9 +129,10 @@ final class WhyResource {
     return why.progress();
   }
 
-  private static void check(Question question, String from, String baseline) {
+  private static void check(Question question, String baseline) {
     if (!question.from().isBefore(question.until())) {
-      throw new ParameterRefused("from = " + from + ": must be before to = " + question.until());
+      throw new ParameterRefused(
+          "from = " + question.from() + ": must be before to = " + question.until());
     }
     if (question.earlier() == null && !question.failed() && question.slowerThanNanos() == 0) {
       throw new ParameterRefused(
@@ -137,7 +141,11 @@ final class WhyResource {
     if (question.earlier() != null
         && question.earlier().compareTo(Duration.between(question.from(), question.until())) < 0) {
       throw new ParameterRefused(
-          "baseline = " + baseline + ": must be at least `to` - `from`, or the intervals overlap");
+          "baseline = "
+              + baseline
+              + ": must be at least "
+              + Duration.between(question.from(), question.until()).toSeconds()
+              + "s, which is `to` - `from`, or the intervals overlap");
     }
   }
 
@@ -166,14 +174,20 @@ final class WhyResource {
           name + " = " + text + ": must be a duration, such as 500us, 250ms, 2s, 1h or 1d");
     }
     long amount = Long.parseLong(number.group(1));
-    return switch (number.group(2)) {
-      case "us" -> Duration.ofNanos(TimeUnit.MICROSECONDS.toNanos(amount));
-      case "ms" -> Duration.ofMillis(amount);
-      case "s" -> Duration.ofSeconds(amount);
-      case "m" -> Duration.ofMinutes(amount);
-      case "h" -> Duration.ofHours(amount);
-      default -> Duration.ofDays(amount);
-    };
+    Duration duration =
+        switch (number.group(2)) {
+          case "us" -> Duration.ofNanos(TimeUnit.MICROSECONDS.toNanos(amount));
+          case "ms" -> Duration.ofMillis(amount);
+          case "s" -> Duration.ofSeconds(amount);
+          case "m" -> Duration.ofMinutes(amount);
+          case "h" -> Duration.ofHours(amount);
+          default -> Duration.ofDays(amount);
+        };
+    if (duration.compareTo(LONGEST) > 0) {
+      throw new ParameterRefused(
+          name + " = " + text + ": must be at most " + LONGEST.toDays() + "d");
+    }
+    return duration;
   }
 
   /** Returns null if the caller is gone. */
