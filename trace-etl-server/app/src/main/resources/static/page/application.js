@@ -76,7 +76,7 @@ export function view(frame) {
     show: format.percent,
     series: [
       { label: "failed", colour: "--quiet" },
-      { label: `above ${format.percent(format.HIGH_ERROR_RATIO)}`, colour: "--bad" },
+      { label: `failed, where above ${format.percent(format.HIGH_ERROR_RATIO)}`, colour: "--bad" },
     ],
   });
   const durationChart = new Chart({

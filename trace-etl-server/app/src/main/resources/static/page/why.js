@@ -138,7 +138,7 @@ function callees(growth, isSlow) {
   const table = new Table({
     caption:
       `${since(growth.from)} to ${since(growth.to)} compared with the minutes from ${since(growth.baselineFrom)} on, ` +
-      "calls of all operations, the largest growth first",
+      "calls of all operations, the largest growth first. Small differences may be chance.",
     className: "costs",
     captionHidden: false,
     keyOf: (row) => `${row.server}\n${row.connection}`,
