@@ -96,10 +96,7 @@ class ApiConfiguration implements WebMvcConfigurer {
       boolean seesAll = Access.of(request).isToAll();
       if (!seesAll && !isForAll(method)) {
         throw new ResponseStatusException(
-            HttpStatus.FORBIDDEN,
-            request.getServletPath()
-                + ": shows the whole fleet, and requires access to all applications"
-                + " (trace-etl.web.access-file)");
+            HttpStatus.FORBIDDEN, WebSecurity.requiresAll(request.getServletPath()));
       }
       Parameters.check(given(request), method);
       // The tag tells of changes that the sender may not see.

@@ -102,6 +102,12 @@ class WebSecurity {
                     .toArray(String[]::new))
             .authenticated();
         requests.anyRequest().access(WebSecurity::seesAll);
+        http.exceptionHandling(failures ->
+            failures.accessDeniedHandler((request, response, e) ->
+                Problem.write(
+                    response,
+                    HttpServletResponse.SC_FORBIDDEN,
+                    requiresAll(request.getServletPath()))));
       } else if (config.signIn() != SignIn.NONE || config.token() != null) {
         requests.anyRequest().authenticated();
       } else {
@@ -118,6 +124,13 @@ class WebSecurity {
     firewall.setUnsafeAllowAnyHttpMethod(true);
     firewall.setAllowedParameterNames(any -> true);
     return firewall;
+  }
+
+  /** Returns why a path is refused to senders who see some applications only. */
+  static String requiresAll(String path) {
+    return path
+        + ": shows the whole fleet, and requires access to all applications"
+        + " (trace-etl.web.access-file)";
   }
 
   private static AuthorizationDecision seesAll(

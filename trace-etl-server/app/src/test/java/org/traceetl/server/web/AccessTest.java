@@ -593,7 +593,11 @@ class AccessTest {
         .doesNotContain("shop", "bank");
     assertThat(ask(both, basic("eve"), "/metrics").body()).isEmpty();
     assertThat(ask(both, bearer("another token"), "/api/applications").statusCode()).isEqualTo(401);
-    assertThat(ask(both, bearer(SHOP_TOKEN), "/nothing").statusCode()).isEqualTo(403);
+    for (String path : List.of("/nothing", "/jvm")) {
+      HttpResponse<String> refused = ask(both, bearer(SHOP_TOKEN), path);
+      assertThat(refused.statusCode()).isEqualTo(403);
+      assertThat(refused.body()).contains(path + ": shows the whole fleet");
+    }
     assertThat(ask(both, bearer(SHOP_TOKEN), "/index.html").statusCode()).isEqualTo(200);
   }
 
