@@ -47,7 +47,7 @@ class TraceEtlServerTest {
         "trace-etl.series.max=many | trace-etl.series.max = many: must be a number",
         "trace-etl.metrics.profile=zipkin | trace-etl.metrics.profile = zipkin: must be one of otel, tempo, ozhera",
         "trace-etl.metrics.namespace=9 | trace-etl.metrics.namespace = 9: must be a prefix of a Prometheus metric name: letters, digits, _ and :",
-        "trace-etl.series.dimensions[0].attribute=span.name | trace-etl.series.dimensions.label = span_name: is a label of every series; configure for attribute span.name another label",
+        "trace-etl.series.dimensions[0].attribute=span.name | trace-etl.series.dimensions[0].label = span_name: is a label of every series; configure for attribute span.name another label",
         "trace-etl.drain-within=0s | trace-etl.drain-within = 0s: must be above 0 and at most 10 minutes",
         "trace-etl.web.token= | trace-etl.web.token = : must not be empty; omit the key to allow requests without a token",
         "trace-etl.index.batch-documents=0 | trace-etl.index.batch-documents = 0: must be between 1 and 10000",
@@ -112,6 +112,9 @@ class TraceEtlServerTest {
             "trace-etl.index.batch-documents = 0: must be between 1 and 10000; " + file + ":10",
             "trace-etl.rocketmq.workers = some: must be a number; " + file + ":13",
             "trace-etl.series.dimensions[0].attribute: must name an attribute; " + file + ":16",
+            "trace-etl.series.dimensions[1].from = nowhere: must be one of span, resource, any; "
+                + file
+                + ":18",
             "trace-etl.drain-within = 0s: must be above 0 and at most 10 minutes; " + file + ":19",
             "trace-etl.web.sign-in = magic: must be one of none, basic, oidc; " + file + ":21");
   }

@@ -75,7 +75,11 @@ final class Refusals extends NoUnboundElementsBindHandler {
     onSuccess(name, target, context, null);
     // A record without a refused value may fail for that reason alone.
     if (error instanceof UnboundConfigurationPropertiesException unbound) {
-      addUnknown(unbound);
+      if (refused.stream().anyMatch(name::isAncestorOf)) {
+        bindFurtherItems(name, target, context, unbound);
+      } else {
+        addUnknown(unbound);
+      }
     } else if (refused.stream().noneMatch(name::isAncestorOf)) {
       explain(name, target, error);
     }
@@ -96,21 +100,21 @@ final class Refusals extends NoUnboundElementsBindHandler {
 
   private void addUnknown(UnboundConfigurationPropertiesException unbound) {
     for (ConfigurationProperty unknown : unbound.getUnboundProperties()) {
-      // Items of a list are not read after a refused one.
-      if (refused.stream().noneMatch(key -> listOf(key).isAncestorOf(unknown.getName()))) {
-        add(unknown(unknown), unbound);
-      }
+      add(unknown(unknown), unbound);
     }
   }
 
-  /** Returns the list in which a key is; the key itself if it is in none. */
-  private static ConfigurationPropertyName listOf(ConfigurationPropertyName key) {
-    for (int size = 0; size < key.getNumberOfElements(); size++) {
-      if (key.chop(size + 1).isLastElementIndexed()) {
-        return key.chop(size);
-      }
-    }
-    return key;
+  /** Checks the items of a list after a refused one, at which the binder ends the list. */
+  private void bindFurtherItems(
+      ConfigurationPropertyName list,
+      Bindable<?> target,
+      BindContext context,
+      UnboundConfigurationPropertiesException further) {
+    Bindable<?> item = Bindable.of(target.getType().asCollection().getGeneric());
+    further.getUnboundProperties().stream()
+        .map(property -> property.getName().chop(list.getNumberOfElements() + 1))
+        .distinct()
+        .forEach(name -> context.getBinder().bind(name, item, this));
   }
 
   private void explain(ConfigurationPropertyName name, Bindable<?> target, Exception error) {
@@ -251,7 +255,9 @@ final class Refusals extends NoUnboundElementsBindHandler {
                             : KeysInForce.text(Duration.parse(iso.group(1))))
                         + ": "));
     Optional<String> line =
-        given == null ? lineOfSibling(name) : ConfigFile.line(given.getOrigin());
+        given == null
+            ? line(ConfigurationPropertySources.get(environment), name)
+            : ConfigFile.line(given.getOrigin());
     return line.map(at -> as + "; " + at).orElse(as);
   }
 
@@ -266,24 +272,38 @@ final class Refusals extends NoUnboundElementsBindHandler {
     return null;
   }
 
-  /** Returns where an absent key of a list's item should be: the line of another key of it. */
-  private Optional<String> lineOfSibling(ConfigurationPropertyName name) {
-    ConfigurationPropertyName item = name.getParent();
-    if (!item.isLastElementIndexed()) {
-      return Optional.empty();
-    }
-    for (ConfigurationPropertySource source : ConfigurationPropertySources.get(environment)) {
-      if (source instanceof IterableConfigurationPropertySource iterable) {
-        Optional<String> line =
-            iterable.stream()
-                .filter(item::isAncestorOf)
-                .findFirst()
-                .flatMap(key -> ConfigFile.line(source.getConfigurationProperty(key).getOrigin()));
+  /**
+   * Returns the file and line of a key. A key without a value of its own is where the first one
+   * below it is, or else the first one of the list or item in which it should be. Empty if none of
+   * these has a value from a file.
+   */
+  static Optional<String> line(
+      Iterable<ConfigurationPropertySource> sources, ConfigurationPropertyName key) {
+    for (ConfigurationPropertyName at = key; !at.isEmpty(); at = at.getParent()) {
+      for (ConfigurationPropertySource source : sources) {
+        Optional<String> line = line(source, at, at == key || at.isLastElementIndexed());
         if (line.isPresent()) {
           return line;
         }
       }
+      if (at.isLastElementIndexed()) {
+        break;
+      }
     }
     return Optional.empty();
+  }
+
+  /** Returns the line of the first value that a key or what is below it has, or only an item. */
+  private static Optional<String> line(
+      ConfigurationPropertySource source, ConfigurationPropertyName key, boolean any) {
+    if (!(source instanceof IterableConfigurationPropertySource iterable)) {
+      return Optional.empty();
+    }
+    int size = key.getNumberOfElements() + 1;
+    return iterable.stream()
+        .filter(each -> any && key.equals(each) || key.isAncestorOf(each))
+        .filter(each -> any || each.chop(size).isLastElementIndexed())
+        .findFirst()
+        .flatMap(each -> ConfigFile.line(source.getConfigurationProperty(each).getOrigin()));
   }
 }

@@ -10,12 +10,13 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
 import org.springframework.boot.origin.Origin;
 import org.springframework.boot.origin.OriginLookup;
 import org.springframework.core.env.EnumerablePropertySource;
@@ -101,7 +102,7 @@ public final class RulesFile {
    */
   public static Rules read(Path file, ServerConfig config) {
     RulesFile rules = new RulesFile(OPTION, file, config);
-    return rules.parse(rules.content());
+    return rules.parse(rules.properties(rules.content()));
   }
 
   /**
@@ -111,7 +112,8 @@ public final class RulesFile {
    * @throws ConfigurationRefused with all problems, each with its line, if the content is invalid
    */
   public static Rules parse(byte[] content, ServerConfig config) {
-    return new RulesFile(BODY, SENT_FILE, config).parse(content);
+    RulesFile rules = new RulesFile(BODY, SENT_FILE, config);
+    return rules.parse(rules.properties(content));
   }
 
   /**
@@ -150,7 +152,16 @@ public final class RulesFile {
   }
 
   private Rules parseApplied(byte[] bytes) {
-    Rules rules = parse(bytes);
+    EnumerablePropertySource<?> content = properties(bytes);
+    Rules rules = parse(content);
+    Stream.concat(Stream.of(defaults), applications.values().stream())
+        .forEach(part -> {
+          part.of(() -> PublishedRules.record(part.alone(), 0));
+          addProblems(part);
+        });
+    if (!problems.isEmpty()) {
+      throw refused();
+    }
     try {
       rules.checkForms(config.rules());
       PublishedRules.record(rules, 0);
@@ -175,7 +186,9 @@ public final class RulesFile {
           attributes + " attributes of spans, with those of the configuration",
           "must be at most " + Demand.MAX_KEYS + ", which servers can demand of agents");
     } catch (ConfigException e) {
-      e.problems().forEach(problem -> problems.add(problem + "; " + file));
+      for (String problem : e.problems()) {
+        problems.add(problem + "; " + line(content, problem.replaceFirst("(?s)[ :].*", "")));
+      }
     }
     if (!problems.isEmpty()) {
       throw refused();
@@ -183,8 +196,7 @@ public final class RulesFile {
     return rules;
   }
 
-  private Rules parse(byte[] bytes) {
-    EnumerablePropertySource<?> content = properties(bytes);
+  private Rules parse(EnumerablePropertySource<?> content) {
     long revision = revision(content);
     for (String name : content.getPropertyNames()) {
       if (!name.equals(REVISION)) {
@@ -222,7 +234,12 @@ public final class RulesFile {
 
   /** Returns the rules of a part over others; null if they are refused. */
   private EffectiveRules check(RulesPart part, EffectiveRules below) {
-    return part.of(() -> config.with(part.keys().over(below)).rules());
+    EffectiveRules rules = part.of(() -> config.with(part.keys().over(below)).rules());
+    if (rules == null) {
+      // The first wrong key hid those after it.
+      part.keys().groups().forEach(keys -> part.of(() -> config.with(keys.over(below))));
+    }
+    return rules;
   }
 
   private void addProblems(RulesPart part) {
@@ -276,8 +293,9 @@ public final class RulesFile {
   }
 
   private String line(PropertySource<?> content, String name) {
-    return Optional.ofNullable(origin(content, name))
-        .flatMap(ConfigFile::line)
+    return Refusals.line(
+            List.of(ConfigurationPropertySource.from(content)),
+            ConfigurationPropertyName.adapt(name, '.'))
         .orElse(file.toString());
   }
 

@@ -94,6 +94,13 @@ final class RulesPart {
     return of(() -> new Rules.OfApplications(application, keys));
   }
 
+  /** Returns these rules without those of other parts. */
+  Rules alone() {
+    return name.equals(RulesFile.DEFAULTS)
+        ? new Rules(1, keys, List.of())
+        : new Rules(1, RuleKeys.NONE, List.of(new Rules.OfApplications(application, keys)));
+  }
+
   /** Returns the problems, with the part's keys as they are in the file. */
   List<String> problems() {
     return refusals.problems().stream()

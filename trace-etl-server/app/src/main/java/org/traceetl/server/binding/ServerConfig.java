@@ -97,14 +97,15 @@ public record ServerConfig(
     series = events.addTo(series, profile);
     Features.validate(ofFeatures, metrics, topics(rocketmq, journal, edges));
     documents = Features.documents(ofFeatures, documents);
-    for (SeriesConfig.Dimension dimension : series.dimensions()) {
+    for (int i = 0; i < series.dimensions().size(); i++) {
+      SeriesConfig.Dimension dimension = series.dimensions().get(i);
       String label = dimension.label();
       check(
           !metrics.profile().labels().contains(label)
               && !label.equals(MetricsConfig.OVERFLOW_LABEL)
               && !label.equals(MetricsConfig.QUEUE_LABEL)
               && !label.equals(MetricsConfig.FORM_LABEL),
-          "trace-etl.series.dimensions.label",
+          SeriesConfig.key(series.dimensions(), i) + ".label",
           label,
           "is a label of every series; configure for attribute "
               + dimension.attribute()

@@ -56,7 +56,8 @@ record ServerProperties(
     ServerConfig config =
         config(Features.configs(ofFeatures, profile, refusals), ofProfiles, refusals);
     refusals.throwIfAny();
-    refusals.check(() -> MeasureConfig.checkBounds(config.measures(), config.histogram()));
+    refusals.check(() ->
+        MeasureConfig.checkBounds("trace-etl.measures", config.measures(), config.histogram()));
     // Also checked where it is used; here for --check-config.
     refusals.check(() -> profile.checkFiles(config.settings(profile)));
     if (config.journal().keysFile() != null) {

@@ -170,7 +170,7 @@ final class RulesFileTest {
             "defaults.histogram.kind = round: must be one of classic, native, both; FILE:9",
             "defaults.series.max: is not a key of rules; FILE:4",
             "applications[0].histogram.bounds-millis = [5.0, 4.0]: must be ascending, above 0 and"
-                + " at most one year, with at least one nanosecond between two bounds; FILE:13",
+                + " at most one year, with at least one nanosecond between two bounds; FILE:15",
             "applications[0].metrics[0].name: is not a key of rules; FILE:17",
             "applications[1].metrics.unit = days: must be one of milliseconds, seconds; FILE:19",
             "applications[1].application: must be the name of an application, with * as wildcard;"
@@ -178,6 +178,144 @@ final class RulesFileTest {
             "applications[2].documents.per-series: is not a key of rules; FILE:20",
             "applications[2].application: must be the name of an application, with * as wildcard;"
                 + " FILE:20");
+  }
+
+  @Test
+  void listsAreCheckedPastARefusedItem() throws Exception {
+    assertThat(
+            problems(
+                """
+                revision: 1
+                defaults:
+                  objectives:
+                    - {name: bad name, target: 99}
+                    - name: x
+                      target: 100
+                    - {target: 99}
+                    - {name: ok, target: 99, faster: 3s}
+                    - name: y
+                      target: 98
+                      kinds:
+                        - srv
+                        - client
+                        - clint
+                      faster: 4s
+                    - kinds: [srv]
+                    - name: ok
+                      target: 99
+                      window: 3d
+                    - {name: z, target: 0}
+                  histogram:
+                    bounds-millis: [5, x, 3, y]
+                """))
+        .containsExactlyInAnyOrder(
+            "defaults.objectives[0].name = bad name: must have 1 to 63 letters, digits, _ and -,"
+                + " the first a letter or digit; FILE:4",
+            "defaults.objectives[1].target = 100.0: must be the percent of good events, above 0 and"
+                + " below 100, such as 99.9; FILE:6",
+            "defaults.objectives[2].name: must have 1 to 63 letters, digits, _ and -, the first a"
+                + " letter or digit; FILE:7",
+            "defaults.objectives[3].faster: is not a key of rules; FILE:8",
+            "defaults.objectives[4].kinds[0] = srv: must be one of unspecified, internal, server,"
+                + " client, producer, consumer; FILE:12",
+            "defaults.objectives[4].kinds[2] = clint: must be one of unspecified, internal, server,"
+                + " client, producer, consumer; FILE:14",
+            "defaults.objectives[4].faster: is not a key of rules; FILE:15",
+            "defaults.objectives[5].kinds[0] = srv: must be one of unspecified, internal, server,"
+                + " client, producer, consumer; FILE:16",
+            "defaults.objectives[6].window = 3d: must be 7 to 90 whole days, such as 30d; FILE:19",
+            "defaults.objectives[7].target = 0.0: must be the percent of good events, above 0 and"
+                + " below 100, such as 99.9; FILE:20",
+            "defaults.histogram.bounds-millis[1] = x: must be a number; FILE:22",
+            "defaults.histogram.bounds-millis[3] = y: must be a number; FILE:22");
+  }
+
+  @Test
+  void wrongKeysDoNotHideEachOther() throws Exception {
+    assertThat(
+            problems(
+                """
+                revision: 1
+                defaults:
+                  series:
+                    dimensions: []
+                  histogram:
+                    kind: classic
+                    bounds-millis: [5, 3]
+                  objectives:
+                    - {name: a, target: 9}
+                    - target: 9
+                      name: a
+                applications:
+                  - application: shop
+                    metrics:
+                      unit: seconds
+                    histogram:
+                      native-schema: 9
+                    measures:
+                      - {name: a, value: one}
+                      - name: traces.a
+                        value: one
+                      - name: a
+                        value: one
+                        unit: By
+                """))
+        .containsExactlyInAnyOrder(
+            "defaults.histogram.bounds-millis = [5.0, 3.0]: must be ascending, above 0 and at most"
+                + " one year, with at least one nanosecond between two bounds; FILE:7",
+            "defaults.objectives[1].name = a: must not occur twice in the objectives of an"
+                + " application; FILE:11",
+            "applications[0].histogram.native-schema = 9: must be -4 to 8; FILE:17",
+            "applications[0].measures[2].name = a: must be another name, also in Prometheus, or have"
+                + " the description, unit, type, value and bounds of the measure with the same name;"
+                + " FILE:22");
+  }
+
+  @Test
+  void rulesMustAgreeWithEachOther() {
+    assertThat(
+            problemsOfApplied(
+                """
+                revision: 1
+                applications:
+                  - application: a
+                    objectives: [{name: r, target: 99}]
+                  - application: b
+                    objectives:
+                      - {name: s, target: 98}
+                      - {name: r, target: 98}
+                  - application: c
+                    objectives: [{name: r, target: 99, window: 7d}]
+                """))
+        .containsExactly(
+            "applications[1].objectives[1].name = r: must have the same target and window in all"
+                + " rules; choose another name; FILE:8",
+            "applications[2].objectives[0].name = r: must have the same target and window in all"
+                + " rules; choose another name; FILE:10");
+  }
+
+  @Test
+  void textsThatServersCannotPublishAreNamedWithTheirLines() {
+    String longText = "a".repeat(300);
+    assertThat(
+            problemsOfApplied(
+                """
+                revision: 1
+                defaults:
+                  metrics.unit: seconds
+                  series.dimensions:
+                    - attribute: %s
+                applications:
+                  - application: %s
+                """
+                    .formatted(longText, longText)))
+        .containsExactly(
+            "defaults.series.dimensions.attribute = "
+                + longText
+                + ": must have 1 to 256 bytes of UTF-8; FILE:5",
+            "applications[0].application = "
+                + longText
+                + ": must have 1 to 256 bytes of UTF-8; FILE:7");
   }
 
   @Test
@@ -193,8 +331,8 @@ final class RulesFileTest {
                     series.dimensions: [{attribute: span.name}]
                 """))
         .containsExactly(
-            "applications[1].series.dimensions.label = span_name: is a label of every series;"
-                + " configure for attribute span.name another label; FILE:5");
+            "applications[1].series.dimensions[0].label = span_name: is a label of every series;"
+                + " configure for attribute span.name another label; FILE:6");
   }
 
   @ParameterizedTest
@@ -290,7 +428,8 @@ final class RulesFileTest {
                 """))
         .singleElement()
         .asString()
-        .startsWith("histogram.bounds-millis = 17 of them: must be at most 16");
+        .startsWith("applications[0].histogram.bounds-millis = 17 of them: must be at most 16")
+        .endsWith("; FILE:4");
   }
 
   @Test
@@ -339,7 +478,7 @@ final class RulesFileTest {
             "{name: a, target: 99, goal: 1}",
             "[0].goal: is not a key of rules",
             "{name: a, target: 99}, {name: a, target: 98}",
-            ".name = a: must not occur twice in the objectives of an application");
+            "[1].name = a: must not occur twice in the objectives of an application");
     for (Map.Entry<String, String> each : problems.entrySet()) {
       assertThat(problems("revision: 1\ndefaults:\n  objectives: [" + each.getKey() + "]\n"))
           .containsExactly("defaults.objectives" + each.getValue() + "; FILE:3");
@@ -416,13 +555,15 @@ final class RulesFileTest {
                 """))
         .singleElement()
         .asString()
-        .startsWith("measures.name = a: must have the same type in all rules");
+        .isEqualTo(
+            "applications[1].measures[0].name = a: must have the same type in all rules; FILE:6");
     assertThat(
             problemsOfApplied(
                 "revision: 1\ndefaults: {measures: [{name: a, bounds: [%s]}]}".formatted(bounds)))
         .singleElement()
         .asString()
-        .startsWith("trace-etl.measures.bounds = 17 of them: must be at most 16");
+        .startsWith("defaults.measures[0].bounds = 17 of them: must be at most 16")
+        .endsWith("; FILE:2");
   }
 
   @Test
@@ -468,23 +609,23 @@ final class RulesFileTest {
                     .formatted(attributes)))
         .satisfiesExactly(
             problem ->
-                assertThat(problem).contains("span_kind: is a label of every").endsWith(":3"),
+                assertThat(problem).contains("span_kind: is a label of every").endsWith(":4"),
             problem -> assertThat(problem).contains("exception_type").endsWith(":5"),
-            problem -> assertThat(problem).contains("a_b: must not occur twice").endsWith(":7"),
-            problem -> assertThat(problem).contains("from = event: must be").endsWith(":9"),
-            problem -> assertThat(problem).contains("must be at most 32").endsWith(":11"));
+            problem -> assertThat(problem).contains("a_b: must not occur twice").endsWith(":8"),
+            problem -> assertThat(problem).contains("from = event: must be").endsWith(":10"),
+            problem -> assertThat(problem).contains("must be at most 32").endsWith(":12"));
   }
 
   @Test
   void boundsOfRulesThatApplyAreChecked() {
     assertThat(problemsOfApplied("revision: 1000000000001"))
-        .containsExactly("revision = 1000000000001: must be at most 1000000000000; FILE");
+        .containsExactly("revision = 1000000000001: must be at most 1000000000000; FILE:1");
     assertThat(problemsOfApplied("revision: 1\napplications:\n" + "- {application: %d}\n", 128))
         .singleElement()
         .asString()
         .isEqualTo(
             "applications = 129 of them: must be at most 128, with a rule of all other"
-                + " applications; FILE");
+                + " applications; FILE:3");
     assertThat(
             problemsOfApplied(
                 "revision: 1\napplications:\n"
@@ -492,7 +633,7 @@ final class RulesFileTest {
                 65))
         .containsExactly(
             "applications = 130 of them and their thresholds: must be at most 128, which servers"
-                + " can demand of agents; FILE");
+                + " can demand of agents; FILE:3");
     assertThat(problemsOfApplied("a: [\n"))
         .containsExactly(
             "trace-etl.rules.file = FILE:2: is not YAML: expected the node content, but found"

@@ -213,13 +213,13 @@ class ConfigTest {
         SeriesConfig.defaults().withDimensions(List.of(new Dimension("a", null, From.EVENT)));
     for (EventsConfig any : List.of(enabled, EventsConfig.defaults())) {
       assertThatThrownBy(() -> any.addTo(ofEvent, StandardProfile.OTEL))
-          .hasMessageStartingWith("trace-etl.series.dimensions.from = event: must be span");
+          .hasMessageStartingWith("trace-etl.series.dimensions[0].from = event: must be span");
     }
     SeriesConfig ofName =
         SeriesConfig.defaults()
             .withDimensions(List.of(new Dimension("event.name", "x", From.EVENT_NAME)));
     assertThatThrownBy(() -> enabled.addTo(ofName, StandardProfile.OTEL))
-        .hasMessageStartingWith("trace-etl.series.dimensions.from = event_name: must be span");
+        .hasMessageStartingWith("trace-etl.series.dimensions[0].from = event_name: must be span");
     SeriesConfig ofSpan =
         SeriesConfig.defaults()
             .withDimensions(List.of(new Dimension("exception.type", null, From.SPAN)));
@@ -282,9 +282,9 @@ class ConfigTest {
 
     assertThat(series(ofSpan, ofResource).dimensions()).hasSize(2);
     assertThatThrownBy(() -> series(ofSpan, ofAny))
-        .hasMessageStartingWith("trace-etl.series.dimensions.attribute = zone");
+        .hasMessageStartingWith("trace-etl.series.dimensions[1].attribute = zone");
     assertThatThrownBy(() -> series(ofSpan, new Dimension("other", "span_zone", null)))
-        .hasMessageStartingWith("trace-etl.series.dimensions.label = span_zone");
+        .hasMessageStartingWith("trace-etl.series.dimensions[1].label = span_zone");
     assertThat(new Dimension("http.route", null, null).label()).isEqualTo("http_route");
     assertThatThrownBy(() -> new Dimension("a", "le", null)).isInstanceOf(ConfigException.class);
   }

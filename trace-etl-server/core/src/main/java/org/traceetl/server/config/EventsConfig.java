@@ -55,10 +55,11 @@ public record EventsConfig(Boolean enabled, List<String> dimensions) {
       return series;
     }
     Set<String> labels = new HashSet<>();
-    for (Dimension dimension : series.dimensions()) {
+    for (int i = 0; i < series.dimensions().size(); i++) {
+      Dimension dimension = series.dimensions().get(i);
       check(
           !dimension.from().isEvent(),
-          "trace-etl.series.dimensions.from",
+          "trace-etl.series.dimensions[" + i + "].from",
           dimension.from().name().toLowerCase(Locale.ROOT),
           "must be span, resource or any; attributes of events: " + PREFIX + "dimensions");
       labels.add(dimension.label());

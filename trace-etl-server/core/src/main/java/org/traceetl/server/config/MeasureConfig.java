@@ -338,20 +338,22 @@ public record MeasureConfig(
         "must be at most " + MAX_MEASURES);
     Map<String, MeasureConfig> byName = new HashMap<>();
     Map<String, MeasureConfig> inPrometheus = new HashMap<>();
-    for (MeasureConfig measure : measures) {
+    for (int i = 0; i < measures.size(); i++) {
+      MeasureConfig measure = measures.get(i);
+      String item = KEY + "[" + i + "].";
       String key = prometheusName(measure.name, measure.unit);
       MeasureConfig first = inPrometheus.putIfAbsent(key, measure);
       MeasureConfig same = byName.putIfAbsent(measure.name, measure);
       check(
           (first == null || first.name.equals(measure.name))
               && (same == null || same.isSameMetric(measure)),
-          PREFIX + "name",
+          item + "name",
           measure.name,
           "must be another name, also in Prometheus, or have the description, unit, type, value and"
               + " bounds of the measure with the same name");
       check(
           isName(measure.name, namespace) && isName(key, namespace),
-          PREFIX + "name",
+          item + "name",
           measure.name,
           "must not begin like the metrics of this server, with "
               + namespace
@@ -360,16 +362,16 @@ public record MeasureConfig(
               + String.join(", ", SUFFIXES));
       check(
           measure.longestText() <= maxValueBytes,
-          PREFIX + "name",
+          item + "name",
           measure.name,
           "must have a description and bounds of at most "
               + maxValueBytes
               + " bytes, as series.max-value-bytes says");
       for (Dimension dimension : measure.dimensions) {
-        checkNotOfAll("dimensions.label", dimension.label(), ofAll);
+        checkNotOfAll(item + "dimensions.label", dimension.label(), ofAll);
       }
       for (Constant label : measure.labels) {
-        checkNotOfAll("labels.label", MetricsConfig.underscored(label.label), ofAll);
+        checkNotOfAll(item + "labels.label", MetricsConfig.underscored(label.label), ofAll);
       }
     }
   }
@@ -377,16 +379,19 @@ public record MeasureConfig(
   /**
    * Checks that rows of series have room for the buckets of measures.
    *
+   * @param key of the measures, for messages
    * @param histogram that of the configuration, of which rows have the buckets
    * @throws org.traceetl.common.ConfigException if a measure has more
    */
-  public static void checkBounds(List<MeasureConfig> measures, HistogramConfig histogram) {
+  public static void checkBounds(
+      String key, List<MeasureConfig> measures, HistogramConfig histogram) {
     int most = histogram.boundsNanos().length;
-    for (MeasureConfig measure : measures) {
+    for (int i = 0; i < measures.size(); i++) {
+      int bounds = measures.get(i).bounds.size();
       check(
-          measure.bounds.size() <= most,
-          PREFIX + "bounds",
-          measure.bounds.size() + " of them",
+          bounds <= most,
+          key + "[" + i + "].bounds",
+          bounds + " of them",
           "must be at most " + most + ", as many as histogram.bounds-millis has");
     }
   }
@@ -439,6 +444,6 @@ public record MeasureConfig(
   }
 
   private static void checkNotOfAll(String key, String label, List<String> ofAll) {
-    check(!ofAll.contains(label), PREFIX + key, label, "is a label of every series");
+    check(!ofAll.contains(label), key, label, "is a label of every series");
   }
 }

@@ -158,11 +158,12 @@ public record ObjectiveConfig(
         "must be absent, unless series.max-value-bytes is at least "
             + MeasureConfig.MAX_TEXT_BYTES);
     Set<String> names = new HashSet<>();
-    for (ObjectiveConfig each : objectives) {
+    for (int i = 0; i < objectives.size(); i++) {
+      String name = objectives.get(i).name;
       check(
-          names.add(each.name),
-          PREFIX + "name",
-          each.name,
+          names.add(name),
+          KEY + "[" + i + "].name",
+          name,
           "must not occur twice in the objectives of an application");
     }
   }

@@ -66,11 +66,12 @@ public record SeriesConfig(
     checkRange(PREFIX + "max-symbols", maxSymbols, 1, MAX_SERIES);
     checkRange(PREFIX + "max-symbol-bytes", maxSymbolBytes, 1, 4L << 30);
     checkRange(PREFIX + "max-value-bytes", maxValueBytes, 1, 65_535);
-    for (Dimension dimension : dimensions) {
+    for (int i = 0; i < dimensions.size(); i++) {
+      Dimension dimension = dimensions.get(i);
       int bytes = dimension.utf8Label().getBytes(UTF_8).length;
       check(
           dimension.from().isEvent() || bytes <= maxValueBytes,
-          PREFIX + "dimensions.label",
+          key(dimensions, i) + ".label",
           dimension.utf8Label(),
           "must have at most " + maxValueBytes + " bytes, as series.max-value-bytes says");
     }
@@ -99,13 +100,20 @@ public record SeriesConfig(
         templates);
   }
 
+  /** Returns the key of a dimension, without a number if it is one of {@code trace-etl.events}. */
+  public static String key(List<Dimension> dimensions, int number) {
+    String key = PREFIX + "dimensions";
+    return dimensions.get(number).from().isEvent() ? key : key + "[" + number + "]";
+  }
+
   private static void checkDistinct(List<Dimension> dimensions) {
     Set<String> labels = new HashSet<>();
     Set<String> sources = new HashSet<>();
-    for (Dimension dimension : dimensions) {
+    for (int i = 0; i < dimensions.size(); i++) {
+      Dimension dimension = dimensions.get(i);
       check(
           labels.add(dimension.label()),
-          PREFIX + "dimensions.label",
+          key(dimensions, i) + ".label",
           dimension.label(),
           "must not occur twice");
       boolean fresh =
@@ -114,7 +122,7 @@ public record SeriesConfig(
                   || sources.add("resource " + dimension.attribute()));
       check(
           fresh,
-          PREFIX + "dimensions.attribute",
+          key(dimensions, i) + ".attribute",
           dimension.attribute(),
           "must occur at most once for the span and once for the resource");
     }

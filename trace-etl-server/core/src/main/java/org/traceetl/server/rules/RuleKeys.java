@@ -73,6 +73,18 @@ public record RuleKeys(
     return boundsMillis != null || kind != null || nativeSchema != null || unit != null;
   }
 
+  /** Returns these keys in groups that can be checked each on its own. */
+  public List<RuleKeys> groups() {
+    return List.of(
+        new RuleKeys(dimensions, null, null, null, null, null, null, null, null),
+        new RuleKeys(null, templates, null, null, null, null, null, null, null),
+        new RuleKeys(null, null, boundsMillis, kind, nativeSchema, null, null, null, null),
+        new RuleKeys(null, null, null, null, null, unit, null, null, null),
+        new RuleKeys(null, null, null, null, null, null, slowerThan, thresholds, null),
+        new RuleKeys(null, null, null, null, null, null, null, null, measures),
+        new RuleKeys(null, null, null, null, null, null, null, null, null, objectives));
+  }
+
   /** Returns the attributes of spans that dimensions and measures need. */
   public Set<String> attributes() {
     Set<String> attributes = new HashSet<>();

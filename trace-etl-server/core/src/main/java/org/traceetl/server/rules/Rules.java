@@ -1,7 +1,9 @@
 package org.traceetl.server.rules;
 
 import static org.traceetl.common.ConfigException.check;
+import static org.traceetl.common.ConfigException.orElse;
 
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -12,6 +14,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.traceetl.common.ConfigException;
 import org.traceetl.common.WildcardPattern;
 import org.traceetl.server.config.MeasureConfig;
 import org.traceetl.server.config.ObjectiveConfig;
@@ -36,6 +39,8 @@ public record Rules(long revision, RuleKeys defaults, List<OfApplications> appli
   /** Most combinations of buckets and unit: pages have room for those of a change as well. */
   public static final int MAX_FORMS = 24;
 
+  private static final String DEFAULTS = "defaults";
+
   public Rules {
     applications = List.copyOf(applications);
     check(revision >= 1, "revision", revision, "must be a whole number of 1 or more");
@@ -59,29 +64,30 @@ public record Rules(long revision, RuleKeys defaults, List<OfApplications> appli
     Set<Object> forms = new HashSet<>();
     Set<Object> metrics = new HashSet<>();
     Map<String, MeasureConfig.Type> types = new HashMap<>();
-    for (RuleKeys keys :
-        Stream.concat(Stream.of(RuleKeys.NONE), applications.stream().map(OfApplications::keys))
-            .toList()) {
+    for (Map.Entry<String, RuleKeys> part : parts().entrySet()) {
+      RuleKeys keys = part.getValue();
       EffectiveRules rules = keys.over(defaults.over(below));
       int bounds = rules.histogram().boundsNanos().length;
       check(
           bounds <= most || !keys.hasForm() && !defaults.hasForm(),
-          "histogram.bounds-millis",
+          (keys.hasForm() ? part.getKey() : DEFAULTS) + ".histogram.bounds-millis",
           bounds + " of them",
           "must be at most "
               + most
               + ", for which series have room while servers run: as many as"
               + " the configuration has");
       forms.add(List.of(rules.histogram(), rules.unit()));
-      MeasureConfig.checkBounds(rules.measures(), below.histogram());
-      for (MeasureConfig measure : rules.measures()) {
+      String measures = part.getKey() + ".measures";
+      MeasureConfig.checkBounds(measures, rules.measures(), below.histogram());
+      for (int i = 0; i < rules.measures().size(); i++) {
+        MeasureConfig measure = rules.measures().get(i);
         metrics.add(measure.metric());
         MeasureConfig.Type type =
             types.putIfAbsent(
                 MeasureConfig.prometheusName(measure.name(), measure.unit()), measure.type());
         check(
             type == null || type == measure.type(),
-            "measures.name",
+            measures + "[" + i + "].name",
             measure.name(),
             "must have the same type in all rules");
       }
@@ -120,23 +126,42 @@ public record Rules(long revision, RuleKeys defaults, List<OfApplications> appli
   /**
    * Returns the objectives of all rules, of equal names the first one.
    *
-   * @throws org.traceetl.common.ConfigException if others with that name have other alerts
+   * @throws ConfigException with all others that have the name, but other alerts
    */
   public Collection<ObjectiveConfig> objectives() {
     Map<String, ObjectiveConfig> byName = new LinkedHashMap<>();
-    Stream.concat(Stream.of(defaults), applications.stream().map(OfApplications::keys))
-        .map(RuleKeys::objectives)
-        .filter(Objects::nonNull)
-        .flatMap(List::stream)
-        .forEach(each -> {
-          ObjectiveConfig first = byName.putIfAbsent(each.name(), each);
-          check(
-              first == null || first.alertsLike(each),
-              "objectives.name",
-              each.name(),
-              "must have the same target and window in all rules; choose another name");
+    List<String> problems = new ArrayList<>();
+    parts()
+        .forEach((part, keys) -> {
+          List<ObjectiveConfig> objectives = orElse(keys.objectives(), List.of());
+          for (int i = 0; i < objectives.size(); i++) {
+            ObjectiveConfig each = objectives.get(i);
+            ObjectiveConfig first = byName.putIfAbsent(each.name(), each);
+            if (first != null && !first.alertsLike(each)) {
+              problems.add(
+                  part
+                      + ".objectives["
+                      + i
+                      + "].name = "
+                      + each.name()
+                      + ": must have the same target and window in all rules; choose another name");
+            }
+          }
         });
+    if (!problems.isEmpty()) {
+      throw new ConfigException(problems);
+    }
     return byName.values();
+  }
+
+  /** Returns the keys of the defaults and of each rule, by their place in a file. */
+  private Map<String, RuleKeys> parts() {
+    Map<String, RuleKeys> parts = new LinkedHashMap<>();
+    parts.put(DEFAULTS, defaults);
+    for (int i = 0; i < applications.size(); i++) {
+      parts.put("applications[" + i + "]", applications.get(i).keys());
+    }
+    return parts;
   }
 
   /**

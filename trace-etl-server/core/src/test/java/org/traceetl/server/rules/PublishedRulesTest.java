@@ -219,7 +219,7 @@ final class PublishedRulesTest {
             List.of(new Rules.OfApplications("shop", objectives(List.of(stricter)))));
     assertThatThrownBy(other::objectives)
         .hasMessage(
-            "objectives.name = fast: must have the same target and window in all rules; choose"
+            "applications[0].objectives[0].name = fast: must have the same target and window in all rules; choose"
                 + " another name");
     refuses(
         "513 objectives", objectives(Collections.nCopies(RulesRecord.MAX_OBJECTIVES + 1, fast)));

@@ -56,7 +56,7 @@ public record BackfillRequest(
     SampleReceiver receiver) {
   public BackfillRequest {
     measures = List.copyOf(measures);
-    MeasureConfig.checkBounds(measures, histogram);
+    MeasureConfig.checkBounds("measures", measures, histogram);
   }
 
   /**

@@ -25,7 +25,7 @@ public record PreviewedRules(
     HistogramConfig ofRows) {
   public PreviewedRules {
     measures = List.copyOf(measures);
-    MeasureConfig.checkBounds(measures, ofRows);
+    MeasureConfig.checkBounds("measures", measures, ofRows);
   }
 
   /** Returns the names of the series of measures. */
