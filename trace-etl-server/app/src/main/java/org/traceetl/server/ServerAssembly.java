@@ -148,7 +148,8 @@ public final class ServerAssembly implements ServerContext {
     inOrder.add(preview());
     metrics.tenants().register(telemetry);
     Path file = config.web().accessFile();
-    tenants = file == null ? null : new AccessFile(file, clocks, this::tenants);
+    tenants =
+        file == null ? null : new AccessFile(file, config.web().signIn(), clocks, this::tenants);
     if (tenants != null) {
       inOrder.add(tenants);
     }

@@ -11,6 +11,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.traceetl.common.Clocks;
 import org.traceetl.common.TlsRefused;
+import org.traceetl.server.binding.AccessFile;
 import org.traceetl.server.binding.ConfigurationRefused;
 import org.traceetl.server.binding.KeyLines;
 import org.traceetl.server.binding.ServerConfig;
@@ -235,7 +236,9 @@ public final class TraceEtlServer implements AutoCloseable {
           throw new ParameterException(
               spec.commandLine(), "--step-over, --reason and --edges require --journal");
         } else if (check) {
-          KeyLines.of(WebServer.check(arguments)).forEach(out::println);
+          ServerConfig config = WebServer.check(arguments);
+          AccessFile.warnings(config.web()).forEach(spec.commandLine().getErr()::println);
+          KeyLines.of(config).forEach(out::println);
           out.println("The configuration is valid.");
         } else {
           WebServer server = WebServer.start(arguments, Map.of(), true, TraceEtlServer::assemble);

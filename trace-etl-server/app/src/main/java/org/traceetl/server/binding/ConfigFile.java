@@ -110,15 +110,21 @@ public final class ConfigFile {
 
   /** Returns the documents in the content that was read from a file; as the other method. */
   static List<PropertySource<?>> load(String option, Path file, byte[] content) {
-    return load(
-        option,
-        file,
-        new ByteArrayResource(content) {
-          @Override
-          public File getFile() {
-            return file.toFile();
-          }
-        });
+    return load(option, file, resource(file, content));
+  }
+
+  /** The same for YAML in a file with any name. */
+  static List<PropertySource<?>> loadYaml(String option, Path file, byte[] content) {
+    return load(option, file, resource(file, content), new YamlPropertySourceLoader());
+  }
+
+  private static Resource resource(Path file, byte[] content) {
+    return new ByteArrayResource(content) {
+      @Override
+      public File getFile() {
+        return file.toFile();
+      }
+    };
   }
 
   private static List<PropertySource<?>> load(String option, Path file, Resource resource) {
@@ -131,8 +137,13 @@ public final class ConfigFile {
     } else {
       throw refused(option, file.toString(), "must end in .yaml, .yml or .properties", null);
     }
+    return load(option, file, resource, loader);
+  }
+
+  private static List<PropertySource<?>> load(
+      String option, Path file, Resource resource, PropertySourceLoader loader) {
     try {
-      return new ArrayList<>(loader.load(name, resource));
+      return new ArrayList<>(loader.load(file.toString(), resource));
     } catch (MarkedYAMLException e) {
       int line = e.getProblemMark() == null ? 1 : e.getProblemMark().getLine() + 1;
       throw refused(option, file + ":" + line, "is not YAML: " + e.getProblem(), e);

@@ -2,6 +2,7 @@ package org.traceetl.server.web;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import com.google.common.hash.Hashing;
 import jakarta.servlet.ServletContext;
@@ -48,6 +49,7 @@ import org.traceetl.proto.NameRule;
 import org.traceetl.proto.NameRules;
 import org.traceetl.server.binding.AccessFile;
 import org.traceetl.server.binding.ConfigurationRefused;
+import org.traceetl.server.config.WebConfig.SignIn;
 import org.traceetl.server.features.history.Histories;
 import org.traceetl.server.features.index.Cursor;
 import org.traceetl.server.features.index.TracePage;
@@ -541,7 +543,7 @@ class AccessTest {
     Path tenants = directory.resolve("watched.yaml");
     Files.writeString(tenants, tenantOf("shop"));
     List<AccessPolicy> seen = new CopyOnWriteArrayList<>();
-    try (AccessFile file = new AccessFile(tenants, Clocks.SYSTEM, seen::add)) {
+    try (AccessFile file = new AccessFile(tenants, SignIn.NONE, Clocks.SYSTEM, seen::add)) {
       file.start(null);
       Files.writeString(tenants, tenantOf("cart"));
 
@@ -741,6 +743,114 @@ class AccessTest {
     assertThatThrownBy(() -> WebServer.check(List.of("--trace-etl.web.access-file=" + tenants)))
         .isInstanceOf(ConfigurationRefused.class)
         .hasMessageContaining("requires trace-etl.web.token or");
+  }
+
+  @Test
+  void allProblemsOfAFileAreNamedWithTheirLines() throws Exception {
+    Path tenants = directory.resolve("mistakes.txt");
+    Files.writeString(
+        tenants,
+        """
+        tenants:
+          - name: a b
+            applications: [x]
+            Users: [ada]
+          - applications: [x]
+          - shop
+          - name: shop
+            applications:
+              - x
+              - 7
+            role: {of: [y]}
+            tokens-sha256:
+              - %s
+              - open sesame
+            max-series-per-queue: many
+          - {}
+          - name: shop
+            applications: ["*"]
+            groups: sre
+            max-documents-per-queue: 1
+        """
+            .formatted(sha256("x")));
+    String known =
+        "is unknown; known are applications, groups, max-documents-per-queue,"
+            + " max-series-per-queue, name, tokens-sha256, users";
+    String name = "must be 1 to 64 letters, digits and . _ -";
+    String text =
+        "must be a text of 1 to 1024 characters; quote numbers, and a pattern that begins with *";
+
+    ConfigurationRefused refused =
+        catchThrowableOfType(
+            ConfigurationRefused.class,
+            () ->
+                WebServer.check(
+                    List.of("--trace-etl.web.token=x", "--trace-etl.web.access-file=" + tenants)));
+
+    assertThat(
+            refused
+                .getMessage()
+                .replace("trace-etl.web.access-file = " + tenants + ":", "")
+                .lines())
+        .containsExactly(
+            "4: tenants[0].Users: " + known,
+            "2: tenants[0].name = a b: " + name,
+            "5: tenants[1].name: " + name,
+            "6: tenants[2]: must have keys, such as name",
+            "11: tenants[3].role: " + known,
+            "10: tenants[3].applications[1]: " + text,
+            "15: tenants[3].max-series-per-queue = many: must be a number from 0 to 10000000",
+            "14: tenants[3].tokens-sha256[1]: must be 64 lower-case hexadecimal digits, as"
+                + " `sha256sum` prints",
+            " tenants[4]: must have keys, such as name",
+            "20: tenants[5].max-documents-per-queue: must be absent with the pattern *: no"
+                + " application belongs to this tenant",
+            "19: tenants[5].groups: must be a list of at most 1000",
+            "17: tenants[5].name = shop: must be unique");
+  }
+
+  @Test
+  void tenantsWithoutMembersAreNamed() throws Exception {
+    Path tenants = directory.resolve("members.yaml");
+    Files.writeString(
+        tenants,
+        """
+        tenants:
+          - {name: a, applications: [a]}
+          - {name: b, applications: [b], users: [ada]}
+          - {name: c, applications: [c], groups: [sre]}
+          - {name: d, applications: [d], tokens-sha256: [%s]}
+        """
+            .formatted(sha256("x")));
+    String a =
+        "trace-etl.web.access-file: tenant a has no members: no users, no groups and no"
+            + " tokens-sha256";
+
+    assertThat(warnings(tenants, "--trace-etl.web.token=x"))
+        .containsExactly(
+            a,
+            "trace-etl.web.access-file: tenant b has users or groups, who need"
+                + " trace-etl.web.sign-in = basic or oidc",
+            "trace-etl.web.access-file: tenant c has users or groups, who need"
+                + " trace-etl.web.sign-in = basic or oidc");
+    Path users = directory.resolve("members");
+    Files.writeString(users, "ada:$2y$05$" + "a".repeat(53));
+    assertThat(
+            warnings(
+                tenants, "--trace-etl.web.sign-in=basic", "--trace-etl.web.users-file=" + users))
+        .containsExactly(
+            a,
+            "trace-etl.web.access-file: tenant c has groups, which need"
+                + " trace-etl.web.sign-in = oidc");
+  }
+
+  private static List<String> warnings(Path tenants, String... arguments) {
+    return AccessFile.warnings(
+        WebServer.check(
+                Stream.concat(
+                        Stream.of("--trace-etl.web.access-file=" + tenants), Stream.of(arguments))
+                    .toList())
+            .web());
   }
 
   private static void assertRefused(String yaml, String problem) throws Exception {

@@ -242,6 +242,7 @@ final class HandMadeService implements Feature {
             ? null
             : new AccessFile(
                 config.web().accessFile(),
+                config.web().signIn(),
                 Clocks.SYSTEM,
                 policy -> metrics.tenants().tenants(policy.belonging()));
     return new ServerComponents(
