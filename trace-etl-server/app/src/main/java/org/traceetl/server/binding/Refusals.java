@@ -38,6 +38,8 @@ final class Refusals extends NoUnboundElementsBindHandler {
   private static final Pattern KEY = Pattern.compile("([^\\s:=]+)(?: = |: )");
   private static final Pattern ISO_DURATION = Pattern.compile(" = (PT[-.\\dHMS]+): ");
 
+  private static final int MAX_FURTHER_ITEMS = 100;
+
   private final ConfigurableEnvironment environment;
 
   /** What an unknown key is not a key of. */
@@ -104,17 +106,26 @@ final class Refusals extends NoUnboundElementsBindHandler {
     }
   }
 
-  /** Checks the items of a list after a refused one, at which the binder ends the list. */
+  /**
+   * Checks the items of a list after a refused one, at which the binder ends the list. Not all of a
+   * long list, because each takes time in proportion to the list.
+   */
   private void bindFurtherItems(
       ConfigurationPropertyName list,
       Bindable<?> target,
       BindContext context,
       UnboundConfigurationPropertiesException further) {
     Bindable<?> item = Bindable.of(target.getType().asCollection().getGeneric());
-    further.getUnboundProperties().stream()
-        .map(property -> property.getName().chop(list.getNumberOfElements() + 1))
-        .distinct()
-        .forEach(name -> context.getBinder().bind(name, item, this));
+    Set<ConfigurationPropertyName> checked = new HashSet<>();
+    for (ConfigurationProperty property : further.getUnboundProperties()) {
+      ConfigurationPropertyName name = property.getName().chop(list.getNumberOfElements() + 1);
+      if (checked.size() == MAX_FURTHER_ITEMS && !checked.contains(name)) {
+        // Its key counts as known.
+        onSuccess(property.getName(), target, context, null);
+      } else if (checked.add(name)) {
+        context.getBinder().bind(name, item, this);
+      }
+    }
   }
 
   private void explain(ConfigurationPropertyName name, Bindable<?> target, Exception error) {

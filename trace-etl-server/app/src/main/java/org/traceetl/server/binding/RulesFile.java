@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
@@ -187,7 +188,13 @@ public final class RulesFile {
           "must be at most " + Demand.MAX_KEYS + ", which servers can demand of agents");
     } catch (ConfigException e) {
       for (String problem : e.problems()) {
-        problems.add(problem + "; " + line(content, problem.replaceFirst("(?s)[ :].*", "")));
+        String key = problem.replaceFirst("(?s)[ :].*", "");
+        String line =
+            Refusals.line(
+                    List.of(ConfigurationPropertySource.from(content)),
+                    ConfigurationPropertyName.adapt(key, '.'))
+                .orElse(file.toString());
+        problems.add(problem + "; " + line);
       }
     }
     if (!problems.isEmpty()) {
@@ -293,9 +300,8 @@ public final class RulesFile {
   }
 
   private String line(PropertySource<?> content, String name) {
-    return Refusals.line(
-            List.of(ConfigurationPropertySource.from(content)),
-            ConfigurationPropertyName.adapt(name, '.'))
+    return Optional.ofNullable(origin(content, name))
+        .flatMap(ConfigFile::line)
         .orElse(file.toString());
   }
 

@@ -231,6 +231,17 @@ final class RulesFileTest {
   }
 
   @Test
+  void ofALongListOnlyTheFirstItemsAreChecked() throws Exception {
+    assertThat(
+            problems("revision: 1\ndefaults:\n  objectives:\n" + "  - {target: 9}\n".repeat(200)))
+        .hasSize(100)
+        .allMatch(problem -> problem.contains(".name: must have 1 to 63 letters"))
+        .last()
+        .asString()
+        .endsWith("; FILE:103");
+  }
+
+  @Test
   void wrongKeysDoNotHideEachOther() throws Exception {
     assertThat(
             problems(
