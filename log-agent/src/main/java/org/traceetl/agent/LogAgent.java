@@ -24,21 +24,22 @@ import sun.misc.SignalHandler;
 
 /** The command line. */
 @Command(
-    name = "log-agent",
+    name = "${sys:traceetl.command:-log-agent}",
     mixinStandardHelpOptions = true,
     versionProvider = LogAgent.Version.class,
-    description = {
-      "Receives spans from the applications of a host, stores them on disk and publishes them to",
-      "RocketMQ."
-    },
+    resourceBundle = "org.traceetl.common.help",
+    description =
+        "Receives spans from the applications of a host, stores them on disk and publishes them to"
+            + " RocketMQ.",
     footer = {
       "",
-      "An environment variable can set each configuration key: for otlp.grpc-port it is",
-      "TRACE_ETL_AGENT_OTLP_GRPC_PORT.",
+      "An environment variable can set each configuration key: for otlp.grpc-port it is"
+          + " TRACE_ETL_AGENT_OTLP_GRPC_PORT.",
       "",
-      "Exit codes: 1 cannot start, 2 invalid configuration, 3 a thread failed. SIGTERM and SIGINT",
-      "drain the agent, which then exits with 128 plus the signal's number. Batches that are not",
-      "confirmed stay in the spool until the next start. SIGHUP re-reads changed files at once."
+      "Exit codes: 1 cannot start, 2 invalid configuration, 3 a thread failed. SIGTERM and SIGINT"
+          + " drain the agent, which then exits with 128 plus the signal's number. Batches that are"
+          + " not confirmed stay in the spool until the next start. SIGHUP re-reads changed files"
+          + " at once."
     })
 public final class LogAgent implements Callable<Integer> {
   private static final int CANNOT_START = 1;
@@ -61,7 +62,7 @@ public final class LogAgent implements Callable<Integer> {
 
   @Option(
       names = "--check-config",
-      description = "Print the effective configuration or its errors, and exit.")
+      description = "Prints the effective configuration or its errors, and exits.")
   private boolean checkConfig;
 
   LogAgent(Map<String, String> environment) {
@@ -186,9 +187,11 @@ public final class LogAgent implements Callable<Integer> {
   }
 
   static final class Version implements CommandLine.IVersionProvider {
+    @Spec private CommandSpec spec;
+
     @Override
     public String[] getVersion() {
-      return new String[] {"log-agent " + version()};
+      return new String[] {spec.qualifiedName() + " " + version()};
     }
   }
 }

@@ -40,7 +40,11 @@ public final class CompletionScript {
   }
 
   private static CommandSpec spec() {
-    CommandSpec spec = CommandSpec.create().name(COMMAND).mixinStandardHelpOptions(true);
+    CommandSpec spec =
+        CommandSpec.create()
+            .name(COMMAND)
+            .mixinStandardHelpOptions(true)
+            .resourceBundleBaseName("org.traceetl.common.help");
     spec.usageMessage()
         .description("Runs a program of trace-etl.")
         .footer(

@@ -63,7 +63,7 @@ public final class ManPages {
     section("SYNOPSIS");
     line(escaped(command.getHelp().synopsis(0).strip().replaceAll("\\s+", " ")));
     section("DESCRIPTION");
-    paragraphs(spec, spec.usageMessage().description());
+    paragraphs(spec.usageMessage().description());
     if (!command.getSubcommands().isEmpty()) {
       section("COMMANDS");
       command
@@ -80,7 +80,7 @@ public final class ManPages {
         .forEach(option -> item(names(option), text(option)));
     if (spec.usageMessage().footer().length > 0) {
       section("NOTES");
-      paragraphs(spec, spec.usageMessage().footer());
+      paragraphs(spec.usageMessage().footer());
     }
     section("SEE ALSO");
     line(
@@ -136,13 +136,9 @@ public final class ManPages {
   /**
    * Appends lines. An empty one ends a paragraph; an indented one stays as it is, as an example.
    */
-  private void paragraphs(CommandSpec spec, String... texts) {
+  private void paragraphs(String... texts) {
     boolean isExample = false;
-    for (String text : plain(String.join("\n", texts)).strip().lines().toList()) {
-      // The programs call themselves by the names that they have without this command.
-      String line =
-          text.replaceAll("\\btrace-etl-server (?=" + spec.name() + "\\b)", TITLE + " ")
-              .replaceAll("\\btrace-etl-server (?=-)", TITLE + " server ");
+    for (String line : plain(String.join("\n", texts)).strip().lines().toList()) {
       boolean wasExample = isExample;
       isExample = line.startsWith("  ");
       if (isExample != wasExample) {

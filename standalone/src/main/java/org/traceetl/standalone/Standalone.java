@@ -25,6 +25,7 @@ import org.traceetl.agent.config.ConfigReader;
 import org.traceetl.agent.config.DetailConfig;
 import org.traceetl.common.ConfigException;
 import org.traceetl.common.FileReason;
+import org.traceetl.server.Version;
 import org.traceetl.testkit.EmbeddedRocketMq;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -37,15 +38,19 @@ import picocli.CommandLine.TypeConversionException;
 
 /** The command line of the pipeline in one JVM. */
 @Command(
-    name = "demo",
+    name = "${sys:traceetl.command:-demo}",
+    mixinStandardHelpOptions = true,
+    versionProvider = Version.class,
+    resourceBundle = "org.traceetl.common.help",
     description = "Runs broker, agent, server and a simulated load in one process.",
     sortOptions = false,
     footer = {
       "",
-      "Port 0 takes a free port. Ctrl-C or SIGTERM drains and stops it.",
-      "The next start with the same --data-dir continues its counters and reads the",
-      "remaining spans. Exit codes: 0 or 143 stopped on request, 1 failed to start or",
-      "to drain in time, 2 wrong option."
+      "Port 0 takes a free port. Ctrl-C or SIGTERM drains and stops it. The next start with the"
+          + " same --data-dir continues its counters and reads the remaining spans.",
+      "",
+      "Exit codes: 0 or 143 stopped on request, 1 failed to start or to drain in time, 2 wrong"
+          + " option."
     })
 public final class Standalone implements Callable<Integer> {
   private static final String TOPIC = "trace-spans";
@@ -85,8 +90,8 @@ public final class Standalone implements Callable<Integer> {
         "3 or slow-query: one query of a database is slow;",
         "4 or one-customer: calls of one customer fail;",
         "5 or retry-storm: calls fail and are repeated, which makes more of them fail.",
-        "May be repeated; then each has its own services, with its name before theirs",
-        "(default: none)."
+        "May be repeated; then each has its own services, with its name before theirs (default:"
+            + " none)."
       })
   private Set<Incident> incidents = Set.of();
 
@@ -117,10 +122,9 @@ public final class Standalone implements Callable<Integer> {
       paramLabel = "TIME",
       defaultValue = "5s",
       converter = Window.class,
-      description = {
-        "How often counts are published, such as 500ms or 15s (default: ${DEFAULT-VALUE};",
-        "a server's default is 15s)."
-      })
+      description =
+          "How often counts are published, such as 500ms or 15s (default: ${DEFAULT-VALUE}; a"
+              + " server's default is 15s).")
   private Duration window;
 
   @Option(
@@ -132,10 +136,9 @@ public final class Standalone implements Callable<Integer> {
   @Option(
       names = "--event",
       paramLabel = "NAME",
-      description = {
-        "Also counts events of this name, such as exception, by name and exception.type;",
-        "may be repeated; '*' counts all events (default: none)."
-      })
+      description =
+          "Also counts events of this name, such as exception, by name and exception.type; may be"
+              + " repeated; '*' counts all events (default: none).")
   private List<String> events = List.of();
 
   @Option(
@@ -152,16 +155,12 @@ public final class Standalone implements Callable<Integer> {
           "Directory for messages, index and logs (default: a new one, deleted at the end).")
   private Path dataDir;
 
-  @Option(names = "--help", usageHelp = true, description = "Prints this help.")
-  private boolean help;
-
   /** Closed in reverse order. */
   private final Deque<AutoCloseable> running = new ArrayDeque<>();
 
   public static void main(String... arguments) {
-    CommandLine line = commandLine();
-    int code = line.execute(arguments);
-    if (code != 0 || line.isUsageHelpRequested()) {
+    int code = commandLine().execute(arguments);
+    if (code != 0) {
       System.exit(code);
     }
   }

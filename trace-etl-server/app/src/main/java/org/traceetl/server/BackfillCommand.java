@@ -64,20 +64,21 @@ import picocli.CommandLine.Unmatched;
       "Set a configuration key as --KEY=VALUE, as an environment variable or in the file.",
       "",
       "Example:",
-      "  trace-etl-server backfill --config trace-etl-server.yaml --application checkout",
-      "    --rules rules.yaml --since 12h --until 4h --output checkout",
+      "  ${COMMAND-FULL-NAME} --config trace-etl-server.yaml \\",
+      "    --application checkout --rules rules.yaml --since 12h --until 4h \\",
+      "    --output checkout",
       "  for file in checkout/*.om; do",
       "    promtool tsdb create-blocks-from openmetrics $file /prometheus",
       "  done",
       "",
-      "Do not import a file that ends after the begin of the head of Prometheus, usually two to",
-      "three hours ago: Prometheus would drop samples of its own at its next start.",
+      "Do not import a file that ends after the begin of the head of Prometheus, usually two to"
+          + " three hours ago: Prometheus would drop samples of its own at its next start.",
       "",
-      "Exit codes: 0 all files are written; 1 the topic cannot be read, lacks messages of the",
-      "range or has no spans of the application in it, the journal does not show the switch,",
-      "a file cannot be written, or the receiver does not answer or refuses samples that it does",
-      "not have; 2 the configuration, the file of rules or an option is invalid, servers follow",
-      "other rules, or the directory has another plan."
+      "Exit codes: 0 all files are written; 1 the topic cannot be read, lacks messages of the range"
+          + " or has no spans of the application in it, the journal does not show the switch, a"
+          + " file cannot be written, or the receiver does not answer or refuses samples that it"
+          + " does not have; 2 the configuration, the file of rules or an option is invalid,"
+          + " servers follow other rules, or the directory has another plan."
     })
 final class BackfillCommand implements Callable<Integer> {
   private static final String SWITCH = "switch";
@@ -132,12 +133,10 @@ final class BackfillCommand implements Callable<Integer> {
   @Option(
       names = "--remote-write",
       paramLabel = "URL",
-      description = {
-        "Also sends the samples to this receiver of Remote Write, with the native buckets of the"
-            + " rules, which files cannot have. An endpoint of trace-etl.push with this URL gives"
-            + " its credentials.",
-        "Prometheus needs storage.tsdb.out_of_order_time_window."
-      })
+      description =
+          "Also sends the samples to this receiver of Remote Write, with the native buckets of the"
+              + " rules, which files cannot have. An endpoint of trace-etl.push with this URL gives"
+              + " its credentials. Prometheus needs storage.tsdb.out_of_order_time_window.")
   private URI remoteWrite;
 
   @Option(
@@ -152,9 +151,6 @@ final class BackfillCommand implements Callable<Integer> {
       converter = RateConverter.class,
       description = "Maximum rate at which messages are read, such as 500kB/s (default: 50MB/s).")
   private long rate = DEFAULT_RATE;
-
-  @Option(names = "--help", usageHelp = true, description = "Prints this help and exits.")
-  private boolean help;
 
   @Unmatched private List<String> rest = new ArrayList<>();
 

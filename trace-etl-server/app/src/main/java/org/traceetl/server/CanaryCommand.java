@@ -38,7 +38,8 @@ import picocli.CommandLine.TypeConversionException;
     footer = {
       "",
       "Example:",
-      "  trace-etl-server canary --agent-http http://localhost:4318 --servers http://etl-1:8080",
+      "  ${COMMAND-FULL-NAME} --agent-http http://localhost:4318 \\",
+      "    --servers http://etl-1:8080",
       "",
       "Exit codes: 1 the port cannot be opened, 2 an option is invalid."
     })
@@ -58,7 +59,7 @@ final class CanaryCommand implements Callable<Integer> {
   @Option(
       names = "--agent-grpc",
       paramLabel = "URL",
-      description = "Sends spans by OTLP/gRPC to this agent, such as http://localhost:4317.")
+      description = "Sends spans by OTLP/gRPC to this agent, for example http://localhost:4317.")
   private URI agentGrpc;
 
   @Option(
@@ -103,10 +104,9 @@ final class CanaryCommand implements Callable<Integer> {
       names = "--metric",
       paramLabel = "NAME",
       defaultValue = "traces_span_metrics_calls_total",
-      description = {
-        "Counter of spans (default: ${DEFAULT-VALUE}).",
-        "Profile tempo has traces_spanmetrics_calls_total."
-      })
+      description =
+          "Counter of spans (default: ${DEFAULT-VALUE}). Profile tempo has"
+              + " traces_spanmetrics_calls_total.")
   private String metric;
 
   @Option(
@@ -122,10 +122,9 @@ final class CanaryCommand implements Callable<Integer> {
       paramLabel = "TIME",
       defaultValue = "45s",
       converter = Time.class,
-      description = {
-        "How late spans may be before the canary is red (default: ${DEFAULT-VALUE}).",
-        "At least two windows of the servers, and two intervals of scrapes."
-      })
+      description =
+          "How late spans may be before the canary is red (default: ${DEFAULT-VALUE}). At least two"
+              + " windows of the servers, and two intervals of scrapes.")
   private Duration deadline;
 
   @Option(
@@ -170,9 +169,6 @@ final class CanaryCommand implements Callable<Integer> {
       description =
           "The canary's own port, with /metrics, /health and /ready (default: ${DEFAULT-VALUE}).")
   private int port;
-
-  @Option(names = "--help", usageHelp = true, description = "Prints this help and exits.")
-  private boolean help;
 
   @Override
   @SuppressWarnings("resource") // It ends with the process.

@@ -57,9 +57,10 @@ import picocli.CommandLine.TypeConversionException;
       "  late     spans in flight, or counted later: no difference",
       "",
       "Example:",
-      "  trace-etl-server compare --left http://prometheus:9090 --left-selector 'job=\"collector\"'",
-      "    --right http://prometheus:9090 --right-selector 'job=\"trace-etl\"' --range 1h",
-      "    --html report.html",
+      "  ${COMMAND-FULL-NAME} \\",
+      "    --left http://prometheus:9090 --left-selector 'job=\"collector\"' \\",
+      "    --right http://prometheus:9090 --right-selector 'job=\"trace-etl\"' \\",
+      "    --range 1h --html report.html",
       "",
       "Exit codes: 0 equal, 1 different, 2 an option is invalid or a side has no valid answer."
     })
@@ -108,13 +109,13 @@ final class CompareCommand implements Callable<Integer> {
   @Option(
       names = "--left-selector",
       paramLabel = "MATCHERS",
-      description = "Selects series of the left side, such as 'job=\"collector\"'.")
+      description = "Selects the series of the left side, for example 'job=\"collector\"'.")
   private String leftSelector = "";
 
   @Option(
       names = "--right-selector",
       paramLabel = "MATCHERS",
-      description = "Selects series of the right side.")
+      description = "Selects the series of the right side.")
   private String rightSelector = "";
 
   @Option(
@@ -220,9 +221,6 @@ final class CompareCommand implements Callable<Integer> {
       converter = DurationConverter.class,
       description = "Longest wait for an answer (default: 60s).")
   private Duration timeout = Duration.ofSeconds(60);
-
-  @Option(names = "--help", usageHelp = true, description = "Prints this help and exits.")
-  private boolean help;
 
   CompareCommand(InstantSource clock) {
     this.clock = clock;

@@ -26,11 +26,12 @@ import picocli.CommandLine.Spec;
     footer = {
       "",
       "Example:",
-      "  trace-etl-server import --collector config.yaml > trace-etl-server.yaml",
-      "  trace-etl-server --config trace-etl-server.yaml --check-config",
+      "  ${COMMAND-FULL-NAME} --collector config.yaml > trace-etl-server.yaml",
       "",
-      "Exit codes: 0 translated, also if keys have no counterpart; 2 the file or an",
-      "option is invalid, and nothing is printed to standard output."
+      "To check the result, run the server with --config trace-etl-server.yaml --check-config.",
+      "",
+      "Exit codes: 0 translated, also if keys have no counterpart; 2 the file or an option is"
+          + " invalid, and nothing is printed to standard output."
     })
 final class ImportCommand implements Callable<Integer> {
   @Spec private CommandSpec spec;
@@ -45,9 +46,6 @@ final class ImportCommand implements Callable<Integer> {
           "With --collector: the connector to translate, such as span_metrics/shop (default: the"
               + " first span_metrics, else signal_to_metrics, that a pipeline uses).")
   private String connector;
-
-  @Option(names = "--help", usageHelp = true, description = "Prints this help and exits.")
-  private boolean help;
 
   private static final class Source {
     @Option(

@@ -31,8 +31,8 @@ import tools.jackson.databind.json.JsonMapper;
     description = {
       "Compares what the series of an application cost by the rules that servers follow and by a"
           + " file of rules: series, values of each label, series above the limit, memory, page and"
-          + " samples.",
-      "If no rules were published, servers follow the configuration. They do not read the file.",
+          + " samples. If no rules were published, servers follow the configuration. They do not"
+          + " read the file.",
       "",
       "Reads the messages that the broker retains, outside the consumer group, and changes nothing."
           + " Figures that begin with ~ are estimated from the sample of whole spans, because"
@@ -44,11 +44,11 @@ import tools.jackson.databind.json.JsonMapper;
       "Set a configuration key as --KEY=VALUE, as an environment variable or in the file.",
       "",
       "Example:",
-      "  trace-etl-server preview --config trace-etl-server.yaml --application checkout",
-      "    --rules rules.yaml --since 6h",
+      "  ${COMMAND-FULL-NAME} --config trace-etl-server.yaml \\",
+      "    --application checkout --rules rules.yaml --since 6h",
       "",
-      "Exit codes: 0 compared; 1 a topic cannot be read, or has no spans of the",
-      "application since then; 2 the configuration, the file or an option is invalid."
+      "Exit codes: 0 compared; 1 a topic cannot be read, or has no spans of the application since"
+          + " then; 2 the configuration, the file or an option is invalid."
     })
 final class PreviewCommand implements Callable<Integer> {
   private final Clocks clocks;
@@ -81,9 +81,6 @@ final class PreviewCommand implements Callable<Integer> {
 
   @Option(names = "--json", description = "Prints JSON instead of tables.")
   private boolean json;
-
-  @Option(names = "--help", usageHelp = true, description = "Prints this help and exits.")
-  private boolean help;
 
   @Unmatched private List<String> rest = new ArrayList<>();
 

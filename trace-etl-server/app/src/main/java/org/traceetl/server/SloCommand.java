@@ -38,11 +38,11 @@ import picocli.CommandLine.Unmatched;
       "Set a configuration key as --KEY=VALUE, as an environment variable or in the file.",
       "",
       "Example:",
-      "  trace-etl-server slo --config trace-etl-server.yaml --rules rules.yaml",
+      "  ${COMMAND-FULL-NAME} --config trace-etl-server.yaml --rules rules.yaml \\",
       "    > trace-etl-slo.rules.yaml",
       "",
-      "Exit codes: 0 printed; 2 the configuration, the file or an option is invalid, or",
-      "the file has no objectives."
+      "Exit codes: 0 printed; 2 the configuration, the file or an option is invalid, or the file"
+          + " has no objectives."
     })
 final class SloCommand implements Callable<Integer> {
   @Spec private CommandSpec spec;
@@ -53,11 +53,8 @@ final class SloCommand implements Callable<Integer> {
       names = "--rules",
       required = true,
       paramLabel = "FILE",
-      description = "The file of rules (YAML) that servers apply: trace-etl.rules.file.")
+      description = "The file of rules (YAML) that the servers apply: trace-etl.rules.file.")
   private Path file;
-
-  @Option(names = "--help", usageHelp = true, description = "Prints this help and exits.")
-  private boolean help;
 
   @Unmatched private List<String> rest = new ArrayList<>();
 

@@ -26,6 +26,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.TypeConversionException;
 import picocli.CommandLine.Unmatched;
@@ -118,19 +119,23 @@ public final class TraceEtlServer implements AutoCloseable {
   }
 
   @Command(
-      name = "trace-etl-server",
+      name = "${sys:traceetl.command:-trace-etl-server}",
+      // Also in all its commands.
+      scope = ScopeType.INHERIT,
+      mixinStandardHelpOptions = true,
+      versionProvider = Version.class,
+      resourceBundle = "org.traceetl.common.help",
       description =
           "Turns spans into Prometheus metrics and stores the trace IDs of slow and failed"
               + " spans.",
       footer = {
         "",
-        "Set a configuration key as --KEY=VALUE, as an environment variable",
-        "(TRACE_ETL_WINDOW_LENGTH for trace-etl.window.length) or in the file.",
-        "The first of these that contains the key applies.",
-        "server.port is the HTTP port (default: 8080).",
+        "Set a configuration key as --KEY=VALUE, as an environment variable"
+            + " (TRACE_ETL_WINDOW_LENGTH for trace-etl.window.length) or in the file. The first of"
+            + " these that contains the key applies. server.port is the HTTP port (default: 8080).",
         "",
-        "Exit codes: 1 cannot start, 2 invalid configuration or option. SIGTERM drains the",
-        "server, which then exits with 143."
+        "Exit codes: 1 cannot start, 2 invalid configuration or option. SIGTERM drains the server,"
+            + " which then exits with 143."
       })
   private static final class Program implements java.util.concurrent.Callable<Integer> {
     private static final long DEFAULT_MESSAGES = 10_000;
@@ -197,21 +202,11 @@ public final class TraceEtlServer implements AutoCloseable {
         description = "With --step-over: the reason, which is stored in the journal.")
     private String reason;
 
-    @Option(names = "--help", usageHelp = true, description = "Prints this help and exits.")
-    private boolean help;
-
-    @Option(names = "--version", description = "Prints the version and exits.")
-    private boolean version;
-
     @Unmatched private List<String> rest = new ArrayList<>();
 
     @Override
     public Integer call() {
       PrintWriter out = spec.commandLine().getOut();
-      if (version) {
-        out.println("trace-etl-server " + Version.text());
-        return CommandLine.ExitCode.OK;
-      }
       try {
         List<String> arguments = configuration.arguments(spec.commandLine(), rest);
         if (dryRun) {
