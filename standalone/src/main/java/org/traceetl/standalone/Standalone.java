@@ -158,6 +158,8 @@ public final class Standalone implements Callable<Integer> {
   /** Closed in reverse order. */
   private final Deque<AutoCloseable> running = new ArrayDeque<>();
 
+  private volatile boolean stopping;
+
   public static void main(String... arguments) {
     int code = commandLine().execute(arguments);
     if (code != 0) {
@@ -225,7 +227,11 @@ public final class Standalone implements Callable<Integer> {
     try {
       start(directory);
       return 0;
-    } catch (IOException | RuntimeException e) {
+    } catch (IOException | RuntimeException | InterruptedException e) {
+      if (stopping) {
+        // The interruption is the cause. The exit code is that of the signal.
+        return 0;
+      }
       Path logs = directory.resolve("logs");
       complain(
           "cannot start: "
@@ -401,6 +407,7 @@ public final class Standalone implements Callable<Integer> {
   }
 
   private void drain(Thread starter) {
+    stopping = true;
     starter.interrupt();
     synchronized (running) {
       boolean started = running.size() > 1;
