@@ -176,7 +176,7 @@ public final class Standalone implements Callable<Integer> {
   }
 
   @Override
-  public Integer call() throws IOException, InterruptedException {
+  public Integer call() throws IOException {
     if (rate < 1) {
       throw new ParameterException(
           spec.commandLine(), "--rate = " + rate + ": must be 1 or more; --no-load sends nothing");

@@ -130,9 +130,9 @@ export function view(frame) {
       tiles,
       deploys.element,
       el("div", { class: "charts" }, ...charts.map((chart) => chart.element)),
-      provisionalNote,
       minuteDetails,
       heat.element,
+      provisionalNote,
     ],
     load: async (signal) => {
       try {

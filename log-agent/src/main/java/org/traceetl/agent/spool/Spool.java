@@ -341,15 +341,20 @@ public final class Spool implements AutoCloseable {
    * @throws IOException if the spool is full or could not be written; nothing of the frame is kept
    */
   public void commit(Frame frame) throws IOException {
+    commit(frame, config.whenFull() == WhenFull.DROP_OLDEST);
+  }
+
+  private void commit(Frame frame, boolean mayDrop) throws IOException {
     long frameBytes = writer.encode(frame);
     // The next state repeats the frame's positions and requests. A restart begins a segment too.
     long stateBytes = state.bytes() + writer.encodedBytes();
     makeRoom(
         frameBytes,
         writer.rolls(frameBytes) ? state.bytes() + stateBytes : stateBytes,
-        frame.batches().size());
+        frame.batches().size(),
+        mayDrop);
     try {
-      write(frame, frameBytes);
+      write(frame, frameBytes, mayDrop);
     } catch (IOException e) {
       metrics.writeFailures.inc();
       failed(e);
@@ -371,7 +376,7 @@ public final class Spool implements AutoCloseable {
     log.info("The spool is writable again");
   }
 
-  private void write(Frame frame, long frameBytes) throws IOException {
+  private void write(Frame frame, long frameBytes, boolean mayDrop) throws IOException {
     boolean triedAnotherFile = false;
     while (true) {
       try {
@@ -380,8 +385,7 @@ public final class Spool implements AutoCloseable {
       } catch (IOException e) {
         // Before a sender is refused, a new segment is tried once.
         boolean another = !triedAnotherFile && writer.isUnsound();
-        boolean again =
-            another || config.whenFull() == WhenFull.DROP_OLDEST && isNoSpace(e) && dropOldest();
+        boolean again = another || mayDrop && isNoSpace(e) && dropOldest();
         if (!again) {
           throw e;
         }
@@ -406,7 +410,8 @@ public final class Spool implements AutoCloseable {
   }
 
   /** Makes room for the frame and for the states of the next segments. */
-  private void makeRoom(long frameBytes, long stateBytes, int frameBatches) throws IOException {
+  private void makeRoom(long frameBytes, long stateBytes, int frameBatches, boolean mayDrop)
+      throws IOException {
     long needed = frameBytes + stateBytes;
     if (needed > config.maxBytes() || frameBatches > config.maxBatches()) {
       // It would not fit even in an empty spool.
@@ -417,9 +422,7 @@ public final class Spool implements AutoCloseable {
     }
     deleteSettled();
     while (bytes + needed > config.maxBytes() || batches() + frameBatches > config.maxBatches()) {
-      boolean more =
-          bytes + needed > config.maxBytes() && merge()
-              || config.whenFull() == WhenFull.DROP_OLDEST && dropOldest();
+      boolean more = bytes + needed > config.maxBytes() && merge() || mayDrop && dropOldest();
       if (!more) {
         throw new IOException(
             ("the spool is full: it has %d of spool.max-bytes = %d bytes, and %d of"
@@ -511,11 +514,10 @@ public final class Spool implements AutoCloseable {
     }
     nextRepeatsNanos = now + RETRY_NANOS;
     answered().due().forEach(repeats::add);
-    if (repeats.isEmpty()) {
-      return;
-    }
     try {
-      commit(repeats);
+      if (!repeats.isEmpty() && files.usableBytes() >= LEAST_ROOM_BYTES) {
+        commit(repeats, false);
+      }
     } catch (IOException e) {
       // They stay due; commit has reported a failed write.
     } finally {

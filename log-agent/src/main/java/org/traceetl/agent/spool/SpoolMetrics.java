@@ -8,7 +8,8 @@ import org.traceetl.agent.telemetry.MetricSet;
 public final class SpoolMetrics extends MetricSet {
   final Counter frames =
       counter(
-          "spool_frames_total", "Frames written to the spool; a frame holds a group of payloads.");
+          "spool_frames_total",
+          "Frames written to the spool; a frame holds a group of payloads, or repeated requests.");
 
   final Counter writtenBytes =
       counter("spool_written_bytes_total", "Bytes of the frames written to the spool.");

@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.traceetl.agent.config.SpoolConfig.Flush;
 import org.traceetl.agent.config.SpoolConfig.WhenFull;
 import org.traceetl.agent.disk.Disk;
+import org.traceetl.agent.flow.AnsweredRequests;
 import org.traceetl.agent.state.AgentIdentity;
 import org.traceetl.agent.state.StateDirectory;
 
@@ -143,6 +144,30 @@ final class DiskFullTest extends SpoolFixture {
     assertThat(spool.problem()).isEmpty();
     assertThat(sample("spool_spans")).isBetween(40.0, 100.0);
     assertThat(dropped("full") + sample("spool_spans")).isEqualTo(200);
+  }
+
+  @Test
+  void repeatsDropNoBatchOnAFullDisk() throws Exception {
+    whenFull = WhenFull.DROP_OLDEST;
+    openSpool();
+    for (int sequence = 0; sequence < 20; sequence++) {
+      commit(sequence);
+    }
+    Path filler = fillDisk();
+    pass(AnsweredRequests.MOST_AGE_MILLIS);
+    assertThat(spool.answered().answerAgain(request(1))).isNotNull();
+    pass(2_000);
+    spool.tend();
+
+    assertThat(spool.answered().due()).hasSize(1);
+    assertThat(sample("spool_spans")).isEqualTo(20);
+    assertThat(spool.problem()).isEmpty();
+
+    Files.delete(filler);
+    pass(2_000);
+    spool.tend();
+    assertThat(spool.answered().due()).isEmpty();
+    assertThat(sample("spool_spans")).isEqualTo(20);
   }
 
   @Test

@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import org.traceetl.testkit.PageSample;
 
@@ -122,16 +123,23 @@ public final class MeasureTruth {
   }
 
   /** Returns what may count without a region, if some agent may not have sent it. */
-  private Total ofAllRegions(Key key, Total total) {
+  private Total ofAllRegions(Key key, Values settled) {
     Total all = new Total();
-    all.settled = total.settled;
-    totals.forEach((other, each) -> {
+    all.settled = settled;
+    all.certain = sum(key, totals, each -> each.certain);
+    all.uncertain = sum(key, totals, each -> each.uncertain);
+    return all;
+  }
+
+  /** Returns the sum over all regions of a metric. */
+  private static <T> Values sum(Key key, Map<Key, T> of, Function<T, Values> values) {
+    Values sum = new Values();
+    of.forEach((other, each) -> {
       if (other.application.equals(key.application) && other.metric.equals(key.metric)) {
-        all.certain.add(each.certain);
-        all.uncertain.add(each.uncertain);
+        sum.add(values.apply(each));
       }
     });
-    return all;
+    return sum;
   }
 
   /**
@@ -145,14 +153,21 @@ public final class MeasureTruth {
       Map<String, Set<String>> inForce,
       Consumer<String> differences) {
     Map<Key, Values> shown = shown(pages);
+    Map<Key, Values> all = Map.copyOf(shown);
     totals.forEach((key, total) -> {
       Values found = shown.remove(key);
       boolean counts =
           inForce == null || inForce.getOrDefault(key.application, Set.of()).contains(key.metric);
       wereCompared |= inForce != null && counts && total.certain.count > 0;
-      Total possible = inForce == null && key.region.isEmpty() ? ofAllRegions(key, total) : total;
+      boolean mayLackRegion = inForce == null && key.region.isEmpty();
+      Total possible = mayLackRegion ? ofAllRegions(key, total.settled) : total;
       compare(key, possible, found == null ? new Values() : found, inForce != null, counts)
           .forEach(differences);
+      if (mayLackRegion) {
+        // With or without its region, a span counts once.
+        Total sums = ofAllRegions(key, sum(key, totals, each -> each.settled));
+        compare(key, sums, sum(key, all, each -> each), false, counts).forEach(differences);
+      }
     });
     shown.forEach((key, found) ->
         differences.accept(

@@ -70,7 +70,7 @@ final class MeasureTruthTest {
     assertThat(truth.wereCompared()).isFalse();
 
     compare(null, AMOUNT.formatted("cart", "eu", 2, 2, "6"));
-    assertThat(differences).singleElement().asString().contains("count 2.0");
+    assertThat(differences).anySatisfy(each -> assertThat(each).contains("region=eu", "count 2.0"));
   }
 
   @Test
@@ -84,6 +84,12 @@ final class MeasureTruthTest {
     assertThat(differences).anySatisfy(each -> assertThat(each).contains("region=]", "count 2.0"));
 
     compare(null, AMOUNT.formatted("cart", "", 3, 3, "10"));
+    assertThat(differences).isNotEmpty();
+    assertThat(differences).allSatisfy(each -> assertThat(each).contains("region=]", "count 3.0"));
+
+    // Twice: with its region and without.
+    compare(
+        null, AMOUNT.formatted("cart", "eu", 2, 2, "7") + AMOUNT.formatted("cart", "", 1, 1, "3"));
     assertThat(differences).singleElement().asString().contains("region=]", "count 3.0");
   }
 

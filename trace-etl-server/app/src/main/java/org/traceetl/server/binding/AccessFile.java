@@ -14,7 +14,6 @@ import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
 import org.traceetl.common.Clocks;
@@ -25,6 +24,7 @@ import org.traceetl.common.SteppedThread;
 import org.traceetl.server.component.Component;
 import org.traceetl.server.config.WebConfig;
 import org.traceetl.server.http.AccessPolicy;
+import org.traceetl.server.log.Printable;
 import org.traceetl.server.rocketmq.Endpoint;
 import org.traceetl.server.series.Tenants;
 import org.yaml.snakeyaml.LoaderOptions;
@@ -56,6 +56,8 @@ public final class AccessFile implements Component {
 
   /** Most problems in a message. */
   private static final int MAX_PROBLEMS = 100;
+
+  private static final int MAX_SHOWN = 100;
 
   private static final int MAX_LIMIT = 10_000_000;
   private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(2);
@@ -118,7 +120,7 @@ public final class AccessFile implements Component {
   static ReloadedFile<AccessPolicy> read(Path file) {
     try {
       return new ReloadedFile<>(
-          KEY,
+          KEY + " = " + file,
           () -> ReloadedFile.content(file, MAX_BYTES),
           content -> new Reading(file).policy(content),
           policy -> log.info("Read {} tenants from {}", policy.tenants().size(), file));
@@ -138,7 +140,15 @@ public final class AccessFile implements Component {
 
   private void take() {
     policy = content.value();
-    warnings(policy, signIn).forEach(warning -> log.warn("{}", warning));
+    List<String> warnings = warnings(policy, signIn);
+    if (!warnings.isEmpty()) {
+      log.warn(
+          "{}{}",
+          warnings.getFirst(),
+          warnings.size() == 1
+              ? ""
+              : ", and " + (warnings.size() - 1) + " more tenants; --check-config lists them");
+    }
     listener.accept(policy);
   }
 
@@ -200,19 +210,23 @@ public final class AccessFile implements Component {
     AccessPolicy policy(byte[] yaml) {
       List<AccessPolicy.Tenant> tenants = tenants(yaml(yaml));
       if (!problems.isEmpty()) {
-        Iterable<ConfigurationPropertySource> lines =
-            ConfigurationPropertySources.from(ConfigFile.loadYaml(KEY, file, yaml));
+        Iterable<ConfigurationPropertySource> lines = lines(yaml);
         throw new ConfigException(
             problems.stream()
-                .limit(MAX_PROBLEMS)
                 .map(problem ->
-                    Refusals.line(lines, ConfigurationPropertyName.adapt(problem.getKey(), '.'))
-                            .orElse(file.toString())
-                        + ": "
-                        + problem.getValue())
+                    Refusals.line(lines, problem.getKey(), file) + ": " + problem.getValue())
                 .toList());
       }
       return new AccessPolicy(tenants);
+    }
+
+    private Iterable<ConfigurationPropertySource> lines(byte[] yaml) {
+      try {
+        return ConfigurationPropertySources.from(ConfigFile.loadYaml(KEY, file, yaml));
+      } catch (ConfigurationRefused e) {
+        // It knows no keys but texts.
+        return List.of();
+      }
     }
 
     private Object yaml(byte[] yaml) {
@@ -291,12 +305,14 @@ public final class AccessFile implements Component {
           "must be absent with the pattern *: no application belongs to this tenant");
       Set<String> tokens = texts(at + TOKENS, keys.get(TOKENS));
       for (String token : tokens) {
-        // Without the value, which may be the token itself.
-        check(
-            SHA256.matcher(token).matches(),
-            at + TOKENS + "[" + ((List<?>) keys.get(TOKENS)).indexOf(token) + "]",
-            null,
-            "must be 64 lower-case hexadecimal digits, as `sha256sum` prints");
+        if (!SHA256.matcher(token).matches()) {
+          // Without the value, which may be the token itself.
+          check(
+              false,
+              at + TOKENS + "[" + ((List<?>) keys.get(TOKENS)).indexOf(token) + "]",
+              null,
+              "must be 64 lower-case hexadecimal digits, as `sha256sum` prints");
+        }
       }
       return new AccessPolicy.Tenant(
           new Tenants.Tenant(name, List.copyOf(applications), maxSeries, maxDocuments),
@@ -339,9 +355,20 @@ public final class AccessFile implements Component {
 
     /** Adds a problem unless {@code holds}; {@code rule} says what is allowed. */
     private void check(boolean holds, String key, Object value, String rule) {
-      if (!holds) {
-        problems.add(Map.entry(key, key + (value == null ? "" : " = " + value) + ": " + rule));
+      if (holds || problems.size() > MAX_PROBLEMS) {
+        return;
       }
+      problems.add(
+          problems.size() == MAX_PROBLEMS
+              ? Map.entry(TENANTS, "further problems are not shown")
+              : Map.entry(
+                  key,
+                  key
+                      + (value == null
+                          ? ""
+                          : " = " + Printable.of(String.valueOf(value), MAX_SHOWN))
+                      + ": "
+                      + rule));
     }
 
     private static String sorted() {

@@ -1,5 +1,6 @@
 package org.traceetl.server.binding;
 
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Collection;
@@ -38,6 +39,7 @@ final class Refusals extends NoUnboundElementsBindHandler {
   private static final Pattern KEY = Pattern.compile("([^\\s:=]+)(?: = |: )");
   private static final Pattern ISO_DURATION = Pattern.compile(" = (PT[-.\\dHMS]+): ");
 
+  /** In all lists together. */
   private static final int MAX_FURTHER_ITEMS = 100;
 
   private final ConfigurableEnvironment environment;
@@ -50,6 +52,8 @@ final class Refusals extends NoUnboundElementsBindHandler {
 
   /** The first failure. */
   private Exception cause;
+
+  private int furtherItems;
 
   Refusals(ConfigurableEnvironment environment) {
     this(environment, "this server");
@@ -107,8 +111,8 @@ final class Refusals extends NoUnboundElementsBindHandler {
   }
 
   /**
-   * Checks the items of a list after a refused one, at which the binder ends the list. Not all of a
-   * long list, because each takes time in proportion to the list.
+   * Checks the items of a list after a refused one, at which the binder ends the list, and that one
+   * again. Not all of a long list, because each takes time in proportion to the list.
    */
   private void bindFurtherItems(
       ConfigurationPropertyName list,
@@ -119,10 +123,11 @@ final class Refusals extends NoUnboundElementsBindHandler {
     Set<ConfigurationPropertyName> checked = new HashSet<>();
     for (ConfigurationProperty property : further.getUnboundProperties()) {
       ConfigurationPropertyName name = property.getName().chop(list.getNumberOfElements() + 1);
-      if (checked.size() == MAX_FURTHER_ITEMS && !checked.contains(name)) {
+      if (furtherItems == MAX_FURTHER_ITEMS && !checked.contains(name)) {
         // Its key counts as known.
         onSuccess(property.getName(), target, context, null);
       } else if (checked.add(name)) {
+        furtherItems++;
         context.getBinder().bind(name, item, this);
       }
     }
@@ -288,7 +293,7 @@ final class Refusals extends NoUnboundElementsBindHandler {
    * below it is, or else the first one of the list or item in which it should be. Empty if none of
    * these has a value from a file.
    */
-  static Optional<String> line(
+  private static Optional<String> line(
       Iterable<ConfigurationPropertySource> sources, ConfigurationPropertyName key) {
     for (ConfigurationPropertyName at = key; !at.isEmpty(); at = at.getParent()) {
       for (ConfigurationPropertySource source : sources) {
@@ -302,6 +307,11 @@ final class Refusals extends NoUnboundElementsBindHandler {
       }
     }
     return Optional.empty();
+  }
+
+  /** The same for a key as text; a file without the line if no line is known. */
+  static String line(Iterable<ConfigurationPropertySource> sources, String key, Path file) {
+    return line(sources, ConfigurationPropertyName.adapt(key, '.')).orElse(file.toString());
   }
 
   /** Returns the line of the first value that a key or what is below it has, or only an item. */

@@ -16,7 +16,6 @@ import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
-import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
 import org.springframework.boot.origin.Origin;
 import org.springframework.boot.origin.OriginLookup;
@@ -157,7 +156,7 @@ public final class RulesFile {
     Rules rules = parse(content);
     Stream.concat(Stream.of(defaults), applications.values().stream())
         .forEach(part -> {
-          part.of(() -> PublishedRules.record(part.alone(), 0));
+          part.checkPublished();
           addProblems(part);
         });
     if (!problems.isEmpty()) {
@@ -189,12 +188,10 @@ public final class RulesFile {
     } catch (ConfigException e) {
       for (String problem : e.problems()) {
         String key = problem.replaceFirst("(?s)[ :].*", "");
-        String line =
-            Refusals.line(
-                    List.of(ConfigurationPropertySource.from(content)),
-                    ConfigurationPropertyName.adapt(key, '.'))
-                .orElse(file.toString());
-        problems.add(problem + "; " + line);
+        problems.add(
+            problem
+                + "; "
+                + Refusals.line(List.of(ConfigurationPropertySource.from(content)), key, file));
       }
     }
     if (!problems.isEmpty()) {

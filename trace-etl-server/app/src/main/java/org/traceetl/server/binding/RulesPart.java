@@ -19,6 +19,7 @@ import org.traceetl.server.config.MetricsConfig;
 import org.traceetl.server.config.ObjectiveConfig;
 import org.traceetl.server.config.SeriesConfig;
 import org.traceetl.server.config.TemplatesConfig;
+import org.traceetl.server.rules.PublishedRules;
 import org.traceetl.server.rules.RuleKeys;
 import org.traceetl.server.rules.Rules;
 
@@ -94,11 +95,9 @@ final class RulesPart {
     return of(() -> new Rules.OfApplications(application, keys));
   }
 
-  /** Returns these rules without those of other parts. */
-  Rules alone() {
-    return name.equals(RulesFile.DEFAULTS)
-        ? new Rules(1, keys, List.of())
-        : new Rules(1, RuleKeys.NONE, List.of(new Rules.OfApplications(application, keys)));
+  /** Checks whether servers can publish the rule. */
+  void checkPublished() {
+    refusals.check(() -> PublishedRules.checkRule(application, keys));
   }
 
   /** Returns the problems, with the part's keys as they are in the file. */

@@ -746,6 +746,25 @@ class AccessTest {
   }
 
   @Test
+  void problemsBesideAKeyThatIsNoTextAreNamedWithoutLines() throws Exception {
+    Path tenants = directory.resolve("number.yaml");
+    Files.writeString(tenants, "tenants: [{name: a b, applications: [x], 7: y, ~: z}]\n");
+
+    ConfigurationRefused refused =
+        catchThrowableOfType(
+            ConfigurationRefused.class,
+            () ->
+                WebServer.check(
+                    List.of("--trace-etl.web.token=x", "--trace-etl.web.access-file=" + tenants)));
+
+    assertThat(refused.getMessage().lines())
+        .hasSize(3)
+        .allSatisfy(problem -> assertThat(problem).contains(tenants.toString()))
+        .anySatisfy(problem -> assertThat(problem).contains("tenants[0].7: is unknown"))
+        .anySatisfy(problem -> assertThat(problem).contains("tenants[0].name = a b"));
+  }
+
+  @Test
   void allProblemsOfAFileAreNamedWithTheirLines() throws Exception {
     Path tenants = directory.resolve("mistakes.txt");
     Files.writeString(

@@ -55,11 +55,7 @@ public final class PublishedRules {
     RuleKeys defaults = rules.defaults();
     Map<String, RuleKeys> byPattern = new LinkedHashMap<>();
     for (Rules.OfApplications of : rules.applications()) {
-      checkText(
-          Demand.takesText(of.application()),
-          "application",
-          of.application(),
-          Demand.MAX_TEXT_BYTES);
+      checkApplication(of.application());
       // Of equal patterns only the first applies.
       byPattern.putIfAbsent(of.application(), of.keys());
     }
@@ -88,6 +84,23 @@ public final class PublishedRules {
             + RulesRecord.MAX_MEASURE_BYTES
             + " bytes, in each rule those of the defaults that it does not replace");
     return new RulesRecord(rules.revision(), decidedMillis, published);
+  }
+
+  /**
+   * Checks a rule without the others.
+   *
+   * @param application its pattern; null for the defaults
+   * @throws ConfigException if no record can contain it
+   */
+  public static void checkRule(String application, RuleKeys keys) {
+    if (application != null) {
+      checkApplication(application);
+    }
+    rule(0, keys, RuleKeys.NONE);
+  }
+
+  private static void checkApplication(String application) {
+    checkText(Demand.takesText(application), "application", application, Demand.MAX_TEXT_BYTES);
   }
 
   private static void checkSum(

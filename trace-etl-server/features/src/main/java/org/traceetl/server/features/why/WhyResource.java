@@ -144,7 +144,7 @@ final class WhyResource {
           "baseline = "
               + baseline
               + ": must be at least "
-              + Duration.between(question.from(), question.until()).toSeconds()
+              + Duration.between(question.from(), question.until()).plusMillis(999).toSeconds()
               + "s, which is `to` - `from`, or the intervals overlap");
     }
   }
