@@ -200,6 +200,7 @@ class SimulatedServerTest {
     run(12 * MINUTE);
     other.run(12 * MINUTE);
 
+    assertThat(other.timeline.notes()).isEqualTo(timeline.notes());
     assertThat(other.timeline.hash()).isEqualTo(timeline.hash());
     assertThat(timeline.operations()).isGreaterThan(10_000);
   }
