@@ -99,11 +99,12 @@ public final class World {
     public void execute(Runnable part) {
       // A thread's start is submitted by the thread that starts it, all else by the carrier.
       Thread submitter = Thread.currentThread();
-      if (submitter == carrier || submitter.isVirtual()) {
+      if (submitter.getName().equals(UNBLOCKER) || VirtualThreads.isUnblocked(thread)) {
+        // By the carrier, if the thread could have the monitor before it had left its turn.
+        unblocked.set(part);
+      } else if (submitter == carrier || submitter.isVirtual()) {
         queued = true;
         add(new Turn(this, part));
-      } else if (submitter.getName().equals(UNBLOCKER)) {
-        unblocked.set(part);
       } else {
         fail(new IllegalStateException(this + " waited for real time"));
       }

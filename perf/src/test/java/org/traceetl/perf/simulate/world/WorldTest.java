@@ -6,9 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.SplittableRandom;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
+import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
 import org.traceetl.common.LogThrottle;
 import org.traceetl.common.SteppedThread;
@@ -250,6 +253,64 @@ final class WorldTest {
     outside.join();
 
     assertThat(seen).containsExactly("waited until 0");
+  }
+
+  /** Rarely, the monitor becomes free while a simulated thread is about to wait for it. */
+  @Test
+  void monitorsOfThreadsOutsideOfTheWorldDoNotChangeItsCourse() throws InterruptedException {
+    Object monitor = new Object();
+    long expected = courseOfMonitor(monitor);
+    AtomicBoolean ends = new AtomicBoolean();
+    Thread outside =
+        Thread.ofPlatform()
+            .start(() -> {
+              RandomGenerator random = new SplittableRandom(1);
+              while (!ends.get()) {
+                synchronized (monitor) {
+                  spin(random.nextInt(30_000));
+                }
+                spin(random.nextInt(60_000));
+              }
+            });
+    try {
+      for (int i = 0; i < 100; i++) {
+        assertThat(courseOfMonitor(monitor)).isEqualTo(expected);
+      }
+    } finally {
+      ends.set(true);
+      outside.join();
+    }
+  }
+
+  private static void spin(int nanos) {
+    long endNanos = System.nanoTime() + nanos;
+    while (System.nanoTime() - endNanos < 0) {
+      Thread.onSpinWait();
+    }
+  }
+
+  private static long courseOfMonitor(Object monitor) {
+    Timeline timeline = new Timeline(10);
+    World world = new World(5, timeline);
+    for (int i = 0; i < 4; i++) {
+      String name = "enters " + i;
+      world.spawn(
+          name,
+          () -> {
+            try {
+              for (int turn = 0; turn < 3_000; turn++) {
+                synchronized (monitor) {
+                  timeline.operation(name, "inside");
+                }
+                world.sleep(500 + 100 * (turn % 7));
+              }
+            } catch (InterruptedException e) {
+              throw new IllegalStateException(e);
+            }
+          });
+    }
+    world.run(60 * SECOND);
+    return timeline.hash();
   }
 
   @Test
