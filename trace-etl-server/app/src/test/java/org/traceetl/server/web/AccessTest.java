@@ -745,19 +745,23 @@ class AccessTest {
         .hasMessageContaining("requires trace-etl.web.token or");
   }
 
+  private static String refusal(Path tenants) {
+    return catchThrowableOfType(
+            ConfigurationRefused.class,
+            () ->
+                WebServer.check(
+                    List.of("--trace-etl.web.token=x", "--trace-etl.web.access-file=" + tenants)))
+        .getMessage();
+  }
+
   @Test
   void problemsBesideAKeyThatIsNoTextAreNamedWithoutLines() throws Exception {
     Path tenants = directory.resolve("number.yaml");
     Files.writeString(tenants, "tenants: [{name: a b, applications: [x], 7: y, ~: z}]\n");
 
-    ConfigurationRefused refused =
-        catchThrowableOfType(
-            ConfigurationRefused.class,
-            () ->
-                WebServer.check(
-                    List.of("--trace-etl.web.token=x", "--trace-etl.web.access-file=" + tenants)));
+    String refused = refusal(tenants);
 
-    assertThat(refused.getMessage().lines())
+    assertThat(refused.lines())
         .hasSize(3)
         .allSatisfy(problem -> assertThat(problem).contains(tenants.toString()))
         .anySatisfy(problem -> assertThat(problem).contains("tenants[0].7: is unknown"))
@@ -799,18 +803,9 @@ class AccessTest {
     String text =
         "must be a text of 1 to 1024 characters; quote numbers, and a pattern that begins with *";
 
-    ConfigurationRefused refused =
-        catchThrowableOfType(
-            ConfigurationRefused.class,
-            () ->
-                WebServer.check(
-                    List.of("--trace-etl.web.token=x", "--trace-etl.web.access-file=" + tenants)));
+    String refused = refusal(tenants);
 
-    assertThat(
-            refused
-                .getMessage()
-                .replace("trace-etl.web.access-file = " + tenants + ":", "")
-                .lines())
+    assertThat(refused.replace("trace-etl.web.access-file = " + tenants + ":", "").lines())
         .containsExactly(
             "4: tenants[0].Users: " + known,
             "2: tenants[0].name = a b: " + name,
